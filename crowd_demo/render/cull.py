@@ -18,7 +18,7 @@ import numpy as np
 from crowd_demo.compute.arrays import Ints, Longs
 from crowd_demo.compute.jit import Call, call, device, kernel, run
 from crowd_demo.render.camera import Rect, clamp
-from crowd_demo.render.formulas import Bounds, Moving, within
+from crowd_demo.render.drawing import Bounds, Moving, within
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.grid import Grid
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Float, Int, Ints, Keys, with_room
 from crowd_demo.compute.jit import Call, call, device, kernel
-from crowd_demo.render.formulas import Moving, drawn
+from crowd_demo.render.drawing import Moving, drawn
 
 BAND_PX = 32
 MOST_BANDS = 4096

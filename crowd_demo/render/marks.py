@@ -17,7 +17,7 @@ import numpy as np
 from crowd_demo.compute.arrays import Doubles, Int, Ints, Words
 from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.render.camera import Rect, View
-from crowd_demo.render.formulas import SLICES_PER_WORKER, Moving, pixel
+from crowd_demo.render.drawing import SLICES_PER_WORKER, Moving, pixel
 from crowd_demo.render.pixels import Frame, over_pixel
 
 EDGE_PX = 4.0  # lines are clipped so far outside of the screen

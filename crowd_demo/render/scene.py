@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import pygame
@@ -30,15 +30,37 @@ from crowd_demo.render import depth
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.colours.base import ColourMode, Legend, palette_of
 from crowd_demo.render.cull import CellsInView, Cull, bounds_of
-from crowd_demo.render.figures.base import Figures, FrameInput
-from crowd_demo.render.figures.light import Shades
-from crowd_demo.render.figures.sprites import load_manifest
-from crowd_demo.render.formulas import ROUNDING, moving
+from crowd_demo.render.drawing import ROUNDING, FrameInput, Shades, moving
+from crowd_demo.render.figures.sprites import Manifest, load_manifest
 from crowd_demo.render.ground import TileLayer
 from crowd_demo.render.marks import LinkLines
 from crowd_demo.render.pixels import Frame, frame_of, is_plain, plain_surface
 from crowd_demo.render.tiles import TileSet
 from crowd_demo.sim.simulation import Simulation
+
+
+class Figures(Protocol):
+    """The figures of one behaviour. They own the memory that they need for a frame, and read the agents from the input."""
+
+    MARKS: bool  # whether the ground shows the agents' destinations
+
+    def __init__(self, config: Config, folder: Path, manifest: Manifest) -> None:
+        """Load what is needed of `folder`, whose sheets `manifest` describes."""
+
+    def margin(self, zoom: float) -> Rect:
+        """How far the pixels of any agent reach beyond its position on each side, in world units."""
+
+    def ordered(self, zoom: float) -> bool:
+        """Does the order in which they are drawn change the picture?"""
+
+    def draw(self, target: pygame.Surface, now: FrameInput, slots: Ints, shades: Shades | None = None) -> int:
+        """Draw all of `slots`, in that order, with the present blitter; return how many touch the screen.
+
+        They have the colours of `shades`, or their own.
+        """
+
+    def calls(self, now: FrameInput, frame: Frame) -> Iterator[Call]:
+        """Every kernel that `draw` may run with the present options at any zoom, for compiling ahead."""
 
 
 class Used(NamedTuple):

@@ -15,7 +15,7 @@ from crowd_demo.compute.hashing import scramble
 from crowd_demo.compute.jit import call, kernel
 from crowd_demo.compute.simd import LANES, quotient
 from crowd_demo.compute.simd_memory import load, store, take
-from crowd_demo.render.formulas import appearance_of_id, number_of, numbering
+from crowd_demo.render.drawing import appearance_of_id, number_of, numbering
 
 
 class Looks(NamedTuple):

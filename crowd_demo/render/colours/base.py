@@ -14,7 +14,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Ints, Words
 from crowd_demo.compute.jit import Call
-from crowd_demo.render.formulas import Mode, numbering
+from crowd_demo.render.drawing import Mode, numbering
 from crowd_demo.render.inks import RGB, packed
 from crowd_demo.sim.simulation import Simulation
 

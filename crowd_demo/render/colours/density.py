@@ -26,7 +26,7 @@ from crowd_demo.compute.simd_memory import load, store, take
 from crowd_demo.config.metres import per_square_metre
 from crowd_demo.render.colours.base import LEVELS, RISING, ColourMode, Legend, ramp
 from crowd_demo.render.cull import CellRange, Cull, FoundSlots
-from crowd_demo.render.formulas import ROUNDING, Bounds, moving, number_of, numbering, registers, sixteen
+from crowd_demo.render.drawing import ROUNDING, Bounds, moving, number_of, numbering, registers, sixteen
 from crowd_demo.render.inks import RGB
 from crowd_demo.sim.simulation import Simulation
 

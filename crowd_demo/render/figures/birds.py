@@ -22,13 +22,11 @@ from crowd_demo.compute.simd import select, splat
 from crowd_demo.compute.simd_memory import take
 from crowd_demo.config.model import Config
 from crowd_demo.render.camera import Rect
+from crowd_demo.render.drawing import MARGIN_PX, FrameInput, Mode, Moving, Shades, appearance_of_id, hash_id, number_of
 from crowd_demo.render.figures import sprited
-from crowd_demo.render.figures.base import MARGIN_PX, FrameInput
 from crowd_demo.render.figures.blit import DrawList, draw_list
-from crowd_demo.render.figures.light import Shades
 from crowd_demo.render.figures.sprited import Poses, Sprited, sector, slopes
 from crowd_demo.render.figures.sprites import Atlas, Manifest, Sheet, load_sheet
-from crowd_demo.render.formulas import Mode, Moving, appearance_of_id, hash_id, number_of
 from crowd_demo.render.inks import BLACK, WHITE, ink
 from crowd_demo.render.pixels import Frame
 

@@ -15,9 +15,8 @@ import pygame
 
 from crowd_demo.compute.arrays import Int, Ints, Words
 from crowd_demo.compute.jit import call, device, kernel
-from crowd_demo.render.figures.base import FrameInput
+from crowd_demo.render.drawing import SLICES_PER_WORKER, FrameInput, first_at
 from crowd_demo.render.figures.sprites import Atlas, Pixels
-from crowd_demo.render.formulas import SLICES_PER_WORKER, first_at
 from crowd_demo.render.pixels import (
     HALF_ROW,
     NO_TINT,

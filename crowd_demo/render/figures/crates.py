@@ -23,10 +23,19 @@ from crowd_demo.compute.arrays import Floats, Int, Ints, Longs, Mask, Occurring,
 from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.config.model import Config
 from crowd_demo.render.camera import Rect, View
-from crowd_demo.render.figures.base import MARGIN_PX, FrameInput, ReusedColumns
-from crowd_demo.render.figures.light import Shades
+from crowd_demo.render.drawing import (
+    MARGIN_PX,
+    SLICES_PER_WORKER,
+    FrameInput,
+    Moving,
+    ReusedColumns,
+    Shades,
+    drawn,
+    first_at,
+    hash_id,
+    pixel,
+)
 from crowd_demo.render.figures.sprites import Manifest
-from crowd_demo.render.formulas import SLICES_PER_WORKER, Moving, drawn, first_at, hash_id, pixel
 from crowd_demo.render.inks import RGB, channels_of, packed
 from crowd_demo.render.pixels import Frame, frame_of
 from crowd_demo.sim.behaviours.crates import CrateColumns

@@ -15,7 +15,6 @@ worker adds up its share of the agents on a layer of its own, which is a pixel l
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 
@@ -24,22 +23,12 @@ from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.compute.simd import LANES, count_set, lane_numbers, select, splat, to_int
 from crowd_demo.compute.simd_memory import store, take
 from crowd_demo.render.camera import View
+from crowd_demo.render.drawing import Moving, Shades, is_run, pixel, registers, sixteen
 from crowd_demo.render.figures.exposure import AMOUNT, BLUR, FULL, LEAST, PARTS, UNIT, empty_shared_rows, expose, rows_for
-from crowd_demo.render.formulas import Moving, is_run, pixel, registers, sixteen
 from crowd_demo.render.inks import channels_of, packed
 from crowd_demo.render.pixels import Frame, add_saturated
 
 BATCH = 512  # agents
-
-
-class Shades(NamedTuple):
-    """The colours of agents: entry k of a list of slots has the colour `palette[number[k]]`."""
-
-    number: Bytes
-    palette: Words  # 0xRRGGBB
-
-
-NO_SHADES = Shades(np.zeros(0, np.uint8), np.zeros(1, np.uint32))
 
 
 @lru_cache(16)

@@ -6,7 +6,10 @@ to the next one, so nobody twitches. For that the renderer remembers how everybo
 the simulation does not know of it. Who was in no picture for `LATE_S` is drawn as it looks now. Time may stand still,
 go back or jump.
 
-Destinations are marked, and so are people who wait or are stuck (icons.py).
+Icons stand above people who wait or are stuck. They fade, and there is at most one a spot, so a jam has no fence of
+them. A spot is a square of the world. It shows the icon that is strongest, of equal ones that of the least id, so
+neither slots nor threads matter. A spot has none unless all of it is where culling keeps everybody, so culling does
+not matter either. Icons lie over all people, in the order of the spots. O(drawn + spots).
 """
 
 from __future__ import annotations
@@ -20,26 +23,39 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pygame
 
-from crowd_demo.compute.arrays import Bytes, Doubles, Float, Floats, Int, Ints, Register
+from crowd_demo.compute.arrays import Bytes, Doubles, Float, Floats, Int, Ints, Longs, Register
 from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.jit import Call, device, kernel
+from crowd_demo.compute.jit import Call, call, device, kernel, run
 from crowd_demo.compute.simd import select, splat
 from crowd_demo.compute.simd_memory import take
+from crowd_demo.config.behaviours import PeopleSettings
 from crowd_demo.config.model import Config
+from crowd_demo.render.camera import View
+from crowd_demo.render.cull import CellRange
+from crowd_demo.render.drawing import (
+    Bounds,
+    FrameInput,
+    Moving,
+    ReusedColumns,
+    Shades,
+    appearance_of_id,
+    drawn,
+    hash_id,
+    number_of,
+    pixel,
+    within,
+)
 from crowd_demo.render.figures import sprited
-from crowd_demo.render.figures.base import FrameInput
-from crowd_demo.render.figures.icons import Icons
-from crowd_demo.render.figures.light import Shades
+from crowd_demo.render.figures.blit import DrawList, draw_list
 from crowd_demo.render.figures.sprited import Sprited, sector, slopes
-from crowd_demo.render.figures.sprites import Manifest, load_sheet
-from crowd_demo.render.formulas import Bounds, Moving, appearance_of_id, drawn, hash_id, number_of, within
+from crowd_demo.render.figures.sprites import Manifest, Sprites, load_sheet
 from crowd_demo.render.pixels import Frame
-from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING, WALKING, PeopleColumns
+from crowd_demo.sim.behaviours.people_rules import QUEUING, STUCK, WAITING, WALKING, PeopleColumns
 from crowd_demo.sim.store.handles import Handles
 
 UNITS, SHEET_PX = 22.0, 44.0  # height of a person in the world and on the sheet
 WALK_FRAMES = 8
-STAND, WAIT, STUCK = 8, 9, 10  # poses after the walk's
+STAND_POSE, WAIT_POSE, STUCK_POSE = 8, 9, 10  # poses after the walk's
 POSES, DRAWN_STATES = 11, 3  # people who queue are drawn like those who walk
 CYCLE = 36.0  # world units that two steps take, one with each foot
 
@@ -170,9 +186,9 @@ def _as_drawn(state: Register) -> Register:
 def sprite_of(mode: PeopleMode, agents: Moving, slot: Int) -> int:
     seed = hash_id(agents.id[slot])
     direction = _direction(mode, agents, slot)
-    posed = _stride(mode, agents, slot, direction, seed) if walks(agents.vx[slot], agents.vy[slot]) else STAND
+    posed = _stride(mode, agents, slot, direction, seed) if walks(agents.vx[slot], agents.vy[slot]) else STAND_POSE
     if _as_drawn(mode.state[slot]) != WALKING:
-        posed = WAIT if mode.state[slot] == WAITING else STUCK
+        posed = WAIT_POSE if mode.state[slot] == WAITING else STUCK_POSE
     return (int(seed) % mode.appearances * DIRECTIONS + direction) * POSES + posed
 
 
@@ -189,7 +205,7 @@ class PeopleFigures(Sprited):
     def __init__(self, config: Config, folder: Path, manifest: Manifest) -> None:
         about = manifest["people"]
         number = np.arange(about["looks"] * DIRECTIONS * POSES, dtype=np.int32)
-        state = np.maximum(number % POSES - STAND, 0)  # walking and standing, waiting, stuck
+        state = np.maximum(number % POSES - STAND_POSE, 0)  # walking and standing, waiting, stuck
         super().__init__(load_sheet(folder, about), UNITS, SHEET_PX, number // (DIRECTIONS * POSES) * DRAWN_STATES + state)
         self._appearance_count, self._faces = about["looks"], Faces()
         self._icons = Icons(config.crowd, folder, manifest, UNITS / SHEET_PX)
@@ -209,3 +225,109 @@ class PeopleFigures(Sprited):
         if not shades:
             self._icons.draw(target, now, slots)
         return on_screen
+
+# --- icons ------------------------------------------------------------------------------------------------------------
+
+SPOT = 48.0  # world units, twice the height of a person
+FADE_S = 0.5  # somebody who waits is given an icon within this time, and loses it so long before going on
+STRONGEST = 255
+NOBODY = (1 << 63) - 1
+
+
+class Fading(NamedTuple):
+    """Seconds: how long people wait, how long they go without progress until they are stuck, and how long icons fade."""
+
+    wait: np.float32
+    wait_fade: np.float32
+    stuck: np.float32
+    stuck_fade: np.float32
+
+
+class SpotIcons(NamedTuple):
+    """By spot: the key of the strongest icon (weakness in the high half, id in the low one), and whose slot that is."""
+
+    key: Longs
+    slot: Ints
+
+
+@device
+def strength(state: Int, timer: Float, fading: Fading) -> int:
+    """The opacity of an icon, 0 to 255: by the time since the waiting began, or until it ends."""
+    waiting = min(timer, fading.wait - timer) / fading.wait_fade
+    stuck = (timer - fading.stuck) / fading.stuck_fade
+    share = stuck if state == STUCK else waiting
+    return int(min(max(share, np.float32(0.0)), np.float32(1.0)) * np.float32(STRONGEST))
+
+
+@device
+def choose_icons(slots: Ints, agents: Moving, state: Ints, timer: Floats, ahead: np.float32, fading: Fading, spots: CellRange,
+                 chosen: SpotIcons) -> None:
+    """Choose for each spot the strongest icon of the agents in it."""
+    rows, columns = spots.row1 - spots.row0, spots.column1 - spots.column0
+    for spot in range(rows * columns):
+        chosen.key[spot] = NOBODY
+    for slot in slots:
+        power = strength(state[slot], timer[slot], fading) if state[slot] != WALKING else 0
+        if power > 0:
+            x, y = drawn(agents.x[slot], agents.vx[slot], ahead), drawn(agents.y[slot], agents.vy[slot], ahead)
+            column = int(np.floor(x / np.float32(SPOT))) - spots.column0
+            row = int(np.floor(y / np.float32(SPOT))) - spots.row0
+            if 0 <= column < columns and 0 <= row < rows:
+                spot, key = row * columns + column, (STRONGEST - power) << 32 | agents.id[slot]
+                if key < chosen.key[spot]:
+                    chosen.key[spot], chosen.slot[spot] = key, slot
+
+
+@device
+def list_icons(agents: Moving, state: Ints, ahead: np.float32, view: View, anchor_x: int, anchor_y: int, chosen: SpotIcons,
+               draws: DrawList, listed: Longs) -> None:
+    """Write the draw list of the chosen icons, and its length to listed[0]. Tints fade icons: they multiply opacity, too."""
+    k = 0
+    for spot in range(draws.sprite.shape[0]):
+        if chosen.key[spot] != NOBODY:
+            slot = chosen.slot[spot]
+            draws.sprite[k] = state[slot] - WAITING  # the sheet begins with that of who waits
+            draws.left[k] = int(pixel(agents.x[slot], agents.vx[slot], ahead, view.left, view.zoom)) - anchor_x
+            draws.top[k] = int(pixel(agents.y[slot], agents.vy[slot], ahead, view.top, view.zoom)) - anchor_y
+            draws.tint[k] = (STRONGEST - (chosen.key[spot] >> 32)) * 0x01010101
+            k += 1
+    listed[0] = k
+
+
+class Icons:
+    """The icons of people, from the sheet "icons", `units_a_pixel` of which are a pixel. Owns the memory of their list."""
+
+    def __init__(self, settings: PeopleSettings, folder: Path, manifest: Manifest, units_a_pixel: float) -> None:
+        self._sprites = Sprites(load_sheet(folder, manifest["icons"]))
+        self._fading, self._units_a_pixel = fading(settings), units_a_pixel
+        self._listed = np.zeros(1, np.int64)
+        self._chosen = ReusedColumns[SpotIcons](SpotIcons, key=np.int64)
+        self._draws = ReusedColumns[DrawList](DrawList, tint=np.uint32)
+
+    def draw(self, target: pygame.Surface, now: FrameInput, slots: Ints) -> None:
+        """Draw the icons of those of `slots` that have one, with the blitter of the input's options."""
+        run(self.calls(now, slots))
+        draws = self._draws.first(int(self._listed[0]))
+        draw_list(target, self._sprites.at(now.camera.zoom * self._units_a_pixel), draws, now)
+
+    def calls(self, now: FrameInput, slots: Ints) -> tuple[Call, ...]:
+        """Find the icons of those of `slots` that have one."""
+        columns, agents, spots = cast(PeopleColumns, now.columns), now.agents, spots_in(now.bounds)
+        chosen, draws = self._chosen.first(spots.cells), self._draws.first(spots.cells)
+        anchor = self._sprites.at(now.camera.zoom * self._units_a_pixel).anchor
+        return (
+            call(choose_icons, slots, agents, columns.state, columns.timer, now.ahead, self._fading, spots, chosen),
+            call(list_icons, agents, columns.state, now.ahead, now.view, *anchor, chosen, draws, self._listed))
+
+
+def fading(settings: PeopleSettings) -> Fading:
+    """The icon of people who are stuck begins after `stuck_s` without progress, and is complete half as long after that."""
+    wait, stuck = settings.wait_s, settings.stuck_s
+    return Fading(*map(np.float32, (wait, max(min(FADE_S, wait / 2), 1e-3), stuck, max(stuck / 2, 1e-3))))
+
+
+def spots_in(bounds: Bounds) -> CellRange:
+    """The spots that lie completely within the bounds."""
+    left, top, right, bottom = (float(edge) / SPOT for edge in bounds)
+    first_column, first_row = math.ceil(left), math.ceil(top)
+    return CellRange(first_row, max(math.floor(bottom), first_row), first_column, max(math.floor(right), first_column))

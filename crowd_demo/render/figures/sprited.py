@@ -21,11 +21,10 @@ from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Longs, Ma
 from crowd_demo.compute.dispatch import generic
 from crowd_demo.compute.jit import Call, call, device, kernel, run
 from crowd_demo.render.camera import Rect, View
-from crowd_demo.render.figures.base import MARGIN_PX, FrameInput, ReusedColumns
+from crowd_demo.render.drawing import MARGIN_PX, NO_SHADES, FrameInput, Mode, Moving, ReusedColumns, Shades, numbering, pixel
 from crowd_demo.render.figures.blit import DrawList, draw_list, draw_sprites, fade, fade_plain
-from crowd_demo.render.figures.light import NO_SHADES, Light, Shades, dimmed, draw_plain
+from crowd_demo.render.figures.light import Light, dimmed, draw_plain
 from crowd_demo.render.figures.sprites import Atlas, Means, Sheet, Sprites, next_missing
-from crowd_demo.render.formulas import Mode, Moving, numbering, pixel
 from crowd_demo.render.pixels import NO_TINT, Frame, frame_of
 
 SHARP_PX = 4.2  # a larger agent is a sprite alone; down from there, over two notches of the wheel, it becomes light

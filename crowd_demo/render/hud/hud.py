@@ -29,9 +29,17 @@ from crowd_demo.render.hud.layout import (
     margin_of,
     timeline_px,
 )
-from crowd_demo.render.hud.legends import draw_colour_legend, draw_legend
 from crowd_demo.render.hud.navigation import Minimap, TimelineBar
-from crowd_demo.render.hud.panels import draw_compact, draw_inspection, draw_notice, draw_tip, draw_tour, tip_of
+from crowd_demo.render.hud.panels import (
+    draw_colour_legend,
+    draw_compact,
+    draw_inspection,
+    draw_legend,
+    draw_notice,
+    draw_tip,
+    draw_tour,
+    tip_of,
+)
 from crowd_demo.render.hud.sections import Keys, crowd_sections, switchboard_sections
 from crowd_demo.render.hud.status import Inspection, MinimapView, Status
 from crowd_demo.render.hud.views import TableView, View, draw_view, place_of

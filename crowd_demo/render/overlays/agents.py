@@ -8,7 +8,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Doubles, Ints
 from crowd_demo.render.camera import Rect
-from crowd_demo.render.colours.machine import ages
+from crowd_demo.render.colours.modes import ages
 from crowd_demo.render.hud.status import Key
 from crowd_demo.render.inks import BLACK, GREEN, GREY, ORANGE, SCALE, SHADOW, SKY, WHITE, ink, scale_inks
 from crowd_demo.render.overlays.base import NOT_BUILT, OverlayView

@@ -19,7 +19,7 @@ from crowd_demo.compute.jit import Call, call, kernel
 from crowd_demo.registry.entries import load
 from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.render.camera import Camera, Rect
-from crowd_demo.render.formulas import Moving, drawn, hash_id
+from crowd_demo.render.drawing import Moving, drawn, hash_id
 from crowd_demo.render.hud.canvas import Pen
 from crowd_demo.render.hud.status import LegendItem
 from crowd_demo.render.overlays.sketch import Moved, Scales, Sketch

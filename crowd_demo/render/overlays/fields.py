@@ -8,7 +8,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Doubles, Ints, Longs, Words
 from crowd_demo.render.camera import Rect
-from crowd_demo.render.colours.movement import SHADES, WHEEL, shades_of
+from crowd_demo.render.colours.modes import SHADES, WHEEL, shades_of
 from crowd_demo.render.hud.status import Key
 from crowd_demo.render.inks import BLACK, BLUE, SHADOW, VERMILION, WHITE, ink
 from crowd_demo.render.overlays.base import NOT_BUILT, OverlayView

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowd_demo.render.camera import Camera
+from crowd_demo.render.drawing import Shades
 from crowd_demo.render.figures import light
-from crowd_demo.render.figures.light import Shades
 from crowd_demo.render.inks import channels_of
 
 PALETTE = np.array([0xFFFFFF, 0x147CDC, 0xDE4000, 0x000000], np.uint32)

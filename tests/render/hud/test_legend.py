@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hud_spy import Spy
 
-from crowd_demo.render.hud.legends import EDGES, LINE, LegendPart, draw_legend, in_lines, width_of
+from crowd_demo.render.hud.panels import EDGES, LINE, LegendPart, draw_legend, in_lines, width_of
 from crowd_demo.render.hud.status import Key, LegendItem
 
 pytestmark = pytest.mark.quick

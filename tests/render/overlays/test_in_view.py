@@ -7,7 +7,7 @@ import pytest
 
 from crowd_demo.compute.hashing import scramble
 from crowd_demo.render.camera import Rect
-from crowd_demo.render.formulas import Moving
+from crowd_demo.render.drawing import Moving
 from crowd_demo.render.overlays.base import find_call
 
 pytestmark = pytest.mark.quick

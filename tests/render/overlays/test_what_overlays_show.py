@@ -12,7 +12,7 @@ from overlaid import camera_of, shown
 
 from crowd_demo.compute.jit import run
 from crowd_demo.render.camera import Camera, Rect
-from crowd_demo.render.colours.movement import WHEEL
+from crowd_demo.render.colours.modes import WHEEL
 from crowd_demo.render.inks import ORANGE, WHITE, ink
 from crowd_demo.render.overlays.agents import BODIES, RANGES, draw_bodies, draw_turns
 from crowd_demo.render.overlays.fields import draw_candidates, draw_flow, draw_streams, inks_of
