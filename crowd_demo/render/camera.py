@@ -46,7 +46,6 @@ class View(NamedTuple):
 
 
 def clamp(value: float, low: float, high: float) -> float:
-    """The number of [low, high] that is nearest to `value`."""
     return max(low, min(high, value))
 
 
@@ -89,12 +88,10 @@ class Camera:
         self.y = clamp(y, 0.0, self.world[1])
 
     def resize(self, size: tuple[int, int]) -> None:
-        """Show the same place in a window of `size` pixels."""
         self.size = size
         self.look_at(self.x, self.y, self.zoom)
 
     def pan(self, dx_px: float, dy_px: float) -> None:
-        """Move the camera; the picture moves the other way."""
         self.look_at(self.x + dx_px / self.zoom, self.y + dy_px / self.zoom)
 
     def zoom_at(self, px: float, py: float, factor: float) -> None:
@@ -104,17 +101,14 @@ class Camera:
         self.look_at(x - (px - self.size[0] / 2) / self.zoom, y - (py - self.size[1] / 2) / self.zoom)
 
     def screen_to_world(self, px: float, py: float) -> tuple[float, float]:
-        """Return the world point (x, y) under a pixel."""
         left, top, _, _ = self.view_rect()
         return left + px / self.zoom, top + py / self.zoom
 
     def world_to_screen(self, x: float, y: float) -> tuple[float, float]:
-        """Return the pixel (x, y) of a world point, as floats."""
         left, top, _, _ = self.view_rect()
         return (x - left) * self.zoom, (y - top) * self.zoom
 
     def view_rect(self) -> Rect:
-        """Return the part of the world that is on the screen."""
         half_width, half_height = self.size[0] / 2 / self.zoom, self.size[1] / 2 / self.zoom
         return Rect(self.x - half_width, self.y - half_height, self.x + half_width, self.y + half_height)
 

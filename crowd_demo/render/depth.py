@@ -170,8 +170,6 @@ def sort_bands(worker: int, workers: int, bands: int, parts: int, start: Ints, f
 
 
 class Depth:
-    """Owns the buffers of `bands`."""
-
     def __init__(self) -> None:
         self._reserve(0, 1)
 

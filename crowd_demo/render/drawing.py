@@ -71,7 +71,6 @@ class FrameInput(NamedTuple):
 
 
 def moving(columns: Columns) -> Moving:
-    """The record of those columns of a behaviour."""
     return Moving(columns.id, columns.x, columns.y, columns.vx, columns.vy)
 
 
@@ -137,7 +136,6 @@ def sixteen(slots: Ints, at: int) -> Register:
 
 @device
 def is_run(register: Register, first: Int) -> bool:
-    """Do the slots follow each other?"""
     return count_set(register == lane_numbers() + first) == LANES
 
 

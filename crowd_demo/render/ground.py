@@ -9,6 +9,7 @@ above and below them, so no two of them write the same line of pixels.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -176,7 +177,7 @@ class TileLayer:
         self._seen: tuple[Terrain | None, int] = None, -1  # the terrain that was read, and its version then
         self._prepared: tuple[object, ...] = ()  # for what
         self._small: Bytes | None = None
-        self._grid = 0, 0, 0.0  # columns, rows, side of a tile
+        self._columns, self._rows = lru_cache(1)(Borders), lru_cache(1)(Borders)  # of the present map
         self.counters: dict[str, int] = {}
 
     def prepare(self, how: str, terrain: Terrain, camera: Camera, rect: Rect) -> None:
@@ -200,13 +201,12 @@ class TileLayer:
         slack = EDGE_PX / camera.zoom
         rect = Rect(rect.left - slack, rect.top - slack, rect.right + slack, rect.bottom + slack)
         left, top, _, _ = camera.view_rect()
-        if self._grid != (columns, rows, tile):
-            self._grid, self._across, self._down = (columns, rows, tile), Borders(columns, tile), Borders(rows, tile)
-        xs, ys = self._across.pixels(left, camera.zoom), self._down.pixels(top, camera.zoom)
-        side = max(self._across.widest(), self._down.widest(), 1)
+        across, down = self._columns(columns, tile), self._rows(rows, tile)
+        xs, ys = across.pixels(left, camera.zoom), down.pixels(top, camera.zoom)
+        side = max(across.widest(), down.widest(), 1)
         everywhere = CellRange(0, rows, 0, columns)
-        self._drawn = everywhere if how == "off" else CellRange(*self._down.meeting(rect.top, rect.bottom),
-                                                                *self._across.meeting(rect.left, rect.right))
+        self._drawn = everywhere if how == "off" else CellRange(*down.meeting(rect.top, rect.bottom),
+                                                                *across.meeting(rect.left, rect.right))
         self._pictures = self._set.at(side)
         self._pictures.ensure(self._needed(side))
         self._paving = Paving(self._numbers, self._pictures.pixels, xs, ys, how == "agents", rect, tile)

@@ -35,8 +35,6 @@ class FilledAreas(NamedTuple):
 
 
 class Strokes(NamedTuple):
-    """Lines from point to point."""
-
     ends: Doubles  # [4, n]: x, y of both ends, world units
     ink: Words  # [n]: premultiplied 0xAARRGGBB
     width: Ints  # [n]: pixels
@@ -137,7 +135,6 @@ def _draw(frame: Frame, top: int, bottom: int, x0: Int, y0: Int, x1: Int, y1: In
 
 @device
 def _stroke(frame: Frame, top: int, bottom: int, strokes: Strokes, view: Rect, zoom: float) -> None:
-    """Draw what lies in the rows [top, bottom)."""
     high, wide = float(frame.shape[0]), float(frame.shape[1])
     for k in range(strokes.ink.shape[0]):
         y0, y1 = (strokes.ends[1, k] - view.top) * zoom, (strokes.ends[3, k] - view.top) * zoom

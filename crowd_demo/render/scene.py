@@ -97,7 +97,6 @@ class Scene:
         self.show_colours(config.scene.colours)
 
     def show_colours(self, name: str) -> None:
-        """Choose a colour mode of the registry."""
         self.colours, code = name, COLOURS[name].code
         self._mode: ColourMode | None = load(code)() if code else None
 
@@ -156,7 +155,6 @@ class Scene:
         yield from self._figures.calls(now, frame)
 
     def colour_calls(self) -> Iterator[Call]:
-        """The kernels of all colour modes, for compiling ahead."""
         for entry in COLOURS.values():
             if entry.code:
                 yield from load(entry.code)().calls_ahead(self.sim, self._number)

@@ -112,14 +112,12 @@ class Scaled:
         self.pixels = np.zeros(count * side * side + beyond, np.uint32)[:-beyond].reshape(count, side, side)
 
     def ensure(self, numbers: list[int]) -> None:
-        """Make those of the given pictures that do not exist yet."""
         missing = [number for number in numbers if number not in self._made]
         for number, picture in self._pictures(missing, self.pixels.shape[1]):
             self.pixels[number] = packed(picture.round())
         self._made.update(missing)
 
     def surfaces(self, numbers: list[int]) -> list[pygame.Surface]:
-        """The pygame surface of each of the given pictures, which exist."""
         for number in set(numbers) - self._surfaces.keys():
             self._surfaces[number] = _surface(self.pixels[number])
         return list(map(self._surfaces.__getitem__, numbers))
@@ -155,7 +153,6 @@ def _fading(place: Doubles, reach: float) -> Doubles:
 
 
 def _with_front(top: Picture, front: Picture) -> Picture:
-    """The wall's top with its front below."""
     side = len(top)
     height = round(side * FRONT_PART)
     picture = top.copy()

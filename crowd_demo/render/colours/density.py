@@ -209,7 +209,6 @@ class DensityColours(ColourMode):
         return call(find_ends, sim.world.workers, sim.agents.columns.x, sim.agents.columns.y, slots, squares.ends)
 
     def _window_of(self, sim: Simulation, squares: CountedSquares, slots: Ints) -> CellRange:
-        """The range of squares that hold those slots."""
         self._find_ends(sim, squares, slots).run()
         least, most = squares.ends.min(axis=(0, 2)), squares.ends.max(axis=(0, 2))
         return CellRange(*(int(min(max(end * squares.inv_side, 0), count - 1)) + beyond
@@ -245,7 +244,6 @@ class DensityColours(ColourMode):
 
 
 def squares_for(workers: int, side: float, width: float, height: float) -> CountedSquares:
-    """Memory for the squares of a world of that size."""
     columns, rows = (max(1, math.ceil(length / side)) for length in (width, height))
     padded = (rows + 2) * (columns + 2) + LANES
     return CountedSquares(np.float32(1 / side), columns, rows, np.zeros((workers, padded), np.int32),
@@ -285,7 +283,6 @@ def _mean(sim: Simulation) -> float:
 
 
 def _has_cells(sim: Simulation) -> bool:
-    """Are the cells of culling up to date?"""
     return sim.optimizations.cull == "grid" and sim.world.grid.fresh
 
 

@@ -224,8 +224,6 @@ class TurnColours(AgeColours):
 # --- memory: slot 0 is red, the last slot violet ------------------------------------------------------------------------
 
 class MemoryMode(NamedTuple):
-    """The number of agents."""
-
     agents: int
 
 

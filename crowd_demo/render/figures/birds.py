@@ -43,8 +43,6 @@ DARK_PX, LIGHT_PX = 1, 2  # how far their outlines reach
 
 
 class BirdMode(NamedTuple):
-    """What chooses the sprites and appearances of birds."""
-
     id: Ints
     time_s: np.float64
     appearances: int  # of all but predators
@@ -70,8 +68,6 @@ def number_appearances(mode: BirdMode, slots: Int, register: Register) -> Regist
 
 
 class BirdFigures(Sprited):
-    """The figures of the sheet "birds"."""
-
     MARKS = False
     SHEET: Literal["birds", "hunt"] = "birds"
 
@@ -152,7 +148,6 @@ class AlwaysVisible:
         return zoom < self._farthest and len(self._found) > 0
 
     def margin(self, zoom: float) -> Rect:
-        """How far one reaches beyond its position, in world units."""
         (width, height), (x, y) = self._coloured.size, self._coloured.anchor
         return Rect(*((pixels + LIGHT_PX + MARGIN_PX) / zoom for pixels in (x, y, width - x, height - y)))
 
@@ -168,5 +163,4 @@ class AlwaysVisible:
         draw_list(target, self._grey if shades else self._coloured, draws, now)
 
     def find(self, now: FrameInput, slots: Ints) -> Call:
-        """The kernel that finds those of `slots`."""
         return call(find_few, now.workers, slots, now.agents.id, self._found)

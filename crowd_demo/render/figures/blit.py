@@ -53,7 +53,6 @@ def draw_list(target: pygame.Surface, atlas: Atlas, draws: DrawList, now: FrameI
 
 
 def draw_fblits(surface: pygame.Surface, atlas: Atlas, draws: DrawList) -> None:
-    """Draw the list with pygame's `fblits`, premultiplied."""
     boxes = atlas.view.box[draws.sprite]
     corners = zip((draws.left + boxes[:, 0]).tolist(), (draws.top + boxes[:, 1]).tolist(), strict=True)
     surface.fblits(list(zip(atlas.surfaces(draws.sprite, draws.tint), corners, strict=True)), pygame.BLEND_PREMULTIPLIED)
@@ -136,7 +135,6 @@ def fade(worker: int, workers: int, frame: Frame, other: Frame, share: int) -> N
 
 
 def fade_plain(frame: Frame, other: Frame, share: int) -> None:
-    """`fade` in NumPy."""
     out = np.zeros_like(frame)
     for shift in (np.uint32(0), np.uint32(8), np.uint32(16)):
         a, b = (picture >> shift & np.uint32(255) for picture in (frame, other))

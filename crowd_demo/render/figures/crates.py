@@ -82,7 +82,6 @@ def design(side: int, style: int) -> list[Part]:
 
 
 def _planks(side: int, frame: int, line: int) -> list[Part]:
-    """Planks side by side within the frame, darker than it."""
     inner = side - 2 * frame
     count = 2 if inner < 10 else 3 if inner < 22 else 4 if inner < 44 else 5
     parts = [(frame, frame, side - frame, side - frame, GAP)]
@@ -95,7 +94,6 @@ def _planks(side: int, frame: int, line: int) -> list[Part]:
 
 
 def _board(side: int, frame: int, line: int) -> list[Part]:
-    """A board across the planks."""
     width = max(3, round(side * 0.13))
     left = (side - width) // 2
     return [(left, frame, left + width + line, side - frame, GAP), (left, frame, left + width, side - frame, FACE),
@@ -103,7 +101,6 @@ def _board(side: int, frame: int, line: int) -> list[Part]:
 
 
 def _nails(side: int, line: int) -> list[Part]:
-    """A nail in each corner of the frame."""
     width = max(2, round(side * 0.035))
     near = round(side * 0.085) - width // 2 + line // 2
     far = side - near - width
@@ -142,7 +139,6 @@ class Patterns:
         self.table = PartTable(nothing, nothing, np.zeros((0, 5), np.int32))
 
     def ensure(self, sides: Ints) -> None:
-        """Add the parts of those sides that are not known yet."""
         asked = self._occurring.among(sides, max(len(self._known), int(sides.max(initial=0)) + 1))
         if len(asked) > len(self._known):
             self._known.resize(len(asked), refcheck=False)
@@ -163,7 +159,6 @@ class Patterns:
 
 
 def fill_plain(surface: pygame.Surface, boxes: Boxes, table: PartTable, inks: Inks) -> None:
-    """Draw the list with pygame's `fill`."""
     first, last = (column[boxes.side, boxes.style] for column in table[:2])
     count = last - first
     box = np.repeat(np.arange(len(count)), count)

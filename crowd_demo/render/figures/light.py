@@ -112,8 +112,6 @@ class Light:
 
     def __init__(self) -> None:
         self._layers: Keys = np.zeros((0, 1, 1), np.uint64)
-        self._rows = rows_for(0, 1)
-        self._on_screen: Longs = np.zeros(0, np.int64)
 
     @property
     def on_screen(self) -> int:
@@ -130,13 +128,11 @@ class Light:
                 call(empty_shared_rows, workers, frame.shape[0], self._layers))
 
     def _fit(self, workers: int, frame: Frame) -> None:
-        """Make layers for that many workers, or more; the last row is for agents that are not in the picture."""
-        height, width = frame.shape[0] + 3, frame.shape[1] + 2
-        if self._layers.shape[0] < workers or self._layers.shape[1:] != (height, width):
-            self._layers = np.zeros((workers, height, width), np.uint64)
-            self._rows = rows_for(workers, width)
-        if len(self._on_screen) != workers:
-            self._on_screen = np.zeros(workers, np.int64)
+        """Make the layers; their last row is for agents that are not in the picture."""
+        shape = workers, frame.shape[0] + 3, frame.shape[1] + 2
+        if self._layers.shape != shape:
+            self._layers, self._rows = np.zeros(shape, np.uint64), rows_for(workers, shape[2])
+            self._on_screen: Longs = np.zeros(workers, np.int64)
             self._batch: Ints = np.zeros((workers, BATCH), np.int32)
             self._reached: Ints = np.zeros((workers, 2), np.int32)  # the least and the greatest place
 

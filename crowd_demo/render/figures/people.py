@@ -79,7 +79,6 @@ class Facings(NamedTuple):
 
 
 def facings(ids: int) -> Facings:
-    """Memory for so many ids, none of which was drawn yet."""
     return Facings(np.zeros(ids, np.float32), np.zeros(ids, np.float32), np.full(ids, -np.inf), np.zeros(ids, np.uint8))
 
 
@@ -198,8 +197,6 @@ def number_appearances(mode: PeopleMode, slots: Int, register: Register) -> Regi
 
 
 class PeopleFigures(Sprited):
-    """The figures of the sheet "people"."""
-
     MARKS = True
 
     def __init__(self, config: Config, folder: Path, manifest: Manifest) -> None:

@@ -193,7 +193,6 @@ class Sprited(ABC):
 
     @cached_property
     def _mean_grey(self) -> int:
-        """0 to 255."""
         return int(self._grey.sheet.means(np.zeros(self._sheet.sprites, np.int32)).colours[0] & 255)
 
     def _area_px(self, now: FrameInput, shades: Shades | None) -> float:

@@ -76,7 +76,6 @@ class Sheet(NamedTuple):
         return self.columns * (self.surface.get_height() // self.cell[1])
 
     def sprite(self, number: int) -> pygame.Surface:
-        """Return a sprite of the sheet, by its number."""
         row, column = divmod(number, self.columns)
         return self.surface.subsurface((column * self.cell[0], row * self.cell[1]), self.cell)
 
@@ -90,7 +89,6 @@ class Sheet(NamedTuple):
         return self._replace(surface=surface_of(alpha << np.uint32(24) | level * np.uint32(0x10101)))
 
     def white(self) -> Sheet:
-        """The shapes of its sprites, in white."""
         return self._replace(surface=surface_of((frame_of(self.surface) >> np.uint32(24)) * np.uint32(0x01010101)))
 
     def shrunk(self, by: int) -> Sheet:
@@ -143,7 +141,6 @@ def load_sheet(folder: Path, about: SpritesSheet) -> Sheet:
 
 
 def load_manifest(folder: Path) -> Manifest:
-    """Read `sprites.json`."""
     return json.loads((folder / "sprites.json").read_text(encoding="utf-8"))
 
 
@@ -166,7 +163,6 @@ def argb(size: tuple[int, int]) -> pygame.Surface:
 
 
 def surface_of(pixels: Words) -> pygame.Surface:
-    """A surface of 0xAARRGGBB with these pixels."""
     surface = argb(pixels.shape[::-1])
     if pixels.size:
         frame_of(surface)[:] = pixels
@@ -188,7 +184,6 @@ class Atlas:
         self._surfaces: dict[int, pygame.Surface] = {}
 
     def ensure(self, sprites: Ints) -> None:
-        """Make those of the given sprites that do not exist yet."""
         at = 0
         while (at := next_missing(sprites, self.ready, at)) < len(sprites):
             self._make(int(sprites[at]))

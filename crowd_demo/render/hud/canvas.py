@@ -69,6 +69,11 @@ FACES = (
 )
 
 
+def digits_text(number: float, below: float = 1.0, thousands: str = "") -> str:
+    """Two decimals for a number less than `below`, one if it is less than ten times that, else none: 0.52, 3.1, 140."""
+    return f"{number:{thousands}.{2 if number < below - 0.005 else 1 if number < 10 * below - 0.05 else 0}f}"
+
+
 def scale_for(size: tuple[int, int], factor: float = 1.0) -> float:
     """Pixels a unit in a window of that size; `factor` is the user's, as far as both panels have room side by side."""
     wanted = USUAL_SCALE * math.sqrt(size[1] / USUAL_HEIGHT) * factor
@@ -86,11 +91,9 @@ class Pen:
         self._measured = lru_cache(MEASURED)(text_width)
 
     def colour(self, colour: Colour) -> RGBA:
-        """The colour that a name stands for in the present theme."""
         return self.theme[colour] if isinstance(colour, str) else colour
 
     def width(self, text: str, size: int = NORMAL) -> int:
-        """Pixels that the text takes."""
         return self._measured(self._font(size), printable(text))
 
     def left(self, on: pygame.Surface, text: str, x: int, middle: int, size: int = NORMAL, colour: Colour = TEXT) -> int:
@@ -132,8 +135,6 @@ class Target(NamedTuple):
 
 
 class Region(NamedTuple):
-    """The part of a canvas, in pixels, that a target is about."""
-
     target: Target
     rect: pygame.Rect
 
@@ -232,7 +233,6 @@ class Canvas:
         pygame.draw.polygon(self.surface, self.pen.colour(colour), [self._at(point) for point in points])
 
     def picture(self, picture: pygame.Surface, box: Box) -> None:
-        """Draw a picture, fitted into the box."""
         rect = self.pixels(box)
         if picture.get_size() != rect.size:
             picture = pygame.transform.smoothscale(picture, rect.size)

@@ -28,6 +28,7 @@ from crowd_demo.render.hud.canvas import (
     Canvas,
     Colour,
     Pen,
+    digits_text,
 )
 
 Outcome = Literal["faster", "slower", "no difference", "unknown"]
@@ -56,8 +57,6 @@ class Span(NamedTuple):
 
 
 class Count(NamedTuple):
-    """A counter before and after, which explains the times."""
-
     name: str
     before: str
     after: str
@@ -89,7 +88,7 @@ class Card(NamedTuple):
 
 def factor_text(span: Span) -> str:
     """The factor as a text, at least 1: 3.1x."""
-    return f"{_number(span.factor if span.factor >= 1 else 1 / span.factor)}x"
+    return f"{digits_text(max(span.factor, 1 / span.factor), 2)}x"
 
 
 def interval_text(span: Span) -> str:
@@ -97,9 +96,9 @@ def interval_text(span: Span) -> str:
     if not 0 < span.low <= span.high < math.inf:
         return "too few for an interval" if span.outcome in ("faster", "slower") else ""
     if span.outcome == "no difference" and not span.low <= 1 <= span.high:
-        return f"noise here: {_number(span.noise)}x"
+        return f"noise here: {digits_text(span.noise, 2)}x"
     ends = (1 / span.high, 1 / span.low) if span.factor < 1 and span.outcome != "no difference" else (span.low, span.high)
-    return f"95 %: {_number(ends[0])} - {_number(ends[1])}"
+    return f"95 %: {digits_text(ends[0], 2)} - {digits_text(ends[1], 2)}"
 
 
 def outcome_text(span: Span) -> str:
@@ -112,13 +111,7 @@ def outcome_text(span: Span) -> str:
 
 
 def ms_text(ms: float) -> str:
-    if math.isnan(ms):
-        return "-"
-    return f"{ms:.{2 if ms < 9.995 else 1 if ms < 99.95 else 0}f} ms"
-
-
-def _number(number: float) -> str:
-    return f"{number:.{2 if number < 1.995 else 1 if number < 19.95 else 0}f}"
+    return "-" if math.isnan(ms) else f"{digits_text(ms, 10)} ms"
 
 
 # --- the drawing -----------------------------------------------------------------------------------------------------

@@ -15,9 +15,24 @@ import pygame
 from crowd_demo.compute.arrays import Floats
 from crowd_demo.profile import OTHER, Profile, percentiles
 from crowd_demo.registry.stages import PARTS, in_order, stages_of, text_of
-from crowd_demo.render.hud.canvas import DIM, FAINT, GROUND, HUGE, LARGE, NORMAL, PAD, SMALL, TEXT, WARM, Box, Canvas, Colour
+from crowd_demo.render.hud.canvas import (
+    DIM,
+    FAINT,
+    GROUND,
+    HUGE,
+    LARGE,
+    NORMAL,
+    PAD,
+    SMALL,
+    TEXT,
+    WARM,
+    Box,
+    Canvas,
+    Colour,
+    digits_text,
+)
 from crowd_demo.render.hud.layout import ALWAYS, INNER, LEFT_WIDTH, PanelSection
-from crowd_demo.render.hud.status import Status, Tick, real_speed_text, short_ms, speed_text, time_text
+from crowd_demo.render.hud.status import Status, Tick, speed_text, time_text
 
 SMOOTHED = 30  # frames in the mean of a stage
 RECENT = 300  # frames in the percentiles; a stage that the last ones of its part did without is not listed
@@ -84,7 +99,7 @@ def _draw_clock(on: Canvas, middle: float, status: Status) -> None:
     speed = "paused" if status.paused else speed_text(status.speed)
     end = on.left(speed, PAD, middle, SMALL, WARM if status.paused else DIM)
     if status.clock.real_speed is not None:
-        end = on.left(f"real {real_speed_text(status.clock.real_speed)}", end + 6, middle, SMALL, WARM)
+        end = on.left(f"real x{digits_text(status.clock.real_speed)}", end + 6, middle, SMALL, WARM)
     on.target((PAD, middle - 7, end - PAD, 14), "fact", "speed")
     time = time_text(status.clock.time_s)
     on.right(time, LEFT_WIDTH - PAD, middle, SMALL, DIM)
@@ -179,7 +194,6 @@ class Graph:
         on.target(box, "graph", "graph")
 
     def _write(self, on: Canvas, text: str, left: float, middle: float, colour: Colour) -> None:
-        """Write over the bars, on a plain ground."""
         on.rect(GROUND, (left, middle - 6, on.width(text, SMALL) + 6, 12))
         on.left(text, left + 3, middle, SMALL, colour)
 
@@ -219,7 +233,7 @@ def steps_a_frame(profile: Profile, ms: float) -> str:
     """
     counts = [record.steps for record in profile.records(SMOOTHED)]
     mean = sum(counts) / max(len(counts), 1)
-    return f"{mean:.1f} steps of {short_ms(ms / mean)} ms" if mean and f"{mean:.1f}" != "1.0" else ""
+    return f"{mean:.1f} steps of {digits_text(ms / mean, thousands=',')} ms" if mean and f"{mean:.1f}" != "1.0" else ""
 
 
 def part_section(part: str, profile: Profile, status: Status) -> PanelSection:

@@ -248,7 +248,6 @@ class Hud:
         return common_px(rect, [placed.rect for placed in self._placed])
 
     def _hints(self, said: Mapping[str, str]) -> list[str]:
-        """The key of each action that has one, with its text."""
         return [f"{key_text(self.keys[action][0])} {what}" for action, what in said.items() if self.keys.get(action)]
 
     # --- what is open ------------------------------------------------------------------------------------------------
@@ -267,7 +266,6 @@ class Hud:
         self._place(canvas, place_of(view, canvas, self._size, self.scale))
 
     def _shade(self) -> Canvas:
-        """What darkens the picture and the panels below a table."""
         canvas = Canvas((self._size[0] / self.scale, self._size[1] / self.scale), self.pen, self.scale, None)
         canvas.surface.fill(self.pen.colour(SHADE))
         return canvas

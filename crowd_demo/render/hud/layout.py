@@ -121,12 +121,10 @@ def common_px(rect: pygame.Rect, others: Iterable[pygame.Rect]) -> int:
 
 
 def margin_of(size: tuple[int, int], scale: float) -> int:
-    """Pixels around the panels."""
     return min(round(OUTER * scale), size[0] // 50)
 
 
 def has_both(size: tuple[int, int], scale: float) -> bool:
-    """Is there room for both panels?"""
     return size[0] >= round(LEFT_WIDTH * scale) + round(RIGHT_WIDTH * scale) + 3 * margin_of(size, scale)
 
 

@@ -10,6 +10,8 @@ times a second, and only the line moves in between.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import pygame
 
@@ -83,7 +85,6 @@ class Minimap:
         return (x - left - self._edge_px) / self._px_per_unit, (y - top - self._edge_px) / self._px_per_unit
 
 
-
 def picture_of(sim: Simulation, tiles: Bytes, size: tuple[int, int]) -> Bytes:
     """Ground and crowd of the whole world in so many pixels: uint8[width, height, 3]."""
     width, height = size
@@ -137,10 +138,8 @@ def why_not(past: Past) -> str:
 
 
 class TimelineBar:
-    """Draws the timeline."""
-
     def __init__(self, pen: Pen) -> None:
-        self._pen, self._rendered, self._times = pen, Renderings(), Times(1, 1)
+        self._pen, self._rendered, self._times_for = pen, Renderings(), lru_cache(1)(Times)
 
     def draw(self, on: pygame.Surface, past: Past, now_s: float, scale: float) -> None:
         bar, theme = bar_of(on.get_size(), scale), id(self._pen.theme)
@@ -154,10 +153,8 @@ class TimelineBar:
         on.blit(line, (bar.left, bar.top - line.get_height()))
 
     def _sheet(self, past: Past, size: tuple[int, int]) -> pygame.Surface:
-        if self._times.shape != (past.span, size[0]):
-            self._times = Times(past.span, size[0])
         sheet = pygame.Surface(size)
-        render(sheet, past, self._times, self._pen)
+        render(sheet, past, self._times_for(past.span, size[0]), self._pen)
         return sheet
 
     def _line(self, text: str, colour: Colour, scale: float, width: float) -> pygame.Surface:
@@ -172,7 +169,6 @@ class Times:
     """The times of `span` frames in `width` columns. Owns the memory to find their scale and the slowest."""
 
     def __init__(self, span: int, width: int) -> None:
-        self.shape = span, width
         self._firsts = np.linspace(0, span, width + 1).astype(np.intp)[:-1]
         self._slowest, self._sorted = np.zeros(width, np.float32), np.zeros(span, np.float32)
 

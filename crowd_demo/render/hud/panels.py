@@ -51,7 +51,6 @@ COMPACT = 250.0, 62.0
 
 
 def draw_compact(sim: Simulation, status: Status, pen: Pen, scale: float) -> Canvas:
-    """Frames a second, and the technique that was touched last."""
     on = Canvas(COMPACT, pen, scale)
     frames = sim.profile.frame_ms(SMOOTHED)
     mean = float(frames.mean()) if len(frames) else 0.0
@@ -79,8 +78,6 @@ def draw_notice(text: str, room: float, pen: Pen, scale: float) -> Canvas:
 # --- the tooltip -----------------------------------------------------------------------------------------------------
 
 class Tip(NamedTuple):
-    """A title and paragraphs, each with its colour."""
-
     title: str
     paragraphs: tuple[tuple[str, Colour], ...]
 
@@ -124,7 +121,6 @@ def _about_technique(path: str, sim: Simulation, status: Status) -> Tip:
 
 def draw_tip(tip: Tip, cursor: tuple[float, float], window: tuple[int, int], pen: Pen,
              scale: float) -> tuple[Canvas, tuple[int, int]]:
-    """Render a tip, and place it beside the cursor, inside the window."""
     ruler = Canvas((1, 1), pen, scale, None)
     wide = min(TIP_WIDTH, window[0] / scale - 8)
     title = ruler.wrapped(tip.title, wide - 2 * PAD)
@@ -147,7 +143,6 @@ def beside(cursor: tuple[float, float], size: tuple[int, int], window: tuple[int
 # --- a tour ----------------------------------------------------------------------------------------------------------
 
 def draw_tour(view: TourView, width_px: int, pen: Pen, scale: float) -> Canvas:
-    """Render the panel for a window of that width."""
     wide = min(TOUR_WIDEST, width_px / scale - 2 * PAD)
     ruler = Canvas((1, 1), pen, scale, None)
     texts = [(ruler.wrapped(text, wide - 2 * PAD, SAID), colour) for text, colour in _texts(view)]
@@ -160,7 +155,6 @@ def draw_tour(view: TourView, width_px: int, pen: Pen, scale: float) -> Canvas:
 
 
 def _texts(view: TourView) -> list[tuple[str, Colour]]:
-    """The sentence and its question, or the question and its answer."""
     if view.is_answer:
         return [(view.question, DIM), (view.text, TEXT)]
     return [(view.text, TEXT), *([(view.question, WARM)] if view.question else [])]
@@ -281,7 +275,6 @@ def _lines(item: LegendItem, room: float, ruler: Canvas) -> list[list[LegendPart
 
 
 def _key(key: Key, ruler: Canvas) -> LegendPart:
-    """A colour, whole or dashed, and its meaning."""
     dashes, width, height = ((0.0, 7.0, 14.0), 4.0, 3.0) if key.dashed else ((0.0,), KEY_WIDTH, 8.0)
 
     def draw(on: Canvas, x: float, middle: float) -> None:

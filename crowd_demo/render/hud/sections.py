@@ -35,9 +35,10 @@ from crowd_demo.render.hud.canvas import (
     Canvas,
     Colour,
     Point,
+    digits_text,
 )
 from crowd_demo.render.hud.layout import ALWAYS, INNER, RIGHT_WIDTH, PanelSection
-from crowd_demo.render.hud.status import Status, short_ms
+from crowd_demo.render.hud.status import Status
 from crowd_demo.sim.inactive import inactive, partly_inactive
 from crowd_demo.sim.metrics.bias import Bias
 from crowd_demo.sim.metrics.push_error import PushError
@@ -77,7 +78,7 @@ def sorting_facts(sim: Simulation, unused: Set[str]) -> dict[str, str]:
     counters, cell = sim.profile.counters, sim.world.grid.cell
     if "reorder.when" in unused or sim.optimizations.reorder.when == "off" or "sorts" not in counters:
         return {}
-    return {"sorts (ms)": f"{counters['sorts']:,.0f} ({short_ms(sim.profile.last_run_ms('reorder'))})",
+    return {"sorts (ms)": f"{counters['sorts']:,.0f} ({digits_text(sim.profile.last_run_ms('reorder'), thousands=',')})",
             "since sort": f"{counters['steps_since_sort']:,.0f}", "drift": f"{counters['drift'] / cell:.2f} cells"}
 
 
@@ -143,7 +144,6 @@ def draw_fact(on: Canvas, x: float, top: float, name: str, value: str, colour: C
 
 
 def draw_facts(on: Canvas, top: float, facts: Mapping[str, str], colour: Colour = TEXT) -> None:
-    """Draw numbers side by side."""
     for number, (name, value) in enumerate(facts.items()):
         draw_fact(on, PAD + number * INNER / 3, top, name, value, colour)
 
@@ -160,7 +160,6 @@ def draw_states(on: Canvas, top: float, states: Mapping[str, int], colours: Mapp
 
 
 def draw_life(on: Canvas, top: float, sim: Simulation) -> None:
-    """Draw births and deaths of the last step, and the number of agents after each of the last steps."""
     counters, lived = sim.profile.counters, sim.life.population()
     draw_facts(on, top, {"births": f"{counters.get('births', 0):,.0f}", "deaths": f"{counters.get('deaths', 0):,.0f}",
                          "peak": f"{lived.max():,}" if len(lived) else UNREAD})
@@ -258,8 +257,6 @@ def switchboard_sections(sim: Simulation, status: Status, keys: Keys) -> list[Pa
 
 
 class Switchboard:
-    """Draws the rows for the present state of the program."""
-
     def __init__(self, sim: Simulation, status: Status, keys: Keys) -> None:
         self.options, self.status, self.keys = sim.optimizations, status, keys
         self._inactive, self._partly = inactive(sim), partly_inactive(sim)

@@ -92,8 +92,6 @@ class MinimapView(NamedTuple):
 
 
 class Key(NamedTuple):
-    """A colour in the legend, and what it means."""
-
     colour: RGB
     what: str
     dashed: bool = False
@@ -155,18 +153,8 @@ def speed_text(speed: float) -> str:
     return f"x1/{slower:.0f}" if slower >= 2 and slower.is_integer() else f"x{speed:g}"
 
 
-def real_speed_text(speed: float) -> str:
-    """A measured speed: two decimals below 1, one below 10."""
-    return f"x{speed:.{2 if speed < 0.995 else 1 if speed < 9.95 else 0}f}"
-
-
 def time_text(seconds: float) -> str:
     """h:mm:ss.t"""
     tenths = int(seconds * 10 + 1e-6)  # 0.3 / 0.1 is a little less than 3
     minutes, tenths = divmod(tenths, 600)
     return f"{minutes // 60}:{minutes % 60:02}:{tenths // 10:02}.{tenths % 10}"
-
-
-def short_ms(ms: float) -> str:
-    """Milliseconds with two digits or so: 0.52, 3.1, 140."""
-    return f"{ms:,.{2 if ms < 0.995 else 1 if ms < 9.95 else 0}f}"

@@ -141,7 +141,6 @@ def _fill_due(sketch: Sketch, view: OverlayView) -> None:
 
 
 def draw_links(sketch: Sketch, view: OverlayView) -> None:
-    """Draw the links that are on the screen."""
     links = view.sim.links
     if not links.fresh:
         sketch.explain(NOT_BUILT)

@@ -61,7 +61,6 @@ class Sketch:
 
     def boxes(self, left: ArrayLike, top: ArrayLike, right: ArrayLike, bottom: ArrayLike, inks: ArrayLike, width: int = 1,
               dash: int = 0, shadow: int = 0) -> None:
-        """Draw the outlines of rectangles."""
         left, top, right, bottom = np.broadcast_arrays(left, top, right, bottom)
         self.lines(np.stack((left, right, right, left)), np.stack((top, top, bottom, bottom)),
                    np.stack((right, right, left, left)), np.stack((top, bottom, bottom, top)), inks, width, dash, shadow)
@@ -117,7 +116,6 @@ class Sketch:
 
 
 def plate(text: str, pen: Pen, scale: float, colour: RGB | str) -> pygame.Surface:
-    """A small panel around a line of text."""
     canvas = Canvas((Canvas((1, 1), pen, scale, None).width(text, SMALL) + 10, 17), pen, scale)
     canvas.left(text, 5, 8.5, SMALL, colour)
     return canvas.surface
@@ -162,7 +160,6 @@ class Scales:
         self._needed = defaultdict[str, deque[int]](lambda: deque(maxlen=LASTING))
 
     def end_of(self, what: str, most: float) -> int:
-        """Where the scale of this picture ends."""
         self._needed[what].append(round_up(most))
         return max(self._needed[what])
 
@@ -204,7 +201,6 @@ class GroundSquares(NamedTuple):
         return (row - self.top) * self.columns + (column - self.left)
 
     def cell_of(self, number: Longs) -> tuple[Longs, Longs]:
-        """Column and row in the world."""
         row, column = np.divmod(number, self.columns)
         return column + self.left, row + self.top
 

@@ -27,7 +27,6 @@ ENDS = Key(SCALE[0], "start of memory"), Key(SCALE[-1], "its end")
 # --- cells and boxes -------------------------------------------------------------------------------------------------
 
 def draw_cells(sketch: Sketch, view: OverlayView) -> None:
-    """Draw the part of the structure that is on the screen."""
     structure = view.structure
     if structure is None:
         sketch.explain(NOT_BUILT)
