@@ -35,8 +35,8 @@ from crowd_demo.app.seeing.side_by_side import RIGHT
 from crowd_demo.config.keys import Keys, bindings, key_text
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.canvas import Target, scale_for
-from crowd_demo.render.hud.layout import bar_of
 from crowd_demo.render.hud.navigation import tick_at
+from crowd_demo.render.hud.panel_layout import bar_of
 from crowd_demo.render.hud.status import Past
 
 

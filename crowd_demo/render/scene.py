@@ -32,10 +32,10 @@ from crowd_demo.render.colours.base import ColourMode, Legend, palette_of
 from crowd_demo.render.cull import CellsInView, Cull, bounds_of
 from crowd_demo.render.drawing import ROUNDING, FrameInput, Shades, moving
 from crowd_demo.render.figures.sprites import Manifest, load_manifest
-from crowd_demo.render.ground import TileLayer
 from crowd_demo.render.marks import LinkLines
 from crowd_demo.render.pixels import Frame, frame_of, is_plain, plain_surface
-from crowd_demo.render.tiles import TileSet
+from crowd_demo.render.tile_layer import TileLayer
+from crowd_demo.render.tile_pictures import TileSet
 from crowd_demo.sim.simulation import Simulation
 
 

@@ -200,7 +200,7 @@ def ages(sim: Simulation, slots: Ints) -> Bytes:
 
 class AgeColours(ColourMode):
     MODE: Any = AgeMode
-    TEXTS = "last look at neighbours", "in the last step", "{} steps before"  # the legend's title, and its two ends
+    TEXTS = "last update", "in the last step", "{} steps before"  # the legend's title, and its two ends
 
     def colours(self, sim: Simulation) -> Sequence[RGB]:
         """Brightest for 0 steps, darkest for the period's last step and more."""
@@ -218,7 +218,7 @@ class AgeColours(ColourMode):
 
 class TurnColours(AgeColours):
     MODE = TurnMode
-    TEXTS = "next look at neighbours", "in the next step", "{} steps later"
+    TEXTS = "next update", "in the next step", "{} steps later"
 
 
 # --- memory: slot 0 is red, the last slot violet ------------------------------------------------------------------------

@@ -31,7 +31,7 @@ from crowd_demo.render.hud.canvas import (
     Colour,
     digits_text,
 )
-from crowd_demo.render.hud.layout import ALWAYS, INNER, LEFT_WIDTH, PanelSection
+from crowd_demo.render.hud.panel_layout import ALWAYS, INNER, LEFT_WIDTH, PanelSection
 from crowd_demo.render.hud.status import Status, Tick, speed_text, time_text
 
 SMOOTHED = 30  # frames in the mean of a stage

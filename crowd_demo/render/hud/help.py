@@ -66,14 +66,11 @@ class Group(NamedTuple):
 
 
 def help_groups(keys: Keys, mouse: Sequence[tuple[str, str]]) -> list[Group]:
-    groups = [Group(heading, [_entry(action, keys.get(action, ())) for action in actions if _is_listed(action, keys)])
+    groups = [Group(heading, [_entry(action, keys.get(action, ())) for action in actions
+                              if action in BY_PATH or (action not in TOLD_BY_OTHERS and keys.get(action))])
               for heading, actions in by_heading().items()]
     return [group for group in (*groups, Group("Mouse", [Entry((gesture,), "", what) for gesture, what in mouse]))
             if group.entries]
-
-
-def _is_listed(action: str, keys: Keys) -> bool:
-    return action in BY_PATH or (action not in TOLD_BY_OTHERS and bool(keys.get(action)))
 
 
 def _entry(action: str, keys: Sequence[str]) -> Entry:

@@ -16,10 +16,10 @@ from crowd_demo.config.keys import key_text
 from crowd_demo.render.hud.canvas import SHADE, THEMES, Canvas, Colour, Pen, Region, Renderings, Target, scale_for
 from crowd_demo.render.hud.card import Card, draw_card
 from crowd_demo.render.hud.frame_sections import Graph, frame_sections
-from crowd_demo.render.hud.layout import (
+from crowd_demo.render.hud.navigation import Minimap, TimelineBar
+from crowd_demo.render.hud.panel_layout import (
     LEFT_WIDTH,
     RIGHT_WIDTH,
-    PanelSection,
     PlacedCanvas,
     bar_of,
     between,
@@ -29,8 +29,9 @@ from crowd_demo.render.hud.layout import (
     margin_of,
     timeline_px,
 )
-from crowd_demo.render.hud.navigation import Minimap, TimelineBar
-from crowd_demo.render.hud.panels import (
+from crowd_demo.render.hud.sections import Keys, crowd_sections, switchboard_sections
+from crowd_demo.render.hud.status import Inspection, MinimapView, Status
+from crowd_demo.render.hud.text_panels import (
     draw_colour_legend,
     draw_compact,
     draw_inspection,
@@ -40,8 +41,6 @@ from crowd_demo.render.hud.panels import (
     draw_tour,
     tip_of,
 )
-from crowd_demo.render.hud.sections import Keys, crowd_sections, switchboard_sections
-from crowd_demo.render.hud.status import Inspection, MinimapView, Status
 from crowd_demo.render.hud.views import TableView, View, draw_view, place_of
 from crowd_demo.sim.simulation import Simulation
 
@@ -154,23 +153,18 @@ class Hud:
         drawn_as = self._size, self._taken_px, self.scale, status.panels, status.touched
         if drawn_as != self._drawn_as:
             self._drawn_as = drawn_as
-            self.panels = self._left_panel(sim, status), self._right_panel(sim, status)
+            self.panels = self._panel(LEFT_WIDTH, sim, status), self._panel(RIGHT_WIDTH, sim, status)
             self._drawn_at = [now_s, now_s - period / 2]
         older = self._drawn_at.index(min(self._drawn_at))
         if now_s - self._drawn_at[older] >= period:
-            left, right = self.panels
-            self.panels = (left, self._right_panel(sim, status)) if older else (self._left_panel(sim, status), right)
+            renewed = self._panel((LEFT_WIDTH, RIGHT_WIDTH)[older], sim, status)
+            self.panels = (self.panels[0], renewed) if older else (renewed, self.panels[1])
             self._drawn_at[older] = now_s
 
-    def _left_panel(self, sim: Simulation, status: Status) -> Canvas:
-        sections = [*frame_sections(sim.profile, status, self.graph), *crowd_sections(sim, status.readings, self.colours)]
-        return self._panel(sections, LEFT_WIDTH, status)
-
-    def _right_panel(self, sim: Simulation, status: Status) -> Canvas:
-        return self._panel(switchboard_sections(sim, status, self.keys), RIGHT_WIDTH, status)
-
-    def _panel(self, sections: Sequence[PanelSection], width: float, status: Status) -> Canvas:
+    def _panel(self, width: float, sim: Simulation, status: Status) -> Canvas:
         room = (self._size[1] - self._taken_px - 2 * self._margin) / self.scale
+        sections = switchboard_sections(sim, status, self.keys) if width == RIGHT_WIDTH else [
+            *frame_sections(sim.profile, status, self.graph), *crowd_sections(sim, status.readings, self.colours)]
         return draw_panel(sections, width, room, status.panels.folded, status.panels.opened, self.pen, self.scale)
 
     # --- legends, card and tour --------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ from crowd_demo.render.hud.canvas import (
     Renderings,
 )
 from crowd_demo.render.hud.frame_sections import BUDGET_MS, scale_ms
-from crowd_demo.render.hud.layout import BAR_TEXT, bar_of
+from crowd_demo.render.hud.panel_layout import BAR_TEXT, bar_of
 from crowd_demo.render.hud.status import MinimapView, Past
 from crowd_demo.sim.simulation import Simulation
 
@@ -94,10 +94,11 @@ def picture_of(sim: Simulation, tiles: Bytes, size: tuple[int, int]) -> Bytes:
     crowd = np.array(LIGHT if ground.mean() < DARK_BELOW else DARK, np.float32)
     columns_of, count = sim.agents.columns, sim.agents.count
     every = max(1, -(-count // SAMPLE))
-    places = (np.clip(place[:count:every] / float(side) * pixels, 0, pixels - 1).astype(np.int64) for place, side, pixels in (
-        (columns_of.x, sim.terrain.walls.width, width), (columns_of.y, sim.terrain.walls.height, height)))
+    across, down = (np.clip(along[:count:every] / float(side) * pixels, 0, pixels - 1).astype(np.int64)
+                    for along, side, pixels in ((columns_of.x, sim.terrain.walls.width, width),
+                                                (columns_of.y, sim.terrain.walls.height, height)))
     counts = np.zeros(size, np.float32)
-    np.add.at(counts, tuple(places), 1)
+    np.add.at(counts, (across, down), 1)
     share = STRONGEST * (1 - np.exp(-counts / max(3 * float(counts.mean()), 0.1)))[..., None]
     return (ground + (crowd - ground) * share).astype(np.uint8)
 

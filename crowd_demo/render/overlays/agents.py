@@ -87,7 +87,7 @@ def draw_avoidance(sketch: Sketch, view: OverlayView) -> None:
     sketch.arrows(x, y, far_x, far_y, ink(SKY), 2, shadow=ink(BLACK, 170))
     sketch.circles(x, y, 8 / sketch.zoom, ink(WHITE), 2)
     sketch.explain(f"avoidance {sim.optimizations.get('avoidance')}, {how_many}", Key(ORANGE, "whom they yield to now"),
-                   Key(SKY, "the push since their last look"))
+                   Key(SKY, "avoidance since their last update"))
 
 
 def draw_sight(sketch: Sketch, view: OverlayView) -> None:
@@ -112,17 +112,17 @@ def draw_turns(sketch: Sketch, view: OverlayView) -> None:
     if not turn.by_id:
         _fill_due(sketch, view)
     slots = view.in_view()
-    looked = ages(sim, slots) == 0
-    _, x, y, how_many = view.sample(slots[looked], TURNS)
+    updated = ages(sim, slots) == 0
+    _, x, y, how_many = view.sample(slots[updated], TURNS)
     side = max(TURN_UNITS, TURN_PX / sketch.zoom)
     edge = side + EDGE_PX / sketch.zoom
     sketch.areas(x - edge, y - edge, x + edge, y + edge, ink(BLACK, 200))
     sketch.areas(x - side, y - side, x + side, y + side, ink(WHITE, 255))
-    share = looked.mean() if len(slots) else 0.0
+    share = updated.mean() if len(slots) else 0.0
     words = {"place": "bands", "tile": "tiles", "id": "ids"}[by]
-    sketch.explain(f"by {words}, one step in {turn.period}; {share:.0%} of the agents in view have just looked",
+    sketch.explain(f"by {words}, one step in {turn.period}; {share:.0%} of the agents in view were just updated",
                    *(() if turn.by_id else (Key(ORANGE, "due in the last step"), Key(SKY, "in the next one"))),
-                   Key(WHITE, f"have looked ({how_many})"))
+                   Key(WHITE, f"updated ({how_many})"))
 
 
 def _fill_due(sketch: Sketch, view: OverlayView) -> None:

@@ -23,7 +23,7 @@ from crowd_demo.sim.terrain.tiles import Walls
 
 LEAST_PX = 14.0  # side of a square
 SMALLEST = 16.0  # units
-CANDIDATES = "agents in the cells or leaves that one looks at"
+CANDIDATES = "candidates: agents in the cells or leaves searched"
 SQUARE_PX = 15.0  # least side of a square
 USUAL = 12  # agents on a square, if they stood evenly: fewer agree by chance
 MOST = 40_000  # agents that are looked at

@@ -38,11 +38,11 @@ def draw_cells(sketch: Sketch, view: OverlayView) -> None:
         if level:
             _draw_grid(sketch, structure.cell * (1 << level), structure.floor.columns / (1 << level),
                        structure.floor.rows / (1 << level), STRONG, 2)
-        sketch.explain(text, Key(BLACK, f"squares of {1 << level} x {1 << level} cells look together"))
+        sketch.explain(text, Key(BLACK, f"squares of {1 << level} x {1 << level} cells share their candidates"))
     else:
         grid = structure.domain.grid
         text = _draw_grid(sketch, grid.cell, grid.columns, grid.rows, ink(BLACK, 160), 1)
-        sketch.explain(f"{text}; an agent looks {grid.reach} farther on each side")
+        sketch.explain(f"{text}; neighbours are searched up to {grid.reach} cells away")
 
 
 def _draw_grid(sketch: Sketch, cell: float, columns: float, rows: float, line: int, width: int) -> str:

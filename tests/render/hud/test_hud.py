@@ -17,8 +17,7 @@ from crowd_demo.registry.stages import PARTS
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word
 from crowd_demo.render.hud.canvas import DARK, LIGHT, THEMES, WARM, Canvas, Pen, Target, digits_text, scale_for
 from crowd_demo.render.hud.hud import Hud
-from crowd_demo.render.hud.layout import ON_PANEL
-from crowd_demo.render.hud.panels import tip_of
+from crowd_demo.render.hud.panel_layout import ON_PANEL
 from crowd_demo.render.hud.status import (
     Clock,
     Hovered,
@@ -28,6 +27,7 @@ from crowd_demo.render.hud.status import (
     speed_text,
     time_text,
 )
+from crowd_demo.render.hud.text_panels import tip_of
 
 pytestmark = pytest.mark.quick
 BUNDLED = "freesansbold.ttf"

@@ -7,8 +7,8 @@ import pygame
 import pytest
 
 from crowd_demo.render.hud.canvas import Pen, scale_for
-from crowd_demo.render.hud.layout import bar_of, timeline_px
 from crowd_demo.render.hud.navigation import TimelineBar, Times, column_of, label, render, tick_at
+from crowd_demo.render.hud.panel_layout import bar_of, timeline_px
 from crowd_demo.render.hud.status import Past
 
 pytestmark = pytest.mark.quick

@@ -21,7 +21,7 @@ from crowd_demo.compute.simd import LANES
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.cull import CellRange
 from crowd_demo.render.pixels import HALF_ROW, Frame, copy_half_row, copy_row
-from crowd_demo.render.tiles import TileSet
+from crowd_demo.render.tile_pictures import TileSet
 from crowd_demo.sim.terrain.tiles import Terrain
 
 RIM, FACE, FOOT = (92, 98, 114), (58, 62, 76), (26, 28, 36)  # of the world: a slab, whose south face is in view

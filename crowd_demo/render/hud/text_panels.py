@@ -206,8 +206,8 @@ def _draw_strip(on: Canvas, strip: MemoryStrip, top: float) -> None:
     on.rect(GROUND, (PAD, top + 11, wide, 12))
     on.rect(EDGE, (PAD, top + 11, wide, 12), width=1)
     for shares, colour, down in ((strip.candidates, GREY, 11.0), (strip.neighbours, GREEN, 17.0)):
-        for place in {int(share * wide) for share in shares}:
-            on.rect(colour, (PAD + place, top + down, 1.5, 6))
+        for offset in {int(share * wide) for share in shares}:
+            on.rect(colour, (PAD + offset, top + down, 1.5, 6))
     on.rect(ORANGE, (PAD + strip.own * wide - 1, top + 9, 2.5, 16))
 
 # --- legends ----------------------------------------------------------------------------------------------------------
