@@ -143,8 +143,7 @@ class Scene:
         no_slots, frame = np.zeros(0, np.int32), np.zeros((1, 1), np.uint32)
         yield from self._cull_calls(now)
         if options.depth == "bands":
-            light_workers = self.sim.world.light_workers
-            yield from self._depth.calls(light_workers, no_slots, now.agents, now.ahead, self._bands(now))
+            yield from self._depth.calls(self.sim.world.light_workers, no_slots, now.agents, now.ahead, self._bands(now))
         if options.blitter == "compiled":
             self.ground.prepare(options.cull, self.sim.terrain, camera, now.rect)
             yield self.ground.call(now.workers, frame)

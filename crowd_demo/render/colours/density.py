@@ -263,8 +263,7 @@ def around(window: CellRange, squares: CountedSquares, side: float) -> Bounds:
 def shades(people: bool, side: float, mean: float) -> Ints:
     """The shade by the number of agents in nine squares of that side; `mean` is how many there are on average."""
     if people:
-        per_metre = np.arange(256) * per_square_metre(1 / (9 * side**2))
-        return np.searchsorted(SERVICE, per_metre, "right").astype(np.int32)
+        return np.searchsorted(SERVICE, np.arange(256) * per_square_metre(1 / (9 * side**2)), "right").astype(np.int32)
     times = np.arange(max(2, math.ceil(MOST * mean)) + 1) / mean
     share = np.log(np.clip(times, LEAST, MOST) / LEAST) / np.log(MOST / LEAST)
     return (share * (LEVELS - 1)).round().astype(np.int32)

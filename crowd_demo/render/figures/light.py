@@ -52,7 +52,7 @@ def area_of_one(area_px: float) -> np.float32:
 # --- adding up -------------------------------------------------------------------------------------------------------
 
 @device
-def _place(slots: Int, agents: Moving, ahead: np.float32, view: View, stride: int) -> tuple[Register, Mask, Mask]:
+def _index_in_layer(slots: Int, agents: Moving, ahead: np.float32, view: View, stride: int) -> tuple[Register, Mask, Mask]:
     """Where in a layer sixteen agents are, which of them are there, and which are on the screen.
 
     The blur lets a pixel beyond the edge reach in.
@@ -81,9 +81,9 @@ def add_light(worker: int, workers: int, slots: Ints, agents: Moving, ahead: np.
               light: Keys, layers: Keys, batch: Ints, reached: Ints, on_screen: Longs) -> None:
     """Add the light of this worker's share of the slots to its layer, and write the range that it has reached.
 
-    First the places of `BATCH` agents are found in lanes, then their light is added, one by one.
+    First the indices of `BATCH` agents are found in lanes, then their light is added, one by one.
     """
-    layer, stride, places = layers[worker].reshape(-1), layers.shape[2], batch[worker]
+    layer, stride, indices = layers[worker].reshape(-1), layers.shape[2], batch[worker]
     nowhere = np.int32((layers.shape[1] - 1) * stride)  # in the last row, which nobody reads
     listed, seen = slots.shape[0], 0
     first, last = registers(listed, worker, workers)
@@ -93,29 +93,25 @@ def add_light(worker: int, workers: int, slots: Ints, agents: Moving, ahead: np.
         for at in range(begin, end, LANES):
             register = sixteen(slots, at)
             if is_run(register, slots[at]):
-                place, near, shown = _place(np.intp(slots[at]), agents, ahead, view, stride)
+                index, near, shown = _index_in_layer(np.intp(slots[at]), agents, ahead, view, stride)
             else:
-                place, near, shown = _place(register, agents, ahead, view, stride)
+                index, near, shown = _index_in_layer(register, agents, ahead, view, stride)
             near, shown = near & (lane_numbers() < listed - at), shown & (lane_numbers() < listed - at)
-            store(places, at - begin, select(near, place, splat(nowhere, place)))
-            low = select(near & (place < low), place, low)
-            high = select(near & (place > high), place, high)
+            store(indices, at - begin, select(near, index, splat(nowhere, index)))
+            low = select(near & (index < low), index, low)
+            high = select(near & (index > high), index, high)
             seen += count_set(shown)
         for at in range(begin, min(end, listed)):
-            add_saturated(layer, np.uintp(places[np.uintp(at - begin)]), light[np.uintp(number[np.uintp(at)])])
-    reached[worker, 0], reached[worker, 1] = _ends(low, high, places)
+            add_saturated(layer, np.uintp(indices[np.uintp(at - begin)]), light[np.uintp(number[np.uintp(at)])])
+    reached[worker, 0], reached[worker, 1] = _ends(low, high, indices)
     on_screen[worker] = seen
 
 
 class Light:
-    """Owns the layers. After the calls have run, `on_screen` is how many of their agents are on the screen."""
+    """Owns the layers. After the calls have run, `on_screen` has the agents on the screen of each worker."""
 
     def __init__(self) -> None:
         self._layers: Keys = np.zeros((0, 1, 1), np.uint64)
-
-    @property
-    def on_screen(self) -> int:
-        return int(self._on_screen.sum())
 
     def calls(self, workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: View, shades: Shades, area_px: float,
               frame: Frame) -> tuple[Call, ...]:
@@ -123,7 +119,7 @@ class Light:
         self._fit(workers, frame)
         light = light_of(shades.palette.tobytes())
         return (call(add_light, workers, slots, agents, ahead, view, shades.number, light, self._layers, self._batch,
-                     self._reached, self._on_screen),
+                     self._reached, self.on_screen),
                 call(expose, workers, frame.view(np.int32), self._layers, self._reached, self._rows, area_of_one(area_px)),
                 call(empty_shared_rows, workers, frame.shape[0], self._layers))
 
@@ -132,9 +128,9 @@ class Light:
         shape = workers, frame.shape[0] + 3, frame.shape[1] + 2
         if self._layers.shape != shape:
             self._layers, self._rows = np.zeros(shape, np.uint64), rows_for(workers, shape[2])
-            self._on_screen: Longs = np.zeros(workers, np.int64)
+            self.on_screen: Longs = np.zeros(workers, np.int64)
             self._batch: Ints = np.zeros((workers, BATCH), np.int32)
-            self._reached: Ints = np.zeros((workers, 2), np.int32)  # the least and the greatest place
+            self._reached: Ints = np.zeros((workers, 2), np.int32)  # the least and the greatest index
 
 
 # --- the same in NumPy -----------------------------------------------------------------------------------------------

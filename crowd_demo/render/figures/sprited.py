@@ -40,8 +40,7 @@ def sprite_of(mode: Mode, agents: Moving, slot: Int) -> int:  # type: ignore[emp
 
 def slopes(sectors: int) -> Floats:
     """Tangents of the borders between sectors, within the first eighth of a turn."""
-    borders = (np.arange(sectors // 8) + 0.5) * math.tau / sectors
-    return np.tan(borders).astype(np.float32)
+    return np.tan((np.arange(sectors // 8) + 0.5) * math.tau / sectors).astype(np.float32)
 
 
 @device
@@ -82,23 +81,19 @@ def pose(worker: int, workers: int, slots: Ints, agents: Moving, ahead: np.float
 
 
 class Poses:
-    """Owns the draw list. After the call has run, `on_screen` is how many of the sprites touch the screen."""
+    """Owns the draw list. After the call has run, `on_screen` has the sprites of each worker that touch the screen."""
 
     def __init__(self) -> None:
         self.draws = ReusedColumns[DrawList](DrawList, tint=np.uint32).first  # by their number
-        self._on_screen = np.zeros(1, np.int64)
-
-    @property
-    def on_screen(self) -> int:
-        return int(self._on_screen.sum())
+        self.on_screen = np.zeros(1, np.int64)
 
     def call(self, now: FrameInput, slots: Ints, mode: Mode, atlas: Atlas, shades: Shades | None = None) -> Call:
         """The kernel that fills the draw list of the slots, tinted by their shades if there are any."""
-        if len(self._on_screen) != now.workers:
-            self._on_screen = np.zeros(now.workers, np.int64)
+        if len(self.on_screen) != now.workers:
+            self.on_screen = np.zeros(now.workers, np.int64)
         number, palette = shades or NO_SHADES
         return call(pose, now.workers, slots, now.agents, now.ahead, now.view, mode, atlas.anchor, atlas.size,
-                    number, palette | np.uint32(0xFF000000), self.draws(len(slots)), self._on_screen)
+                    number, palette | np.uint32(0xFF000000), self.draws(len(slots)), self.on_screen)
 
 
 class Sprited(ABC):
@@ -123,8 +118,7 @@ class Sprited(ABC):
     def margin(self, zoom: float) -> Rect:
         """How far a cell of the sheet reaches beyond its anchor."""
         (width, height), (x, y), slack = self._sheet.cell, self._sheet.anchor, MARGIN_PX / zoom
-        reach = (pixels * self._units_a_pixel + slack for pixels in (x, y, width - x, height - y))
-        return Rect(*reach)
+        return Rect(*(pixels * self._units_a_pixel + slack for pixels in (x, y, width - x, height - y)))
 
     def ordered(self, zoom: float) -> bool:
         return self._units * zoom >= LEAST_PX
@@ -164,11 +158,10 @@ class Sprited(ABC):
             yield call(fade, now.workers, frame, frame, 0)
 
     def _draw_sprites(self, target: pygame.Surface, now: FrameInput, slots: Ints, shades: Shades | None) -> int:
-        sprites = self._grey if shades else self._sprites
-        atlas = sprites.at(now.camera.zoom * self._units_a_pixel)
+        atlas = (self._grey if shades else self._sprites).at(now.camera.zoom * self._units_a_pixel)
         self._poses.call(now, slots, self.mode(now), atlas, shades).run()
         draw_list(target, atlas, self._poses.draws(len(slots)), now, ordered=now.options.depth != "off")
-        return self._poses.on_screen
+        return int(self._poses.on_screen.sum())
 
     def _draw_light(self, frame: Frame, now: FrameInput, slots: Ints, shades: Shades | None) -> int:
         if shades:  # the mean colours of grey sprites that are multiplied by them
@@ -179,7 +172,7 @@ class Sprited(ABC):
         if now.options.blitter == "pygame":
             return draw_plain(slots, now.agents, now.ahead, now.view, light, self._area_px(now, shades), frame)
         run(self._light_calls(now, slots, light, self._area_px(now, shades), frame))
-        return self._light.on_screen
+        return int(self._light.on_screen.sum())
 
     # --- colours -----------------------------------------------------------------------------------------------------
 

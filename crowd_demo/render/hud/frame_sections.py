@@ -239,8 +239,8 @@ def steps_a_frame(profile: Profile, ms: float) -> str:
 def part_section(part: str, profile: Profile, status: Status) -> PanelSection:
     """The sum of a part of the frame, and its stages in two columns."""
     stages = present_stages(part, profile)
-    height = LINE * (1 + -(-len(stages) // 2)) + 3
-    return PanelSection(part, height, 2, partial(draw_part, part=part, stages=stages, profile=profile))
+    return PanelSection(part, LINE * (1 + -(-len(stages) // 2)) + 3, 2,
+                        partial(draw_part, part=part, stages=stages, profile=profile))
 
 
 def draw_part(on: Canvas, top: float, part: str, stages: Sequence[str], profile: Profile) -> None:

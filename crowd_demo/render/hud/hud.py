@@ -16,6 +16,7 @@ from crowd_demo.config.keys import key_text
 from crowd_demo.render.hud.canvas import SHADE, THEMES, Canvas, Colour, Pen, Region, Renderings, Target, scale_for
 from crowd_demo.render.hud.card import Card, draw_card
 from crowd_demo.render.hud.frame_sections import Graph, frame_sections
+from crowd_demo.render.hud.help import Keys
 from crowd_demo.render.hud.navigation import Minimap, TimelineBar
 from crowd_demo.render.hud.panel_layout import (
     LEFT_WIDTH,
@@ -29,7 +30,7 @@ from crowd_demo.render.hud.panel_layout import (
     margin_of,
     timeline_px,
 )
-from crowd_demo.render.hud.sections import Keys, crowd_sections, switchboard_sections
+from crowd_demo.render.hud.sections import crowd_sections, switchboard_sections
 from crowd_demo.render.hud.status import Inspection, MinimapView, Status
 from crowd_demo.render.hud.text_panels import (
     draw_colour_legend,

@@ -37,6 +37,7 @@ from crowd_demo.render.hud.canvas import (
     Point,
     digits_text,
 )
+from crowd_demo.render.hud.help import Keys
 from crowd_demo.render.hud.panel_layout import ALWAYS, INNER, RIGHT_WIDTH, PanelSection
 from crowd_demo.render.hud.status import Status
 from crowd_demo.sim.inactive import inactive, partly_inactive
@@ -52,8 +53,6 @@ UNREAD = "-"
 ROW, HEAD, FOOT = 17.0, 14.0, 38.0
 NUMBER_KEYS = ("lower", "higher")
 FOOT_ACTIONS = ("help", "menu", "hud", "tour")
-
-Keys = Mapping[str, Sequence[str]]
 
 
 # --- the texts -------------------------------------------------------------------------------------------------------

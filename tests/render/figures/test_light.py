@@ -29,7 +29,7 @@ def compiled(workers, slots, agents, shades, area, drawer=None, size=(60, 40)):
     drawer, frame = drawer or light.Light(), ground(size)
     for call in drawer.calls(workers, slots, agents, AHEAD, view(size=size), shades, area, frame):
         call.run()
-    return frame, drawer.on_screen
+    return frame, drawer.on_screen.sum()
 
 
 def by_numpy(slots, agents, shades, area):
