@@ -61,7 +61,7 @@ def refresh_rules(sim: Simulation) -> Any:
 
 def neighbours_met(sim: Simulation) -> int:
     """How many neighbours all agents together met when the interaction last ran."""
-    counters = sim.see.counters(sim.world)
+    counters = sim.interaction.counters(sim.world)
     return round(counters["neighbours_per_agent"] * counters["due"])
 
 
@@ -70,7 +70,7 @@ def run_through(sim: Simulation, last: str) -> None:
     refresh_rules(sim)
     for stage in sim.stages:
         if stage.wanted(sim.world):
-            run(stage.calls(sim.world))
+            run(stage.launches(sim.world))
             stage.commit(sim.world)
         if stage.name == last:
             return

@@ -42,7 +42,7 @@ _KNOWN = (
               "moves agents in memory into the order of their cells; only now and then"),
     StageText("query", "step", (66, 174, 192),
               "finds the candidates of each leaf of a tree, or of each square of cells"),
-    StageText("see", "step", (0, 114, 178),
+    StageText("interaction", "step", (0, 114, 178),
               "each agent that is due looks at its candidates, and adds up the push of its neighbours"),
     StageText("links", "step", (54, 126, 252), "pulls at agents that are tied to each other by springs"),
     StageText("sight", "step", (90, 234, 252), "people who are due look whether their goal is in sight"),

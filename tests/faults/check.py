@@ -87,7 +87,7 @@ FAULTS = (
           "return (look_at < turn.due_below) | (look_at > turn.due_above)",
           "return look_at < turn.due_below",
           "sim/interaction/test_interact.py::test_shorter_period_takes_hold_at_once"),
-    Fault("cap", "cap: nearest",
+    Fault("neighbour_limit", "cap: nearest",
           "Of equally near neighbours the cap keeps those with the highest ids instead of the lowest.",
           "columns.id[slot] < columns.id[near[at - 1]]",
           "columns.id[slot] > columns.id[near[at - 1]]",

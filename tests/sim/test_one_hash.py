@@ -29,7 +29,7 @@ EXACT: dict[str, tuple[Any, ...]] = {
     for technique in TECHNIQUES if technique.kind is EXACT_KIND}
 MORE = {"threads": (3, 5), "rebuild": (3, 1000), "cell_size": (7, 33, 4096), "reorder.every": (2, 5, 7),
         "reorder.drift": (0.01, 0.05)}
-VALUES = {path: (*choices, *MORE.get(path, ())) for path, choices in EXACT.items() if path != "cap"}
+VALUES = {path: (*choices, *MORE.get(path, ())) for path, choices in EXACT.items() if path != "neighbour_limit"}
 
 # A technique that only matters with one value of another one is a part of that value: else few rows would have both.
 PARTS = {"neighbours": {"sorted": ("curve",)}, "reorder.when": {"every": ("reorder.every",), "drift": ("reorder.drift",)}}

@@ -11,7 +11,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Register
 from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.jit import Call, device
+from crowd_demo.compute.jit import Launch, device
 from crowd_demo.compute.simd import LANES, bits, quotient, root, select, splat, to_int
 from crowd_demo.compute.simd_memory import take
 from crowd_demo.config.resources import assets_folder
@@ -54,7 +54,7 @@ class StateColours(ColourMode):
     def colours(self, sim: Simulation) -> Sequence[RGB]:
         return [self._known.get(name, CATEGORIES[number]) for number, name in enumerate(_names(sim))]
 
-    def calls(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Call, ...]:
+    def launches(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Launch, ...]:
         columns = sim.agents.columns
         state: Ints | None = getattr(columns, "state", getattr(columns, "kind", None))
         if state is None:
@@ -162,14 +162,14 @@ BOARD: tuple[RGB, ...] = (0, 114, 178), (240, 228, 66)
 class AgeMode(NamedTuple):
     """A column by slot: steps from the last update to the step before `tick`."""
 
-    look_at: Ints
+    next_update: Ints
     tick: np.int32
 
 
 class TurnMode(NamedTuple):
     """A column by slot: steps from `tick`, the next step, to the next update."""
 
-    look_at: Ints
+    next_update: Ints
     tick: np.int32
 
 
@@ -181,14 +181,14 @@ def _between(steps: Register) -> Register:
 
 @implements(number_of, AgeMode)
 def number_ages(mode: AgeMode, slots: Int, register: Register) -> Register:
-    packed = take(mode.look_at, slots)
+    packed = take(mode.next_update, slots)
     looked = bits(packed, SHIFT, TICKS) - bits(packed, 0, WAITS) - 1
     return _between(mode.tick - 1 - looked)
 
 
 @implements(number_of, TurnMode)
 def number_turns(mode: TurnMode, slots: Int, register: Register) -> Register:
-    return _between(bits(take(mode.look_at, slots), SHIFT, TICKS) - mode.tick)
+    return _between(bits(take(mode.next_update, slots), SHIFT, TICKS) - mode.tick)
 
 
 def ages(sim: Simulation, slots: Ints) -> Bytes:
@@ -208,7 +208,7 @@ class AgeColours(ColourMode):
         return (*shades, *[shades[-1]] * STEPS)[:STEPS]
 
     def mode(self, sim: Simulation) -> AgeMode | TurnMode:
-        return self.MODE(sim.agents.columns.look_at, np.int32(sim.tick))
+        return self.MODE(sim.agents.columns.next_update, np.int32(sim.tick))
 
     def legend(self, sim: Simulation) -> Legend:
         period, (title, first, last) = sim.optimizations.stagger.avoidance, self.TEXTS
@@ -301,7 +301,7 @@ class WorkerColours(ColourMode):
     def colours(self, sim: Simulation) -> Sequence[RGB]:
         return CATEGORIES
 
-    def calls(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Call, ...]:
+    def launches(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Launch, ...]:
         unit = LANES if sim.optimizations.simd else 1
         units = max(1, -(-sim.agents.count // unit))
         return (numbering(sim.world.workers, slots, Movers(movers(sim), units, unit, len(CATEGORIES)), number),)

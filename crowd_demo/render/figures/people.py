@@ -25,7 +25,7 @@ import pygame
 
 from crowd_demo.compute.arrays import Bytes, Doubles, Float, Floats, Int, Ints, Longs, Register
 from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.jit import Call, call, device, kernel, run
+from crowd_demo.compute.jit import Launch, device, kernel, launch, run
 from crowd_demo.compute.simd import select, splat
 from crowd_demo.compute.simd_memory import take
 from crowd_demo.config.behaviours import PeopleSettings
@@ -212,9 +212,9 @@ class PeopleFigures(Sprited):
         return PeopleMode(now.agents.id, now.ahead, self._appearance_count, columns.state, columns.heading_x,
                           columns.heading_y, now.time_s, now.bounds, self._faces.of(now.handles))
 
-    def calls(self, now: FrameInput, frame: Frame) -> Iterator[Call]:
-        yield from super().calls(now, frame)
-        yield from self._icons.calls(now, np.zeros(0, np.int32))
+    def launches(self, now: FrameInput, frame: Frame) -> Iterator[Launch]:
+        yield from super().launches(now, frame)
+        yield from self._icons.launches(now, np.zeros(0, np.int32))
 
     def _draw_sprites(self, target: pygame.Surface, now: FrameInput, slots: Ints, shades: Shades | None) -> int:
         """Draw icons too, but not in a colour mode: the colours of icons mean something else."""
@@ -303,18 +303,18 @@ class Icons:
 
     def draw(self, target: pygame.Surface, now: FrameInput, slots: Ints) -> None:
         """Draw the icons of those of `slots` that have one, with the blitter of the input's options."""
-        run(self.calls(now, slots))
+        run(self.launches(now, slots))
         draws = self._draws.first(int(self._listed[0]))
         draw_list(target, self._sprites.at(now.camera.zoom * self._units_a_pixel), draws, now)
 
-    def calls(self, now: FrameInput, slots: Ints) -> tuple[Call, ...]:
+    def launches(self, now: FrameInput, slots: Ints) -> tuple[Launch, ...]:
         """Find the icons of those of `slots` that have one."""
         columns, agents, spots = cast(PeopleColumns, now.columns), now.agents, spots_in(now.bounds)
         chosen, draws = self._chosen.first(spots.cells), self._draws.first(spots.cells)
         anchor = self._sprites.at(now.camera.zoom * self._units_a_pixel).anchor
         return (
-            call(choose_icons, slots, agents, columns.state, columns.timer, now.ahead, self._fading, spots, chosen),
-            call(list_icons, agents, columns.state, now.ahead, now.view, *anchor, chosen, draws, self._listed))
+            launch(choose_icons, slots, agents, columns.state, columns.timer, now.ahead, self._fading, spots, chosen),
+            launch(list_icons, agents, columns.state, now.ahead, now.view, *anchor, chosen, draws, self._listed))
 
 
 def fading(settings: PeopleSettings) -> Fading:

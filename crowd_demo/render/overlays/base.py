@@ -15,7 +15,7 @@ import numpy as np
 import pygame
 
 from crowd_demo.compute.arrays import Doubles, Ints, Longs
-from crowd_demo.compute.jit import Call, call, kernel
+from crowd_demo.compute.jit import Launch, kernel, launch
 from crowd_demo.registry.entries import load
 from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.render.camera import Camera, Rect
@@ -68,11 +68,12 @@ def find_in_view(worker: int, workers: int, slots: Ints, agents: Moving, ahead: 
     in_view.found[worker] = at - first
 
 
-def find_call(workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: Rect, mask: int = 0) -> tuple[Call, InView]:
+def find_launch(workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: Rect,
+                mask: int = 0) -> tuple[Launch, InView]:
     """Return the kernel, and what it writes."""
     listed = len(slots)
     in_view = InView(np.empty(listed, np.int32), np.empty(listed), np.empty(listed), np.zeros(workers, np.int64))
-    return call(find_in_view, workers, slots, agents, ahead, view, np.uint32(mask), in_view), in_view
+    return launch(find_in_view, workers, slots, agents, ahead, view, np.uint32(mask), in_view), in_view
 
 
 class OverlayView(NamedTuple):
@@ -121,7 +122,7 @@ class OverlayView(NamedTuple):
     def _found(self, slots: Ints, rect: Rect, mask: int = 0) -> tuple[Ints, Doubles, Doubles]:
         """Those of them that are drawn in a part of the world, and whose hashed id has no bit of the mask; x and y of each."""
         now = self.used.now
-        find, found = find_call(now.workers, np.ascontiguousarray(slots, np.int32), now.agents, now.ahead, rect, mask)
+        find, found = find_launch(now.workers, np.ascontiguousarray(slots, np.int32), now.agents, now.ahead, rect, mask)
         find.run()
         return found.joined()
 
@@ -165,14 +166,14 @@ def draw_overlays(on: pygame.Surface, shown: Collection[str], view: OverlayView,
     target = on if is_plain(on) else plain_surface(on.get_size())
     if target is not on:
         target.blit(on, (0, 0))
-    sketch.call(view.sim.world.workers, frame_of(target)).run()
+    sketch.launch(view.sim.world.workers, frame_of(target)).run()
     if target is not on:
         on.blit(target, (0, 0))
     sketch.write(on, pen, scale, moved)
     return sketch.legend_items
 
 
-def overlay_calls(workers: int, agents: Moving) -> Iterator[Call]:
+def overlay_launches(workers: int, agents: Moving) -> Iterator[Launch]:
     """The kernels of all overlays, on nothing, for compiling ahead."""
-    yield Sketch(Camera((1.0, 1.0), (1, 1))).call(workers, np.zeros((1, 1), np.uint32))
-    yield find_call(workers, np.zeros(0, np.int32), agents, np.float32(0), EVERYWHERE)[0]
+    yield Sketch(Camera((1.0, 1.0), (1, 1))).launch(workers, np.zeros((1, 1), np.uint32))
+    yield find_launch(workers, np.zeros(0, np.int32), agents, np.float32(0), EVERYWHERE)[0]

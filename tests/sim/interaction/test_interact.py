@@ -40,9 +40,9 @@ def scatter(sim: Any, kind: str, seed: int) -> None:
 
 def pushes(sim: Any) -> tuple[Any, Any]:
     """Run a step as far as the see stage; what everybody was asked for, in id order."""
-    run_through(sim, "see")
+    run_through(sim, "interaction")
     columns = sim.agents.by_id()
-    return columns.push_x.copy(), columns.push_y.copy()
+    return columns.avoidance_x.copy(), columns.avoidance_y.copy()
 
 
 def expected(sim: Any) -> tuple[Any, Any, Any]:
@@ -172,8 +172,8 @@ def test_stagger_looks_at_least_once_a_period_and_keeps_the_answer_between() -> 
         before = sim.agents.by_id()
         sim.step()
         after = sim.agents.by_id()
-        looked = after.look_at != before.look_at
-        assert np.array_equal(after.push_x[~looked], before.push_x[~looked])
+        looked = after.next_update != before.next_update
+        assert np.array_equal(after.avoidance_x[~looked], before.avoidance_x[~looked])
         waited = np.where(looked, 0, waited + 1)
         assert waited.max() < 3
     assert sim.profile.counters["due"] < 300
