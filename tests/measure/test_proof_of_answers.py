@@ -1,4 +1,4 @@
-"""What a sample of agents is told by *see*, with the old values and with the new ones."""
+"""What a sample of agents is told by *interaction*, with the old values and with the new ones."""
 
 from __future__ import annotations
 

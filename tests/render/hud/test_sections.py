@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crowd_demo.sim.metrics.avoidance_error import AvoidanceError
 from hud_spy import KEYS, PATHS, Spy, changed, colour_of_text, crowd, drawn, measured, picture, pixels, texts, written
 
 from crowd_demo.config.loader import load_config
@@ -28,6 +27,7 @@ from crowd_demo.render.hud.sections import (
 )
 from crowd_demo.render.hud.status import Clock, PanelSettings, Status
 from crowd_demo.sim.inactive import inactive, partly_inactive
+from crowd_demo.sim.metrics.avoidance_error import AvoidanceError
 from crowd_demo.sim.metrics.bias import Bias
 from crowd_demo.sim.metrics.locality import Locality
 from crowd_demo.sim.metrics.readings import Readings
