@@ -144,7 +144,8 @@ class TimelineBar:
 
     def draw(self, on: pygame.Surface, past: Past, now_s: float, scale: float) -> None:
         bar, theme = bar_of(on.get_size(), scale), id(self._pen.theme)
-        sheet = self._rendered.get("bar", (bar.size, theme), lambda: self._sheet(past, bar.size), now_s, 1 / REFRESH_HZ)
+        sheet = self._rendered.get("bar", (bar.size, theme), lambda: rendered(
+            bar.size, past, self._times_for(past.span, bar.width), self._pen), now_s, 1 / REFRESH_HZ)
         on.blit(sheet, bar)
         at = bar.left + column_of(past, past.tick, bar.width)
         pygame.draw.line(on, self._pen.colour(ACCENT), (at, bar.top), (at, bar.bottom - 1), 3)
@@ -152,11 +153,6 @@ class TimelineBar:
         line = self._rendered.get("text", (text, colour, scale, bar.width, theme),
                                   lambda: self._line(text, colour, scale, bar.width / scale))
         on.blit(line, (bar.left, bar.top - line.get_height()))
-
-    def _sheet(self, past: Past, size: tuple[int, int]) -> pygame.Surface:
-        sheet = pygame.Surface(size)
-        render(sheet, past, self._times_for(past.span, size[0]), self._pen)
-        return sheet
 
     def _line(self, text: str, colour: Colour, scale: float, width: float) -> pygame.Surface:
         ruler = Canvas((1, 1), self._pen, scale, None)
@@ -185,9 +181,9 @@ class Times:
         return scale_ms(self._sorted[np.searchsorted(self._sorted, np.float32(0), "right"):])
 
 
-def render(sheet: pygame.Surface, past: Past, times: Times, pen: Pen) -> None:
-    """Draw the bar without its line: each column is as high as the slowest frame of the ticks that it stands for."""
-    width, height = sheet.get_size()
+def rendered(size: tuple[int, int], past: Past, times: Times, pen: Pen) -> pygame.Surface:
+    """The bar without its line: each column is as high as the slowest frame of the ticks that it stands for."""
+    sheet, (width, height) = pygame.Surface(size), size
     full_ms, reach = times.scale_ms(past.frame_ms), column_of(past, past.oldest, width)
     sheet.fill(pen.colour(GROUND))
     sheet.fill(pen.colour(KEY), (reach, 0, width, height))
@@ -201,3 +197,4 @@ def render(sheet: pygame.Surface, past: Past, times: Times, pen: Pen) -> None:
         for column in range(0, width, 2):
             sheet.set_at((column, budget), pen.colour(DIM))
     pygame.draw.rect(sheet, pen.colour(EDGE), sheet.get_rect(), 1)
+    return sheet
