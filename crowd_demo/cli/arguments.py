@@ -42,12 +42,13 @@ class Command(NamedTuple):
     """A command of `crowd-demo`; `run` returns the exit code.
 
     `read` looks at everything that the user may have got wrong: it returns what `run` gets beside the arguments, or raises
-    ValueError with a line for each mistake.
+    ValueError with a line for each mistake. `in_thread` runs in a thread, so that a signal ends it while a kernel runs.
     """
 
     parser: Callable[[], Parser]
     run: Callable[..., int]
     read: Callable[[argparse.Namespace], object] | None = None
+    in_thread: bool = False
 
 
 class Parser(argparse.ArgumentParser):

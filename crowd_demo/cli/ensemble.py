@@ -10,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from crowd_demo.app.output.files import write_file
 from crowd_demo.app.process.quitting import FAILED, FINE, Interrupted
 from crowd_demo.app.process.streams import ProgressLine
 from crowd_demo.cli.arguments import (
@@ -26,7 +27,7 @@ from crowd_demo.cli.arguments import (
 from crowd_demo.registry.measures import MEASURES
 
 if TYPE_CHECKING:
-    from crowd_demo.ensemble.job import ExecutorError, Row
+    from crowd_demo.ensemble.job import ExecutorError, RunRow
     from crowd_demo.ensemble.plan import Plan, Run
     from crowd_demo.ensemble.table import Table
 
@@ -120,23 +121,23 @@ def _ensemble(plan: Plan, args: argparse.Namespace) -> int:
     from crowd_demo.ensemble.job import ExecutorError
     from crowd_demo.ensemble.running import look, write_manifest, write_table
 
-    begun = look(plan, args.out, args.again)
+    missing, damaged = look(plan, args.out, args.again)
     write_manifest(plan, args.out)
-    for place in begun.damaged if begun.missing else ():
+    for place in damaged if missing else ():
         print_error(f"ensemble: {place} is damaged: skipped, and its run is made again unless it has been")
-    made, code = Made(len(plan.runs), len(begun.missing)), FINE
+    made, code = Made(len(plan.runs), len(missing)), FINE
     try:
-        if begun.missing:
-            _make(plan, args, begun.missing, made)
+        if missing:
+            _make(plan, args, missing, made)
     except Interrupted as interrupted:
         code = interrupted.code
     except ExecutorError as error:
         code = _nobody(error)
     table = write_table(plan, args.out)
     if args.plot and table.finished:
-        from crowd_demo.ensemble.plot import write_plot
+        from crowd_demo.ensemble.plot import PLOT, plot
 
-        write_plot(plan, table, args.out)
+        write_file(args.out / PLOT, plot(plan, table))
     return _stopped(table, made, args.again, code) if code else _conclude(plan, table, made, args.out)
 
 
@@ -152,7 +153,7 @@ class Made:
         """From now on, so many make runs."""
         self.workers, self._began = workers, time.monotonic()
 
-    def add(self, row: Row) -> None:
+    def add(self, row: RunRow) -> None:
         self.count += 1
         if row.error:
             self.errors[row.key] = row.error
@@ -226,7 +227,7 @@ def _stopped(table: Table, made: Made, again: bool, code: int) -> int:
 def _dry_run(plan: Plan, args: argparse.Namespace) -> int:
     from crowd_demo.ensemble.running import all_seconds, capacity, executor_of, look, run_seconds, warm
 
-    missing, fits = look(plan, args.out, args.again).missing, capacity(plan.configs)
+    (missing, _), fits = look(plan, args.out, args.again), capacity(plan.configs)
     print(f"{_several(len(plan.runs), 'run')}, {len(plan.runs) - len(missing):,} of them finished")
     print(f"about {fits.run_bytes // MB:,} MB a run; {fits.at_once} at a time on this machine")
     if missing:

@@ -20,6 +20,7 @@ from crowd_demo.app.process.quitting import (
     MISTAKEN,
     Interrupted,
     end_process,
+    interruptible,
     raise_interrupted,
     say_not_written,
     signals_to,
@@ -56,6 +57,8 @@ def _main(arguments: Sequence[str]) -> int:
             read = [named.read(args)] if named.read else []
         except ValueError as error:
             return mistaken(str(error))
+        if named.in_thread:
+            return interruptible(lambda: named.run(args, *read), {"--report": getattr(args, "report", None)})
         return named.run(args, *read)
     except KeyboardInterrupt:  # before the program proper, which listens to signals itself
         say_not_written("before loading", {f"--{option}": getattr(args, option, None) for option in FILES})
@@ -64,8 +67,7 @@ def _main(arguments: Sequence[str]) -> int:
 
 def command_of(name: str) -> Command:
     """Import the module of a command: what only prints then starts at once."""
-    found: Command = getattr(import_module(f"crowd_demo.cli.{COMMANDS[name][0]}"), name.upper())
-    return found
+    return getattr(import_module(f"crowd_demo.cli.{COMMANDS[name][0]}"), name.upper())
 
 
 def _unknown(name: str) -> str:

@@ -9,14 +9,15 @@ import argparse
 import math
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from crowd_demo.app.process.quitting import FAILED, FINE, Interrupted, interruptible
+from crowd_demo.app.process.quitting import FAILED, FINE, Interrupted
 from crowd_demo.app.process.streams import STDOUT, ProgressLine
 from crowd_demo.app.process.worker import carry_out
 from crowd_demo.cli.arguments import (
@@ -44,10 +45,8 @@ if TYPE_CHECKING:
     from crowd_demo.measure.largest import Largest
     from crowd_demo.registry.entries import Technique, Value
 
-    Kind = TypeVar("Kind", bound=InSlices)
-else:
-    Kind = TypeVar("Kind")
-
+Kind = TypeVar("Kind", bound="InSlices")
+Tell = Callable[[object], object]  # what is done at present, as text
 LOOK_EVERY_S = 0.2
 PATHS = "PATH is one of\n  " + "\n  ".join(BY_PATH)
 SWEEP_ABOUT = """\
@@ -79,43 +78,44 @@ allocated, and the formulas. crowd_demo/lab/memory.py says more."""
 
 # --- what they share -------------------------------------------------------------------------------------------------
 
-class InTerminal(Generic[Kind]):
-    """An experiment that runs in a thread of its own, so that a signal is heard while a kernel runs; says how far it is."""
+def watched(name: str, make: Callable[[Tell], Kind], conclude: Callable[[Kind], int]) -> int:
+    """Run an experiment in a thread of its own, so that a signal is heard while a kernel runs; say how far it is.
 
-    def __init__(self, name: str, make: Callable[[InTerminal[Kind]], Kind]) -> None:
-        """`make` prepares the experiment, and says in `doing` what takes long."""
-        self.experiment: Kind | None = None
-        self.doing: object = "starting"  # as text: what is done at present
-        self._name, self._make = name, make
-        self._stopped = False
+    `make` prepares it, and tells what takes long. `conclude` shows what it has found, also if it was interrupted. A ValueError
+    is the user's mistake.
+    """
+    doing: deque[object] = deque(["starting"], maxlen=1)
+    made, stopped, code = list[Kind](), threading.Event(), FINE
 
-    def watch(self) -> int:
-        """Run it to its end or to a signal; return the exit code. Raises what it raises."""
-        future: Future[None] = Future()
-        threading.Thread(target=carry_out, args=(self._run, future), daemon=True).start()
-        try:
-            with ProgressLine(self._name) as line:
-                while not wait((future,), timeout=LOOK_EVERY_S).done:
-                    line.tell(self.doing)
-        except Interrupted as interrupted:
-            self._stopped = True
-            return interrupted.code
-        future.result()
-        return FINE
-
-    def _run(self) -> None:
-        self.experiment = self._make(self)
-        for progress in self.experiment.run():
-            self.doing = progress
-            if self._stopped:
+    def run() -> None:
+        made.append(make(doing.append))
+        for progress in made[0].run():
+            doing.append(progress)
+            if stopped.is_set():
                 break
 
+    future: Future[None] = Future()
+    threading.Thread(target=carry_out, args=(run, future), daemon=True).start()
+    try:
+        with ProgressLine(name) as line:
+            while not wait((future,), timeout=LOOK_EVERY_S).done:
+                line.tell(doing[0])
+        future.result()
+    except Interrupted as interrupted:
+        stopped.set()
+        code = interrupted.code
+    except ValueError as error:
+        return mistaken(f"{name}: {error}")
+    concluded = conclude(made[0]) if made else FINE
+    return code or concluded
 
-def kernels(config: Config, running: InTerminal[Kind], render: bool = True) -> Compile:
+
+def kernels(config: Config, tell: Tell, render: bool = True) -> Compile:
     """Compile what the configuration needs, for pictures too; return what compiles for other techniques."""
     from crowd_demo.app.compiling.loading import Progress
 
-    running.doing = progress = Progress()
+    progress = Progress()
+    tell(progress)
     progress.say("importing the compiler")
     from crowd_demo.app.compiling.ahead import Ahead, compile_missing
     from crowd_demo.app.compiling.compilers import Compilers
@@ -193,12 +193,9 @@ def _read_sweep(args: argparse.Namespace) -> tuple[Config, Technique, Sequence[V
 
 
 def _sweep(args: argparse.Namespace, asked: tuple[Config, Technique, Sequence[Value]]) -> int:
-    return interruptible(lambda: _swept(args, *asked), {"--report": args.report})
-
-
-def _swept(args: argparse.Namespace, config: Config, technique: Technique, values: Sequence[Value]) -> int:
     from crowd_demo.lab.sweep import NOTE, conclusion, expectations, one_crowd, record_of, sweep, table, variants_of
 
+    config, technique, values = asked
     variants = variants_of(config, technique, values)
     for line in expectations(technique, variants, args.steps):
         print(f"sweep: {line}", file=sys.stderr)
@@ -230,13 +227,13 @@ def _read_ablate(args: argparse.Namespace) -> Config:
 
 
 def _ablate(args: argparse.Namespace, config: Config) -> int:
-    def make(running: InTerminal[Ablation]) -> Ablation:
-        compile_for = kernels(config, running)
+    def make(tell: Tell) -> Ablation:
+        compile_for = kernels(config, tell)
         from crowd_demo.measure.ablation import Ablation
         from crowd_demo.measure.three_crowds import Limits
         from crowd_demo.sim.simulation import Simulation
 
-        running.doing = f"building a world of {config.agents:,} agents"
+        tell(f"building a world of {config.agents:,} agents")
         start = Simulation(config).snapshot()
         return Ablation(start, compile_for, args.render, Limits(args.seconds, args.steps),
                         [BY_PATH[path] for path in args.paths or BY_PATH])
@@ -248,18 +245,7 @@ def _ablate(args: argparse.Namespace, config: Config) -> int:
             print_error(f"THE CROWD DIFFERS without {', '.join(differing)}")
         return written or (FAILED if differing else FINE)
 
-    return _watched("ablate", make, conclude)
-
-
-def _watched(name: str, make: Callable[[InTerminal[Kind]], Kind], conclude: Callable[[Kind], int]) -> int:
-    """Run an experiment, and show what it has found, also if it was interrupted; a ValueError is the user's mistake."""
-    running = InTerminal(name, make)
-    try:
-        code = running.watch()
-    except ValueError as error:
-        return mistaken(f"{name}: {error}")
-    concluded = conclude(running.experiment) if running.experiment else FINE
-    return code or concluded
+    return watched("ablate", make, conclude)
 
 
 def _largest_parser() -> Parser:
@@ -270,14 +256,14 @@ def _largest_parser() -> Parser:
 
 
 def _largest(args: argparse.Namespace, config: Config) -> int:
-    def make(running: InTerminal[Largest]) -> Largest:
-        compile_for = kernels(config, running)
+    def make(tell: Tell) -> Largest:
+        compile_for = kernels(config, tell)
         from crowd_demo.measure.ladder import present_and_rungs
         from crowd_demo.measure.largest import Largest
 
         return Largest(config, present_and_rungs(config.optimizations, args.ladder), compile_for)
 
-    return _watched("largest", make, lambda found: show_experiment(found, args.config, "nothing was found", args.report))
+    return watched("largest", make, lambda found: show_experiment(found, args.config, "nothing was found", args.report))
 
 
 # --- crowds ----------------------------------------------------------------------------------------------------------
@@ -303,21 +289,23 @@ def _read_flocks(args: argparse.Namespace) -> Config:
 
 
 def _flocks(args: argparse.Namespace, config: Config) -> int:
-    def measure() -> int:
-        from crowd_demo.lab.flocks import watch
-        from crowd_demo.measure.record import header
-        from crowd_demo.sim.simulation import Simulation
+    from crowd_demo.lab.flocks import watch
+    from crowd_demo.sim.simulation import Simulation
 
-        print(f"flocks: {args.steps:,} steps of {config.agents:,} agents", file=sys.stderr)
-        sim = Simulation(config)
-        with ProgressLine("flocks") as line:
-            flight = watch(sim, args.steps, lambda done: line.tell(f"step {done:,} of {args.steps:,}"))
-        head = f"{args.config}: {config.agents:,} agents over {args.steps:,} steps"
-        record = {**header("flocks"), "agents": config.agents, "seed": config.seed, "steps": args.steps,
-                  "state_hash": sim.state_hash(), **flight.record()}
-        return show(f"{head}\n\n{flight.table()}", record, args.report)
+    print(f"flocks: {args.steps:,} steps of {config.agents:,} agents", file=sys.stderr)
+    sim = Simulation(config)
+    with ProgressLine("flocks") as line:
+        flight = watch(sim, args.steps, lambda done: line.tell(f"step {done:,} of {args.steps:,}"))
+    return _show_crowd("flocks", f"agents over {args.steps:,} steps", flight.table(), args, config,
+                       {"state_hash": sim.state_hash(), **flight.record()})
 
-    return interruptible(measure, {"--report": args.report})
+
+def _show_crowd(kind: str, after: str, table: str, args: argparse.Namespace, config: Config,
+                figures: Mapping[str, object]) -> int:
+    from crowd_demo.measure.record import header
+
+    record = {**header(kind), "agents": config.agents, "seed": config.seed, "steps": args.steps, **figures}
+    return show(f"{args.config}: {config.agents:,} {after}\n\n{table}", record, args.report)
 
 
 def _motion_parser() -> Parser:
@@ -339,21 +327,14 @@ def _read_motion(args: argparse.Namespace) -> Config:
 
 
 def _motion(args: argparse.Namespace, config: Config) -> int:
-    def measure() -> int:
-        from crowd_demo.lab.motion import motion_of
-        from crowd_demo.measure.record import header
-        from crowd_demo.sim.simulation import Simulation
+    from crowd_demo.lab.motion import motion_of, table
+    from crowd_demo.sim.simulation import Simulation
 
-        print(f"motion: {args.steps:,} steps of {config.agents:,} people", file=sys.stderr)
-        sim = Simulation(config)
-        sim.step(args.steps)
-        motion = motion_of(sim, watched=not args.at_once)
-        head = f"{args.config}: {config.agents:,} people after {args.steps:,} steps"
-        record = {**header("motion"), "agents": config.agents, "seed": config.seed, "steps": args.steps,
-                  "figures": motion.record()}
-        return show(f"{head}\n\n{motion.table()}", record, args.report)
-
-    return interruptible(measure, {"--report": args.report})
+    print(f"motion: {args.steps:,} steps of {config.agents:,} people", file=sys.stderr)
+    sim = Simulation(config)
+    sim.step(args.steps)
+    figures = motion_of(sim, watched=not args.at_once)
+    return _show_crowd("motion", f"people after {args.steps:,} steps", table(figures), args, config, {"figures": figures})
 
 
 # --- memory ----------------------------------------------------------------------------------------------------------
@@ -372,17 +353,16 @@ def _of_a_number(name: str, about: str, what: str, default: int, meaning: str, b
         return number
 
     def run(args: argparse.Namespace, number: int) -> int:
-        module = import_module(f"crowd_demo.lab.{name}")
-        interruptible(lambda: module.main(number))
+        import_module(f"crowd_demo.lab.{name}").main(number)
         return FINE
 
-    return Command(parser, run, read)
+    return Command(parser, run, read, in_thread=True)
 
 
-SWEEP = Command(_sweep_parser, _sweep, _read_sweep)
+SWEEP = Command(_sweep_parser, _sweep, _read_sweep, in_thread=True)
 ABLATE = Command(_ablate_parser, _ablate, _read_ablate)
 LARGEST = Command(_largest_parser, _largest, checked_config)
-FLOCKS = Command(_flocks_parser, _flocks, _read_flocks)
-MOTION = Command(_motion_parser, _motion, _read_motion)
+FLOCKS = Command(_flocks_parser, _flocks, _read_flocks, in_thread=True)
+MOTION = Command(_motion_parser, _motion, _read_motion, in_thread=True)
 LAYOUT = _of_a_number("layout", LAYOUT_ABOUT, "agents", 250_000, "how many", 200)
 MEMORY = _of_a_number("memory", MEMORY_ABOUT, "entities", 1_000_000, "how many at most", 100)

@@ -158,7 +158,9 @@ def _run(args: argparse.Namespace, read: tuple[Config, Save | None] | None) -> i
         return FINE
     config, saved = read
     if args.list_keys or args.print_config:
-        print("\n".join(_keys(config)) if args.list_keys else _yaml(config))
+        from crowd_demo.config.yaml12 import dump
+
+        print("\n".join(_keys(config)) if args.list_keys else dump(config.model_dump(mode="json")).removesuffix("\n"))
         return FINE
     from crowd_demo.app.main import run
 
@@ -185,12 +187,6 @@ def _keys(config: Config) -> Iterator[str]:
         yield f"\n{heading}" if number else heading
         for action in actions:
             yield f"  {' '.join(keys_of(config.keys, action)) or '-':13} {action:18} {ACTIONS[action].what}"
-
-
-def _yaml(config: Config) -> str:
-    from crowd_demo.config.yaml12 import dump
-
-    return dump(config.model_dump(mode="json")).removesuffix("\n")
 
 
 def _schema() -> str:

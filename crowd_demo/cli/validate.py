@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from crowd_demo.app.process.quitting import FAILED, FINE
 from crowd_demo.app.process.streams import STDOUT
 from crowd_demo.cli.arguments import Command, Parser, add_report, file_path, parser_of, refuse, unwritable_report
-from crowd_demo.cli.measuring import InTerminal, kernels, show
+from crowd_demo.cli.measuring import Tell, kernels, show, watched
 
 if TYPE_CHECKING:
     from crowd_demo.lab.validate.validation import Validation
@@ -57,10 +57,10 @@ def _mistakes(args: argparse.Namespace) -> Iterator[str]:
     yield from unwritable_report(args)
 
 
-def experiment_of(running: InTerminal[Validation], args: argparse.Namespace) -> Validation:
+def experiment_of(tell: Tell, args: argparse.Namespace) -> Validation:
     from crowd_demo.config.model import Config
 
-    compile_for = kernels(Config.model_validate({}), running, render=False)
+    compile_for = kernels(Config.model_validate({}), tell, render=False)
     from crowd_demo.lab.validate.experiments import EXPERIMENTS
     from crowd_demo.lab.validate.other_programs import jupedsim_walkers, pedpy_measures
     from crowd_demo.lab.validate.validation import MODELS, Validation
@@ -75,36 +75,29 @@ def plots_can_be_drawn() -> bool:
     return find_spec("matplotlib") is not None
 
 
-def folder_of(args: argparse.Namespace) -> Path | None:
-    """Where the page goes."""
-    whole = not args.names and not args.short and DOCS.is_dir() and plots_can_be_drawn()
-    return args.out or (DOCS if whole else None)
-
-
 def _run(args: argparse.Namespace, _: None) -> int:
     if args.list:
         from crowd_demo.lab.validate.experiments import EXPERIMENTS
 
         print(*(f"{experiment.name:12} {experiment.title}" for experiment in EXPERIMENTS.values()), sep="\n")
         return FINE
-    running = InTerminal("validate", lambda running: experiment_of(running, args))
-    code = running.watch()
-    return _concluded(running.experiment, args, code) if running.experiment else code
+    return watched("validate", lambda tell: experiment_of(tell, args), lambda validation: _concluded(validation, args))
 
 
-def _concluded(validation: Validation, args: argparse.Namespace, code: int) -> int:
+def _concluded(validation: Validation, args: argparse.Namespace) -> int:
     from crowd_demo.lab.validate.results import as_data, terminal, write_page
     from crowd_demo.measure.record import header
 
     record = {**header("validation"), "complete": validation.done, "short": args.short, "experiments": as_data(validation)}
     written = show(terminal(validation) or "nothing was measured", record, args.report)
-    folder = folder_of(args)
-    if folder and not code:
+    whole = not args.names and not args.short and DOCS.is_dir() and plots_can_be_drawn()
+    folder = args.out or (DOCS if whole else None)
+    if folder and validation.done:
         write_page(validation, folder)
         if args.report != STDOUT:
             print(f"\n{folder / 'validation.md'} written")
     errors = any(result.errors for result in validation.results)
-    return code or written or (FAILED if errors or (args.strict and validation.failed) else FINE)
+    return written or (FAILED if errors or (args.strict and validation.failed) else FINE)
 
 
 VALIDATE = Command(_parser, _run, _read)

@@ -43,7 +43,7 @@ def run(plan: Plan, out: str | Path, *, workers: int | None = None, scheduler: s
     from crowd_demo.ensemble.table import table_row
 
     folder = Path(out)
-    missing = look(plan, folder, again).missing
+    missing, _ = look(plan, folder, again)
     write_manifest(plan, folder)
     runs = {run.key: run for run in missing}
     with executor_of(plan, missing, workers, scheduler) as executor:
@@ -56,7 +56,8 @@ def run(plan: Plan, out: str | Path, *, workers: int | None = None, scheduler: s
 
 def table(plan: Plan, out: str | Path) -> Table:
     """Return the table of what the folder has, in the order of the plan. Raises OSError and ValueError as `run` does."""
-    from crowd_demo.ensemble.running import rows_of
+    from crowd_demo.ensemble.row_files import read_rows
+    from crowd_demo.ensemble.running import ROWS
     from crowd_demo.ensemble.table import make_table
 
-    return make_table(plan, rows_of(Path(out)).rows)
+    return make_table(plan, read_rows(Path(out) / ROWS).rows)

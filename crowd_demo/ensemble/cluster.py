@@ -13,7 +13,7 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
-from crowd_demo.ensemble.job import ExecutorError, Job, Row, carry_out
+from crowd_demo.ensemble.job import ExecutorError, Job, RunRow, carry_out
 from crowd_demo.registry.texts import error_line
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class ClusterExecutor:
             self._workers = len(self._client.scheduler_info(n_workers=-1)["workers"])
         return self._workers
 
-    def rows(self, jobs: Sequence[Job]) -> Generator[Row | None, None, None]:
+    def rows(self, jobs: Sequence[Job]) -> Generator[RunRow | None, None, None]:
         waiting = list(reversed(jobs))
         given: dict[Future, Job] = {}
         done: SimpleQueue[Future] = SimpleQueue()
@@ -89,10 +89,10 @@ def on_worker(text: str) -> str:
     return carry_out(Job.of(text), get_worker().address).model_dump_json()
 
 
-def _row_of(future: Future, job: Job) -> Row:
+def _row_of(future: Future, job: Job) -> RunRow:
     if future.status in ("lost", "cancelled"):
         raise ExecutorError(GONE)
     try:
-        return Row.model_validate_json(future.result())
+        return RunRow.model_validate_json(future.result())
     except Exception as error:  # of any kind: whatever the worker or the cluster raised
-        return Row(key=job.key, error=error_line(error))
+        return RunRow(key=job.key, error=error_line(error))

@@ -1,5 +1,5 @@
-"""One run, wherever it is carried out: its key, a `Job` that goes there as plain values, a `Row` that comes back, and what an
-`Executor` is, which does that for many.
+"""One run, wherever it is carried out: its key, a `Job` that goes there as plain values, a `RunRow` that comes back, and what
+an `Executor` is, which does that for many.
 
 The key says what the result depends on: what was asked for, and the code that makes it. Versions of libraries are no part of
 it: the state hash does not depend on these, and that is tested whenever two machines make the same run.
@@ -54,7 +54,7 @@ class Job(NamedTuple):
         return cls(key, config, steps, every, tuple(measures), code)
 
 
-class Row(BaseModel):
+class RunRow(BaseModel):
     """What came of a run. Without an error it has a state hash and all values; None where a measure does not apply."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
@@ -71,15 +71,15 @@ class Row(BaseModel):
     finished: float = 0.0  # seconds since 1970, by the clock of the machine that asked for it
 
 
-def carry_out(job: Job, worker: str = "") -> Row:
+def carry_out(job: Job, worker: str = "") -> RunRow:
     """Make the run in this process, and return its row, whatever happens."""
     with ONE_RUN:
         began = time.perf_counter()
         try:
             state_hash, values = _run(job)
-            row = Row(key=job.key, values=values, steps=job.steps, state_hash=state_hash)
+            row = RunRow(key=job.key, values=values, steps=job.steps, state_hash=state_hash)
         except (Exception, SystemExit, GeneratorExit) as error:  # of any kind: a run that fails is a row
-            row = Row(key=job.key, error=error_line(error))
+            row = RunRow(key=job.key, error=error_line(error))
         cpu, versions = _made_with()
         return row.model_copy(update={"seconds": time.perf_counter() - began, "cpu": cpu, "versions": versions,
                                       "worker": worker or f"{socket.gethostname()}:{os.getpid()}"})
@@ -161,7 +161,7 @@ class Executor(Protocol):
     def workers(self) -> int:
         """How many runs are made at a time."""
 
-    def rows(self, jobs: Sequence[Job]) -> Generator[Row | None, None, None]:
+    def rows(self, jobs: Sequence[Job]) -> Generator[RunRow | None, None, None]:
         """Yield a row for each job, in the order in which they come; None a few times a second while there is none.
 
         Every job gets a row: one whose worker dies is done again, and has an error once that has happened often.

@@ -17,7 +17,7 @@ from queue import Empty, SimpleQueue
 from pydantic import ValidationError
 
 from crowd_demo.app.process import child
-from crowd_demo.ensemble.job import MOST_DEATHS, ExecutorError, Job, Row, carry_out
+from crowd_demo.ensemble.job import MOST_DEATHS, ExecutorError, Job, RunRow, carry_out
 from crowd_demo.registry.texts import error_line
 
 POLL_S = 0.1
@@ -33,12 +33,12 @@ class Process:
             __name__, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, **dict.fromkeys(ONE_THREAD, "1")},
             start_new_session=True)  # Ctrl-C is for the program, which then ends its workers
 
-    def carry_out(self, job: Job) -> Row | None:
+    def carry_out(self, job: Job) -> RunRow | None:
         """Wait for the row of a job; None if the process has died."""
         assert self._process.stdin and self._process.stdout
         with suppress(OSError, ValueError, ValidationError):  # ValueError: closed meanwhile
             print(job.text(), file=self._process.stdin, flush=True)
-            return Row.model_validate_json(self._process.stdout.readline())
+            return RunRow.model_validate_json(self._process.stdout.readline())
         return None
 
     def how_it_died(self) -> str:
@@ -68,8 +68,8 @@ class LocalExecutor:
     def __init__(self, workers: int) -> None:
         self.workers = workers
 
-    def rows(self, jobs: Sequence[Job]) -> Generator[Row | None, None, None]:
-        waiting, done = SimpleQueue[Job](), SimpleQueue[Row | BaseException]()
+    def rows(self, jobs: Sequence[Job]) -> Generator[RunRow | None, None, None]:
+        waiting, done = SimpleQueue[Job](), SimpleQueue[RunRow | BaseException]()
         for job in jobs:
             waiting.put(job)
         crew = [_Hand(waiting, done) for _ in range(min(self.workers, len(jobs)))]
@@ -98,7 +98,7 @@ class LocalExecutor:
 class _Hand(threading.Thread):
     """Gives jobs to a process, and replaces it when it has died."""
 
-    def __init__(self, waiting: SimpleQueue[Job], done: SimpleQueue[Row | BaseException]) -> None:
+    def __init__(self, waiting: SimpleQueue[Job], done: SimpleQueue[RunRow | BaseException]) -> None:
         super().__init__(name="crowd-demo ensemble", daemon=True)
         self._waiting, self._done = waiting, done
         self._process: Process | None = None
@@ -113,7 +113,7 @@ class _Hand(threading.Thread):
         except BaseException as error:  # whatever it is, the main thread has to know
             self._done.put(error)
 
-    def _row(self, job: Job, process: Process | None) -> Row:
+    def _row(self, job: Job, process: Process | None) -> RunRow:
         how, deaths = "", 0
         while process and deaths < MOST_DEATHS:
             if row := process.carry_out(job):
@@ -122,7 +122,7 @@ class _Hand(threading.Thread):
             self._process = None
             process.close()
             process = self._alive()
-        return Row(key=job.key, error=f"its worker died {deaths} times ({how})")
+        return RunRow(key=job.key, error=f"its worker died {deaths} times ({how})")
 
     def _alive(self) -> Process | None:
         """The process, which is started if there is none; None after the end."""

@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from crowd_demo.app.output.files import write_file
-from crowd_demo.ensemble.plan import Cell, Plan, cell_text
+from crowd_demo.ensemble.plan import Cell, Plan, cell_word
 from crowd_demo.ensemble.table import Table
 from crowd_demo.registry.measures import of_column
 
@@ -34,11 +33,6 @@ class RunGroup(NamedTuple):
     name: str
     colour: str
     numbers: dict[Cell, list[float]]  # by the value of that setting
-
-
-def write_plot(plan: Plan, table: Table, out: Path) -> None:
-    """Draw it into the folder. Raises OSError."""
-    write_file(out / PLOT, plot(plan, table))
 
 
 def plot(plan: Plan, table: Table) -> bytes:
@@ -70,7 +64,7 @@ def plot(plan: Plan, table: Table) -> bytes:
 
 def groups_of(table: Table, others: Sequence[str], setting: str, measure: str) -> list[RunGroup]:
     """The runs with each combination of the other settings, in the order of the plan; together if there are too many."""
-    names = [", ".join(_text(row[other]) for other in others) for row in table.rows]
+    names = [", ".join(cell_word(row[other]) for other in others) for row in table.rows]
     if len(set(names)) > len(COLOURS):
         names = [""] * len(names)
     colours = dict(zip(dict.fromkeys(names), COLOURS, strict=False))
@@ -91,7 +85,7 @@ def _draw(axes: Axes, groups: Sequence[RunGroup], means: bool) -> None:
         aside = 0.0 if numeric else APART * ((number + 0.5) / len(groups) - 0.5)
         _draw_group(axes, group, {value: place + aside for value, place in places.items()}, numeric, means)
     if not numeric:
-        axes.set_xticks(list(places.values()), [_text(value) for value in values])
+        axes.set_xticks(list(places.values()), [cell_word(value) for value in values])
         axes.set_xlim(-0.6, len(values) - 0.4)
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", color="#e4e4e4", linewidth=0.6)
@@ -114,7 +108,3 @@ def _draw_group(axes: Axes, group: RunGroup, places: dict[Cell, float], line: bo
     else:
         axes.errorbar(at, middle, spread, color=group.colour, linestyle="", marker="o", markersize=4, capsize=3,
                       label=group.name)
-
-
-def _text(value: Cell) -> str:
-    return cell_text(value) or "null"

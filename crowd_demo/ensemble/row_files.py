@@ -15,14 +15,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
 from crowd_demo.app.output.files import is_special
 from crowd_demo.config.files import read_bounded
-from crowd_demo.ensemble.job import Row
+from crowd_demo.ensemble.job import RunRow
 
 SUFFIX = ".rows"
 MOST_BYTES = 1 << 29  # of a file: 100,000 rows with a hundred values each
@@ -33,7 +32,7 @@ CHECKSUM_BYTES = 6
 class ReadRows(NamedTuple):
     """What a folder has."""
 
-    rows: tuple[Row, ...]  # in the order of files and lines; a key may come several times
+    rows: tuple[RunRow, ...]  # in the order of files and lines; a key may come several times
     damaged: tuple[str, ...]  # FILE:LINE of each, up to `MOST_NAMED`
 
 
@@ -44,7 +43,7 @@ class RowFiles:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder, self._files = folder, dict[str, tuple[Path, int]]()
 
-    def append(self, row: Row) -> None:
+    def append(self, row: RunRow) -> None:
         """Append it to the file of its worker. Raises OSError, and leaves no part of it."""
         path, file = self._file_of(row.worker)
         before = os.fstat(file).st_size
@@ -77,12 +76,6 @@ class RowFiles:
             yield self._folder / f"{worker}-{os.getpid()}-{number}{SUFFIX}"
             number += 1
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
-
 
 def check_inside(path: Path, folder: Path) -> None:
     """Raise ValueError where links lead out of the folder."""
@@ -98,8 +91,12 @@ def check_file(path: Path, folder: Path) -> None:
 
 
 def read_rows(folder: Path) -> ReadRows:
-    """Read all rows of a folder, which need not exist. Raises OSError; ValueError for what can be none of its files."""
-    rows, damaged, unnamed = list[Row](), list[str](), 0
+    """Read all rows of a folder, which need not exist, of an ensemble's folder.
+
+    Raises OSError; ValueError for what can be none of its files, and where links lead out of the ensemble's folder.
+    """
+    check_inside(folder, folder.parent)
+    rows, damaged, unnamed = list[RunRow](), list[str](), 0
     for path in sorted(folder.glob(f"*{SUFFIX}")):
         check_file(path, folder)
         for number, line in enumerate(io.BytesIO(_bytes_of(path)), 1):
@@ -125,18 +122,18 @@ def _bytes_of(path: Path) -> bytes:
     return data
 
 
-def line_of(row: Row) -> bytes:
+def line_of(row: RunRow) -> bytes:
     content = row.model_dump_json().encode()
     return _checksum(content) + b" " + content + b"\n"
 
 
-def row_of(line: bytes) -> Row | None:
+def row_of(line: bytes) -> RunRow | None:
     """The row of a line; None if it is damaged."""
     checksum, _, content = line.partition(b" ")
     if checksum != _checksum(content):
         return None
     try:
-        return Row.model_validate_json(content)
+        return RunRow.model_validate_json(content)
     except ValidationError:  # written by another version
         return None
 

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from itertools import chain
 from typing import NamedTuple
 
-from crowd_demo.ensemble.job import Row
+from crowd_demo.ensemble.job import RunRow
 from crowd_demo.ensemble.plan import Cell, Plan, Run, cell_text
 from crowd_demo.registry.measures import of_column
 
@@ -29,7 +29,7 @@ class Difference(NamedTuple):
 
     run: Run
     column: str
-    rows: tuple[Row, ...]  # the first of each value
+    rows: tuple[RunRow, ...]  # the first of each value
 
     def __str__(self) -> str:
         return "; ".join(f"{cell_text(_value(row, self.column))} by {row.worker} on {row.cpu}" for row in self.rows)
@@ -66,9 +66,9 @@ class Table(NamedTuple):
         return text.getvalue()
 
 
-def make_table(plan: Plan, rows: Iterable[Row]) -> Table:
+def make_table(plan: Plan, rows: Iterable[RunRow]) -> Table:
     """Merge rows, of which some may be of other plans and some of the same key."""
-    by_key: dict[str, list[Row]] = defaultdict(list)
+    by_key: dict[str, list[RunRow]] = defaultdict(list)
     for row in sorted(rows, key=lambda row: row.finished):
         by_key[row.key].append(row)
     times = [column for column in plan.columns if of_column(column).time]
@@ -80,14 +80,14 @@ def make_table(plan: Plan, rows: Iterable[Row]) -> Table:
     return Table(columns, merged, tuple(chain.from_iterable(differences.values())), circumstances)
 
 
-def finished_keys(rows: Iterable[Row]) -> set[str]:
+def finished_keys(rows: Iterable[RunRow]) -> set[str]:
     """The keys that need not be made again. What failed is tried again."""
     return {row.key for row in rows if row.state_hash}
 
 
-def table_row(plan: Plan, run: Run, rows: Sequence[Row], differences: Sequence[Difference] = ()) -> dict[str, Cell]:
+def table_row(plan: Plan, run: Run, rows: Sequence[RunRow], differences: Sequence[Difference] = ()) -> dict[str, Cell]:
     """One row of the table, of rows in the order of time: that which finished first, else the last that failed."""
-    row = next((row for row in rows if row.state_hash), rows[-1] if rows else Row(key=run.key))
+    row = next((row for row in rows if row.state_hash), rows[-1] if rows else RunRow(key=run.key))
     return {**dict(zip(plan.varied, run.settings, strict=True)), "seed": run.seed,
             **{name: row.values.get(name) for name in plan.columns},
             "steps": row.steps if rows else None, "state_hash": row.state_hash, "error": row.error,
@@ -95,7 +95,7 @@ def table_row(plan: Plan, run: Run, rows: Sequence[Row], differences: Sequence[D
             "seconds": round(row.seconds, 3) if rows else None, "worker": row.worker, "cpu": row.cpu, "versions": row.versions}
 
 
-def _differences(run: Run, rows: Iterable[Row], measured: Iterable[str]) -> tuple[Difference, ...]:
+def _differences(run: Run, rows: Iterable[RunRow], measured: Iterable[str]) -> tuple[Difference, ...]:
     """Of the state hash; where there is but one, of each measure."""
     made = [row for row in rows if row.state_hash]
     found = [Difference(run, column, _first_of_each(made, column)) for column in (HASH, *measured)]
@@ -103,14 +103,14 @@ def _differences(run: Run, rows: Iterable[Row], measured: Iterable[str]) -> tupl
     return tuple(several[:1] if several and several[0].column == HASH else several)
 
 
-def _first_of_each(rows: Iterable[Row], column: str) -> tuple[Row, ...]:
-    found: dict[Cell, Row] = {}
+def _first_of_each(rows: Iterable[RunRow], column: str) -> tuple[RunRow, ...]:
+    found: dict[Cell, RunRow] = {}
     for row in rows:
         found.setdefault(_value(row, column), row)
     return tuple(found.values())
 
 
-def _value(row: Row, column: str) -> Cell:
+def _value(row: RunRow, column: str) -> Cell:
     return row.state_hash if column == HASH else row.values.get(column)
 
 
@@ -130,8 +130,7 @@ def parquet(table: Table) -> bytes | None:
     columns = {name: _of_one_kind([row[name] for row in table.rows]) for name in table.columns}
     sink = pyarrow.BufferOutputStream()
     write_table(pyarrow.table(columns), sink)
-    content: bytes = sink.getvalue().to_pybytes()
-    return content
+    return sink.getvalue().to_pybytes()
 
 
 def _of_one_kind(cells: list[Cell]) -> list[Cell]:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints
 from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.sim.behaviours.people_rules import PeopleColumns
-from crowd_demo.sim.store.columns import Columns, MovingColumns, dtypes_of
+from crowd_demo.sim.store.columns import MovingColumns, dtypes_of
 
 CANDIDATES = 48
 SIGHT_SQ = np.float32(24**2)
@@ -79,11 +79,6 @@ def sum_records(worker: int, workers: int, records: Records, order: Ints, out: S
         _store(out, agent, sums)
 
 
-def record_of(kind: type[Columns]) -> np.dtype[np.void]:
-    """The columns of a behaviour as the fields of a record."""
-    return np.dtype(list(dtypes_of(kind).items()))
-
-
 def sums_of(agents: int) -> Sums:
     return Sums(*(np.zeros(agents, np.int32) for _ in Sums._fields))
 
@@ -98,7 +93,7 @@ def contenders(agents: int, scattered: bool, workers: int) -> dict[str, Call]:
     x, y, vx, vy = (rng.uniform(0, 60, size).astype(np.float32) for _ in range(4))
     calls = {"columns": call(sum_columns, workers, x, y, vx, vy, order, sums_of(agents))}
     for kind in (MovingColumns, PeopleColumns):
-        records = np.zeros(size, record_of(kind))
+        records = np.zeros(size, list(dtypes_of(kind).items()))
         records["x"], records["y"], records["vx"], records["vy"] = x, y, vx, vy
         calls[f"records of {records.itemsize} bytes"] = call(sum_records, workers, records, order, sums_of(agents))
     return calls

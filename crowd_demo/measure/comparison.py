@@ -29,6 +29,7 @@ from crowd_demo.measure.statistics import (
 Outcome = TypeVar("Outcome")
 Outcome_co = TypeVar("Outcome_co", covariant=True)
 Costs = Mapping[str, Cost]  # by stage
+LONGEST = 10  # steps of a block
 WARM_UP = -1  # the number of the block that warms up
 MEAN_OF_DUE = ("candidates_per_agent", "neighbours_per_agent", "found_mean")  # counters that are a mean over agents
 
@@ -88,9 +89,9 @@ def collect(variants: Iterable[str], turns: Iterable[Finished[Outcome]]) -> dict
     return {name: outcomes[:finished] for name, outcomes in found.items()}
 
 
-def block_lengths(steps: int, longest: int = 10) -> list[int]:
-    """Cut steps into blocks: no longer than `longest`, and enough of them for an interval if there are enough steps."""
-    length = min(longest, max(steps // LEAST_BLOCKS, 1))
+def block_lengths(steps: int) -> list[int]:
+    """Cut steps into blocks: no longer than `LONGEST`, and enough of them for an interval if there are enough steps."""
+    length = min(LONGEST, max(steps // LEAST_BLOCKS, 1))
     whole, rest = divmod(steps, length)
     return [length] * whole + [rest] * bool(rest)
 

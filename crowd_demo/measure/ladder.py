@@ -52,7 +52,7 @@ def rungs(present: Optimizations) -> Iterator[Rung]:
     for name, added in STEPS:
         first, *others = (_value(entry, present) for entry in added)
         if name == STEPS[-1][0]:
-            others = [(technique.path, _on(technique.path, present)) for technique in optional]
+            others = [_value(technique.path, present) for technique in optional]
         path, value = first
         changes = options.get(path) != value
         options = with_values(options, dict([first, *others]))
@@ -61,10 +61,7 @@ def rungs(present: Optimizations) -> Iterator[Rung]:
 
 
 def _value(entry: str, present: Optimizations) -> tuple[str, Value]:
-    path, _, value = entry.partition("=")
-    return path, value or _on(path, present)
-
-
-def _on(path: str, present: Optimizations) -> Value:
+    """The path, and the value that is named or else the one that is on."""
+    path, _, named = entry.partition("=")
     technique, value = BY_PATH[path], present.get(path)
-    return technique.default if value == technique.baseline else value
+    return path, named or (technique.default if value == technique.baseline else value)

@@ -84,26 +84,26 @@ class Answer(NamedTuple):
 
 
 class Largest:
-    """An experiment: search for each rung. `answers` are those found so far."""
+    """An experiment: search for each rung, from the answer before on. `answers` are those found so far."""
 
-    def __init__(self, config: Config, rungs: Sequence[Rung], compile_for: Compile, start: int = FIRST) -> None:
-        """The first search begins at `start`, each other one at the answer before. Raises ValueError for a crowd of none."""
+    def __init__(self, config: Config, rungs: Sequence[Rung], compile_for: Compile) -> None:
+        """Raises ValueError for a crowd of none."""
         if not config.agents:
             raise ValueError("agents: a crowd of none has no density to keep")
         self.config, self.rungs = config, rungs
         self.answers: list[Answer] = []
         self.done = False
         self._most, self._bound = most_agents(config)
-        self._start, self._compile_for = start, compile_for
+        self._compile_for = compile_for
 
     def run(self) -> Iterator[Progress]:
-        start = self._start
+        start = FIRST
         for number, rung in enumerate(self.rungs):
             for text in self._compile_for(rung.options):
                 yield Progress(f"{rung.name}: {text}", number / len(self.rungs))
             answer = yield from self._search(rung, start, number)
             self.answers.append(answer)
-            start = answer.measured.agents if answer.measured else self._start
+            start = answer.measured.agents if answer.measured else FIRST
         self.done = True
 
     def _search(self, rung: Rung, start: int, number: int) -> Generator[Progress, None, Answer]:

@@ -21,14 +21,12 @@ def people(sim: Simulation) -> PeopleColumns:
 def squares(x: Floats, y: Floats) -> Longs:
     """Return the number of the aligned square that each is in."""
     columns = int(x.max(initial=0) / SQUARE) + 1
-    numbers: Longs = (y / SQUARE).astype(np.int64) * columns + (x / SQUARE).astype(np.int64)
-    return numbers
+    return (y / SQUARE).astype(np.int64) * columns + (x / SQUARE).astype(np.int64)
 
 
 def wants_to_walk(c: PeopleColumns) -> Bools:
     """Return who neither waits at a goal nor queues for one."""
-    wants: Bools = (c.state != WAITING) & (c.state != QUEUING)
-    return wants
+    return (c.state != WAITING) & (c.state != QUEUING)
 
 
 class Pairs(NamedTuple):

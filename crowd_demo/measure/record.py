@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
@@ -43,13 +43,11 @@ def machine() -> dict[str, object]:
 
 
 def _processor() -> str:
+    lines = list[str]()
     with suppress(OSError):
-        return _first_model(Path("/proc/cpuinfo").read_text("utf-8").splitlines()) or platform.processor()
-    return platform.processor()
-
-
-def _first_model(lines: Iterable[str]) -> str:
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+    model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+    return model or platform.processor()
 
 
 def crowd_json(config: Config, techniques: Mapping[str, Value]) -> dict[str, object]:

@@ -87,12 +87,12 @@ def median_interval(values: Doubles, seed: int = 0) -> Interval:
     return Interval(value, float(low), float(high))
 
 
-def ratio_interval(values: Doubles, base: Doubles, seed: int = 0) -> Interval:
+def ratio_interval(values: Doubles, base: Doubles) -> Interval:
     """The median of the ratios of an arm to the base, block by block: a slow minute in which both had a block divides out.
 
     float64[blocks] each. `UNKNOWN` where the base takes no time, or there are no blocks.
     """
-    return median_interval(values / base, seed) if len(base) and (base > 0).all() else UNKNOWN
+    return median_interval(values / base) if len(base) and (base > 0).all() else UNKNOWN
 
 
 def verdict(ratio: Interval, noise: Interval) -> Verdict:

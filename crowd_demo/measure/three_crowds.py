@@ -164,7 +164,10 @@ class ThreeCrowds:
 
     def build(self) -> Iterator[Progress]:
         """Make the crowds, one a slice. Raises ValueError if there is not enough memory for them."""
-        check_memory(self.start)
+        needed, free = 3 * self.start.agents * AGENT, available_bytes()
+        if free is not None and needed > free:
+            raise ValueError(f"three crowds of {self.start.agents:,} need about {needed // MB:,} MB,"
+                             f" and {free // MB:,} MB are free")
         for name in (PRESENT, AGAIN, OTHER):
             yield Progress(f"building three crowds of {self.start.agents:,} agents", 0)
             sim = Simulation.from_snapshot(self.start)
@@ -218,10 +221,3 @@ class ThreeCrowds:
 def unsorted(start: Snapshot) -> Snapshot:
     """The same state with the agents in the order of their ids, and a sort due as soon as one may be."""
     return start._replace(columns=start.columns[:, np.argsort(start.columns[0], kind="stable")], drift=math.inf)
-
-
-def check_memory(start: Snapshot) -> None:
-    """Raises ValueError if there is not enough for three crowds."""
-    needed, free = 3 * start.agents * AGENT, available_bytes()
-    if free is not None and needed > free:
-        raise ValueError(f"three crowds of {start.agents:,} need about {needed // MB:,} MB, and {free // MB:,} MB are free")

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import errno
 import os
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from damages import damages
 
-from crowd_demo.ensemble.job import Row
+from crowd_demo.ensemble.job import RunRow
 from crowd_demo.ensemble.row_files import MOST_NAMED, RowFiles, line_of, read_rows
 
 pytestmark = pytest.mark.quick
 
 
-def rows(count: int, worker: str = "here:1") -> list[Row]:
-    return [Row(key=f"{number:024}", values={"stuck": number / 3, "flow.a": None}, steps=5, state_hash=f"{number:032}",
+def rows(count: int, worker: str = "here:1") -> list[RunRow]:
+    return [RunRow(key=f"{number:024}", values={"stuck": number / 3, "flow.a": None}, steps=5, state_hash=f"{number:032}",
                 worker=worker) for number in range(count)]
 
 
 def test_rows_come_back_as_they_were_from_a_file_for_each_worker(tmp_path: Path) -> None:
     one, other = rows(3), rows(2, "tcp://10.0.0.1:99")
-    with RowFiles(tmp_path / "rows") as files:
+    with closing(RowFiles(tmp_path / "rows")) as files:
         for row in (*one, *other):
             files.append(row)
     found = read_rows(tmp_path / "rows")
@@ -32,7 +33,7 @@ def test_rows_come_back_as_they_were_from_a_file_for_each_worker(tmp_path: Path)
 
 def test_a_later_session_appends_to_files_of_its_own(tmp_path: Path) -> None:
     for row in rows(2):
-        with RowFiles(tmp_path) as files:
+        with closing(RowFiles(tmp_path)) as files:
             files.append(row)
     assert len(read_rows(tmp_path).rows) == len(list(tmp_path.iterdir())) == 2
 

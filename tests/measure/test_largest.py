@@ -196,6 +196,6 @@ def test_everything_off_and_everything_on_are_searched_on_a_real_crowd(monkeypat
     """With a most of 200 agents, so it takes little."""
     monkeypatch.setattr("crowd_demo.measure.largest.most_agents", lambda config: (200, "the test"))
     ladder = present_and_rungs(Optimizations())
-    found = Largest(small(), [ladder[0], ladder[-1]], no_compiling, start=50)
+    found = Largest(small(), [ladder[0], ladder[-1]], no_compiling)
     list(found.run())
     assert found.done and len(found.answers) == 2

@@ -14,7 +14,7 @@ import numpy as np
 from crowd_demo.compute.arrays import Bools, Ints
 from crowd_demo.config.loader import Location, Override, Source
 from crowd_demo.config.metres import UNITS_A_METRE
-from crowd_demo.lab.validate.scene import RING_MARGIN, PlacedPeople, SceneMap, WalkScene, placed
+from crowd_demo.lab.validate.walk_scene import RING_MARGIN, PlacedPeople, SceneMap, WalkScene, placed
 from crowd_demo.measure.trajectories import Trajectories, TrajectoryRecorder
 from crowd_demo.registry.entries import Value
 from crowd_demo.sim.behaviours.people_rules import WALKING, PeopleColumns
@@ -36,11 +36,11 @@ class CrowdWalk(NamedTuple):
         """Say why it cannot walk a scene: it can walk them all."""
         return ""
 
-    def walk(self, scene: WalkScene, seed: int = 1) -> Generator[float, None, Trajectories]:
+    def walk(self, scene: WalkScene) -> Generator[float, None, Trajectories]:
         """Run until the scene's end or until all have left; yield how much of that is done; return who was where."""
         scene_map = SceneMap(scene)
-        sim = simulation(scene_map, self.techniques, seed)
-        place(sim, placed(scene, seed), scene_map)
+        sim = simulation(scene_map, self.techniques)
+        place(sim, placed(scene), scene_map)
         ends = ClosedRing(sim, scene_map) if scene.ring else OpenEnds(sim, scene_map)
         recorder, frames = TrajectoryRecorder(FPS), math.ceil(scene.seconds * FPS)
         while ends.look(recorder) and recorder.frames <= frames:
@@ -51,7 +51,7 @@ class CrowdWalk(NamedTuple):
         return recorder.trajectories()
 
 
-def simulation(scene_map: SceneMap, techniques: Mapping[str, Value], seed: int) -> Simulation:
+def simulation(scene_map: SceneMap, techniques: Mapping[str, Value]) -> Simulation:
     """Return a simulation of the scene's floor with as many people, anywhere."""
     area, people = scene_map.area, scene_map.scene.people
     world = {"width": area.width * UNITS_A_METRE, "height": area.height * UNITS_A_METRE}
@@ -59,7 +59,7 @@ def simulation(scene_map: SceneMap, techniques: Mapping[str, Value], seed: int) 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "scene.map"
         path.write_text(scene_map.text(), "ascii")
-        data = {"agents": people, "seed": seed, "behaviour": "crowd", "world": world, "map": str(path)}
+        data = {"agents": people, "seed": 1, "behaviour": "crowd", "world": world, "map": str(path)}
         return Simulation(Source.of(data, ORIGIN.origin, overrides).config)
 
 

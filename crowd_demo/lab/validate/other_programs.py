@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Doubles, Longs
-from crowd_demo.lab.validate.experiment import Measures
-from crowd_demo.lab.validate.scene import WalkScene, placed
+from crowd_demo.lab.validate.validation_experiment import Measures
+from crowd_demo.lab.validate.walk_scene import WalkScene, placed
 from crowd_demo.measure.trajectories import Line, Rectangle, Trajectories, TrajectoryRecorder
 
 FPS, STEPS = 10, 10  # frames a second, steps a frame
@@ -63,7 +63,7 @@ class JuPedSimWalk(NamedTuple):
     def why_not(self, scene: WalkScene) -> str:
         return "JuPedSim has no corridor that is closed to a ring" if scene.ring else ""
 
-    def walk(self, scene: WalkScene, seed: int = 1) -> Generator[float, None, Trajectories]:
+    def walk(self, scene: WalkScene) -> Generator[float, None, Trajectories]:
         import jupedsim
         import shapely
 
@@ -74,7 +74,7 @@ class JuPedSimWalk(NamedTuple):
         sim = jupedsim.Simulation(model=jupedsim.CollisionFreeSpeedModel(), geometry=floor, dt=1 / (FPS * STEPS))
         exits = [sim.add_exit_stage(box(each.area)) for each in scene.exits]
         journeys = [sim.add_journey(jupedsim.JourneyDescription([stage])) for stage in exits]
-        people, numbers = placed(scene, seed), {}
+        people, numbers = placed(scene), {}
         for person, (x, y, speed, group) in enumerate(zip(people.x, people.y, people.speed, people.group, strict=True)):
             number = scene.groups[group].exit
             numbers[sim.add_agent(jupedsim.CollisionFreeSpeedModelAgentParameters(

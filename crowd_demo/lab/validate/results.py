@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crowd_demo.app.output.files import write_file
-from crowd_demo.lab.validate.experiment import Reading, number
 from crowd_demo.lab.validate.validation import ExperimentResult, Validation
+from crowd_demo.lab.validate.validation_experiment import Reading, number
 from crowd_demo.measure.experiment import aligned
 from crowd_demo.measure.record import finite
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.lab.validate.crowd_walk import CrowdWalk
-from crowd_demo.lab.validate.experiment import (
+from crowd_demo.lab.validate.validation_experiment import (
     OWN,
     Measures,
     Reading,

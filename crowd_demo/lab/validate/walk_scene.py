@@ -113,9 +113,9 @@ class PlacedPeople(NamedTuple):
     goal_y: Doubles
 
 
-def placed(scene: WalkScene, seed: int = 1) -> PlacedPeople:
+def placed(scene: WalkScene) -> PlacedPeople:
     """Return all people of a scene."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(1)
     starts = [start for group in scene.groups for start in _starts(group, rng)]
     number = np.repeat(np.arange(len(scene.groups)), [group.people for group in scene.groups])
     drawn = np.clip(rng.normal(MEAN_SPEED, SPEED_SPREAD, len(starts)), MEAN_SPEED / 3, MEAN_SPEED * 5 / 3)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from crowd_demo.compute.arrays import Doubles, Longs
-from crowd_demo.lab.validate.scene import WalkScene
+from crowd_demo.lab.validate.walk_scene import WalkScene
 from crowd_demo.measure.trajectories import Line, Rectangle, Trajectories, crossings, density, speeds
 
 if TYPE_CHECKING:
@@ -63,15 +63,20 @@ class Reading(NamedTuple):
 
 @dataclass(frozen=True)
 class ValidationExperiment:
-    """One entry of the registry. `scenes(short)` are smaller and fewer when short."""
+    """One entry of the registry. Its scenes differ in a number, such as a density or a width."""
 
     name: str
     title: str
     about: str
     source: str
-    scenes: Callable[[bool], Mapping[float, WalkScene]]
+    numbers: tuple[float, ...]
+    short_numbers: tuple[float, ...]  # of the short form, whose scenes may be smaller, too
+    scene: Callable[[float, bool], WalkScene]  # of a number; True for the short form
     read: Callable[[WalkedScenes, Measures], Iterable[Reading]]
     plot: Callable[[Axes, Mapping[str, WalkedScenes]], None]
+
+    def scenes(self, short: bool) -> dict[float, WalkScene]:
+        return {number: self.scene(number, short) for number in (self.short_numbers if short else self.numbers)}
 
 
 class SceneWalker(Protocol):
@@ -86,7 +91,7 @@ class SceneWalker(Protocol):
     def why_not(self, scene: WalkScene) -> str:
         """Say why it cannot walk this scene; empty if it can."""
 
-    def walk(self, scene: WalkScene, seed: int = 1) -> Generator[float, None, Trajectories]:
+    def walk(self, scene: WalkScene) -> Generator[float, None, Trajectories]:
         """Yield how much is done, 0 to 1; return who was where."""
 
 
