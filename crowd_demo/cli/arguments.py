@@ -6,10 +6,11 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
 from crowd_demo.app.output.files import why_unwritable
 from crowd_demo.app.process.quitting import MISTAKEN
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 DEFAULT_CONFIG = "20k"
 MOST = 1_000_000_000  # of whatever is counted
+NO_TABLE = "; - instead of the table"  # what else the option of a report says
 Read = TypeVar("Read")
 RUN = "run"  # the command if none is named
 COMMANDS = {  # the module that has a `Command` of that name in capitals, and a line about it
@@ -38,6 +40,17 @@ COMMANDS = {  # the module that has a `Command` of that name in capitals, and a 
 }
 
 
+Option = tuple[str, Mapping[str, Any]]  # its name, and what else argparse's `add_argument` gets
+
+
+class OptionGroup(NamedTuple):
+    """Options that stand under a title in the help, or that exclude each other."""
+
+    options: Sequence[Option]
+    title: str = ""
+    exclusive: bool = False
+
+
 class Command(NamedTuple):
     """A command of `crowd-demo`; `run` returns the exit code.
 
@@ -45,9 +58,11 @@ class Command(NamedTuple):
     ValueError with a line for each mistake. `in_thread` runs in a thread, so that a signal ends it while a kernel runs.
     """
 
-    parser: Callable[[], Parser]
     run: Callable[..., int]
-    read: Callable[[argparse.Namespace], object] | None = None
+    read: Callable[[argparse.Namespace], object]
+    about: str
+    options: Sequence[Option | OptionGroup]
+    epilog: str = ""
     in_thread: bool = False
 
 
@@ -62,10 +77,22 @@ class Parser(argparse.ArgumentParser):
         self.exit(MISTAKEN, f"{self.prog}: {message}{hint}; see {self.prog} --help\n")
 
 
-def parser_of(name: str, about: str, epilog: str = "") -> Parser:
-    """The parser of a command."""
-    return Parser(prog=f"crowd-demo {name}", allow_abbrev=False, description=about, epilog=epilog,
+def parser_of(name: str, command: Command) -> Parser:
+    """The parser of a command; that of `run` is also that of the program without a command."""
+    prog, usage = ("crowd-demo", "crowd-demo [COMMAND] [OPTION ...]") if name == RUN else (f"crowd-demo {name}", None)
+    made = Parser(prog=prog, usage=usage, allow_abbrev=False, description=command.about, epilog=command.epilog,
                   formatter_class=argparse.RawDescriptionHelpFormatter)
+    for each in command.options:
+        group = each if isinstance(each, OptionGroup) else OptionGroup([each])
+        within: argparse._ActionsContainer = made.add_argument_group(group.title) if group.title else made
+        within = within.add_mutually_exclusive_group() if group.exclusive else within
+        for option_name, settings in group.options:
+            within.add_argument(option_name, **settings)
+    return made
+
+
+def option(name: str, **settings: Any) -> Option:
+    return name, settings
 
 
 def count(text: str) -> int:
@@ -133,6 +160,10 @@ def collected(mistakes: list[str], read: Callable[[], Read]) -> Read | None:
         return None
 
 
+def has_matplotlib() -> bool:
+    return find_spec("matplotlib") is not None
+
+
 def print_error(*lines: str) -> None:
     with suppress(OSError):  # there is nowhere else to tell that standard error is full
         print(*lines, sep="\n", file=sys.stderr)
@@ -146,18 +177,16 @@ def mistaken(*lines: str) -> int:
 
 # --- the crowd of an experiment --------------------------------------------------------------------------------------
 
-def add_crowd(parser: Parser) -> None:
-    """Add the options that say which crowd is measured."""
-    parser.add_argument("--config", metavar="NAME|PATH", type=given, default=DEFAULT_CONFIG,
-                        help="as crowd-demo's (default: %(default)s)")
-    parser.add_argument("--set", metavar="KEY.PATH=VALUE", action="append", default=[], dest="overrides",
-                        help="as crowd-demo's")
-    parser.add_argument("--agents", metavar="N", help="size of the crowd")
+def crowd_options(config: str = DEFAULT_CONFIG) -> list[Option]:
+    """The options that say which crowd is measured."""
+    return [option("--config", metavar="NAME|PATH", type=given, default=config, help="as crowd-demo's (default: %(default)s)"),
+            option("--set", metavar="KEY.PATH=VALUE", action="append", default=[], dest="overrides", help="as crowd-demo's"),
+            option("--agents", metavar="N", help="size of the crowd")]
 
 
-def add_report(parser: Parser, what: str) -> None:
-    """Add the option of a report in JSON."""
-    parser.add_argument("--report", metavar="PATH.json|-", type=file_path, help=f"write {what}; - instead of the table")
+def report_option(what: str) -> Option:
+    """The option of a report in JSON."""
+    return option("--report", metavar="PATH.json|-", type=file_path, help=f"write {what}")
 
 
 def crowd_config(args: argparse.Namespace) -> Config:

@@ -1,6 +1,6 @@
 """Every number of the program's own behaviours. `docs/model.md` has the formulas in which they stand.
 
-Lengths are world units: one unit is one pixel at zoom 1, and 26 of them are a metre for people (metres.py). Zero is legal
+Lengths are world units: one unit is one pixel at zoom 1, and 26 of them are a metre for people. Zero is legal
 for every radius, speed and weight.
 """
 
@@ -10,8 +10,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from crowd_demo.config.metres import Area, Length, Speed
-from crowd_demo.config.section import Problem, Section, Whole, number, refuse
+from crowd_demo.config.section import Area, Length, Problem, Section, Speed, Whole, number, refuse
 
 LENGTH = "world units"
 SPEED = "world units a second"

@@ -16,7 +16,7 @@ from typing import NamedTuple, NoReturn
 
 import yaml
 
-from crowd_demo.config.files import read_bounded
+from crowd_demo.config.reading import read_bounded
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 16

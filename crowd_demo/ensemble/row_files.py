@@ -20,7 +20,7 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from crowd_demo.app.output.files import is_special
-from crowd_demo.config.files import read_bounded
+from crowd_demo.config.reading import read_bounded
 from crowd_demo.ensemble.job import RunRow
 
 SUFFIX = ".rows"

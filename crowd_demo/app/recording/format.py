@@ -16,10 +16,10 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from crowd_demo.app.recording.saves import named
-from crowd_demo.config.files import read_bounded
 from crowd_demo.config.loader import ConfigError, Source
 from crowd_demo.config.memory import shortage
 from crowd_demo.config.model import Config
+from crowd_demo.config.reading import read_bounded
 from crowd_demo.registry.texts import printable
 from crowd_demo.sim.actions import Action, from_data
 from crowd_demo.sim.save_format import MOST_TICKS, SaveError

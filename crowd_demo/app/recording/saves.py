@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from crowd_demo import __version__
 from crowd_demo.app.output.files import free_name, write_file
 from crowd_demo.app.process.worker import beside_frames
-from crowd_demo.config.files import read_bounded
 from crowd_demo.config.loader import Override, Source
+from crowd_demo.config.reading import read_bounded
 from crowd_demo.registry.texts import printable
 from crowd_demo.sim.save_format import SaveError, check, decode, encoded
 from crowd_demo.sim.snapshot import Snapshot, differences

@@ -13,7 +13,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Bools, Ints
 from crowd_demo.config.loader import Location, Override, Source
-from crowd_demo.config.metres import UNITS_A_METRE
+from crowd_demo.config.section import UNITS_A_METRE
 from crowd_demo.lab.validate.walk_scene import RING_MARGIN, PlacedPeople, SceneMap, WalkScene, placed
 from crowd_demo.measure.trajectories import Trajectories, TrajectoryRecorder
 from crowd_demo.registry.entries import Value

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from crowd_demo.compute.arrays import Doubles, Floats, Longs
 from crowd_demo.config.maps import MARKS
-from crowd_demo.config.metres import UNITS_A_METRE
+from crowd_demo.config.section import UNITS_A_METRE
 from crowd_demo.measure.trajectories import Line, Rectangle
 
 TILE = 0.5  # metres: doors and corridors are multiples of it
