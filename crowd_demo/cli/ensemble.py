@@ -64,7 +64,7 @@ def _read(args: argparse.Namespace) -> Plan:
 
 
 def _run(args: argparse.Namespace, plan: Plan) -> int:
-    from crowd_demo.ensemble.job import ExecutorError
+    from crowd_demo.ensemble.executors import ExecutorError
 
     try:
         return _dry_run(plan, args) if args.dry_run else _ensemble(plan, args)
@@ -85,7 +85,7 @@ def _failed(text: str) -> int:
 # --- the runs --------------------------------------------------------------------------------------------------------
 
 def _ensemble(plan: Plan, args: argparse.Namespace) -> int:
-    from crowd_demo.ensemble.job import ExecutorError
+    from crowd_demo.ensemble.executors import ExecutorError
     from crowd_demo.ensemble.running import look, write_manifest, write_table
 
     missing, damaged = look(plan, args.out, args.again)

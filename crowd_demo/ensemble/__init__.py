@@ -10,8 +10,8 @@
 Who does what:
 
     plan               what there is to do
-    job, measures      one run: its key, steps, measures, a row; and what an executor is
-    local, cluster     who carries it out
+    job, measures      one run: its key, steps, measures, a row
+    executors          who carries it out: processes of this machine, a cluster
     row_files          what is finished, on disk
     table, plot        what comes of it
     running            all of it
@@ -23,7 +23,7 @@ from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
 
-from crowd_demo.ensemble.job import ExecutorError
+from crowd_demo.ensemble.executors import ExecutorError
 from crowd_demo.ensemble.plan import Cell, Plan, make_plan
 from crowd_demo.ensemble.table import Table
 
@@ -56,8 +56,6 @@ def run(plan: Plan, out: str | Path, *, workers: int | None = None, scheduler: s
 
 def table(plan: Plan, out: str | Path) -> Table:
     """Return the table of what the folder has, in the order of the plan. Raises OSError and ValueError as `run` does."""
-    from crowd_demo.ensemble.row_files import read_rows
-    from crowd_demo.ensemble.running import ROWS
-    from crowd_demo.ensemble.table import make_table
+    from crowd_demo.ensemble.running import table_of
 
-    return make_table(plan, read_rows(Path(out) / ROWS).rows)
+    return table_of(plan, Path(out))

@@ -51,7 +51,8 @@ class Plan(NamedTuple):
 
     def job(self, run: Run) -> Job:
         """What a worker needs to know of a run."""
-        return Job(run.key, run.config.model_dump_json(), self.steps, self.every, self.measures, self.code)
+        return Job(key=run.key, config=run.config.model_dump_json(), steps=self.steps, every=self.every,
+                   measures=self.measures, code=self.code)
 
     def name(self, run: Run) -> str:
         """The run in words: crowd.radius=20, seed 3."""

@@ -15,7 +15,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from pydantic import ValidationError
 
@@ -27,13 +26,6 @@ SUFFIX = ".rows"
 MOST_BYTES = 1 << 29  # of a file: 100,000 rows with a hundred values each
 MOST_NAMED = 100  # damaged lines
 CHECKSUM_BYTES = 6
-
-
-class ReadRows(NamedTuple):
-    """What a folder has."""
-
-    rows: tuple[RunRow, ...]  # in the order of files and lines; a key may come several times
-    damaged: tuple[str, ...]  # FILE:LINE of each, up to `MOST_NAMED`
 
 
 class RowFiles:
@@ -90,9 +82,10 @@ def check_file(path: Path, folder: Path) -> None:
         raise ValueError(f"{path}: not a regular file")
 
 
-def read_rows(folder: Path) -> ReadRows:
-    """Read all rows of a folder, which need not exist, of an ensemble's folder.
+def read_rows(folder: Path) -> tuple[list[RunRow], list[str]]:
+    """Read a folder of an ensemble, which need not exist; return its rows, and FILE:LINE of up to `MOST_NAMED` damaged ones.
 
+    Rows come in the order of files and lines; a key may come several times.
     Raises OSError; ValueError for what can be none of its files, and where links lead out of the ensemble's folder.
     """
     check_inside(folder, folder.parent)
@@ -109,7 +102,7 @@ def read_rows(folder: Path) -> ReadRows:
                 unnamed += 1
     if unnamed:
         damaged[-1] += f" (and {unnamed:,} more lines)"
-    return ReadRows(tuple(rows), tuple(damaged))
+    return rows, damaged
 
 
 def _bytes_of(path: Path) -> bytes:

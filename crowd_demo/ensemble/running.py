@@ -22,8 +22,8 @@ from crowd_demo.config.maps import read_map
 from crowd_demo.config.memory import PROGRAM, available_bytes, needed_bytes
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import find_map, list_maps
-from crowd_demo.ensemble.job import Executor, RunRow
-from crowd_demo.ensemble.local import LocalExecutor
+from crowd_demo.ensemble.executors import ClusterExecutor, Executor, LocalExecutor
+from crowd_demo.ensemble.job import RunRow
 from crowd_demo.ensemble.plan import Plan, Run
 from crowd_demo.ensemble.plot import PLOT
 from crowd_demo.ensemble.row_files import RowFiles, check_file, read_rows
@@ -36,7 +36,7 @@ TIMED_S = 5.0  # so long one run is watched, at most
 
 # --- the folder --------------------------------------------------------------------------------------------------------
 
-def look(plan: Plan, out: Path, again: bool = False) -> tuple[list[Run], tuple[str, ...]]:
+def look(plan: Plan, out: Path, again: bool = False) -> tuple[list[Run], list[str]]:
     """Read what the folder has, which need not exist; return the runs that are missing, and FILE:LINE of damaged rows.
 
     `again` asks for all runs once more. Raises OSError; ValueError where something else stands in the place of a file that is
@@ -44,9 +44,9 @@ def look(plan: Plan, out: Path, again: bool = False) -> tuple[list[Run], tuple[s
     """
     for name in (MANIFEST, TABLE, PARQUET, PLOT):
         check_file(out / name, out)
-    found = read_rows(out / ROWS)
-    finished = set() if again else finished_keys(found.rows)
-    return [run for run in plan.runs if run.key not in finished], found.damaged
+    rows, damaged = read_rows(out / ROWS)
+    finished = set() if again else finished_keys(rows)
+    return [run for run in plan.runs if run.key not in finished], damaged
 
 
 def write_manifest(plan: Plan, out: Path) -> None:
@@ -63,9 +63,15 @@ def write_manifest(plan: Plan, out: Path) -> None:
     write_file(out / MANIFEST, (json.dumps(content, indent=2, allow_nan=False) + "\n").encode())
 
 
+def table_of(plan: Plan, out: Path) -> Table:
+    """Merge what the folder has. Raises OSError and ValueError."""
+    rows, _ = read_rows(out / ROWS)
+    return make_table(plan, rows)
+
+
 def write_table(plan: Plan, out: Path) -> Table:
     """Merge what the folder has, and write the table. Raises OSError."""
-    table = make_table(plan, read_rows(out / ROWS).rows)
+    table = table_of(plan, out)
     write_file(out / TABLE, table.csv().encode())
     if content := parquet(table):
         write_file(out / PARQUET, content)
@@ -84,8 +90,6 @@ def executor_of(plan: Plan, runs: Sequence[Run], workers: int | None, scheduler:
     if runs and scheduler is None:
         warm({run.settings: run.config for run in runs}.values(), tell)
     if scheduler is not None:
-        from crowd_demo.ensemble.cluster import ClusterExecutor
-
         executor: Executor = ClusterExecutor(scheduler)
     else:
         fits = capacity(plan.configs)

@@ -12,8 +12,8 @@ from crowd_demo import ensemble, load_config
 from crowd_demo.cli.ensemble import Made, duration
 from crowd_demo.config.memory import PROGRAM
 from crowd_demo.ensemble import running
+from crowd_demo.ensemble.executors import Process
 from crowd_demo.ensemble.job import RunRow
-from crowd_demo.ensemble.local import Process
 from crowd_demo.ensemble.plan import make_plan
 from crowd_demo.ensemble.running import _what_decides, all_seconds, capacity, executor_of, run_bytes
 
@@ -82,7 +82,7 @@ def test_a_process_that_ends_says_how() -> None:
         plan = make_plan("1k", overrides={"agents": 20}, steps=5, every=5)
         row = process.carry_out(plan.job(plan.runs[0]))
         assert row and row.key == plan.runs[0].key and row.state_hash and not row.error
-        other = process.carry_out(plan.job(plan.runs[0])._replace(code="another"))
+        other = process.carry_out(plan.job(plan.runs[0]).model_copy(update={"code": "another"}))
         assert other and other.error == "RuntimeError: this worker has another version of the program or of its plugins"
         process.close()
         assert process.carry_out(plan.job(plan.runs[0])) is None and process.how_it_died() == "killed by SIGKILL"
