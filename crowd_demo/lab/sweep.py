@@ -80,7 +80,7 @@ def sweep(technique: Technique, variants: Variants, steps: int) -> list[Swept]:
     measured = collect(variants, interleave(variants, block_lengths(steps), WARM_UP))
     hashes = {name: variant.sim.state_hash() for name, variant in variants.items()}
     stages = {name: [block.stages for block in blocks] for name, blocks in measured.items()}
-    results = compare(stages, hashes, base=next(iter(variants)), repeat=REPEAT).results
+    results = compare(stages, hashes, base=next(iter(variants)), repeat=REPEAT)
     return [_swept(technique, variant, results[name]) for name, variant in variants.items() if name != REPEAT]
 
 

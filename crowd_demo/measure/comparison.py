@@ -120,38 +120,19 @@ class VariantResult(NamedTuple):
         return {stage: estimate.ms.value for stage, estimate in self.stages.items()}
 
 
-class Comparison(NamedTuple):
-    """The results of all variants; `base` and `repeat` name two of them."""
-
-    base: str
-    repeat: str
-    blocks: int
-    results: dict[str, VariantResult]
-
-    @property
-    def noise(self) -> Interval:
-        """The ratio of the repeat to the base."""
-        return self.results[self.repeat].step.ratio
-
-    def differing(self) -> list[str]:
-        """The variants whose state is not that of the base."""
-        wanted = self.results[self.base].state_hash
-        return [name for name, result in self.results.items() if result.state_hash != wanted]
-
-
-def compare(measured: Mapping[str, Sequence[TimedBlock]], hashes: Mapping[str, str], base: str, repeat: str) -> Comparison:
+def compare(measured: Mapping[str, Sequence[TimedBlock]], hashes: Mapping[str, str], base: str,
+            repeat: str) -> dict[str, VariantResult]:
     """Compare variants by their blocks, the same number of each. Raises ValueError if there are none.
 
-    `hashes` are the states of the variants after their last block, which must be the same for all.
+    `hashes` are the states of the variants after their last block; `base` and `repeat` name two of them.
     """
-    blocks = len(measured[base])
-    if not blocks:
+    if not measured[base]:
         raise ValueError("no block was measured with every variant")
     costs = {name: costs_of(of_variant) for name, of_variant in measured.items()}
-    return Comparison(base, repeat, blocks, {
+    return {
         name: VariantResult(_step(costs[name], costs[base], costs[repeat]), _stages(costs[name], costs[base], costs[repeat]),
                             counters_of([step for block in of_variant for step in block.counters]), hashes[name])
-        for name, of_variant in measured.items()})
+        for name, of_variant in measured.items()}
 
 
 def compare_stage(stage: str, measured: Mapping[str, Sequence[TimedBlock]], base: str, repeat: str) -> dict[str, Estimate]:

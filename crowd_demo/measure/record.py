@@ -12,7 +12,7 @@ from pathlib import Path
 
 from crowd_demo import __version__
 from crowd_demo.config.model import Config
-from crowd_demo.measure.comparison import Comparison, Estimate, VariantResult
+from crowd_demo.measure.comparison import Estimate, VariantResult
 from crowd_demo.measure.statistics import Interval
 from crowd_demo.registry.entries import Value
 
@@ -56,13 +56,6 @@ def crowd_json(config: Config, techniques: Mapping[str, Value]) -> dict[str, obj
 
 
 # --- comparisons -----------------------------------------------------------------------------------------------------
-
-def comparison_json(comparison: Comparison) -> dict[str, object]:
-    """All variants, as `arms`; `differing` are those whose state is not that of the base."""
-    base, repeat, blocks, results = comparison
-    return {"base": base, "repeat": repeat, "blocks": blocks, "differing": comparison.differing(),
-            "arms": {name: result_json(result) for name, result in results.items()}}
-
 
 def result_json(result: VariantResult) -> dict[str, object]:
     return {"step_ms": finite(result.step.ms.value), "stages_ms": result.stages_ms, "step": estimate_json(result.step),

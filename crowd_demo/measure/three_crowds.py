@@ -202,7 +202,7 @@ class ThreeCrowds:
         hashes = {name: variant.sim.state_hash() for name, variant in self._variants.items()}
         frames = {name: [block.frame for block in blocks] for name, blocks in measured.items()}
         stages = {name: [block.stages for block in blocks] for name, blocks in measured.items()}
-        found = compare(frames, hashes, PRESENT, AGAIN).results
+        found = compare(frames, hashes, PRESENT, AGAIN)
         present, other = found[PRESENT], found[OTHER]
         of_stage = compare_stage(BY_PATH[next(iter(others))].stage, stages, PRESENT, AGAIN)
         stage = Pair(of_stage[PRESENT].ms, of_stage[OTHER]) if {PRESENT, OTHER} <= of_stage.keys() else None
