@@ -13,7 +13,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -37,6 +36,7 @@ from crowd_demo.cli.arguments import (
     unwritable_report,
 )
 from crowd_demo.config.memory import shortage
+from crowd_demo.registry.entries import load
 from crowd_demo.registry.techniques import BY_PATH
 
 if TYPE_CHECKING:
@@ -266,7 +266,7 @@ def _motion(args: argparse.Namespace, config: Config) -> int:
 # --- memory ----------------------------------------------------------------------------------------------------------
 
 def _of_a_number(name: str, bytes_each: int, about: str, number: Option) -> Command:
-    """The command of a module of `lab` whose `main` gets one number, and prints; it takes so many bytes for each, about."""
+    """The command of a function of lab/storage.py that gets one number, and prints; it takes so many bytes for each, about."""
     what = number[0]
 
     def read(args: argparse.Namespace) -> int:
@@ -276,7 +276,7 @@ def _of_a_number(name: str, bytes_each: int, about: str, number: Option) -> Comm
         return wanted
 
     def run(args: argparse.Namespace, wanted: int) -> int:
-        import_module(f"crowd_demo.lab.{name}").main(wanted)
+        load(f"crowd_demo.lab.storage:{name}")(wanted)
         return FINE
 
     return Command(run, read, about, [number], in_thread=True)
@@ -342,11 +342,11 @@ who gets nowhere. The crowd is stepped for 25 seconds of its own time more; what
 LAYOUT = _of_a_number(
     "layout", 200, about="""\
 Measure the flock's inner loop over columns (a structure of arrays) and over records (an array of structures), with candidates
-in the order of memory and scattered. crowd_demo/lab/layout.py says more.""",
+in the order of memory and scattered. crowd_demo/lab/storage.py says more.""",
     number=option("agents", nargs="?", type=count, default=250_000, help="how many (default: %(default)s)"))
 
 MEMORY = _of_a_number(
     "memory", 100, about="""\
 Compare two ways to store a component that only a part of all entities has, by id and in a sparse set: bytes that were
-allocated, and the formulas. crowd_demo/lab/memory.py says more.""",
+allocated, and the formulas. crowd_demo/lab/storage.py says more.""",
     number=option("entities", nargs="?", type=count, default=1_000_000, help="how many at most (default: %(default)s)"))

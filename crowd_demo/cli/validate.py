@@ -51,8 +51,8 @@ def experiment_of(tell: Tell, args: argparse.Namespace) -> Validation:
 
     compile_for = kernels(Config.model_validate({}), tell, render=False)
     from crowd_demo.lab.validate.experiments import EXPERIMENTS
-    from crowd_demo.lab.validate.other_programs import jupedsim_walkers, pedpy_measures
     from crowd_demo.lab.validate.validation import MODELS, Validation
+    from crowd_demo.lab.validate.walkers import jupedsim_walkers, pedpy_measures
 
     chosen = [EXPERIMENTS[name] for name in dict.fromkeys(args.names)] or list(EXPERIMENTS.values())
     return Validation(chosen, [*MODELS, *jupedsim_walkers()], args.short, compile_for, pedpy_measures())

@@ -15,7 +15,7 @@ from typing import cast
 import numpy as np
 
 from crowd_demo.compute.arrays import Longs
-from crowd_demo.measure.people import nearest, people, squares, wants_to_walk
+from crowd_demo.measure.distances import nearest, people, squares, wants_to_walk
 from crowd_demo.measure.trajectories import Line, Rectangle, steps_across
 from crowd_demo.registry.entries import load
 from crowd_demo.registry.measures import MEASURES

@@ -21,8 +21,8 @@ import numpy as np
 from crowd_demo.compute.arrays import Bytes, Doubles, Floats
 from crowd_demo.compute.jit import call
 from crowd_demo.config.section import metres, per_square_metre
+from crowd_demo.measure.distances import SQUARE, close_pairs, nearest, people, squares, wants_to_walk
 from crowd_demo.measure.experiment import aligned
-from crowd_demo.measure.people import SQUARE, close_pairs, nearest, people, squares, wants_to_walk
 from crowd_demo.render.figures.people import LEAST_SPEED, face_all, facings
 from crowd_demo.sim.behaviours.people_rules import QUEUING, STUCK, WAITING, PeopleColumns
 from crowd_demo.sim.simulation import Simulation

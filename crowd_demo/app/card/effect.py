@@ -17,8 +17,8 @@ import numpy as np
 
 from crowd_demo.app.card.proving import is_drawn
 from crowd_demo.compute.arrays import Bools
-from crowd_demo.measure.before_after import Baseline, Times, costs
 from crowd_demo.measure.comparison import counters_of
+from crowd_demo.measure.statistics import Baseline, Times, costs
 from crowd_demo.profile import HISTORY, OTHER, Profile
 from crowd_demo.registry.stages import stages_of
 from crowd_demo.registry.techniques import BY_PATH

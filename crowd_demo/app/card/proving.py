@@ -9,9 +9,9 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Floats
 from crowd_demo.config.optimizations import Optimizations
-from crowd_demo.measure.before_after import Times
 from crowd_demo.measure.proof import DrawnView, Finding, Pictures, ProofInParts, Replicas, Values
 from crowd_demo.measure.proof_of_answers import Answers
+from crowd_demo.measure.statistics import Times
 from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import Technique
 from crowd_demo.registry.kinds import EXACT, Kind, kind_of_all, strongest

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations, with_values
-from crowd_demo.lab.validate.crowd_walk import CrowdWalk
 from crowd_demo.lab.validate.validation_experiment import (
     OWN,
     Measures,
@@ -17,6 +16,7 @@ from crowd_demo.lab.validate.validation_experiment import (
     WalkedScene,
     WalkedScenes,
 )
+from crowd_demo.lab.validate.walkers import CrowdWalk
 from crowd_demo.measure.experiment import Compile, Progress, with_progress
 
 PUSH = CrowdWalk("push", "`avoidance: push` and `contact: 0`: people are pushed by who is near, and have no bodies",

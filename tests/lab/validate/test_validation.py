@@ -12,13 +12,13 @@ import pytest
 from versus import no_compiling
 
 from crowd_demo.cli import main
-from crowd_demo.lab.validate.crowd_walk import CrowdWalk
 from crowd_demo.lab.validate.experiments import EXPERIMENTS
 from crowd_demo.lab.validate.experiments.streams import weidmann
 from crowd_demo.lab.validate.results import as_data, page, terminal
 from crowd_demo.lab.validate.validation import ANTICIPATE, PUSH, Validation, options_of
 from crowd_demo.lab.validate.validation_experiment import Reading, ValidationExperiment, number
 from crowd_demo.lab.validate.walk_scene import WalkScene
+from crowd_demo.lab.validate.walkers import CrowdWalk
 from crowd_demo.measure.trajectories import Trajectories, TrajectoryRecorder
 
 HOLDS = {"rimea-1", "rimea-6", "head-on"}  # whose numbers must go on passing
