@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeVar
 
 from crowd_demo.app.output.files import why_unwritable
 from crowd_demo.app.process.quitting import MISTAKEN
@@ -40,7 +40,7 @@ COMMANDS = {  # the module that has a `Command` of that name in capitals, and a 
 }
 
 
-Option = tuple[str, Mapping[str, Any]]  # its name, and what else argparse's `add_argument` gets
+Option = tuple[str, Mapping[str, object]]  # its name, and what else argparse's `add_argument` gets
 
 
 class OptionGroup(NamedTuple):
@@ -87,11 +87,11 @@ def parser_of(name: str, command: Command) -> Parser:
         within: argparse._ActionsContainer = made.add_argument_group(group.title) if group.title else made
         within = within.add_mutually_exclusive_group() if group.exclusive else within
         for option_name, settings in group.options:
-            within.add_argument(option_name, **settings)
+            within.add_argument(option_name, **settings)  # type: ignore[arg-type]
     return made
 
 
-def option(name: str, **settings: Any) -> Option:
+def option(name: str, **settings: object) -> Option:
     return name, settings
 
 

@@ -259,8 +259,9 @@ def _motion(args: argparse.Namespace, config: Config) -> int:
     print(f"motion: {args.steps:,} steps of {config.agents:,} people", file=sys.stderr)
     sim = Simulation(config)
     sim.step(args.steps)
-    figures = motion_of(sim, watched=not args.at_once)
-    return _show_crowd("motion", f"people after {args.steps:,} steps", table(figures), args, config, {"figures": figures})
+    figures, watched = motion_of(sim, watched=not args.at_once)
+    return _show_crowd("motion", f"people after {args.steps:,} steps", table(figures, watched), args, config,
+                       {"figures": {**figures, "watched": watched}})
 
 
 # --- memory ----------------------------------------------------------------------------------------------------------

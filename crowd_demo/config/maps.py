@@ -216,17 +216,22 @@ def _pixels(data: bytes, path: Path) -> NDArray[np.uint8]:
 # --- areas that touch ------------------------------------------------------------------------------------------------
 
 def label_marks(marked: NDArray[np.bool_]) -> NDArray[np.int16]:
-    """Number the areas of touching tiles (8 neighbours) from 0 in reading order; -1 elsewhere, int16[H, W].
+    """`label_areas` of the first MAX_DESTINATIONS + 1 areas, and -1 elsewhere: more are a mistake anyway."""
+    areas = label_areas(marked)
+    return np.where(areas > MAX_DESTINATIONS, -1, areas).astype(np.int16)
 
-    Only the first MAX_DESTINATIONS + 1 areas are numbered: more are a mistake anyway. Works on runs, the stretches of
-    marked tiles in a row, of which an area has fewer than tiles: O(tiles) to find them, O(runs log(runs)) to join them.
+
+def label_areas(marked: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """Number the areas of touching tiles (8 neighbours) from 0 in reading order; -1 elsewhere, int32[H, W].
+
+    Works on runs, the stretches of marked tiles in a row, of which an area has fewer than tiles: O(tiles) to find them,
+    O(runs log(runs)) to join them.
     """
     begin, end = _runs(marked)
     first = _first_runs(begin.size, *_touching(begin, end, marked.shape[1] + 1))
     _, area = np.unique(first, return_inverse=True)  # an area is named after its first run, and runs are in reading order
-    area[area > MAX_DESTINATIONS] = -1
-    labels = np.full(marked.shape, -1, np.int16)
-    labels[marked] = np.repeat(area.astype(np.int16), end - begin)
+    labels = np.full(marked.shape, -1, np.int32)
+    labels[marked] = np.repeat(area.astype(np.int32), end - begin)
     return labels
 
 

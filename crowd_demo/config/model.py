@@ -148,7 +148,7 @@ class Cache(Section):
 
 
 class Places(Section):
-    """Areas and lines at which a crowd is measured (`crowd-demo ensemble`), in world units. No step reads them."""
+    """Where densities and flows are measured, in world units."""
 
     areas: dict[str, Ends] = Field({}, description="rectangles by name, [left, top, right, bottom]")
     lines: dict[str, Ends] = Field({}, description="lines by name, from [x, y, to x, y]")

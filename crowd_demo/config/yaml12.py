@@ -36,7 +36,7 @@ FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
                    r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 
 
-class Mistake(NamedTuple):
+class LineMistake(NamedTuple):
     """What is wrong with the value at `path`; `line` counts from 1."""
 
     line: int
@@ -49,13 +49,13 @@ class Document(NamedTuple):
 
     data: object
     lines: dict[KeyPath, int]
-    mistakes: list[Mistake]
+    mistakes: list[LineMistake]
 
 
 class UnreadableError(Exception):
     """The reader cannot go on; `mistakes` ends with the reason, after the mistakes found before."""
 
-    def __init__(self, mistakes: list[Mistake]) -> None:
+    def __init__(self, mistakes: list[LineMistake]) -> None:
         super().__init__(mistakes[-1].text)
         self.mistakes = mistakes
 
@@ -80,25 +80,25 @@ def read_file(path: Path) -> Document:
         return read(raw.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        raise UnreadableError([Mistake(line, (), "not UTF-8 text")]) from None
+        raise UnreadableError([LineMistake(line, (), "not UTF-8 text")]) from None
     except (OSError, ValueError) as error:
         text = error.strerror or str(error) if isinstance(error, OSError) else str(error)
-        raise UnreadableError([Mistake(1, (), text)]) from None
+        raise UnreadableError([LineMistake(1, (), text)]) from None
 
 
 def read(text: str) -> Document:
     """Parse one document; an empty one is an empty mapping. Raises UnreadableError and nothing else."""
-    return _Reader(text).document()
+    return _EventReader(text).document()
 
 
-class _Reader:
+class _EventReader:
     """One pass over the parser's events. These come lazily, so nothing is parsed after a value that is refused."""
 
     def __init__(self, text: str) -> None:
         self.last = max(len(text) - 1, 0)  # index of the last character
         self.line_starts = [found.end() for found in LINE_END.finditer(text)]  # of all lines but the first
         self.lines: dict[KeyPath, int] = {}
-        self.mistakes: list[Mistake] = []
+        self.mistakes: list[LineMistake] = []
         self.anchors: dict[str, Scalar] = {}
         self.values = 0
         self.events: Iterator[yaml.Event] = yaml.parse(text, Loader=yaml.SafeLoader)
@@ -114,7 +114,7 @@ class _Reader:
         except yaml.YAMLError as error:
             raise UnreadableError([*self.mistakes, self._broken(error)]) from None
         except (ValueError, OverflowError):  # raised by PyYAML's scanner for an impossible escape or version
-            raise UnreadableError([*self.mistakes, Mistake(1, (), "not YAML: impossible number or escape")]) from None
+            raise UnreadableError([*self.mistakes, LineMistake(1, (), "not YAML: impossible number or escape")]) from None
         return Document({} if data is None else data, self.lines, self.mistakes)
 
     def _value(self, event: yaml.Event, path: KeyPath) -> object:
@@ -158,22 +158,22 @@ class _Reader:
             key, line = str(event.value), self._line(event)
             place = (*path, key)
             if key in items:
-                self.mistakes.append(Mistake(line, place, f"given twice, first on line {self.lines[place]}"))
+                self.mistakes.append(LineMistake(line, place, f"given twice, first on line {self.lines[place]}"))
                 place = (*path, f"{key} again on line {line}")
             self.lines.setdefault(place, line)
             items.setdefault(key, self._value(next(self.events), place))
         return items
 
     def _stop(self, event: yaml.Event, path: KeyPath, text: str) -> NoReturn:
-        raise UnreadableError([*self.mistakes, Mistake(self._line(event), path, text)])
+        raise UnreadableError([*self.mistakes, LineMistake(self._line(event), path, text)])
 
-    def _broken(self, error: yaml.YAMLError) -> Mistake:
+    def _broken(self, error: yaml.YAMLError) -> LineMistake:
         if isinstance(error, yaml.reader.ReaderError):
-            return Mistake(self._line_at(error.position), (), "not YAML: a control character")
+            return LineMistake(self._line_at(error.position), (), "not YAML: a control character")
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         problem = ", ".join(part for part in (getattr(error, "context", None), getattr(error, "problem", None)) if part)
         line = self._line_at(mark.index if mark else 0)
-        return Mistake(line, (), "not YAML: " + " ".join((problem or str(error)).split()))
+        return LineMistake(line, (), "not YAML: " + " ".join((problem or str(error)).split()))
 
     def _line(self, event: yaml.Event) -> int:
         return self._line_at(event.start_mark.index) if event.start_mark else 1

@@ -12,8 +12,8 @@ import io
 import os
 import re
 import sys
-from collections.abc import Iterator
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -57,16 +57,11 @@ class RowFiles:
     def _file_of(self, worker: str) -> tuple[Path, int]:
         if worker not in self._files:
             name = re.sub("[^A-Za-z0-9.-]+", "_", worker)[-80:] or "worker"
-            path = next(path for path in self._names(name) if not path.exists())
+            names = (self._folder / f"{name}-{os.getpid()}-{number}{SUFFIX}" for number in count())
+            path = next(path for path in names if not path.exists())
             self._files[worker] = path, os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o666)
             _sync_folder(self._folder)
         return self._files[worker]
-
-    def _names(self, worker: str) -> Iterator[Path]:
-        number = 0
-        while True:
-            yield self._folder / f"{worker}-{os.getpid()}-{number}{SUFFIX}"
-            number += 1
 
 
 def check_inside(path: Path, folder: Path) -> None:

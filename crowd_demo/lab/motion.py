@@ -14,7 +14,7 @@ Reads positions between steps and changes nothing. All lengths are world units, 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -33,7 +33,7 @@ NEAR = 4.0
 WATCHED_S, IDLE_S, IDLE = 5.0, 20.0, 24.0
 NEARER = {"below_10_5": 10.5, "below_6": 6, "below_2": 2}  # distances to the nearest neighbour, by the name of a figure
 STATES = {"stuck": STUCK, "waiting": WAITING, "queuing": QUEUING}
-Figures = Mapping[str, Any]  # by name, as JSON has them
+Figures = Mapping[str, float]  # by name, as JSON has them
 
 
 def densest(x: Floats, y: Floats, pace: Doubles) -> tuple[int, int]:
@@ -66,9 +66,8 @@ def head_on(c: PeopleColumns) -> set[tuple[int, int]]:
     return set(zip(np.minimum(i, j)[chosen].tolist(), np.maximum(i, j)[chosen].tolist(), strict=True))
 
 
-def table(figures: Figures) -> str:
+def table(f: Figures, watched: Figures | None) -> str:
     """A line for each figure; those of a while are left out where nobody watched."""
-    f, watched = figures, figures["watched"]
     rows = [("nearest neighbour below 10.5, 6, 2 units", f"{f['below_10_5']:.2%}, {f['below_6']:.3%}, {f['below_2']:.3%}"),
             ("most in a square of 48 units; outside of jams", f"{crowding(f['densest'])}; {crowding(f['densest_moving'])}"),
             ("stuck; waiting; queuing", f"{f['stuck']:.2%}; {f['waiting']:.1%}; {f['queuing']:.1%}"),
@@ -81,7 +80,7 @@ def table(figures: Figures) -> str:
     return aligned(rows)
 
 
-def crowding(people: int) -> str:
+def crowding(people: float) -> str:
     """So many in a square, and as a density."""
     return f"{people} ({per_square_metre(people / SQUARE**2):.1f}/m2)"
 
@@ -123,8 +122,8 @@ def idle_share(sim: Simulation) -> float:
     return float(np.mean(wants & (moved < IDLE)))
 
 
-def motion_of(sim: Simulation, watched: bool = True) -> Figures:
-    """Return all figures; runs for 25 seconds more, or, unless `watched`, takes those of one step alone.
+def motion_of(sim: Simulation, watched: bool) -> tuple[Figures, Figures | None]:
+    """Return the figures of one step, and those of 25 seconds more, or None unless `watched`.
 
     Paces are those of the way made in that step: who is pushed back gets nowhere, whatever its velocity says.
     """
@@ -138,5 +137,5 @@ def motion_of(sim: Simulation, watched: bool = True) -> Figures:
     nearer = {name: float(np.mean(least < distance)) for name, distance in NEARER.items()}
     states = {name: float(np.mean(c.state == state)) for name, state in STATES.items()}
     means = {name: float(values[walks].mean()) if walks.any() else 0.0 for name, values in (("pace", pace), ("speed", speed))}
-    return {**nearer, "densest": most, "densest_moving": moving, **states, **means,
-            "watched": {**watch(sim), "idle": idle_share(sim)} if watched else None}
+    figures = {**nearer, "densest": most, "densest_moving": moving, **states, **means}
+    return figures, {**watch(sim), "idle": idle_share(sim)} if watched else None

@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterator, Sequence
 from statistics import median
 from typing import NamedTuple
 
-from crowd_demo.measure.experiment import Compile, Progress, TextTable, with_progress
+from crowd_demo.measure.experiment import Compile, Slice, TextTable, with_progress
 from crowd_demo.measure.record import crowd_json, header
 from crowd_demo.measure.three_crowds import CROWDS, UNCLEAR, Limits, Pair, ThreeCrowds, Versus
 from crowd_demo.registry.entries import Technique, Value
@@ -66,7 +66,7 @@ class Measurement(_OfTechniques):
     def done(self) -> bool:
         return self.found is not None
 
-    def run(self) -> Iterator[Progress]:
+    def run(self) -> Iterator[Slice]:
         """Raises ValueError also if the other value would take minutes."""
         crowds, others = self._taken_crowds(), {self.path: self.other}
         if why := crowds.too_slow(others):
@@ -74,7 +74,7 @@ class Measurement(_OfTechniques):
         yield from crowds.build()
         for values in ({}, others):
             for text in self._compile_for(crowds.options(values)):
-                yield Progress(text, 0)
+                yield Slice(text, 0)
         text = f"{hud_word(self.value)} against {hud_word(self.other)}"
         self.found = yield from with_progress(crowds.against(others, self.limits), text)
 
@@ -131,7 +131,7 @@ class Ablation(_OfTechniques):
     def rows(self) -> list[TechniqueRow]:
         return sorted(self._found, key=lambda row: -row.found.frame.factor.value)
 
-    def run(self) -> Iterator[Progress]:
+    def run(self) -> Iterator[Slice]:
         crowds = self._taken_crowds()
         yield from crowds.build()
         chosen = list(self._chosen(crowds))
@@ -150,10 +150,10 @@ class Ablation(_OfTechniques):
             else:
                 yield technique
 
-    def _measured(self, crowds: ThreeCrowds, technique: Technique, number: int, of: int) -> Generator[Progress, None, Versus]:
+    def _measured(self, crowds: ThreeCrowds, technique: Technique, number: int, of: int) -> Generator[Slice, None, Versus]:
         others, label = {technique.path: technique.baseline}, technique.label
         for text in self._compile_for(crowds.options(others)):
-            yield Progress(f"{label}: {text}", number / of)
+            yield Slice(f"{label}: {text}", number / of)
         text = f"{label}: {hud_word(self.values[technique.path])} against {hud_word(technique.baseline)}"
         return (yield from with_progress(crowds.against(others, self.limits), text, number / of, 1 / of))
 

@@ -15,8 +15,8 @@ Compile = Callable[[Optimizations], Iterator[str]]
 Result = TypeVar("Result")
 
 
-class Progress(NamedTuple):
-    """What the experiment does next, and how much of it is done, 0 to 1."""
+class Slice(NamedTuple):
+    """A slice of an experiment: what it does next, and how much of it is done, 0 to 1."""
 
     text: str
     part: float
@@ -28,7 +28,7 @@ class Progress(NamedTuple):
 class InSlices(Protocol):
     """Ask `run` for one slice after the other, in the thread that calls kernels. Any thread may read the results."""
 
-    def run(self) -> Iterator[Progress]: ...
+    def run(self) -> Iterator[Slice]: ...
 
 
 class Experiment(InSlices, Protocol):
@@ -47,7 +47,7 @@ class Experiment(InSlices, Protocol):
 
 
 def with_progress(parts: Generator[float, None, Result], text: str, done: float = 0.0,
-                  share: float = 1.0) -> Generator[Progress, None, Result]:
+                  share: float = 1.0) -> Generator[Slice, None, Result]:
     """Run the slices of one part and yield the progress of the whole; return what the part returns.
 
     `done` is how much of the whole is done before the part begins, `share` how much of the whole the part is, 0 to 1 each.
@@ -57,7 +57,7 @@ def with_progress(parts: Generator[float, None, Result], text: str, done: float 
             part = next(parts)
         except StopIteration as end:
             return end.value
-        yield Progress(text, done + part * share)
+        yield Slice(text, done + part * share)
 
 
 # --- text ------------------------------------------------------------------------------------------------------------

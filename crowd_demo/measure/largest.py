@@ -19,7 +19,7 @@ from crowd_demo.config.memory import too_large
 from crowd_demo.config.model import MOST_AGENTS, Config
 from crowd_demo.measure.comparison import TimedBlock
 from crowd_demo.measure.crowd_variant import DRAW, STEP, CrowdVariant, Picture, all_pairs_s
-from crowd_demo.measure.experiment import Compile, Progress, TextTable, factor, milliseconds, with_progress
+from crowd_demo.measure.experiment import Compile, Slice, TextTable, factor, milliseconds, with_progress
 from crowd_demo.measure.ladder import Rung
 from crowd_demo.measure.record import crowd_json, header, interval_json
 from crowd_demo.measure.statistics import LEAST_BLOCKS, Interval, median_interval
@@ -96,17 +96,17 @@ class Largest:
         self._most, self._bound = most_agents(config)
         self._compile_for = compile_for
 
-    def run(self) -> Iterator[Progress]:
+    def run(self) -> Iterator[Slice]:
         start = FIRST
         for number, rung in enumerate(self.rungs):
             for text in self._compile_for(rung.options):
-                yield Progress(f"{rung.name}: {text}", number / len(self.rungs))
+                yield Slice(f"{rung.name}: {text}", number / len(self.rungs))
             answer = yield from self._search(rung, start, number)
             self.answers.append(answer)
             start = answer.measured.agents if answer.measured else FIRST
         self.done = True
 
-    def _search(self, rung: Rung, start: int, number: int) -> Generator[Progress, None, Answer]:
+    def _search(self, rung: Rung, start: int, number: int) -> Generator[Slice, None, Answer]:
         found: dict[int, Measured] = {}
         search, text = largest_number(start, self._most), ""
         try:

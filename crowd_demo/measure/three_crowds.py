@@ -27,7 +27,7 @@ from crowd_demo.measure.comparison import (
     interleave,
 )
 from crowd_demo.measure.crowd_variant import STEP, CrowdVariant, Picture, all_pairs_s
-from crowd_demo.measure.experiment import Progress, factor, factors, milliseconds
+from crowd_demo.measure.experiment import Slice, factor, factors, milliseconds
 from crowd_demo.measure.record import estimate_json, interval_json
 from crowd_demo.measure.statistics import LEAST_BLOCKS, Interval, Verdict
 from crowd_demo.registry.entries import EXACT, KINDS, MODEL, Value
@@ -162,14 +162,14 @@ class ThreeCrowds:
         seconds = all_pairs_s(self.start.agents, self.options(others).get)
         return f"a step of all pairs would take about {seconds:,.0f} s" if seconds > LONGEST_STEP_S else ""
 
-    def build(self) -> Iterator[Progress]:
+    def build(self) -> Iterator[Slice]:
         """Make the crowds, one a slice. Raises ValueError if there is not enough memory for them."""
         needed, free = 3 * self.start.agents * AGENT, available_bytes()
         if free is not None and needed > free:
             raise ValueError(f"three crowds of {self.start.agents:,} need about {needed // MB:,} MB,"
                              f" and {free // MB:,} MB are free")
         for name in (PRESENT, AGAIN, OTHER):
-            yield Progress(f"building three crowds of {self.start.agents:,} agents", 0)
+            yield Slice(f"building three crowds of {self.start.agents:,} agents", 0)
             sim = Simulation.from_snapshot(self.start)
             self._variants[name] = CrowdVariant(sim, Picture(sim) if self._picture else None)
 

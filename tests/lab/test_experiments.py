@@ -17,7 +17,7 @@ import pytest
 from crowd_demo.app.process.streams import ERASE
 from crowd_demo.cli import main
 from crowd_demo.cli.measuring import watched
-from crowd_demo.measure.experiment import Progress
+from crowd_demo.measure.experiment import Slice
 from crowd_demo.registry.kinds import EXACT
 from crowd_demo.registry.techniques import BY_PATH
 
@@ -176,9 +176,9 @@ def test_a_mistake_is_one_line(arguments: list[str], line: str, capsys: pytest.C
 class Two:
     """An experiment of two slices."""
 
-    def run(self) -> Iterator[Progress]:
+    def run(self) -> Iterator[Slice]:
         for part in (0.0, 0.5):
-            yield Progress("counting", part)
+            yield Slice("counting", part)
             time.sleep(0.1)
 
 

@@ -69,7 +69,7 @@ def read(path: Path) -> Values:
     except yaml12.UnreadableError as error:
         mistakes = error.mistakes
     except ValidationError as error:
-        mistakes = [yaml12.Mistake(document.lines.get(key, 1), key, text) for key, text in explain(error, Values)]
+        mistakes = [yaml12.LineMistake(document.lines.get(key, 1), key, text) for key, text in explain(error, Values)]
     line, key, text = min(mistakes)
     raise PreferencesError(str(Mistake(Location(str(path), line), key, text)))
 

@@ -11,13 +11,12 @@ from crowd_demo.lab.validate.validation_experiment import (
     OWN,
     Measures,
     Reading,
-    SceneWalker,
     ValidationExperiment,
     WalkedScene,
     WalkedScenes,
 )
-from crowd_demo.lab.validate.walkers import CrowdWalk
-from crowd_demo.measure.experiment import Compile, Progress, with_progress
+from crowd_demo.lab.validate.walkers import CrowdWalk, SceneWalker
+from crowd_demo.measure.experiment import Compile, Slice, with_progress
 
 PUSH = CrowdWalk("push", "`avoidance: push` and `contact: 0`: people are pushed by who is near, and have no bodies",
                  {"avoidance": "push", "contact": 0})
@@ -49,10 +48,10 @@ class Validation:
         self.done = False
         self._compile_for = compile_for
 
-    def run(self) -> Iterator[Progress]:
+    def run(self) -> Iterator[Slice]:
         for model in self.models:
             for line in self._compile_for(options_of(model)):
-                yield Progress(line, 0)
+                yield Slice(line, 0)
         turns = [(experiment, walker) for experiment in self.experiments for walker in self.walkers]
         for number, (experiment, walker) in enumerate(turns):
             if not self.results or self.results[-1].experiment is not experiment:
@@ -60,7 +59,7 @@ class Validation:
             yield from self._walked(self.results[-1], walker, number / len(turns), 1 / len(turns))
         self.done = True
 
-    def _walked(self, result: ExperimentResult, walker: SceneWalker, done: float, share: float) -> Iterator[Progress]:
+    def _walked(self, result: ExperimentResult, walker: SceneWalker, done: float, share: float) -> Iterator[Slice]:
         """Have the scenes of one experiment walked by one, and read the results."""
         experiment, name = result.experiment, walker.name
         scenes = experiment.scenes(self.short)

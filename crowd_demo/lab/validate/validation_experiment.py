@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from crowd_demo.compute.arrays import Doubles, Longs
 from crowd_demo.lab.validate.walk_scene import WalkScene
@@ -77,22 +77,6 @@ class ValidationExperiment:
 
     def scenes(self, short: bool) -> dict[float, WalkScene]:
         return {number: self.scene(number, short) for number in (self.short_numbers if short else self.numbers)}
-
-
-class SceneWalker(Protocol):
-    """Somebody who can walk scenes: a model of this program, or another program."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def about(self) -> str: ...
-
-    def why_not(self, scene: WalkScene) -> str:
-        """Say why it cannot walk this scene; empty if it can."""
-
-    def walk(self, scene: WalkScene) -> Generator[float, None, Trajectories]:
-        """Yield how much is done, 0 to 1; return who was where."""
 
 
 def number(value: float) -> str:

@@ -46,7 +46,7 @@ class CrowdWalk(NamedTuple):
         return ""
 
     def walk(self, scene: WalkScene) -> Generator[float, None, Trajectories]:
-        """Run until the scene's end or until all have left; yield how much of that is done; return who was where."""
+        """Run until the scene's end or until all have left; yield how much is done, 0 to 1; return who was where."""
         scene_map = SceneMap(scene)
         sim = simulation(scene_map, self.techniques)
         place(sim, placed(scene), scene_map)
@@ -190,6 +190,9 @@ class JuPedSimWalk(NamedTuple):
             sim.iterate(JUPEDSIM_STEPS)
             yield recorder.frames / frames
         return recorder.trajectories()
+
+
+SceneWalker = CrowdWalk | JuPedSimWalk  # somebody who can walk scenes
 
 
 def jupedsim_walkers() -> list[JuPedSimWalk]:

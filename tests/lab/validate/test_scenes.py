@@ -12,7 +12,6 @@ import pytest
 from crowd_demo.config.maps import parse_octile
 from crowd_demo.lab.validate.experiments import EXPERIMENTS
 from crowd_demo.lab.validate.validation import ANTICIPATE, MODELS, PUSH
-from crowd_demo.lab.validate.validation_experiment import SceneWalker
 from crowd_demo.lab.validate.walk_scene import (
     FROM_WALLS,
     Exit,
@@ -24,6 +23,7 @@ from crowd_demo.lab.validate.walk_scene import (
     right_of,
     ring,
 )
+from crowd_demo.lab.validate.walkers import SceneWalker
 from crowd_demo.measure.trajectories import Rectangle, Trajectories, speeds
 
 Value = TypeVar("Value")
