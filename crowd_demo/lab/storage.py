@@ -98,7 +98,7 @@ def sums_of(agents: int) -> Sums:
     return Sums(*(np.zeros(agents, np.int32) for _ in Sums._fields))
 
 
-def contenders(agents: int, scattered: bool, workers: int) -> dict[str, Call]:
+def layouts(agents: int, scattered: bool, workers: int) -> dict[str, Call]:
     """One call for each layout, over the same agents; its last argument are the sums that it writes."""
     rng = np.random.default_rng(1)
     size = agents + CANDIDATES
@@ -118,9 +118,9 @@ def measure(calls: dict[str, Call], rounds: int = ROUNDS) -> dict[str, float]:
     """Median milliseconds of each; the first round is not timed, and the calls take turns."""
     times: dict[str, list[float]] = {name: [] for name in calls}
     for turn in range(rounds + 1):
-        for name, contender in calls.items():
+        for name, each in calls.items():
             start = time.perf_counter()
-            contender.run()
+            each.run()
             if turn:
                 times[name].append((time.perf_counter() - start) * 1e3)
     return {name: float(np.median(all_of_them)) for name, all_of_them in times.items()}
@@ -129,7 +129,7 @@ def measure(calls: dict[str, Call], rounds: int = ROUNDS) -> dict[str, float]:
 def layout(agents: int, workers: int = 1) -> None:
     print(f"{agents:,} agents, {CANDIDATES} candidates each, {workers} worker: medians of {ROUNDS} interleaved rounds")
     for scattered in (False, True):
-        for name, ms in measure(contenders(agents, scattered, workers)).items():
+        for name, ms in measure(layouts(agents, scattered, workers)).items():
             print(f"{'scattered' if scattered else 'sorted':10} {name:20} {ms:8.2f} ms  {ms * 1e6 / agents:7.1f} ns an agent")
 
 

@@ -1,4 +1,4 @@
-"""Medians, their intervals, and what may be concluded from them. Pure functions of arrays: one number a block of an arm.
+"""Medians, their intervals, and what may be concluded from them. Pure functions of arrays: one number a block of a variant.
 
 Blocks are what is drawn again in the bootstrap, not steps: steps that follow each other share whatever the machine was doing,
 and so are not independent.
@@ -99,7 +99,7 @@ def median_interval(values: Doubles, seed: int = 0) -> Interval:
 
 
 def ratio_interval(values: Doubles, base: Doubles) -> Interval:
-    """The median of the ratios of an arm to the base, block by block: a slow minute in which both had a block divides out.
+    """The median of the ratios of a variant to the base, block by block: a slow minute that both had divides out.
 
     float64[blocks] each. `UNKNOWN` where the base takes no time, or there are no blocks.
     """
@@ -107,7 +107,7 @@ def ratio_interval(values: Doubles, base: Doubles) -> Interval:
 
 
 def verdict(ratio: Interval, noise: Interval) -> Verdict:
-    """Whether an arm differs from the base, given the ratio of the base to a second copy of itself.
+    """Whether a variant differs from the base, given the ratio of the base to a second copy of itself.
 
     It differs if its interval lies outside both that of the noise and 1.
     """

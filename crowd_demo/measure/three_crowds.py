@@ -43,7 +43,7 @@ PATIENCE = 4  # slow crowds may take so many times the seconds, to have enough b
 LONGEST_STEP_S = 10.0  # brute force that would take longer is not tried
 NARROW = 0.9, 1.1  # a factor between these is next to 1
 OPPOSITE: Mapping[Verdict, Verdict] = {"faster": "slower", "slower": "faster"}
-NOTHING, UNCLEAR = "nothing", "unclear"
+UNCLEAR = "too noisy to tell"
 CROWDS = {"same": "same crowd", "DIFFERS": "THE CROWD DIFFERS",
           **{kind.name: f"not the same ({kind.name})" for kind in KINDS if kind is not EXACT}}
 
@@ -93,7 +93,7 @@ class Pair(NamedTuple):
         """Milliseconds with the present techniques and with the others, what the present ones buy, and its interval."""
         buys = "-" if math.isnan(self.factor.value) else factor(self.factor.value)
         if self.verdict == "no difference":
-            buys = NOTHING if self.narrow else UNCLEAR
+            buys = self.verdict if self.narrow else UNCLEAR
         between = factors(self.factor) if self.factor.known else "too few"
         return milliseconds(self.present), milliseconds(self.other.ms), buys, between
 
@@ -104,7 +104,7 @@ class Pair(NamedTuple):
             case "unknown":
                 return f"{factor(times.value)} (too few steps to be sure)"
             case "no difference":
-                return f"{'no difference here' if self.narrow else UNCLEAR} (95 %: {factors(times)})"
+                return f"{self.verdict if self.narrow else UNCLEAR} (95 %: {factors(times)})"
             case "faster":
                 return f"{factor(times.value)} faster (95 %: {factors(times)})"
             case "slower":

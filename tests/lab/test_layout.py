@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crowd_demo.lab.storage import CANDIDATES, contenders, layout, measure
+from crowd_demo.lab.storage import CANDIDATES, layout, layouts, measure
 
 
 @pytest.mark.parametrize("scattered", [False, True])
 def test_columns_and_records_give_the_same_sums(scattered: bool) -> None:
-    calls = contenders(200, scattered, workers=2)
+    calls = layouts(200, scattered, workers=2)
     assert min(measure(calls, rounds=1).values()) > 0
     arguments: Any = calls["columns"].args
     _, x, y, vx, vy, order, sums = arguments
