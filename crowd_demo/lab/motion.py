@@ -23,7 +23,7 @@ from crowd_demo.compute.jit import call
 from crowd_demo.config.section import metres, per_square_metre
 from crowd_demo.measure.distances import SQUARE, close_pairs, nearest, people, squares, wants_to_walk
 from crowd_demo.measure.experiment import aligned
-from crowd_demo.render.figures.people import LEAST_SPEED, face_all, facings
+from crowd_demo.render.figures.people import LEAST_SPEED, Facings, face_all, facings
 from crowd_demo.sim.behaviours.people_rules import QUEUING, STUCK, WAITING, PeopleColumns
 from crowd_demo.sim.simulation import Simulation
 
@@ -43,18 +43,12 @@ def densest(x: Floats, y: Floats, pace: Doubles) -> tuple[int, int]:
     return int(count.max()), int(count[total >= JAM * count].max(initial=0))
 
 
-class Directions:
-    """Which of eight directions figures look in, as the window draws them from step to step."""
-
-    def __init__(self, sim: Simulation) -> None:
-        self._sim, self._facings = sim, facings(sim.agents.handles.limit)
-
-    def now(self) -> Bytes:
-        """Return them in id order."""
-        sim, count, time_s = self._sim, self._sim.agents.count, np.float64(self._sim.tick * self._sim.dt)
-        c = cast(PeopleColumns, sim.agents.columns)
-        call(face_all, sim.world.light_workers, c.id, c.vx, c.vy, c.heading_x, c.heading_y, count, time_s, self._facings).run()
-        return self._facings.direction[np.sort(c.id[:count])]
+def directions(sim: Simulation, facings: Facings) -> Bytes:
+    """Return which of eight directions each figure looks in, in id order, as the window draws them from step to step."""
+    count, time_s = sim.agents.count, np.float64(sim.tick * sim.dt)
+    c = cast(PeopleColumns, sim.agents.columns)
+    call(face_all, sim.world.light_workers, c.id, c.vx, c.vy, c.heading_x, c.heading_y, count, time_s, facings).run()
+    return facings.direction[np.sort(c.id[:count])]
 
 
 def head_on(c: PeopleColumns) -> set[tuple[int, int]]:
@@ -89,8 +83,8 @@ def watch(sim: Simulation) -> Figures:
     """Run for WATCHED_S; return head-on pairs, changes of direction a second, and turning in degrees/s."""
     pairs: set[tuple[int, int]] = set()
     steps = round(WATCHED_S / sim.dt)
-    before, directions = people(sim), Directions(sim)
-    looked = directions.now()
+    before, known = people(sim), facings(sim.agents.handles.limit)
+    faced = directions(sim, known)
     changes = walked = 0
     turns = []
     for _ in range(steps):
@@ -98,13 +92,13 @@ def watch(sim: Simulation) -> Figures:
         now = people(sim)
         pairs |= head_on(now)
         walks = (now.state == 0) & (before.state == 0)
-        looks = directions.now()
-        changes += int((looks != looked)[walks].sum())
+        faces = directions(sim, known)
+        changes += int((faces != faced)[walks].sum())
         walked += int(walks.sum())
         fast = walks & (np.hypot(now.vx, now.vy) > LEAST_SPEED) & (np.hypot(before.vx, before.vy) > LEAST_SPEED)
         cross, dot = now.vy * before.vx - now.vx * before.vy, now.vx * before.vx + now.vy * before.vy
         turns.append(np.degrees(np.abs(np.arctan2(cross, dot)))[fast] / sim.dt)
-        before, looked = now, looks
+        before, faced = now, faces
     turned = np.concatenate(turns) if turns else np.zeros(1)
     return {"head_on": len(pairs), "changes": changes / max(walked * sim.dt, 1e-9),
             "turning": float(np.percentile(turned, 90)) if len(turned) else 0.0}
