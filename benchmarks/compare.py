@@ -34,7 +34,7 @@ from crowd_demo.measure.comparison import (
     compare,
     interleave,
 )
-from crowd_demo.measure.record import header, result_json
+from crowd_demo.measure.experiment import header, result_json
 from crowd_demo.measure.statistics import Interval
 from crowd_demo.profile import HISTORY
 

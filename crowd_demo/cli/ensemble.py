@@ -102,7 +102,7 @@ def _ensemble(plan: Plan, args: argparse.Namespace) -> int:
         code = _failed(str(error))
     table = write_table(plan, args.out)
     if args.plot and table.finished:
-        from crowd_demo.ensemble.plot import PLOT, plot
+        from crowd_demo.ensemble.table import PLOT, plot
 
         write_file(args.out / PLOT, plot(plan, table))
     if not code:

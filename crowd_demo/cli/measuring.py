@@ -199,8 +199,7 @@ def _ablate(args: argparse.Namespace, config: Config) -> int:
 def _largest(args: argparse.Namespace, config: Config) -> int:
     def make(tell: Tell) -> Largest:
         compile_for = kernels(config, tell)
-        from crowd_demo.measure.ladder import present_and_rungs
-        from crowd_demo.measure.largest import Largest
+        from crowd_demo.measure.largest import Largest, present_and_rungs
 
         return Largest(config, present_and_rungs(config.optimizations, args.ladder), compile_for)
 
@@ -236,7 +235,7 @@ def _flocks(args: argparse.Namespace, config: Config) -> int:
 
 def _show_crowd(kind: str, after: str, table: str, args: argparse.Namespace, config: Config,
                 figures: Mapping[str, object]) -> int:
-    from crowd_demo.measure.record import header
+    from crowd_demo.measure.experiment import header
 
     record = {**header(kind), "agents": config.agents, "seed": config.seed, "steps": args.steps, **figures}
     return show(f"{args.config}: {config.agents:,} {after}\n\n{table}", record, args.report)

@@ -68,8 +68,8 @@ def _run(args: argparse.Namespace, _: None) -> int:
 
 
 def _concluded(validation: Validation, args: argparse.Namespace) -> int:
-    from crowd_demo.lab.validate.results import as_data, terminal, write_page
-    from crowd_demo.measure.record import header
+    from crowd_demo.lab.validate.validation import as_data, terminal, write_page
+    from crowd_demo.measure.experiment import header
 
     record = {**header("validation"), "complete": validation.done, "short": args.short, "experiments": as_data(validation)}
     written = show(terminal(validation) or "nothing was measured", record, args.report)

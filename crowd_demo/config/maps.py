@@ -10,13 +10,14 @@ A `.map` file is the MovingAI benchmark's format (https://movingai.com/benchmark
     @0.W
     ...G
 
-`.` is floor, `G` grass, `S` swamp, `W` water, `@ O T` are walls; people walk on all but walls and water. An extension of
-the format: a digit or a lowercase letter is floor that belongs to destination 0-9 or 10-35 (a-z); the tiles of a
+`.` is floor, `G` grass, `S` swamp, `W` water, `@ O T` are walls; people walk on all but walls and water. An extension
+of the format: a digit or a lowercase letter is floor that belongs to destination 0-9 or 10-35 (a-z); the tiles of a
 destination touch each other. The line `type` may be missing. Lines end in LF or CRLF.
 
-In a PNG a pixel is a tile, and its three channels, 0-255, decide which. If one exceeds both others by 64 or more, red is a
-destination (red pixels that touch form one, numbered in reading order), green is grass, blue is water. Any other pixel counts
-as grey: a wall if the mean of its channels is below 128, else floor. Pixels less than half opaque are floor.
+In a PNG a pixel is a tile, and its three channels, 0-255, decide which. If one exceeds both others by 64 or more, red
+is a destination (red pixels that touch form one, numbered in reading order), green is grass, blue is water. Any other
+pixel counts as grey: a wall if the mean of its channels is below 128, else floor. Pixels less than half opaque are
+floor.
 
 O(tiles), without kernels. pygame is imported for PNGs alone, and opens no display.
 """

@@ -1,7 +1,8 @@
 """What all sections of the configuration share: frozen, closed to unknown keys, strict about types.
 
-`number` and `Whole` declare a number with its unit and range, so that the JSON schema documents what is checked. A field of
-type `Length`, `Speed` or `Area` takes a number of world units, or text with metres: `"0.46 m"`, `"1.34 m/s"`, `"30 m2"`.
+`number` and `Whole` declare a number with its unit and range, so that the JSON schema documents what is checked. A
+field of type `Length`, `Speed` or `Area` takes a number of world units, or text with metres: `"0.46 m"`, `"1.34 m/s"`,
+`"30 m2"`.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ Who does what:
     job, measures      one run: its key, steps, measures, a row
     executors          who carries it out: processes of this machine, a cluster
     row_files          what is finished, on disk
-    table, plot        what comes of it
+    table              what comes of it, also as a picture
     running            all of it
 """
 

@@ -1,10 +1,12 @@
 """Who carries out jobs: processes of this machine, or the workers of a Dask cluster.
 
-A process of this machine has one thread; it gets a job as a line and answers with a row as a line. One that dies, whatever
-kills it, is replaced, and its job is done again. It ends when its input does, which is when this process ends or crashes.
+A process of this machine has one thread; it gets a job as a line and answers with a row as a line. One that dies,
+whatever kills it, is replaced, and its job is done again. It ends when its input does, which is when this process ends
+or crashes.
 
-A cluster has workers on as many machines as there are, each with this program and `pip install crowd-demo[cluster]`. It does
-the scheduling: a run whose worker dies is given to another one. Rows come back to this machine, so no folder has to be shared.
+A cluster has workers on as many machines as there are, each with this program and `pip install crowd-demo[cluster]`. It
+does the scheduling: a run whose worker dies is given to another one. Rows come back to this machine, so no folder has
+to be shared.
 """
 
 from __future__ import annotations

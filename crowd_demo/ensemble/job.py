@@ -92,7 +92,7 @@ def _run(job: Job) -> tuple[str, dict[str, float | None]]:
 @cache
 def _made_with() -> tuple[str, str]:
     """The processor, and the versions of the program and of its libraries."""
-    from crowd_demo.measure.record import machine, versions
+    from crowd_demo.measure.experiment import machine, versions
 
     found = machine()
     text = ", ".join(f"{name} {version}" for name, version in versions().items())

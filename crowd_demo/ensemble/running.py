@@ -25,10 +25,9 @@ from crowd_demo.config.resources import find_map, list_maps
 from crowd_demo.ensemble.executors import ClusterExecutor, Executor, LocalExecutor
 from crowd_demo.ensemble.job import RunRow
 from crowd_demo.ensemble.plan import Plan, Run
-from crowd_demo.ensemble.plot import PLOT
 from crowd_demo.ensemble.row_files import RowFiles, check_file, read_rows
-from crowd_demo.ensemble.table import Table, finished_keys, make_table, parquet
-from crowd_demo.measure.record import header
+from crowd_demo.ensemble.table import PLOT, Table, finished_keys, make_table, parquet
+from crowd_demo.measure.experiment import header
 
 ROWS, MANIFEST, TABLE, PARQUET = "rows", "manifest.json", "table.csv", "table.parquet"
 TIMED_S = 5.0  # so long one run is watched, at most

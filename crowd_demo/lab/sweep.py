@@ -15,8 +15,7 @@ from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import with_values
 from crowd_demo.measure.comparison import Estimate, VariantResult, block_lengths, collect, compare, interleave
 from crowd_demo.measure.crowd_variant import CrowdVariant, Picture, all_pairs_s
-from crowd_demo.measure.experiment import aligned
-from crowd_demo.measure.record import header, result_json
+from crowd_demo.measure.experiment import aligned, header, result_json
 from crowd_demo.registry.entries import EXACT, Kind, Technique, Value
 from crowd_demo.registry.techniques import kind_of, strongest, yaml_word
 from crowd_demo.sim.inactive import inactive

@@ -10,8 +10,7 @@ from collections.abc import Generator, Iterator, Sequence
 from statistics import median
 from typing import NamedTuple
 
-from crowd_demo.measure.experiment import Compile, Slice, TextTable, with_progress
-from crowd_demo.measure.record import crowd_json, header
+from crowd_demo.measure.experiment import Compile, Slice, TextTable, crowd_json, header, with_progress
 from crowd_demo.measure.three_crowds import CROWDS, UNCLEAR, Limits, Pair, ThreeCrowds, Versus
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word

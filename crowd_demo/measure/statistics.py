@@ -1,11 +1,12 @@
-"""Medians, their intervals, and what may be concluded from them. Pure functions of arrays: one number a block of a variant.
+"""Medians, their intervals, and what may be concluded from them. Pure functions of arrays: one number a block of a
+variant.
 
-Blocks are what is drawn again in the bootstrap, not steps: steps that follow each other share whatever the machine was doing,
-and so are not independent.
+Blocks are what is drawn again in the bootstrap, not steps: steps that follow each other share whatever the machine was
+doing, and so are not independent.
 
-The times before a switch of a running crowd and those after it cannot take turns (comparison.py), so their ratio also contains
-any change of the machine or the crowd meanwhile. There the noise floor compares the second half of the time before with its
-first half: it shows how much times change without a switch.
+The times before a switch of a running crowd and those after it cannot take turns (comparison.py), so their ratio also
+contains any change of the machine or the crowd meanwhile. There the noise floor compares the second half of the time
+before with its first half: it shows how much times change without a switch.
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ def verdict(ratio: Interval, noise: Interval) -> Verdict:
     return "slower" if ratio.low > max(noise.high, 1) else "no difference"
 
 
-# --- before a switch and after it --------------------------------------------------------------------------------------
+# --- before a switch and after it ------------------------------------------------------------------------------------
 
 class Effect(NamedTuple):
     """Median times, nan where there were none, and what follows. `ratio` and `noise` are ratios of times, later to earlier."""
@@ -176,7 +177,7 @@ def _inverse(ratio: Interval) -> Interval:
     return Interval(value, low, high) if ratio.known else ratio._replace(value=value)
 
 
-# --- blocks that took no turns -----------------------------------------------------------------------------------------
+# --- blocks that took no turns ---------------------------------------------------------------------------------------
 
 class Series(NamedTuple):
     """Blocks to be compared with others with which they took no turns: each series is drawn again by itself."""

@@ -27,8 +27,7 @@ from crowd_demo.measure.comparison import (
     interleave,
 )
 from crowd_demo.measure.crowd_variant import STEP, CrowdVariant, Picture, all_pairs_s
-from crowd_demo.measure.experiment import Slice, factor, factors, milliseconds
-from crowd_demo.measure.record import estimate_json, interval_json
+from crowd_demo.measure.experiment import Slice, estimate_json, factor, factors, interval_json, milliseconds
 from crowd_demo.measure.statistics import LEAST_BLOCKS, Interval, Verdict
 from crowd_demo.registry.entries import EXACT, KINDS, MODEL, Value
 from crowd_demo.registry.techniques import BY_PATH, hud_word, kind_of, strongest

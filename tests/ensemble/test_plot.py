@@ -8,8 +8,7 @@ import pytest
 
 from crowd_demo.ensemble.job import RunRow
 from crowd_demo.ensemble.plan import Plan, make_plan
-from crowd_demo.ensemble.plot import COLOURS, groups_of, plot
-from crowd_demo.ensemble.table import Table, make_table
+from crowd_demo.ensemble.table import COLOURS, Table, groups_of, make_table, plot
 
 pytest.importorskip("matplotlib", reason="matplotlib is an extra")
 

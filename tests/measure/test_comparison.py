@@ -12,7 +12,7 @@ from crowds import FLOCK, simulation
 import crowd_demo
 from crowd_demo.measure.comparison import TimedBlock, VariantResult, collect, compare, counters_of, interleave
 from crowd_demo.measure.crowd_variant import CrowdVariant, Picture
-from crowd_demo.measure.record import VERSION, header, result_json
+from crowd_demo.measure.experiment import VERSION, header, result_json
 from crowd_demo.profile import HISTORY
 
 quick = pytest.mark.quick

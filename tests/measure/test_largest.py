@@ -16,18 +16,19 @@ from crowd_demo.config.model import MOST_AGENTS, Config
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.measure.comparison import TimedBlock
 from crowd_demo.measure.crowd_variant import DRAW, STEP
-from crowd_demo.measure.ladder import Rung, present_and_rungs
 from crowd_demo.measure.largest import (
     LIMIT_MS,
     MOST_BLOCKS,
     Largest,
     Measured,
+    Rung,
     crowd_of,
     is_clear,
     is_hopeless,
     measure,
     measured_of,
     most_agents,
+    present_and_rungs,
 )
 from crowd_demo.measure.statistics import Interval
 

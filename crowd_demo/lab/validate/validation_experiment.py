@@ -1,4 +1,9 @@
-"""What an experiment is: scenes, what is read from how people walked them, what the literature expects, and a picture."""
+"""An experiment: scenes, what is read from how people walked them, what the literature expects, and a picture.
+
+A scene is a floor, people with their starts and exits, and for how long; all in metres and seconds. Where its people
+begin is the same in every program that walks it; for this program it becomes a map of tiles. Whoever is on an exit is
+taken out. Goals lie at its far end, and nobody gets there: at a goal people would stand and wait.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +12,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from crowd_demo.compute.arrays import Doubles, Longs
-from crowd_demo.lab.validate.walk_scene import WalkScene
+import numpy as np
+from numpy.typing import ArrayLike
+
+from crowd_demo.compute.arrays import Doubles, Floats, Longs
+from crowd_demo.config.maps import MARKS
+from crowd_demo.config.section import UNITS_A_METRE
 from crowd_demo.measure.trajectories import Line, Rectangle, Trajectories, crossings, density, speeds
 
 if TYPE_CHECKING:
@@ -88,3 +97,163 @@ def plot_by_walker(axes: Axes, walkers: Mapping[str, WalkedScenes], measure: Cal
     """A line for each walker: what is measured in each scene, over what the scenes differ in."""
     for name, runs in walkers.items():
         axes.plot(list(runs), [measure(key, run) for key, run in runs.items()], marker="o", label=name)
+
+
+# --- scenes ----------------------------------------------------------------------------------------------------------
+
+TILE = 0.5  # metres: doors and corridors are multiples of it
+FROM_WALLS = 0.25  # metres
+JITTER = 0.075  # of the distance between neighbours, each way
+MEAN_SPEED, SPEED_SPREAD = 1.34, 0.26  # Weidmann 1993, m/s
+EXIT_DEPTH = 6.0  # more than the distance at which people who are stuck count as arrived
+RING_MARGIN = 3.0  # beyond the ends of a ring: farther than anybody looks
+RING_RUN = 25.0  # from there to the goals: farther than anybody walks before they are brought back
+
+Point = tuple[float, float]
+
+
+class Exit(NamedTuple):
+    """People who want to leave walk `towards` this area, a unit vector along an axis."""
+
+    area: Rectangle
+    towards: Point
+
+    def goal(self, x: float, y: float) -> Point:
+        """Return the goal of somebody who begins at (x, y): straight on, as far as the area allows, at its far end."""
+        area, edge = self.area, 0.5
+        far_x = {1: area.right - edge, -1: area.left + edge}.get(round(self.towards[0]), x)
+        far_y = {1: area.bottom - edge, -1: area.top + edge}.get(round(self.towards[1]), y)
+        return (min(max(far_x, area.left + edge), area.right - edge), min(max(far_y, area.top + edge), area.bottom - edge))
+
+
+class WalkGroup(NamedTuple):
+    """People who begin in the same area, or at given places, and leave by the same exit."""
+
+    people: int
+    start: Rectangle
+    exit: int
+    speed: float | None = None  # desired, m/s; None: as the model draws them
+    places: tuple[Point, ...] | None = None
+
+
+class WalkScene(NamedTuple):
+    """What walks where. `ring`: the left end of the (only) floor is its right end, so nobody ever leaves."""
+
+    floor: tuple[Rectangle, ...]
+    exits: tuple[Exit, ...]
+    groups: tuple[WalkGroup, ...]
+    seconds: float
+    ring: bool = False
+
+    @property
+    def people(self) -> int:
+        return sum(group.people for group in self.groups)
+
+    @property
+    def bounds(self) -> Rectangle:
+        every = *self.floor, *(each.area for each in self.exits)
+        return Rectangle(min(part.left for part in every), min(part.top for part in every),
+                         max(part.right for part in every), max(part.bottom for part in every))
+
+
+def gate(passage: Rectangle) -> Line:
+    """Return a line from wall to wall in the middle of a passage that leads to the right.
+
+    It reaches into the walls, for who slides along one may be on its very border.
+    """
+    middle, into = (passage.left + passage.right) / 2, 0.1
+    return Line(middle, passage.top - into, middle, passage.bottom + into)
+
+
+def right_of(floor: Rectangle, gap: float = 0.0) -> Exit:
+    """Return an exit along the whole right side of a floor, or so far beyond it."""
+    return Exit(Rectangle(floor.right + gap, floor.top, floor.right + gap + EXIT_DEPTH, floor.bottom), (1, 0))
+
+
+def left_of(floor: Rectangle, gap: float = 0.0) -> Exit:
+    return Exit(Rectangle(floor.left - gap - EXIT_DEPTH, floor.top, floor.left - gap, floor.bottom), (-1, 0))
+
+
+def above(floor: Rectangle) -> Exit:
+    return Exit(Rectangle(floor.left, floor.top - EXIT_DEPTH, floor.right, floor.top), (0, -1))
+
+
+def ring(floor: Rectangle, groups: tuple[WalkGroup, ...], seconds: float) -> WalkScene:
+    """Return a corridor closed to a ring; exit 0 is to the right, exit 1 to the left."""
+    gap = RING_MARGIN + RING_RUN
+    return WalkScene((floor,), (right_of(floor, gap), left_of(floor, gap)), groups, seconds, ring=True)
+
+
+# --- where people begin ------------------------------------------------------------------------------------------------
+
+class PlacedPeople(NamedTuple):
+    """People by id, 0, 1, 2, ...: those of the first group first. Metres, m/s."""
+
+    x: Doubles
+    y: Doubles
+    speed: Doubles
+    group: Longs
+    goal_x: Doubles
+    goal_y: Doubles
+
+
+def placed(scene: WalkScene) -> PlacedPeople:
+    """Return all people of a scene."""
+    rng = np.random.default_rng(1)
+    starts = [start for group in scene.groups for start in _starts(group, rng)]
+    number = np.repeat(np.arange(len(scene.groups)), [group.people for group in scene.groups])
+    drawn = np.clip(rng.normal(MEAN_SPEED, SPEED_SPREAD, len(starts)), MEAN_SPEED / 3, MEAN_SPEED * 5 / 3)
+    given = np.array([np.nan if group.speed is None else group.speed for group in scene.groups])[number]
+    goals = [scene.exits[scene.groups[group].exit].goal(x, y) for group, (x, y) in zip(number, starts, strict=True)]
+    (x, y), (goal_x, goal_y) = np.array(starts, float).T, np.array(goals, float).T
+    return PlacedPeople(x, y, np.where(np.isnan(given), drawn, given), number, goal_x, goal_y)
+
+
+def _starts(group: WalkGroup, rng: np.random.Generator) -> list[tuple[float, float]]:
+    if group.places:
+        return list(group.places)
+    spots = _lattice(group.start, group.people)
+    most = JITTER * math.sqrt(group.start.size / group.people)
+    chosen = spots[rng.permutation(len(spots))[:group.people]] + rng.uniform(-most, most, (group.people, 2))
+    return [(float(x), float(y)) for x, y in chosen]
+
+
+def _lattice(area: Rectangle, people: int) -> Doubles:
+    """Return at least so many positions in rows and columns, as far apart as that allows, float64[n, 2]."""
+    width, height = max(area.width - 2 * FROM_WALLS, 0.0), max(area.height - 2 * FROM_WALLS, 0.0)
+    shape = min(((columns, -(-people // columns)) for columns in range(1, people + 1)),
+                key=lambda shape: abs(width / max(shape[0] - 1, 0.5) - height / max(shape[1] - 1, 0.5)))
+    x, y = (low + FROM_WALLS + (np.arange(count) + 0.5) * side / count
+            for low, side, count in ((area.left, width, shape[0]), (area.top, height, shape[1])))
+    return np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+
+
+# --- as a map of tiles -----------------------------------------------------------------------------------------------
+
+class SceneMap:
+    """The part of the plane that the map of a scene covers, `area`: everything in it, and a tile of wall around that."""
+
+    def __init__(self, scene: WalkScene) -> None:
+        left, top, right, bottom = scene.bounds
+        self.scene = scene
+        self.area = Rectangle(*(math.floor(low / TILE) * TILE - TILE for low in (left, top)),
+                              *(math.ceil(high / TILE) * TILE + TILE for high in (right, bottom)))
+
+    def text(self) -> str:
+        """Return the text of a .map file: tiles with their middle on the floor are free, exits are destinations."""
+        area, scene = self.area, self.scene
+        columns, rows = round(area.width / TILE), round(area.height / TILE)
+        x, y = np.meshgrid(area.left + (np.arange(columns) + 0.5) * TILE, area.top + (np.arange(rows) + 0.5) * TILE)
+        tiles = np.full((rows, columns), "@")
+        for part in [scene.bounds] if scene.ring else scene.floor:
+            tiles[part.holds(x, y)] = "."
+        for mark, each in zip(MARKS, scene.exits, strict=False):
+            tiles[each.area.holds(x, y)] = mark
+        return "\n".join([f"type octile\nheight {rows}\nwidth {columns}\nmap", *map("".join, tiles.tolist()), ""])
+
+    def metres(self, x: Floats, y: Floats) -> tuple[Doubles, Doubles]:
+        return x.astype(float) / UNITS_A_METRE + self.area.left, y.astype(float) / UNITS_A_METRE + self.area.top
+
+    def units(self, x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
+        across, down = np.asarray(x, float) - self.area.left, np.asarray(y, float) - self.area.top
+        return (across * UNITS_A_METRE).astype(np.float32), (down * UNITS_A_METRE).astype(np.float32)

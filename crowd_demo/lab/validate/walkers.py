@@ -1,10 +1,10 @@
 """Who walks a scene: this program's people, and those of JuPedSim where it is installed; and PedPy, which measures.
 
-For this program's people the scene becomes a map of tiles, they are placed before the first step, and positions are recorded
-between steps. What happens within a step is the model's own.
+For this program's people the scene becomes a map of tiles, they are placed before the first step, and positions are
+recorded between steps. What happens within a step is the model's own.
 
-JuPedSim walks the same scenes: https://www.jupedsim.org (LGPL, used as a program of its own). PedPy has some of the same
-measures: https://pedpy.readthedocs.io (the extra `validation`).
+JuPedSim walks the same scenes: https://www.jupedsim.org (LGPL, used as a program of its own). PedPy has some of the
+same measures: https://pedpy.readthedocs.io (the extra `validation`).
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ import numpy as np
 from crowd_demo.compute.arrays import Bools, Doubles, Ints, Longs
 from crowd_demo.config.loader import Location, Override, Source
 from crowd_demo.config.section import UNITS_A_METRE
-from crowd_demo.lab.validate.validation_experiment import Measures
-from crowd_demo.lab.validate.walk_scene import RING_MARGIN, PlacedPeople, SceneMap, WalkScene, placed
+from crowd_demo.lab.validate.validation_experiment import RING_MARGIN, Measures, PlacedPeople, SceneMap, WalkScene, placed
 from crowd_demo.measure.trajectories import Line, Rectangle, Trajectories, TrajectoryRecorder
 from crowd_demo.registry.entries import Value
 from crowd_demo.sim.behaviours.people_rules import WALKING, PeopleColumns

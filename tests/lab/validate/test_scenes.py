@@ -12,7 +12,7 @@ import pytest
 from crowd_demo.config.maps import parse_octile
 from crowd_demo.lab.validate.experiments import EXPERIMENTS
 from crowd_demo.lab.validate.validation import ANTICIPATE, MODELS, PUSH
-from crowd_demo.lab.validate.walk_scene import (
+from crowd_demo.lab.validate.validation_experiment import (
     FROM_WALLS,
     Exit,
     SceneMap,

@@ -14,10 +14,8 @@ from versus import no_compiling
 from crowd_demo.cli import main
 from crowd_demo.lab.validate.experiments import EXPERIMENTS
 from crowd_demo.lab.validate.experiments.streams import weidmann
-from crowd_demo.lab.validate.results import as_data, page, terminal
-from crowd_demo.lab.validate.validation import ANTICIPATE, PUSH, Validation, options_of
-from crowd_demo.lab.validate.validation_experiment import Reading, ValidationExperiment, number
-from crowd_demo.lab.validate.walk_scene import WalkScene
+from crowd_demo.lab.validate.validation import ANTICIPATE, PUSH, Validation, as_data, options_of, page, terminal
+from crowd_demo.lab.validate.validation_experiment import Reading, ValidationExperiment, WalkScene, number
 from crowd_demo.lab.validate.walkers import CrowdWalk
 from crowd_demo.measure.trajectories import Trajectories, TrajectoryRecorder
 

@@ -7,8 +7,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crowd_demo.lab.validate.validation_experiment import Measures, Reading, ValidationExperiment, WalkedScene, WalkedScenes
-from crowd_demo.lab.validate.walk_scene import WalkGroup, WalkScene, above, left_of, right_of
+from crowd_demo.lab.validate.validation_experiment import (
+    Measures,
+    Reading,
+    ValidationExperiment,
+    WalkedScene,
+    WalkedScenes,
+    WalkGroup,
+    WalkScene,
+    above,
+    left_of,
+    right_of,
+)
 from crowd_demo.measure.trajectories import Line, Rectangle, nearest
 
 if TYPE_CHECKING:

@@ -15,9 +15,12 @@ from crowd_demo.lab.validate.validation_experiment import (
     ValidationExperiment,
     WalkedScene,
     WalkedScenes,
+    WalkGroup,
+    WalkScene,
+    gate,
     plot_by_walker,
+    right_of,
 )
-from crowd_demo.lab.validate.walk_scene import WalkGroup, WalkScene, gate, right_of
 from crowd_demo.measure.trajectories import Rectangle, flow, longest_gap, middle, nearest
 
 if TYPE_CHECKING:

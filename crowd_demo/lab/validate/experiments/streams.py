@@ -20,9 +20,13 @@ from crowd_demo.lab.validate.validation_experiment import (
     ValidationExperiment,
     WalkedScene,
     WalkedScenes,
+    WalkGroup,
+    WalkScene,
+    above,
     plot_by_walker,
+    right_of,
+    ring,
 )
-from crowd_demo.lab.validate.walk_scene import WalkGroup, WalkScene, above, right_of, ring
 from crowd_demo.measure.trajectories import Line, Rectangle, lane_order
 
 if TYPE_CHECKING:
