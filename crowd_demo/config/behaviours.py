@@ -23,8 +23,8 @@ class BehaviourSettings(Section):
     A key that ends in `_min` must not be above the one that ends in `_max` instead.
     """
 
-    cap_scanned: Whole = number(48, 0, 65_536, "agents", "cap first: scan at most so many others")
-    cap_neighbours: Whole = number(10, 0, 64, "neighbours", "cap first and nearest: keep at most so many")
+    limit_scanned: Whole = number(48, 0, 65_536, "agents", "cap first: scan at most so many others")
+    limit_kept: Whole = number(10, 0, 64, "neighbours", "cap first and nearest: keep at most so many")
 
     def flow_fields(self, marked: int) -> int:
         """How many flow fields it follows on a map with so many marked destinations."""

@@ -19,7 +19,7 @@ from typing import cast
 import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Doubles, Floats
-from crowd_demo.compute.jit import call
+from crowd_demo.compute.jit import launch
 from crowd_demo.config.section import metres, per_square_metre
 from crowd_demo.measure.distances import SQUARE, close_pairs, nearest, people, squares, wants_to_walk
 from crowd_demo.measure.experiment import aligned
@@ -47,7 +47,7 @@ def directions(sim: Simulation, facings: Facings) -> Bytes:
     """Return which of eight directions each figure looks in, in id order, as the window draws them from step to step."""
     count, time_s = sim.agents.count, np.float64(sim.tick * sim.dt)
     c = cast(PeopleColumns, sim.agents.columns)
-    call(face_all, sim.world.light_workers, c.id, c.vx, c.vy, c.heading_x, c.heading_y, count, time_s, facings).run()
+    launch(face_all, sim.world.light_workers, c.id, c.vx, c.vy, c.heading_x, c.heading_y, count, time_s, facings).run()
     return facings.direction[np.sort(c.id[:count])]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Protocol
 
-from crowd_demo.compute.jit import Call, run
+from crowd_demo.compute.jit import Launch, run
 from crowd_demo.registry.entries import load
 from crowd_demo.registry.plugins import installed, owner_of, say
 from crowd_demo.registry.stages import STAGES
@@ -32,7 +32,7 @@ class Stage(Protocol):
         """Return whether there is work in this step."""
         return True
 
-    def calls(self, world: World) -> tuple[Call, ...]:
+    def launches(self, world: World) -> tuple[Launch, ...]:
         """Return the kernels to run, in order. Change nothing that outlives the step except the kernels' own memory."""
         return ()
 
@@ -41,7 +41,7 @@ class Stage(Protocol):
         return
 
 
-def run_stages(stages: Iterable[Stage], world: World, run: Callable[[Iterable[Call]], object] = run) -> None:
+def run_stages(stages: Iterable[Stage], world: World, run: Callable[[Iterable[Launch]], object] = run) -> None:
     """Run all stages that are wanted, in their order, each with its time in the profile.
 
     Compiling ahead gives another `run`, which keeps the calls of a small twin of the world instead of running them.
@@ -49,7 +49,7 @@ def run_stages(stages: Iterable[Stage], world: World, run: Callable[[Iterable[Ca
     for stage in stages:
         if stage.wanted(world):
             with world.profile.stage(stage.name):
-                run(stage.calls(world))
+                run(stage.launches(world))
                 stage.commit(world)
 
 
@@ -76,7 +76,7 @@ class Checked(Stage):
     def __init__(self, stage: Stage, plugin: str) -> None:
         self.stage, self._plugin = stage, plugin
         self.name, self.before_index = stage.name, stage.before_index
-        self.wanted, self.calls = stage.wanted, stage.calls  # type: ignore[method-assign]
+        self.wanted, self.launches = stage.wanted, stage.launches  # type: ignore[method-assign]
 
     def commit(self, world: World) -> None:
         """Raises ValueError for an agent that is not in the world."""

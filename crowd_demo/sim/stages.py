@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from crowd_demo.compute.jit import Call
+from crowd_demo.compute.jit import Launch
 from crowd_demo.sim.neighbours.structure import Structure
 from crowd_demo.sim.stage import Stage
-from crowd_demo.sim.store.reorder import reorder_calls, reorder_due
+from crowd_demo.sim.store.reorder import reorder_due, reorder_launches
 from crowd_demo.sim.world import Sizes, World
 
 
@@ -19,7 +19,7 @@ class Compact(Stage):
     def wanted(self, world: World) -> bool:
         return world.agents.handles.gaps > 0
 
-    def calls(self, world: World) -> tuple[Call, ...]:
+    def launches(self, world: World) -> tuple[Launch, ...]:
         return world.agents.closing(world.workers)
 
     def commit(self, world: World) -> None:
@@ -49,7 +49,7 @@ class Index(Stage):
         is_present = self._made_for[0] == world.options.neighbours and self._made_for[1] is world.sizes
         return self._structure if is_present and self._structure.fresh else None
 
-    def calls(self, world: World) -> tuple[Call, ...]:
+    def launches(self, world: World) -> tuple[Launch, ...]:
         return self.structure(world).index(world.tick)
 
     def commit(self, world: World) -> None:
@@ -69,10 +69,10 @@ class Reorder(Stage):
         return (structure.REORDERS and not structure.in_order
                 and reorder_due(world.options.reorder, world.tick, world.drift, world.grid.cell))
 
-    def calls(self, world: World) -> tuple[Call, ...]:
+    def launches(self, world: World) -> tuple[Launch, ...]:
         structure = self.index.structure(world)
         along = structure.along(world.options.curve)
-        return (*along, *reorder_calls(world.agents, structure.order, world.workers))
+        return (*along, *reorder_launches(world.agents, structure.order, world.workers))
 
     def commit(self, world: World) -> None:
         world.agents.swap()
@@ -91,8 +91,8 @@ class SharedGrid(Stage):
     def wanted(self, world: World) -> bool:
         return not self.index.structure(world).USES_GRID
 
-    def calls(self, world: World) -> tuple[Call, ...]:
-        return world.grid.calls() if self._needed(world) else ()
+    def launches(self, world: World) -> tuple[Launch, ...]:
+        return world.grid.launches() if self._needed(world) else ()
 
     def commit(self, world: World) -> None:
         if self._needed(world):
@@ -112,8 +112,8 @@ class CullingGrid(Stage):
     def wanted(self, world: World) -> bool:
         return bool(world.options.cull == "grid" and not world.grid.fresh)
 
-    def calls(self, world: World) -> tuple[Call, ...]:
-        return world.grid.calls()
+    def launches(self, world: World) -> tuple[Launch, ...]:
+        return world.grid.launches()
 
     def commit(self, world: World) -> None:
         world.grid.built()
@@ -130,5 +130,5 @@ class Query(Stage):
     def wanted(self, world: World) -> bool:
         return self.index.structure(world).has_query
 
-    def calls(self, world: World) -> tuple[Call, ...]:
-        return self.index.structure(world).query(world.options.simd, world.rules, world.turn)
+    def launches(self, world: World) -> tuple[Launch, ...]:
+        return self.index.structure(world).query(world.options.simd, world.rules, world.schedule)

@@ -11,7 +11,7 @@ from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.simd import no_sum, root, select, to_float, to_int, wrap32
 from crowd_demo.sim.behaviours.people_rules import PeopleRules
 from crowd_demo.sim.interaction import pairwise
-from crowd_demo.sim.interaction.pairwise import Seen, Sums, observes
+from crowd_demo.sim.interaction.pairwise import Observed, Sums, observes
 
 STEPS = 4096  # of 1, in the sums
 
@@ -28,7 +28,7 @@ def no_sums(rules: PushRules, like: Float) -> Sums:
 
 
 @implements(pairwise.accumulate, PushRules)
-def accumulate(rules: PushRules, me: Seen, other: Seen, sums: Sums) -> Sums:
+def accumulate(rules: PushRules, me: Observed, other: Observed, sums: Sums) -> Sums:
     count, sum_x, sum_y = sums
     dx, dy = me.x - other.x, me.y - other.y
     distance_sq = dx * dx + dy * dy
@@ -42,7 +42,7 @@ def accumulate(rules: PushRules, me: Seen, other: Seen, sums: Sums) -> Sums:
 
 
 @implements(pairwise.finish, PushRules)
-def finish(rules: PushRules, me: Seen, sums: Sums) -> tuple[Float, Float, Int]:
+def finish(rules: PushRules, me: Observed, sums: Sums) -> tuple[Float, Float, Int]:
     count, sum_x, sum_y = sums
     neighbours = wrap32(count) - select(rules.radius_sq > 0, 1, 0)  # without the agent itself
     return to_float(wrap32(sum_x)) * (1 / STEPS), to_float(wrap32(sum_y)) * (1 / STEPS), wrap32(neighbours)

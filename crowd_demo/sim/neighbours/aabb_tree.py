@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowd_demo.compute.jit import Call
+from crowd_demo.compute.jit import Launch
 from crowd_demo.sim.neighbours.boxes import SHRUNK
 from crowd_demo.sim.neighbours.structure import Domain
 from crowd_demo.sim.neighbours.trees import TreeStructure, tree_of
@@ -27,21 +27,21 @@ class AabbTree(TreeStructure):
         self.agents = -1  # number in the leaves
         self.begun_at = self.indexed_at = 0  # ticks: when the next tree was begun, and of the last call of `index`
 
-    def index(self, tick: int) -> tuple[Call, ...]:
+    def index(self, tick: int) -> tuple[Launch, ...]:
         if not self.fresh or self.agents != self.domain.agents.count:
             self.agents, self.begun_at, self.indexed_at = self.domain.agents.count, tick, tick
             return (*super().index(tick), *self.boxes(SHRUNK))
         again, self.indexed_at = tick == self.indexed_at, tick
         return (*(() if again else self._build_on(tick - self.begun_at)), *self.boxes(SHRUNK))
 
-    def _build_on(self, step: int) -> tuple[Call, ...]:
+    def _build_on(self, step: int) -> tuple[Launch, ...]:
         """Return the work of step 1, 2, ... on the next tree, which replaces the present one at the last step."""
         steps = self.domain.rebuild
-        calls = self.build(self.next, self.parts * (step - 1) // steps, self.parts * step // steps)
+        launches = self.build(self.next, self.parts * (step - 1) // steps, self.parts * step // steps)
         if step == steps:
             self.tree, self.next = self.next, self.tree
             self.order, self.begun_at = self.tree.order, self.indexed_at
-        return calls
+        return launches
 
     def reordered(self) -> None:
         """Begin the next tree again: its slots are no longer right."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crowd_demo.compute.jit import Call
+from crowd_demo.compute.jit import Launch
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.structure import Structure
 
@@ -13,8 +13,8 @@ class Buckets(Structure):
     USES_GRID = True
     OBEYS = frozenset({"cell_size"})
 
-    def index(self, tick: int) -> tuple[Call, ...]:
-        return self.domain.grid.calls()
+    def index(self, tick: int) -> tuple[Launch, ...]:
+        return self.domain.grid.launches()
 
     def built(self) -> None:
         super().built()

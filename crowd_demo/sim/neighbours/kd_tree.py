@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowd_demo.compute.jit import Call
+from crowd_demo.compute.jit import Launch
 from crowd_demo.sim.neighbours.boxes import GROWN, POINTS, extents
 from crowd_demo.sim.neighbours.structure import Domain
 from crowd_demo.sim.neighbours.trees import TreeStructure
@@ -23,5 +23,5 @@ class KdTree(TreeStructure):
         if self.has_extents:
             self.box = np.zeros_like(self.tree.region)
 
-    def index(self, tick: int) -> tuple[Call, ...]:
+    def index(self, tick: int) -> tuple[Launch, ...]:
         return (*super().index(tick), *(self.boxes(GROWN) if self.has_extents else ()))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from crowd_demo.compute.arrays import Floats
-from crowd_demo.compute.jit import Call, call, kernel
+from crowd_demo.compute.jit import Launch, kernel, launch
 from crowd_demo.sim.neighbours.candidates import Lists
 from crowd_demo.sim.neighbours.grid import Floor, cell_of
 from crowd_demo.sim.neighbours.structure import Domain, Structure
@@ -41,10 +41,10 @@ class Linked(Structure):
         self.lists = Lists(np.zeros(grid.cells, np.int32), np.zeros(domain.agents.capacity, np.int32), grid.columns,
                            grid.rows, grid.reach)
 
-    def index(self, tick: int) -> tuple[Call, ...]:
+    def index(self, tick: int) -> tuple[Launch, ...]:
         agents, workers = self.domain.agents, self.domain.workers
         columns = agents.columns
-        return (call(link_cells, workers, columns.x, columns.y, agents.count, self.domain.grid.floor, self.lists),)
+        return (launch(link_cells, workers, columns.x, columns.y, agents.count, self.domain.grid.floor, self.lists),)
 
     def candidates(self) -> Lists:
         return self.lists

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Ints, Longs
-from crowd_demo.compute.jit import Call, call, device, kernel
+from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.sim.neighbours.buckets import Buckets
 from crowd_demo.sim.neighbours.curves import CURVES, cell_place
 from crowd_demo.sim.neighbours.structure import Domain
@@ -78,7 +78,7 @@ class Sorted(Buckets):
         self._curve = "row"
         self._orders: dict[str, CurveOrder] = {}
 
-    def along(self, curve: str) -> tuple[Call, ...]:
+    def along(self, curve: str) -> tuple[Launch, ...]:
         self._curve = curve
         if curve == "row":
             self.order = self.domain.grid.order
@@ -87,8 +87,8 @@ class Sorted(Buckets):
         find = () if curve in self._orders else (self._new_order(curve),)  # once a grid and curve
         curve_order = self._orders[curve]
         self.order = curve_order.target
-        return (*find, call(count_along, workers, curve_order, grid.start),
-                call(place_along, workers, curve_order, grid.start, grid.order))
+        return (*find, launch(count_along, workers, curve_order, grid.start),
+                launch(place_along, workers, curve_order, grid.start, grid.order))
 
     @property
     def curve(self) -> str:
@@ -100,12 +100,12 @@ class Sorted(Buckets):
         """All cells along the curve of the last sort, int32[cells]; None where that went row by row."""
         return self._orders[self._curve].cells if self._curve in self._orders else None
 
-    def _new_order(self, curve: str) -> Call:
+    def _new_order(self, curve: str) -> Launch:
         grid, room = self.domain.grid, self.domain.agents.capacity + 16
         cells = np.zeros(grid.cells, np.int32)
         self._orders[curve] = CurveOrder(cells, np.zeros(room, np.int32), np.zeros(room, np.int32),
                                            np.zeros(self.domain.workers, np.int64))
-        return call(order_cells, cells, CURVES[curve], grid.columns, grid.rows)
+        return launch(order_cells, cells, CURVES[curve], grid.columns, grid.rows)
 
     def reordered(self) -> None:
         grid = self.domain.grid

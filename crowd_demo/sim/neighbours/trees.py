@@ -17,11 +17,11 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Float, Floats, Ints, Longs
-from crowd_demo.compute.jit import Call, call, device, kernel
+from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.compute.simd_memory import take_block
 from crowd_demo.sim.neighbours.boxes import JOINED, bound_nodes, extents
 from crowd_demo.sim.neighbours.candidates import Runs, add_run, runs_of
-from crowd_demo.sim.neighbours.schedule import Turn, due_among
+from crowd_demo.sim.neighbours.schedule import UpdateSchedule, count_due
 from crowd_demo.sim.neighbours.structure import Domain, Structure
 
 LEAF_BLOCK = 16  # consecutive leaves that a worker queries
@@ -160,8 +160,8 @@ def _find_runs(box: Floats, agents: int, depth: int, leaf: int, reach: Float, ru
 
 
 @kernel
-def find_leaves(worker: int, workers: int, box: Floats, look_at: Ints, order: Ints, agents: int, depth: int, turn: Turn,
-                reach: Float, runs: Runs, visited: Longs) -> None:
+def find_leaves(worker: int, workers: int, box: Floats, next_update: Ints, order: Ints, agents: int, depth: int,
+                schedule: UpdateSchedule, reach: Float, runs: Runs, visited: Longs) -> None:
     """Find the candidates of each leaf with an agent that is due: the agents of all leaves with boxes in its reach."""
     visited = visited[worker]
     leaves = 1 << depth
@@ -171,7 +171,7 @@ def find_leaves(worker: int, workers: int, box: Floats, look_at: Ints, order: In
         for leaf in range(block, min(block + LEAF_BLOCK, leaves)):
             first, last = agents * leaf >> depth, agents * (leaf + 1) >> depth
             runs.start[leaf], runs.count[leaf] = first, 0
-            if due_among(look_at, order, first, last, turn) > 0:
+            if count_due(next_update, order, first, last, schedule) > 0:
                 _find_runs(box, agents, depth, leaf, reach, runs, visited)
     if worker == 0:
         runs.groups[0] = leaves
@@ -204,7 +204,7 @@ class TreeStructure(Structure):
         """Level of the subtrees that one worker builds alone."""
         return min(self.subtrees, self.depth)
 
-    def index(self, tick: int) -> tuple[Call, ...]:
+    def index(self, tick: int) -> tuple[Launch, ...]:
         """Build the tree."""
         self.order = self.tree.order
         return self.build(self.tree, 0, self.parts)
@@ -214,37 +214,38 @@ class TreeStructure(Structure):
         """Parts of building a tree, alike in cost: load the agents, cut the upper levels one by one, then the subtrees."""
         return 1 + self.top + (1 << self.top)
 
-    def build(self, tree: Tree, first: int, last: int) -> tuple[Call, ...]:
+    def build(self, tree: Tree, first: int, last: int) -> tuple[Launch, ...]:
         """Return parts [first, last) of building a tree, for the positions at the time of loading."""
         agents, workers, top = self.domain.agents, self.domain.workers, self.top
         levels = range(max(first - 1, 0), min(last - 1, top))
         subtree, end = max(first - 1 - top, 0), last - 1 - top
         tree.queue[:] = 0
         tree.queue[top] = subtree
-        load = call(load_agents, workers, agents.columns.x, agents.columns.y, agents.count, tree)
+        load = launch(load_agents, workers, agents.columns.x, agents.columns.y, agents.count, tree)
         upper = (self._cut_below(tree, level, level + 1, 1 << level) for level in levels)
         lower = self._cut_below(tree, top, self.depth, end)
         return (*((load,) if first == 0 < last else ()), *upper, *((lower,) if end > subtree else ()))
 
-    def _cut_below(self, tree: Tree, top: int, depth: int, end: int) -> Call:
+    def _cut_below(self, tree: Tree, top: int, depth: int, end: int) -> Launch:
         """Return the kernel that cuts the nodes of some levels: below those of level `top` before `end`."""
         agents, workers = self.domain.agents, self.domain.workers
-        return call(cut_subtrees, workers, tree, tree.queue[top:top + 1], agents.count, top, depth, end)
+        return launch(cut_subtrees, workers, tree, tree.queue[top:top + 1], agents.count, top, depth, end)
 
-    def boxes(self, fit: int) -> tuple[Call, ...]:
+    def boxes(self, fit: int) -> tuple[Launch, ...]:
         """Return the kernels that fit the boxes of leaves to their agents, and those of the other nodes to their children."""
         return (self._bound(self.domain.workers, fit, self.top, self.depth), self._bound(1, JOINED, 0, self.top))
 
-    def _bound(self, workers: int, fit: int, top: int, depth: int) -> Call:
+    def _bound(self, workers: int, fit: int, top: int, depth: int) -> Launch:
         columns = self.domain.agents.columns
-        return call(bound_nodes, workers, columns.x, columns.y, extents(columns), self.order, self.tree.region, fit, self.box,
-                    self.domain.agents.count, top, depth)
+        return launch(bound_nodes, workers, columns.x, columns.y, extents(columns), self.order, self.tree.region, fit,
+                      self.box, self.domain.agents.count, top, depth)
 
-    def query(self, simd: bool, rules: object, turn: Turn) -> tuple[Call, ...]:
+    def query(self, simd: bool, rules: object, schedule: UpdateSchedule) -> tuple[Launch, ...]:
         agents, domain = self.domain.agents, self.domain
         reach = domain.contact + SLACK * domain.radius
-        return (call(find_leaves, domain.workers, self.box, agents.columns.look_at, self.order, agents.count, self.depth, turn,
-                     np.float32(reach + ROUNDING * max(domain.width, domain.height)), self.runs, self.tree.visited),)
+        return (launch(find_leaves, domain.workers, self.box, agents.columns.next_update, self.order, agents.count, self.depth,
+                       schedule, np.float32(reach + ROUNDING * max(domain.width, domain.height)), self.runs,
+                       self.tree.visited),)
 
     def candidates(self) -> Runs:
         return self.runs._replace(order=self.order)

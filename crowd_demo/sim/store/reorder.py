@@ -10,7 +10,7 @@ import math
 from typing import Protocol
 
 from crowd_demo.compute.arrays import Floats, Ints
-from crowd_demo.compute.jit import Call, call
+from crowd_demo.compute.jit import Launch, launch
 from crowd_demo.sim.store.agents import Agents, move_rows
 from crowd_demo.sim.store.columns import Columns
 
@@ -56,6 +56,6 @@ def reorder_due(settings: ReorderSettings, tick: int, drift: Drift, cell: float)
     return settings.when == "every" and tick % settings.every == 0
 
 
-def reorder_calls(agents: Agents[Columns], order: Ints, workers: int) -> tuple[Call, ...]:
+def reorder_launches(agents: Agents[Columns], order: Ints, workers: int) -> tuple[Launch, ...]:
     """Return the kernels after which, and after `agents.swap()`, slot k holds the agent that was in slot order[k]."""
-    return (call(move_rows, workers, agents.front, order, agents.count, agents.back),)
+    return (launch(move_rows, workers, agents.front, order, agents.count, agents.back),)

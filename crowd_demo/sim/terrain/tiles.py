@@ -19,7 +19,7 @@ import numpy as np
 
 from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Longs, Marks
-from crowd_demo.compute.jit import Call, call, device
+from crowd_demo.compute.jit import Launch, device, launch
 from crowd_demo.compute.simd import select, splat, to_int
 from crowd_demo.config.maps import FLOOR, WALL, WATER, MapData
 
@@ -142,9 +142,9 @@ class Terrain:
             draw += 3
         return x, y
 
-    def calls(self) -> tuple[Call, ...]:
+    def launches(self) -> tuple[Launch, ...]:
         """Return the compiled functions that this class runs, for compiling ahead."""
-        return (call(label_areas, self.blocked, self._labels, self._stack),)
+        return (launch(label_areas, self.blocked, self._labels, self._stack),)
 
     def _random_points(self, ground: Longs, ids: Longs, seed: int,
                        draw: int) -> tuple[Floats, Floats]:
