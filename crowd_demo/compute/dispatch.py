@@ -22,6 +22,7 @@ from numba.extending import overload
 
 from crowd_demo.compute.formula import with_number_rule
 from crowd_demo.compute.numba_plain import IN_KERNELS
+from crowd_demo.registry.renames import with_present_columns
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -45,7 +46,7 @@ def generic(function: Callable[P, R]) -> Callable[P, R]:
 def implements(function: Callable[..., object], *kinds: type) -> Callable[[Body], Body]:
     """Make the decorated formula the body of a generic function, for a first argument of one of these types."""
     def define(body: Body) -> Body:
-        provide(function, with_number_rule(body), *kinds)
+        provide(function, with_present_columns(with_number_rule(body)), *kinds)
         return body
     return define
 

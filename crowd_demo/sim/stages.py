@@ -81,7 +81,7 @@ class Reorder(Stage):
 
 
 class SharedGrid(Stage):
-    """Where the structure is not the grid: build it if *see*, contact or culling searches it, else mark it as outdated."""
+    """Where the structure is not the grid: build it if *interaction*, contact or culling searches it, else outdate it."""
 
     name = "index"
 

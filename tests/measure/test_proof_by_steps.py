@@ -8,18 +8,11 @@ from itertools import islice
 import numpy as np
 import pytest
 from crowds import BIRTHS_AND_DEATHS, CROWD, Settings, simulation
+from wrong_structures import Forgetful
 
 from crowd_demo.measure.proof import Apart, Replicas, apart, hash_of, touch
-from crowd_demo.sim.neighbours.linked import Linked
 from crowd_demo.sim.neighbours.structures import STRUCTURES
 from crowd_demo.sim.simulation import Simulation
-
-
-class Forgetful(Linked):
-    """A wrong structure: it forgets all cells but an agent's own."""
-
-    def candidates(self):
-        return super().candidates()._replace(reach=0)
 
 
 def until(proof: Replicas, steps: int) -> list[str]:

@@ -1,31 +1,14 @@
-"""What a sample of agents is told by *see*, with the old values and with the new ones."""
+"""What a sample of agents is told by *interaction*, with the old values and with the new ones."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from crowds import CROWD, Settings, simulation
+from wrong_structures import Forgetful, WrongRegisters
 
 from crowd_demo.measure.proof_of_answers import GROUP, SAMPLE, TOGETHER, Answers, answers, sample_groups
-from crowd_demo.sim.neighbours.linked import Linked
-from crowd_demo.sim.neighbours.sorted import Sorted
 from crowd_demo.sim.neighbours.structures import STRUCTURES
-
-
-class Forgetful(Linked):
-    def candidates(self):
-        return super().candidates()._replace(reach=0)
-
-
-class WrongRegisters(Sorted):
-    """It forgets neighbours where registers work, and only there."""
-
-    def query(self, simd, rules, turn):
-        self.reach = 0 if simd else self.domain.grid.reach
-        return super().query(simd, rules, turn)
-
-    def candidates(self):
-        return super().candidates()._replace(reach=self.reach)
 
 
 def told(proof: Answers) -> list[str]:

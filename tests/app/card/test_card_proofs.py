@@ -5,22 +5,18 @@ from __future__ import annotations
 import pytest
 from driven import Driven
 from watched import Watched
+from wrong_structures import Forgetful
 
 from crowd_demo.app.card import proving
 from crowd_demo.registry.kinds import APPROXIMATE
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.sim.actions import Switch
-from crowd_demo.sim.neighbours.linked import Linked
 from crowd_demo.sim.neighbours.structures import STRUCTURES
 from crowd_demo.sim.simulation import Simulation
 
 
 @pytest.fixture
 def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A wrong structure, which forgets all cells but an agent's own."""
-    class Forgetful(Linked):
-        def candidates(self):
-            return super().candidates()._replace(reach=0)
     monkeypatch.setitem(STRUCTURES, "linked", Forgetful)
 
 
