@@ -198,8 +198,8 @@ def crowd_config(args: argparse.Namespace) -> Config:
 
 def crowd_overrides(args: argparse.Namespace) -> list[Override]:
     """What these options replace in the configuration. Raises ConfigError with a line for each mistake."""
-    from crowd_demo.config.loader import Location, Override, parse_overrides
-    from crowd_demo.config.yaml12 import scalar
+    from crowd_demo.config.loader import Override, parse_overrides
+    from crowd_demo.config.yaml12 import Location, scalar
 
     overrides = parse_overrides(args.overrides, "--set")
     if args.agents is not None:

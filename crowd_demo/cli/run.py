@@ -96,8 +96,8 @@ def saved_of(args: argparse.Namespace) -> Save:
 
 def _shortcuts(args: argparse.Namespace) -> Iterator[Override]:
     """Options that set keys of the configuration; they override --set."""
-    from crowd_demo.config.loader import Location, Override
-    from crowd_demo.config.yaml12 import scalar
+    from crowd_demo.config.loader import Override
+    from crowd_demo.config.yaml12 import Location, scalar
 
     if args.seed is not None:
         yield Override(Location("--seed"), ("seed",), scalar(args.seed))

@@ -25,11 +25,12 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self
 from pydantic import BeforeValidator, Field, ValidationError, create_model, model_validator
 
 from crowd_demo.config.explain import close_to, explain
-from crowd_demo.config.loader import ConfigError, KeyPath, Location, Mistake, Override, Source, location_of, read_keys
+from crowd_demo.config.loader import ConfigError, Override, Source, location_of, read_keys
 from crowd_demo.config.model import MOST_AGENTS, CameraSettings, Config
 from crowd_demo.config.optimizations import field_of
 from crowd_demo.config.resources import find_tour
 from crowd_demo.config.section import Problem, Section, Whole, number, refuse, section
+from crowd_demo.config.yaml12 import KeyPath, Location, Mistake
 from crowd_demo.registry.renames import current_text
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 from crowd_demo.registry.texts import printable

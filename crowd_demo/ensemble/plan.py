@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 from crowd_demo.config import yaml12
 from crowd_demo.config.explain import close_to
-from crowd_demo.config.loader import ConfigError, Location, Mistake, Override, Source, as_overrides
+from crowd_demo.config.loader import ConfigError, Override, Source, as_overrides
 from crowd_demo.config.model import Config
+from crowd_demo.config.yaml12 import Location, Mistake
 from crowd_demo.ensemble.job import Job, code_fingerprint, is_unread, run_key
 from crowd_demo.registry.measures import MEASURES
 from crowd_demo.registry.renames import current_dotted

@@ -19,8 +19,9 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Bools, Doubles, Ints, Longs
-from crowd_demo.config.loader import Location, Override, Source
+from crowd_demo.config.loader import Override, Source
 from crowd_demo.config.section import UNITS_A_METRE
+from crowd_demo.config.yaml12 import Location
 from crowd_demo.lab.validate.validation_experiment import RING_MARGIN, Measures, PlacedPeople, SceneMap, WalkScene, placed
 from crowd_demo.measure.trajectories import Line, Rectangle, Trajectories, TrajectoryRecorder
 from crowd_demo.registry.entries import Value
