@@ -191,9 +191,9 @@ def report_option(what: str) -> Option:
 
 def crowd_config(args: argparse.Namespace) -> Config:
     """The configuration that these options name. Raises ConfigError with a line for each mistake."""
-    from crowd_demo.config.loader import Source
+    from crowd_demo.config.loader import ReadConfig
 
-    return Source.read(args.config, crowd_overrides(args)).config
+    return ReadConfig.read(args.config, crowd_overrides(args)).config
 
 
 def crowd_overrides(args: argparse.Namespace) -> list[Override]:

@@ -79,10 +79,10 @@ def _mistakes(args: argparse.Namespace) -> Iterator[str]:
 
 
 def config_of(args: argparse.Namespace) -> Config:
-    from crowd_demo.config.loader import Source, parse_overrides
+    from crowd_demo.config.loader import ReadConfig, parse_overrides
 
     overrides = [*parse_overrides(args.overrides, "--set"), *_shortcuts(args)]
-    return Source.read(args.config or DEFAULT_CONFIG, overrides).config
+    return ReadConfig.read(args.config or DEFAULT_CONFIG, overrides).config
 
 
 def saved_of(args: argparse.Namespace) -> Save:

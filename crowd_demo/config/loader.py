@@ -49,7 +49,7 @@ def load_config(name_or_path: str | Path, overrides: Mapping[str, object] | Iter
     `overrides` are `"key.path=value"` texts, the value a YAML scalar, or a mapping, nested or with dotted keys.
     Raises ConfigError with every mistake.
     """
-    return Source.read(name_or_path, as_overrides(overrides)).config
+    return ReadConfig.read(name_or_path, as_overrides(overrides)).config
 
 
 def as_overrides(overrides: Mapping[str, object] | Iterable[str]) -> list[Override]:
@@ -77,14 +77,14 @@ def parse_overrides(texts: Iterable[str], origin: str) -> list[Override]:
     return overrides
 
 
-class Source(NamedTuple):
+class ReadConfig(NamedTuple):
     """A configuration, and where its values came from."""
 
     config: Config
     locations: dict[KeyPath, Location]  # by present names
 
     @classmethod
-    def read(cls, name_or_path: str | Path, overrides: Iterable[Override] = ()) -> Source:
+    def read(cls, name_or_path: str | Path, overrides: Iterable[Override] = ()) -> ReadConfig:
         """Raises ConfigError with every mistake of the file and of the overrides."""
         path, data, locations, mistakes = read_keys(name_or_path, find_config)
         for override in overrides:
@@ -96,7 +96,7 @@ class Source(NamedTuple):
         return cls(config, locations)
 
     @classmethod
-    def of(cls, data: dict[str, object], origin: str, overrides: Iterable[Override] = ()) -> Source:
+    def of(cls, data: dict[str, object], origin: str, overrides: Iterable[Override] = ()) -> ReadConfig:
         """The same for a whole configuration that the program wrote; its mistakes name the origin."""
         locations: dict[KeyPath, Location] = {(): Location(origin)}
         twice = list(rename_keys(data))

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self
 from pydantic import BeforeValidator, Field, ValidationError, create_model, model_validator
 
 from crowd_demo.config.explain import close_to, explain
-from crowd_demo.config.loader import ConfigError, Override, Source, location_of, read_keys
+from crowd_demo.config.loader import ConfigError, Override, ReadConfig, location_of, read_keys
 from crowd_demo.config.model import MOST_AGENTS, CameraSettings, Config
 from crowd_demo.config.optimizations import field_of
 from crowd_demo.config.resources import find_tour
@@ -220,7 +220,7 @@ def load_tour(name_or_path: str | Path) -> Tour:
         raise ConfigError(mistakes)
     for key, name, agents in _opened(tour):
         try:
-            Source.read(name, [Override(Location(name), ("agents",), agents)] if agents else [])
+            ReadConfig.read(name, [Override(Location(name), ("agents",), agents)] if agents else [])
         except ConfigError as error:
             raise ConfigError([Mistake(location_of(locations, key), key, error.lines[0])]) from None
     return tour

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from crowd_demo.config import yaml12
 from crowd_demo.config.explain import close_to
-from crowd_demo.config.loader import ConfigError, Override, Source, as_overrides
+from crowd_demo.config.loader import ConfigError, Override, ReadConfig, as_overrides
 from crowd_demo.config.model import Config
 from crowd_demo.config.yaml12 import Location, Mistake
 from crowd_demo.ensemble.job import Job, code_fingerprint, is_unread, run_key
@@ -211,7 +211,7 @@ def _configuration(name: str | Path, overrides: Sequence[Override], varied: Sequ
     """Read it with these settings, and with one thread. Raises ConfigError."""
     own = [Override(Location("--vary", number), tuple(path.split(".")), value)
            for number, (path, value) in enumerate(zip(varied, settings, strict=True), 1)]
-    config = Source.read(name, [*overrides, *own]).config
+    config = ReadConfig.read(name, [*overrides, *own]).config
     techniques = config.optimizations.model_copy(deep=True)
     techniques.threads = 1
     return config.model_copy(update={"optimizations": techniques})

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Bools, Doubles, Ints, Longs
-from crowd_demo.config.loader import Override, Source
+from crowd_demo.config.loader import Override, ReadConfig
 from crowd_demo.config.section import UNITS_A_METRE
 from crowd_demo.config.yaml12 import Location
 from crowd_demo.lab.validate.validation_experiment import RING_MARGIN, Measures, PlacedPeople, SceneMap, WalkScene, placed
@@ -69,7 +69,7 @@ def simulation(scene_map: SceneMap, techniques: Mapping[str, Value]) -> Simulati
         path = Path(folder) / "scene.map"
         path.write_text(scene_map.text(), "ascii")
         data = {"agents": people, "seed": 1, "behaviour": "crowd", "world": world, "map": str(path)}
-        return Simulation(Source.of(data, ORIGIN.origin, overrides).config)
+        return Simulation(ReadConfig.of(data, ORIGIN.origin, overrides).config)
 
 
 def place(sim: Simulation, people: PlacedPeople, scene_map: SceneMap) -> None:
