@@ -1,4 +1,4 @@
-"""Plant each of forty faults in a copy of the tree, and see that the named test catches it.
+"""Plant each of some faults in a copy of the tree, and see that the named test catches it.
 
     python tests/faults/check.py [NAME ...]
 
@@ -246,6 +246,21 @@ FAULTS = (
           "walls.blocked[row, column + step_x] or walls.blocked[row + step_y, column]",
           "walls.blocked[row, column + step_x] and walls.blocked[row + step_y, column]",
           "sim/terrain/test_line_of_sight.py::test_all_points_of_four_small_tiles"),
+    Fault("slack", "culling by cells",
+          "Culling by cells does not visit cells beyond the far side of the view whose agents may have moved into it.",
+          "math.floor((high + slack) / cell) + 1",
+          "math.floor(high / cell) + 1",
+          "render/test_cull.py::test_cells_in_view_are_those_whose_agents_may_be_there_and_inner_ones_those_whose_agents_all_are"),
+    Fault("exchanged", "removal: shift and deferred",
+          "Removal by shift leaves its gaps, and deferred removal closes them.",
+          'if mode == "shift":',
+          'if mode == "deferred":',
+          "sim/store/test_removal.py::test_only_a_deferred_removal_leaves_gaps"),
+    Fault("gaps", "removal: deferred",
+          "Of several deferred removals only the gaps behind the first one of the last are closed.",
+          "first = min(int(gaps.min())",
+          "first = max(int(gaps.min())",
+          "sim/store/test_sparse_set.py::test_gaps_of_several_deferred_removals_are_closed_together"),
 )
 
 
