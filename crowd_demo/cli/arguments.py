@@ -96,38 +96,38 @@ def option(name: str, **settings: object) -> Option:
 
 
 def count(text: str) -> int:
-    """A whole number of at least 1, for argparse."""
+    """Parse a whole number from 1 to `MOST`: a type for argparse."""
     if not re.fullmatch("[0-9]{1,12}", text) or not 1 <= int(text) <= MOST:
         raise argparse.ArgumentTypeError(f"must be a whole number from 1 to {MOST}, not {text!r}")
     return int(text)
 
 
 def given(text: str) -> str:
-    """Whatever is not empty, for argparse."""
+    """Parse a text that is not empty: a type for argparse."""
     if not text:
         raise argparse.ArgumentTypeError("must not be empty")
     return text
 
 
 def file_path(text: str) -> Path:
-    """A path, for argparse. Of nothing it would be the working folder."""
+    """Parse a path: a type for argparse. An empty text would be the working folder."""
     return Path(given(text))
 
 
 def seconds(text: str) -> float:
-    """A time, for argparse."""
+    """Parse seconds, more than 0: a type for argparse."""
     if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", text) or not float(text):
         raise argparse.ArgumentTypeError(f"must be a number of seconds above 0, such as 2.5, not {text!r}")
     return float(text)
 
 
 def tick(text: str) -> int:
-    """A tick, for argparse."""
+    """Parse a tick, 0 or more: a type for argparse."""
     return 0 if text == "0" else count(text)
 
 
 def size(text: str) -> tuple[int, int]:
-    """Width and height in pixels, for argparse."""
+    """Parse WIDTHxHEIGHT in pixels: a type for argparse."""
     match = re.fullmatch(r"([0-9]{1,6})[xX]([0-9]{1,6})", text)
     if not match:
         raise argparse.ArgumentTypeError(f"must be WIDTHxHEIGHT in pixels, such as 1280x720, not {text!r}")
@@ -152,7 +152,7 @@ def refuse(mistakes: Iterable[str]) -> None:
 
 
 def collected(mistakes: list[str], read: Callable[[], Read]) -> Read | None:
-    """Read something; if it cannot be read, add a line for each mistake and return None."""
+    """Return what `read` returns; if it raises ValueError, add a line for each mistake and return None."""
     try:
         return read()
     except ValueError as error:

@@ -40,7 +40,7 @@ MB = 1 << 20
 
 
 def _address(text: str) -> str:
-    """Of a scheduler, for argparse."""
+    """Parse the address of a scheduler: a type for argparse."""
     if not re.fullmatch(r"([a-z]+://)?([A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}", text):
         raise argparse.ArgumentTypeError(f"must be an address such as tcp://10.0.0.1:8786, not {text!r}")
     return text

@@ -51,7 +51,7 @@ NUMBERS = {
     "draw_factor": "how many times as long the picture took before",
     "draw_faster": "the same in words",
 }
-"""What may stand in {} in a tour's texts."""
+"""What may stand in {} in the texts of a tour."""
 
 BEFORE = "before"  # the mark of the numbers just before a step did what it does
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
@@ -90,7 +90,7 @@ class Actions(Section):
 
     @property
     def settings(self) -> Settings:
-        """What is given, by name."""
+        """The settings that the file gives, by name."""
         given = {name: getattr(self, name) for name in self.model_fields_set if name not in NO_SETTINGS}
         return given | {TECHNIQUE + path: getattr(self.set, path) for path in self.set.model_fields_set}
 

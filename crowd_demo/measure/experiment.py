@@ -112,14 +112,12 @@ def _digits(number: float) -> int:
     return 2 if number < 1.995 else 1 if number < 19.95 else 0
 
 
-# --- records: `VERSION` grows whenever a field goes or changes its meaning -------------------------------------------
+# --- records ---------------------------------------------------------------------------------------------------------
 
-VERSION = 1
+VERSION = 1  # grows whenever a field goes or changes its meaning; new fields leave it as it is
 LIBRARIES = ("numpy", "numba", "llvmlite", "pygame-ce", "pydantic")
 REGISTERS = ("avx512f", "avx2", "avx", "sse2", "neon")  # widest first
 
-
-# --- what every record begins with -----------------------------------------------------------------------------------
 
 def header(kind: str) -> dict[str, object]:
     """What every record begins with; `kind` says which fields follow."""

@@ -96,7 +96,7 @@ class OpenEnds:
         self.sim, self.map = sim, scene_map
 
     def before_step(self) -> None:
-        """Nothing has to be done."""
+        """Do nothing."""
 
     def look(self, recorder: TrajectoryRecorder) -> bool:
         """Record where everybody is, and take out who has arrived; return whether anybody is left."""
