@@ -27,9 +27,8 @@ from crowd_demo.app.process.system import Worker, eager_threads, give_back_freed
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.measure.ablation import Ablation, Measurement
-from crowd_demo.measure.experiment import Experiment, Progress
-from crowd_demo.measure.ladder import present_and_rungs
-from crowd_demo.measure.largest import Largest
+from crowd_demo.measure.experiment import Experiment, Slice
+from crowd_demo.measure.largest import Largest, present_and_rungs
 from crowd_demo.measure.three_crowds import Pair
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, yaml_word
@@ -51,7 +50,7 @@ class Running(Generic[Kind]):
 
     def __init__(self, make: Callable[[], Kind]) -> None:
         self.experiment: Kind | None = None  # until it is made
-        self.progress = Progress("starting", 0.0)
+        self.progress = Slice("starting", 0.0)
         self.over = False
         self.refused = ""  # why it cannot be done
         self._slices = self._all(make)
@@ -74,7 +73,7 @@ class Running(Generic[Kind]):
             job, self._job = self._job, None
             self.over = self.over or not job.result()
 
-    def _all(self, make: Callable[[], Kind]) -> Iterator[Progress]:
+    def _all(self, make: Callable[[], Kind]) -> Iterator[Slice]:
         yield self.progress
         self.experiment = make()
         yield from self.experiment.run()

@@ -28,7 +28,7 @@ from crowd_demo import __version__
 from crowd_demo.app.output.files import free_name, write_file
 from crowd_demo.app.process.streams import STDOUT
 from crowd_demo.compute.arrays import Floats
-from crowd_demo.measure.record import machine, versions
+from crowd_demo.measure.experiment import machine, versions
 from crowd_demo.profile import HISTORY, OTHER, FrameRecord, Profile
 
 if TYPE_CHECKING:

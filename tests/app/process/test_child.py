@@ -13,7 +13,7 @@ from crowd_demo.app.compiling import helpers
 from crowd_demo.app.compiling.helpers import CompilerSource, ForkingSource
 from crowd_demo.app.process import child
 from crowd_demo.config.loader import load_config
-from crowd_demo.ensemble.local import Process
+from crowd_demo.ensemble.executors import Process
 from crowd_demo.ensemble.plan import make_plan
 
 SOURCES = [CompilerSource, *[ForkingSource] * helpers.CAN_FORK]
