@@ -23,7 +23,7 @@ from crowd_demo.cli.arguments import (
     parser_of,
     print_error,
 )
-from crowd_demo.registry.measures import MEASURES
+from crowd_demo.registry.built_in import MEASURES
 
 if TYPE_CHECKING:
     from crowd_demo.ensemble.job import ExecutorError, Row

@@ -16,7 +16,7 @@ from crowd_demo.config.explain import close_to
 from crowd_demo.config.loader import ConfigError, Location, Mistake, Override, Source, as_overrides
 from crowd_demo.config.model import Config
 from crowd_demo.ensemble.job import Job, code_fingerprint, is_unread, run_key
-from crowd_demo.registry.measures import MEASURES
+from crowd_demo.registry.built_in import MEASURES
 
 DEFAULT_EVERY = 10  # steps between two looks
 DEFAULT_MEASURES = ("population", "neighbours")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crowd_demo.app.output.files import write_file
 from crowd_demo.ensemble.plan import Cell, Plan, cell_text
 from crowd_demo.ensemble.table import Table
-from crowd_demo.registry.measures import of_column
+from crowd_demo.registry.built_in import of_column
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

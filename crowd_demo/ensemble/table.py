@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from crowd_demo.ensemble.job import Row
 from crowd_demo.ensemble.plan import Cell, Plan, Run, cell_text
-from crowd_demo.registry.measures import of_column
+from crowd_demo.registry.built_in import of_column
 
 HASH = "state_hash"
 RESULT = ("steps", HASH, "error", "differs", "key")  # what follows the settings, the seed and the measures

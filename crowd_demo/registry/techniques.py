@@ -9,7 +9,7 @@ the motion a little. One of the *model* chooses among rules of behaviour, none o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.registry.entries import (
@@ -236,33 +236,26 @@ def exactness(technique: Technique) -> str:
     return f"exact; {some}: approximate" if some else technique.kind.name
 
 
+def inactive(situation: Situation) -> frozenset[str]:
+    """The paths of the techniques whose value changes nothing at present."""
+    return frozenset(path for path, left in _answers(situation) if left and not isinstance(left, str))
+
+
+def partly_inactive(situation: Situation) -> dict[str, str]:
+    """What those techniques still do that are inactive in part, by path."""
+    return {path: left for path, left in _answers(situation) if left and isinstance(left, str)}
+
+
+def _answers(situation: Situation) -> Iterator[tuple[str, bool | str]]:
+    return ((technique.path, technique.inactive(situation)) for technique in TECHNIQUES)
+
+
 def marks_in_a_line() -> str:
     """The marks of the kinds, and what has none, in one line."""
     choices = [f"{technique.label} {' and '.join(map(str, technique.approximate_values))}"
                for technique in TECHNIQUES if technique.approximate_values]
     _, approximate, model = (f"{kind.mark} {kind.name}: {kind.does}" for kind in KINDS)
     return f"{approximate} (so with {', '.join(choices)});  {model};  no mark: exactly {EXACT.does}"
-
-
-def grouped() -> dict[str, tuple[Technique, ...]]:
-    """The techniques of each group that has any, in the order of `GROUPS`."""
-    groups = {group: tuple(technique for technique in TECHNIQUES if technique.group == group) for group in GROUPS}
-    return {group: techniques for group, techniques in groups.items() if techniques}
-
-
-def table() -> str:
-    """The registry as the tables of the README, one a group."""
-    return "\n\n".join(f"**{group.capitalize()}**: {GROUPS[group]}.\n\n{_rows(techniques)}"
-                       for group, techniques in grouped().items())
-
-
-def _rows(techniques: tuple[Technique, ...]) -> str:
-    rows = ["| key | technique | YAML, under `optimizations` | choices (**default**) | crowd |", "|---|---|---|---|---|"]
-    for t in techniques:
-        choices = ", ".join(f"**{yaml_word(c)}**" if c == t.default else yaml_word(c) for c in t.choices)
-        key = f"`{t.key}`" if t.key else ""
-        rows.append(f"| {key} | {t.label}: {t.why} | `{t.path}` | {choices} | {exactness(t)} |")
-    return "\n".join(rows)
 
 
 def yaml_word(value: Value) -> str:

@@ -13,10 +13,10 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Floats, Ints, Rules, Whole
 from crowd_demo.compute.jit import Call, call, device
-from crowd_demo.registry.behaviours import BEHAVIOURS
+from crowd_demo.config.metres import metres, per_square_metre
+from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.sim.behaviours.people_rules import WAITING
 from crowd_demo.sim.interaction.pairwise import accumulate, finish, no_sums, perceive, read_columns
-from crowd_demo.sim.measures import density_text, length_text, place_text, speed_text
 from crowd_demo.sim.neighbours.candidates import Cells, Lists, Runs
 from crowd_demo.sim.neighbours.schedule import LONGEST
 from crowd_demo.sim.neighbours.structure import Structure
@@ -251,3 +251,42 @@ def counts_of(sim: Simulation, box: Box) -> Rows:
     spread = int(slots.max() - slots.min()) + 1
     rows.append(("memory", f"spread over {spread:,} slots"))
     return tuple(rows)
+
+
+# --- in words: in metres for people, in world units for all others ---------------------------------------------------
+
+def in_metres(sim: Simulation) -> bool:
+    """Are these people, whose sizes and speeds are given in metres?"""
+    return sim.config.behaviour == "crowd"
+
+
+def length_text(sim: Simulation, units: float) -> str:
+    return f"{metres(units):.{2 if metres(units) < 0.995 else 1}f} m" if in_metres(sim) else f"{round(units, 1):g} units"
+
+
+def size_text(sim: Simulation, width: float, height: float) -> str:
+    """Both sides of a rectangle."""
+    return f"{metres(width):.1f} x {metres(height):.1f} m" if in_metres(sim) else f"{width:.0f} x {height:.0f} units"
+
+
+def place_text(sim: Simulation, x: float, y: float) -> str:
+    return f"{metres(x):.2f}, {metres(y):.2f} m" if in_metres(sim) else f"{x:.1f}, {y:.1f}"
+
+
+def speed_text(sim: Simulation, *units_a_second: float, joined: str = ", ", sign: str = "") -> str:
+    """A speed, or several with one unit."""
+    if in_metres(sim):
+        return joined.join(f"{metres(each):{sign}.2f}" for each in units_a_second) + " m/s"
+    return joined.join(f"{each:{sign}.1f}" for each in units_a_second) + " units/s"
+
+
+def density_text(sim: Simulation, per_square_unit: float) -> str:
+    return (f"{per_square_metre(per_square_unit):.2f} a m²" if in_metres(sim)
+            else f"{per_square_unit * 1e4:.2f} in 100 x 100 units")
+
+
+def square_text(sim: Simulation, side: float) -> str:
+    """A square of that side."""
+    length = metres(side)
+    text = f"{length:.2g}" if length < 10 else f"{length:.0f}"
+    return f"{text} x {text} m" if in_metres(sim) else f"{side:g} x {side:g} units"

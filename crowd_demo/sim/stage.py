@@ -7,16 +7,14 @@ running, so it compiles exactly the kernels that the step will call.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
 from typing import Protocol
 
 from crowd_demo.compute.jit import Call, run
 from crowd_demo.registry.entries import load
-from crowd_demo.registry.plugins import installed, owner_of, say
+from crowd_demo.registry.plugins import installed, owner_of
 from crowd_demo.registry.stages import STAGES
+from crowd_demo.registry.texts import say_once
 from crowd_demo.sim.world import World
-
-say_once = cache(say)
 
 
 class Stage(Protocol):

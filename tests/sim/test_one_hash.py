@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from crowds import CROWD, FLOCK, Settings, open_world, shuffle, simulation
 
-from crowd_demo.registry.behaviours import BEHAVIOURS
+from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.registry.entries import EXACT as EXACT_KIND
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, kind_of
 from crowd_demo.sim.neighbours.structures import STRUCTURES

@@ -13,9 +13,9 @@ from crowd_demo.measure.before_after import Times
 from crowd_demo.measure.proof import DrawnView, Finding, Pictures, ProofInParts, Replicas, Values
 from crowd_demo.measure.proof_of_answers import Answers
 from crowd_demo.profile import Profile
-from crowd_demo.registry.entries import Technique
-from crowd_demo.registry.kinds import EXACT, Kind, kind_of_all, strongest
+from crowd_demo.registry.entries import EXACT, Kind, Technique
 from crowd_demo.registry.stages import text_of
+from crowd_demo.registry.techniques import kind_of_all, strongest
 from crowd_demo.sim.simulation import Simulation
 
 FRAME_MS = 1000 / 60  # two copies make steps where a step is shorter,

@@ -16,10 +16,9 @@ from crowd_demo.app.card.effect import PROOF, Stretch, SwitchTimes, counted, exp
 from crowd_demo.app.card.proving import Proving, Switched, is_drawn
 from crowd_demo.measure.proof import DrawnView
 from crowd_demo.profile import Profile
-from crowd_demo.registry.kinds import EXACT
-from crowd_demo.registry.techniques import BY_PATH, hud_word
+from crowd_demo.registry.entries import EXACT
+from crowd_demo.registry.techniques import BY_PATH, hud_word, inactive
 from crowd_demo.render.hud.card import Card, Count, ProofLine, Span, factor_text
-from crowd_demo.sim.inactive import inactive
 from crowd_demo.sim.metrics.readings import Readings
 from crowd_demo.sim.simulation import Simulation
 
@@ -60,7 +59,7 @@ class Trial:
         self._frame = at.sim.profile.frames
         self._drawn = all(is_drawn(BY_PATH[path]) for path in switched.new)  # what changes steps is the larger claim
         self._kind = switched.kind(at.sim.optimizations)
-        self._note = "changes nothing at present, " * (set(switched.new) <= inactive(at.sim))
+        self._note = "changes nothing at present, " * (set(switched.new) <= inactive(at.sim.situation))
         self._until = ""  # why it was over before its time
         self._paused = False
         self._clock = clock

@@ -17,7 +17,7 @@ from crowd_demo.render.colours.base import CATEGORIES, LEVELS, RISING, ColourMod
 from crowd_demo.render.figures.sprites import load_manifest, state_colours
 from crowd_demo.render.formulas import number_of, numbering
 from crowd_demo.render.inks import RGB
-from crowd_demo.sim.measures import speed_text
+from crowd_demo.sim.inspection import speed_text
 from crowd_demo.sim.simulation import Simulation
 
 KINDS = "prey", "predator"

@@ -17,8 +17,7 @@ import pygame
 
 from crowd_demo.config.keys import ACTIONS, by_heading
 from crowd_demo.registry.actions import TOLD_BY_OTHERS
-from crowd_demo.registry.kinds import in_a_line, usual_kind
-from crowd_demo.registry.techniques import BY_PATH
+from crowd_demo.registry.techniques import BY_PATH, marks_in_a_line
 from crowd_demo.render.hud.canvas import (
     ACCENT,
     DIM,
@@ -82,7 +81,7 @@ def _entry(action: str, keys: Sequence[str]) -> Entry:
     technique = BY_PATH.get(action)
     if technique is None:
         return Entry(keys, "", ACTIONS[action].what)
-    return Entry(keys, technique.label.strip(), technique.why, usual_kind(technique).mark)
+    return Entry(keys, technique.label.strip(), technique.why, technique.kind.mark)
 
 
 class Block(NamedTuple):
@@ -145,7 +144,7 @@ class Help:
     def _fitted(self, size: tuple[int, int], brief: bool, scale: float) -> Layout:
         """Laid out at that scale, in as few columns as possible; what does not fit into the window is cut off."""
         ruler, wide = Canvas((1, 1), self.pen, scale, None), min(size[0] / scale - 12, WIDEST)
-        foot = ruler.wrapped(in_a_line(), wide - 2 * PAD, SMALL)
+        foot = ruler.wrapped(marks_in_a_line(), wide - 2 * PAD, SMALL)
         most = size[1] / scale - 8 - HEAD - 3 * EDGE_Y - LINE * len(foot)
         for count in range(1, MOST_COLUMNS + 1):
             width, narrower = ((wide - 2 * PAD + GUTTER) / each - GUTTER for each in (count, count + 1))

@@ -14,9 +14,8 @@ from functools import partial
 
 from crowd_demo.compute.arrays import Ints, Longs
 from crowd_demo.config.keys import key_text
-from crowd_demo.registry.entries import Technique
-from crowd_demo.registry.kinds import MARKED, kind_of
-from crowd_demo.registry.techniques import TECHNIQUES, hud_word
+from crowd_demo.registry.entries import KINDS, Technique
+from crowd_demo.registry.techniques import TECHNIQUES, hud_word, inactive, kind_of, partly_inactive
 from crowd_demo.render.hud.canvas import (
     ACCENT,
     DIM,
@@ -38,7 +37,6 @@ from crowd_demo.render.hud.canvas import (
 )
 from crowd_demo.render.hud.layout import ALWAYS, INNER, RIGHT_WIDTH, PanelSection
 from crowd_demo.render.hud.status import Status, short_ms
-from crowd_demo.sim.inactive import inactive, partly_inactive
 from crowd_demo.sim.metrics.bias import Bias
 from crowd_demo.sim.metrics.push_error import PushError
 from crowd_demo.sim.metrics.readings import Readings, has_field, is_capped, is_staggered
@@ -105,7 +103,7 @@ def crowd_sections(sim: Simulation, readings: Readings, colours: Mapping[str, Co
     """Those for the present techniques; `colours` are those of the agents' states."""
     counters, states = sim.profile.counters, sim.states()
     crowd = {"agents": sim.agents.count, "visible": counters.get("visible", 0), "drawn": counters.get("drawn", 0)}
-    rows = {"sorting": sorting_facts(sim, inactive(sim)), "memory": memory_facts(counters, readings)}
+    rows = {"sorting": sorting_facts(sim, inactive(sim.situation)), "memory": memory_facts(counters, readings)}
     return [
         _row("crowd", {name: f"{count:,.0f}" for name, count in crowd.items()}, 1),
         _row("neighbours", work_facts(counters), 4),
@@ -263,7 +261,7 @@ class Switchboard:
 
     def __init__(self, sim: Simulation, status: Status, keys: Keys) -> None:
         self.options, self.status, self.keys = sim.optimizations, status, keys
-        self._inactive, self._partly = inactive(sim), partly_inactive(sim)
+        self._inactive, self._partly = inactive(sim.situation), partly_inactive(sim.situation)
 
     def draw_group(self, on: Canvas, top: float, name: str, group: Sequence[Technique]) -> None:
         on.left(name, PAD, top + HEAD / 2 + 1, SMALL, FAINT)
@@ -274,7 +272,7 @@ class Switchboard:
         """Explain the marks, and tell the keys of what tells more."""
         on.line(EDGE, (PAD, top + 5), (RIGHT_WIDTH - PAD, top + 5))
         left: float = PAD
-        for kind in MARKED:
+        for kind in KINDS[1:]:
             end = on.left(kind.mark, left, top + 16, SMALL, WARM)
             end = on.left(f" {kind.name}", end, top + 16, SMALL, FAINT)
             on.target((left, top + 8, end - left, 15), "fact", kind.name)

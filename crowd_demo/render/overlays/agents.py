@@ -16,8 +16,7 @@ from crowd_demo.render.inks import BLACK, GREEN, GREY, ORANGE, SCALE, SHADOW, SK
 from crowd_demo.render.overlays.base import NOT_BUILT, OverlayView
 from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.sim.behaviours.people_rules import WAITING, PeopleColumns
-from crowd_demo.sim.inspection import Around, around, pushes_call
-from crowd_demo.sim.measures import length_text
+from crowd_demo.sim.inspection import Around, around, length_text, pushes_call
 from crowd_demo.sim.neighbours.boxes import extents
 from crowd_demo.sim.neighbours.schedule import LONGEST
 

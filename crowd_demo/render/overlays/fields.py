@@ -15,7 +15,7 @@ from crowd_demo.render.hud.status import Key
 from crowd_demo.render.inks import BLACK, BLUE, SHADOW, VERMILION, WHITE, ink
 from crowd_demo.render.overlays.base import NOT_BUILT, OverlayView
 from crowd_demo.render.overlays.sketch import Heat, Sketch, cells_in, draw_heat, squares_in
-from crowd_demo.sim.measures import square_text
+from crowd_demo.sim.inspection import square_text
 from crowd_demo.sim.neighbours.candidates import Cells, Lists, Runs
 from crowd_demo.sim.neighbours.structure import Structure
 from crowd_demo.sim.neighbours.trees import TreeStructure

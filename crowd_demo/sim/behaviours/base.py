@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from crowd_demo.compute.arrays import Floats, Ints
 from crowd_demo.config.model import Config
-from crowd_demo.registry.behaviours import BEHAVIOURS
+from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.registry.entries import load
 from crowd_demo.sim.behaviours.steering import Glide
 from crowd_demo.sim.neighbours.structure import Structure

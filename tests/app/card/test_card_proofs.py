@@ -7,7 +7,7 @@ from driven import Driven
 from watched import Watched
 
 from crowd_demo.app.card import proving
-from crowd_demo.registry.kinds import APPROXIMATE
+from crowd_demo.registry.entries import APPROXIMATE
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.sim.actions import Switch
 from crowd_demo.sim.neighbours.linked import Linked

@@ -11,8 +11,8 @@ from hud_spy import KEYS, Spy, Written, help_of, picture, pixels
 from crowd_demo.app.input.events import MOUSE
 from crowd_demo.config.keys import ACTIONS, key_text
 from crowd_demo.registry.actions import HEADINGS, OVERLAY_HEADING, PROGRAM, TOLD_BY_OTHERS, Action
-from crowd_demo.registry.overlays import OVERLAYS
-from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, grouped
+from crowd_demo.registry.built_in import OVERLAYS
+from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 from crowd_demo.render.hud.canvas import LEAST_PX, Canvas, Pen, scale_for
 from crowd_demo.render.hud.help import (
     ABOUT,
@@ -52,8 +52,9 @@ def test_help_lists_every_action_with_its_real_keys() -> None:
 
 def test_help_is_ordered_by_what_one_wants_to_do() -> None:
     groups = entries_of(KEYS)
-    techniques = {f"Techniques: {name}": [technique.label.strip() for technique in listed]
-                  for name, listed in grouped().items()}
+    techniques: dict[str, list[str]] = {}
+    for technique in TECHNIQUES:
+        techniques.setdefault(f"Techniques: {technique.group}", []).append(technique.label)
     assert list(groups) == [*techniques, *HEADINGS, "Mouse"]
     assert {heading: [entry.name for entry in groups[heading]] for heading in techniques} == techniques
     assert [entry.what for entry in groups[OVERLAY_HEADING]][-1] == OVERLAYS["freeze"].why

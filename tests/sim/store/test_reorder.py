@@ -10,7 +10,7 @@ import pytest
 import reference
 from crowds import open_world, run_through, shuffle, simulation
 
-from crowd_demo.registry.behaviours import BEHAVIOURS
+from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.sim.interaction.interaction_stage import imbalance
 from crowd_demo.sim.neighbours.curves import CURVES, cell_number
 
