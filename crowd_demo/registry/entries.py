@@ -185,8 +185,8 @@ class Technique:
 def _by_old_names(make: Callable[..., None]) -> Callable[..., None]:
     """Let plugins use the names that fields of `Technique` had before 0.2; to be removed in 0.3."""
     @wraps(make)
-    def made(self: Technique, path: str, choices: tuple[Value, ...], default: Value, kind: Kind | bool = EXACT, *others: object,
-             inactive: Decides = never, approximate_if: tuple[tuple[str, Value], ...] = (),
+    def made(self: Technique, path: str, choices: tuple[Value, ...], default: Value, kind: Kind | bool = EXACT,
+             *others: object, inactive: Decides = never, approximate_if: tuple[tuple[str, Value], ...] = (),
              exact: bool | None = None, model: bool = False, partly: Explains | None = None,
              approximate_choices: tuple[Value, ...] = (), approximate_with: tuple[tuple[str, Value], ...] = (),
              **named: object) -> None:

@@ -14,8 +14,7 @@ predicted side, Xu and others 2021 (anticipation velocity model).
 from __future__ import annotations
 
 from crowd_demo.compute.arrays import Float, Int, Mask
-from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.formula import formula
+from crowd_demo.compute.dispatch import formula, implements
 from crowd_demo.compute.simd import any_set, no_sum, root, select, to_float, to_int, wrap32
 from crowd_demo.sim.behaviours.people_rules import PeopleRules, stands
 from crowd_demo.sim.interaction import pairwise

@@ -22,8 +22,7 @@ from numpy.typing import ArrayLike
 
 from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
-from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.formula import formula
+from crowd_demo.compute.dispatch import formula, implements
 from crowd_demo.compute.simd import no_sum, root, select, to_float, to_int, wrap32
 from crowd_demo.compute.simd_memory import pick
 from crowd_demo.config.model import Config

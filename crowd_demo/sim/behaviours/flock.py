@@ -18,8 +18,7 @@ from numpy.typing import ArrayLike
 
 from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Doubles, Float, Floats, Int, Ints
-from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.formula import formula
+from crowd_demo.compute.dispatch import formula, implements
 from crowd_demo.compute.packed import sum_capacity
 from crowd_demo.compute.simd import chance, root, select
 from crowd_demo.compute.simd_memory import gather, pick

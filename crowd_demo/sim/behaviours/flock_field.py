@@ -21,8 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Float, Floats, Int, Longs
-from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.formula import formula
+from crowd_demo.compute.dispatch import formula, implements
 from crowd_demo.compute.jit import Call, call, kernel
 from crowd_demo.compute.simd import LANES, no_sum, select, wrap32
 from crowd_demo.sim.behaviours.flock_rules import (

@@ -27,8 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Float, Int, Ints, Mask
-from crowd_demo.compute.dispatch import generic, implements
-from crowd_demo.compute.formula import formula
+from crowd_demo.compute.dispatch import formula, generic, implements
 from crowd_demo.compute.packed import CountingSum, counted, nothing_counted, settled
 from crowd_demo.compute.simd import inverse_root, no_sum, root, select, to_float, to_int, wrap32
 from crowd_demo.sim.interaction import nearest, pairwise

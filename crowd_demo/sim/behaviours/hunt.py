@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
-from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.formula import formula
+from crowd_demo.compute.dispatch import formula, implements
 from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.compute.simd import inverse_root, root, select, to_float
 from crowd_demo.compute.simd_memory import pick

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Ints
-from crowd_demo.compute.formula import formula
+from crowd_demo.compute.dispatch import formula
 from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.compute.simd import LANES, lane_numbers, root, select
 from crowd_demo.compute.simd_memory import gather, load, onward, put

@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask, Rules
-from crowd_demo.compute.dispatch import generic, implements, provide
+from crowd_demo.compute.dispatch import generic, implements
 from crowd_demo.compute.simd_memory import load, store, take
 from crowd_demo.sim.store.columns import Columns
 
@@ -149,7 +149,7 @@ def observes(*floats: Field, ints: Sequence[Field] = ()) -> Callable[[Kind], Kin
         names |= {"Observed": record, "load": load, "store": store, "take": take, "__name__": kind.__module__}
         exec(compile(source, getattr(sys.modules[kind.__module__], "__file__", "observed"), "exec"), names)
         for each in (copy_to_strip, read_columns, read_strip, load_register):
-            provide(each, names[each.__name__], kind)
+            implements(each, kind, by_rule=False)(names[each.__name__])
         RECORDS[kind], COLUMNS[kind] = record, tuple(array for array in arrays if "." not in array)
         return kind
     return declare
