@@ -14,12 +14,12 @@ from crowd_demo.config.keys import ACTIONS, keys_of
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.profile import Profile
-from crowd_demo.registry.entries import Situation
+from crowd_demo.registry.entries import Situation, load
+from crowd_demo.registry.techniques import STRUCTURES
 from crowd_demo.render.hud.canvas import TEXT, Colour, Pen
 from crowd_demo.render.hud.help import Help
 from crowd_demo.render.hud.hud import Hud
 from crowd_demo.render.hud.status import Status
-from crowd_demo.sim.neighbours.structures import STRUCTURES
 
 STAGES = {"index": 0.4, "see": 0.9, "move": 0.3, "cull": 0.1, "blit": 1.5, "hud": 0.2, "flip": 0.8}
 KEYS = {action: keys_of(Config.model_validate({}).keys, action) for action in ACTIONS}
@@ -81,7 +81,7 @@ class Crowd(SimpleNamespace):
 
     @property
     def situation(self) -> Situation:
-        obeyed = STRUCTURES[self.optimizations.neighbours].OBEYS
+        obeyed = load(STRUCTURES[self.optimizations.neighbours]).OBEYS
         return Situation(self.optimizations.get, obeyed, self.behaviour.techniques, self.life.active)
 
     @property

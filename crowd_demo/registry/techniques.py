@@ -26,6 +26,18 @@ from crowd_demo.registry.entries import (
 )
 from crowd_demo.registry.plugins import with_plugins
 
+_STRUCTURES = "crowd_demo.sim.neighbours"
+STRUCTURES: dict[str, str] = {  # the code of each neighbour structure; a behaviour may have one of its own instead
+    "none": f"{_STRUCTURES}.cell_structures:Brute",
+    "linked": f"{_STRUCTURES}.cell_structures:Linked",
+    "buckets": f"{_STRUCTURES}.cell_structures:Buckets",
+    "sorted": f"{_STRUCTURES}.cell_structures:Sorted",
+    "z_grid": f"{_STRUCTURES}.z_grid:ZGrid",
+    "kd_tree": f"{_STRUCTURES}.tree_structures:KdTree",
+    "aabb_tree": f"{_STRUCTURES}.tree_structures:AabbTree",
+    "field": f"{_STRUCTURES}.cell_structures:Sorted",
+}
+
 
 def _unused(path: str, *needed: tuple[str, Value]) -> Callable[[Situation], bool]:
     """True if neither structure nor behaviour uses a technique, or if another one does not have the value it needs."""
@@ -62,8 +74,7 @@ def _lanes_left(situation: Situation) -> str:
 
 BUILT_IN: tuple[Technique, ...] = (
     Technique(
-        "neighbours", ("none", "linked", "buckets", "sorted", "z_grid", "kd_tree", "aabb_tree", "field"),
-        "sorted", EXACT, "neighbours",
+        "neighbours", tuple(STRUCTURES), "sorted", EXACT, "neighbours",
         "how neighbours are found: test all pairs, cell lists, a sorted grid, a grid in Z order, or trees; or a smoothed"
         " field instead",
         stage="see", key="1", group="search", inactive=_instead_of_a_field, approximate_if=(("neighbours", "field"),),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from crowd_demo.compute.jit import Call
+from crowd_demo.registry.entries import load
+from crowd_demo.registry.techniques import STRUCTURES
 from crowd_demo.sim.neighbours.structure import Structure
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.store.reorder import reorder_calls, reorder_due
@@ -31,17 +33,22 @@ class Index(Stage):
 
     name = "index"
 
-    def __init__(self, structures: Mapping[str, type[Structure]]) -> None:
-        self.structures = structures
+    def __init__(self, own: Mapping[str, type[Structure]]) -> None:
+        """`own` are those of the behaviour, which replace others of the same name."""
+        self._own = own
         self._made_for: tuple[str, Sizes | None] = "", None
         self._structure: Structure
+
+    def kind(self, name: str) -> type[Structure]:
+        """Return the structure of that name."""
+        return self._own.get(name) or load(STRUCTURES[name])
 
     def structure(self, world: World) -> Structure:
         """Return that structure; make it again when the options or the sizes of memory have changed."""
         name, sizes = world.options.neighbours, world.sizes
         if self._made_for[0] != name or self._made_for[1] is not sizes:
             self._made_for = name, sizes
-            self._structure = self.structures[name](world.domain)
+            self._structure = self.kind(name)(world.domain)
         return self._structure
 
     def built(self, world: World) -> Structure | None:

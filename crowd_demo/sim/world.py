@@ -30,9 +30,8 @@ from crowd_demo.sim.store.columns import Columns
 from crowd_demo.sim.store.reorder import Drift
 from crowd_demo.sim.terrain.crowding import Crowding
 from crowd_demo.sim.terrain.flow_fields import FlowFields
-from crowd_demo.sim.terrain.ground import Ground, ground_of
+from crowd_demo.sim.terrain.ground import Ground, WallField, ground_of
 from crowd_demo.sim.terrain.tiles import Rectangle, Terrain
-from crowd_demo.sim.terrain.wall_field import WallField
 
 WORTH_NS = 65_536  # of work that a worker should have: starting one takes 10 to 85 us (docs/design/threads.md)
 LIGHT_NS = 2.0  # time of indexing, moving in lanes or culling, for each agent
@@ -187,7 +186,7 @@ class World:
         """Derive what the kernels need from the walls."""
         if self.needs.margin > 0:
             self.wall_field.rebuild(self.terrain)
-        self.ground = ground_of(self.terrain, self.needs.body, self.wall_field.away)
+        self.ground = ground_of(self.terrain, self.needs.body, self.wall_field)
         if self.needs.paths:
             self.flow_fields.forget_outdated(self.terrain)
 

@@ -7,9 +7,8 @@ import pytest
 from crowds import CROWD, Settings, simulation
 
 from crowd_demo.measure.proof_of_answers import GROUP, SAMPLE, TOGETHER, Answers, answers, sample_groups
-from crowd_demo.sim.neighbours.linked import Linked
-from crowd_demo.sim.neighbours.sorted import Sorted
-from crowd_demo.sim.neighbours.structures import STRUCTURES
+from crowd_demo.registry.techniques import STRUCTURES
+from crowd_demo.sim.neighbours.cell_structures import Linked, Sorted
 
 
 class Forgetful(Linked):
@@ -79,10 +78,10 @@ def test_registers_are_asked_too(neighbours: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "wrong", "old", "new"), [
-    ("linked", Forgetful, {"neighbours": "sorted"}, {"neighbours": "linked"}),
-    ("sorted", WrongRegisters, {"simd": False}, {"simd": True})])
-def test_wrong_answers_are_caught(monkeypatch: pytest.MonkeyPatch, name: str, wrong, old, new) -> None:
-    monkeypatch.setitem(STRUCTURES, name, wrong)
+    ("linked", "Forgetful", {"neighbours": "sorted"}, {"neighbours": "linked"}),
+    ("sorted", "WrongRegisters", {"simd": False}, {"simd": True})])
+def test_wrong_answers_are_caught(monkeypatch: pytest.MonkeyPatch, name: str, wrong: str, old, new) -> None:
+    monkeypatch.setitem(STRUCTURES, name, f"{__name__}:{wrong}")
     sim = simulation("1k", agents=3000, map="null", world__width=1500, world__height=1200)
     proof = Answers(sim, old, new, exact=True)
     told(proof)

@@ -11,8 +11,7 @@ from crowds import CROWD, FLOCK, Settings, open_world, shuffle, simulation
 
 from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.registry.entries import EXACT as EXACT_KIND
-from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, kind_of
-from crowd_demo.sim.neighbours.structures import STRUCTURES
+from crowd_demo.registry.techniques import BY_PATH, STRUCTURES, TECHNIQUES, kind_of
 from crowd_demo.sim.simulation import Simulation
 
 STEPS = 40

@@ -38,8 +38,8 @@ from crowd_demo.sim.behaviours.flock_rules import (
 from crowd_demo.sim.interaction import pairwise
 from crowd_demo.sim.interaction.pairwise import Seen, Sums, observes
 from crowd_demo.sim.neighbours.candidates import Cells
+from crowd_demo.sim.neighbours.cell_structures import Sorted
 from crowd_demo.sim.neighbours.schedule import Turn, due
-from crowd_demo.sim.neighbours.sorted import Sorted
 from crowd_demo.sim.neighbours.structure import Domain
 from crowd_demo.sim.store.columns import Columns
 

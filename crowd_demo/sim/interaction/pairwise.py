@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask, Rules
 from crowd_demo.compute.dispatch import generic, implements
+from crowd_demo.compute.simd import no_sum
 from crowd_demo.compute.simd_memory import load, store, take
 from crowd_demo.sim.store.columns import Columns
 
@@ -56,7 +57,7 @@ def load_register(rules: Rules, strip: Strip, at: Int) -> Seen:
 
 @generic
 def no_sums(rules: Rules, like: Float) -> Sums:
-    """Return the sums over no neighbours; `like` is a number or a register, for the width."""
+    """Return the sums over no neighbours, by default three: a count, and sums along x and y. `like` gives the width."""
 
 
 @generic
@@ -77,7 +78,7 @@ def perceive(rules: Rules, me: Seen, other: Seen) -> tuple[Mask, Float]:
     """
 
 
-# --- what it may define besides --------------------------------------------------------------------------------------
+# --- what it may define besides, and defaults ------------------------------------------------------------------------
 
 @generic
 def sum_capacity(rules: Rules) -> Int:
@@ -87,6 +88,11 @@ def sum_capacity(rules: Rules) -> Int:
 @generic
 def settle(rules: Rules, me: Seen, sums: Sums) -> Sums:
     """Return the sums of a register with room for as many again."""
+
+
+@implements(no_sums, object)
+def _count_and_vector(rules: Rules, like: Float) -> Sums:
+    return no_sum(like), no_sum(like), no_sum(like)
 
 
 @implements(sum_capacity, object)

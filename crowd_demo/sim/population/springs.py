@@ -22,7 +22,7 @@ from crowd_demo.compute.arrays import Float, Floats, Ints, Whole
 from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.compute.simd import root, to_float, to_int, wrap32
 from crowd_demo.config.model import Config
-from crowd_demo.sim.population.spring_patterns import pinned, reaches, tied
+from crowd_demo.sim.population.spawn import pinned, reaches, tied
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.store.columns import Columns

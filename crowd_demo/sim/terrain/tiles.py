@@ -86,9 +86,6 @@ class Terrain:
     def columns(self) -> int:
         return int(self.blocked.shape[1])
 
-    def set_wall(self, column: int, row: int, wall: bool) -> None:
-        self.set_walls((column, row, column + 1, row + 1), wall)
-
     def set_walls(self, rectangle: Rectangle, wall: bool) -> None:
         """Build or remove walls; tiles outside the map are ignored. Water stays water."""
         left, top, right, bottom = rectangle
@@ -141,6 +138,21 @@ class Terrain:
             todo = todo[(x[todo] >= self.walls.width) | (y[todo] >= self.walls.height)]
             draw += 3
         return x, y
+
+    def step_out(self, x: Floats, y: Floats) -> None:
+        """Move whoever stands in a wall to the centre of the nearest free tile in the world; changes x and y, float32[n]."""
+        walls = self.walls
+        rows, columns = (y * walls.inv_tile).astype(np.int64), (x * walls.inv_tile).astype(np.int64)
+        caught = np.flatnonzero(self.blocked[rows, columns])
+        free = np.argwhere(self.blocked == 0)
+        free = free[((free + 0.5) * float(walls.tile) < (float(walls.height), float(walls.width))).all(axis=1)]
+        if not len(caught) or not len(free):
+            return
+        tiles, which = np.unique(rows[caught] * self.columns + columns[caught], return_inverse=True)
+        for number, tile in enumerate(tiles):
+            row, column = divmod(int(tile), self.columns)
+            nearest = free[((free - (row, column)) ** 2).sum(axis=1).argmin()]
+            y[caught[which == number]], x[caught[which == number]] = (nearest + 0.5) * float(walls.tile)
 
     def calls(self) -> tuple[Call, ...]:
         """Return the compiled functions that this class runs, for compiling ahead."""

@@ -144,10 +144,10 @@ def test_fields_are_made_again_when_walls_have_changed_and_only_then() -> None:
     view = fields.fields
     assert not fields.forget_outdated(terrain) and fields.complete
     assert way_costs(view.direction[0])[2, 0] == 30
-    terrain.set_wall(0, 1, False)
+    terrain.set_walls((0, 1, 1, 2), False)
     assert fields.forget_outdated(terrain) and not fields.complete
     assert way_costs(make_fields(fields, terrain).fields.direction[0])[2, 0] == 10
-    terrain.set_wall(0, 0, True)  # the destination itself
+    terrain.set_walls((0, 0, 1, 1), True)  # the destination itself
     assert fields.forget_outdated(terrain)
     assert (make_fields(fields, terrain).fields.direction == UNREACHABLE).all()
 
