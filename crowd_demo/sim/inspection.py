@@ -17,6 +17,7 @@ from crowd_demo.config.metres import metres, per_square_metre
 from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.sim.behaviours.people_rules import WAITING
 from crowd_demo.sim.interaction.pairwise import accumulate, finish, no_sums, perceive, read_columns
+from crowd_demo.sim.interaction.runs import written_out
 from crowd_demo.sim.neighbours.candidates import Cells, Lists, Runs
 from crowd_demo.sim.neighbours.schedule import LONGEST
 from crowd_demo.sim.neighbours.structure import Structure
@@ -98,7 +99,7 @@ def around(sim: Simulation, slot: int) -> Around | None:
         case Cells() as cells:
             return _in_cells(cells, slot, structure.domain.grid.cell)
         case Lists() as lists:
-            return _in_lists(sim, lists, slot, structure.domain.grid.cell)
+            return _in_cells(written_out(lists, sim.agents.count), slot, structure.domain.grid.cell)
         case Runs() as runs:
             return _in_runs(structure, runs, slot)
     return None
@@ -126,30 +127,6 @@ def _in_cells(cells: Cells, slot: int, cell: float) -> Around:
     parts = [cells.order[start[each * cells.columns + left]:start[each * cells.columns + right]] for each in near]
     return Around(f"cell {column}, {row}", True, _box_of(row, column, 0, cells.rows, cells.columns, cell),
                   _box_of(row, column, cells.reach, cells.rows, cells.columns, cell), _others(np.concatenate(parts), slot))
-
-
-def _in_lists(sim: Simulation, lists: Lists, slot: int, cell: float) -> Around | None:
-    """Since it was put into a list the agent has moved by up to a step, so the cells beside its own are searched too."""
-    columns = sim.agents.columns
-    row, column = int(columns.y[slot] / cell), int(columns.x[slot] / cell)
-    for near in range(max(row - 1, 0), min(row + 2, lists.rows)):
-        for beside in range(max(column - 1, 0), min(column + 2, lists.columns)):
-            if slot in _listed(lists, near, beside):
-                box = _box_of(near, beside, lists.reach, lists.rows, lists.columns, cell)
-                found = [each for r in range(max(near - lists.reach, 0), min(near + lists.reach + 1, lists.rows))
-                         for c in range(max(beside - lists.reach, 0), min(beside + lists.reach + 1, lists.columns))
-                         for each in _listed(lists, r, c)]
-                return Around(f"cell {beside}, {near}", True, _box_of(near, beside, 0, lists.rows, lists.columns, cell), box,
-                              _others(np.array(found, np.int32), slot))
-    return None
-
-
-def _listed(lists: Lists, row: int, column: int) -> list[int]:
-    found, slot = [], int(lists.head[row * lists.columns + column])
-    while slot >= 0:
-        found.append(slot)
-        slot = int(lists.next[slot])
-    return found
 
 
 def _in_runs(structure: Structure, runs: Runs, slot: int) -> Around:

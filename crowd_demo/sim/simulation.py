@@ -309,7 +309,7 @@ class Simulation:
             world.read_terrain()
         world.restore_crowding(snapshot.crowding)
         self.agents.restore(snapshot.columns, snapshot.generations)
-        self._shared = Shared(snapshot.generations, self.agents.handles.deaths, snapshot.kinds, self.terrain.version)
+        self._shared = Shared(snapshot.generations, self.agents.handles.removed, snapshot.kinds, self.terrain.version)
         if self.links.ends is not snapshot.link_ends:
             self.links.restore(snapshot.link_ends, snapshot.link_generations)
         self.life.restore(snapshot.population)

@@ -207,7 +207,7 @@ class Inspector:
     def _slot_of(self, sim: Simulation, identity: int) -> int | None:
         """Its slot; None while it is gone. After a restart it is the one with the same id."""
         handles, ids = sim.agents.handles, np.array([identity])
-        if identity >= handles.limit or not handles.living(ids)[0]:
+        if identity >= handles.limit or not handles.has(ids)[0]:
             return None
         if self._sim is None or self._sim() is not sim:
             self._sim, self._generation = ref(sim), int(handles.generations[identity])

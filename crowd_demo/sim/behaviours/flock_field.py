@@ -34,6 +34,7 @@ from crowd_demo.sim.behaviours.flock_rules import (
     no_separation,
     separation_of,
     settle_separation,
+    sum_capacity,
 )
 from crowd_demo.sim.interaction import pairwise
 from crowd_demo.sim.interaction.pairwise import Seen, Sums, observes
@@ -152,9 +153,7 @@ def accumulate(rules: FieldRules, me: Seen, other: Seen, sums: Sums) -> Sums:
     return met + select(near, rules.one, 0), add_separation(rules.apart, near, dx, dy, distance_sq, other.px, other.py, apart)
 
 
-@implements(pairwise.sum_capacity, FieldRules)
-def sum_capacity(rules: FieldRules) -> Int:
-    return np.int64(rules.sum_capacity)
+implements(pairwise.sum_capacity, FieldRules)(sum_capacity)
 
 
 @implements(pairwise.settle, FieldRules)

@@ -94,7 +94,7 @@ def who_dies(world: World, count: int) -> Ints:
     while len(drawn) < count:
         numbers = np.arange(draws, draws + more, dtype=np.uint32)
         ids = (hashing.scramble(numbers ^ key) % limit).astype(np.int32)
-        drawn = _first_of_each(np.concatenate((drawn, ids[handles.living(ids)])))
+        drawn = _first_of_each(np.concatenate((drawn, ids[handles.has(ids)])))
         draws, more = draws + more, more * 2
     return drawn[:count]
 

@@ -73,7 +73,7 @@ class Agents(Generic[Kind]):
             self.front[:, :self.count] = old[:, :self.count]
         for name, column in zip(self.names, self.columns, strict=True):
             column[self.count:self.count + added] = values.get(name, 0)
-        self.handles.add(ids)
+        self.handles.add_new(ids)
         self._resize(self.count + added)
 
     def remove(self, ids: Whole, mode: str = "swap_back", workers: int = 1) -> None:
@@ -82,12 +82,12 @@ class Agents(Generic[Kind]):
         `deferred` leaves the gaps until `closing` has run; the columns may not be read before.
         """
         if mode == "swap_back":
-            moves = self.handles.remove(ids, mode)
+            moves = self.handles.discard_many(ids, mode)
             self.front[:, moves.target] = self.front[:, moves.source]
             if self.count > len(self.handles):
                 self._resize(len(self.handles))
         else:
-            self.handles.remove(ids, "deferred")
+            self.handles.discard_many(ids, "deferred")
             if mode == "shift":
                 self.close_gaps(workers)
 

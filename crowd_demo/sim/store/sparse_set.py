@@ -103,7 +103,7 @@ class SparseSet:
         return self._dense[:self._end]
 
     def has(self, ids: ArrayLike) -> Bools:
-        return self.slots_of(ids) >= 0
+        return SparseSet.slots_of(self, ids) >= 0  # needs no slots that are right
 
     def slots_of(self, ids: ArrayLike) -> Ints:
         """Return int32[n]: the slot of each id, -1 for others than members."""
@@ -186,6 +186,11 @@ class SparseSet:
         free = np.flatnonzero(self._sparse < 0)[:count]
         beyond = np.arange(len(self._sparse), len(self._sparse) + count - len(free))
         return np.concatenate((free, beyond)).astype(np.int32)
+
+    @property
+    def gaps(self) -> int:
+        """Number of gaps that removed members have left."""
+        return self._gap_count
 
     @property
     def nbytes(self) -> int:

@@ -19,7 +19,7 @@ import numpy as np
 
 from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Longs, Marks
-from crowd_demo.compute.jit import Call, call, device
+from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import select, splat, to_int
 from crowd_demo.config.map_data import FLOOR, WALL, WATER, MapData
 
@@ -153,10 +153,6 @@ class Terrain:
             row, column = divmod(int(tile), self.columns)
             nearest = free[((free - (row, column)) ** 2).sum(axis=1).argmin()]
             y[caught[which == number]], x[caught[which == number]] = (nearest + 0.5) * float(walls.tile)
-
-    def calls(self) -> tuple[Call, ...]:
-        """Return the compiled functions that this class runs, for compiling ahead."""
-        return (call(label_areas, self.blocked, self._labels, self._stack),)
 
     def _random_points(self, ground: Longs, ids: Longs, seed: int,
                        draw: int) -> tuple[Floats, Floats]:

@@ -191,6 +191,6 @@ def test_a_world_without_destinations_has_no_fields() -> None:
 
 def test_the_kernels_can_be_compiled_ahead() -> None:
     terrain = Terrain(None, 100, 100)
-    calls = FlowFields(terrain).calls(terrain, Crowding(terrain).prices(0), 1) + terrain.calls()
+    calls = FlowFields(terrain).calls(terrain, Crowding(terrain).prices(0), 1)
     compile_calls(calls)
     assert all(is_compiled(call) for call in calls)
