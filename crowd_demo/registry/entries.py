@@ -236,7 +236,7 @@ class OverlayEntry(NamedTuple):
 
 
 class ColourEntry(NamedTuple):
-    """A colour mode: what the colours of agents tell. `name` is a choice of `scene.colours` in the YAML."""
+    """A colour mode: what the colours of agents mean. `name` is a choice of `scene.colours` in the YAML."""
 
     name: Name
     why: Text

@@ -17,7 +17,7 @@ PARTS = {
 
 
 class StageText(NamedTuple):
-    """What is told of a stage."""
+    """What is known of a stage."""
 
     name: str  # as in the profile
     part: str  # one of `PARTS`

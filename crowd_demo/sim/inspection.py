@@ -1,4 +1,4 @@
-"""What the arrays that the last step left tell about one agent, or about those in a rectangle.
+"""What is known of one agent, or of those in a rectangle, from the arrays that the last step left.
 
 Reading changes nothing. Candidates are those that the step found in the present structure. Which of them are neighbours is
 tested at their present positions, by the behaviour's own test.
@@ -52,7 +52,7 @@ def mark_perceived(columns: Columns, rules: Rules, slot: int, candidates: Ints, 
 
 
 def perceive_call(sim: Simulation, slot: int, candidates: Ints) -> tuple[Call, Bytes]:
-    """Return the kernel that tells which candidates are neighbours, and the array that it writes."""
+    """Return the kernel that finds which candidates are neighbours, and the array that it writes."""
     found = np.zeros(len(candidates), np.uint8)
     return call(mark_perceived, sim.agents.columns, sim.world.rules, slot, candidates, found), found
 
@@ -77,7 +77,7 @@ def find_pushes(columns: Columns, rules: Rules, slots: Ints, first: Ints, candid
 
 
 def pushes_call(sim: Simulation, slots: Ints, candidates: Sequence[Ints]) -> tuple[Call, Floats]:
-    """Return the kernel that tells how much each candidate pushes its agent, and the array that it writes, float32[n, 2]."""
+    """Return the kernel that finds how much each candidate pushes its agent, and the array that it writes, float32[n, 2]."""
     first = np.cumsum([0, *map(len, candidates)]).astype(np.int32)
     pushes = np.zeros((int(first[-1]), 2), np.float32)
     joined = np.concatenate([np.zeros(0, np.int32), *candidates]).astype(np.int32)
@@ -109,7 +109,7 @@ def _others(slots: Ints, slot: int) -> Ints:
     return slots[slots != slot]
 
 
-def _place_in(order: Ints, count: int, slot: int) -> int:
+def _index_of(slot: int, order: Ints, count: int) -> int:
     return int((order[:count] == slot).argmax())
 
 
@@ -120,8 +120,8 @@ def _box_of(row: int, column: int, reach: int, rows: int, columns: int, cell: fl
 
 def _in_cells(cells: Cells, slot: int, cell: float) -> Around:
     start = cells.start[:cells.rows * cells.columns + 1]
-    place = _place_in(cells.order, int(start[-1]), slot)
-    row, column = divmod(int(np.searchsorted(start, place, "right")) - 1, cells.columns)
+    index = _index_of(slot, cells.order, int(start[-1]))
+    row, column = divmod(int(np.searchsorted(start, index, "right")) - 1, cells.columns)
     left, right = max(column - cells.reach, 0), min(column + cells.reach + 1, cells.columns)
     near = range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows))
     parts = [cells.order[start[each * cells.columns + left]:start[each * cells.columns + right]] for each in near]
@@ -131,8 +131,8 @@ def _in_cells(cells: Cells, slot: int, cell: float) -> Around:
 
 def _in_runs(structure: Structure, runs: Runs, slot: int) -> Around:
     groups = int(runs.groups[0])
-    place = _place_in(runs.order, int(runs.start[groups]), slot)
-    group = int(np.searchsorted(runs.start[:groups + 1], place, "right")) - 1
+    index = _index_of(slot, runs.order, int(runs.start[groups]))
+    group = int(np.searchsorted(runs.start[:groups + 1], index, "right")) - 1
     parts = [runs.order[runs.first[group, k]:runs.last[group, k]] for k in range(runs.count[group])]
     found = np.concatenate(parts) if parts else np.zeros(0, np.int32)
     if isinstance(structure, TreeStructure):
@@ -175,10 +175,10 @@ def _goal_of(sim: Simulation, slot: int) -> list[tuple[str, str]]:
     if goal is None:
         return []
     to_x, to_y = getattr(columns, "goal_x", columns.x)[slot], getattr(columns, "goal_y", columns.y)[slot]
-    away = float(np.hypot(to_x - columns.x[slot], to_y - columns.y[slot]))
+    offset = float(np.hypot(to_x - columns.x[slot], to_y - columns.y[slot]))
     seen = getattr(columns, "sees", None)
     sight = "" if seen is None else ", in sight" if seen[slot] else ", not in sight"
-    return [("goal", f"destination {int(goal[slot])}{sight}"), ("distance", length_text(sim, away))]
+    return [("goal", f"destination {int(goal[slot])}{sight}"), ("distance", length_text(sim, offset))]
 
 
 def _ages_of(sim: Simulation, slot: int) -> list[tuple[str, str]]:

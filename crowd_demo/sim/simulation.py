@@ -32,8 +32,18 @@ from crowd_demo.sim.population.births_deaths import BirthsDeaths
 from crowd_demo.sim.population.spawn import spawn_positions
 from crowd_demo.sim.population.springs import FindLinkEnds, HoldPins, Springs
 from crowd_demo.sim.snapshot import Shared, Snapshot, differences, state_hash
-from crowd_demo.sim.stage import Stage, run_stages, unchecked, with_plugin_stages
-from crowd_demo.sim.stages import Compact, CullingGrid, Index, Query, Reorder, SharedGrid
+from crowd_demo.sim.stage import (
+    Compact,
+    CullingGrid,
+    Index,
+    Query,
+    Reorder,
+    SharedGrid,
+    Stage,
+    run_stages,
+    unchecked,
+    with_plugin_stages,
+)
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.store.columns import Columns
 from crowd_demo.sim.terrain.tiles import Rectangle, Terrain

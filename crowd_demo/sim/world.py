@@ -25,9 +25,8 @@ from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.sim.neighbours.grid import Grid
 from crowd_demo.sim.neighbours.schedule import Turn, turn
 from crowd_demo.sim.neighbours.structure import Domain
-from crowd_demo.sim.store.agents import Agents
+from crowd_demo.sim.store.agents import Agents, Drift
 from crowd_demo.sim.store.columns import Columns
-from crowd_demo.sim.store.reorder import Drift
 from crowd_demo.sim.terrain.crowding import Crowding
 from crowd_demo.sim.terrain.flow_fields import FlowFields
 from crowd_demo.sim.terrain.ground import WallField, ground_of

@@ -17,8 +17,7 @@ from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.registry.entries import load
 from crowd_demo.sim.behaviours.steering import Glide
 from crowd_demo.sim.neighbours.structure import Structure
-from crowd_demo.sim.stage import Stage
-from crowd_demo.sim.stages import Index
+from crowd_demo.sim.stage import Index, Stage
 from crowd_demo.sim.terrain.tiles import Terrain
 from crowd_demo.sim.world import Needs, World
 

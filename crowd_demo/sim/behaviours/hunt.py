@@ -33,8 +33,7 @@ from crowd_demo.sim.behaviours.flock_rules import IN_FIXED_POINT, FlockRules
 from crowd_demo.sim.behaviours.steering import Glide
 from crowd_demo.sim.interaction import nearest, pairwise
 from crowd_demo.sim.interaction.pairwise import COLUMNS, RECORDS, Seen, Sums, observes
-from crowd_demo.sim.stage import Stage
-from crowd_demo.sim.stages import Index
+from crowd_demo.sim.stage import Index, Stage
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.terrain.ground import Ground
 from crowd_demo.sim.terrain.tiles import Terrain

@@ -55,8 +55,7 @@ from crowd_demo.sim.behaviours.people_rules import (
 from crowd_demo.sim.behaviours.steering import Move, advance, move_call
 from crowd_demo.sim.behaviours.wayfinding import CheckSight, LookForCrowds, MakeFlowFields, TakeHeadings
 from crowd_demo.sim.neighbours.schedule import BAND_RADII
-from crowd_demo.sim.stage import Stage
-from crowd_demo.sim.stages import Index
+from crowd_demo.sim.stage import Index, Stage
 from crowd_demo.sim.terrain.ground import Ground, slide
 from crowd_demo.sim.terrain.tiles import Terrain, Walls
 from crowd_demo.sim.world import Needs, World

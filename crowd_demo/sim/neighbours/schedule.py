@@ -89,15 +89,15 @@ def next_look(turn: Turn, columns: Columns, slot: Int) -> int:
 
 @device
 def next_looks(turn: Turn, columns: Columns, slots: Int, x: Float, y: Float, wanted: Mask) -> Int:
-    """Return the next `look_at` of sixteen agents at these places; anything for lanes that are not wanted."""
+    """Return the next `look_at` of sixteen agents at these positions; anything for lanes that are not wanted."""
     nowhere = splat(np.int32(0), x)
     if turn.period == 1:  # everywhere the same
         return nowhere + turn.next_look[0]
     if turn.by_id:
-        place = modulo(gather(columns.id, slots), turn.period, turn.inv_period)
+        index = modulo(gather(columns.id, slots), turn.period, turn.inv_period)
     else:
-        place = to_int(y * turn.inv_band) * turn.columns + to_int(x * turn.inv_column)
-    return gather(turn.next_look, select(wanted, place, nowhere))
+        index = to_int(y * turn.inv_band) * turn.columns + to_int(x * turn.inv_column)
+    return gather(turn.next_look, select(wanted, index, nowhere))
 
 
 class IdTurn(NamedTuple):

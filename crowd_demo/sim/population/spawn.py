@@ -93,6 +93,6 @@ def _cloth(ids: Whole, config: Config, terrain: Terrain, seed: int) -> tuple[Flo
 
 
 def _columns(ids: Whole, config: Config, terrain: Terrain, seed: int) -> tuple[Floats | Doubles, Floats | Doubles]:
-    column, place = np.divmod(ids, config.links.length)
+    column, behind = np.divmod(ids, config.links.length)
     x, y = terrain.random_walkable(column.astype(np.int64), seed)
-    return x - place * config.links.rest, y
+    return x - behind * config.links.rest, y
