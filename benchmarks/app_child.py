@@ -32,7 +32,7 @@ from crowd_demo.app.options import RunOptions
 from crowd_demo.app.process.worker import Worker
 from crowd_demo.app.program import Program
 from crowd_demo.app.screen.window import open_window
-from crowd_demo.compute.jit import compile_calls, make_compiler_ready
+from crowd_demo.compute.jit import compile_launches, make_compiler_ready
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import with_values
 from crowd_demo.measure.comparison import collect, interleave
@@ -142,13 +142,13 @@ def compile_cpu(config_name: str, frames: int, choice: str) -> dict[str, Any]:
     """One kernel after the other, all in this process."""
     config = load_config(config_name)
     ahead, (technique, value) = Ahead(config), technique_and_value(choice)
-    compile_calls(ahead.missing(config.optimizations))
+    compile_launches(ahead.missing(config.optimizations))
     make_compiler_ready()
     kernels = []
-    for call in ahead.missing(with_values(config.optimizations, {technique.path: value})):
+    for launch in ahead.missing(with_values(config.optimizations, {technique.path: value})):
         begun = time.process_time()
-        compile_calls((call,))
-        kernels.append((call.name, time.process_time() - begun))
+        compile_launches((launch,))
+        kernels.append((launch.name, time.process_time() - begun))
     return {"kernels": kernels}
 
 

@@ -64,7 +64,7 @@ def run_through(sim: Simulation, last: str) -> None:
     refresh_rules(sim)
     for stage in sim.stages:
         if stage.wanted(sim.world):
-            run(stage.calls(sim.world))
+            run(stage.launches(sim.world))
             stage.commit(sim.world)
         if stage.name == last:
             return

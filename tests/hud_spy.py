@@ -21,9 +21,9 @@ from crowd_demo.render.hud.help import Help
 from crowd_demo.render.hud.hud import Hud
 from crowd_demo.render.hud.status import Status
 
-STAGES = {"index": 0.4, "see": 0.9, "move": 0.3, "cull": 0.1, "blit": 1.5, "hud": 0.2, "flip": 0.8}
+STAGES = {"index": 0.4, "interaction": 0.9, "move": 0.3, "cull": 0.1, "blit": 1.5, "hud": 0.2, "flip": 0.8}
 KEYS = {action: keys_of(Config.model_validate({}).keys, action) for action in ACTIONS}
-PATHS = frozenset({"stagger.sight", "stagger.paths", "avoidance", "contact"})
+PATHS = frozenset({"stagger.sight", "stagger.paths", "avoidance", "overlap_passes"})
 
 
 class Written(NamedTuple):
@@ -86,7 +86,7 @@ class Crowd(SimpleNamespace):
 
     @property
     def world(self) -> SimpleNamespace:
-        return SimpleNamespace(cap=self.optimizations.cap, grid=SimpleNamespace(cell=32.0))
+        return SimpleNamespace(cap=self.optimizations.neighbour_limit, grid=SimpleNamespace(cell=32.0))
 
 
 def life(active: bool = False) -> SimpleNamespace:

@@ -200,7 +200,7 @@ def crate_move(columns: dict[str, Any], rules: Any, ground: Any) -> None:
                  rules.flow_y * (_wave(across + F(0.25)) * _wave(down)))
         for flow, axis, p, length in zip(water, "xy", (x, y), (rules.width, rules.height), strict=True):
             outside = max(half - p, F(0)) - max(half - (length - p), F(0))
-            wanted.append(flow + rules.push * (c[f"push_{axis}"][i] + outside))
+            wanted.append(flow + rules.push * (c[f"avoidance_{axis}"][i] + outside))
         vx, vy = (v + (want - v) * rules.follow for v, want in zip((c["vx"][i], c["vy"][i]), wanted, strict=True))
         speed_sq = vx * vx + vy * vy
         scale = rules.speed_max / np.sqrt(speed_sq) if speed_sq > rules.speed_max_sq else F(1)

@@ -135,8 +135,8 @@ def urge(c: dict[str, Any], i: int, rules: Any, ground: Any) -> tuple[Any, Any]:
     if ground.any_solid:
         turn_x, turn_y = turn_x + ground.away_x[tile], turn_y + ground.away_y[tile]
     home_x, home_y = _home(x, y, rules)
-    ax = c["push_x"][i] + rules.wander * reference.chance(c["id"][i], rules.wander_key_x) + rules.border * turn_x - home_x
-    ay = c["push_y"][i] + rules.wander * reference.chance(c["id"][i], rules.wander_key_y) + rules.border * turn_y - home_y
+    ax = c["avoidance_x"][i] + rules.wander * reference.chance(c["id"][i], rules.wander_key_x) + rules.border * turn_x - home_x
+    ay = c["avoidance_y"][i] + rules.wander * reference.chance(c["id"][i], rules.wander_key_y) + rules.border * turn_y - home_y
     return ax, ay
 
 

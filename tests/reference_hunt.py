@@ -12,13 +12,13 @@ from reference_flock import flock_push, fly, inv_root, nearest_push, urge
 
 def hunt_push(columns: Any, rules: Any, most: int) -> tuple[Any, Any, Any]:
     """(push_x, push_y, neighbours) that *see* gives: each kind flocks by itself; `most` nearest, or 0 for all in view."""
-    push_x, push_y, met = np.zeros(len(columns.x), F), np.zeros(len(columns.x), F), np.zeros(len(columns.x), int)
+    avoidance_x, avoidance_y, met = np.zeros(len(columns.x), F), np.zeros(len(columns.x), F), np.zeros(len(columns.x), int)
     for kind in (0, 1):
         of = columns.kind == kind
         x, y, vx, vy = (column[of] for column in (columns.x, columns.y, columns.vx, columns.vy))
         push = nearest_push(x, y, vx, vy, rules.flock, most) if most else flock_push(x, y, vx, vy, rules.flock)
-        push_x[of], push_y[of], met[of] = push
-    return push_x, push_y, met
+        avoidance_x[of], avoidance_y[of], met[of] = push
+    return avoidance_x, avoidance_y, met
 
 
 def prey_by_square(columns: Any, settings: Any, width: float, height: float) -> tuple[Any, Any]:

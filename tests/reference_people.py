@@ -92,7 +92,7 @@ def _choose_destination(a: dict[str, Any], rules: Any, places: Any, ground: Any)
     drawn = [goal for goal in owners if goal != a["goal"]] or owners
     if drawn:
         goal = drawn[below(len(drawn), a["id"], int(rules.goal_key))]
-        a["goal"], a["goal_x"], a["goal_y"], a["sees"] = goal, places.x[goal], places.y[goal], 0
+        a["goal"], a["goal_x"], a["goal_y"], a["goal_visible"] = goal, places.x[goal], places.y[goal], 0
 
 
 def _choose_around(a: dict[str, Any], rules: Any, places: Any, ground: Any) -> None:
@@ -108,14 +108,14 @@ def _choose_around(a: dict[str, Any], rules: Any, places: Any, ground: Any) -> N
     inside = 0 <= x <= ground.limit_x and 0 <= y <= ground.limit_y
     if not inside or ground.solid[tile_under(ground, x, y)]:
         x, y = places.x[goal], places.y[goal]
-    a["goal"], a["goal_x"], a["goal_y"], a["sees"] = goal, x, y, 0
+    a["goal"], a["goal_x"], a["goal_y"], a["goal_visible"] = goal, x, y, 0
 
 
 def _choose_place(a: dict[str, Any], rules: Any, places: Any, ground: Any, walls: Any) -> None:
     goal = a["goal"]
     tiles = [(int(tile), goal) for tile in places.tiles[places.first[goal]:places.first[goal + 1]]]
     a["goal_x"], a["goal_y"], _ = _draw_place(tiles, a["id"], int(rules.goal_key), places, ground, walls)
-    a["sees"] = 0
+    a["goal_visible"] = 0
 
 
 def _draw_place(tiles: list[tuple[int, int]], identity: int, key: int, places: Any, ground: Any, walls: Any) -> Any:
@@ -160,7 +160,7 @@ def is_seen(walls: Any, one: tuple[Any, Any], other: tuple[Any, Any]) -> bool:
 
 def _walk(a: dict[str, Any], rules: Any, ground: Any) -> None:
     speed, stuck, state = a["speed"], a["state"] == STUCK, a["state"]
-    x, y = rules.push * a["push_x"], rules.push * a["push_y"]
+    x, y = rules.push * a["avoidance_x"], rules.push * a["avoidance_y"]
     if state not in (WAITING, QUEUING):
         x, y = x + a["heading_x"], y + a["heading_y"]
     x, y = x * speed, y * speed

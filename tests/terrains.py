@@ -36,7 +36,7 @@ def make_fields(fields: FlowFields, terrain: Terrain, *goals: int, prices: Price
     """Make the fields of these destinations, or of all; without prices, as long as nobody is there."""
     fields.forget_outdated(terrain)
     fields.asked[-1, list(goals) if goals else slice(None)] = 1
-    run(fields.calls(terrain, prices or Crowding(terrain).prices(0), fields.asked.shape[0]))
+    run(fields.launches(terrain, prices or Crowding(terrain).prices(0), fields.asked.shape[0]))
     fields.keep()
     return fields
 

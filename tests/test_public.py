@@ -114,7 +114,7 @@ def test_stage_times_can_be_read_after_steps(config: Config) -> None:
     assert sim.profile.step_ms() == {}
     sim.step(61)
     times = sim.profile.step_ms()
-    assert set(times) == {"index", "reorder", "see", "sight", "paths", "admit", "move", "contact"}
+    assert set(times) == {"index", "reorder", "interaction", "sight", "paths", "admit", "move", "contact"}
     assert all(ms > 0 for ms in times.values())
 
 

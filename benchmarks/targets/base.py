@@ -21,7 +21,7 @@ from crowd_demo.measure.statistics import UNKNOWN, Interval
 Overrides = Mapping[str, object]
 OLD_FLOCK: Overrides = {"flock.separate_by": "offset", "flock.blind": 0}  # the rules of commit 1fe08e2
 OLD_CROWD: Overrides = {
-    "optimizations.avoidance": "push", "optimizations.contact": 0, "crowd.speed_min": 40, "crowd.speed_max": 120,
+    "optimizations.avoidance": "push", "optimizations.overlap_passes": 0, "crowd.speed_min": 40, "crowd.speed_max": 120,
     "crowd.speed_draws": 1, "crowd.wiggle": 40, "crowd.response": 6, "crowd.wait_s": 1, "crowd.room": 0,
     "crowd.detour": 0}
 OLD_RULES: Mapping[str, Overrides] = {  # by configuration; with its picture, where a configuration shows something else today

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Ints, Longs
-from crowd_demo.compute.jit import Call, call, device, kernel
+from crowd_demo.compute.jit import Launch, device, kernel, launch
 
 
 class SortSpace(NamedTuple):
@@ -94,6 +94,6 @@ def sort_buckets(worker: int, workers: int, space: SortSpace, buckets: int, rank
             gap //= 3
 
 
-def sort_calls(workers: int, space: SortSpace, items: int, buckets: int) -> tuple[Call, ...]:
+def sort_launches(workers: int, space: SortSpace, items: int, buckets: int) -> tuple[Launch, ...]:
     """Return the second and third pass."""
-    return call(place_buckets, workers, space, buckets), call(place_items, workers, space, items)
+    return launch(place_buckets, workers, space, buckets), launch(place_items, workers, space, items)

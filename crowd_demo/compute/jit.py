@@ -88,7 +88,7 @@ class Compiled(Protocol):
     def compile(self, signature: tuple[object, ...]) -> object: ...
 
 
-class Call(NamedTuple):
+class Launch(NamedTuple):
     """A kernel and its arguments, to be run, compiled ahead or counted. `call` makes it.
 
     The first argument of a kernel is its number of workers: as many threads as there are share them. A `@device` function
@@ -115,30 +115,30 @@ class Call(NamedTuple):
         return str(self.kernel.__name__)
 
 
-def call(kernel: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> Call:
+def launch(kernel: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> Launch:
     """Return the call of a kernel with these arguments; the type checker checks them against the kernel's signature."""
     assert not kwargs, "kernels take their arguments by position"
-    return Call(kernel, args)
+    return Launch(kernel, args)
 
 
-def run(calls: Iterable[Call]) -> None:
+def run(launches: Iterable[Launch]) -> None:
     """Run the calls in order."""
-    for each in calls:
+    for each in launches:
         each.run()
 
 
-def is_compiled(call: Call) -> bool:
-    return call.signature() in call.compiled.overloads
+def is_compiled(launch: Launch) -> bool:
+    return launch.signature() in launch.compiled.overloads
 
 
-def is_on_disk(call: Call) -> bool:
+def is_on_disk(launch: Launch) -> bool:
     """Return whether the kernel can be loaded instead of compiled."""
-    return bool(compiler.holds(call.compiled, call.signature()))
+    return bool(compiler.holds(launch.compiled, launch.signature()))
 
 
-def compile_calls(calls: Iterable[Call]) -> None:
+def compile_launches(launches: Iterable[Launch]) -> None:
     """Compile (or load from the cache) without running anything; safe in a background thread."""
-    for each in calls:
+    for each in launches:
         signature = each.signature()  # finding it takes a millisecond
         if signature not in each.compiled.overloads:
             each.compiled.compile(signature)

@@ -29,8 +29,8 @@ def _in_order(section: Section, low: str, high: str) -> None:
 class BehaviourSettings(Section):
     """What every behaviour has: how many neighbours of an agent the technique `cap` keeps."""
 
-    cap_scanned: Whole = number(48, 0, 65_536, "agents", "cap first: scan at most so many others")
-    cap_neighbours: Whole = number(10, 0, 64, "neighbours", "cap first and nearest: keep at most so many")
+    limit_scanned: Whole = number(48, 0, 65_536, "agents", "cap first: scan at most so many others")
+    limit_kept: Whole = number(10, 0, 64, "neighbours", "cap first and nearest: keep at most so many")
 
     def flow_fields(self, marked: int) -> int:
         """How many flow fields it follows on a map with so many marked destinations."""

@@ -35,7 +35,7 @@ from crowd_demo.registry.texts import printable
 
 NUMBERS = {
     "step_ms": "milliseconds of a step of the crowd",
-    "see_ms": "of these, those of the stage in which agents meet their neighbours",
+    "interaction_ms": "of these, those of the stage in which agents meet their neighbours",
     "draw_ms": "milliseconds that the picture of the crowd takes",
     "frame_ms": "milliseconds of a whole frame",
     "fps": "frames a second",

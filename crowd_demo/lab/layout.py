@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints
-from crowd_demo.compute.jit import Call, call, device, kernel
+from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.sim.behaviours.people_rules import PeopleColumns
 from crowd_demo.sim.store.columns import Columns, MovingColumns, dtypes_of
 
@@ -88,7 +88,7 @@ def sums_of(agents: int) -> Sums:
     return Sums(*(np.zeros(agents, np.int32) for _ in Sums._fields))
 
 
-def contenders(agents: int, scattered: bool, workers: int) -> dict[str, Call]:
+def contenders(agents: int, scattered: bool, workers: int) -> dict[str, Launch]:
     """One call for each layout, over the same agents; its last argument are the sums that it writes."""
     rng = np.random.default_rng(1)
     size = agents + CANDIDATES
@@ -96,19 +96,19 @@ def contenders(agents: int, scattered: bool, workers: int) -> dict[str, Call]:
     if scattered:
         rng.shuffle(order)
     x, y, vx, vy = (rng.uniform(0, 60, size).astype(np.float32) for _ in range(4))
-    calls = {"columns": call(sum_columns, workers, x, y, vx, vy, order, sums_of(agents))}
+    launches = {"columns": launch(sum_columns, workers, x, y, vx, vy, order, sums_of(agents))}
     for kind in (MovingColumns, PeopleColumns):
         records = np.zeros(size, record_of(kind))
         records["x"], records["y"], records["vx"], records["vy"] = x, y, vx, vy
-        calls[f"records of {records.itemsize} bytes"] = call(sum_records, workers, records, order, sums_of(agents))
-    return calls
+        launches[f"records of {records.itemsize} bytes"] = launch(sum_records, workers, records, order, sums_of(agents))
+    return launches
 
 
-def measure(calls: dict[str, Call], rounds: int = ROUNDS) -> dict[str, float]:
+def measure(launches: dict[str, Launch], rounds: int = ROUNDS) -> dict[str, float]:
     """Median milliseconds of each; the first round is not timed, and the calls take turns."""
-    times: dict[str, list[float]] = {name: [] for name in calls}
+    times: dict[str, list[float]] = {name: [] for name in launches}
     for turn in range(rounds + 1):
-        for name, contender in calls.items():
+        for name, contender in launches.items():
             start = time.perf_counter()
             contender.run()
             if turn:

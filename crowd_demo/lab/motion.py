@@ -18,7 +18,7 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Doubles, Floats
-from crowd_demo.compute.jit import call
+from crowd_demo.compute.jit import launch
 from crowd_demo.config.metres import metres, per_square_metre
 from crowd_demo.measure.experiment import aligned
 from crowd_demo.measure.people import SQUARE, close_pairs, nearest, people, squares, wants_to_walk
@@ -49,7 +49,8 @@ class Directions:
         """Return them in id order."""
         sim, count, time_s = self._sim, self._sim.agents.count, np.float64(self._sim.tick * self._sim.dt)
         c = cast(PeopleColumns, sim.agents.columns)
-        call(face_all, sim.world.light_workers, c.id, c.vx, c.vy, c.heading_x, c.heading_y, count, time_s, self._facings).run()
+        launch(face_all, sim.world.light_workers, c.id, c.vx, c.vy, c.heading_x, c.heading_y, count, time_s,
+               self._facings).run()
         return self._facings.direction[np.sort(c.id[:count])]
 
 

@@ -77,13 +77,13 @@ def answers(replica: Simulation, values: Values, groups: list[Longs]) -> Iterato
     brute = isinstance(replica.structure, Brute)
     for first in range(0, len(groups), 1 if brute else TOGETHER):
         asked = np.concatenate(groups[first:first + (1 if brute else TOGETHER)])
-        columns.look_at[:] = world.turn.due_below  # later than now
-        columns.look_at[asked if brute else beside(rows, asked)] = 0
+        columns.next_update[:] = world.schedule.due_below  # later than now
+        columns.next_update[asked if brute else beside(rows, asked)] = 0
         yield NOBODY
-        run(replica.structure.query(replica.optimizations.simd, world.rules, world.turn))
+        run(replica.structure.query(replica.optimizations.simd, world.rules, world.schedule))
         yield NOBODY
-        run(replica.see.calls(world))
-        yield np.stack((columns.push_x[asked], columns.push_y[asked])).astype(np.float64)
+        run(replica.interaction.launches(world))
+        yield np.stack((columns.avoidance_x[asked], columns.avoidance_y[asked])).astype(np.float64)
 
 
 def compared(before: Doubles, after: Doubles) -> Compared:

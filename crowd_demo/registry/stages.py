@@ -31,7 +31,7 @@ _KNOWN = (
     StageText("index", "step", "finds out who stands where: sorts agents into cells, or builds the tree"),
     StageText("reorder", "step", "moves agents in memory into the order of their cells; only now and then"),
     StageText("query", "step", "finds the candidates of each leaf of a tree, or of each square of cells"),
-    StageText("see", "step", "each agent that is due looks at its candidates, and adds up the push of its neighbours"),
+    StageText("interaction", "step", "each agent that is due looks at its candidates, and adds up the push of its neighbours"),
     StageText("links", "step", "pulls at agents that are tied to each other by springs"),
     StageText("sight", "step", "people who are due look whether their goal is in sight"),
     StageText("paths", "step", "people who are due take a new heading; flow fields are made, and again around crowds"),

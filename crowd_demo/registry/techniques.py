@@ -48,11 +48,11 @@ def _unused(path: str, *needed: tuple[str, Value]) -> Callable[[Situation], bool
 
 
 def _searches_grid(situation: Situation) -> bool:
-    return situation.nearest or situation.get("cap") != "none"
+    return situation.nearest or situation.get("neighbour_limit") != "none"
 
 
 def _no_cells(situation: Situation) -> bool:
-    contact = "contact" in situation.behaviour and bool(situation.get("contact")) and situation.get("neighbours") != "none"
+    contact = "contact" in situation.behaviour and bool(situation.get("overlap_passes")) and situation.get("neighbours") != "none"
     needed = situation.get("cull") == "grid" or contact or _searches_grid(situation)
     return "cell_size" not in situation.structure and not needed
 
@@ -77,7 +77,7 @@ BUILT_IN: tuple[Technique, ...] = (
         "neighbours", tuple(STRUCTURES), "sorted", EXACT, "neighbours",
         "how neighbours are found: test all pairs, cell lists, a sorted grid, a grid in Z order, or trees; or a smoothed"
         " field instead",
-        stage="see", key="1", group="search", inactive=_instead_of_a_field, approximate_if=(("neighbours", "field"),),
+        stage="interaction", key="1", group="search", inactive=_instead_of_a_field, approximate_if=(("neighbours", "field"),),
         moves_memory=True,
         watch="candidates and useful: the fewer strangers an agent has to look at, the shorter is see; index and query are"
               " what the structure itself costs",
@@ -86,14 +86,14 @@ BUILT_IN: tuple[Technique, ...] = (
     Technique(
         "simd", (False, True), True, EXACT, "SIMD lanes",
         "sixteen agents a register, each candidate broadcast to all of them",
-        stage="see", key="2", group="search", quick=False, inactive=_lanes_left,
+        stage="interaction", key="2", group="search", quick=False, inactive=_lanes_left,
         watch="see and move, several times shorter although candidates grow: sixteen agents share them all",
         source="clusters of particles that share their candidates: Páll and Hess 2013 (GROMACS)"),
     Technique(
         "cell_size", ("auto", 16, 24, 32, 48, 64, 96), "auto", EXACT, "cell size",
         "side of a grid cell in world units; auto fits the radius of perception",
-        stage="see", key="c", group="search", range=Range(float, 1, 4096), auto="grid.cell", inactive=_no_cells,
-        approximate_if=(("neighbours", "field"), ("cap", "first")), moves_memory=True,
+        stage="interaction", key="c", group="search", range=Range(float, 1, 4096), auto="grid.cell", inactive=_no_cells,
+        approximate_if=(("neighbours", "field"), ("neighbour_limit", "first")), moves_memory=True,
         watch="candidates: large cells let in strangers, small ones mean more cells to visit; least see is near auto",
         source="cells as wide as the range of the interaction: Hockney and Eastwood 1981"),
     Technique(
@@ -109,10 +109,10 @@ BUILT_IN: tuple[Technique, ...] = (
         watch="index, which falls, while candidates hardly grow: old boxes that are fitted anew stay good for long",
         source="boxes refitted instead of a tree rebuilt: van den Bergen 1997"),
     Technique(
-        "cap", ("none", "first", "nearest"), "none", EXACT, "cap",
+        "neighbour_limit", ("none", "first", "nearest"), "none", EXACT, "neighbour_limit",
         "keep only the first few neighbours found, which lie on one side, or the nearest; in the grid, without lanes",
-        stage="see", key="k", group="search", inactive=lambda situation: situation.nearest,
-        approximate_if=(("cap", "first"), ("cap", "nearest")),
+        stage="interaction", key="k", group="search", inactive=lambda situation: situation.nearest,
+        approximate_if=(("neighbour_limit", "first"), ("neighbour_limit", "nearest")),
         watch="mean direction to: with first, kept points elsewhere than all; cap error; and see, which grows rather than"
               " falls",
         source="at most so many neighbours an agent: RVO2's maxNeighbors; birds heed the nearest six or seven: Ballerini and"
@@ -120,7 +120,7 @@ BUILT_IN: tuple[Technique, ...] = (
     Technique(
         "avoidance", ("push", "anticipate"), "anticipate", MODEL, "avoidance",
         "how people keep apart: pushed away by whoever is near, or stepping aside in time for whom they would meet",
-        stage="see", key="h", group="people", inactive=_unused("avoidance"),
+        stage="interaction", key="h", group="people", inactive=_unused("avoidance"),
         watch="zoom in: with push people run into each other and bounce, with anticipate they go around; see takes longer",
         source="nearest approach: Karamouzas and others 2009; a step to the predicted side: Xu and others 2021"),
     Technique(
@@ -132,7 +132,7 @@ BUILT_IN: tuple[Technique, ...] = (
     Technique(
         "reorder.when", ("off", "drift", "every"), "every", EXACT, "reorder",
         "move agents into cell order, so that neighbours in space are neighbours in memory",
-        stage="see", key="3", group="memory", inactive=_unused("reorder.when"), moves_memory=True,
+        stage="interaction", key="3", group="memory", inactive=_unused("reorder.when"), moves_memory=True,
         watch="near reads and L1 misses; see grows slowly when it is off, the more so the larger the crowd",
         source="particles sorted along their cells now and then: Ihmsen and others 2011"),
     Technique(
@@ -164,21 +164,21 @@ BUILT_IN: tuple[Technique, ...] = (
     Technique(
         "threads", ("auto", 1, 2, 4, 8), "auto", EXACT, "threads",
         "workers that share each stage",
-        stage="see", key="t", group="time", range=Range(int, 1, 64), auto="workers", off=1,
+        stage="interaction", key="t", group="time", range=Range(int, 1, 64), auto="workers", off=1,
         watch="see, index and reorder, which become shorter where there is enough to do; top worker says how evenly it is"
               " shared out",
         source="shares taken from a common counter, as by OpenMP's dynamic schedule"),
     Technique(
         "stagger.avoidance", (1, 2, 3, 4, 8), 3, APPROXIMATE, "stagger avoidance",
         "update the push of the neighbours every n steps, and keep it in between",
-        stage="see", key="4", group="time", range=Range(int, 1, 16),
+        stage="interaction", key="4", group="time", range=Range(int, 1, 16),
         watch="see, which falls nearly to one nth, and stagger error: how wrong the pushes are that were kept",
         source="forces kept for some steps: Streett, Tildesley and Saville 1978; crowds that steer in some frames only:"
                " Reynolds 2006, Big Fast Crowds on PS3"),
     Technique(
         "stagger.by", ("place", "tile", "id"), "place", APPROXIMATE, "avoidance by",
         "who is updated in one step: bands of the world, square tiles all over it, or ids anywhere",
-        stage="see", key="b", group="time", detail=True, inactive=lambda situation: situation.get("stagger.avoidance") == 1,
+        stage="interaction", key="b", group="time", detail=True, inactive=lambda situation: situation.get("stagger.avoidance") == 1,
         watch="see, which falls most by place, where whole rows of cells are due at once; stagger error hardly changes"),
     Technique(
         "stagger.sight", (1, 2, 4, 8, 16), 8, APPROXIMATE, "stagger sight",

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Ints, Longs
-from crowd_demo.compute.jit import Call, call, device, kernel, run
+from crowd_demo.compute.jit import Launch, device, kernel, launch, run
 from crowd_demo.render.camera import Rect, clamp
 from crowd_demo.render.formulas import Bounds, Moving, within
 from crowd_demo.sim.neighbours.candidates import Cells
@@ -161,27 +161,27 @@ class Cull:
         self.slots = np.empty(agents + 1, np.int32)
         self.found = FoundSlots(np.empty(agents + 1, np.int32), *(np.zeros(workers, np.int64) for _ in range(3)))
 
-    def calls(self, how: str, workers: int, count: int, agents: Moving, ahead: np.float32, bounds: Bounds,
-              grid: Grid | None = None, slack: float = 0.0) -> tuple[Call, ...]:
+    def launches(self, how: str, workers: int, count: int, agents: Moving, ahead: np.float32, bounds: Bounds,
+                 grid: Grid | None = None, slack: float = 0.0) -> tuple[Launch, ...]:
         """The kernels of `how`; only "grid" needs `grid`. `slack`: how far an agent may be outside its cell, world units."""
         if count > len(self.identity) or workers > len(self.found.size):
             self._reserve(max(count, len(self.identity)), max(workers, len(self.found.size)))
         self.counters, self.in_view, self._takes_all = {"tested": 0, "cells_visited": 0}, None, how == "off"
         if how == "off":
             return ()
-        last = call(pack, workers, self.found, self.slots)
+        last = launch(pack, workers, self.found, self.slots)
         if how == "agents":
-            return call(test_agents, workers, count, agents, ahead, bounds, self.found), last
+            return launch(test_agents, workers, count, agents, ahead, bounds, self.found), last
         assert grid, "culling by grid needs one"
         in_view = self.in_view = cells_in(bounds, slack, grid.cell, grid.columns, grid.rows)
         self._takes_all = in_view.inner == (0, grid.rows, 0, grid.columns)
         self.counters["cells_visited"] = 0 if self._takes_all else in_view.all.cells
-        return call(visit_cells, workers, grid.view(), in_view, agents, ahead, bounds, self.found), last
+        return launch(visit_cells, workers, grid.view(), in_view, agents, ahead, bounds, self.found), last
 
-    def run(self, calls: tuple[Call, ...], workers: int, count: int) -> Ints:
+    def run(self, launches: tuple[Launch, ...], workers: int, count: int) -> Ints:
         """Return the visible slots, int32[visible]; the array is overwritten by the next frame."""
         if self._takes_all:
             return self.identity[:count]
-        run(calls)
+        run(launches)
         self.counters["tested"] = int(self.found.tested[:workers].sum())
         return self.slots[:int(self.found.size[:workers].sum())]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Float, Int, Ints, Keys, with_room
-from crowd_demo.compute.jit import Call, call, device, kernel
+from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.render.formulas import Moving, drawn
 
 BAND_PX = 32
@@ -181,7 +181,7 @@ class Depth:
         self.counts = np.empty((workers, MOST_PARTS), np.int32)
         self.start, self.fullest = np.empty(MOST_BANDS + 1, np.int32), np.empty(MOST_BANDS, np.int32)
 
-    def calls(self, workers: int, slots: Ints, agents: Moving, ahead: np.float32, scale: Scale) -> tuple[Call, ...]:
+    def launches(self, workers: int, slots: Ints, agents: Moving, ahead: np.float32, scale: Scale) -> tuple[Launch, ...]:
         """The kernels of `bands`, in order; once they have run, the result is `ordered(len(slots))`."""
         if len(slots) > len(self.part) or workers > len(self.counts):
             self._reserve(max(with_room(len(slots)), len(self.part)), max(workers, len(self.counts)))
@@ -189,10 +189,10 @@ class Depth:
         # of a band: a power of two, so that an agent's part tells its band
         parts = 1 << max(0, (min(len(slots), MOST_PARTS) // scale.bands).bit_length() - 1)
         return (
-            call(count_parts, workers, slots, agents, ahead, scale, parts, other.keys, self.part, self.counts),
-            call(add_up, workers, scale.bands, parts, self.counts, self.start, self.fullest),
-            call(scatter, workers, slots, other.keys, self.part, self.counts, pile),
-            call(sort_bands, workers, scale.bands, parts, self.start, self.fullest, self.counts[workers - 1], pile, other),
+            launch(count_parts, workers, slots, agents, ahead, scale, parts, other.keys, self.part, self.counts),
+            launch(add_up, workers, scale.bands, parts, self.counts, self.start, self.fullest),
+            launch(scatter, workers, slots, other.keys, self.part, self.counts, pile),
+            launch(sort_bands, workers, scale.bands, parts, self.start, self.fullest, self.counts[workers - 1], pile, other),
         )
 
     def ordered(self, visible: int) -> Ints:

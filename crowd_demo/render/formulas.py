@@ -20,7 +20,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Mask, Register
 from crowd_demo.compute.dispatch import generic
-from crowd_demo.compute.jit import Call, call, device, kernel
+from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.compute.simd import LANES, count_set, floor, lane_numbers, remainder32, scramble, select, splat
 from crowd_demo.compute.simd_memory import load, store_bytes, take
 from crowd_demo.sim.store.columns import Columns
@@ -140,6 +140,6 @@ def number_agents(worker: int, workers: int, slots: Ints, mode: Mode, number: By
             store_bytes(number, at, number_of(mode, register, register), listed - at)
 
 
-def numbering(workers: int, slots: Ints, mode: Mode, number: Bytes) -> Call:
+def numbering(workers: int, slots: Ints, mode: Mode, number: Bytes) -> Launch:
     """The kernel after which `number[k]` is the number of the agent in `slots[k]`."""
-    return call(number_agents, workers, slots, mode, number)
+    return launch(number_agents, workers, slots, mode, number)

@@ -15,7 +15,7 @@ import numpy as np
 import pygame
 
 from crowd_demo.compute.arrays import Bools, Bytes, Ints, Longs, Marks, Words
-from crowd_demo.compute.jit import Call, call, device, kernel
+from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.compute.simd import LANES
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.cull import CellRange
@@ -221,9 +221,9 @@ class TileLayer:
         drawn = self._drawn
         return np.unique(self._numbers[drawn.row0:drawn.row1, drawn.column0:drawn.column1]).tolist()
 
-    def call(self, workers: int, frame: Frame) -> Call:
+    def launch(self, workers: int, frame: Frame) -> Launch:
         height, width = frame.shape
-        return call(pave, workers, frame, self._paving, self._visited, self._area(width, height))
+        return launch(pave, workers, frame, self._paving, self._visited, self._area(width, height))
 
     def draw_fblits(self, surface: pygame.Surface) -> None:
         """Draw by pygame. A picture may be a pixel larger than its tile; the next tile or the clip hides that."""

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Doubles, Int, Ints, Words
-from crowd_demo.compute.jit import Call, call, device, kernel
+from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.render.camera import Rect, View
 from crowd_demo.render.formulas import SLICES_PER_WORKER, Moving, pixel
 from crowd_demo.render.pixels import Frame, over_pixel
@@ -197,11 +197,11 @@ class LinkLines:
     def __init__(self) -> None:
         self._ends: Ints = np.zeros((4, 0), np.int32)
 
-    def calls(self, workers: int, pairs: tuple[Ints, Ints], agents: Moving, ahead: np.float32, view: View,
-              frame: Frame) -> tuple[Call, ...]:
+    def launches(self, workers: int, pairs: tuple[Ints, Ints], agents: Moving, ahead: np.float32, view: View,
+                 frame: Frame) -> tuple[Launch, ...]:
         """Kernels that draw a line between the slots of each pair, int32[m] each."""
         a, b = (np.ascontiguousarray(slots, np.int32) for slots in pairs)
         if len(a) > self._ends.shape[1]:
             self._ends = np.zeros((4, len(a) + len(a) // 2), np.int32)
-        return (call(place_ends, workers, a, b, agents, ahead, view, self._ends),
-                call(draw_links, workers, self._ends, len(a), frame))
+        return (launch(place_ends, workers, a, b, agents, ahead, view, self._ends),
+                launch(draw_links, workers, self._ends, len(a), frame))

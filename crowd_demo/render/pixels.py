@@ -67,9 +67,9 @@ def _blend(b: ir.IRBuilder, where: ir.Value, above: ir.Value) -> None:
 def _copy(count: int) -> Callable[..., None]:
     @_intrinsic
     def copy(context: Any, target: Any, at: Any, source: Any, start: Any) -> Any:
-        def code(context: Any, b: Any, call: Any, args: Any) -> Any:
-            pixels = llvm.load(b, ir.VectorType(I32, count), element_at(context, b, call, args, 2), align=4)
-            llvm.store(b, pixels, element_at(context, b, call, args), align=4)
+        def code(context: Any, b: Any, launch: Any, args: Any) -> Any:
+            pixels = llvm.load(b, ir.VectorType(I32, count), element_at(context, b, launch, args, 2), align=4)
+            llvm.store(b, pixels, element_at(context, b, launch, args), align=4)
             return context.get_dummy_value()
         return types.void(target, types.uintp, source, types.uintp), code
     return copy
@@ -78,9 +78,9 @@ def _copy(count: int) -> Callable[..., None]:
 def _over(count: int) -> Callable[..., None]:
     @_intrinsic
     def over(context: Any, target: Any, at: Any, source: Any, start: Any) -> Any:
-        def code(context: Any, b: Any, call: Any, args: Any) -> Any:
-            above = llvm.load(b, ir.VectorType(I32, count), element_at(context, b, call, args, 2), align=4)
-            _blend(b, element_at(context, b, call, args), above)
+        def code(context: Any, b: Any, launch: Any, args: Any) -> Any:
+            above = llvm.load(b, ir.VectorType(I32, count), element_at(context, b, launch, args, 2), align=4)
+            _blend(b, element_at(context, b, launch, args), above)
             return context.get_dummy_value()
         return types.void(target, types.uintp, source, types.uintp), code
     return over
@@ -89,16 +89,16 @@ def _over(count: int) -> Callable[..., None]:
 def _over_tinted(count: int) -> Callable[..., None]:
     @_intrinsic
     def over(context: Any, target: Any, at: Any, source: Any, start: Any, tint: Any) -> Any:
-        def code(context: Any, b: Any, call: Any, args: Any) -> Any:
+        def code(context: Any, b: Any, launch: Any, args: Any) -> Any:
             def wide(pixels: Any) -> Any:
                 return b.zext(b.bitcast(pixels, bytes_), shorts)
 
             bytes_, shorts = (ir.VectorType(ir.IntType(bits), 4 * count) for bits in (8, 16))
-            above = llvm.load(b, ir.VectorType(I32, count), element_at(context, b, call, args, 2), align=4)
+            above = llvm.load(b, ir.VectorType(I32, count), element_at(context, b, launch, args, 2), align=4)
             tints = llvm.repeat(b, args[4], count)
             product = b.mul(wide(above), b.add(wide(tints), ir.Constant(shorts, [1] * 4 * count)))
             tinted = b.trunc(b.lshr(product, ir.Constant(shorts, [8] * 4 * count)), bytes_)
-            _blend(b, element_at(context, b, call, args), b.bitcast(tinted, above.type))
+            _blend(b, element_at(context, b, launch, args), b.bitcast(tinted, above.type))
             return context.get_dummy_value()
         return types.void(target, types.uintp, source, types.uintp, types.uint32), code
     return over
@@ -134,9 +134,9 @@ def tinted_pixel(pixel: Int, tint: Int) -> Int:
 @_intrinsic
 def add_saturated(context: Any, target: Any, at: Any, value: Any) -> Any:
     """target[at] += value in a flat array of uint64, as four sums of 16 bits that stop at 65535."""
-    def code(context: Any, b: Any, call: Any, args: Any) -> Any:
+    def code(context: Any, b: Any, launch: Any, args: Any) -> Any:
         four = ir.VectorType(ir.IntType(16), 4)
-        where = element_at(context, b, call, args)
+        where = element_at(context, b, launch, args)
         under = llvm.load(b, four, where, align=8)
         add = llvm.function_of(b, "llvm.uadd.sat.v4i16", four, four, four)
         llvm.store(b, b.call(add, (under, b.bitcast(args[2], four))), where, align=8)
@@ -150,9 +150,9 @@ def add_words(context, words, middle, at):
 
     Two registers of int32, of an array of uint64 with three rows. No sum of a half may reach into the next one.
     """
-    def code(context, b, call, args):
+    def code(context, b, launch, args):
         def load(row):
-            rows = llvm.create_struct_proxy(call.args[0])(context, b, args[0])
+            rows = llvm.create_struct_proxy(launch.args[0])(context, b, args[0])
             start = b.add(b.mul(row, llvm.unpack_tuple(b, rows.shape, 2)[1]), args[2])
             return llvm.load(b, ir.VectorType(I32, 2 * LANES), llvm.element(b, I64, rows.data, start), align=8)
 
@@ -160,7 +160,7 @@ def add_words(context, words, middle, at):
         pairs = b.add(b.add(rows[0], rows[1]), b.add(rows[2], rows[3]))
         nothing, numbers = ir.Constant(pairs.type, ir.Undefined), ir.VectorType(ir.IntType(32), LANES)
         halves = [b.shuffle_vector(pairs, nothing, ir.Constant(numbers, list(range(first, 2 * LANES, 2)))) for first in (0, 1)]
-        return context.make_tuple(b, call.return_type, halves)
+        return context.make_tuple(b, launch.return_type, halves)
     return types.UniTuple(i32v, 2)(words, types.intp, types.intp), code
 
 

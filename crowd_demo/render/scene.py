@@ -21,7 +21,7 @@ import numpy as np
 import pygame
 
 from crowd_demo.compute.arrays import Bytes, Ints
-from crowd_demo.compute.jit import Call, run
+from crowd_demo.compute.jit import Launch, run
 from crowd_demo.config.model import Config
 from crowd_demo.registry.built_in import BEHAVIOURS, COLOURS
 from crowd_demo.registry.entries import load
@@ -93,7 +93,7 @@ class Scene:
         profile = self.sim.profile
         with profile.stage("cull"):
             now = self._frame_input(camera, frozen_rect, alpha)
-            slots = self._cull.run(self._cull_calls(now), self.sim.world.light_workers, self.sim.agents.count)
+            slots = self._cull.run(self._cull_launches(now), self.sim.world.light_workers, self.sim.agents.count)
         with profile.stage("depth"):
             slots, bands = self._ordered(now, slots)
         self.used = Used(now, slots, self._cull.in_view, bands, self._depth.start)
@@ -103,11 +103,11 @@ class Scene:
             if now.options.blitter == "pygame":
                 self.ground.draw_fblits(target)
             else:
-                self.ground.call(now.workers, frame_of(target)).run()
+                self.ground.launch(now.workers, frame_of(target)).run()
             self.ground.draw_edge(target)
         if self.sim.links.active:
             with profile.stage("lines"):
-                run(self._line_calls(now, frame_of(target)))
+                run(self._line_launches(now, frame_of(target)))
         if on_ground:
             on_ground(target)
         with profile.stage("blit"):
@@ -116,28 +116,28 @@ class Scene:
                 surface.blit(target, (0, 0))
         profile.counters.update(visible=visible, **self.ground.counters)
 
-    def calls(self, camera: Camera) -> Iterator[Call]:
+    def launches(self, camera: Camera) -> Iterator[Launch]:
         """Every kernel that a frame may run with the present options, at any zoom; for compiling ahead."""
         options, now = self.sim.optimizations, self._frame_input(camera, None, 0.0)
         no_slots, frame = np.zeros(0, np.int32), np.zeros((1, 1), np.uint32)
-        yield from self._cull_calls(now)
+        yield from self._cull_launches(now)
         if options.depth == "bands":
             light_workers = self.sim.world.light_workers
-            yield from self._depth.calls(light_workers, no_slots, now.agents, now.ahead, self._bands(now))
+            yield from self._depth.launches(light_workers, no_slots, now.agents, now.ahead, self._bands(now))
         if options.blitter == "compiled":
             self.ground.prepare(options.cull, self.sim.terrain, camera, now.rect)
-            yield self.ground.call(now.workers, frame)
+            yield self.ground.launch(now.workers, frame)
         if self.sim.links.active:
-            yield from self._line_calls(now, frame)
+            yield from self._line_launches(now, frame)
         if self._mode:
-            yield from self._mode.calls_ahead(self.sim, self._number)
-        yield from self._figures.calls(now, frame)
+            yield from self._mode.launches_to_compile(self.sim, self._number)
+        yield from self._figures.launches(now, frame)
 
-    def colour_calls(self) -> Iterator[Call]:
+    def colour_launches(self) -> Iterator[Launch]:
         """The kernels of all colour modes, for compiling ahead."""
         for entry in COLOURS.values():
             if entry.code:
-                yield from load(entry.code)().calls_ahead(self.sim, self._number)
+                yield from load(entry.code)().launches_to_compile(self.sim, self._number)
 
     def _frame_input(self, camera: Camera, frozen_rect: Rect | None, alpha: float) -> FrameInput:
         sim, rect = self.sim, frozen_rect or camera.view_rect()
@@ -150,14 +150,14 @@ class Scene:
 
     # --- cull and depth ----------------------------------------------------------------------------------------------
 
-    def _cull_calls(self, now: FrameInput) -> tuple[Call, ...]:
+    def _cull_launches(self, now: FrameInput) -> tuple[Launch, ...]:
         world, how = self.sim.world, self.sim.optimizations.cull
         workers, count, slack = world.light_workers, world.agents.count, 0.0
         if how == "grid":
             assert world.grid.fresh, "call Simulation.prepare_picture before a picture"
             # since the grid was built an agent has moved by up to a step, and it is drawn `ahead` of that
             slack = world.max_step + world.top_speed * float(now.ahead) + ROUNDING * max(now.camera.world)
-        return self._cull.calls(how, workers, count, now.agents, now.ahead, now.bounds, world.grid, slack)
+        return self._cull.launches(how, workers, count, now.agents, now.ahead, now.bounds, world.grid, slack)
 
     def _ordered(self, now: FrameInput, slots: Ints) -> tuple[Ints, depth.Scale | None]:
         """The slots in the order in which they are drawn; and the bands in which they were sorted, if so."""
@@ -167,7 +167,7 @@ class Scene:
         if how == "full":
             return depth.full(slots, now.agents, now.ahead), None
         bands = self._bands(now)
-        run(self._depth.calls(self.sim.world.light_workers, slots, now.agents, now.ahead, bands))
+        run(self._depth.launches(self.sim.world.light_workers, slots, now.agents, now.ahead, bands))
         return self._depth.ordered(len(slots)), bands
 
     def _bands(self, now: FrameInput) -> depth.Scale:
@@ -183,9 +183,9 @@ class Scene:
             return None
         if len(slots) > len(self._number):
             self._number = np.zeros(max(len(slots), self.sim.agents.count), np.uint8)
-        run(self._mode.calls(self.sim, slots, self._number))
+        run(self._mode.launches(self.sim, slots, self._number))
         return Shades(self._number[:len(slots)], palette_of(tuple(self._mode.colours(self.sim))))
 
-    def _line_calls(self, now: FrameInput, frame: Frame) -> tuple[Call, ...]:
+    def _line_launches(self, now: FrameInput, frame: Frame) -> tuple[Launch, ...]:
         """A kernel with either blitter: those differ in how figures and ground are drawn."""
-        return self._lines.calls(now.workers, self.sim.links.pairs(), now.agents, now.ahead, now.view, frame)
+        return self._lines.launches(now.workers, self.sim.links.pairs(), now.agents, now.ahead, now.view, frame)

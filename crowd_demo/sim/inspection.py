@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Floats, Ints, Rules, Whole
-from crowd_demo.compute.jit import Call, call, device
+from crowd_demo.compute.jit import Launch, device, launch
 from crowd_demo.config.metres import metres, per_square_metre
 from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.sim.behaviours.people_rules import WAITING
@@ -29,7 +29,7 @@ from crowd_demo.sim.store.columns import Columns
 Box = tuple[float, float, float, float]  # left, top, right, bottom in world units
 Rows = tuple[tuple[str, str], ...]  # what, and how much
 KINDS = "prey", "predator"  # by the number of the kind in hunt.py
-USUAL = ("id", "x", "y", "vx", "vy", "push_x", "push_y", "look_at", "goal_x", "goal_y", "heading_x", "heading_y")
+USUAL = ("id", "x", "y", "vx", "vy", "avoidance_x", "avoidance_y", "next_update", "goal_x", "goal_y", "heading_x", "heading_y")
 
 
 class Around(NamedTuple):
@@ -51,15 +51,15 @@ def mark_perceived(columns: Columns, rules: Rules, slot: int, candidates: Ints, 
         found[k] = is_neighbour
 
 
-def perceive_call(sim: Simulation, slot: int, candidates: Ints) -> tuple[Call, Bytes]:
+def perceive_launch(sim: Simulation, slot: int, candidates: Ints) -> tuple[Launch, Bytes]:
     """Return the kernel that finds which candidates are neighbours, and the array that it writes."""
     found = np.zeros(len(candidates), np.uint8)
-    return call(mark_perceived, sim.agents.columns, sim.world.rules, slot, candidates, found), found
+    return launch(mark_perceived, sim.agents.columns, sim.world.rules, slot, candidates, found), found
 
 
 def neighbours_of(sim: Simulation, slot: int, candidates: Ints) -> Ints:
     """Return the candidates that are neighbours, also those that a cap leaves out, or a behaviour that wants its nearest."""
-    marking, found = perceive_call(sim, slot, np.ascontiguousarray(candidates, np.int32))
+    marking, found = perceive_launch(sim, slot, np.ascontiguousarray(candidates, np.int32))
     marking.run()
     return candidates[found > 0]
 
@@ -76,12 +76,12 @@ def find_pushes(columns: Columns, rules: Rules, slots: Ints, first: Ints, candid
             pushes[k, 0], pushes[k, 1], _ = finish(rules, me, sums)
 
 
-def pushes_call(sim: Simulation, slots: Ints, candidates: Sequence[Ints]) -> tuple[Call, Floats]:
+def avoidance_launch(sim: Simulation, slots: Ints, candidates: Sequence[Ints]) -> tuple[Launch, Floats]:
     """Return the kernel that finds how much each candidate pushes its agent, and the array that it writes, float32[n, 2]."""
     first = np.cumsum([0, *map(len, candidates)]).astype(np.int32)
     pushes = np.zeros((int(first[-1]), 2), np.float32)
     joined = np.concatenate([np.zeros(0, np.int32), *candidates]).astype(np.int32)
-    return call(find_pushes, sim.agents.columns, sim.world.rules, slots, first, joined, pushes), pushes
+    return launch(find_pushes, sim.agents.columns, sim.world.rules, slots, first, joined, pushes), pushes
 
 
 # --- where it looks --------------------------------------------------------------------------------------------------
@@ -89,7 +89,7 @@ def pushes_call(sim: Simulation, slots: Ints, candidates: Sequence[Ints]) -> tup
 def around(sim: Simulation, slot: int) -> Around | None:
     """Return where the agent in a slot looks; None while the structure is not built."""
     world, structure = sim.world, sim.index.built(sim.world)
-    if world.cap != "none" or world.needs.nearest:
+    if world.neighbour_limit != "none" or world.needs.nearest:
         return _in_cells(world.grid.view(), slot, world.grid.cell) if world.grid.fresh else None
     if structure is None:
         return None
@@ -163,7 +163,7 @@ def facts_of(sim: Simulation, slot: int) -> Rows:
     rows += _goal_of(sim, slot)
     rows += _ages_of(sim, slot)
     rows.append(("push", f"{columns.push_x[slot]:+.2f}, {columns.push_y[slot]:+.2f}"))
-    shown = (*USUAL, "kind", "speed", "state", "goal", "sees")
+    shown = (*USUAL, "kind", "speed", "state", "goal", "goal_visible")
     rows += [(name.replace("_", " "), f"{column[slot]:.4g}") for name, column in zip(agents.names, columns, strict=True)
              if name not in shown]
     return tuple(rows)
@@ -176,14 +176,14 @@ def _goal_of(sim: Simulation, slot: int) -> list[tuple[str, str]]:
         return []
     to_x, to_y = getattr(columns, "goal_x", columns.x)[slot], getattr(columns, "goal_y", columns.y)[slot]
     offset = float(np.hypot(to_x - columns.x[slot], to_y - columns.y[slot]))
-    seen = getattr(columns, "sees", None)
+    seen = getattr(columns, "goal_visible", None)
     sight = "" if seen is None else ", in sight" if seen[slot] else ", not in sight"
     return [("goal", f"destination {int(goal[slot])}{sight}"), ("distance", length_text(sim, offset))]
 
 
 def _ages_of(sim: Simulation, slot: int) -> list[tuple[str, str]]:
     """Return the age of what the agent knows, in steps before the last one."""
-    packed, last = int(sim.agents.columns.look_at[slot]), sim.tick - 1
+    packed, last = int(sim.agents.columns.next_update[slot]), sim.tick - 1
     looked = packed // LONGEST - packed % LONGEST - 1
     rows = [("looked around", _ago(last - looked) if packed and last >= looked else "not yet")]
     identity = int(sim.agents.columns.id[slot])

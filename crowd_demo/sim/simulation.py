@@ -17,7 +17,7 @@ from weakref import proxy
 import numpy as np
 
 from crowd_demo.compute.arrays import Ints, Tally
-from crowd_demo.compute.jit import Call, run
+from crowd_demo.compute.jit import Launch, run
 from crowd_demo.config.memory import room_for
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations
@@ -26,7 +26,7 @@ from crowd_demo.registry.entries import Situation
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.sim.actions import Action
 from crowd_demo.sim.behaviours.base import make_behaviour
-from crowd_demo.sim.interaction.interaction_stage import Interact
+from crowd_demo.sim.interaction.interaction_stage import Interaction
 from crowd_demo.sim.neighbours.structure import Structure
 from crowd_demo.sim.population.births_deaths import BirthsDeaths
 from crowd_demo.sim.population.spawn import spawn_positions
@@ -70,13 +70,13 @@ class Simulation:
             world.measured_speed = self.links.top_speed
         self.index = Index(self.behaviour.structures)
         settings = config.behaviour_settings
-        self.see = Interact(self.index, settings.cap_scanned, settings.cap_neighbours)
+        self.interaction = Interaction(self.index, settings.limit_scanned, settings.limit_kept)
         own = self.behaviour.stages(world, self.index)
         first = [stage for stage in own if stage.before_index]
         then = [stage for stage in own if not stage.before_index]
         self.stages: Sequence[Stage] = with_plugin_stages([
             self.life, Compact(), *first, self.index, Reorder(self.index), SharedGrid(self.index), Query(self.index),
-            self.see, self.links, *then, HoldPins(self.links)])
+            self.interaction, self.links, *then, HoldPins(self.links)])
         self.prepare_stages: Sequence[Stage] = (CullingGrid(), FindLinkEnds(self.links))
         self.history: list[tuple[int, Action]] = []
         self._shared, self._tally = Shared(), Tally()
@@ -100,8 +100,8 @@ class Simulation:
         self._begin()
         for stage in self.stages:
             if stage.wanted(self.world):
-                for call in stage.calls(self.world):
-                    call.run()
+                for launch in stage.launches(self.world):
+                    launch.run()
                     yield
                 stage.commit(self.world)
         self._end()
@@ -111,13 +111,13 @@ class Simulation:
         self.world.fit()
         run_stages(self.prepare_stages, self.world)
 
-    def calls_ahead(self) -> list[Call]:
+    def launches_to_compile(self) -> list[Launch]:
         """Return the kernels of a step and of `prepare_picture` without running any; call it on a copy of the simulation."""
         self.world.sizes = None  # forces memory to be made for the present options
         self._begin()
-        calls: list[Call] = []
-        run_stages((*map(unchecked, self.stages), *self.prepare_stages), self.world, run=calls.extend)
-        return calls
+        launches: list[Launch] = []
+        run_stages((*map(unchecked, self.stages), *self.prepare_stages), self.world, run=launches.extend)
+        return launches
 
     def _begin(self) -> None:
         """Make what the stages of the next step read; whoever looks at a crowd that has made none reads it too."""
@@ -253,8 +253,8 @@ class Simulation:
     def reindex_in_parts(self) -> Iterator[None]:
         """Do the same, and yield after each of its kernels but those of a cap."""
         self._begin()
-        for call in self.index.calls(self.world):
-            call.run()
+        for launch in self.index.launches(self.world):
+            launch.run()
             yield
         self.index.commit(self.world)
         if self.world.searches_grid and not self.structure.USES_GRID:
@@ -263,17 +263,17 @@ class Simulation:
     def refresh_grid(self) -> None:
         """Build the grid for the present positions. Call before reading cells between steps."""
         self._begin()
-        run(self.world.grid.calls())
+        run(self.world.grid.launches())
         self.world.grid.built()
 
     def _count(self) -> None:
         """Write the counters of this step to the profile."""
         counters = self.profile.counters
-        counters.update(self.see.counters(self.world))
+        counters.update(self.interaction.counters(self.world))
         counters.update(self.world.drift.counters())
         for name in self._own_counters:
             del counters[name]
-        self._own_counters = self.see.structure_counters(self.world)
+        self._own_counters = self.interaction.structure_counters(self.world)
         counters.update(self._own_counters)
 
     # --- snapshots, pickles and copies -------------------------------------------------------------------------------

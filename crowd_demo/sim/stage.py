@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
-from crowd_demo.compute.jit import Call, run
+from crowd_demo.compute.jit import Launch, run
 from crowd_demo.registry.entries import load
 from crowd_demo.registry.plugins import installed, owner_of
 from crowd_demo.registry.stages import STAGES
@@ -34,7 +34,7 @@ class Stage(Protocol):
         """Return whether there is work in this step."""
         return True
 
-    def calls(self, world: World) -> tuple[Call, ...]:
+    def launches(self, world: World) -> tuple[Launch, ...]:
         """Return the kernels to run, in order. Change nothing that outlives the step except the kernels' own memory."""
         return ()
 
@@ -43,7 +43,7 @@ class Stage(Protocol):
         return
 
 
-def run_stages(stages: Iterable[Stage], world: World, run: Callable[[Iterable[Call]], object] = run) -> None:
+def run_stages(stages: Iterable[Stage], world: World, run: Callable[[Iterable[Launch]], object] = run) -> None:
     """Run all stages that are wanted, in their order, each with its time in the profile.
 
     Compiling ahead gives another `run`, which keeps the calls of a small copy of the world instead of running them.
@@ -51,7 +51,7 @@ def run_stages(stages: Iterable[Stage], world: World, run: Callable[[Iterable[Ca
     for stage in stages:
         if stage.wanted(world):
             with world.profile.stage(stage.name):
-                run(stage.calls(world))
+                run(stage.launches(world))
                 stage.commit(world)
 
 
@@ -65,7 +65,7 @@ class Compact(Stage):
     def wanted(self, world: World) -> bool:
         return world.agents.handles.gaps > 0
 
-    def calls(self, world: World) -> tuple[Call, ...]:
+    def launches(self, world: World) -> tuple[Launch, ...]:
         return world.agents.closing(world.workers)
 
     def commit(self, world: World) -> None:
@@ -100,7 +100,7 @@ class Index(Stage):
         is_present = self._made_for[0] == world.options.neighbours and self._made_for[1] is world.sizes
         return self._structure if is_present and self._structure.fresh else None
 
-    def calls(self, world: World) -> tuple[Call, ...]:
+    def launches(self, world: World) -> tuple[Launch, ...]:
         return self.structure(world).index(world.tick)
 
     def commit(self, world: World) -> None:
@@ -121,7 +121,7 @@ class Reorder(Stage):
         return (structure.REORDERS and not structure.in_order and reorder_due(
             reorder.when, reorder.every, reorder.drift, world.tick, world.drift, world.grid.cell))
 
-    def calls(self, world: World) -> tuple[Call, ...]:
+    def launches(self, world: World) -> tuple[Launch, ...]:
         structure = self.index.structure(world)
         along = structure.along(world.options.curve)
         return (*along, *world.agents.reordering(structure.order, world.workers))
@@ -143,8 +143,8 @@ class SharedGrid(Stage):
     def wanted(self, world: World) -> bool:
         return not self.index.structure(world).USES_GRID
 
-    def calls(self, world: World) -> tuple[Call, ...]:
-        return world.grid.calls() if self._needed(world) else ()
+    def launches(self, world: World) -> tuple[Launch, ...]:
+        return world.grid.launches() if self._needed(world) else ()
 
     def commit(self, world: World) -> None:
         if self._needed(world):
@@ -164,8 +164,8 @@ class CullingGrid(Stage):
     def wanted(self, world: World) -> bool:
         return bool(world.options.cull == "grid" and not world.grid.fresh)
 
-    def calls(self, world: World) -> tuple[Call, ...]:
-        return world.grid.calls()
+    def launches(self, world: World) -> tuple[Launch, ...]:
+        return world.grid.launches()
 
     def commit(self, world: World) -> None:
         world.grid.built()
@@ -182,8 +182,8 @@ class Query(Stage):
     def wanted(self, world: World) -> bool:
         return self.index.structure(world).has_query
 
-    def calls(self, world: World) -> tuple[Call, ...]:
-        return self.index.structure(world).query(world.options.simd, world.rules, world.turn)
+    def launches(self, world: World) -> tuple[Launch, ...]:
+        return self.index.structure(world).query(world.options.simd, world.rules, world.schedule)
 
 
 # --- stages of plugins -----------------------------------------------------------------------------------------------
@@ -211,7 +211,7 @@ class Checked(Stage):
     def __init__(self, stage: Stage, plugin: str) -> None:
         self.stage, self._plugin = stage, plugin
         self.name, self.before_index = stage.name, stage.before_index
-        self.wanted, self.calls = stage.wanted, stage.calls  # type: ignore[method-assign]
+        self.wanted, self.launches = stage.wanted, stage.launches  # type: ignore[method-assign]
 
     def commit(self, world: World) -> None:
         """Raises ValueError for an agent that is not in the world."""

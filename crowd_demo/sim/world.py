@@ -23,7 +23,7 @@ from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import Value
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.sim.neighbours.grid import Grid
-from crowd_demo.sim.neighbours.schedule import Turn, turn
+from crowd_demo.sim.neighbours.schedule import UpdateSchedule, update_schedule
 from crowd_demo.sim.neighbours.structure import Domain
 from crowd_demo.sim.store.agents import Agents, Drift
 from crowd_demo.sim.store.columns import Columns
@@ -103,7 +103,7 @@ class World:
     @property
     def cap(self) -> str:
         """The technique *cap*; none where the behaviour itself says how many it gathers."""
-        return "none" if self.needs.nearest else str(self.options.cap)
+        return "none" if self.needs.nearest else str(self.options.neighbour_limit)
 
     @property
     def searches_grid(self) -> bool:
@@ -126,10 +126,11 @@ class World:
         return self.workers_for(LIGHT_NS)
 
     @property
-    def turn(self) -> Turn:
+    def update_schedule(self) -> UpdateSchedule:
         """Which agents are due in this step."""
         stagger, walls = self.options.stagger, self.terrain.walls
-        return turn(self.tick, stagger.avoidance, stagger.by, float(walls.width), float(walls.height), self.needs.band)
+        return update_schedule(self.tick, stagger.avoidance, stagger.by, float(walls.width), float(walls.height),
+                               self.needs.band)
 
     @property
     def top_speed(self) -> float:
@@ -144,7 +145,7 @@ class World:
     @property
     def contact_shift(self) -> float:
         """Farthest that all passes of contact move an agent in one step."""
-        return self.needs.shift * int(self.options.contact) if self.needs.shift > 0 else 0.0
+        return self.needs.shift * int(self.options.overlap_passes) if self.needs.shift > 0 else 0.0
 
     def stands_for(self, path: str) -> Value:
         """Return a technique's value, or the number that its `auto` stands for."""

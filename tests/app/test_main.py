@@ -57,7 +57,7 @@ def test_the_report_says_what_ran(tmp_path: Path) -> None:
     assert report["optimizations"]["neighbours"] == "sorted"
     assert set(report["frame_ms"]) == {"median", "p95", "p99", "max"}
     assert 0 < report["frame_ms"]["median"] <= report["frame_ms"]["p99"] <= report["frame_ms"]["max"]
-    assert {"index", "see", "move", "cull", "depth", "blit", "hud", "flip"} <= set(report["phases_ms"])
+    assert {"index", "interaction", "move", "cull", "depth", "blit", "hud", "flip"} <= set(report["phases_ms"])
     assert list(report["stages"]) == [*report["phases_ms"], "other"] and report["interrupted"] is False
     assert {"visible", "drawn", "candidates_per_agent", "neighbours_per_agent"} <= set(report["counters"])
     assert report["rss_mb"]["peak"] > 10 and set(report["startup_s"]) == {"import", "compile", "first_frame"}
@@ -75,7 +75,7 @@ def test_the_report_has_the_hash_of_the_same_steps_without_a_program(tmp_path: P
 def test_a_run_without_a_picture_has_no_stages_of_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(frames=8, report=STDOUT, render=False) == 0
     report = json.loads(capsys.readouterr().out)
-    assert {"see", "move"} <= set(report["phases_ms"]) and "blit" not in report["phases_ms"]
+    assert {"interaction", "move"} <= set(report["phases_ms"]) and "blit" not in report["phases_ms"]
 
 
 def test_the_picture_is_the_last_frame(tmp_path: Path) -> None:

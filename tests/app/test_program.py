@@ -22,7 +22,7 @@ from crowd_demo.registry.entries import Technique
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 from crowd_demo.render.hud.status import Clock
 from crowd_demo.sim.actions import Switch
-from crowd_demo.sim.metrics.readings import calls_ahead
+from crowd_demo.sim.metrics.readings import launches_to_compile
 from crowd_demo.sim.simulation import Simulation
 
 RESIDENT = Path("/proc/self/statm")
@@ -102,13 +102,13 @@ def test_steps_of_the_population_are_round_and_bounded() -> None:
     assert [fewer(0), fewer(1), fewer(20_000), fewer(1_000_000)] == [0, 0, 16_000, 800_000]
 
 
-@pytest.mark.parametrize("path", ["neighbours", "cap"])
+@pytest.mark.parametrize("path", ["neighbours", "neighbour_limit"])
 def test_the_meters_of_every_choice_are_compiled_with_it(driven: Driven, path: str) -> None:
     for _ in BY_PATH[path].choices:
         driven.press(BY_PATH[path].key)
         driven.settle()
-        assert list(calls_ahead(driven.program.sim))
-        assert all(is_compiled(call) for call in calls_ahead(driven.program.sim))
+        assert list(launches_to_compile(driven.program.sim))
+        assert all(is_compiled(launch) for launch in launches_to_compile(driven.program.sim))
 
 
 def test_a_notice_replaces_what_was_told_about_the_same(driven: Driven) -> None:

@@ -26,7 +26,7 @@ BLOCKS = 10
 OLDEST = "1fe08e2"  # that can be compared
 
 
-def timed(step_ms: float, see: str = "see") -> list[BlockTimes]:
+def timed(step_ms: float, see: str = "interaction") -> list[BlockTimes]:
     """Blocks whose steps take so long, give or take 5 %, and a third of that in one stage."""
     steps = np.random.default_rng(1).uniform(0.95, 1.05, (BLOCKS, 4)).astype(np.float32) * step_ms
     return [BlockTimes(TimedBlock(4, {"step": ms, "draw": 2 * ms}), TimedBlock(4, {see: ms / 3})) for ms in steps]
@@ -40,7 +40,7 @@ def found(hash_now: str = "a") -> compare.Found:
 def test_frames_steps_and_stages_of_both_are_listed() -> None:
     head, *rows, noise, hashes = compare.table(found(), "new")
     assert head.split()[:2] == ["old", "new"] and hashes == "one state hash: a"
-    assert [row.split()[0] for row in rows] == ["frame", "step", "draw", "see", "look"]
+    assert [row.split()[0] for row in rows] == ["frame", "step", "draw", "interaction", "look"]
     assert rows[0].split()[-1] == "faster" and rows[0].split()[4] == "0.667"
     assert rows[3].split()[2:] == [rows[3].split()[2], "-"] and rows[4].split()[2] == "-"  # neither has the other's stage
     assert noise == "noise: old against itself 1.000  1.000-1.000"

@@ -21,7 +21,7 @@ def test_a_child_runs_the_same_crowd(picture: bool) -> None:
     assert [block.frame.steps for block in blocks] == [3, 2]
     assert set(blocks[0].frame.times_ms) == ({"step", "draw"} if picture else {"step"})
     assert all(len(ms) == 2 for timed in blocks[1] for ms in timed.times_ms.values())
-    assert ("blit" in blocks[1].stages.times_ms) == picture and "see" in blocks[1].stages.times_ms
+    assert ("blit" in blocks[1].stages.times_ms) == picture and "interaction" in blocks[1].stages.times_ms
 
 
 def test_a_child_that_ends_says_why() -> None:

@@ -11,10 +11,10 @@ from crowd_demo.cli import main
 @pytest.fixture
 def started(monkeypatch):
     """Calls of the program proper, which is replaced by one that returns 0 at once."""
-    calls = []
-    program = SimpleNamespace(run=lambda config, options: calls.append((config, options)) or 0)
+    launches = []
+    program = SimpleNamespace(run=lambda config, options: launches.append((config, options)) or 0)
     monkeypatch.setitem(sys.modules, "crowd_demo.app.main", program)
-    return calls
+    return launches
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from crowd_demo.compute.arrays import Bools, Doubles, Floats, Ints, Longs
-from crowd_demo.compute.jit import call, device, kernel
+from crowd_demo.compute.jit import device, kernel, launch
 
 
 class Inner(NamedTuple):
@@ -51,7 +51,7 @@ def test_every_kind_of_argument_arrives_in_records_of_records(workers: int, want
     found = np.zeros((workers, 14))
     record = Outer(wanted, inner_of(10), np.array([False, True]), inner_of(50), -(2**40))
     pair = np.array([1.5], np.float32), np.array([-7], np.int32)
-    call(read_all, workers, 0.1, record, np.array([2**50]), pair, found).run()
+    launch(read_all, workers, 0.1, record, np.array([2**50]), pair, found).run()
     for worker in range(workers):
         arrived = [worker, workers, 0.1, -(2.0**40), 10.25, 50.25, 12, 52, 19, 4, 2 + wanted, 2.0**50, 1.5, -7]
         assert found[worker].tolist() == arrived
@@ -77,7 +77,7 @@ def four_times_all(worker: int, workers: int, x: Doubles) -> None:
 @pytest.mark.parametrize("workers", [1, 2, 3, 7])
 def test_each_element_is_some_workers_share(workers: int) -> None:
     x = np.arange(50.0)
-    call(four_times_all, workers, x).run()
+    launch(four_times_all, workers, x).run()
     np.testing.assert_array_equal(x, np.arange(50.0) * 4)
 
 
@@ -85,8 +85,8 @@ def test_each_element_is_some_workers_share(workers: int) -> None:
 def test_python_may_call_a_device_function_too_before_and_after_a_kernel_has() -> None:
     x = np.arange(3.0)
     assert four_times(x, 1) == 4
-    call(four_times_all, 1, x).run()
-    assert twice(x, 2) == 16 and call(twice, x, 2).run() == 16
+    launch(four_times_all, 1, x).run()
+    assert twice(x, 2) == 16 and launch(twice, x, 2).run() == 16
 
 
 # --- in processes of their own ---------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import pytest
 
 from crowd_demo.compute import jit, numba_plain
 from crowd_demo.compute.arrays import Longs
-from crowd_demo.compute.jit import call, device, kernel
+from crowd_demo.compute.jit import device, kernel, launch
 
 ROOT = Path(__file__).parents[2]
 private = pytest.mark.skipif(jit.compiler is numba_plain, reason="compiled without private names")
@@ -141,7 +141,7 @@ def scale_all(worker: int, workers: int, numbers: Longs, by: int) -> None:
 def test_a_number_in_the_source_is_like_any_number() -> None:
     """A function is not compiled once more for each of them."""
     numbers = np.arange(4)
-    call(scale_all, 1, numbers, 10).run()
+    launch(scale_all, 1, numbers, 10).run()
     assert numbers.tolist() == [0, 15, 30, 45] and len(vars(scaled)["overloads"]) <= 1
 
 

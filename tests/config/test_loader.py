@@ -157,7 +157,7 @@ NESTED = {"agents": 9, "crowd": {"cap": 0.1}, "optimizations.cull": "off", "came
 @pytest.mark.parametrize("overrides", [OVERRIDES, list(OVERRIDES), NESTED])
 def test_overrides_replace_what_the_file_says(write, overrides):
     config = load_config(write("agents: 7\nseed: 5\ncrowd: {radius: 12}\n"), overrides)
-    assert (config.agents, config.seed, config.crowd.cap, config.crowd.radius) == (9, 5, 0.1, 12)
+    assert (config.agents, config.seed, config.crowd.max_speed_factor, config.crowd.radius) == (9, 5, 0.1, 12)
     assert (config.optimizations.cull, config.camera.center, config.window.title) == ("off", (3, 4), "12")
     assert keys_of(config.keys, "step") == (".",) and keys_of(config.keys, "stagger.sight") == ("0",)
 

@@ -41,7 +41,7 @@ def test_its_numbers_are_the_defaults() -> None:
             f" {stagger['paths']}"):
         assert sentence in told, sentence
     assert (1 / people.response, people.wait_s, SLOW, SHIFT_PARTS, SHARPEST) == (0.25, 30, 0.25, 1 / 3, 1)
-    assert (BY_PATH["avoidance"].default, BY_PATH["contact"].default) == ("anticipate", 2)
+    assert (BY_PATH["avoidance"].default, BY_PATH["overlap_passes"].default) == ("anticipate", 2)
 
 
 def test_what_it_says_of_dense_crowds_is_what_was_measured() -> None:

@@ -12,9 +12,9 @@ from crowd_demo.lab.layout import CANDIDATES, contenders, main, measure
 
 @pytest.mark.parametrize("scattered", [False, True])
 def test_columns_and_records_give_the_same_sums(scattered: bool) -> None:
-    calls = contenders(200, scattered, workers=2)
-    assert min(measure(calls, rounds=1).values()) > 0
-    arguments: Any = calls["columns"].args
+    launches = contenders(200, scattered, workers=2)
+    assert min(measure(launches, rounds=1).values()) > 0
+    arguments: Any = launches["columns"].args
     _, x, y, vx, vy, order, sums = arguments
     for agent in range(200):
         near = order[agent:agent + CANDIDATES]
@@ -22,8 +22,8 @@ def test_columns_and_records_give_the_same_sums(scattered: bool) -> None:
         seen = dx * dx + dy * dy < np.float32(24**2)
         wanted = (seen.sum(), *((v[seen] * np.float32(256)).astype(np.int32).sum() for v in (dx, dy, vx[near], vy[near])))
         assert tuple(column[agent] for column in sums) == wanted
-    for call in calls.values():
-        found: Any = call.args[-1]
+    for launch in launches.values():
+        found: Any = launch.args[-1]
         for got, same in zip(found, sums, strict=True):
             assert np.array_equal(got, same)
 

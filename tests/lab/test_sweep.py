@@ -56,7 +56,7 @@ def test_every_technique_can_be_swept(path: str, capsys: pytest.CaptureFixture[s
 def test_approximate_values_are_called_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*SMALL, "stagger.avoidance", "1", "8"]) == 0
     assert capsys.readouterr().out.splitlines()[-1].startswith("approximate (changes the motion):")
-    assert swept(capsys, "cap", "nearest")["crowd"] == ["exact", "approximate"]
+    assert swept(capsys, "neighbour_limit", "nearest")["crowd"] == ["exact", "approximate"]
 
 
 def test_another_model_is_called_so(capsys: pytest.CaptureFixture[str]) -> None:
@@ -88,7 +88,7 @@ def test_json_and_nothing_else_goes_to_standard_output() -> None:
         assert each["step_ms"] == sum(each["stages_ms"].values()) > 0
         assert each["state_hash"] == found["results"][0]["state_hash"]
         assert each["step"]["verdict"] == "unknown" and each["step"]["ratio"]["low"] is None  # of four steps
-        assert set(each["stages"]) == set(each["stages_ms"]) and "see" in each["stages"]
+        assert set(each["stages"]) == set(each["stages_ms"]) and "interaction" in each["stages"]
 
 
 def test_a_file_of_json_leaves_the_table(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:

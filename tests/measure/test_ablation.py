@@ -106,9 +106,9 @@ def test_the_record_is_json_with_a_version() -> None:
 
 def test_what_is_off_or_has_no_work_or_would_take_minutes_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ThreeCrowds, "too_slow", lambda self, others: "too slow" * ("neighbours" in others))
-    found = ablation(("cap", "leaf_size", "neighbours", "simd"))
+    found = ablation(("neighbour_limit", "leaf_size", "neighbours", "simd"))
     list(found.run())
-    assert found.left_out == {"cap": "off already", "leaf_size": "no work here", "neighbours": "too slow"}
+    assert found.left_out == {"neighbour_limit": "off already", "leaf_size": "no work here", "neighbours": "too slow"}
     assert found.notes()[1] == "too slow: neighbours\noff already: cap\nno work here: leaf size"
     assert [row.technique.path for row in found.rows] == ["simd"]
 
@@ -161,7 +161,7 @@ def test_a_measurement_has_a_row_for_the_stage_that_the_technique_changes() -> N
     list(found.run())
     assert found.found and found.found.stage and found.found.stage.factor.known
     assert 0 < found.found.stage.present.value < found.found.step.present.value
-    assert [row[0] for row in found.table().rows] == ["see", "step", "frame"]
+    assert [row[0] for row in found.table().rows] == ["interaction", "step", "frame"]
     assert found.record()["stage"]
 
 

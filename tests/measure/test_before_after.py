@@ -85,14 +85,14 @@ def test_a_ratio_without_a_base_is_unknown() -> None:
 
 
 def test_costs_of_stages_add_up_and_there_are_enough_blocks_for_two_halves() -> None:
-    times = {"see": np.full(130, 2, np.float32), "sort": np.where(np.arange(130) % 13 == 0, 26, 0).astype(np.float32)}
-    assert costs(times, "see") == pytest.approx(np.full(13, 2))
+    times = {"interaction": np.full(130, 2, np.float32), "sort": np.where(np.arange(130) % 13 == 0, 26, 0).astype(np.float32)}
+    assert costs(times, "interaction") == pytest.approx(np.full(13, 2))
     assert costs(times) == pytest.approx(np.full(13, 4))
     assert costs(times, "none").tolist() == [] == costs({}).tolist()
     for steps in (12, 13, 59, 121, 1000):
-        found = costs({"see": np.full(steps, 2, np.float32)})
+        found = costs({"interaction": np.full(steps, 2, np.float32)})
         assert 12 <= len(found) <= MOST_BLOCKS and found == pytest.approx(np.full(len(found), 2))
-    assert len(costs({"see": np.full(5, 2, np.float32)})) == 5
+    assert len(costs({"interaction": np.full(5, 2, np.float32)})) == 5
 
 
 def test_costs_are_those_of_blocks() -> None:

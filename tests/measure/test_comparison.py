@@ -22,7 +22,7 @@ BLOCKS, STEPS = 20, 10
 class MadeUp:
     """A variant whose steps take `ms` and some noise that is its own, and do as much work as `ms` says."""
 
-    def __init__(self, ms: float, seed: int, stages: tuple[str, ...] = ("see", "move")) -> None:
+    def __init__(self, ms: float, seed: int, stages: tuple[str, ...] = ("interaction", "move")) -> None:
         self.ms, self.rng, self.stages, self.steps = ms, np.random.default_rng(seed), stages, 0
 
     def run(self, steps: int) -> TimedBlock:
@@ -51,7 +51,7 @@ def test_a_variant_that_does_more_work_is_told_apart() -> None:
     found = compared(slower=2.6, faster=1.5)
     slower, faster, base = (found.results[name] for name in ("slower", "faster", "base"))
     assert (slower.step.verdict, faster.step.verdict) == ("slower", "faster")
-    assert slower.step.ratio.low < 1.3 < slower.step.ratio.high and slower.stages["see"].verdict == "slower"
+    assert slower.step.ratio.low < 1.3 < slower.step.ratio.high and slower.stages["interaction"].verdict == "slower"
     assert (base.counters, slower.counters) == ({"work": 2000}, {"work": 2600})
     assert base.step.ms.value == sum(base.stages_ms.values()) == pytest.approx(4, rel=0.05)
 
@@ -70,21 +70,21 @@ def test_a_state_that_differs_is_reported() -> None:
 
 @quick
 def test_a_stage_that_the_base_does_not_have_has_no_ratio() -> None:
-    variants = {"base": MadeUp(2, 0), "again": MadeUp(2, 1), "more": MadeUp(2, 2, ("see", "links", "move"))}
+    variants = {"base": MadeUp(2, 0), "again": MadeUp(2, 1), "more": MadeUp(2, 2, ("interaction", "links", "move"))}
     found = compare(collect(variants, interleave(variants, [STEPS] * BLOCKS)), dict.fromkeys(variants, ""), "base", "again")
-    assert set(found.results["base"].stages) == {"see", "move"}
+    assert set(found.results["base"].stages) == {"interaction", "move"}
     more = found.results["more"]
     assert more.stages["links"].verdict == "unknown" and math.isnan(more.stages["links"].ratio.value)
-    assert more.step.verdict == "slower" and more.stages["see"].verdict == "no difference"
+    assert more.step.verdict == "slower" and more.stages["interaction"].verdict == "no difference"
     assert comparison_json(found)["arms"]["more"]["stages"]["links"]["ratio"] == {  # type: ignore[index]
         "value": None, "low": None, "high": None}
 
 
 @quick
 def test_a_stage_that_first_ran_late_counts_for_its_share() -> None:
-    late = [TimedBlock(2, {"see": np.array([1, 1], np.float32)}),
-            TimedBlock(2, {"see": np.array([1, 1], np.float32), "sort": np.array([4, 0], np.float32)})]
-    assert compare({"a": late}, {"a": ""}, "a", "a").results["a"].stages_ms == {"see": 1, "sort": 1}
+    late = [TimedBlock(2, {"interaction": np.array([1, 1], np.float32)}),
+            TimedBlock(2, {"interaction": np.array([1, 1], np.float32), "sort": np.array([4, 0], np.float32)})]
+    assert compare({"a": late}, {"a": ""}, "a", "a").results["a"].stages_ms == {"interaction": 1, "sort": 1}
 
 
 @quick
@@ -93,7 +93,7 @@ def test_a_stage_that_ran_in_few_blocks_tells_nothing_but_its_time() -> None:
 
     def blocks(sort_ms: float) -> list[TimedBlock]:
         sorts = [np.array([sort_ms, 0] if number in (3, 13) else [0, 0], np.float32) for number in range(BLOCKS)]
-        return [TimedBlock(2, {"see": rng.lognormal(0, 0.1, 2).astype(np.float32), "sort": sort}) for sort in sorts]
+        return [TimedBlock(2, {"interaction": rng.lognormal(0, 0.1, 2).astype(np.float32), "sort": sort}) for sort in sorts]
 
     found = compare({"a": blocks(20), "b": blocks(20), "c": blocks(60)}, dict.fromkeys("abc", ""), "a", "b").results["c"]
     assert found.stages["sort"].verdict == "unknown" and found.stages["sort"].ratio.value == pytest.approx(3)
@@ -140,7 +140,7 @@ def test_a_crowd_in_blocks_is_the_crowd_in_one_go() -> None:
     base, brute = found.results["base"], found.results["brute"]
     assert base.counters["neighbours_per_agent"] == brute.counters["neighbours_per_agent"] > 0
     assert brute.counters["candidates_per_agent"] == 500 > base.counters["candidates_per_agent"]
-    assert {"see", "move", "other"} < set(base.stages)
+    assert {"interaction", "move", "other"} < set(base.stages)
     assert all(len(block.counters) == block.steps == 2 for block in stages["base"])
 
 

@@ -32,7 +32,8 @@ def test_each_rung_keeps_what_those_below_it_have_switched_on() -> None:
             assert below.options.get(path) in (BY_PATH[path].baseline, rung.options.get(path))
 
 
-@pytest.mark.parametrize("values", [{"avoidance": "push", "contact": 0}, {"avoidance": "anticipate", "contact": 3}])
+@pytest.mark.parametrize("values",
+                         [{"avoidance": "push", "overlap_passes": 0}, {"avoidance": "anticipate", "overlap_passes": 3}])
 def test_all_rungs_have_the_present_model_so_that_they_compute_one_crowd(values: dict[str, Value]) -> None:
     assert {technique.path for technique in TECHNIQUES if technique.kind is MODEL} >= set(values)
     for rung in present_and_rungs(with_values(Optimizations(), values)):
@@ -40,9 +41,10 @@ def test_all_rungs_have_the_present_model_so_that_they_compute_one_crowd(values:
 
 
 def test_on_is_the_present_value_or_else_the_default() -> None:
-    present = with_values(Optimizations(), {"neighbours": "kd_tree", "simd": False, "stagger.avoidance": 8, "cap": "nearest"})
+    present = with_values(Optimizations(),
+                          {"neighbours": "kd_tree", "simd": False, "stagger.avoidance": 8, "neighbour_limit": "nearest"})
     found = list(rungs(present))
-    assert found[2].name == "+ neighbours: kd_tree" and found[-1].options.get("cap") == "nearest"
+    assert found[2].name == "+ neighbours: kd_tree" and found[-1].options.get("neighbour_limit") == "nearest"
     assert (found[-1].options.get("simd"), found[-1].options.get("stagger.avoidance")) == (True, 8)
 
 

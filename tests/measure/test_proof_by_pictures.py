@@ -61,9 +61,9 @@ def test_without_depth_order_pictures_may_differ() -> None:
 def test_a_wrong_culling_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     run = Cull.run
 
-    def forgetful(self, calls, workers, most):
-        slots = run(self, calls, workers, most)
-        return slots[:-20] if len(calls) and "visit" in calls[0].name else slots
+    def forgetful(self, launches, workers, most):
+        slots = run(self, launches, workers, most)
+        return slots[:-20] if len(launches) and "visit" in launches[0].name else slots
     monkeypatch.setattr(Cull, "run", forgetful)
     sim = simulation(**CROWD)
     sim.step()

@@ -61,7 +61,7 @@ def test_the_answers_are_the_pushes_that_everybody_would_get() -> None:
     pushes = np.hstack(list(answers(replica, {"simd": False}, groups)))
     sim.step()
     slots = sim.agents.handles.slots_of(ids)
-    assert np.array_equal(pushes, (sim.agents.columns.push_x[slots], sim.agents.columns.push_y[slots]))
+    assert np.array_equal(pushes, (sim.agents.columns.avoidance_x[slots], sim.agents.columns.avoidance_y[slots]))
     assert pushes.any(axis=0).mean() > 0.5
 
 
@@ -73,7 +73,7 @@ def test_registers_are_asked_too(neighbours: str) -> None:
     replica = sim.replica()
     replica.restore(sim.state())
     for pushes in answers(replica, {"neighbours": neighbours, "simd": True}, sample_groups(sim.agents.count)):
-        counters = replica.see.counters(replica.world)
+        counters = replica.interaction.counters(replica.world)
         assert not pushes.size or counters["registers"] > 0
 
 
@@ -91,7 +91,7 @@ def test_wrong_answers_are_caught(monkeypatch: pytest.MonkeyPatch, name: str, wr
 
 def test_approximate_techniques_tell_how_far_their_answers_are_off() -> None:
     sim = simulation(**CROWD)
-    proof = Answers(sim, {"cap": "none"}, {"cap": "first"}, exact=False)
+    proof = Answers(sim, {"neighbour_limit": "none"}, {"neighbour_limit": "first"}, exact=False)
     told(proof)
     assert proof.finding.kind == "sample"
     share, _, error = proof.finding.text.partition("% of the pushes differ, by ")

@@ -101,10 +101,10 @@ def test_a_stage_costs_what_a_profile_says_it_costs_a_step() -> None:
     profile = Profile()
     for step in range(14):
         profile.begin_step()
-        profile.add("see", 50 if step < 2 else 9 if step == 7 else 2)
+        profile.add("interaction", 50 if step < 2 else 9 if step == 7 else 2)
         if step % 6 == 0:
             profile.add("reorder", 12)
         profile.end_step()
         profile.end_frame()
-    assert profile.step_ms(12) == {"see": 2.0, "reorder": 2.0}
+    assert profile.step_ms(12) == {"interaction": 2.0, "reorder": 2.0}
     assert {stage: cost_of([profile.stage_ms(stage, 12)]).ms for stage in profile.stages} == profile.step_ms(12)

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.quick
 
 
 def test_kinds_are_those_of_the_registry() -> None:
-    assert {technique.path for technique in TECHNIQUES if technique.kind is MODEL} == {"avoidance", "contact"}
+    assert {technique.path for technique in TECHNIQUES if technique.kind is MODEL} == {"avoidance", "overlap_passes"}
     assert kind_of(BY_PATH["neighbours"], "field") is APPROXIMATE and kind_of(BY_PATH["neighbours"], "none") is EXACT
     assert all(exactness(technique).startswith(technique.kind.name) for technique in TECHNIQUES)
 
@@ -22,7 +22,7 @@ def test_of_several_the_one_that_changes_most_counts() -> None:
     get = Optimizations().get
     assert strongest([]) is EXACT and strongest([MODEL, EXACT, APPROXIMATE]) is MODEL
     assert kind_of_all({"simd": False, "stagger.paths": 1}, get) is APPROXIMATE
-    assert kind_of_all({"contact": 0, "stagger.paths": 1}, get) is MODEL
+    assert kind_of_all({"overlap_passes": 0, "stagger.paths": 1}, get) is MODEL
     assert kind_of_all({"cell_size": 16}, get) is EXACT
     assert kind_of_all({"cell_size": 16, "neighbours": "field"}, get) is APPROXIMATE, "they are set together"
 

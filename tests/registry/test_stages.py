@@ -27,8 +27,9 @@ def test_every_stage_of_the_program_is_known() -> None:
 
 
 def test_stages_are_stacked_part_by_part_whatever_ran_first() -> None:
-    assert in_order(["hud", "blit", "census", "see", "events", "index"]) == ["index", "see", "census", "blit", "events", "hud"]
-    assert [stages_of(part, ["hud", "census", "see", "blit"]) for part in PARTS] == [["see", "census"], ["blit"], ["hud"]]
+    assert in_order(["hud", "blit", "census", "interaction", "events", "index"]) == ["index", "interaction", "census", "blit", "events", "hud"]
+    assert [stages_of(part,
+                      ["hud", "census", "interaction", "blit"]) for part in PARTS] == [["interaction", "census"], ["blit"], ["hud"]]
 
 
 def test_a_stage_of_a_plugin_is_part_of_the_step() -> None:

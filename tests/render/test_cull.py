@@ -16,8 +16,8 @@ aheads = st.sampled_from([0.0, 1 / 120, 1 / 60]).map(np.float32)
 
 def found(cull, how, workers, count, agents, ahead, bounds, grid):
     slack = crowds.MAX_STEP + 180 * float(ahead) + 0.001
-    calls = cull.calls(how, workers, count, agents, ahead, bounds, grid, slack)
-    return cull.run(calls, workers, count)
+    launches = cull.launches(how, workers, count, agents, ahead, bounds, grid, slack)
+    return cull.run(launches, workers, count)
 
 
 @given(crowds.seeds, crowds.counts, crowds.workers, rects, aheads)

@@ -11,8 +11,8 @@ zooms = st.sampled_from([0.05, 1.0, 8.0, 1e4])
 
 
 def by_bands(depths, workers, slots, agents, ahead, zoom):
-    for call in depths.calls(workers, slots, agents, ahead, depth.scale(0.0, crowds.HEIGHT, zoom)):
-        call.run()
+    for launch in depths.launches(workers, slots, agents, ahead, depth.scale(0.0, crowds.HEIGHT, zoom)):
+        launch.run()
     return depths.ordered(len(slots))
 
 

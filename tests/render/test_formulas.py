@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from crowd_demo.compute.arrays import Bytes, Int, Ints, Register
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.hashing import scramble
-from crowd_demo.compute.jit import call, kernel
+from crowd_demo.compute.jit import kernel, launch
 from crowd_demo.compute.simd import LANES, quotient
 from crowd_demo.compute.simd_memory import load, store, take
 from crowd_demo.render.formulas import look_of_id, number_of, numbering
@@ -59,5 +59,5 @@ def test_quotients_of_whole_numbers_are_exact(values: list[int], by: int) -> Non
     padded = np.zeros(-(-len(edges) // LANES) * LANES, np.int32)
     padded[:len(edges)] = np.clip(edges, 0, 2**31 - 1)
     found = np.zeros_like(padded)
-    call(divide, 1, padded, by, found).run()
+    launch(divide, 1, padded, by, found).run()
     assert np.array_equal(found, padded // by)

@@ -41,14 +41,14 @@ def picture(ground, how, blitter, camera, rect=None, workers=2):
     if blitter == "pygame":
         ground.draw_fblits(surface)
     else:
-        ground.call(workers, frame_of(surface)).run()
+        ground.launch(workers, frame_of(surface)).run()
     ground.draw_edge(surface)
     return frame_of(surface).copy()
 
 
 def paving_of(ground):
     """What its kernel is about to pave with."""
-    _, _, paving, *_ = ground.call(1, np.zeros((1, 1), np.uint32)).args
+    _, _, paving, *_ = ground.launch(1, np.zeros((1, 1), np.uint32)).args
     return paving
 
 
@@ -250,7 +250,7 @@ def test_a_sky_changes_its_colour_from_top_to_bottom(assets):
         camera.look_at(90, 70, zoom)
         frame = np.zeros(SIZE[::-1], np.uint32)
         ground.prepare("grid", open_sky, camera, camera.view_rect())
-        ground.call(2, frame).run()
+        ground.launch(2, frame).run()
         top = camera.view_rect().top
         for pixel in range(SIZE[1]):
             down = (top + (pixel + 0.5) / zoom) / (ROWS * TILE) * (len(colours) - 1)

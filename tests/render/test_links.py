@@ -18,8 +18,8 @@ SIZE = 160, 120
 
 def drawn(links: Any, agents: Any, camera: Camera, threads: int) -> Any:
     frame = np.full(SIZE[::-1], 0x406080, np.uint32)
-    for call in LinkLines().calls(threads, (links[:, 0], links[:, 1]), agents, AHEAD, camera.view(), frame):
-        call.run()
+    for launch in LinkLines().launches(threads, (links[:, 0], links[:, 1]), agents, AHEAD, camera.view(), frame):
+        launch.run()
     return frame & 0xFFFFFF
 
 

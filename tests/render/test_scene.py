@@ -10,7 +10,7 @@ import render_crowds as crowds
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowd_demo.compute.jit import compile_calls, is_compiled
+from crowd_demo.compute.jit import compile_launches, is_compiled
 from crowd_demo.profile import Profile
 from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.render.camera import Camera
@@ -186,13 +186,13 @@ def test_what_is_compiled_ahead_is_all_that_runs(assets, behaviour, blitter):
     sim = Simulation(behaviour)
     sim.optimizations.blitter = blitter
     scene = scene_of(sim, assets)
-    calls = list(scene.calls(camera(1.0)))
-    compile_calls(calls)
-    before = {call.name: len(call.compiled.overloads) for call in calls}
+    launches = list(scene.launches(camera(1.0)))
+    compile_launches(launches)
+    before = {launch.name: len(launch.compiled.overloads) for launch in launches}
     for zoom in (0.1, 1.0, 8.0):
         picture(scene, camera(zoom))
-    assert all(is_compiled(call) for call in calls)
-    assert before == {call.name: len(call.compiled.overloads) for call in calls}
+    assert all(is_compiled(launch) for launch in launches)
+    assert before == {launch.name: len(launch.compiled.overloads) for launch in launches}
 
 
 # --- predators, from afar ------------------------------------------------------------------------------------------------

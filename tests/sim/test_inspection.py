@@ -12,7 +12,7 @@ from crowd_demo.config.metres import UNITS_A_METRE
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.sim.behaviours.hunt import PREDATOR, HuntColumns
 from crowd_demo.sim.behaviours.people_rules import WAITING, PeopleColumns
-from crowd_demo.sim.inspection import around, counts_of, facts_of, inside, neighbours_of, pushes_call
+from crowd_demo.sim.inspection import around, avoidance_launch, counts_of, facts_of, inside, neighbours_of
 from crowd_demo.sim.simulation import Simulation
 
 STRUCTURES = [str(choice) for choice in BY_PATH["neighbours"].choices if choice != "field"]
@@ -23,8 +23,8 @@ def indexed(name: str = "crowd", **settings: Any) -> Simulation:
     sim = simulation(**CROWDS[name], optimizations__stagger__avoidance=1, **settings)
     sim.step(3)
     sim.reindex()
-    for call in sim.structure.query(sim.optimizations.simd, sim.world.rules, sim.world.turn):
-        call.run()
+    for launch in sim.structure.query(sim.optimizations.simd, sim.world.rules, sim.world.schedule):
+        launch.run()
     return sim
 
 
@@ -80,9 +80,9 @@ def test_ages_count_the_steps_since_each_look() -> None:
     sim.step(9)
     slot, since = 5, 0
     for step in range(12):
-        before = int(sim.agents.columns.look_at[slot])
+        before = int(sim.agents.columns.next_update[slot])
         sim.step()
-        looked = int(sim.agents.columns.look_at[slot]) != before
+        looked = int(sim.agents.columns.next_update[slot]) != before
         since = 0 if looked else since + 1
         if looked or step > 4:
             told = dict(facts_of(sim, slot))["looked around"]
@@ -137,12 +137,12 @@ def test_the_pushes_of_all_candidates_add_up_to_the_push_of_an_agent() -> None:
     sim = indexed(optimizations__avoidance="push")
     slots = np.array([3, 77, 200], np.int32)
     candidates = [near.candidates for near in (around(sim, int(slot)) for slot in slots) if near]
-    finding, pushes = pushes_call(sim, slots, candidates)
+    finding, pushes = avoidance_launch(sim, slots, candidates)
     finding.run()
-    for call in sim.see.all_calls(sim.world, exact=True):
-        call.run()
+    for launch in sim.interaction.all_launches(sim.world, exact=True):
+        launch.run()
     ends = np.cumsum([0, *map(len, candidates)])
     for slot, first, last in zip(slots, ends[:-1], ends[1:], strict=True):
-        assert pushes[first:last, 0].sum() == pytest.approx(sim.agents.columns.push_x[slot], abs=1e-4)
-        assert pushes[first:last, 1].sum() == pytest.approx(sim.agents.columns.push_y[slot], abs=1e-4)
+        assert pushes[first:last, 0].sum() == pytest.approx(sim.agents.columns.avoidance_x[slot], abs=1e-4)
+        assert pushes[first:last, 1].sum() == pytest.approx(sim.agents.columns.avoidance_y[slot], abs=1e-4)
     assert (pushes != 0).any()

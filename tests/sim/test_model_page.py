@@ -120,7 +120,7 @@ def test_walkers_are_born_waiting_and_their_destinations_have_the_least_hashes()
     columns: Any = sim.agents.by_id()
     assert columns.speed.tolist() == [F(40 + 80 * (four_parts(identity, key(SEED, 0, SPEED)) / 4)) for identity in IDS]
     assert columns.goal.tolist() == [page_hash(identity) % 5 for identity in IDS]
-    assert set(columns.state) == {1} and not columns.timer.any() and not columns.vx.any() and not columns.look_at.any()
+    assert set(columns.state) == {1} and not columns.timer.any() and not columns.vx.any() and not columns.next_update.any()
 
 
 @pytest.mark.quick
@@ -128,7 +128,7 @@ def test_crates_are_born_at_rest_and_most_of_them_small() -> None:
     columns: Any = simulation(**PAGE, behaviour="crates", crates__rarity=3).agents.by_id()
     parts = [part(identity, key(SEED, 0, SIZE)) for identity in IDS]
     assert columns.half.tolist() == [F(1 + 49 * (p * p * p)) for p in parts]
-    assert not columns.vx.any() and not columns.push_x.any()
+    assert not columns.vx.any() and not columns.avoidance_x.any()
 
 
 @pytest.mark.quick
@@ -228,7 +228,7 @@ FLOCK = "id, x, y, vx, vy, push_x, push_y, look_at"
 CRATES = FLOCK + ", half"
 HUNT = FLOCK + ", kind"
 CROWD = FLOCK + ", speed, goal, goal_x, goal_y, heading_x, heading_y, sees, state, timer"
-WHOLE = {"id", "look_at", "goal", "sees", "state", "kind"}
+WHOLE = {"id", "next_update", "goal", "goal_visible", "state", "kind"}
 
 
 @pytest.mark.parametrize("behaviour, names", [("flock", FLOCK), ("crowd", CROWD), ("crates", CRATES), ("hunt", HUNT)])
@@ -295,12 +295,13 @@ def test_when_no_area_has_a_tile_goal_and_sees_stay_and_the_person_walks(tmp_pat
     sim = drawn(tmp_path, "0..", "..1")
     sim.set_walls((0, 0, 3, 2), True)
     c: Any = sim.agents.columns
-    c.goal_x[:40], c.sees[:40] = 77, 1
+    c.goal_x[:40], c.goal_visible[:40] = 77, 1
     born: Any = sim.agents.by_id()
     sim.step()
     now: Any = sim.agents.by_id()
     assert set(born.state) == {WAITING} and set(now.state) == {WALKING}
-    assert all(np.array_equal(getattr(born, name), getattr(now, name)) for name in ("goal", "goal_x", "goal_y", "sees"))
+    assert all(np.array_equal(getattr(born, name), getattr(now, name)) for name in ("goal", "goal_x", "goal_y",
+                                                                                    "goal_visible"))
 
 
 @pytest.mark.quick

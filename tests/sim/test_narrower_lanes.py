@@ -17,7 +17,7 @@ from typing import Any, cast
 import pytest
 
 from crowd_demo.config.loader import load_config
-from crowd_demo.sim.interaction.rows import see_lanes
+from crowd_demo.sim.interaction.rows import interact_lanes
 from crowd_demo.sim.simulation import Simulation
 
 CROWDS = {"20k-flock": ("agents=300", "world.width=500", "world.height=400"),
@@ -49,7 +49,7 @@ def test_narrower_registers_give_the_same_crowd(processor: str, tmp_path: Path) 
 
 def main() -> None:
     found = hashes()
-    code = "".join(cast(Any, see_lanes).entry.inspect_asm().values())
+    code = "".join(cast(Any, interact_lanes).entry.inspect_asm().values())
     print(json.dumps({**found, "registers": [name for name in ("ymm", "zmm") if name in code]}))
 
 

@@ -70,11 +70,12 @@ def test_every_choice_of_every_exact_technique(crowd: Settings, plain: str, path
 
 
 @pytest.mark.parametrize("more", [{}, {"life__births_per_s": 900, "life__deaths_per_s": 800, "life__causes": 2},
-                                  {"links__pattern": "rope", "links__length": 7, "links__wind": 50}, {"cap": "nearest"}],
+                                  {"links__pattern": "rope", "links__length": 7, "links__wind": 50},
+                                  {"neighbour_limit": "nearest"}],
                          ids=["plain", "births and deaths", "ropes", "capped"])
 def test_switching_anything_while_it_runs(crowd: Settings, more: dict[str, Any]) -> None:
     """Hash by hash: every switch at random, several a step, against brute force one agent at a time."""
-    more = {f"optimizations__{name}" if name == "cap" else name: value for name, value in more.items()}
+    more = {f"optimizations__{name}" if name == "neighbour_limit" else name: value for name, value in more.items()}
     variants: tuple[Settings, ...] = (
         {"optimizations__neighbours": "none", "optimizations__simd": "false", "optimizations__threads": 1}, {})
     slow, sim = (simulation(**{**crowd, "agents": 200, **more, **changes}) for changes in variants)
@@ -82,7 +83,7 @@ def test_switching_anything_while_it_runs(crowd: Settings, more: dict[str, Any])
     for _ in range(STEPS):
         for path, choices in SWITCHES.items():
             values = choices + MORE.get(path, ())
-            if path != "cap" and chance.random() < 0.3:
+            if path != "neighbour_limit" and chance.random() < 0.3:
                 sim.optimizations.set(path, values[chance.integers(len(values))])
         slow.step()
         sim.step()

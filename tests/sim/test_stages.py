@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crowds import CROWD, FLOCK, ROPE, simulation
 
-from crowd_demo.compute.jit import compile_calls, is_compiled
+from crowd_demo.compute.jit import compile_launches, is_compiled
 
 
 def test_a_stale_grid_is_rebuilt_before_a_picture_only_where_cells_are_culled() -> None:
@@ -38,8 +38,8 @@ def test_getting_ready_for_a_picture_leaves_the_crowd_as_it_is() -> None:
 
 def test_the_calls_of_a_twin_are_those_of_a_step() -> None:
     twin, sim = simulation(**CROWD), simulation(**CROWD)
-    calls = list(twin.calls_ahead())
-    compile_calls(calls)
+    launches = list(twin.launches_to_compile())
+    compile_launches(launches)
     sim.step()
-    assert all(is_compiled(call) for call in calls)
-    assert {"see_lanes", "move_lanes", "check_sight", "take_headings"} <= {call.name for call in calls}
+    assert all(is_compiled(launch) for launch in launches)
+    assert {"see_lanes", "move_lanes", "check_sight", "take_headings"} <= {launch.name for launch in launches}

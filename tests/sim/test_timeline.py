@@ -24,7 +24,7 @@ def random_action(chance: np.random.Generator) -> Action:
         left, top = chance.integers(8, size=2).tolist()
         return SetWalls((left, top, left + 2, top + 2), bool(chance.integers(2)))
     technique = TECHNIQUES[chance.integers(len(TECHNIQUES))]
-    if technique.path in ("neighbours", "cap", "simd"):  # each of their choices takes long to compile
+    if technique.path in ("neighbours", "neighbour_limit", "simd"):  # each of their choices takes long to compile
         return Switch("stagger.avoidance", int(chance.integers(1, 5)))
     return Switch(technique.path, technique.choices[chance.integers(len(technique.choices))])
 

@@ -199,7 +199,7 @@ KNOWN = {  # the most telling first
     "drawn": Known("agents drawn", about="picture"),
     "tiles_visited": Known("tiles visited", about="picture"),
     "stagger error": Known("stagger error", "{:.1%}"),
-    "cap error": Known("cap error", "{:.1%}"),
+    "limit error": Known("limit error", "{:.1%}"),
     "field error": Known("field error", "{:.1%}"),
     "neighbours_per_agent": Known("neighbours", about="motion"),
     "imbalance": Known("top worker", "{:.2f}x mean"),
@@ -253,6 +253,7 @@ def _readings(readings: Readings) -> Iterator[tuple[str, float]]:
     if readings.locality:
         yield "near reads", readings.locality.same_or_next_line
         yield "L1 misses", readings.locality.miss_rate
-    for name, error in (("stagger error", readings.stagger), ("cap error", readings.cap), ("field error", readings.field)):
+    for name, error in (("stagger error", readings.stagger), ("limit error", readings.neighbour_limit),
+                        ("field error", readings.field)):
         if error:
             yield name, error.mean

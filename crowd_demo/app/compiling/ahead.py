@@ -13,16 +13,16 @@ from itertools import chain
 
 import numpy as np
 
-from crowd_demo.compute.jit import Call, compile_calls, is_compiled
+from crowd_demo.compute.jit import Launch, compile_launches, is_compiled
 from crowd_demo.config.model import Config, Life, WorldSettings
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.formulas import moving
-from crowd_demo.render.overlays.base import overlay_calls
+from crowd_demo.render.overlays.base import overlay_launches
 from crowd_demo.render.scene import Scene
-from crowd_demo.sim.inspection import perceive_call
-from crowd_demo.sim.metrics.readings import calls_ahead
+from crowd_demo.sim.inspection import perceive_launch
+from crowd_demo.sim.metrics.readings import launches_to_compile
 from crowd_demo.sim.simulation import Simulation
 
 SMALL_AGENTS = 64
@@ -41,7 +41,7 @@ class Ahead:
         self._camera = Camera((world.width, world.height), SMALL_PX)
         self._lock = threading.Lock()
 
-    def missing(self, options: Optimizations, overlays: bool = True) -> list[Call]:
+    def missing(self, options: Optimizations, overlays: bool = True) -> list[Launch]:
         """Calls whose kernels are not compiled yet, each kernel and signature once, in the order of the frame.
 
         Without `overlays` not what only these and the inspector call.
@@ -49,48 +49,48 @@ class Ahead:
         with self._lock:
             self._sim.optimizations = options.model_copy(deep=True)
             self._sim.optimizations.set("leaf_size", LEAST_LEAF)
-            found: dict[tuple[object, ...], Call] = {}
-            for call in chain(self._calls(), self._overlay_calls() if overlays else ()):
-                signature = call.signature()
-                if signature not in call.compiled.overloads:
-                    found[call.kernel, signature] = call
+            found: dict[tuple[object, ...], Launch] = {}
+            for launch in chain(self._launches(), self._overlay_launches() if overlays else ()):
+                signature = launch.signature()
+                if signature not in launch.compiled.overloads:
+                    found[launch.kernel, signature] = launch
         return list(found.values())
 
-    def missing_colours(self) -> list[Call]:
+    def missing_colours(self) -> list[Launch]:
         """The same for all colour modes."""
         with self._lock:
-            calls = self._scene.colour_calls() if self._scene else ()
-            return [call for call in calls if not is_compiled(call)]
+            launches = self._scene.colour_launches() if self._scene else ()
+            return [launch for launch in launches if not is_compiled(launch)]
 
-    def _calls(self) -> Iterator[Call]:
+    def _launches(self) -> Iterator[Launch]:
         yield from self._sim.agents.closing(1)  # births, deaths and a new number of agents come between steps
-        yield from self._sim.calls_ahead()
+        yield from self._sim.launches_to_compile()
         if self._scene:
-            yield from self._scene.calls(self._camera)
-            yield from calls_ahead(self._sim)
+            yield from self._scene.launches(self._camera)
+            yield from launches_to_compile(self._sim)
 
-    def _overlay_calls(self) -> Iterator[Call]:
+    def _overlay_launches(self) -> Iterator[Launch]:
         if self._scene:
-            yield from overlay_calls(self._sim.world.workers, moving(self._sim.agents.columns))
-            yield perceive_call(self._sim, 0, np.zeros(0, np.int32))[0]
+            yield from overlay_launches(self._sim.world.workers, moving(self._sim.agents.columns))
+            yield perceive_launch(self._sim, 0, np.zeros(0, np.int32))[0]
 
 
-def key_of(call: Call) -> str:
+def key_of(launch: Launch) -> str:
     """What names the kernel and its signature in every process."""
     return f"{call.kernel.__module__}.{call.name}{call.signature()}"
 
 
-def kernel_name(call: Call) -> str:
+def kernel_name(launch: Launch) -> str:
     """The kernel's name for people."""
-    return call.name.replace("_", " ").strip()
+    return launch.name.replace("_", " ").strip()
 
 
 def compile_missing(ahead: Ahead, options: Optimizations) -> Iterator[str]:
     """Compile what these options need, kernel by kernel; yield a line before each."""
-    for call in ahead.missing(options):
+    for launch in ahead.missing(options):
         yield f"compiling {kernel_name(call)}"
-        compile_one(call)
+        compile_one(launch)
 
 
-def compile_one(call: Call) -> None:
-    compile_calls((call,))
+def compile_one(launch: Launch) -> None:
+    compile_launches((launch,))

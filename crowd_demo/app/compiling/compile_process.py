@@ -29,7 +29,7 @@ from crowd_demo.registry.techniques import TECHNIQUES
 
 if TYPE_CHECKING:
     from crowd_demo.app.compiling.ahead import Ahead
-    from crowd_demo.compute.jit import Call
+    from crowd_demo.compute.jit import Launch
 
 FORKS = "forks"  # the argument of the process that makes copies of itself
 AS_TOLD, ALL_CHOICES = "t", "a"  # what to compile, one letter
@@ -124,15 +124,15 @@ def compile_as_told(ahead: Ahead, lines: SimpleQueue[str], tell: Tell) -> None:
     from crowd_demo.app.compiling.ahead import compile_one, key_of
 
     found: object = None
-    calls: dict[str, Call] = {}
+    launches: dict[str, Launch] = {}
     while True:
         kernel, options = json.loads(lines.get())
         if options != found:
             found = options
             missing = ahead.missing(Optimizations.model_validate_json(json.dumps(options)))
-            calls = {key_of(call): call for call in missing}
-        if kernel in calls:  # else it has been compiled already
-            compile_one(calls[kernel])
+            launches = {key_of(launch): launch for launch in missing}
+        if kernel in launches:  # else it has been compiled already
+            compile_one(launches[kernel])
         tell(kernel)
 
 
@@ -143,14 +143,14 @@ def compile_all_choices(ahead: Ahead, lines: SimpleQueue[str], tell: Tell) -> No
 
     be_idle()
     compiled = 0
-    for call in missing_anywhere(ahead, Optimizations.model_validate_json(lines.get())):
-        if not is_on_disk(call):
+    for launch in missing_anywhere(ahead, Optimizations.model_validate_json(lines.get())):
+        if not is_on_disk(launch):
             if compiled == MOST_KERNELS[ALL_CHOICES]:
                 tell(MORE)
                 return
-            compile_one(call)
+            compile_one(launch)
             compiled += 1
-            if not is_on_disk(call):  # it cannot be written
+            if not is_on_disk(launch):  # it cannot be written
                 break
     tell(DONE)
 
@@ -159,7 +159,7 @@ Work = Callable[["Ahead", SimpleQueue[str], Tell], None]
 COMPILE: dict[str, Work] = {AS_TOLD: compile_as_told, ALL_CHOICES: compile_all_choices}
 
 
-def missing_anywhere(ahead: Ahead, options: Optimizations) -> Iterator[Call]:
+def missing_anywhere(ahead: Ahead, options: Optimizations) -> Iterator[Launch]:
     for other in all_choices(options):
         yield from ahead.missing(other)
     yield from ahead.missing_colours()

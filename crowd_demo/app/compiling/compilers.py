@@ -22,7 +22,7 @@ from typing import NamedTuple, Self
 from crowd_demo.app.compiling.ahead import Ahead, compile_one, kernel_name, key_of
 from crowd_demo.app.compiling.helpers import CAN_FORK, Helper, Source, source_of
 from crowd_demo.compute import cache
-from crowd_demo.compute.jit import CACHE_LASTS, Call, is_on_disk
+from crowd_demo.compute.jit import CACHE_LASTS, Launch, is_on_disk
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.registry.entries import Value
@@ -41,7 +41,7 @@ QUICK_AGENTS = 50_000  # with the quick choices a larger crowd would hardly move
 class Wish(NamedTuple):
     """What an owner wants."""
 
-    calls: dict[str, Call]  # by key, the largest first: not compiled in this process yet
+    launches: dict[str, Launch]  # by key, the largest first: not compiled in this process yet
     options: Optimizations  # that need them
     since: float  # when they were wanted
     total: int  # how many there were
@@ -53,9 +53,9 @@ def helpers_that_fit() -> int:
     return min(cores - 1, MOST_HELPERS)
 
 
-def compile_cost(call: Call) -> int:
+def compile_cost(launch: Launch) -> int:
     """Greater for what takes longer to compile: the time grows with the number of arguments, above all."""
-    return len(str(call.signature()))
+    return len(str(launch.signature()))
 
 
 class Compilers:
@@ -72,10 +72,10 @@ class Compilers:
 
     # --- what is wanted ----------------------------------------------------------------------------------------------
 
-    def want(self, calls: Sequence[Call], options: Optimizations, owner: object = None) -> None:
+    def want(self, launches: Sequence[Launch], options: Optimizations, owner: object = None) -> None:
         """Let an owner want these kernels, which those options need, and no others."""
-        wanted = {key_of(call): call for call in sorted(calls, key=compile_cost, reverse=True)}
-        kept = {key for key, call in wanted.items() if is_on_disk(call)}
+        wanted = {key_of(launch): launch for launch in sorted(launches, key=compile_cost, reverse=True)}
+        kept = {key for key, launch in wanted.items() if is_on_disk(launch)}
         with self._changed:
             self._wishes[owner] = Wish(wanted, options, time.monotonic(), len(wanted))
             self._kept |= kept
@@ -83,48 +83,48 @@ class Compilers:
 
     def work(self, tell: Tell, here: bool = True, owner: object = None) -> None:
         """Compile all that an owner wants. If not `here`, this process only loads what helpers compile, while it has any."""
-        while (wish := self._wishes.get(owner)) and wish.calls:
-            with self._taken(owner, here) as call:
-                done = wish.total - len(wish.calls)  # what a helper has compiled is done when it is loaded, too
-                tell(kernel_name(call) if call else self._elsewhere(wish), done, wish.total)
-                if call:
-                    compile_one(call)
+        while (wish := self._wishes.get(owner)) and wish.launches:
+            with self._taken(owner, here) as launch:
+                done = wish.total - len(wish.launches)  # what a helper has compiled is done when it is loaded, too
+                tell(kernel_name(launch) if launch else self._elsewhere(wish), done, wish.total)
+                if launch:
+                    compile_one(launch)
 
     def _elsewhere(self, wish: Wish) -> str:
         """A kernel that a helper is compiling."""
         with self._changed:
-            return next((kernel_name(call) for key, call in wish.calls.items() if key in self._begun), "kernels")
+            return next((kernel_name(launch) for key, launch in wish.launches.items() if key in self._begun), "kernels")
 
-    def compile_first(self, calls: Sequence[Call], options: Optimizations, tell: Tell) -> None:
+    def compile_first(self, launches: Sequence[Launch], options: Optimizations, tell: Tell) -> None:
         """Compile these kernels, which the first frames need with those options, with as many helpers as pay."""
-        self.want(calls, options)
-        if len({key_of(call) for call in calls} - self._kept) > FEW:
+        self.want(launches, options)
+        if len({key_of(launch) for launch in launches} - self._kept) > FEW:
             self.start_all()
         self.work(tell, here=not CAN_FORK)
 
     @contextmanager
-    def _taken(self, owner: object, here: bool) -> Iterator[Call | None]:
+    def _taken(self, owner: object, here: bool) -> Iterator[Launch | None]:
         """What this process may do next for an owner, which is then done; nothing, after a moment, if that is left to helpers.
 
         What a helper has compiled comes first: loading is quick, and so the last kernels are not all loaded at the end.
         """
         with self._changed:
-            calls = wish.calls if (wish := self._wishes.get(owner)) else {}
+            launches = wish.launches if (wish := self._wishes.get(owner)) else {}
             alone = here or not self._helpers
-            free = [key for key in calls if key not in self._begun and (alone or key in self._kept)]
+            free = [key for key in launches if key not in self._begun and (alone or key in self._kept)]
             mine = sorted(free, key=lambda key: key not in self._kept)
             if not mine:
                 self._changed.wait(POLL_S)
             self._begun.update(mine[:1])
-            call = calls[mine[0]] if mine else None
+            launch = launches[mine[0]] if mine else None
         try:
-            yield call
+            yield launch
         finally:
             with self._changed:
                 for key in mine[:1]:
                     self._begun.discard(key)
                     for each in self._wishes.values():
-                        each.calls.pop(key, None)
+                        each.launches.pop(key, None)
 
     # --- helpers -----------------------------------------------------------------------------------------------------
 
@@ -217,7 +217,7 @@ class Compilers:
 
     def _left(self, wish: Wish) -> str | None:
         """The key of the largest kernel of a wish that nobody has compiled or begun."""
-        return next((key for key in wish.calls if key not in self._begun | self._kept), None)
+        return next((key for key in wish.launches if key not in self._begun | self._kept), None)
 
     def __enter__(self) -> Self:
         return self
@@ -226,12 +226,12 @@ class Compilers:
         self.close()
 
 
-def quick_values(config: Config, ahead: Ahead, calls: Sequence[Call]) -> dict[str, Value]:
+def quick_values(config: Config, ahead: Ahead, launches: Sequence[Launch]) -> dict[str, Value]:
     """Exact values, by path, with which there is much less to compile than for `calls`, those of the configured ones.
 
     None where that is not so.
     """
-    most = to_compile(calls)
+    most = to_compile(launches)
     if most <= FEW or config.agents > QUICK_AGENTS or not CACHE_LASTS:
         return {}
     configured = config.optimizations
@@ -241,6 +241,6 @@ def quick_values(config: Config, ahead: Ahead, calls: Sequence[Call]) -> dict[st
     return quick if quick and most - least > FEW else {}
 
 
-def to_compile(calls: Sequence[Call]) -> int:
+def to_compile(launches: Sequence[Launch]) -> int:
     """How many of them are not in the cache."""
-    return sum(not is_on_disk(call) for call in calls)
+    return sum(not is_on_disk(launch) for launch in launches)

@@ -116,12 +116,12 @@ def load(config: Config, render: bool, progress: Progress, quick: bool = False) 
         sim, scene = build(config, render)
         built = time.perf_counter()
         ahead = Ahead(config, render)
-        calls = ahead.missing(config.optimizations)
-        first = quick_values(config, ahead, calls) if quick else {}
+        launches = ahead.missing(config.optimizations)
+        first = quick_values(config, ahead, launches) if quick else {}
         if first:
             sim.optimizations = with_values(sim.optimizations, first)
-            calls = ahead.missing(sim.optimizations, overlays=False)
-        compilers.compile_first(calls, sim.optimizations, progress.compiling)
+            launches = ahead.missing(sim.optimizations, overlays=False)
+        compilers.compile_first(launches, sim.optimizations, progress.compiling)
         if first:
             compilers.yield_to_frames()
             ending.pop_all()

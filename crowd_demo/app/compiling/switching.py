@@ -126,10 +126,10 @@ class Switcher:
     def _want(self, options: Optimizations) -> None:
         """Start compiling what the cheapest of the pending values needs."""
         wanted = [with_values(options, {path: value}) for path, value in self.pending.items()]
-        missing = [(calls, asked) for asked in wanted if (calls := self._ahead.missing(asked))]
-        calls, asked = min(missing, key=lambda each: sum(map(compile_cost, each[0])), default=([], options))
-        self._compilers.want(calls, asked, owner=self)
-        if not calls:
+        missing = [(launches, asked) for asked in wanted if (launches := self._ahead.missing(asked))]
+        launches, asked = min(missing, key=lambda each: sum(map(compile_cost, each[0])), default=([], options))
+        self._compilers.want(launches, asked, owner=self)
+        if not launches:
             self.text = ""
         elif not self.busy:
             self._thread = threading.Thread(target=self._compile, name="crowd-demo compiler", daemon=True)
@@ -203,11 +203,11 @@ class Opening:
         config = load_config(self.name)
         start = time.perf_counter()
         ahead = self._on_worker(lambda: Ahead(config, self._render))
-        calls = ahead.missing(config.optimizations)
+        launches = ahead.missing(config.optimizations)
         with Compilers(config) as compilers:
-            if missing := to_compile(calls):
+            if missing := to_compile(launches):
                 compilers.start(min(max(helpers_that_fit(), 1), missing))
-            compilers.want(calls, config.optimizations)
+            compilers.want(launches, config.optimizations)
             compilers.work(self._tell, here=False)
         compiled = time.perf_counter()
         self.progress.say(building(config))

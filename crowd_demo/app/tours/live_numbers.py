@@ -46,7 +46,7 @@ def measured(profile: Profile, readings: Readings, since: Counts, most: int) -> 
     looked = counters_of([record.counters for record in profile.records(frames) if record.counters.get("due")])
     return {
         "step_ms": sum(stages.values()) if steps else math.nan,
-        "see_ms": stages.get("see", math.nan),
+        "interaction_ms": stages.get("interaction", math.nan),
         "draw_ms": float(np.median(sum(drawing))) if drawing else math.nan,
         "frame_ms": frame_ms,
         "fps": 1e3 / frame_ms if frame_ms else math.nan,

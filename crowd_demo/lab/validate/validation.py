@@ -20,9 +20,9 @@ from crowd_demo.lab.validate.experiment import (
 from crowd_demo.measure.experiment import Compile, Progress, with_progress
 
 PUSH = CrowdWalk("push", "`avoidance: push` and `contact: 0`: people are pushed by who is near, and have no bodies",
-                 {"avoidance": "push", "contact": 0})
+                 {"avoidance": "push", "overlap_passes": 0})
 ANTICIPATE = CrowdWalk("anticipate", "`avoidance: anticipate` and `contact: 2`: people look ahead, and have bodies",
-                       {"avoidance": "anticipate", "contact": 2})
+                       {"avoidance": "anticipate", "overlap_passes": 2})
 MODELS = (PUSH, ANTICIPATE)
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Ints, Words
-from crowd_demo.compute.jit import Call
+from crowd_demo.compute.jit import Launch
 from crowd_demo.render.formulas import Mode, numbering
 from crowd_demo.render.inks import RGB, packed
 from crowd_demo.sim.simulation import Simulation
@@ -55,13 +55,13 @@ class ColourMode(Protocol):
         """Return the record by whose type agents are numbered (`number_of`), unless `calls` does without."""
         return None
 
-    def calls(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Call, ...]:
+    def launches(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Launch, ...]:
         """Return the kernels after which `number[k]` is the number of the colour of the agent in `slots[k]`."""
         return (numbering(sim.world.workers, slots, self.mode(sim), number),)
 
-    def calls_ahead(self, sim: Simulation, number: Bytes) -> tuple[Call, ...]:
+    def launches_to_compile(self, sim: Simulation, number: Bytes) -> tuple[Launch, ...]:
         """Return every kernel that `calls` may return, to be compiled and never run."""
-        return self.calls(sim, np.zeros(0, np.int32), number)
+        return self.launches(sim, np.zeros(0, np.int32), number)
 
     def legend(self, sim: Simulation) -> Legend:
         """Explain the colours."""

@@ -20,7 +20,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Register
 from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.jit import Call, call, device, kernel
+from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.compute.simd import LANES, any_set, lane_numbers, select, splat, to_int
 from crowd_demo.compute.simd_memory import load, store, take
 from crowd_demo.config.metres import per_square_metre
@@ -192,7 +192,7 @@ class DensityColours(ColourMode):
     def colours(self, sim: Simulation) -> Sequence[RGB]:
         return SERVICE_COLOURS if _is_people(sim) else ramp(RISING)
 
-    def calls(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Call, ...]:
+    def launches(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Launch, ...]:
         if len(slots) == 0:
             return ()
         squares, are_few = self._fit(sim), len(slots) * SHARE <= sim.agents.count
@@ -200,13 +200,13 @@ class DensityColours(ColourMode):
         return (*self._count(sim, squares, window, are_few and _has_cells(sim)),
                 *self._shading(sim, squares, window, slots, number))
 
-    def calls_ahead(self, sim: Simulation, number: Bytes) -> tuple[Call, ...]:
+    def launches_to_compile(self, sim: Simulation, number: Bytes) -> tuple[Launch, ...]:
         squares, window, none = self._fit(sim), CellRange(0, 0, 0, 0), np.zeros(0, np.int32)
         return (self._find_ends(sim, squares, none), *(self._count(sim, squares, window, True) if _has_cells(sim) else ()),
                 *self._count(sim, squares, window, False), *self._shading(sim, squares, window, none, number))
 
-    def _find_ends(self, sim: Simulation, squares: CountedSquares, slots: Ints) -> Call:
-        return call(find_ends, sim.world.workers, sim.agents.columns.x, sim.agents.columns.y, slots, squares.ends)
+    def _find_ends(self, sim: Simulation, squares: CountedSquares, slots: Ints) -> Launch:
+        return launch(find_ends, sim.world.workers, sim.agents.columns.x, sim.agents.columns.y, slots, squares.ends)
 
     def _window_of(self, sim: Simulation, squares: CountedSquares, slots: Ints) -> CellRange:
         """The squares that those slots lie in."""
@@ -216,22 +216,22 @@ class DensityColours(ColourMode):
                            for end, count, beyond in ((least[0], squares.rows, 0), (most[1], squares.rows, 1),
                                                       (least[2], squares.columns, 0), (most[3], squares.columns, 1))))
 
-    def _count(self, sim: Simulation, squares: CountedSquares, window: CellRange, near: bool) -> tuple[Call, ...]:
+    def _count(self, sim: Simulation, squares: CountedSquares, window: CellRange, near: bool) -> tuple[Launch, ...]:
         """Count the agents of the window and the squares around it: all of them, or those in the cells near it."""
         world, columns = sim.world, sim.agents.columns
         if not near:
-            return (call(count_squares, world.workers, columns.x, columns.y, sim.agents.count, squares, window),)
+            return (launch(count_squares, world.workers, columns.x, columns.y, sim.agents.count, squares, window),)
         slack = world.max_step + ROUNDING * max(float(sim.terrain.walls.width), float(sim.terrain.walls.height))
-        visit, _ = self._cull.calls("grid", world.workers, sim.agents.count, moving(columns), np.float32(0),
-                                    around(window, squares, side_of(sim)), world.grid, slack)
-        return visit, call(count_found, world.workers, columns.x, columns.y, self._cull.found, squares, window)
+        visit, _ = self._cull.launches("grid", world.workers, sim.agents.count, moving(columns), np.float32(0),
+                                       around(window, squares, side_of(sim)), world.grid, slack)
+        return visit, launch(count_found, world.workers, columns.x, columns.y, self._cull.found, squares, window)
 
     def _shading(self, sim: Simulation, squares: CountedSquares, window: CellRange, slots: Ints,
-                 number: Bytes) -> tuple[Call, ...]:
+                 number: Bytes) -> tuple[Launch, ...]:
         """Once agents are counted: find the shade of each square, and give it to the agents that are drawn."""
         columns, workers = sim.agents.columns, sim.world.workers
         shade_by_count = shades(_is_people(sim), side_of(sim), _mean(sim))
-        return (call(add_squares, workers, squares, window), call(shade_squares, workers, squares, window, shade_by_count),
+        return (launch(add_squares, workers, squares, window), launch(shade_squares, workers, squares, window, shade_by_count),
                 numbering(workers, slots, DensityMode(columns.x, columns.y, squares), number))
 
     def legend(self, sim: Simulation) -> Legend:

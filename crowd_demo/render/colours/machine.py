@@ -11,7 +11,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Floats, Int, Ints, Register
 from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.jit import Call, device
+from crowd_demo.compute.jit import Launch, device
 from crowd_demo.compute.simd import LANES, bits, quotient, select, splat, to_int
 from crowd_demo.compute.simd_memory import take
 from crowd_demo.render.colours.base import CATEGORIES, FALLING, LEVELS, RAINBOW, ColourMode, Legend, ramp
@@ -33,14 +33,14 @@ BOARD: tuple[RGB, ...] = (0, 114, 178), (240, 228, 66)
 class AgeMode(NamedTuple):
     """A column by slot; steps since the last look, in the step before `tick`."""
 
-    look_at: Ints
+    next_update: Ints
     tick: np.int32
 
 
 class TurnMode(NamedTuple):
     """The same; steps from `tick`, the next one, to the next look."""
 
-    look_at: Ints
+    next_update: Ints
     tick: np.int32
 
 
@@ -52,14 +52,14 @@ def _between(steps: Register) -> Register:
 
 @implements(number_of, AgeMode)
 def number_ages(mode: AgeMode, slots: Int, register: Register) -> Register:
-    packed = take(mode.look_at, slots)
+    packed = take(mode.next_update, slots)
     looked = bits(packed, SHIFT, TICKS) - bits(packed, 0, WAITS) - 1
     return _between(mode.tick - 1 - looked)
 
 
 @implements(number_of, TurnMode)
 def number_turns(mode: TurnMode, slots: Int, register: Register) -> Register:
-    return _between(bits(take(mode.look_at, slots), SHIFT, TICKS) - mode.tick)
+    return _between(bits(take(mode.next_update, slots), SHIFT, TICKS) - mode.tick)
 
 
 def ages(sim: Simulation, slots: Ints) -> Bytes:
@@ -79,7 +79,7 @@ class AgeColours(ColourMode):
         return (*shades, *[shades[-1]] * STEPS)[:STEPS]
 
     def mode(self, sim: Simulation) -> AgeMode | TurnMode:
-        return self.MODE(sim.agents.columns.look_at, np.int32(sim.tick))
+        return self.MODE(sim.agents.columns.next_update, np.int32(sim.tick))
 
     def legend(self, sim: Simulation) -> Legend:
         period, (title, first, last) = sim.optimizations.stagger.avoidance, self.TEXTS
@@ -174,7 +174,7 @@ class WorkerColours(ColourMode):
     def colours(self, sim: Simulation) -> Sequence[RGB]:
         return CATEGORIES
 
-    def calls(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Call, ...]:
+    def launches(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Launch, ...]:
         unit = LANES if sim.optimizations.simd else 1
         units = max(1, -(-sim.agents.count // unit))
         return (numbering(sim.world.workers, slots, Movers(movers(sim), units, unit, len(CATEGORIES)), number),)

@@ -9,7 +9,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Register
 from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.jit import Call, device
+from crowd_demo.compute.jit import Launch, device
 from crowd_demo.compute.simd import root, select, splat, to_int
 from crowd_demo.compute.simd_memory import take
 from crowd_demo.config.resources import assets_folder
@@ -48,7 +48,7 @@ class StateColours(ColourMode):
     def colours(self, sim: Simulation) -> Sequence[RGB]:
         return [self._known.get(name, CATEGORIES[number]) for number, name in enumerate(_names(sim))]
 
-    def calls(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Call, ...]:
+    def launches(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Launch, ...]:
         columns = sim.agents.columns
         state: Ints | None = getattr(columns, "state", getattr(columns, "kind", None))
         if state is None:

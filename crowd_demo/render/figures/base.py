@@ -13,7 +13,7 @@ import numpy as np
 import pygame
 
 from crowd_demo.compute.arrays import Ints, with_room
-from crowd_demo.compute.jit import Call
+from crowd_demo.compute.jit import Launch
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.render.camera import Camera, Rect, View
@@ -79,5 +79,5 @@ class Figures(Protocol):
         They have the colours of `shades`, or their own.
         """
 
-    def calls(self, now: FrameInput, frame: Frame) -> Iterator[Call]:
+    def launches(self, now: FrameInput, frame: Frame) -> Iterator[Launch]:
         """Every kernel that `draw` may run with the input's options at any zoom, for compiling ahead."""

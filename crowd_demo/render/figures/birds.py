@@ -18,7 +18,7 @@ import pygame
 
 from crowd_demo.compute.arrays import Int, Ints, Register
 from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.jit import Call, call, kernel
+from crowd_demo.compute.jit import Launch, kernel, launch
 from crowd_demo.compute.simd import select, splat
 from crowd_demo.compute.simd_memory import take
 from crowd_demo.config.model import Config
@@ -107,8 +107,8 @@ class HuntFigures(BirdFigures):
             self._hawks.draw(target, now, slots, self.mode(now), shades)
         return on_screen
 
-    def calls(self, now: FrameInput, frame: Frame) -> Iterator[Call]:
-        yield from super().calls(now, frame)
+    def launches(self, now: FrameInput, frame: Frame) -> Iterator[Launch]:
+        yield from super().launches(now, frame)
         yield self._hawks.find(now, np.zeros(0, np.int32))
 
 
@@ -164,11 +164,11 @@ class AlwaysVisible:
         self.find(now, slots).run()
         at = self._found[self._found != NOBODY]
         some_shades = shades._replace(number=shades.number[at]) if shades else None
-        self._poses.call(now, slots[at], mode, self._coloured, some_shades).run()
+        self._poses.launch(now, slots[at], mode, self._coloured, some_shades).run()
         draws = self._poses.draws(len(at))
         draw_list(target, self._shapes, outlines(draws), now)
         draw_list(target, self._grey if shades else self._coloured, draws, now)
 
-    def find(self, now: FrameInput, slots: Ints) -> Call:
+    def find(self, now: FrameInput, slots: Ints) -> Launch:
         """The kernel that finds those of `slots`."""
-        return call(find_few, now.workers, slots, now.agents.id, self._found)
+        return launch(find_few, now.workers, slots, now.agents.id, self._found)

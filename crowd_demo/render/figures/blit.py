@@ -14,7 +14,7 @@ import numpy as np
 import pygame
 
 from crowd_demo.compute.arrays import Int, Ints, Words
-from crowd_demo.compute.jit import call, device, kernel
+from crowd_demo.compute.jit import device, kernel, launch
 from crowd_demo.render.figures.base import FrameInput
 from crowd_demo.render.figures.sprites import Atlas, Pixels
 from crowd_demo.render.formulas import SLICES_PER_WORKER, first_at
@@ -50,7 +50,7 @@ def draw_list(target: pygame.Surface, atlas: Atlas, draws: DrawList, now: FrameI
     if now.options.blitter == "pygame":
         draw_fblits(target, atlas, draws)
     else:
-        call(draw_sprites, now.workers, frame_of(target), atlas.view, draws, ordered).run()
+        launch(draw_sprites, now.workers, frame_of(target), atlas.view, draws, ordered).run()
 
 
 def draw_fblits(surface: pygame.Surface, atlas: Atlas, draws: DrawList) -> None:

@@ -20,7 +20,7 @@ import pygame
 from numpy.typing import ArrayLike
 
 from crowd_demo.compute.arrays import Floats, Int, Ints, Longs, Mask, Occurring, Words
-from crowd_demo.compute.jit import Call, call, device, kernel
+from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.config.model import Config
 from crowd_demo.render.camera import Rect, View
 from crowd_demo.render.figures.base import MARGIN_PX, FrameInput, ReusedColumns
@@ -260,18 +260,18 @@ class CrateFigures:
             self._fill(now, boxes, used, frame_of(target)).run()
         return int(self._on_screen[0].sum())
 
-    def calls(self, now: FrameInput, frame: Frame) -> Iterator[Call]:
+    def launches(self, now: FrameInput, frame: Frame) -> Iterator[Launch]:
         yield self._place(now, np.zeros(0, np.int32))
         if now.options.blitter == "compiled":
             yield self._fill(now, self._boxes.first(0), self._inks, frame)
 
-    def _place(self, now: FrameInput, slots: Ints) -> Call:
+    def _place(self, now: FrameInput, slots: Ints) -> Launch:
         if self._on_screen.shape[1] != now.workers:
             self._on_screen = np.zeros((2, now.workers), np.int64)
         half = cast(CrateColumns, now.columns).half
-        return call(place_crates, now.workers, slots, now.agents, half, now.ahead, now.view, self._boxes.first(len(slots)),
-                    self._on_screen)
+        return launch(place_crates, now.workers, slots, now.agents, half, now.ahead, now.view, self._boxes.first(len(slots)),
+                      self._on_screen)
 
-    def _fill(self, now: FrameInput, boxes: Boxes, used: Inks, frame: Frame) -> Call:
+    def _fill(self, now: FrameInput, boxes: Boxes, used: Inks, frame: Frame) -> Launch:
         reach = int(self._on_screen[1].max()) // 2 + ROUNDING_PX
-        return call(fill_boxes, now.workers, frame, boxes, self._patterns.table, used, reach, now.options.depth != "off")
+        return launch(fill_boxes, now.workers, frame, boxes, self._patterns.table, used, reach, now.options.depth != "off")

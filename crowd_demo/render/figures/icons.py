@@ -16,7 +16,7 @@ import numpy as np
 import pygame
 
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs
-from crowd_demo.compute.jit import Call, call, device, run
+from crowd_demo.compute.jit import Launch, device, launch, run
 from crowd_demo.config.behaviours import PeopleSettings
 from crowd_demo.render.camera import View
 from crowd_demo.render.cull import CellRange
@@ -104,18 +104,18 @@ class Icons:
 
     def draw(self, target: pygame.Surface, now: FrameInput, slots: Ints) -> None:
         """Draw the icons of those of `slots` that have one, with the blitter of the input's options."""
-        run(self.calls(now, slots))
+        run(self.launches(now, slots))
         draws = self._draws.first(int(self._listed[0]))
         draw_list(target, self._sprites.at(now.camera.zoom * self._units_a_pixel), draws, now)
 
-    def calls(self, now: FrameInput, slots: Ints) -> tuple[Call, ...]:
+    def launches(self, now: FrameInput, slots: Ints) -> tuple[Launch, ...]:
         """Find the icons of those of `slots` that have one."""
         columns, agents, spots = cast(PeopleColumns, now.columns), now.agents, spots_in(now.bounds)
         chosen, draws = self._chosen.first(spots.cells), self._draws.first(spots.cells)
         anchor = self._sprites.at(now.camera.zoom * self._units_a_pixel).anchor
         return (
-            call(choose_icons, slots, agents, columns.state, columns.timer, now.ahead, self._fading, spots, chosen),
-            call(list_icons, agents, columns.state, now.ahead, now.view, *anchor, chosen, draws, self._listed))
+            launch(choose_icons, slots, agents, columns.state, columns.timer, now.ahead, self._fading, spots, chosen),
+            launch(list_icons, agents, columns.state, now.ahead, now.view, *anchor, chosen, draws, self._listed))
 
 
 def fading(settings: PeopleSettings) -> Fading:

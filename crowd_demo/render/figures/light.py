@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Floats, Int, Ints, Keys, Longs, Mask, Register, Words
-from crowd_demo.compute.jit import Call, call, device, kernel
+from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.compute.simd import LANES, count_set, lane_numbers, select, splat, to_int
 from crowd_demo.compute.simd_memory import store, take
 from crowd_demo.render.camera import View
@@ -130,15 +130,15 @@ class Light:
     def on_screen(self) -> int:
         return int(self._on_screen.sum())
 
-    def calls(self, workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: View, shades: Shades, area_px: float,
-              frame: Frame) -> tuple[Call, ...]:
+    def launches(self, workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: View, shades: Shades,
+                 area_px: float, frame: Frame) -> tuple[Launch, ...]:
         """Kernels that draw the slots, each a figure of `area_px` pixels."""
         self._fit(workers, frame)
         light = light_of(shades.palette.tobytes())
-        return (call(add_light, workers, slots, agents, ahead, view, shades.number, light, self._layers, self._batch,
-                     self._reached, self._on_screen),
-                call(expose, workers, frame.view(np.int32), self._layers, self._reached, self._rows, area_of_one(area_px)),
-                call(empty_shared_rows, workers, frame.shape[0], self._layers))
+        return (launch(add_light, workers, slots, agents, ahead, view, shades.number, light, self._layers, self._batch,
+                       self._reached, self._on_screen),
+                launch(expose, workers, frame.view(np.int32), self._layers, self._reached, self._rows, area_of_one(area_px)),
+                launch(empty_shared_rows, workers, frame.shape[0], self._layers))
 
     def _fit(self, workers: int, frame: Frame) -> None:
         """Make layers for that many workers, or more; the last row is for agents that are not in the picture."""

@@ -22,7 +22,7 @@ import pygame
 
 from crowd_demo.compute.arrays import Bytes, Doubles, Float, Floats, Int, Ints, Register
 from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.jit import Call, device, kernel
+from crowd_demo.compute.jit import Launch, device, kernel
 from crowd_demo.compute.simd import select, splat
 from crowd_demo.compute.simd_memory import take
 from crowd_demo.config.model import Config
@@ -199,9 +199,9 @@ class PeopleFigures(Sprited):
         return PeopleMode(now.agents.id, now.ahead, self._person_looks, columns.state, columns.heading_x, columns.heading_y,
                           now.time_s, now.bounds, self._faces.of(now.handles))
 
-    def calls(self, now: FrameInput, frame: Frame) -> Iterator[Call]:
-        yield from super().calls(now, frame)
-        yield from self._icons.calls(now, np.zeros(0, np.int32))
+    def launches(self, now: FrameInput, frame: Frame) -> Iterator[Launch]:
+        yield from super().launches(now, frame)
+        yield from self._icons.launches(now, np.zeros(0, np.int32))
 
     def _draw_sprites(self, target: pygame.Surface, now: FrameInput, slots: Ints, shades: Shades | None) -> int:
         """In a colour mode there are no icons: their colours mean something else."""

@@ -19,7 +19,7 @@ import pygame
 
 from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Longs, Mask, Words
 from crowd_demo.compute.dispatch import generic
-from crowd_demo.compute.jit import Call, call, device, kernel, run
+from crowd_demo.compute.jit import Launch, device, kernel, launch, run
 from crowd_demo.render.camera import Rect, View
 from crowd_demo.render.figures.base import MARGIN_PX, FrameInput, ReusedColumns
 from crowd_demo.render.figures.blit import DrawList, draw_list, draw_sprites, fade, fade_plain
@@ -93,13 +93,13 @@ class Poses:
     def on_screen(self) -> int:
         return int(self._on_screen.sum())
 
-    def call(self, now: FrameInput, slots: Ints, mode: Mode, atlas: Atlas, shades: Shades | None = None) -> Call:
+    def launch(self, now: FrameInput, slots: Ints, mode: Mode, atlas: Atlas, shades: Shades | None = None) -> Launch:
         """The kernel that fills the draw list of the slots, tinted by their shades if there are any."""
         if len(self._on_screen) != now.workers:
             self._on_screen = np.zeros(now.workers, np.int64)
         number, palette = shades or NO_SHADES
-        return call(pose, now.workers, slots, now.agents, now.ahead, now.view, mode, atlas.anchor, atlas.size,
-                    number, palette | np.uint32(0xFF000000), self.draws(len(slots)), self._on_screen)
+        return launch(pose, now.workers, slots, now.agents, now.ahead, now.view, mode, atlas.anchor, atlas.size,
+                      number, palette | np.uint32(0xFF000000), self.draws(len(slots)), self._on_screen)
 
 
 class Sprited(ABC):
@@ -151,23 +151,23 @@ class Sprited(ABC):
         if now.options.blitter == "pygame":
             fade_plain(frame_of(target), self._lit, sharpness)
         else:
-            call(fade, now.workers, frame_of(target), self._lit, sharpness).run()
+            launch(fade, now.workers, frame_of(target), self._lit, sharpness).run()
         return on_screen
 
-    def calls(self, now: FrameInput, frame: Frame) -> Iterator[Call]:
+    def launches(self, now: FrameInput, frame: Frame) -> Iterator[Launch]:
         no_slots, atlas = np.zeros(0, np.int32), self._sprites.at(now.camera.zoom * self._units_a_pixel)
-        yield self._poses.call(now, no_slots, self.mode(now), atlas)
-        yield call(next_missing, no_slots, atlas.ready, 0)
-        yield self._number_call(now, no_slots)
+        yield self._poses.launch(now, no_slots, self.mode(now), atlas)
+        yield launch(next_missing, no_slots, atlas.ready, 0)
+        yield self._number_launch(now, no_slots)
         if now.options.blitter == "compiled":
-            yield call(draw_sprites, now.workers, frame, atlas.view, self._poses.draws(0), True)
-            yield from self._light_calls(now, no_slots, Shades(self._number, np.zeros(1, np.uint32)), 1.0, frame)
-            yield call(fade, now.workers, frame, frame, 0)
+            yield launch(draw_sprites, now.workers, frame, atlas.view, self._poses.draws(0), True)
+            yield from self._light_launches(now, no_slots, Shades(self._number, np.zeros(1, np.uint32)), 1.0, frame)
+            yield launch(fade, now.workers, frame, frame, 0)
 
     def _draw_sprites(self, target: pygame.Surface, now: FrameInput, slots: Ints, shades: Shades | None) -> int:
         sprites = self._grey if shades else self._sprites
         atlas = sprites.at(now.camera.zoom * self._units_a_pixel)
-        self._poses.call(now, slots, self.mode(now), atlas, shades).run()
+        self._poses.launch(now, slots, self.mode(now), atlas, shades).run()
         draw_list(target, atlas, self._poses.draws(len(slots)), now, ordered=now.options.depth != "off")
         return self._poses.on_screen
 
@@ -175,11 +175,11 @@ class Sprited(ABC):
         if shades:  # the mean colours of grey sprites that are multiplied by them
             light = shades._replace(palette=dimmed(shades.palette.tobytes(), self._mean_grey))
         else:
-            self._number_call(now, slots).run()
+            self._number_launch(now, slots).run()
             light = Shades(self._number[:len(slots)], self._means.colours)
         if now.options.blitter == "pygame":
             return draw_plain(slots, now.agents, now.ahead, now.view, light, self._area_px(now, shades), frame)
-        run(self._light_calls(now, slots, light, self._area_px(now, shades), frame))
+        run(self._light_launches(now, slots, light, self._area_px(now, shades), frame))
         return self._light.on_screen
 
     # --- colours -----------------------------------------------------------------------------------------------------
@@ -204,10 +204,11 @@ class Sprited(ABC):
 
     # --- calls -------------------------------------------------------------------------------------------------------
 
-    def _number_call(self, now: FrameInput, slots: Ints) -> Call:
+    def _number_launch(self, now: FrameInput, slots: Ints) -> Launch:
         if len(slots) > len(self._number):
             self._number = np.zeros(len(slots), np.uint8)
         return numbering(now.workers, slots, self.mode(now), self._number)
 
-    def _light_calls(self, now: FrameInput, slots: Ints, shades: Shades, area_px: float, frame: Frame) -> tuple[Call, ...]:
-        return self._light.calls(now.workers, slots, now.agents, now.ahead, now.view, shades, area_px, frame)
+    def _light_launches(self, now: FrameInput, slots: Ints, shades: Shades, area_px: float,
+                        frame: Frame) -> tuple[Launch, ...]:
+        return self._light.launches(now.workers, slots, now.agents, now.ahead, now.view, shades, area_px, frame)

@@ -35,7 +35,7 @@ REST: RGB = (66, 71, 80)  # time of a frame that lies in no stage
 PLUGIN_STAGE: RGB = (0, 72, 246)
 STAGE_COLOURS: dict[str, RGB] = {
     "life": (90, 96, 138), "compact": (24, 66, 174), "exits": (24, 12, 100), "index": (86, 180, 233),
-    "reorder": (24, 102, 252), "query": (66, 174, 192), "see": (0, 114, 178), "links": (54, 126, 252),
+    "reorder": (24, 102, 252), "query": (66, 174, 192), "interaction": (0, 114, 178), "links": (54, 126, 252),
     "sight": (90, 234, 252), "paths": (6, 60, 198),
     "admit": (120, 120, 144), "move": (48, 72, 138), "hunt": (70, 100, 200), "contact": (20, 40, 250), "pins": (72, 168, 252),
     "culling grid": (234, 216, 102), "cull": (180, 120, 84), "depth": (234, 222, 12), "ground": (213, 94, 0),

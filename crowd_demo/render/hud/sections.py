@@ -37,9 +37,9 @@ from crowd_demo.render.hud.canvas import (
 )
 from crowd_demo.render.hud.layout import ALWAYS, INNER, RIGHT_WIDTH, PanelSection
 from crowd_demo.render.hud.status import Status, short_ms
+from crowd_demo.sim.metrics.avoidance_error import AvoidanceError
 from crowd_demo.sim.metrics.bias import Bias
-from crowd_demo.sim.metrics.push_error import PushError
-from crowd_demo.sim.metrics.readings import Readings, has_field, is_capped, is_staggered
+from crowd_demo.sim.metrics.readings import Readings, has_field, is_limited, is_staggered
 from crowd_demo.sim.simulation import Simulation
 
 FACTS_HEIGHT, AGES_HEIGHT, BIAS_HEIGHT, CURVE_HEIGHT = 35.0, 54.0, 44.0, 32.0
@@ -93,7 +93,7 @@ def memory_facts(counters: Mapping[str, float], readings: Readings) -> dict[str,
             "L1 misses": f"{score.miss_rate:.1%}" if score else UNREAD}
 
 
-def mean_error(error: PushError | None) -> str:
+def mean_error(error: AvoidanceError | None) -> str:
     return percent(error.mean) if error else UNREAD
 
 
@@ -117,8 +117,9 @@ def crowd_sections(sim: Simulation, readings: Readings, colours: Mapping[str, Co
 def _errors(sim: Simulation, readings: Readings) -> list[PanelSection]:
     """A section for each approximate technique that is on."""
     sections = []
-    if is_capped(sim):
-        sections.append(PanelSection("cap", BIAS_HEIGHT, 5, partial(draw_cap, error=readings.cap, bias=readings.bias)))
+    if is_limited(sim):
+        sections.append(PanelSection("neighbour_limit", BIAS_HEIGHT, 5,
+                                     partial(draw_limit, error=readings.neighbour_limit, bias=readings.bias)))
     if has_field(sim):
         worst = percent(readings.field.most) if readings.field else UNREAD
         sections.append(_row("field", {"field error": mean_error(readings.field), "at worst": worst}, 5, WARM))
@@ -166,7 +167,7 @@ def draw_life(on: Canvas, top: float, sim: Simulation) -> None:
     draw_curve(on, (PAD, top + 35, INNER, CURVE_HEIGHT), lived, ACCENT)
 
 
-def draw_ages(on: Canvas, top: float, ages: Sequence[int] | Longs, error: PushError | None) -> None:
+def draw_ages(on: Canvas, top: float, ages: Sequence[int] | Longs, error: AvoidanceError | None) -> None:
     """Draw how many agents were last due 0, 1, ... steps ago, and the error of staggering."""
     on.left("steps since update", PAD, top + 8, SMALL, FAINT)
     box = BARS[0], BARS[1] + top, BARS[2], BARS[3]
@@ -177,9 +178,9 @@ def draw_ages(on: Canvas, top: float, ages: Sequence[int] | Longs, error: PushEr
     draw_fact(on, PAD + 2 * INNER / 3, top, "stagger error", mean_error(error), WARM, AGES_HEIGHT)
 
 
-def draw_cap(on: Canvas, top: float, error: PushError | None, bias: Bias | None) -> None:
+def draw_limit(on: Canvas, top: float, error: AvoidanceError | None, bias: Bias | None) -> None:
     """Draw the error of the cap, and the mean direction to the neighbours that it keeps."""
-    draw_fact(on, PAD, top, "cap error", mean_error(error), WARM, BIAS_HEIGHT)
+    draw_fact(on, PAD, top, "limit error", mean_error(error), WARM, BIAS_HEIGHT)
     middle = PAD + INNER / 3 + DIAL_RADIUS, top + 20
     on.circle(GROUND, middle, DIAL_RADIUS)
     on.circle(EDGE, middle, DIAL_RADIUS, width=1)

@@ -16,7 +16,7 @@ from crowd_demo.render.inks import BLACK, GREEN, GREY, ORANGE, SCALE, SHADOW, SK
 from crowd_demo.render.overlays.base import NOT_BUILT, OverlayView
 from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.sim.behaviours.people_rules import WAITING, PeopleColumns
-from crowd_demo.sim.inspection import Around, around, length_text, pushes_call
+from crowd_demo.sim.inspection import Around, around, avoidance_launch, length_text
 from crowd_demo.sim.neighbours.schedule import LONGEST
 from crowd_demo.sim.neighbours.trees import extents
 
@@ -73,7 +73,7 @@ def draw_avoidance(sketch: Sketch, view: OverlayView) -> None:
         sketch.explain(NOT_BUILT)
         return
     candidates = [each.candidates for each in near if each]
-    finding, pushes = pushes_call(sim, slots, candidates)
+    finding, pushes = avoidance_launch(sim, slots, candidates)
     finding.run()
     strength = np.hypot(pushes[:, 0], pushes[:, 1])
     whose = np.repeat(np.arange(len(slots)), [len(each) for each in candidates])
@@ -84,7 +84,8 @@ def draw_avoidance(sketch: Sketch, view: OverlayView) -> None:
     to_x, to_y = view.positions(others)
     sketch.lines(x[whose[kept]], y[whose[kept]], to_x, to_y, ink(ORANGE), 2, shadow=ink(BLACK, 170))
     columns = sim.agents.columns
-    far_x, far_y = (position + PUSH_UNITS * push[slots] for position, push in ((x, columns.push_x), (y, columns.push_y)))
+    far_x, far_y = (position + PUSH_UNITS * push[slots] for position,
+                    push in ((x, columns.avoidance_x), (y, columns.avoidance_y)))
     sketch.arrows(x, y, far_x, far_y, ink(SKY), 2, shadow=ink(BLACK, 170))
     sketch.circles(x, y, 8 / sketch.zoom, ink(WHITE), 2)
     sketch.explain(f"avoidance {sim.optimizations.get('avoidance')}, {how_many}", Key(ORANGE, "whom they yield to now"),
@@ -96,7 +97,7 @@ def draw_sight(sketch: Sketch, view: OverlayView) -> None:
     columns = cast(PeopleColumns, view.sim.agents.columns)
     slots = view.in_view()
     slots, x, y, how_many = view.sample(slots[columns.state[slots] != WAITING], GOALS)
-    clear = columns.sees[slots] != 0
+    clear = columns.goal_visible[slots] != 0
     for shown, colour, dash, shadow in ((clear, WHITE, 0, SHADOW), (~clear, BLACK, 6, 0)):
         of = slots[shown]
         sketch.lines(x[shown], y[shown], columns.goal_x[of], columns.goal_y[of], ink(colour, 235), 2, dash, shadow)
@@ -109,7 +110,7 @@ def draw_sight(sketch: Sketch, view: OverlayView) -> None:
 def draw_turns(sketch: Sketch, view: OverlayView) -> None:
     """Fill the areas that were due, and mark agents by when they say that they have looked."""
     sim = view.sim
-    turn, by = sim.world.turn, sim.optimizations.stagger.by
+    turn, by = sim.world.schedule, sim.optimizations.stagger.by
     if not turn.by_id:
         _fill_due(sketch, view)
     slots = view.in_view()
@@ -127,8 +128,8 @@ def draw_turns(sketch: Sketch, view: OverlayView) -> None:
 
 
 def _fill_due(sketch: Sketch, view: OverlayView) -> None:
-    turn, walls = view.sim.world.turn, view.sim.terrain.walls
-    wait = turn.next_look % LONGEST + 1  # steps from the coming one until the place is due again
+    turn, walls = view.sim.world.schedule, view.sim.terrain.walls
+    wait = turn.next_update % LONGEST + 1  # steps from the coming one until the place is due again
     side = 1 / float(turn.inv_band)
     row, column = np.divmod(np.arange(len(wait)), turn.columns)
     wide = side if turn.columns > 1 else float(walls.width)

@@ -16,7 +16,7 @@ import numpy as np
 import pygame
 
 from crowd_demo.compute.arrays import Doubles, Ints, Longs
-from crowd_demo.compute.jit import Call, call, kernel
+from crowd_demo.compute.jit import Launch, kernel, launch
 from crowd_demo.registry.built_in import OVERLAYS
 from crowd_demo.registry.entries import load
 from crowd_demo.render.camera import Camera, Rect
@@ -69,11 +69,11 @@ def find_in_view(worker: int, workers: int, slots: Ints, agents: Moving, ahead: 
     in_view.found[worker] = at - first
 
 
-def finding(workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: Rect, mask: int = 0) -> tuple[Call, InView]:
+def finding(workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: Rect, mask: int = 0) -> tuple[Launch, InView]:
     """Return the kernel, and what it writes."""
     listed = len(slots)
     in_view = InView(np.empty(listed, np.int32), np.empty(listed), np.empty(listed), np.zeros(workers, np.int64))
-    return call(find_in_view, workers, slots, agents, ahead, view, np.uint32(mask), in_view), in_view
+    return launch(find_in_view, workers, slots, agents, ahead, view, np.uint32(mask), in_view), in_view
 
 
 class OverlayView(NamedTuple):
@@ -166,14 +166,14 @@ def draw_overlays(on: pygame.Surface, shown: Collection[str], view: OverlayView,
     target = on if is_plain(on) else plain_surface(on.get_size())
     if target is not on:
         target.blit(on, (0, 0))
-    sketch.call(view.sim.world.workers, frame_of(target)).run()
+    sketch.launch(view.sim.world.workers, frame_of(target)).run()
     if target is not on:
         on.blit(target, (0, 0))
     sketch.write(on, pen, scale, moved)
     return sketch.legend_items
 
 
-def overlay_calls(workers: int, agents: Moving) -> Iterator[Call]:
+def overlay_launches(workers: int, agents: Moving) -> Iterator[Launch]:
     """The kernels of all overlays, on nothing, for compiling ahead."""
-    yield Sketch(Camera((1.0, 1.0), (1, 1))).call(workers, np.zeros((1, 1), np.uint32))
+    yield Sketch(Camera((1.0, 1.0), (1, 1))).launch(workers, np.zeros((1, 1), np.uint32))
     yield finding(workers, np.zeros(0, np.int32), agents, np.float32(0), EVERYWHERE)[0]

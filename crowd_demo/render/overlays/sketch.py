@@ -18,7 +18,7 @@ import pygame
 from numpy.typing import ArrayLike
 
 from crowd_demo.compute.arrays import Doubles, Longs
-from crowd_demo.compute.jit import Call, call
+from crowd_demo.compute.jit import Launch, launch
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.hud.canvas import SMALL, TEXT, Canvas, Pen, scale_for
 from crowd_demo.render.hud.status import Key, LegendItem
@@ -103,10 +103,10 @@ class Sketch:
 
     # --- once all overlays have drawn --------------------------------------------------------------------------------
 
-    def call(self, workers: int, frame: Frame) -> Call:
+    def launch(self, workers: int, frame: Frame) -> Launch:
         """The kernel that draws all marks on the picture."""
         areas, strokes = _joined(self._areas, np.uint32), _joined(self._strokes, np.uint32, np.int32, np.int32)
-        return call(draw_marks, workers, FilledAreas(*areas), Strokes(*strokes), self.rect, self.zoom, frame)
+        return launch(draw_marks, workers, FilledAreas(*areas), Strokes(*strokes), self.rect, self.zoom, frame)
 
     def write(self, on: pygame.Surface, pen: Pen, scale: float = 1.0, moved: Moved = lambda rect: rect) -> None:
         """Write the labels, `scale` times as large as is usual in such a window, and moved away from what will cover them."""

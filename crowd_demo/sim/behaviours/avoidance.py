@@ -21,7 +21,7 @@ from crowd_demo.compute.dispatch import formula, implements
 from crowd_demo.compute.simd import any_set, no_sum, root, select, to_float, to_int, wrap32
 from crowd_demo.sim.behaviours.people_rules import PeopleRules, stands
 from crowd_demo.sim.interaction import pairwise
-from crowd_demo.sim.interaction.pairwise import Seen, Sums, observes
+from crowd_demo.sim.interaction.pairwise import Observed, Sums, observes
 
 STEPS = 4096  # of 1, in the sums
 SOFT_SQ = 16.0  # units^2: the side is half taken at 2.3 units from straight ahead
@@ -37,7 +37,7 @@ class PushRules(PeopleRules):
 
 
 @implements(pairwise.accumulate, PushRules)
-def accumulate_push(rules: PushRules, me: Seen, other: Seen, sums: Sums) -> Sums:
+def accumulate_push(rules: PushRules, me: Observed, other: Observed, sums: Sums) -> Sums:
     count, sum_x, sum_y = sums
     dx, dy = me.x - other.x, me.y - other.y
     distance_sq = dx * dx + dy * dy
@@ -51,7 +51,7 @@ def accumulate_push(rules: PushRules, me: Seen, other: Seen, sums: Sums) -> Sums
 
 
 @implements(pairwise.finish, PushRules)
-def finish_push(rules: PushRules, me: Seen, sums: Sums) -> tuple[Float, Float, Int]:
+def finish_push(rules: PushRules, me: Observed, sums: Sums) -> tuple[Float, Float, Int]:
     count, sum_x, sum_y = sums
     neighbours = wrap32(count) - select(rules.radius_sq > 0, 1, 0)  # without the agent itself
     return to_float(wrap32(sum_x)) * (1 / STEPS), to_float(wrap32(sum_y)) * (1 / STEPS), wrap32(neighbours)
@@ -77,8 +77,8 @@ def no_sums(rules: AnticipateRules, like: Float) -> Sums:
 
 
 @formula
-def _aside(rules: AnticipateRules, me: Seen, other: Seen, apart: Mask, dx: Float, dy: Float, view: Float) -> tuple[Float,
-           Mask]:
+def _aside(rules: AnticipateRules, me: Observed, other: Observed, apart: Mask, dx: Float, dy: Float,
+           view: Float) -> tuple[Float, Mask]:
     """Return (how far to turn for one other, to the right, in steps; whether they would meet)."""
     closing_x, closing_y = me.vx - other.vx, me.vy - other.vy
     time = (dx * closing_x + dy * closing_y) / (closing_x * closing_x + closing_y * closing_y + 1)
@@ -94,7 +94,7 @@ def _aside(rules: AnticipateRules, me: Seen, other: Seen, apart: Mask, dx: Float
 
 
 @implements(pairwise.accumulate, AnticipateRules)
-def accumulate(rules: AnticipateRules, me: Seen, other: Seen, sums: Sums) -> Sums:
+def accumulate(rules: AnticipateRules, me: Observed, other: Observed, sums: Sums) -> Sums:
     count, sum_x, sum_y, turn = sums
     dx, dy = other.x - me.x, other.y - me.y
     distance_sq = dx * dx + dy * dy
@@ -115,7 +115,7 @@ def accumulate(rules: AnticipateRules, me: Seen, other: Seen, sums: Sums) -> Sum
 
 
 @implements(pairwise.finish, AnticipateRules)
-def finish(rules: AnticipateRules, me: Seen, sums: Sums) -> tuple[Float, Float, Int]:
+def finish(rules: AnticipateRules, me: Observed, sums: Sums) -> tuple[Float, Float, Int]:
     count, sum_x, sum_y, turn = sums
     side = to_float(wrap32(turn)) * (1 / STEPS)
     side = select(side > SHARPEST, SHARPEST, select(side < -SHARPEST, -SHARPEST, side))

@@ -24,16 +24,16 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints
 from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.jit import Call, call
+from crowd_demo.compute.jit import Launch, launch
 from crowd_demo.compute.simd_memory import pick
 from crowd_demo.sim.behaviours.contact_rules import ContactRules, NearAgents, near_of, touch_rows
-from crowd_demo.sim.behaviours.steering import advance, move_call
+from crowd_demo.sim.behaviours.steering import advance, move_launch
 from crowd_demo.sim.interaction.interaction_stage import PAIR_LANES_NS, PAIR_NS, InteractionMemory
 from crowd_demo.sim.interaction.rows import Blocks
 from crowd_demo.sim.interaction.strips import CANDIDATES, REGISTERS
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.grid import Grid
-from crowd_demo.sim.neighbours.schedule import everybody_due, turn
+from crowd_demo.sim.neighbours.schedule import everybody_due, update_schedule
 from crowd_demo.sim.stage import Index, Stage
 from crowd_demo.sim.store.columns import Columns, MovingColumns
 from crowd_demo.sim.terrain.ground import Ground, slide
@@ -51,7 +51,7 @@ class Shifts(NamedTuple):
 
     x: Floats
     y: Floats
-    look_at: Ints
+    next_update: Ints
 
 
 @implements(advance, Shifts)
@@ -78,7 +78,7 @@ class Contact:
 
     def wanted(self, world: World, passes: int = 1) -> bool:
         """Return whether there are at least so many passes."""
-        return int(world.options.contact) >= passes and float(self.rules.reach) > 0
+        return int(world.options.overlap_passes) >= passes and float(self.rules.reach) > 0
 
     def _fit(self, world: World) -> None:
         """Make memory anew when agents or workers have become more."""
@@ -119,7 +119,7 @@ class Contact:
         self.cells = (self.small_cells(world).view() if self.uses_small_cells(world) else
                       self.index.structure(world).rows_within(self._distance(world)))
 
-    def apart(self, world: World) -> tuple[Call, ...]:
+    def apart(self, world: World) -> tuple[Launch, ...]:
         """Return the kernels of a pass."""
         simd, agents, walls = world.options.simd, world.agents, world.terrain.walls
         ns = CONTACT_LANES_NS if simd else CONTACT_NS
@@ -129,17 +129,18 @@ class Contact:
         view = MovingColumns(columns.id, columns.x, columns.y, columns.vx, columns.vy, *self.shifts)
         memory = self.memory.for_workers(world.workers_for(ns))
         if simd:
-            return self._row_call(view, memory), move_call(world, self.shifts)
-        everybody = everybody_due(turn(world.tick, 1, "id", float(walls.width), float(walls.height), world.needs.band))
-        return (*memory.calls(self.cells, view, agents.count, self.rules, everybody, simd), move_call(world, self.shifts))
+            return self._row_launch(view, memory), move_launch(world, self.shifts)
+        everybody = everybody_due(update_schedule(world.tick, 1, "id", float(walls.width), float(walls.height),
+                                                  world.needs.band))
+        return (*memory.launches(self.cells, view, agents.count, self.rules, everybody, simd), move_launch(world, self.shifts))
 
-    def _row_call(self, view: MovingColumns, memory: InteractionMemory) -> Call:
+    def _row_launch(self, view: MovingColumns, memory: InteractionMemory) -> Launch:
         """Return the call of the quicker kernel; who is in which row is the same in all passes of a step."""
         self.blocks = self.blocks or memory.row_blocks(self.cells)
         strips = memory.begin()
         if self.near is None or self.near.listed.shape != (len(strips.floats), strips.floats.shape[2]):
             self.near = near_of(strips)
-        return call(touch_rows, memory.workers, self.cells, view, self.rules, self.blocks, strips, self.near)
+        return launch(touch_rows, memory.workers, self.cells, view, self.rules, self.blocks, strips, self.near)
 
 
 class SmallCells(Stage):
@@ -153,8 +154,8 @@ class SmallCells(Stage):
     def wanted(self, world: World) -> bool:
         return self.contact.wanted(world) and self.contact.uses_small_cells(world)
 
-    def calls(self, world: World) -> tuple[Call, ...]:
-        return self.contact.small_cells(world).calls()
+    def launches(self, world: World) -> tuple[Launch, ...]:
+        return self.contact.small_cells(world).launches()
 
     def commit(self, world: World) -> None:
         self.contact.small_cells(world).built()
@@ -171,7 +172,7 @@ class ContactPass(Stage):
     def wanted(self, world: World) -> bool:
         return self.contact.wanted(world, self.number + 1)
 
-    def calls(self, world: World) -> tuple[Call, ...]:
+    def launches(self, world: World) -> tuple[Launch, ...]:
         world.farthest_sq[:] = 0
         if self.number == 0:
             self.contact.find(world)

@@ -19,7 +19,7 @@ from crowd_demo.compute.packed import halves, squares_apart
 from crowd_demo.compute.simd import LANES, any_set, bits_xor, chance, root, scramble, select, to_float, to_int, wrap32
 from crowd_demo.compute.simd_memory import load, store, take_block
 from crowd_demo.sim.interaction import pairwise
-from crowd_demo.sim.interaction.pairwise import Seen, Strip, Sums, load_register, observes, read_strip
+from crowd_demo.sim.interaction.pairwise import Observed, Strip, Sums, load_register, observes, read_strip
 from crowd_demo.sim.interaction.rows import Blocks, part
 from crowd_demo.sim.interaction.strips import CANDIDATES, REGISTERS, Strips, fill
 from crowd_demo.sim.neighbours.candidates import Cells
@@ -44,14 +44,14 @@ class ContactRules(NamedTuple):
 # --- who overlaps whom -----------------------------------------------------------------------------------------------
 
 @device
-def touches(rules: ContactRules, me: Seen, other: Seen) -> Mask:
+def touches(rules: ContactRules, me: Observed, other: Observed) -> Mask:
     """Return whether two agents overlap."""
     dx, dy = me.x - other.x, me.y - other.y
     return (dx * dx + dy * dy < rules.reach_sq) & (me.id != other.id)
 
 
 @implements(pairwise.accumulate, ContactRules)
-def accumulate(rules: ContactRules, me: Seen, other: Seen, sums: Sums) -> Sums:
+def accumulate(rules: ContactRules, me: Observed, other: Observed, sums: Sums) -> Sums:
     dx, dy = me.x - other.x, me.y - other.y
     distance_sq = dx * dx + dy * dy
     overlaps = touches(rules, me, other)
@@ -72,7 +72,7 @@ def accumulate(rules: ContactRules, me: Seen, other: Seen, sums: Sums) -> Sums:
 
 
 @implements(pairwise.finish, ContactRules)
-def finish(rules: ContactRules, me: Seen, sums: Sums) -> tuple[Float, Float, Int]:
+def finish(rules: ContactRules, me: Observed, sums: Sums) -> tuple[Float, Float, Int]:
     count, sum_x, sum_y = sums
     met = wrap32(count)
     scale = (1 / FIXED) / (1 + rules.relax * max(0, to_float(met) - 1))
@@ -115,8 +115,8 @@ def _list_near(positions: Ints, mine: Register, first: int, last: int, near_sq: 
 
 
 @device
-def _list_all(cells: Cells, rules: ContactRules, row: int, left: int, right: int, own: int, me: Seen, strip: Strip, base: int,
-              listed: Ints) -> tuple[Int, int]:
+def _list_all(cells: Cells, rules: ContactRules, row: int, left: int, right: int, own: int, me: Observed, strip: Strip,
+              base: int, listed: Ints) -> tuple[Int, int]:
     """List who may touch the agents of a register; return how many these are, and how many were tested.
 
     The agents are in columns left..right of one row, from `own` on in the strip. All of these are near, and so are tested as
@@ -166,7 +166,7 @@ def _touch_row(cells: Cells, columns: MovingColumns, rules: ContactRules, row: i
         store(shifts[1], 0, shift_y)
         for lane in range(np.uintp(size)):
             slot = np.uintp(cells.order[np.uintp(k) + lane])
-            columns.push_x[slot], columns.push_y[slot] = shifts[0, lane], shifts[1, lane]
+            columns.avoidance_x[slot], columns.avoidance_y[slot] = shifts[0, lane], shifts[1, lane]
 
 
 @kernel

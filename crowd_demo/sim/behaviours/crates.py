@@ -29,7 +29,7 @@ from crowd_demo.config.model import Config
 from crowd_demo.sim.behaviours import steering
 from crowd_demo.sim.behaviours.base import Behaviour
 from crowd_demo.sim.interaction import pairwise
-from crowd_demo.sim.interaction.pairwise import COLUMNS, Seen, Sums, observes
+from crowd_demo.sim.interaction.pairwise import COLUMNS, Observed, Sums, observes
 from crowd_demo.sim.terrain.ground import Ground
 from crowd_demo.sim.terrain.tiles import Terrain
 from crowd_demo.sim.world import Needs, World
@@ -45,9 +45,9 @@ class CrateColumns(NamedTuple):
     y: Floats
     vx: Floats
     vy: Floats
-    push_x: Floats
-    push_y: Floats
-    look_at: Ints
+    avoidance_x: Floats
+    avoidance_y: Floats
+    next_update: Ints
     half: Floats  # half a side, world units; never changes
 
 
@@ -78,7 +78,7 @@ class CrateRules(NamedTuple):
 # --- the interaction -------------------------------------------------------------------------------------------------
 
 @implements(pairwise.accumulate, CrateRules)
-def accumulate(rules: CrateRules, me: Seen, other: Seen, sums: Sums) -> Sums:
+def accumulate(rules: CrateRules, me: Observed, other: Observed, sums: Sums) -> Sums:
     count, sum_x, sum_y = sums
     dx, dy = me.x - other.x, me.y - other.y
     length_x, length_y = _length(dx), _length(dy)
@@ -95,14 +95,14 @@ def accumulate(rules: CrateRules, me: Seen, other: Seen, sums: Sums) -> Sums:
 
 
 @implements(pairwise.finish, CrateRules)
-def finish(rules: CrateRules, me: Seen, sums: Sums) -> tuple[Float, Float, Int]:
+def finish(rules: CrateRules, me: Observed, sums: Sums) -> tuple[Float, Float, Int]:
     count, sum_x, sum_y = sums
     neighbours = wrap32(count) - 1  # without the agent itself
     return to_float(wrap32(sum_x)) * (1 / FIXED), to_float(wrap32(sum_y)) * (1 / FIXED), wrap32(neighbours)
 
 
 @implements(pairwise.perceive, CrateRules)
-def perceive(rules: CrateRules, me: Seen, other: Seen) -> tuple[Mask, Float]:
+def perceive(rules: CrateRules, me: Observed, other: Observed) -> tuple[Mask, Float]:
     length = max(_length(me.x - other.x), _length(me.y - other.y))
     apart = length - (me.half + (other.half + rules.gap))
     return apart < 0, apart
@@ -139,10 +139,11 @@ def _outside(position: Float, half: Float, length: Float) -> Float:
 @implements(steering.steer, CrateRules)
 def steer(rules: CrateRules, ground: Ground, columns: CrateColumns, at: Int, x: Float, y: Float, vx: Float,
           vy: Float) -> tuple[Float, Float]:
-    half, push_x, push_y = pick(columns.half, at, x), pick(columns.push_x, at, x), pick(columns.push_y, at, x)
+    half, avoidance_x, avoidance_y = pick(columns.half, at, x), pick(columns.avoidance_x, at, x), pick(columns.avoidance_y, at,
+                                                                                                       x)
     water_x, water_y = _water(rules, x, y)
-    wanted_x = water_x + rules.push * (push_x + _outside(x, half, rules.width))
-    wanted_y = water_y + rules.push * (push_y + _outside(y, half, rules.height))
+    wanted_x = water_x + rules.push * (avoidance_x + _outside(x, half, rules.width))
+    wanted_y = water_y + rules.push * (avoidance_y + _outside(y, half, rules.height))
     vx, vy = vx + (wanted_x - vx) * rules.follow, vy + (wanted_y - vy) * rules.follow
     speed_sq = vx * vx + vy * vy
     fast = speed_sq > rules.speed_max_sq
@@ -184,7 +185,7 @@ class Crates(Behaviour):
         settings, walls, f = self.settings, world.terrain.walls, np.float32
         width, height, speed_max = float(walls.width), float(walls.height), f(settings.speed_max)
         return CrateRules(
-            gap=f(settings.gap), push=f(settings.push), follow=f(min(1.0, settings.response * world.dt)),
+            gap=f(settings.gap), push=f(settings.repulsion), follow=f(min(1.0, settings.response * world.dt)),
             speed_max_sq=speed_max * speed_max, speed_max=speed_max,
             flow_x=f(settings.flow), flow_y=f(-settings.flow * height / width),
             turns_x=f(settings.whirls / (2 * width)), turns_y=f(settings.whirls / (2 * height)), dt=f(world.dt),

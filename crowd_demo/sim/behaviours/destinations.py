@@ -24,7 +24,7 @@ import numpy as np
 from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs
 from crowd_demo.compute.dispatch import formula
-from crowd_demo.compute.jit import Call, call, device, kernel
+from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.compute.simd import bits_xor, chance, scramble, select
 from crowd_demo.compute.simd_memory import gather
 from crowd_demo.config.behaviours import PeopleSettings
@@ -33,7 +33,7 @@ from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.terrain.areas import areas_of
 from crowd_demo.sim.terrain.flow_fields import FlowFields
 from crowd_demo.sim.terrain.ground import Ground, is_solid
-from crowd_demo.sim.terrain.line_of_sight import sees
+from crowd_demo.sim.terrain.line_of_sight import in_sight
 from crowd_demo.sim.terrain.tiles import Terrain, Walls
 from crowd_demo.sim.world import World
 
@@ -74,7 +74,7 @@ def choose_destination(c: PeopleColumns, slot: int, d: Destinations, key: Int) -
     if own > 0 and tile >= d.first[last]:
         tile += own
     goal = _owner(d, tile)
-    c.goal[slot], c.goal_x[slot], c.goal_y[slot], c.sees[slot] = goal, d.x[goal], d.y[goal], 0
+    c.goal[slot], c.goal_x[slot], c.goal_y[slot], c.goal_visible[slot] = goal, d.x[goal], d.y[goal], 0
 
 
 @device
@@ -82,7 +82,7 @@ def choose_place(c: PeopleColumns, slot: int, d: Destinations, ground: Ground, w
     """Choose a place in the area as the goal."""
     first, last = d.first[c.goal[slot]], d.first[c.goal[slot] + 1]
     c.goal_x[slot], c.goal_y[slot], _ = _draw_place(d, first, last, c.id[slot], ground, walls, key)
-    c.sees[slot] = 0
+    c.goal_visible[slot] = 0
 
 
 @formula
@@ -98,7 +98,7 @@ def _draw_place(d: Destinations, first: int, last: int, identity: Int, ground: G
         key = scramble(key)
         y = _in_tile(tile // ground.columns, chance(identity, key), walls, ground.limit_y)
         key = scramble(key)
-        if not ground.any_solid or sees(walls, d.x[owner], d.y[owner], x, y):
+        if not ground.any_solid or in_sight(walls, d.x[owner], d.y[owner], x, y):
             break
     return x, y, owner
 
@@ -138,7 +138,7 @@ def choose_around(c: PeopleColumns, slot: int, d: Destinations, ground: Ground, 
     y = d.y[goal] + d.spread[goal] * chance(identity, key)
     if not (0 <= x <= ground.limit_x and 0 <= y <= ground.limit_y) or is_solid(ground, x, y):
         x, y = d.x[goal], d.y[goal]
-    c.goal[slot], c.goal_x[slot], c.goal_y[slot], c.sees[slot] = goal, x, y, 0
+    c.goal[slot], c.goal_x[slot], c.goal_y[slot], c.goal_visible[slot] = goal, x, y, 0
 
 
 # --- who is let in ----------------------------------------------------------------------------------------------------
@@ -219,8 +219,8 @@ def _come_in(c: PeopleColumns, slot: int, d: Destinations, last: int, ground: Gr
     c.x[slot], c.y[slot], c.goal[slot] = _draw_place(d, 0, last, identity, ground, walls, rules.place_key)
     choose_destination(c, slot, d, rules.goal_key)
     c.speed[slot], c.state[slot], c.timer[slot] = _draw_speed(identity, rules), WALKING, 0
-    c.vx[slot], c.vy[slot], c.push_x[slot], c.push_y[slot] = 0, 0, 0, 0
-    c.heading_x[slot], c.heading_y[slot], c.look_at[slot] = 0, 0, 0
+    c.vx[slot], c.vy[slot], c.avoidance_x[slot], c.avoidance_y[slot] = 0, 0, 0, 0
+    c.heading_x[slot], c.heading_y[slot], c.next_update[slot] = 0, 0, 0
 
 
 @kernel
@@ -242,7 +242,7 @@ class DestinationAreas:
     """The destinations of a terrain, for kernels; with `crowd.room` they have areas, which follow the walls."""
 
     def __init__(self, terrain: Terrain, fields: FlowFields, settings: PeopleSettings, agents: int) -> None:
-        self.area_per_person, self.limited = settings.place, settings.room > 0
+        self.area_per_person, self.limited = settings.area_per_person, settings.room > 0
         self._terrain, self._fields, self._version = terrain, fields, -1
         count, spread = len(terrain.destinations), settings.destination_spread
         size = max(count, 1)
@@ -284,11 +284,11 @@ class Admit(Stage):
     def wanted(self, world: World) -> bool:
         return self.areas.limited
 
-    def calls(self, world: World) -> tuple[Call, ...]:
+    def launches(self, world: World) -> tuple[Launch, ...]:
         agents, destinations, workers = people_of(world), self.areas.refreshed(), world.workers_for(COUNT_NS)
         counts = self.areas.counts_of(workers)
-        return (call(count_people, workers, agents.columns, agents.count, destinations, counts),
-                call(open_destinations, 1, destinations, counts, rules_of(world).disc))
+        return (launch(count_people, workers, agents.columns, agents.count, destinations, counts),
+                launch(open_destinations, 1, destinations, counts, rules_of(world).disc))
 
 
 class ExchangePeople(Stage):
@@ -303,10 +303,10 @@ class ExchangePeople(Stage):
     def wanted(self, world: World) -> bool:
         return self.settings.exits > 0
 
-    def calls(self, world: World) -> tuple[Call, ...]:
+    def launches(self, world: World) -> tuple[Launch, ...]:
         agents, workers = people_of(world), world.workers_for(ARRIVED_NS)
-        return (call(exchange_people, workers, agents.columns, agents.count, self.areas.refreshed(), world.ground,
-                     world.terrain.walls, self.rules(world.tick)),)
+        return (launch(exchange_people, workers, agents.columns, agents.count, self.areas.refreshed(), world.ground,
+                       world.terrain.walls, self.rules(world.tick)),)
 
     def rules(self, tick: int) -> ExitRules:
         settings = self.settings

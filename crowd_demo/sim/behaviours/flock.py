@@ -66,14 +66,15 @@ def _home(x: Float, y: Float, rules: FlockRules) -> tuple[Float, Float]:
 @formula
 def urge(rules: FlockRules, ground: Ground, columns: Columns, at: Int, x: Float, y: Float) -> tuple[Float, Float]:
     """Return the acceleration that a bird, or each of sixteen from slot `at` on, wants."""
-    identity, push_x, push_y = pick(columns.id, at, x), pick(columns.push_x, at, x), pick(columns.push_y, at, x)
+    identity, avoidance_x, avoidance_y = pick(columns.id, at, x), pick(columns.avoidance_x, at, x), pick(columns.avoidance_y,
+                                                                                                         at, x)
     turn_x, turn_y = _edge(x, rules.width, rules), _edge(y, rules.height, rules)
     if ground.any_solid:
         tile = tile_of(ground, x, y)
         turn_x, turn_y = turn_x + gather(ground.away_x, tile), turn_y + gather(ground.away_y, tile)
     home_x, home_y = _home(x, y, rules)
-    ax = push_x + rules.wander * chance(identity, rules.wander_key_x) + rules.border * turn_x - home_x
-    ay = push_y + rules.wander * chance(identity, rules.wander_key_y) + rules.border * turn_y - home_y
+    ax = avoidance_x + rules.wander * chance(identity, rules.wander_key_x) + rules.border * turn_x - home_x
+    ay = avoidance_y + rules.wander * chance(identity, rules.wander_key_y) + rules.border * turn_y - home_y
     return ax, ay
 
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Float, Floats, Int, Longs
 from crowd_demo.compute.dispatch import formula, implements
-from crowd_demo.compute.jit import Call, call, kernel
+from crowd_demo.compute.jit import Launch, kernel, launch
 from crowd_demo.compute.simd import LANES, no_sum, select, wrap32
 from crowd_demo.sim.behaviours.flock_rules import (
     FIXED,
@@ -37,10 +37,10 @@ from crowd_demo.sim.behaviours.flock_rules import (
     sum_capacity,
 )
 from crowd_demo.sim.interaction import pairwise
-from crowd_demo.sim.interaction.pairwise import Seen, Sums, observes
+from crowd_demo.sim.interaction.pairwise import Observed, Sums, observes
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.cell_structures import Sorted
-from crowd_demo.sim.neighbours.schedule import Turn, due
+from crowd_demo.sim.neighbours.schedule import UpdateSchedule, update_due
 from crowd_demo.sim.neighbours.structure import Domain
 from crowd_demo.sim.store.columns import Columns
 
@@ -97,8 +97,8 @@ def _pull_axis(total_p: int, total_v: int, own_p: int, own_v: int, others: int, 
     centre = np.int64(np.float32(low + high) * (FIXED / 2) * field.cell)
     side = np.float32(high - low) * field.cell
     mean = np.float32(total_p - own_p - others * centre) * inverse * (3 * field.sight_sq / (side * side))
-    turn = np.float32(total_v - own_v) * inverse - np.float32(own_v) * (1 / FIXED)
-    return field.align * turn + cohere * mean
+    schedule = np.float32(total_v - own_v) * inverse - np.float32(own_v) * (1 / FIXED)
+    return field.align * schedule + cohere * mean
 
 
 @formula
@@ -125,14 +125,14 @@ def _pull(cells: Cells, columns: Columns, row: int, column: int, slot: Int, fiel
 
 
 @kernel
-def pull_birds(worker: int, workers: int, cells: Cells, columns: Columns, turn: Turn, field: Field) -> None:
+def pull_birds(worker: int, workers: int, cells: Cells, columns: Columns, schedule: UpdateSchedule, field: Field) -> None:
     """Write alignment and cohesion of every bird that is due."""
     for row in range(worker, cells.rows, workers):
         for column in range(cells.columns):
             cell = row * cells.columns + column
             for k in range(cells.start[cell], cells.start[cell + 1]):
                 slot = np.uintp(cells.order[k])
-                if due(turn, columns.look_at[slot]):
+                if update_due(schedule, columns.next_update[slot]):
                     _pull(cells, columns, row, column, slot, field)
 
 
@@ -145,7 +145,7 @@ def no_sums(rules: FieldRules, like: Float) -> Sums:
 
 
 @implements(pairwise.accumulate, FieldRules)
-def accumulate(rules: FieldRules, me: Seen, other: Seen, sums: Sums) -> Sums:
+def accumulate(rules: FieldRules, me: Observed, other: Observed, sums: Sums) -> Sums:
     dx, dy = other.x - me.x, other.y - me.y
     distance_sq = dx * dx + dy * dy
     near = distance_sq < rules.separation_sq
@@ -157,12 +157,12 @@ implements(pairwise.sum_capacity, FieldRules)(sum_capacity)
 
 
 @implements(pairwise.settle, FieldRules)
-def settle(rules: FieldRules, me: Seen, sums: Sums) -> Sums:
+def settle(rules: FieldRules, me: Observed, sums: Sums) -> Sums:
     return sums[0], settle_separation(rules.apart, me.px, sums[1])
 
 
 @implements(pairwise.finish, FieldRules)
-def finish(rules: FieldRules, me: Seen, sums: Sums) -> tuple[Float, Float, Int]:
+def finish(rules: FieldRules, me: Observed, sums: Sums) -> tuple[Float, Float, Int]:
     count, apart = sums
     apart_x, apart_y = separation_of(rules.apart, me.px, me.py, apart)
     met = wrap32(count) - select(rules.separation_sq > 0, 1, 0)  # without the agent itself
@@ -179,12 +179,13 @@ class FieldGrid(Sorted):
         self.sums = np.zeros((domain.grid.cells, 5), np.int64)
         self.pull_x, self.pull_y = np.zeros((2, domain.agents.capacity + LANES), np.float32)
 
-    def query(self, simd: bool, rules: object, turn: Turn) -> tuple[Call, ...]:
+    def query(self, simd: bool, rules: object, schedule: UpdateSchedule) -> tuple[Launch, ...]:
         assert isinstance(rules, FlockRules)
         workers, cells, columns = self.domain.workers, self.domain.grid.view(), self.domain.agents.columns
         field = Field(self.sums, self.pull_x, self.pull_y, np.float32(self.domain.grid.cell), rules.sight_sq, rules.align,
                       rules.cohere, rules.inv_crowding)
-        return (call(sum_cells, workers, cells, columns, self.sums), call(pull_birds, workers, cells, columns, turn, field))
+        return (launch(sum_cells, workers, cells, columns, self.sums),
+                launch(pull_birds, workers, cells, columns, schedule, field))
 
     def rules(self, rules: object) -> FieldRules:
         assert isinstance(rules, FlockRules)

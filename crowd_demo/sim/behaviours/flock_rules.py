@@ -31,7 +31,7 @@ from crowd_demo.compute.dispatch import formula, generic, implements
 from crowd_demo.compute.packed import CountingSum, counted, nothing_counted, settled
 from crowd_demo.compute.simd import inverse_root, no_sum, root, select, to_float, to_int, wrap32
 from crowd_demo.sim.interaction import nearest, pairwise
-from crowd_demo.sim.interaction.pairwise import Seen, Sums, observes
+from crowd_demo.sim.interaction.pairwise import Observed, Sums, observes
 from crowd_demo.sim.store.columns import Columns
 
 FIXED = 256  # steps of a unit in the sums
@@ -65,7 +65,7 @@ Separation = tuple[Any, Int]  # what drives a bird apart along x, which may coun
 
 
 @generic
-def follows(eyes: Eyes, me: Seen, dx: Float, dy: Float, distance_sq: Float, sight_sq: Float) -> Mask:
+def follows(eyes: Eyes, me: Observed, dx: Float, dy: Float, distance_sq: Float, sight_sq: Float) -> Mask:
     """Return whether a bird follows one at that offset."""
 
 
@@ -91,12 +91,12 @@ def separation_of(apart: Apart, px: Int, py: Int, separation: Separation) -> tup
 
 
 @implements(follows, AllAround)
-def _follows_all(eyes: AllAround, me: Seen, dx: Float, dy: Float, distance_sq: Float, sight_sq: Float) -> Mask:
+def _follows_all(eyes: AllAround, me: Observed, dx: Float, dy: Float, distance_sq: Float, sight_sq: Float) -> Mask:
     return distance_sq < sight_sq
 
 
 @implements(follows, Ahead)
-def _follows_ahead(eyes: Ahead, me: Seen, dx: Float, dy: Float, distance_sq: Float, sight_sq: Float) -> Mask:
+def _follows_ahead(eyes: Ahead, me: Observed, dx: Float, dy: Float, distance_sq: Float, sight_sq: Float) -> Mask:
     """Leave out those behind, which have dx*vx + dy*vy < -cosine * distance * speed."""
     vx, vy = to_float(me.vx), to_float(me.vy)
     limit = (vx * vx + vy * vy) * eyes.behind
@@ -205,7 +205,7 @@ def no_sums(rules: FlockRules, like: Float) -> Sums:
 
 
 @implements(pairwise.accumulate, FlockRules)
-def accumulate(rules: FlockRules, me: Seen, other: Seen, sums: Sums) -> Sums:
+def accumulate(rules: FlockRules, me: Observed, other: Observed, sums: Sums) -> Sums:
     (sum_px, count, offset), sum_py, sum_vx, sum_vy, apart = sums
     dx, dy = other.x - me.x, other.y - me.y
     distance_sq = dx * dx + dy * dy
@@ -222,13 +222,13 @@ def sum_capacity(rules: FlockRules) -> Int:
 
 
 @implements(pairwise.settle, FlockRules)
-def settle(rules: FlockRules, me: Seen, sums: Sums) -> Sums:
+def settle(rules: FlockRules, me: Observed, sums: Sums) -> Sums:
     sum_px, sum_py, sum_vx, sum_vy, apart = sums
     return settled(sum_px, me.px), sum_py, sum_vx, sum_vy, settle_separation(rules.apart, me.px, apart)
 
 
 @implements(pairwise.finish, FlockRules)
-def finish(rules: FlockRules, me: Seen, sums: Sums) -> tuple[Float, Float, Int]:
+def finish(rules: FlockRules, me: Observed, sums: Sums) -> tuple[Float, Float, Int]:
     sum_px, sum_py, sum_vx, sum_vy, apart = sums
     _, count, offset_x = settled(sum_px, me.px)
     neighbours = wrap32(count) - select(rules.sight_sq > 0, 1, 0)  # without itself, followed if sight > 0
@@ -246,7 +246,7 @@ def finish(rules: FlockRules, me: Seen, sums: Sums) -> tuple[Float, Float, Int]:
 
 
 @implements(pairwise.perceive, FlockRules)
-def perceive(rules: FlockRules, me: Seen, other: Seen) -> tuple[Mask, Float]:
+def perceive(rules: FlockRules, me: Observed, other: Observed) -> tuple[Mask, Float]:
     dx, dy = other.x - me.x, other.y - me.y
     distance_sq = dx * dx + dy * dy
     return distance_sq < max(rules.sight_sq, rules.separation_sq), distance_sq
@@ -259,7 +259,7 @@ class NearestRules(FlockRules):
 
 
 @implements(pairwise.perceive, NearestRules)
-def perceive_followed(rules: NearestRules, me: Seen, other: Seen) -> tuple[Mask, Float]:
+def perceive_followed(rules: NearestRules, me: Observed, other: Observed) -> tuple[Mask, Float]:
     dx, dy = other.x - me.x, other.y - me.y
     distance_sq = dx * dx + dy * dy
     return follows(rules.eyes, me, dx, dy, distance_sq, rules.sight_sq), distance_sq
@@ -285,6 +285,6 @@ def solve(rules: NearestRules, columns: Columns, slot: int, near: Ints, size: in
     mean_x, mean_y = sum_x * part, sum_y * part
     one_sided = root(mean_x * mean_x + mean_y * mean_y) / (distances * part) if distances > 0 else 0
     pull = rules.cohere * one_sided
-    push_x = rules.align * (sum_vx * part - columns.vx[slot]) + pull * mean_x + rules.separate * apart_x
-    push_y = rules.align * (sum_vy * part - columns.vy[slot]) + pull * mean_y + rules.separate * apart_y
-    return push_x, push_y, size
+    avoidance_x = rules.align * (sum_vx * part - columns.vx[slot]) + pull * mean_x + rules.separate * apart_x
+    avoidance_y = rules.align * (sum_vy * part - columns.vy[slot]) + pull * mean_y + rules.separate * apart_y
+    return avoidance_x, avoidance_y, size

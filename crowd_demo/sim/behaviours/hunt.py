@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
 from crowd_demo.compute.dispatch import formula, implements
-from crowd_demo.compute.jit import Call, call, device, kernel
+from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.compute.simd import inverse_root, root, select, to_float
 from crowd_demo.compute.simd_memory import pick
 from crowd_demo.config.behaviours import HuntSettings
@@ -32,7 +32,7 @@ from crowd_demo.sim.behaviours.flock import Flock, limited, urge
 from crowd_demo.sim.behaviours.flock_rules import IN_FIXED_POINT, FlockRules
 from crowd_demo.sim.behaviours.steering import Glide
 from crowd_demo.sim.interaction import nearest, pairwise
-from crowd_demo.sim.interaction.pairwise import COLUMNS, RECORDS, Seen, Sums, observes
+from crowd_demo.sim.interaction.pairwise import COLUMNS, RECORDS, Observed, Sums, observes
 from crowd_demo.sim.stage import Index, Stage
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.terrain.ground import Ground
@@ -53,9 +53,9 @@ class HuntColumns(NamedTuple):
     y: Floats
     vx: Floats
     vy: Floats
-    push_x: Floats
-    push_y: Floats
-    look_at: Ints
+    avoidance_x: Floats
+    avoidance_y: Floats
+    next_update: Ints
     kind: Ints  # PREY or PREDATOR, for life
 
 
@@ -86,7 +86,7 @@ def no_sums(rules: HuntRules, like: Float) -> Sums:
 
 
 @implements(pairwise.accumulate, HuntRules)
-def accumulate(rules: HuntRules, me: Seen, other: Seen, sums: Sums) -> Sums:
+def accumulate(rules: HuntRules, me: Observed, other: Observed, sums: Sums) -> Sums:
     """Treat one of the other kind as out of sight."""
     x = select(me.kind != other.kind, FAR, other.x)
     return pairwise.accumulate(rules.flock, me, Bird(x, other.y, other.px, other.py, other.vx, other.vy), sums)
@@ -98,17 +98,17 @@ def sum_capacity(rules: HuntRules) -> Int:
 
 
 @implements(pairwise.settle, HuntRules)
-def settle(rules: HuntRules, me: Seen, sums: Sums) -> Sums:
+def settle(rules: HuntRules, me: Observed, sums: Sums) -> Sums:
     return pairwise.settle(rules.flock, me, sums)
 
 
 @implements(pairwise.finish, HuntRules)
-def finish(rules: HuntRules, me: Seen, sums: Sums) -> tuple[Float, Float, Int]:
+def finish(rules: HuntRules, me: Observed, sums: Sums) -> tuple[Float, Float, Int]:
     return pairwise.finish(rules.flock, me, sums)
 
 
 @implements(pairwise.perceive, HuntRules)
-def perceive(rules: HuntRules, me: Seen, other: Seen) -> tuple[Mask, Float]:
+def perceive(rules: HuntRules, me: Observed, other: Observed) -> tuple[Mask, Float]:
     perceived, distance = pairwise.perceive(rules.flock, me, other)
     return perceived & (other.kind == me.kind), distance
 
@@ -223,11 +223,11 @@ def chase_prey(worker: int, workers: int, columns: HuntColumns, agents: int, squ
             most, square = _densest(squares, counters, x, y, chase.sight)
             dx, dy = _middle(square % squares.columns, squares) - x, _middle(square // squares.columns, squares) - y
             distance = root(dx * dx + dy * dy)
-            columns.push_x[slot], columns.push_y[slot] = 0, 0
+            columns.avoidance_x[slot], columns.avoidance_y[slot] = 0, 0
             if most > 0 and distance > 0:
                 speed = chase.speed / distance
-                columns.push_x[slot] = chase.response * (dx * speed - columns.vx[slot])
-                columns.push_y[slot] = chase.response * (dy * speed - columns.vy[slot])
+                columns.avoidance_x[slot] = chase.response * (dx * speed - columns.vx[slot])
+                columns.avoidance_y[slot] = chase.response * (dy * speed - columns.vy[slot])
 
 
 # --- its stage -------------------------------------------------------------------------------------------------------
@@ -245,12 +245,12 @@ class Hunt(Stage):
         self._squares = PreyCounts(side, f(1 / float(side)), shape[1], shape[0], np.zeros((0, 0), np.int32))
         self._chase = Chase(f(settings.predator_sight), f(settings.predator_speed_max), f(settings.predator_response))
 
-    def calls(self, world: World) -> tuple[Call, ...]:
+    def launches(self, world: World) -> tuple[Launch, ...]:
         agents, rules, workers = cast(Agents[HuntColumns], world.agents), cast(HuntRules, world.rules), world.light_workers
         squares = self._squares = self._with_room(workers)
         rules.x[:], rules.y[:] = np.inf, np.inf
-        return (call(count_prey, workers, agents.columns, agents.count, squares, rules.x, rules.y),
-                call(chase_prey, workers, agents.columns, agents.count, squares, workers, self._chase))
+        return (launch(count_prey, workers, agents.columns, agents.count, squares, rules.x, rules.y),
+                launch(chase_prey, workers, agents.columns, agents.count, squares, workers, self._chase))
 
     def _with_room(self, workers: int) -> PreyCounts:
         squares = self._squares

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
 from crowd_demo.compute.dispatch import formula, implements
-from crowd_demo.compute.jit import Call, device
+from crowd_demo.compute.jit import Launch, device
 from crowd_demo.compute.simd import any_set, chance, root, select, width_of
 from crowd_demo.compute.simd_memory import pick, store
 from crowd_demo.config.model import Config
@@ -52,7 +52,7 @@ from crowd_demo.sim.behaviours.people_rules import (
     rules_of,
     stands,
 )
-from crowd_demo.sim.behaviours.steering import Move, advance, move_call
+from crowd_demo.sim.behaviours.steering import Move, advance, move_launch
 from crowd_demo.sim.behaviours.wayfinding import CheckSight, LookForCrowds, MakeFlowFields, TakeHeadings
 from crowd_demo.sim.neighbours.schedule import BAND_RADII
 from crowd_demo.sim.stage import Index, Stage
@@ -108,7 +108,7 @@ def _next_state(c: PeopleColumns, at: Int, x: Float, y: Float, state: Int, timer
 def _wanted(c: PeopleColumns, at: Int, x: Float, state: Int, rules: PeopleRules) -> tuple[Float, Float]:
     """Return the preferred velocity."""
     identity, speed, still, stuck = pick(c.id, at, x), pick(c.speed, at, x), stands(state), state == STUCK
-    vx, vy = rules.push * pick(c.push_x, at, x), rules.push * pick(c.push_y, at, x)
+    vx, vy = rules.push * pick(c.avoidance_x, at, x), rules.push * pick(c.avoidance_y, at, x)
     vx, vy = select(still, vx, vx + pick(c.heading_x, at, x)) * speed, select(still, vy, vy + pick(c.heading_y, at, x)) * speed
     vx = select(stuck, vx + rules.wiggle * chance(identity, rules.wiggle_key_x), vx)
     vy = select(stuck, vy + rules.wiggle * chance(identity, rules.wiggle_key_y), vy)
@@ -164,9 +164,9 @@ class Walk(Move):
     def __init__(self, areas: DestinationAreas) -> None:
         self.areas = areas
 
-    def move(self, world: World) -> Call:
+    def move(self, world: World) -> Launch:
         people = PeopleRules(*rules_of(world))  # one kernel for all models of avoidance
-        return move_call(world, WalkRules(people, self.areas.refreshed(), world.terrain.walls))
+        return move_launch(world, WalkRules(people, self.areas.refreshed(), world.terrain.walls))
 
 
 # --- the behaviour ---------------------------------------------------------------------------------------------------
@@ -175,14 +175,14 @@ class People(Behaviour):
     """The behaviour *crowd* (the interface is in base.py)."""
 
     states: tuple[str, ...] = ("walking", "waiting", "stuck", "queuing")
-    techniques = frozenset({"stagger.sight", "stagger.paths", "contact", "avoidance"})
+    techniques = frozenset({"stagger.sight", "stagger.paths", "overlap_passes", "avoidance"})
 
     def __init__(self, config: Config) -> None:
         self.seed = config.seed
         self.settings = settings = config.crowd
         self.agents = config.agents
         self._rules: PeopleRules | None = None
-        top_speed = settings.speed_max * max(settings.cap, settings.stuck_cap)
+        top_speed = settings.speed_max * max(settings.max_speed_factor, settings.stuck_max_speed_factor)
         self.needs = Needs(PeopleColumns, settings.radius, settings.radius, BAND_RADII * settings.radius, top_speed,
                            body=settings.body, shift=SHIFT_PARTS * settings.body, destinations=settings.destinations,
                            paths=True, detour=settings.detour, detour_s=settings.detour_s)
@@ -204,7 +204,7 @@ class People(Behaviour):
 
     def bounds(self, terrain: Terrain) -> dict[str, tuple[float, float]]:
         settings, walls = self.settings, terrain.walls
-        return {"goal": (0, max(len(terrain.destinations) - 1, 0)), "sees": (0, 1), "state": (0, len(self.states) - 1),
+        return {"goal": (0, max(len(terrain.destinations) - 1, 0)), "goal_visible": (0, 1), "state": (0, len(self.states) - 1),
                 "goal_x": (0, float(walls.width)), "goal_y": (0, float(walls.height)),
                 "speed": (settings.speed_min, settings.speed_max)}
 
@@ -221,11 +221,12 @@ class People(Behaviour):
         radius, arrive, gap = f(settings.radius), f(settings.arrive), f(settings.gap)
         return PeopleRules(
             radius_sq=radius * radius, inv_radius=f(1 / settings.radius if settings.radius > 0 else 0),
-            push=f(settings.push), wiggle=f(settings.wiggle), top_factor=f(settings.cap),
-            stuck_top_factor=f(settings.stuck_cap), arrive_sq=arrive * arrive, wait=f(settings.wait_s),
+            push=f(settings.avoid_weight), wiggle=f(settings.wiggle), top_factor=f(settings.max_speed_factor),
+            stuck_top_factor=f(settings.stuck_max_speed_factor), arrive_sq=arrive * arrive, wait=f(settings.wait_s),
             patience=f(settings.stuck_s),
             follow=f(min(1.0, settings.response * world.dt)), dt=f(world.dt),
             ahead=f(settings.ahead_s), inv_ahead=f(1 / settings.ahead_s if settings.ahead_s > 0 else 0),
             gap_sq=gap * gap, inv_gap=f(1 / settings.gap if settings.gap > 0 else 0), aside=f(settings.aside),
-            behind=f(settings.behind), away=f(settings.away), disc=f(settings.place / math.pi if settings.room > 0 else 0),
-            goal_key=none, wiggle_key_x=none, wiggle_key_y=none)
+            behind=f(settings.behind), away=f(settings.repulsion),
+            disc=f(settings.area_per_person / math.pi if settings.room > 0 else 0), goal_key=none, wiggle_key_x=none,
+            wiggle_key_y=none)

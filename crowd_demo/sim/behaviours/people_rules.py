@@ -10,7 +10,7 @@ from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import device
 from crowd_demo.sim.interaction import pairwise
-from crowd_demo.sim.interaction.pairwise import Seen
+from crowd_demo.sim.interaction.pairwise import Observed
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.world import World
 
@@ -25,16 +25,16 @@ class PeopleColumns(NamedTuple):
     y: Floats
     vx: Floats
     vy: Floats
-    push_x: Floats
-    push_y: Floats
-    look_at: Ints
+    avoidance_x: Floats
+    avoidance_y: Floats
+    next_update: Ints
     speed: Floats  # preferred, units/s
     goal: Ints  # destination
     goal_x: Floats  # the position inside it
     goal_y: Floats
     heading_x: Floats  # unit heading towards the goal, from sight or from the flow field
     heading_y: Floats
-    sees: Ints  # 1 when the goal is in sight
+    goal_visible: Ints  # 1 when the goal is in sight
     state: Ints  # WALKING, WAITING, STUCK, QUEUING
     timer: Floats  # seconds: waiting left, or stuck so far
 
@@ -73,7 +73,7 @@ def stands(state: Int) -> Mask:
 
 
 @implements(pairwise.perceive, PeopleRules)
-def perceive(rules: PeopleRules, me: Seen, other: Seen) -> tuple[Mask, Float]:
+def perceive(rules: PeopleRules, me: Observed, other: Observed) -> tuple[Mask, Float]:
     dx, dy = other.x - me.x, other.y - me.y
     distance_sq = dx * dx + dy * dy
     return distance_sq < rules.radius_sq, distance_sq

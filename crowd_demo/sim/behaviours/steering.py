@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from crowd_demo.compute.arrays import Float, Floats, Int, Rules
 from crowd_demo.compute.dispatch import generic, implements
-from crowd_demo.compute.jit import Call, call, kernel
+from crowd_demo.compute.jit import Launch, kernel, launch
 from crowd_demo.compute.simd import LANES, lane_numbers, select
 from crowd_demo.compute.simd_memory import load, pick, store
 from crowd_demo.sim.stage import Stage
@@ -71,10 +71,11 @@ def move_lanes(worker: int, workers: int, columns: Columns, agents: int, rules: 
     store(farthest_sq[worker], 0, far_sq)
 
 
-def move_call(world: World, rules: object) -> Call:
+def move_launch(world: World, rules: object) -> Launch:
     """Return the call that moves all agents by these rules."""
     move, ns = (move_lanes, LIGHT_NS) if world.options.simd else (move_scalar, SCALAR_NS)
-    return call(move, world.workers_for(ns), world.agents.columns, world.agents.count, rules, world.ground, world.farthest_sq)
+    return launch(move, world.workers_for(ns), world.agents.columns, world.agents.count, rules, world.ground,
+                  world.farthest_sq)
 
 
 class Move(Stage):
@@ -82,11 +83,11 @@ class Move(Stage):
 
     name = "move"
 
-    def calls(self, world: World) -> tuple[Call, ...]:
+    def launches(self, world: World) -> tuple[Launch, ...]:
         world.farthest_sq[:] = 0
         return (self.move(world),)
 
-    def move(self, world: World) -> Call:
+    def move(self, world: World) -> Launch:
         """Return the call that moves all agents."""
         raise NotImplementedError
 
@@ -97,5 +98,5 @@ class Move(Stage):
 class Glide(Move):
     """The stage *move* of a behaviour that implements `steer`."""
 
-    def move(self, world: World) -> Call:
-        return move_call(world, world.rules)
+    def move(self, world: World) -> Launch:
+        return move_launch(world, world.rules)

@@ -11,16 +11,16 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Ints
 from crowd_demo.compute.dispatch import formula
-from crowd_demo.compute.jit import Call, call, device, kernel
+from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.compute.simd import LANES, lane_numbers, root, select
 from crowd_demo.compute.simd_memory import gather, load, onward, put
 from crowd_demo.sim.behaviours.destinations import DestinationAreas
 from crowd_demo.sim.behaviours.people_rules import WAITING, PeopleColumns, people_of
-from crowd_demo.sim.neighbours.schedule import IdTurn, due_by_id, id_turn
+from crowd_demo.sim.neighbours.schedule import IdSchedule, id_schedule, update_due_by_id
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.terrain.flow_fields import FlowField, heading
 from crowd_demo.sim.terrain.ground import Ground
-from crowd_demo.sim.terrain.line_of_sight import sees, surely_hidden
+from crowd_demo.sim.terrain.line_of_sight import in_sight, surely_hidden
 from crowd_demo.sim.terrain.tiles import Walls
 from crowd_demo.sim.world import World
 
@@ -29,12 +29,12 @@ SCAN_NS, SIGHT_NS, HEADING_NS = 1.0, 30.0, 8.0  # time to scan an agent, and of 
 
 
 @device
-def _list_due(ids: Ints, first: int, last: int, turn: IdTurn, due: Ints) -> int:
+def _list_due(ids: Ints, first: int, last: int, schedule: IdSchedule, due: Ints) -> int:
     """List the slots of [first, last) that are due and return how many; the last one is repeated to fill a register."""
     count = 0
     for slot in range(first, last):
         due[np.uintp(count)] = slot
-        count += due_by_id(ids[np.uintp(slot)], turn)
+        count += update_due_by_id(ids[np.uintp(slot)], schedule)
     for lane in range(LANES):
         due[count + lane] = due[max(count - 1, 0)]
     return count
@@ -42,34 +42,35 @@ def _list_due(ids: Ints, first: int, last: int, turn: IdTurn, due: Ints) -> int:
 
 @formula
 def _write_sight(columns: PeopleColumns, due: Ints, k: int, count: int, walls: Walls, ground: Ground) -> None:
-    """Write `sees` of due[k:k + 16] or fewer; who is WAITING keeps it."""
+    """Write `goal_visible` of due[k:k + 16] or fewer; who is WAITING keeps it."""
     slots, last = onward(due, k), min(k + LANES, count)
     x, y = gather(columns.x, slots), gather(columns.y, slots)
     hidden = surely_hidden(ground, x, y, gather(columns.goal_x, slots), gather(columns.goal_y, slots))
     wanted = (lane_numbers() < last - k) & (gather(columns.state, slots) != WAITING)
-    put(columns.sees, load(due, k), wanted, select(hidden, 0, 1))
+    put(columns.goal_visible, load(due, k), wanted, select(hidden, 0, 1))
     for member in range(k, last if ground.any_solid else k):
         slot = due[member]
-        if columns.sees[slot] and columns.state[slot] != WAITING:
-            columns.sees[slot] = sees(walls, columns.x[slot], columns.y[slot], columns.goal_x[slot], columns.goal_y[slot])
+        if columns.goal_visible[slot] and columns.state[slot] != WAITING:
+            columns.goal_visible[slot] = in_sight(walls, columns.x[slot], columns.y[slot], columns.goal_x[slot],
+                                                  columns.goal_y[slot])
 
 
 @kernel
-def check_sight(worker: int, workers: int, columns: PeopleColumns, agents: int, walls: Walls, ground: Ground, turn: IdTurn,
-                listed: Ints) -> None:
+def check_sight(worker: int, workers: int, columns: PeopleColumns, agents: int, walls: Walls, ground: Ground,
+                schedule: IdSchedule, listed: Ints) -> None:
     """Check for every agent that is due whether its goal is in sight; listed int32[workers or more, LISTED + 16]."""
     due, end = listed[worker], agents * (worker + 1) // workers
     for first in range(agents * worker // workers, end, LISTED):
-        count = _list_due(columns.id, first, min(first + LISTED, end), turn, due)
+        count = _list_due(columns.id, first, min(first + LISTED, end), schedule, due)
         for k in range(0, count, LANES):
             _write_sight(columns, due, k, count, walls, ground)
 
 
 @kernel
-def ask_for_fields(worker: int, workers: int, columns: PeopleColumns, agents: int, turn: IdTurn, asked: Bytes) -> None:
+def ask_for_fields(worker: int, workers: int, columns: PeopleColumns, agents: int, schedule: IdSchedule, asked: Bytes) -> None:
     """Mark the flow fields that `take_headings` will read; asked uint8[workers or more, destinations]."""
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
-        if due_by_id(columns.id[slot], turn) and not columns.sees[slot]:
+        if update_due_by_id(columns.id[slot], schedule) and not columns.goal_visible[slot]:
             asked[worker, columns.goal[slot]] = 1
 
 
@@ -77,7 +78,7 @@ def ask_for_fields(worker: int, workers: int, columns: PeopleColumns, agents: in
 def _write_headings(columns: PeopleColumns, due: Ints, k: int, count: int, walls: Walls, fields: FlowField) -> None:
     """Write the headings of due[k:k + 16] or fewer: straight at a goal in sight, else along the flow field."""
     slots = onward(due, k)
-    x, y, sees = gather(columns.x, slots), gather(columns.y, slots), gather(columns.sees, slots) != 0
+    x, y, goal_visible = gather(columns.x, slots), gather(columns.y, slots), gather(columns.goal_visible, slots) != 0
     path_x, path_y = heading(fields, walls, gather(columns.goal, slots), x, y)
     dx, dy = gather(columns.goal_x, slots) - x, gather(columns.goal_y, slots) - y
     length = root(dx * dx + dy * dy)
@@ -85,17 +86,17 @@ def _write_headings(columns: PeopleColumns, due: Ints, k: int, count: int, walls
     straight_x = select(at_goal, gather(columns.heading_x, slots), dx / length)
     straight_y = select(at_goal, gather(columns.heading_y, slots), dy / length)
     wanted = lane_numbers() < count - k
-    put(columns.heading_x, load(due, k), wanted, select(sees, straight_x, path_x))
-    put(columns.heading_y, load(due, k), wanted, select(sees, straight_y, path_y))
+    put(columns.heading_x, load(due, k), wanted, select(goal_visible, straight_x, path_x))
+    put(columns.heading_y, load(due, k), wanted, select(goal_visible, straight_y, path_y))
 
 
 @kernel
 def take_headings(worker: int, workers: int, columns: PeopleColumns, agents: int, walls: Walls, fields: FlowField,
-                  turn: IdTurn, listed: Ints) -> None:
+                  schedule: IdSchedule, listed: Ints) -> None:
     """Give every agent that is due a new heading; listed int32[workers or more, LISTED + 16]."""
     due, end = listed[worker], agents * (worker + 1) // workers
     for first in range(agents * worker // workers, end, LISTED):
-        count = _list_due(columns.id, first, min(first + LISTED, end), turn, due)
+        count = _list_due(columns.id, first, min(first + LISTED, end), schedule, due)
         for k in range(0, count, LANES):
             _write_headings(columns, due, k, count, walls, fields)
 
@@ -119,11 +120,11 @@ class CheckSight(ListingStage):
 
     name = "sight"
 
-    def calls(self, world: World) -> tuple[Call, ...]:
+    def launches(self, world: World) -> tuple[Launch, ...]:
         agents, period = people_of(world), world.options.stagger.sight
         workers = world.workers_for(SCAN_NS + SIGHT_NS / period)
-        return (call(check_sight, workers, agents.columns, agents.count, world.terrain.walls, world.ground,
-                     id_turn(world.tick, period), self.listed(workers)),)
+        return (launch(check_sight, workers, agents.columns, agents.count, world.terrain.walls, world.ground,
+                       id_schedule(world.tick, period), self.listed(workers)),)
 
 
 class LookForCrowds(Stage):
@@ -134,9 +135,9 @@ class LookForCrowds(Stage):
     def wanted(self, world: World) -> bool:
         return world.crowding.active
 
-    def calls(self, world: World) -> tuple[Call, ...]:
+    def launches(self, world: World) -> tuple[Launch, ...]:
         columns = world.agents.columns
-        return world.crowding.calls(world.tick, columns.x, columns.y, world.agents.count, world.terrain.walls)
+        return world.crowding.launches(world.tick, columns.x, columns.y, world.agents.count, world.terrain.walls)
 
     def commit(self, world: World) -> None:
         world.crowding.keep()
@@ -154,12 +155,12 @@ class MakeFlowFields(Stage):
     def wanted(self, world: World) -> bool:
         return not world.flow_fields.complete
 
-    def calls(self, world: World) -> tuple[Call, ...]:
+    def launches(self, world: World) -> tuple[Launch, ...]:
         agents, fields, period = people_of(world), world.flow_fields, world.options.stagger.paths
         workers = min(world.workers, fields.asked.shape[0])
         self.areas.refreshed()
-        return (call(ask_for_fields, workers, agents.columns, agents.count, id_turn(world.tick, period), fields.asked),
-                *fields.calls(world.terrain, world.crowding.prices(world.tick), workers))
+        return (launch(ask_for_fields, workers, agents.columns, agents.count, id_schedule(world.tick, period), fields.asked),
+                *fields.launches(world.terrain, world.crowding.prices(world.tick), workers))
 
     def commit(self, world: World) -> None:
         world.flow_fields.keep()
@@ -170,8 +171,8 @@ class TakeHeadings(ListingStage):
 
     name = "paths"
 
-    def calls(self, world: World) -> tuple[Call, ...]:
+    def launches(self, world: World) -> tuple[Launch, ...]:
         agents, period = people_of(world), world.options.stagger.paths
         workers = world.workers_for(SCAN_NS + HEADING_NS / period)
-        return (call(take_headings, workers, agents.columns, agents.count, world.terrain.walls, world.flow_fields.fields,
-                     id_turn(world.tick, period), self.listed(workers)),)
+        return (launch(take_headings, workers, agents.columns, agents.count, world.terrain.walls, world.flow_fields.fields,
+                       id_schedule(world.tick, period), self.listed(workers)),)

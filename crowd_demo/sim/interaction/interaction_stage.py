@@ -7,25 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from crowd_demo.compute.jit import Call, call
+from crowd_demo.compute.jit import Launch, launch
 from crowd_demo.compute.simd import LANES
-from crowd_demo.sim.interaction.nearest import Caps, KeptNeighbours, cap_counters, kept_of, see_few
-from crowd_demo.sim.interaction.rows import Blocks, blocks_of, largest, see_lanes, see_scalar
+from crowd_demo.sim.interaction.nearest import KeptNeighbours, NeighbourLimits, interact_limited, kept_of, limit_counters
+from crowd_demo.sim.interaction.rows import Blocks, blocks_of, interact_lanes, interact_scalar, largest
 from crowd_demo.sim.interaction.runs import (
     AgentStrip,
     ListLayout,
+    interact_lists_lanes,
+    interact_lists_scalar,
+    interact_runs_lanes,
+    interact_runs_scalar,
     layout_of_lists,
     rows_of,
-    see_lists_lanes,
-    see_lists_scalar,
-    see_runs_lanes,
-    see_runs_scalar,
     snapshot_of,
     take_snapshot,
 )
 from crowd_demo.sim.interaction.strips import CANDIDATES, COPIES, DUE, NEIGHBOURS, REGISTERS, RUNS, Strips, strips_of
 from crowd_demo.sim.neighbours.candidates import Candidates, Cells, Lists, Runs
-from crowd_demo.sim.neighbours.schedule import Turn
+from crowd_demo.sim.neighbours.schedule import UpdateSchedule
 from crowd_demo.sim.stage import Index, Stage
 from crowd_demo.sim.store.columns import Columns
 from crowd_demo.sim.world import Sizes, World
@@ -34,15 +34,15 @@ LANES_NS, SCALAR_NS = 40.0, 150.0  # time of the interaction for each agent that
 PAIR_LANES_NS, PAIR_NS = 0.1, 1.0  # and for each candidate, without one
 
 
-class Interact(Stage):
+class Interaction(Stage):
     """Interaction of all agents that are due with the candidates of the structure, or with the few that are kept."""
 
-    name = "see"
+    name = "interaction"
 
-    def __init__(self, index: Index, cap_scanned: int, cap_neighbours: int) -> None:
+    def __init__(self, index: Index, limit_scanned: int, limit_kept: int) -> None:
         """The two numbers are those of the technique *cap*: scan and keep at most so many."""
         self.index = index
-        self._cap_scanned, self._cap_neighbours = cap_scanned, cap_neighbours
+        self._limit_scanned, self._limit_kept = limit_scanned, limit_kept
         self._made_for: Sizes | None = None
         self._memory: InteractionMemory
 
@@ -53,25 +53,25 @@ class Interact(Stage):
             self._memory = InteractionMemory(world.workers, world.agents.capacity)
         return self._memory
 
-    def caps(self, world: World) -> Caps:
+    def limits(self, world: World) -> NeighbourLimits:
         """Return what the technique *cap* lets an agent keep."""
-        return Caps(bool(world.cap == "nearest"), self._cap_scanned, self._cap_neighbours)
+        return NeighbourLimits(bool(world.neighbour_limit == "nearest"), self._limit_scanned, self._limit_kept)
 
-    def calls(self, world: World) -> tuple[Call, ...]:
-        if world.cap == "none":
-            return self.all_calls(world, exact=False)
-        return self._few_calls(world, self.caps(world))
+    def launches(self, world: World) -> tuple[Launch, ...]:
+        if world.neighbour_limit == "none":
+            return self.all_launches(world, exact=False)
+        return self._limited_launches(world, self.limits(world))
 
-    def _few_calls(self, world: World, caps: Caps) -> tuple[Call, ...]:
+    def _limited_launches(self, world: World, limits: NeighbourLimits) -> tuple[Launch, ...]:
         """Return the interaction with those whom `caps` lets an agent keep, one agent at a time."""
         memory = self.memory(world).for_workers(self._workers(world, SCALAR_NS))
-        return (call(see_few, memory.workers, world.grid.view(), world.agents.columns, world.rules, world.turn, caps,
-                     memory.kept, memory.begin()),)
+        return (launch(interact_limited, memory.workers, world.grid.view(), world.agents.columns, world.rules, world.schedule,
+                       limits, memory.kept, memory.begin()),)
 
-    def all_calls(self, world: World, exact: bool) -> tuple[Call, ...]:
+    def all_launches(self, world: World, exact: bool) -> tuple[Launch, ...]:
         """Return the calls without a cap; with `exact` also without a structure's own rules, so nothing is approximate."""
         if nearest := world.needs.nearest:
-            return self._few_calls(world, Caps(nearest=True, scanned=0, neighbours=nearest))
+            return self._limited_launches(world, NeighbourLimits(nearest=True, scanned=0, neighbours=nearest))
         structure = self.index.structure(world)
         rules = world.rules if exact else structure.rules(world.rules)
         simd = world.options.simd
@@ -79,7 +79,7 @@ class Interact(Stage):
         if world.options.neighbours == "none":
             ns = world.agents.count * (PAIR_LANES_NS if simd else PAIR_NS)
         memory = self.memory(world).for_workers(self._workers(world, ns))
-        return memory.calls(structure.candidates(), world.agents.columns, world.agents.count, rules, world.turn, simd)
+        return memory.launches(structure.candidates(), world.agents.columns, world.agents.count, rules, world.schedule, simd)
 
     def _workers(self, world: World, ns: float) -> int:
         """Return how many workers share the work, which takes `ns` nanoseconds for each agent that is due."""
@@ -103,9 +103,9 @@ class Interact(Stage):
     def structure_counters(self, world: World) -> dict[str, float]:
         """Return the counters that only the present structure or cap has."""
         counters = self.index.structure(world).counters()
-        if world.cap != "none":
+        if world.neighbour_limit != "none":
             memory = self.memory(world)
-            counters |= cap_counters(memory.kept, int(memory.strips.counters[:, DUE].sum()))
+            counters |= limit_counters(memory.kept, int(memory.strips.counters[:, DUE].sum()))
         return counters
 
     def candidates_met(self, world: World) -> int:
@@ -129,36 +129,39 @@ class InteractionMemory:
         self.workers = min(workers, self.most_workers)
         return self
 
-    def calls(self, candidates: Candidates, columns: Columns, count: int, rules: object, turn: Turn, simd: bool) -> tuple[
-              Call, ...]:
+    def launches(self, candidates: Candidates, columns: Columns, count: int, rules: object, schedule: UpdateSchedule,
+                 simd: bool) -> tuple[
+              Launch, ...]:
         """Return the interaction of all agents that are due with the candidates; resets the counters."""
         self.begin()
         match candidates:
             case Runs():
-                return self._run_calls(candidates, columns, count, rules, turn, simd)
+                return self._run_launches(candidates, columns, count, rules, schedule, simd)
             case Lists():
-                return self._list_calls(candidates, columns, rules, turn, simd)
+                return self._list_launches(candidates, columns, rules, schedule, simd)
             case Cells():
                 blocks = self.row_blocks(candidates) if simd else blocks_of(candidates, self.workers)
-                see = see_lanes if simd else see_scalar
-                return (call(see, self.workers, candidates, columns, rules, turn, blocks, self.strips),)
+                see = interact_lanes if simd else interact_scalar
+                return (launch(see, self.workers, candidates, columns, rules, schedule, blocks, self.strips),)
 
-    def _run_calls(self, runs: Runs, columns: Columns, count: int, rules: object, turn: Turn, simd: bool) -> tuple[Call, ...]:
+    def _run_launches(self, runs: Runs, columns: Columns, count: int, rules: object, schedule: UpdateSchedule,
+                      simd: bool) -> tuple[Launch, ...]:
         strips = self.strips
         if not simd:
-            return (call(see_runs_scalar, self.workers, runs, columns, rules, turn, strips),)
+            return (launch(interact_runs_scalar, self.workers, runs, columns, rules, schedule, strips),)
         snapshot = self._snapshot = self._snapshot or snapshot_of(self.capacity)
-        return (call(take_snapshot, self.workers, runs.order, count, columns, rules, snapshot, strips.counters),
-                call(see_runs_lanes, self.workers, runs, columns, rules, turn, snapshot, strips))
+        return (launch(take_snapshot, self.workers, runs.order, count, columns, rules, snapshot, strips.counters),
+                launch(interact_runs_lanes, self.workers, runs, columns, rules, schedule, snapshot, strips))
 
-    def _list_calls(self, lists: Lists, columns: Columns, rules: object, turn: Turn, simd: bool) -> tuple[Call, ...]:
+    def _list_launches(self, lists: Lists, columns: Columns, rules: object, schedule: UpdateSchedule,
+                       simd: bool) -> tuple[Launch, ...]:
         if not simd:
-            return (call(see_lists_scalar, self.workers, lists, columns, rules, turn, self.strips),)
+            return (launch(interact_lists_scalar, self.workers, lists, columns, rules, schedule, self.strips),)
         self._make_room(self.capacity)
         layout = self._layout
         if layout is None or layout.start.shape[1] <= rows_of(lists) * lists.columns + LANES:
             layout = self._layout = layout_of_lists(lists, self.capacity, self.most_workers)
-        return (call(see_lists_lanes, self.workers, lists, columns, rules, turn, layout, self.strips),)
+        return (launch(interact_lists_lanes, self.workers, lists, columns, rules, schedule, layout, self.strips),)
 
     def row_blocks(self, cells: Cells) -> Blocks:
         """Return the blocks that the workers share, and make room for the largest."""

@@ -34,9 +34,9 @@ from crowd_demo.compute.dispatch import generic, implements
 from crowd_demo.compute.jit import device, kernel
 from crowd_demo.compute.simd_memory import take_block
 from crowd_demo.sim.interaction.pairwise import accumulate, finish, no_sums, perceive, read_columns
-from crowd_demo.sim.interaction.strips import BLOCK, CANDIDATES, Strips, keep
+from crowd_demo.sim.interaction.strips import BLOCK, CANDIDATES, Strips, store_avoidance
 from crowd_demo.sim.neighbours.candidates import Cells
-from crowd_demo.sim.neighbours.schedule import Turn, due
+from crowd_demo.sim.neighbours.schedule import UpdateSchedule, update_due
 from crowd_demo.sim.store.columns import Columns
 
 MOST_KEPT = 64  # neighbours: what `Needs.nearest` and `cap_neighbours` may ask for
@@ -69,7 +69,7 @@ def _insert(columns: Columns, slot: int, distance: Float, size: int, most: int, 
 
 # --- caps ------------------------------------------------------------------------------------------------------------
 
-class Caps(NamedTuple):
+class NeighbourLimits(NamedTuple):
     """Which neighbours an agent keeps: the nearest or the first, and two limits."""
 
     nearest: bool
@@ -92,8 +92,8 @@ def kept_of(workers: int) -> KeptNeighbours:
 
 
 @device
-def choose(cells: Cells, columns: Columns, rules: Rules, row: int, column: int, slot: int, caps: Caps, slots: Ints,
-           distances: Floats) -> tuple[int, int, int, bool]:
+def choose(cells: Cells, columns: Columns, rules: Rules, row: int, column: int, slot: int, limits: NeighbourLimits,
+           slots: Ints, distances: Floats) -> tuple[int, int, int, bool]:
     """Fill `slots` with the neighbours that an agent keeps; return (how many, found, scanned, whether a cap was hit)."""
     me = read_columns(rules, columns, np.uintp(slot))
     size, found, scanned, farthest = 0, 0, 0, np.float32(np.inf)
@@ -104,19 +104,19 @@ def choose(cells: Cells, columns: Columns, rules: Rules, row: int, column: int, 
             other = cells.order[k]
             if other == slot:
                 continue
-            if not caps.nearest and (scanned == caps.scanned or found == caps.neighbours):
+            if not limits.nearest and (scanned == limits.scanned or found == limits.neighbours):
                 return size, found, scanned, True
             scanned += 1
             is_neighbour, distance = perceive(rules, me, read_columns(rules, columns, np.uintp(other)))
             found += is_neighbour
             if not is_neighbour:
                 continue
-            if not caps.nearest:
+            if not limits.nearest:
                 slots[size] = other
                 size += 1
             elif distance <= farthest:
-                size = _insert(columns, other, distance, size, caps.neighbours, slots, distances)
-                farthest = distances[size - 1] if size == caps.neighbours else farthest
+                size = _insert(columns, other, distance, size, limits.neighbours, slots, distances)
+                farthest = distances[size - 1] if size == limits.neighbours else farthest
     return size, found, scanned, found > size
 
 
@@ -133,17 +133,17 @@ def sum_of_kept(rules: Rules, columns: Columns, slot: int, near: Ints, size: int
 # --- the kernel ------------------------------------------------------------------------------------------------------
 
 @device
-def _see_row(cells: Cells, columns: Columns, rules: Rules, row: int, turn: Turn, caps: Caps, slots: Ints, distances: Floats,
-             counters: Longs, counted: Longs) -> None:
+def _interact_row(cells: Cells, columns: Columns, rules: Rules, row: int, schedule: UpdateSchedule, limits: NeighbourLimits,
+                  slots: Ints, distances: Floats, counters: Longs, counted: Longs) -> None:
     for column in range(cells.columns):
         cell = row * cells.columns + column
         for k in range(cells.start[cell], cells.start[cell + 1]):
             slot = cells.order[k]
-            if not due(turn, columns.look_at[slot]):
+            if not update_due(schedule, columns.next_update[slot]):
                 continue
-            size, found, scanned, hit = choose(cells, columns, rules, row, column, slot, caps, slots, distances)
-            push_x, push_y, met = solve(rules, columns, slot, slots, size)
-            keep(columns, slot, push_x, push_y, met, turn, counters)
+            size, found, scanned, hit = choose(cells, columns, rules, row, column, slot, limits, slots, distances)
+            avoidance_x, avoidance_y, met = solve(rules, columns, slot, slots, size)
+            store_avoidance(columns, slot, avoidance_x, avoidance_y, met, schedule, counters)
             counters[CANDIDATES] += scanned
             counted[HITS] += hit
             counted[FOUND] += found
@@ -152,19 +152,19 @@ def _see_row(cells: Cells, columns: Columns, rules: Rules, row: int, turn: Turn,
 
 
 @kernel
-def see_few(worker: int, workers: int, cells: Cells, columns: Columns, rules: Rules, turn: Turn, caps: Caps,
-            kept: KeptNeighbours, strips: Strips) -> None:
+def interact_limited(worker: int, workers: int, cells: Cells, columns: Columns, rules: Rules, schedule: UpdateSchedule,
+                     limits: NeighbourLimits, kept: KeptNeighbours, strips: Strips) -> None:
     """Write the pushes of this worker's blocks of rows: of agents that are due, from the neighbours that they keep."""
     kept.counted[worker] = 0
     row = take_block(strips.queue, BLOCK)
     while row < cells.rows:
         for near in range(row, min(row + BLOCK, cells.rows)):
-            _see_row(cells, columns, rules, near, turn, caps, kept.slot[worker], kept.distance[worker],
-                     strips.counters[worker], kept.counted[worker])
+            _interact_row(cells, columns, rules, near, schedule, limits, kept.slot[worker], kept.distance[worker],
+                          strips.counters[worker], kept.counted[worker])
         row = take_block(strips.queue, BLOCK)
 
 
-def cap_counters(kept: KeptNeighbours, due_count: int) -> dict[str, float]:
+def limit_counters(kept: KeptNeighbours, due_count: int) -> dict[str, float]:
     """Return the counters of the last step: others scanned, neighbours found, and agents whose search hit a cap."""
     total, most = kept.counted.sum(axis=0), kept.counted.max(axis=0)
     return {"scanned_max": float(most[MOST_SCANNED]), "found_mean": float(total[FOUND]) / max(due_count, 1),

@@ -27,7 +27,7 @@ from crowd_demo.compute.simd_memory import load, store, take
 from crowd_demo.sim.store.columns import Columns
 
 FLOATS, INTS = 6, 4  # that others can observe of an agent, at most
-Seen = Any  # what others can observe of an agent, or of sixteen: x, y, and fields of the behaviour's own
+Observed = Any  # what others can observe of an agent, or of sixteen: x, y, and fields of the behaviour's own
 Sums = tuple[Int, ...]  # what an agent, or each of sixteen, has added up over its neighbours
 Strip = tuple[Floats, Ints]  # [FLOATS or INTS, capacity]: what can be observed of the candidates, one after the other
 Field = str | tuple[Any, ...]
@@ -41,17 +41,17 @@ def copy_to_strip(rules: Rules, columns: Columns, slots: Int, strip: Strip, at: 
 
 
 @generic
-def read_columns(rules: Rules, columns: Columns, slot: Int) -> Seen:
+def read_columns(rules: Rules, columns: Columns, slot: Int) -> Observed:
     """Return what others can observe of the agent in a slot."""
 
 
 @generic
-def read_strip(rules: Rules, strip: Strip, at: Int) -> Seen:
+def read_strip(rules: Rules, strip: Strip, at: Int) -> Observed:
     """Return the same of the agent at an index of the strip."""
 
 
 @generic
-def load_register(rules: Rules, strip: Strip, at: Int) -> Seen:
+def load_register(rules: Rules, strip: Strip, at: Int) -> Observed:
     """Return the same of sixteen agents that are contiguous in the strip."""
 
 
@@ -61,17 +61,17 @@ def no_sums(rules: Rules, like: Float) -> Sums:
 
 
 @generic
-def accumulate(rules: Rules, me: Seen, other: Seen, sums: Sums) -> Sums:
+def accumulate(rules: Rules, me: Observed, other: Observed, sums: Sums) -> Sums:
     """Return the sums with `other` added. It may be the agent itself: `finish` subtracts what that adds."""
 
 
 @generic
-def finish(rules: Rules, me: Seen, sums: Sums) -> tuple[Float, Float, Int]:
+def finish(rules: Rules, me: Observed, sums: Sums) -> tuple[Float, Float, Int]:
     """Return (push_x, push_y, number of neighbours) from the sums."""
 
 
 @generic
-def perceive(rules: Rules, me: Seen, other: Seen) -> tuple[Mask, Float]:
+def perceive(rules: Rules, me: Observed, other: Observed) -> tuple[Mask, Float]:
     """Return (whether `other` is a neighbour, a measure of its distance by which neighbours are put in order).
 
     Only one agent at a time: for caps, and for behaviours that gather their nearest (nearest.py).
@@ -86,7 +86,7 @@ def sum_capacity(rules: Rules) -> Int:
 
 
 @generic
-def settle(rules: Rules, me: Seen, sums: Sums) -> Sums:
+def settle(rules: Rules, me: Observed, sums: Sums) -> Sums:
     """Return the sums of a register with room for as many again."""
 
 
@@ -101,7 +101,7 @@ def _enough_for_all(rules: Rules) -> int:
 
 
 @implements(settle, object)
-def _as_they_are(rules: Rules, me: Seen, sums: Sums) -> Sums:
+def _as_they_are(rules: Rules, me: Observed, sums: Sums) -> Sums:
     return sums
 
 

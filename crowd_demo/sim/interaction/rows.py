@@ -17,7 +17,7 @@ from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import device, kernel
 from crowd_demo.compute.simd import LANES, count_set, lane_numbers
 from crowd_demo.compute.simd_memory import load, take_block
-from crowd_demo.sim.interaction.pairwise import Seen, Strip, Sums, accumulate, no_sums, read_columns, sum_capacity
+from crowd_demo.sim.interaction.pairwise import Observed, Strip, Sums, accumulate, no_sums, read_columns, sum_capacity
 from crowd_demo.sim.interaction.strips import (
     BLOCK,
     Strips,
@@ -25,12 +25,12 @@ from crowd_demo.sim.interaction.strips import (
     accumulate_alone,
     accumulate_run,
     fill,
-    see_one,
-    see_registers,
+    interact_by_registers,
+    interact_one,
     worth_registers,
 )
 from crowd_demo.sim.neighbours.candidates import Cells
-from crowd_demo.sim.neighbours.schedule import Turn, due, due_among, due_of_sixteen
+from crowd_demo.sim.neighbours.schedule import UpdateSchedule, count_due, count_due_of_sixteen, update_due
 from crowd_demo.sim.store.columns import Columns
 
 SHARES, LEAST_BLOCK = 2, 2  # a block is at most 1/SHARES of a worker's share of the rows left, and at least LEAST_BLOCK rows
@@ -96,7 +96,7 @@ def part(cells: Cells, row: int, begin: int, end: int) -> tuple[Int, Int]:
 # --- one agent, and sixteen ------------------------------------------------------------------------------------------
 
 @implements(accumulate_alone, Cells)
-def accumulate_cells(cells: Cells, columns: Columns, rules: Rules, row: int, column: int, me: Seen, sums: Sums) -> tuple[
+def accumulate_cells(cells: Cells, columns: Columns, rules: Rules, row: int, column: int, me: Observed, sums: Sums) -> tuple[
         Sums, int]:
     candidates, left, right = 0, max(column - cells.reach, 0), min(column + cells.reach, cells.columns - 1)
     for near in range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)):
@@ -108,19 +108,19 @@ def accumulate_cells(cells: Cells, columns: Columns, rules: Rules, row: int, col
 
 
 @device
-def _see_row_one_by_one(cells: Cells, columns: Columns, rules: Rules, row: int, begin: int, end: int, turn: Turn,
-                        counters: Longs) -> None:
+def _interact_row_one_by_one(cells: Cells, columns: Columns, rules: Rules, row: int, begin: int, end: int,
+                             schedule: UpdateSchedule, counters: Longs) -> None:
     """Interaction of order[begin:end], agents of one row, of whom few or none are due."""
     cell = row * cells.columns
     for first in range(begin, end, LANES):
-        if due_of_sixteen(columns.look_at, cells.order, first, end, turn) == 0:
+        if count_due_of_sixteen(columns.next_update, cells.order, first, end, schedule) == 0:
             continue
         for k in range(first, min(first + LANES, end)):
             slot = cells.order[k]
-            if due(turn, columns.look_at[slot]):
+            if update_due(schedule, columns.next_update[slot]):
                 while cells.start[cell + 1] <= k:
                     cell += 1
-                see_one(cells, columns, rules, row, cell - row * cells.columns, slot, turn, counters)
+                interact_one(cells, columns, rules, row, cell - row * cells.columns, slot, schedule, counters)
 
 
 @device
@@ -134,7 +134,7 @@ def _cell_of(k: int, cell: int, last: int, start: Ints) -> int:
 
 
 @implements(accumulate_all, Cells)
-def accumulate_rows(cells: Cells, rules: Rules, row: int, first: int, last: int, me: Seen, strip: Strip, base: int,
+def accumulate_rows(cells: Cells, rules: Rules, row: int, first: int, last: int, me: Observed, strip: Strip, base: int,
                     left: int) -> tuple[Sums, int, int]:
     """Add up for a register of one row of cells; `left` is not beyond the cell that holds order[first]."""
     before, beyond = row * cells.columns, (row + 1) * cells.columns - 1
@@ -151,13 +151,13 @@ def accumulate_rows(cells: Cells, rules: Rules, row: int, first: int, last: int,
 
 
 @device
-def see_block(cells: Cells, columns: Columns, rules: Rules, first: int, last: int, begin: int, end: int, turn: Turn,
-              waiting: Longs, strip: Strip, members: Ints, counters: Longs) -> None:
+def interact_block(cells: Cells, columns: Columns, rules: Rules, first: int, last: int, begin: int, end: int,
+                   schedule: UpdateSchedule, waiting: Longs, strip: Strip, members: Ints, counters: Longs) -> None:
     """Interaction of order[begin:end], agents of the rows [first, last), at most BLOCK, by registers where they pay."""
     top, bottom = last, first
     for row in range(first, last):
         start, stop = part(cells, row, begin, end)
-        waiting[row - first] = due_among(columns.look_at, cells.order, start, stop, turn)
+        waiting[row - first] = count_due(columns.next_update, cells.order, start, stop, schedule)
         if worth_registers(waiting[row - first], stop - start):
             top, bottom = min(top, row), row + 1
     base = cells.start[max(top - cells.reach, 0) * cells.columns]
@@ -169,34 +169,34 @@ def see_block(cells: Cells, columns: Columns, rules: Rules, first: int, last: in
         start, stop = part(cells, row, begin, end)
         count = waiting[row - first]
         if worth_registers(count, stop - start):
-            see_registers(cells, columns, rules, row, cells.order, start, stop, count, turn, strip, base, strip, tail, members,
-                          counters)
+            interact_by_registers(cells, columns, rules, row, cells.order, start, stop, count, schedule, strip, base, strip,
+                                  tail, members, counters)
         elif count > 0:
-            _see_row_one_by_one(cells, columns, rules, row, start, stop, turn, counters)
+            _interact_row_one_by_one(cells, columns, rules, row, start, stop, schedule, counters)
 
 
 # --- the kernels -----------------------------------------------------------------------------------------------------
 
 @kernel
-def see_scalar(worker: int, workers: int, cells: Cells, columns: Columns, rules: Rules, turn: Turn, blocks: Blocks,
-               strips: Strips) -> None:
+def interact_scalar(worker: int, workers: int, cells: Cells, columns: Columns, rules: Rules, schedule: UpdateSchedule,
+                    blocks: Blocks, strips: Strips) -> None:
     """Write the pushes of the blocks that this worker takes, one agent at a time."""
     block = take_block(strips.queue, 1)
     while block < blocks.first.shape[0]:
         for row in range(blocks.first[block], blocks.last[block]):
             start, stop = part(cells, row, blocks.start[block], blocks.start[block + 1])
-            _see_row_one_by_one(cells, columns, rules, row, start, stop, turn, strips.counters[worker])
+            _interact_row_one_by_one(cells, columns, rules, row, start, stop, schedule, strips.counters[worker])
         block = take_block(strips.queue, 1)
 
 
 @kernel
-def see_lanes(worker: int, workers: int, cells: Cells, columns: Columns, rules: Rules, turn: Turn, blocks: Blocks,
-              strips: Strips) -> None:
+def interact_lanes(worker: int, workers: int, cells: Cells, columns: Columns, rules: Rules, schedule: UpdateSchedule,
+                   blocks: Blocks, strips: Strips) -> None:
     """The same, sixteen agents at a time."""
     strip = (strips.floats[worker], strips.ints[worker])
     members, waiting, counters = strips.members[worker], strips.waiting[worker], strips.counters[worker]
     block = take_block(strips.queue, 1)
     while block < blocks.first.shape[0]:
-        see_block(cells, columns, rules, blocks.first[block], blocks.last[block], blocks.start[block], blocks.start[block + 1],
-                  turn, waiting, strip, members, counters)
+        interact_block(cells, columns, rules, blocks.first[block], blocks.last[block], blocks.start[block],
+                       blocks.start[block + 1], schedule, waiting, strip, members, counters)
         block = take_block(strips.queue, 1)

@@ -18,13 +18,13 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Floats, Int, Ints, Longs, Rules
 from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.jit import Call, call, device, kernel
+from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.compute.simd import LANES
 from crowd_demo.compute.simd_memory import take_block
 from crowd_demo.sim.interaction.pairwise import (
     FLOATS,
     INTS,
-    Seen,
+    Observed,
     Strip,
     Sums,
     accumulate,
@@ -32,7 +32,7 @@ from crowd_demo.sim.interaction.pairwise import (
     read_columns,
     sum_capacity,
 )
-from crowd_demo.sim.interaction.rows import see_block
+from crowd_demo.sim.interaction.rows import interact_block
 from crowd_demo.sim.interaction.strips import (
     BLOCK,
     Strips,
@@ -40,11 +40,11 @@ from crowd_demo.sim.interaction.strips import (
     accumulate_alone,
     accumulate_run,
     fill,
-    see_one,
-    see_registers,
+    interact_by_registers,
+    interact_one,
 )
 from crowd_demo.sim.neighbours.candidates import Cells, Lists, Runs
-from crowd_demo.sim.neighbours.schedule import Turn, due, due_among
+from crowd_demo.sim.neighbours.schedule import UpdateSchedule, count_due, update_due
 from crowd_demo.sim.store.columns import Columns
 
 GROUPS = 16  # that a worker takes at a time
@@ -63,7 +63,7 @@ def snapshot_of(agents: int) -> AgentStrip:
 
 
 @implements(accumulate_alone, Runs)
-def accumulate_groups(runs: Runs, columns: Columns, rules: Rules, group: int, column: int, me: Seen, sums: Sums) -> tuple[
+def accumulate_groups(runs: Runs, columns: Columns, rules: Rules, group: int, column: int, me: Observed, sums: Sums) -> tuple[
         Sums, int]:
     candidates = 0
     for run in range(runs.count[group]):
@@ -75,7 +75,7 @@ def accumulate_groups(runs: Runs, columns: Columns, rules: Rules, group: int, co
 
 
 @implements(accumulate_all, Runs)
-def accumulate_runs(runs: Runs, rules: Rules, group: int, first: int, last: int, me: Seen, strip: Strip, base: int,
+def accumulate_runs(runs: Runs, rules: Rules, group: int, first: int, last: int, me: Observed, strip: Strip, base: int,
                     left: int) -> tuple[Sums, int, int]:
     sums, candidates, space = no_sums(rules, me[0]), 0, sum_capacity(rules)
     for run in range(runs.count[group]):
@@ -86,32 +86,33 @@ def accumulate_runs(runs: Runs, rules: Rules, group: int, first: int, last: int,
 
 
 @kernel
-def see_runs_scalar(worker: int, workers: int, runs: Runs, columns: Columns, rules: Rules, turn: Turn, strips: Strips) -> None:
+def interact_runs_scalar(worker: int, workers: int, runs: Runs, columns: Columns, rules: Rules, schedule: UpdateSchedule,
+                         strips: Strips) -> None:
     """Write the pushes of the groups that this worker takes, one agent at a time."""
     first = take_block(strips.queue, GROUPS)
     while first < runs.groups[0]:
         for group in range(first, min(first + GROUPS, runs.groups[0])):
             for k in range(runs.start[group], runs.start[group + 1]):
-                if due(turn, columns.look_at[runs.order[k]]):
-                    see_one(runs, columns, rules, group, 0, runs.order[k], turn, strips.counters[worker])
+                if update_due(schedule, columns.next_update[runs.order[k]]):
+                    interact_one(runs, columns, rules, group, 0, runs.order[k], schedule, strips.counters[worker])
         first = take_block(strips.queue, GROUPS)
 
 
 @kernel
-def see_runs_lanes(worker: int, workers: int, runs: Runs, columns: Columns, rules: Rules, turn: Turn, snapshot: AgentStrip,
-                   strips: Strips) -> None:
+def interact_runs_lanes(worker: int, workers: int, runs: Runs, columns: Columns, rules: Rules, schedule: UpdateSchedule,
+                        snapshot: AgentStrip, strips: Strips) -> None:
     """The same, sixteen agents at a time, from the snapshot."""
     view, packed = (snapshot.floats, snapshot.ints), (strips.floats[worker], strips.ints[worker])
     members, counters = strips.members[worker], strips.counters[worker]
     first = take_block(strips.queue, GROUPS)
     while first < runs.groups[0]:
         for group in range(first, min(first + GROUPS, runs.groups[0])):
-            waiting = due_among(columns.look_at, runs.order, runs.start[group], runs.start[group + 1], turn)
+            waiting = count_due(columns.next_update, runs.order, runs.start[group], runs.start[group + 1], schedule)
             if waiting > 0:  # also for few: the snapshot is there
                 start: Int = np.int64(runs.start[group])
                 end: Int = np.int64(runs.start[group + 1])
-                see_registers(runs, columns, rules, group, runs.order, start, end, waiting, turn, view, 0, packed, 0, members,
-                              counters)
+                interact_by_registers(runs, columns, rules, group, runs.order, start, end, waiting, schedule, view, 0, packed,
+                                      0, members, counters)
         first = take_block(strips.queue, GROUPS)
 
 
@@ -144,7 +145,7 @@ def layout_of_lists(lists: Lists, agents: int, workers: int) -> ListLayout:
 
 
 @implements(accumulate_alone, Lists)
-def accumulate_lists(lists: Lists, columns: Columns, rules: Rules, row: int, column: int, me: Seen, sums: Sums) -> tuple[
+def accumulate_lists(lists: Lists, columns: Columns, rules: Rules, row: int, column: int, me: Observed, sums: Sums) -> tuple[
         Sums, int]:
     candidates = 0
     for near in range(max(row - lists.reach, 0), min(row + lists.reach + 1, lists.rows)):
@@ -158,12 +159,12 @@ def accumulate_lists(lists: Lists, columns: Columns, rules: Rules, row: int, col
 
 
 @device
-def _see_lists(lists: Lists, columns: Columns, rules: Rules, row: int, turn: Turn, counters: Longs) -> None:
+def _interact_lists(lists: Lists, columns: Columns, rules: Rules, row: int, schedule: UpdateSchedule, counters: Longs) -> None:
     for column in range(lists.columns):
         slot = lists.head[row * lists.columns + column]
         while slot >= 0:
-            if due(turn, columns.look_at[slot]):
-                see_one(lists, columns, rules, row, column, slot, turn, counters)
+            if update_due(schedule, columns.next_update[slot]):
+                interact_one(lists, columns, rules, row, column, slot, schedule, counters)
             slot = lists.next[slot]
 
 
@@ -181,34 +182,34 @@ def _write_out(lists: Lists, first: int, last: int, order: Ints, start: Ints) ->
     start[last - first] = at
 
 
-def write_call(lists: Lists, agents: int) -> tuple[Call, Cells]:
+def write_launch(lists: Lists, agents: int) -> tuple[Launch, Cells]:
     """Return the call that writes all lists out as rows of cells, and those rows."""
     cells = lists.rows * lists.columns
     order, start = np.zeros(agents + LANES, np.int32), np.zeros(cells + 1 + LANES, np.int32)
-    return call(_write_out, lists, 0, cells, order, start), Cells(order, start, lists.columns, lists.rows, lists.reach)
+    return launch(_write_out, lists, 0, cells, order, start), Cells(order, start, lists.columns, lists.rows, lists.reach)
 
 
 def written_out(lists: Lists, agents: int) -> Cells:
     """Return all lists as rows of cells, for metrics."""
-    call, cells = write_call(lists, agents)
-    call.run()
+    launch, cells = write_launch(lists, agents)
+    launch.run()
     return cells
 
 
 @kernel
-def see_lists_scalar(worker: int, workers: int, lists: Lists, columns: Columns, rules: Rules, turn: Turn,
-                     strips: Strips) -> None:
+def interact_lists_scalar(worker: int, workers: int, lists: Lists, columns: Columns, rules: Rules, schedule: UpdateSchedule,
+                          strips: Strips) -> None:
     """Write the pushes of this worker's rows of cells, one agent at a time."""
     row = take_block(strips.queue, BLOCK)
     while row < lists.rows:
         for near in range(row, min(row + BLOCK, lists.rows)):
-            _see_lists(lists, columns, rules, near, turn, strips.counters[worker])
+            _interact_lists(lists, columns, rules, near, schedule, strips.counters[worker])
         row = take_block(strips.queue, BLOCK)
 
 
 @kernel
-def see_lists_lanes(worker: int, workers: int, lists: Lists, columns: Columns, rules: Rules, turn: Turn, layout: ListLayout,
-                    strips: Strips) -> None:
+def interact_lists_lanes(worker: int, workers: int, lists: Lists, columns: Columns, rules: Rules, schedule: UpdateSchedule,
+                         layout: ListLayout, strips: Strips) -> None:
     """The same, sixteen agents at a time: lists are written out as rows of cells first."""
     strip = (strips.floats[worker], strips.ints[worker])
     members, waiting, counters = strips.members[worker], strips.waiting[worker], strips.counters[worker]
@@ -220,5 +221,5 @@ def see_lists_lanes(worker: int, workers: int, lists: Lists, columns: Columns, r
         _write_out(lists, top * lists.columns, bottom * lists.columns, order, start)
         cells = Cells(order, start, lists.columns, bottom - top, lists.reach)
         begin, end = start[(first - top) * lists.columns], start[(last - top) * lists.columns]
-        see_block(cells, columns, rules, first - top, last - top, begin, end, turn, waiting, strip, members, counters)
+        interact_block(cells, columns, rules, first - top, last - top, begin, end, schedule, waiting, strip, members, counters)
         first = take_block(strips.queue, BLOCK)

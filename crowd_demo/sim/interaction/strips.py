@@ -25,7 +25,7 @@ from crowd_demo.compute.simd_memory import gather, load, onward, put, store
 from crowd_demo.sim.interaction.pairwise import (
     FLOATS,
     INTS,
-    Seen,
+    Observed,
     Strip,
     Sums,
     accumulate,
@@ -39,7 +39,7 @@ from crowd_demo.sim.interaction.pairwise import (
     sum_capacity,
 )
 from crowd_demo.sim.neighbours.candidates import Candidates
-from crowd_demo.sim.neighbours.schedule import Turn, due, next_look, next_looks
+from crowd_demo.sim.neighbours.schedule import UpdateSchedule, next_update_of, next_updates_of, update_due
 from crowd_demo.sim.store.columns import Columns
 
 DUE, CANDIDATES, NEIGHBOURS, REGISTERS, COPIES, RUNS = range(6)
@@ -68,7 +68,7 @@ def strips_of(capacity: int, workers: int) -> Strips:
 # --- one agent, and sixteen ------------------------------------------------------------------------------------------
 
 @device
-def accumulate_run(rules: Rules, me: Seen, strip: Strip, first: int, last: int, sums: Sums, left: int) -> tuple[Sums, int]:
+def accumulate_run(rules: Rules, me: Observed, strip: Strip, first: int, last: int, sums: Sums, left: int) -> tuple[Sums, int]:
     """Add strip[first:last] to the sums of a register, which have room for `left`; return (sums, room left)."""
     at, end = np.uintp(first), np.uintp(last)  # unsigned, or each index would have to be looked at for its sign
     while at < end:
@@ -84,10 +84,11 @@ def accumulate_run(rules: Rules, me: Seen, strip: Strip, first: int, last: int, 
 
 
 @device
-def keep(columns: Columns, slot: int, push_x: Float, push_y: Float, met: Int, turn: Turn, counters: Longs) -> None:
+def store_avoidance(columns: Columns, slot: int, avoidance_x: Float, avoidance_y: Float, met: Int, schedule: UpdateSchedule,
+                    counters: Longs) -> None:
     """Write the push of an agent's neighbours, and when it is due again."""
-    columns.push_x[slot], columns.push_y[slot] = push_x, push_y
-    columns.look_at[slot] = next_look(turn, columns, slot)
+    columns.avoidance_x[slot], columns.avoidance_y[slot] = avoidance_x, avoidance_y
+    columns.next_update[slot] = next_update_of(schedule, columns, slot)
     counters[NEIGHBOURS] += met
     counters[DUE] += 1
 
@@ -124,14 +125,15 @@ def fill(rules: Rules, columns: Columns, order: Ints, first: int, last: int, bas
 
 
 @device
-def collect(look_at: Ints, order: Ints, k: int, end: int, turn: Turn, base: int, members: Ints) -> tuple[int, int]:
+def collect_due(next_update: Ints, order: Ints, k: int, end: int, schedule: UpdateSchedule, base: int,
+                members: Ints) -> tuple[int, int]:
     """Fill `members` with the strip indices of the next agents that are due, at most sixteen; return (how many, next k).
 
     The rest of the sixteen repeat the last one.
     """
     size = 0
     while k < end and size < LANES:
-        if due(turn, look_at[np.uintp(order[np.uintp(k)])]):
+        if update_due(schedule, next_update[np.uintp(order[np.uintp(k)])]):
             members[size] = k - base
             size += 1
         k += 1
@@ -152,25 +154,25 @@ def pack(strip: Strip, members: Int, target: Strip, at: int) -> None:
 
 
 @device
-def keep_register(rules: Rules, columns: Columns, slots: Int, slot: Int, size: int, all_due: bool, me: Seen, sums: Sums,
-                  candidates: int, turn: Turn, counters: Longs) -> None:
+def store_register(rules: Rules, columns: Columns, slots: Int, slot: Int, size: int, all_due: bool, me: Observed, sums: Sums,
+                   candidates: int, schedule: UpdateSchedule, counters: Longs) -> None:
     """Write the pushes of those of the first `size` lanes that are due, and when they are due again.
 
     `slot` is the slot of the first lane; each agent has tested `candidates` others.
     """
-    push_x, push_y, met = finish(rules, me, sums)
+    avoidance_x, avoidance_y, met = finish(rules, me, sums)
     wanted = lane_numbers() < size
     if not all_due:
-        wanted = wanted & due(turn, gather(columns.look_at, slots))
-    look_at = next_looks(turn, columns, slots, me[0], me[1], wanted)
+        wanted = wanted & update_due(schedule, gather(columns.next_update, slots))
+    next_update = next_updates_of(schedule, columns, slots, me[0], me[1], wanted)
     if contiguous(slots, slot):
-        put(columns.push_x, slot, wanted, push_x)
-        put(columns.push_y, slot, wanted, push_y)
-        put(columns.look_at, slot, wanted, look_at)
+        put(columns.avoidance_x, slot, wanted, avoidance_x)
+        put(columns.avoidance_y, slot, wanted, avoidance_y)
+        put(columns.next_update, slot, wanted, next_update)
     else:
-        put(columns.push_x, slots, wanted, push_x)
-        put(columns.push_y, slots, wanted, push_y)
-        put(columns.look_at, slots, wanted, look_at)
+        put(columns.avoidance_x, slots, wanted, avoidance_x)
+        put(columns.avoidance_y, slots, wanted, avoidance_y)
+        put(columns.next_update, slots, wanted, next_update)
     kept = count_set(wanted)
     counters[NEIGHBOURS] += total(select(wanted, met, np.int32(0)))
     counters[CANDIDATES] += candidates * kept
@@ -181,14 +183,14 @@ def keep_register(rules: Rules, columns: Columns, slots: Int, slot: Int, size: i
 # --- what each form of candidates defines ----------------------------------------------------------------------------
 
 @generic
-def accumulate_alone(candidates: Candidates, columns: Columns, rules: Rules, row: int, column: int, me: Seen,
+def accumulate_alone(candidates: Candidates, columns: Columns, rules: Rules, row: int, column: int, me: Observed,
                      sums: Sums) -> tuple[Sums, int]:
     """Return (sums, number of candidates) of one agent in a row and column of cells; for runs, in the group `row`."""
 
 
 @generic
-def accumulate_all(candidates: Candidates, rules: Rules, row: int, first: int, last: int, me: Seen, strip: Strip, base: int,
-                   hint: int) -> tuple[Sums, int, int]:
+def accumulate_all(candidates: Candidates, rules: Rules, row: int, first: int, last: int, me: Observed, strip: Strip,
+                   base: int, hint: int) -> tuple[Sums, int, int]:
     """Return (sums, number of candidates, hint) of a register of agents from order[first] to order[last] of a row or group.
 
     The hint is passed on to the next register of the row.
@@ -196,20 +198,20 @@ def accumulate_all(candidates: Candidates, rules: Rules, row: int, first: int, l
 
 
 @device
-def see_one(candidates: Candidates, columns: Columns, rules: Rules, row: int, column: int, slot: int, turn: Turn,
-            counters: Longs) -> None:
+def interact_one(candidates: Candidates, columns: Columns, rules: Rules, row: int, column: int, slot: int,
+                 schedule: UpdateSchedule, counters: Longs) -> None:
     """Interaction of the agent in a slot, in a row and column of cells or in a group."""
     me = read_columns(rules, columns, np.uintp(slot))
     sums, tested = accumulate_alone(candidates, columns, rules, row, column, me, no_sums(rules, columns.x[slot]))
     counters[CANDIDATES] += tested
-    push_x, push_y, met = finish(rules, me, sums)
-    keep(columns, slot, push_x, push_y, met, turn, counters)
+    avoidance_x, avoidance_y, met = finish(rules, me, sums)
+    store_avoidance(columns, slot, avoidance_x, avoidance_y, met, schedule, counters)
 
 
 @device
-def see_registers(candidates: Candidates, columns: Columns, rules: Rules, row: int, order: Ints, k: int, end: int,
-                  waiting: int, turn: Turn, strip: Strip, base: int, packed: Strip, at: int, members: Ints,
-                  counters: Longs) -> None:
+def interact_by_registers(candidates: Candidates, columns: Columns, rules: Rules, row: int, order: Ints, k: int, end: int,
+                          waiting: int, schedule: UpdateSchedule, strip: Strip, base: int, packed: Strip, at: int,
+                          members: Ints, counters: Longs) -> None:
     """Interaction of order[k:end], agents of one row or group, of whom `waiting` are due and who begin the strip at `base`.
 
     By registers of contiguous agents where nearly all are due; else of those that are, packed to packed[at:at + 16].
@@ -223,7 +225,7 @@ def see_registers(candidates: Candidates, columns: Columns, rules: Rules, row: i
             slots, me = load(order, k), load_register(rules, strip, k - base)
             k += size
         else:
-            size, k = collect(columns.look_at, order, k, end, turn, base, members)
+            size, k = collect_due(columns.next_update, order, k, end, schedule, base, members)
             if size == 0:
                 return
             first, last = base + members[0], base + members[size - 1]
@@ -231,4 +233,5 @@ def see_registers(candidates: Candidates, columns: Columns, rules: Rules, row: i
             pack(strip, indices, packed, at)
             slots, me = gather(order, indices + np.int32(base)), load_register(rules, packed, at)
         sums, tested, hint = accumulate_all(candidates, rules, row, first, last, me, strip, base, hint)
-        keep_register(rules, columns, slots, np.int64(order[np.uintp(first)]), size, all_due, me, sums, tested, turn, counters)
+        store_register(rules, columns, slots, np.int64(order[np.uintp(first)]), size, all_due, me, sums, tested, schedule,
+                       counters)

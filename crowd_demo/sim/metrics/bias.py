@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Doubles, Floats, Ints, Rules
-from crowd_demo.compute.jit import Call, call, device
-from crowd_demo.sim.interaction.nearest import Caps, choose
-from crowd_demo.sim.metrics.push_error import affordable
+from crowd_demo.compute.jit import Launch, device, launch
+from crowd_demo.sim.interaction.nearest import NeighbourLimits, choose
+from crowd_demo.sim.metrics.avoidance_error import affordable
 from crowd_demo.sim.neighbours.candidates import Cells, holder_of
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.store.columns import Columns
@@ -36,8 +36,8 @@ def _add_direction(columns: Columns, slot: int, slots: Ints, size: int, total: D
 
 
 @device
-def add_directions(cells: Cells, columns: Columns, rules: Rules, sample: int, caps: Caps, uncapped: Caps, slots: Ints,
-                   distances: Floats, totals: Doubles) -> None:
+def add_directions(cells: Cells, columns: Columns, rules: Rules, sample: int, limits: NeighbourLimits,
+                   unlimited: NeighbourLimits, slots: Ints, distances: Floats, totals: Doubles) -> None:
     """Write totals, float64[3, 2]: sums of the mean directions to the kept and to all; agents, and others scanned.
 
     `slots` and `distances` have room for all agents.
@@ -48,21 +48,21 @@ def add_directions(cells: Cells, columns: Columns, rules: Rules, sample: int, ca
         cell = holder_of(k, cells.start, cells.columns * cells.rows)
         row, column, slot = cell // cells.columns, cell % cells.columns, cells.order[k]
         for kind in range(2):  # one call to compile instead of two
-            limits = uncapped if kind else caps
+            limits = unlimited if kind else limits
             size, _, scanned, _ = choose(cells, columns, rules, row, column, slot, limits, slots, distances)
             _add_direction(columns, slot, slots, size, totals[kind])
         totals[2, 0] += size > 0
         totals[2, 1] += scanned
 
 
-def bias_call(sim: Simulation, sample: int) -> tuple[Call, Doubles]:
+def bias_launch(sim: Simulation, sample: int) -> tuple[Launch, Doubles]:
     """Return the call of `add_directions`, and the float64[3, 2] that it fills."""
-    agents, caps, totals = sim.agents, sim.see.caps(sim.world), np.zeros((3, 2))
-    uncapped = caps._replace(nearest=False, scanned=agents.count, neighbours=agents.count)
-    kept = uncapped if sim.world.cap == "none" else caps
+    agents, limits, totals = sim.agents, sim.interaction.limits(sim.world), np.zeros((3, 2))
+    unlimited = limits._replace(nearest=False, scanned=agents.count, neighbours=agents.count)
+    kept = unlimited if sim.world.neighbour_limit == "none" else limits
     slots, distances = agents.back[0], agents.back[1].view(np.float32)  # nobody needs these buffers before the next sort
-    return call(add_directions, sim.world.grid.view(), agents.columns, sim.world.rules, min(sample, agents.count), kept,
-                uncapped, slots, distances, totals), totals
+    return launch(add_directions, sim.world.grid.view(), agents.columns, sim.world.rules, min(sample, agents.count), kept,
+                  unlimited, slots, distances, totals), totals
 
 
 def bias(sim: Simulation) -> Bias:
@@ -70,8 +70,8 @@ def bias(sim: Simulation) -> Bias:
     sim.refresh_grid()
 
     def directions(sample: int) -> Doubles:
-        call, totals = bias_call(sim, sample)
-        call.run()
+        launch, totals = bias_launch(sim, sample)
+        launch.run()
         return totals
 
     totals = directions(affordable(lambda few: int(directions(few)[2, 1])))

@@ -20,9 +20,9 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Ints, Longs
 from crowd_demo.compute.dispatch import generic, implements
-from crowd_demo.compute.jit import Call, call, device, run
+from crowd_demo.compute.jit import Launch, device, launch, run
 from crowd_demo.config.model import Cache
-from crowd_demo.sim.interaction.runs import write_call, written_out
+from crowd_demo.sim.interaction.runs import write_launch, written_out
 from crowd_demo.sim.neighbours.candidates import Candidates, Cells, Lists, Runs, holder_of
 from crowd_demo.sim.neighbours.schedule import everybody_due
 from crowd_demo.sim.simulation import Simulation
@@ -113,12 +113,12 @@ def candidates_of(sim: Simulation) -> Candidates:
     if not structure.fresh:
         run(structure.index(sim.tick))
         structure.built()
-    run(structure.query(sim.optimizations.simd, sim.world.rules, everybody_due(sim.world.turn)))
+    run(structure.query(sim.optimizations.simd, sim.world.rules, everybody_due(sim.world.schedule)))
     candidates = structure.candidates()
     return written_out(candidates, sim.agents.count) if isinstance(candidates, Lists) else candidates
 
 
-def locality_call(sim: Simulation, candidates: Candidates, sample: int = 256) -> tuple[Call, Longs]:
+def locality_launch(sim: Simulation, candidates: Candidates, sample: int = 256) -> tuple[Launch, Longs]:
     """Return the kernel's call, and the int64[4] that it fills: reads, near ones, misses of all columns, last line."""
     settings, agents = sim.config.cache, sim.agents
     run, most = (RUN, MOST) if sample < agents.count else (max(agents.count, 1), -1)
@@ -127,22 +127,22 @@ def locality_call(sim: Simulation, candidates: Candidates, sample: int = 256) ->
     per_line, tags, sample = settings.line_bytes // WORD, empty_cache(settings), min(sample, agents.count)
     assert not isinstance(candidates, Lists), "lists have to be written out first"
     groups = int(candidates.groups[0]) if isinstance(candidates, Runs) else candidates.columns * candidates.rows
-    return call(read_samples, candidates, groups, sample, run, fields, per_line, most, tags, counted), counted
+    return launch(read_samples, candidates, groups, sample, run, fields, per_line, most, tags, counted), counted
 
 
-def calls_ahead(sim: Simulation) -> Iterator[Call]:
+def launches_to_compile(sim: Simulation) -> Iterator[Launch]:
     """Yield the calls of `locality` with the present options, to compile ahead; they are not to be run."""
     candidates = sim.structure.candidates()
     if isinstance(candidates, Lists):
-        yield write_call(candidates, sim.agents.count)[0]
-        candidates = write_call(candidates, sim.agents.count)[1]
-    yield locality_call(sim, candidates)[0]
+        yield write_launch(candidates, sim.agents.count)[0]
+        candidates = write_launch(candidates, sim.agents.count)[1]
+    yield locality_launch(sim, candidates)[0]
 
 
 def locality(sim: Simulation, sample: int = 256) -> Locality:
     """Return the locality of the present memory order, read in the order of the last index (built if there is none)."""
-    call, counted = locality_call(sim, candidates_of(sim), sample)
-    call.run()
+    launch, counted = locality_launch(sim, candidates_of(sim), sample)
+    launch.run()
     reads, near, misses, _ = (int(count) for count in counted)
     some = max(reads, 1)
     return Locality(near / some, misses / (some * len(sim.behaviour.observed)), reads)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Doubles, Floats, Ints, Longs, Tally
-from crowd_demo.compute.jit import Call, run
+from crowd_demo.compute.jit import Launch, run
 from crowd_demo.sim.neighbours.schedule import LONGEST
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.store.columns import views
@@ -36,7 +36,7 @@ class Method(NamedTuple):
 KEPT, FRESH, EXACT = Method(), Method(everybody=True), Method(everybody=True, exact=True)
 
 
-class PushError(NamedTuple):
+class AvoidanceError(NamedTuple):
     """Mean and largest error over the mean push of the truth; 0 where that is 0."""
 
     mean: float = 0.0
@@ -50,8 +50,8 @@ class Sampled:
         self.pushes = np.empty((2, 2, size))  # by method
         self._look_at, self._push = np.empty(size, np.int32), np.empty(size, np.float32)
 
-    def due(self, look_at: Ints, slots: Longs) -> Ints:
-        return np.take(look_at, slots, out=self._look_at[:len(slots)], mode="clip")
+    def update_due(self, next_update: Ints, slots: Longs) -> Ints:
+        return np.take(next_update, slots, out=self._look_at[:len(slots)], mode="clip")
 
     def push(self, push: Floats, slots: Longs) -> Floats:
         return np.take(push, slots, out=self._push[:len(slots)], mode="clip")
@@ -69,24 +69,24 @@ def pushes(sim: Simulation, slots: Longs, *methods: Method) -> Doubles:
     """
     columns, world = sim.agents.columns, sim.world
     kept = views(sim.agents.kind, sim.agents.back)  # nobody needs these buffers before the next sort
-    mine, before = ((each.push_x, each.push_y, each.look_at) for each in (columns, kept))
+    mine, before = ((each.avoidance_x, each.avoidance_y, each.next_update) for each in (columns, kept))
     for column, old in zip(mine, before, strict=True):
         old[:] = column
     sampled = _sampled(max(len(slots), SAMPLE))
     found = sampled.pushes[:len(methods), :, :len(slots)]
     for method, into in zip(methods, found, strict=True):
-        columns.look_at[:] = world.turn.due_below  # later than now
-        columns.look_at[slots] = 0 if method.everybody else sampled.due(kept.look_at, slots)
-        run(sim.structure.query(sim.optimizations.simd, world.rules, world.turn))
-        run(sim.see.all_calls(world, exact=True) if method.exact else sim.see.calls(world))
-        for of_axis, push in zip(into, (columns.push_x, columns.push_y), strict=True):
+        columns.next_update[:] = world.schedule.due_below  # later than now
+        columns.next_update[slots] = 0 if method.everybody else sampled.update_due(kept.next_update, slots)
+        run(sim.structure.query(sim.optimizations.simd, world.rules, world.schedule))
+        run(sim.interaction.all_launches(world, exact=True) if method.exact else sim.interaction.launches(world))
+        for of_axis, push in zip(into, (columns.avoidance_x, columns.avoidance_y), strict=True):
             of_axis[:] = sampled.push(push, slots)
         for column, old in zip(mine, before, strict=True):
             column[:] = old
     return found
 
 
-def push_error(sim: Simulation, method: Method, truth: Method) -> PushError:
+def avoidance_error(sim: Simulation, method: Method, truth: Method) -> AvoidanceError:
     """Return the error of the pushes by one method against those by another."""
     sim.reindex()
     slots = spread(sim.agents.count, affordable(lambda few: _met(sim, few, truth)))
@@ -94,30 +94,30 @@ def push_error(sim: Simulation, method: Method, truth: Method) -> PushError:
     np.subtract(found, true, out=found)
     offsets, lengths = (np.hypot(x, y, out=x) for x, y in (found, true))
     length = float(lengths.mean()) if len(slots) else 0.0
-    return PushError(float(offsets.mean()) / length, float(offsets.max()) / length) if length > 0 else PushError()
+    return AvoidanceError(float(offsets.mean()) / length, float(offsets.max()) / length) if length > 0 else AvoidanceError()
 
 
-def stagger_error(sim: Simulation) -> PushError:
+def stagger_error(sim: Simulation) -> AvoidanceError:
     """Return the error of the next step's pushes against those of period 1."""
-    return push_error(sim, KEPT, FRESH)
+    return avoidance_error(sim, KEPT, FRESH)
 
 
-def exact_error(sim: Simulation) -> PushError:
+def exact_error(sim: Simulation) -> AvoidanceError:
     """Return the error of the pushes with a cap, or by a smoothed field, against those of all neighbours."""
-    return push_error(sim, FRESH, EXACT)
+    return avoidance_error(sim, FRESH, EXACT)
 
 
-def exact_calls(sim: Simulation) -> tuple[Call, ...]:
+def exact_launches(sim: Simulation) -> tuple[Launch, ...]:
     """Return the calls of `exact_error` that a step does not make: all neighbours, by the behaviour's own rules."""
-    return sim.see.all_calls(sim.world, exact=True)
+    return sim.interaction.all_launches(sim.world, exact=True)
 
 
 def ages(sim: Simulation) -> Longs:
     """Return int64[16]: agents last due 0, 1, ... steps before the last step; beyond a period only after it was lowered."""
-    look_at = sim.agents.columns.look_at[:sim.agents.count]
+    next_update = sim.agents.columns.next_update[:sim.agents.count]
     wait, ago = (row[:sim.agents.count] for row in sim.agents.back[:2])  # nobody needs these buffers before the next sort
-    np.bitwise_and(look_at, LONGEST - 1, out=wait)
-    np.right_shift(look_at, 4, out=ago)  # when it is due again
+    np.bitwise_and(next_update, LONGEST - 1, out=wait)
+    np.right_shift(next_update, 4, out=ago)  # when it is due again
     np.subtract(wait, ago, out=ago)
     np.add(ago, sim.tick, out=ago)
     return _tally().count(np.clip(ago, 0, LONGEST - 1, out=ago), LONGEST)
@@ -130,7 +130,7 @@ def _tally() -> Tally:
 
 def _met(sim: Simulation, agents: int, method: Method) -> int:
     pushes(sim, spread(sim.agents.count, agents), method)
-    return sim.see.candidates_met(sim.world)
+    return sim.interaction.candidates_met(sim.world)
 
 
 @lru_cache(maxsize=4)

@@ -11,16 +11,16 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from crowd_demo.compute.arrays import Longs
-from crowd_demo.compute.jit import Call
+from crowd_demo.compute.jit import Launch
 from crowd_demo.registry.entries import EXACT, Value
 from crowd_demo.registry.techniques import TECHNIQUES, kind_of
 from crowd_demo.sim.metrics import locality as near
-from crowd_demo.sim.metrics.bias import Bias, bias, bias_call
+from crowd_demo.sim.metrics.avoidance_error import AvoidanceError, ages, exact_error, exact_launches, stagger_error
+from crowd_demo.sim.metrics.bias import Bias, bias, bias_launch
 from crowd_demo.sim.metrics.locality import Locality
-from crowd_demo.sim.metrics.push_error import PushError, ages, exact_calls, exact_error, stagger_error
 from crowd_demo.sim.simulation import Simulation
 
-Reading = PushError | Longs | Bias | Locality | None
+Reading = AvoidanceError | Longs | Bias | Locality | None
 Settings = tuple[tuple[str, Value], ...]  # paths of techniques and their values
 MEMORY_ORDER = tuple(technique.path for technique in TECHNIQUES if technique.moves_memory)
 MOST_IN_LISTS = 50_000  # agents whose lists are written out for a reading: 0.8 ms
@@ -29,11 +29,11 @@ MOST_IN_LISTS = 50_000  # agents whose lists are written out for a reading: 0.8 
 class Readings(NamedTuple):
     """The last value of each meter, None where it does not apply or has not been read yet."""
 
-    stagger: PushError | None = None
+    stagger: AvoidanceError | None = None
     ages: Longs | None = None
-    cap: PushError | None = None
+    neighbour_limit: AvoidanceError | None = None
     bias: Bias | None = None
-    field: PushError | None = None
+    field: AvoidanceError | None = None
     locality: Locality | None = None
 
     def with_value(self, meter: str, value: Reading) -> Readings:
@@ -46,7 +46,7 @@ class Meter(NamedTuple):
 
     applies: Callable[[Simulation], bool]
     measure: Callable[[Simulation], Reading]
-    calls: Callable[[Simulation], Iterable[Call]]
+    launches: Callable[[Simulation], Iterable[Launch]]
     settings: Callable[[Simulation], Settings]  # those that a reading belongs to
 
 
@@ -54,13 +54,13 @@ def is_staggered(sim: Simulation) -> bool:
     return bool(sim.optimizations.stagger.avoidance > 1)
 
 
-def is_capped(sim: Simulation) -> bool:
-    return bool(sim.world.cap != "none")
+def is_limited(sim: Simulation) -> bool:
+    return bool(sim.world.neighbour_limit != "none")
 
 
 def has_field(sim: Simulation) -> bool:
     """Only some behaviours have a field, and a cap replaces it by pairs."""
-    return bool(sim.optimizations.neighbours == "field" and "field" in sim.behaviour.structures and not is_capped(sim))
+    return bool(sim.optimizations.neighbours == "field" and "field" in sim.behaviour.structures and not is_limited(sim))
 
 
 MAY_APPROXIMATE = tuple(one for one in TECHNIQUES if one.kind is not EXACT or one.approximate_if)
@@ -86,15 +86,15 @@ def cheap_locality(sim: Simulation) -> Locality | None:
 METERS = {
     "stagger": Meter(is_staggered, stagger_error, lambda sim: (), approximations),
     "ages": Meter(is_staggered, ages, lambda sim: (), approximations),
-    "cap": Meter(is_capped, exact_error, exact_calls, approximations),
-    "bias": Meter(is_capped, bias, lambda sim: (bias_call(sim, 1)[0],), approximations),
-    "field": Meter(has_field, exact_error, exact_calls, approximations),
-    "locality": Meter(lambda sim: True, cheap_locality, near.calls_ahead, memory_order),
+    "neighbour_limit": Meter(is_limited, exact_error, exact_launches, approximations),
+    "bias": Meter(is_limited, bias, lambda sim: (bias_launch(sim, 1)[0],), approximations),
+    "field": Meter(has_field, exact_error, exact_launches, approximations),
+    "locality": Meter(lambda sim: True, cheap_locality, near.launches_to_compile, memory_order),
 }
 
 
-def calls_ahead(sim: Simulation) -> Iterator[Call]:
+def launches_to_compile(sim: Simulation) -> Iterator[Launch]:
     """Yield the kernels of the meters that apply to the present techniques."""
     for meter in METERS.values():
         if meter.applies(sim):
-            yield from meter.calls(sim)
+            yield from meter.launches(sim)

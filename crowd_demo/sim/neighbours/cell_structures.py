@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Floats, Ints, Longs
-from crowd_demo.compute.jit import Call, call, device, kernel
+from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.compute.simd import LANES
 from crowd_demo.sim.neighbours.candidates import Cells, Lists
 from crowd_demo.sim.neighbours.curves import CURVES, cell_place
@@ -52,8 +52,8 @@ class Buckets(Structure):
     USES_GRID = True
     OBEYS = frozenset({"cell_size"})
 
-    def index(self, tick: int) -> tuple[Call, ...]:
-        return self.domain.grid.calls()
+    def index(self, tick: int) -> tuple[Launch, ...]:
+        return self.domain.grid.launches()
 
     def built(self) -> None:
         super().built()
@@ -91,10 +91,10 @@ class Linked(Structure):
         self.lists = Lists(np.zeros(grid.cells, np.int32), np.zeros(domain.agents.capacity, np.int32), grid.columns,
                            grid.rows, grid.reach)
 
-    def index(self, tick: int) -> tuple[Call, ...]:
+    def index(self, tick: int) -> tuple[Launch, ...]:
         agents, workers = self.domain.agents, self.domain.workers
         columns = agents.columns
-        return (call(link_cells, workers, columns.x, columns.y, agents.count, self.domain.grid.floor, self.lists),)
+        return (launch(link_cells, workers, columns.x, columns.y, agents.count, self.domain.grid.floor, self.lists),)
 
     def candidates(self) -> Lists:
         return self.lists
@@ -160,7 +160,7 @@ class Sorted(Buckets):
         self._curve = "row"
         self._orders: dict[str, CurveOrder] = {}
 
-    def along(self, curve: str) -> tuple[Call, ...]:
+    def along(self, curve: str) -> tuple[Launch, ...]:
         self._curve = curve
         if curve == "row":
             self.order = self.domain.grid.order
@@ -169,8 +169,8 @@ class Sorted(Buckets):
         find = () if curve in self._orders else (self._new_order(curve),)  # once a grid and curve
         curve_order = self._orders[curve]
         self.order = curve_order.target
-        return (*find, call(count_along, workers, curve_order, grid.start),
-                call(place_along, workers, curve_order, grid.start, grid.order))
+        return (*find, launch(count_along, workers, curve_order, grid.start),
+                launch(place_along, workers, curve_order, grid.start, grid.order))
 
     @property
     def curve(self) -> str:
@@ -182,12 +182,12 @@ class Sorted(Buckets):
         """All cells along the curve of the last sort, int32[cells]; None where that went row by row."""
         return self._orders[self._curve].cells if self._curve in self._orders else None
 
-    def _new_order(self, curve: str) -> Call:
+    def _new_order(self, curve: str) -> Launch:
         grid, room = self.domain.grid, self.domain.agents.capacity + 16
         cells = np.zeros(grid.cells, np.int32)
         self._orders[curve] = CurveOrder(cells, np.zeros(room, np.int32), np.zeros(room, np.int32),
                                            np.zeros(self.domain.workers, np.int64))
-        return call(order_cells, cells, CURVES[curve], grid.columns, grid.rows)
+        return launch(order_cells, cells, CURVES[curve], grid.columns, grid.rows)
 
     def reordered(self) -> None:
         grid = self.domain.grid

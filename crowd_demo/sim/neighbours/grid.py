@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Floats, Ints
-from crowd_demo.compute.counting_sort import SortSpace, count_share, sort_buckets, sort_calls, sort_space
-from crowd_demo.compute.jit import Call, call, device, kernel
+from crowd_demo.compute.counting_sort import SortSpace, count_share, sort_buckets, sort_launches, sort_space
+from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.compute.simd import LANES, select, splat, to_int
 from crowd_demo.compute.simd_memory import load, store
 from crowd_demo.sim.neighbours.candidates import Cells
@@ -92,11 +92,11 @@ class Grid:
         self.layout = -1
         self.by_id = False  # sort the agents of each cell by id
 
-    def calls(self) -> tuple[Call, ...]:
+    def launches(self) -> tuple[Launch, ...]:
         columns, count = self.agents.columns, self.agents.count
-        find = call(find_cells, self.workers, columns.x, columns.y, count, self.floor, self.space)
-        ranks = (call(sort_buckets, self.workers, self.space, self.cells, columns.id),) if self.by_id else ()
-        return (find, *sort_calls(self.workers, self.space, count, self.cells), *ranks)
+        find = launch(find_cells, self.workers, columns.x, columns.y, count, self.floor, self.space)
+        ranks = (launch(sort_buckets, self.workers, self.space, self.cells, columns.id),) if self.by_id else ()
+        return (find, *sort_launches(self.workers, self.space, count, self.cells), *ranks)
 
     def built(self) -> None:
         """Call after the kernels of `calls` have run."""

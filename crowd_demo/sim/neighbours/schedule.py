@@ -31,7 +31,7 @@ BANDS = 1024  # most along a side
 LONGEST = 16  # period
 
 
-class Turn(NamedTuple):
+class UpdateSchedule(NamedTuple):
     """The schedule of one step."""
 
     due_below: int  # packed: agents below are due now, or overdue
@@ -42,7 +42,7 @@ class Turn(NamedTuple):
     inv_band: np.float32  # 1 / side of a band or tile, in world units
     inv_column: np.float32  # the same along x; 0 for bands, which are as wide as the world
     columns: int
-    next_look: Ints  # [bands, tiles or period]: packed, when each band, tile or phase of ids is due next
+    next_update: Ints  # [bands, tiles or period]: packed, when each band, tile or phase of ids is due next
 
 
 @lru_cache
@@ -53,7 +53,7 @@ def phases(by: str, places: int, period: int) -> Ints:
 
 
 @lru_cache(maxsize=4)  # every stage of a step asks for it
-def turn(tick: int, period: int, by: str, width: float, height: float, band: float) -> Turn:
+def update_schedule(tick: int, period: int, by: str, width: float, height: float, band: float) -> UpdateSchedule:
     """Return the schedule of a step in a world of `width` x `height` units, with bands or tiles `band` units high."""
     longest = max(width, height) if by == "tile" else height
     band = max(band, longest / BANDS)
@@ -61,46 +61,46 @@ def turn(tick: int, period: int, by: str, width: float, height: float, band: flo
     waits = [period - (tick + phase) % period for phase in range(period)]
     inv_band = np.float32(1 / band)
     times = np.array([(tick + wait) * LONGEST + wait - 1 for wait in waits], np.int32)
-    next_look = times if by == "id" else times[phases(by, (int(height / band) + 2) * columns, period)]
-    return Turn((tick + 1) * LONGEST, (tick + period + 1) * LONGEST - 1, period, -(-(1 << 32) // period),
-                by == "id", inv_band,
-                inv_band if by == "tile" else np.float32(0), columns, next_look)
+    next_update = times if by == "id" else times[phases(by, (int(height / band) + 2) * columns, period)]
+    return UpdateSchedule((tick + 1) * LONGEST, (tick + period + 1) * LONGEST - 1, period, -(-(1 << 32) // period),
+                          by == "id", inv_band,
+                          inv_band if by == "tile" else np.float32(0), columns, next_update)
 
 
-def everybody_due(turn: Turn) -> Turn:
-    return turn._replace(due_below=(1 << 31) - 1)
+def everybody_due(schedule: UpdateSchedule) -> UpdateSchedule:
+    return schedule._replace(due_below=(1 << 31) - 1)
 
 
 @device
-def due(turn: Turn, look_at: Int) -> Mask:
+def update_due(schedule: UpdateSchedule, next_update: Int) -> Mask:
     """Return whether an agent, or each of sixteen, is due; also right after the period was shortened."""
-    return (look_at < turn.due_below) | (look_at > turn.due_above)
+    return (next_update < schedule.due_below) | (next_update > schedule.due_above)
 
 
 @device
-def next_look(turn: Turn, columns: Columns, slot: Int) -> int:
-    """Return the next `look_at` of the agent in a slot, after it was due."""
-    if turn.by_id:
+def next_update_of(schedule: UpdateSchedule, columns: Columns, slot: Int) -> int:
+    """Return the next `next_update` of the agent in a slot, after it was due."""
+    if schedule.by_id:
         # by a product: LLVM hoists a division out of this branch, 30 ns for every agent
-        return turn.next_look[np.uintp(modulo(columns.id[slot], turn.period, turn.inv_period))]
-    row, column = int(columns.y[slot] * turn.inv_band), int(columns.x[slot] * turn.inv_column)
-    return turn.next_look[np.uintp(row * turn.columns + column)]
+        return schedule.next_update[np.uintp(modulo(columns.id[slot], schedule.period, schedule.inv_period))]
+    row, column = int(columns.y[slot] * schedule.inv_band), int(columns.x[slot] * schedule.inv_column)
+    return schedule.next_update[np.uintp(row * schedule.columns + column)]
 
 
 @device
-def next_looks(turn: Turn, columns: Columns, slots: Int, x: Float, y: Float, wanted: Mask) -> Int:
-    """Return the next `look_at` of sixteen agents at these positions; anything for lanes that are not wanted."""
+def next_updates_of(schedule: UpdateSchedule, columns: Columns, slots: Int, x: Float, y: Float, wanted: Mask) -> Int:
+    """Return the next `next_update` of sixteen agents at these positions; anything for lanes that are not wanted."""
     nowhere = splat(np.int32(0), x)
-    if turn.period == 1:  # everywhere the same
-        return nowhere + turn.next_look[0]
-    if turn.by_id:
-        index = modulo(gather(columns.id, slots), turn.period, turn.inv_period)
+    if schedule.period == 1:  # everywhere the same
+        return nowhere + schedule.next_update[0]
+    if schedule.by_id:
+        index = modulo(gather(columns.id, slots), schedule.period, schedule.inv_period)
     else:
-        index = to_int(y * turn.inv_band) * turn.columns + to_int(x * turn.inv_column)
-    return gather(turn.next_look, select(wanted, index, nowhere))
+        index = to_int(y * schedule.inv_band) * schedule.columns + to_int(x * schedule.inv_column)
+    return gather(schedule.next_update, select(wanted, index, nowhere))
 
 
-class IdTurn(NamedTuple):
+class IdSchedule(NamedTuple):
     """The schedule of one step by id: agents with (tick + id) % period == 0 are due."""
 
     period: int
@@ -108,26 +108,26 @@ class IdTurn(NamedTuple):
     phase: int  # of the ids that are due
 
 
-def id_turn(tick: int, period: int) -> IdTurn:
-    return IdTurn(period, -(-(1 << 32) // period), -tick % period)
+def id_schedule(tick: int, period: int) -> IdSchedule:
+    return IdSchedule(period, -(-(1 << 32) // period), -tick % period)
 
 
 @device
-def due_by_id(identity: Int, turn: IdTurn) -> Mask:
-    return modulo(identity, turn.period, turn.inv_period) == turn.phase
+def update_due_by_id(identity: Int, schedule: IdSchedule) -> Mask:
+    return modulo(identity, schedule.period, schedule.inv_period) == schedule.phase
 
 
 @device
-def due_of_sixteen(look_at: Ints, order: Ints, first: int, end: int, turn: Turn) -> int:
+def count_due_of_sixteen(next_update: Ints, order: Ints, first: int, end: int, schedule: UpdateSchedule) -> int:
     """Return how many of the agents order[first:first + 16], or fewer up to `end`, are due."""
-    hits = due(turn, gather(look_at, onward(order, first)))
+    hits = update_due(schedule, gather(next_update, onward(order, first)))
     return count_set(hits & (lane_numbers() < end - first))
 
 
 @device
-def due_among(look_at: Ints, order: Ints, first: int, end: int, turn: Turn) -> int:
+def count_due(next_update: Ints, order: Ints, first: int, end: int, schedule: UpdateSchedule) -> int:
     """Return how many of the agents order[first:end] are due."""
     count = 0
     for k in range(first, end, LANES):
-        count += due_of_sixteen(look_at, order, k, end, turn)
+        count += count_due_of_sixteen(next_update, order, k, end, schedule)
     return count

@@ -11,10 +11,10 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 from crowd_demo.compute.arrays import Ints
-from crowd_demo.compute.jit import Call
+from crowd_demo.compute.jit import Launch
 from crowd_demo.sim.neighbours.candidates import Candidates, Cells
 from crowd_demo.sim.neighbours.grid import Grid
-from crowd_demo.sim.neighbours.schedule import Turn
+from crowd_demo.sim.neighbours.schedule import UpdateSchedule
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.store.columns import Columns
 
@@ -48,7 +48,7 @@ class Structure(Protocol):
         self.domain = domain
         self.layout = -1
 
-    def index(self, tick: int) -> tuple[Call, ...]:
+    def index(self, tick: int) -> tuple[Launch, ...]:
         """Return the kernels that index the agents; a second call in the same tick repeats the first."""
         return ()
 
@@ -56,7 +56,7 @@ class Structure(Protocol):
         """Call after the kernels of `index` have run."""
         self.layout = self.domain.agents.layout
 
-    def along(self, curve: str) -> tuple[Call, ...]:
+    def along(self, curve: str) -> tuple[Launch, ...]:
         """Return the kernels that make `order` follow a curve through the cells, where these can be in any order."""
         return ()
 
@@ -79,7 +79,7 @@ class Structure(Protocol):
     def has_query(self) -> bool:
         return type(self).query is not Structure.query
 
-    def query(self, simd: bool, rules: object, turn: Turn) -> tuple[Call, ...]:
+    def query(self, simd: bool, rules: object, schedule: UpdateSchedule) -> tuple[Launch, ...]:
         return ()
 
     def rules(self, rules: object) -> object:

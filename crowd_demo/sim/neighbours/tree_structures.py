@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowd_demo.compute.jit import Call, call
+from crowd_demo.compute.jit import Launch, launch
 from crowd_demo.sim.neighbours.candidates import Runs, runs_of
-from crowd_demo.sim.neighbours.schedule import Turn
+from crowd_demo.sim.neighbours.schedule import UpdateSchedule
 from crowd_demo.sim.neighbours.structure import Domain, Structure
 from crowd_demo.sim.neighbours.trees import (
     GROWN,
@@ -51,7 +51,7 @@ class TreeStructure(Structure):
         """Level of the subtrees that one worker builds alone."""
         return min(self.subtrees, self.depth)
 
-    def index(self, tick: int) -> tuple[Call, ...]:
+    def index(self, tick: int) -> tuple[Launch, ...]:
         """Build the tree."""
         self.order = self.tree.order
         return self.build(self.tree, 0, self.parts)
@@ -61,37 +61,38 @@ class TreeStructure(Structure):
         """Parts of building a tree, alike in cost: load the agents, cut the upper levels one by one, then the subtrees."""
         return 1 + self.top + (1 << self.top)
 
-    def build(self, tree: Tree, first: int, last: int) -> tuple[Call, ...]:
+    def build(self, tree: Tree, first: int, last: int) -> tuple[Launch, ...]:
         """Return parts [first, last) of building a tree, for the positions at the time of loading."""
         agents, workers, top = self.domain.agents, self.domain.workers, self.top
         levels = range(max(first - 1, 0), min(last - 1, top))
         subtree, end = max(first - 1 - top, 0), last - 1 - top
         tree.queue[:] = 0
         tree.queue[top] = subtree
-        load = call(load_agents, workers, agents.columns.x, agents.columns.y, agents.count, tree)
+        load = launch(load_agents, workers, agents.columns.x, agents.columns.y, agents.count, tree)
         upper = (self._cut_below(tree, level, level + 1, 1 << level) for level in levels)
         lower = self._cut_below(tree, top, self.depth, end)
         return (*((load,) if first == 0 < last else ()), *upper, *((lower,) if end > subtree else ()))
 
-    def _cut_below(self, tree: Tree, top: int, depth: int, end: int) -> Call:
+    def _cut_below(self, tree: Tree, top: int, depth: int, end: int) -> Launch:
         """Return the kernel that cuts the nodes of some levels: below those of level `top` before `end`."""
         agents, workers = self.domain.agents, self.domain.workers
-        return call(cut_subtrees, workers, tree, tree.queue[top:top + 1], agents.count, top, depth, end)
+        return launch(cut_subtrees, workers, tree, tree.queue[top:top + 1], agents.count, top, depth, end)
 
-    def boxes(self, fit: int) -> tuple[Call, ...]:
+    def boxes(self, fit: int) -> tuple[Launch, ...]:
         """Return the kernels that fit the boxes of leaves to their agents, and those of the other nodes to their children."""
         return (self._bound(self.domain.workers, fit, self.top, self.depth), self._bound(1, JOINED, 0, self.top))
 
-    def _bound(self, workers: int, fit: int, top: int, depth: int) -> Call:
+    def _bound(self, workers: int, fit: int, top: int, depth: int) -> Launch:
         columns = self.domain.agents.columns
-        return call(bound_nodes, workers, columns.x, columns.y, extents(columns), self.order, self.tree.region, fit, self.box,
-                    self.domain.agents.count, top, depth)
+        return launch(bound_nodes, workers, columns.x, columns.y, extents(columns), self.order, self.tree.region, fit,
+                      self.box, self.domain.agents.count, top, depth)
 
-    def query(self, simd: bool, rules: object, turn: Turn) -> tuple[Call, ...]:
+    def query(self, simd: bool, rules: object, schedule: UpdateSchedule) -> tuple[Launch, ...]:
         agents, domain = self.domain.agents, self.domain
         reach = domain.contact + SLACK * domain.radius
-        return (call(find_leaves, domain.workers, self.box, agents.columns.look_at, self.order, agents.count, self.depth, turn,
-                     np.float32(reach + ROUNDING * max(domain.width, domain.height)), self.runs, self.tree.visited),)
+        return (launch(find_leaves, domain.workers, self.box, agents.columns.next_update, self.order, agents.count, self.depth,
+                       schedule, np.float32(reach + ROUNDING * max(domain.width, domain.height)), self.runs,
+                       self.tree.visited),)
 
     def candidates(self) -> Runs:
         return self.runs._replace(order=self.order)
@@ -117,7 +118,7 @@ class KdTree(TreeStructure):
         if self.has_extents:
             self.box = np.zeros_like(self.tree.region)
 
-    def index(self, tick: int) -> tuple[Call, ...]:
+    def index(self, tick: int) -> tuple[Launch, ...]:
         return (*super().index(tick), *(self.boxes(GROWN) if self.has_extents else ()))
 
 
@@ -138,21 +139,21 @@ class AabbTree(TreeStructure):
         self.agents = -1  # number in the leaves
         self.begun_at = self.indexed_at = 0  # ticks: when the next tree was begun, and of the last call of `index`
 
-    def index(self, tick: int) -> tuple[Call, ...]:
+    def index(self, tick: int) -> tuple[Launch, ...]:
         if not self.fresh or self.agents != self.domain.agents.count:
             self.agents, self.begun_at, self.indexed_at = self.domain.agents.count, tick, tick
             return (*super().index(tick), *self.boxes(SHRUNK))
         again, self.indexed_at = tick == self.indexed_at, tick
         return (*(() if again else self._build_on(tick - self.begun_at)), *self.boxes(SHRUNK))
 
-    def _build_on(self, step: int) -> tuple[Call, ...]:
+    def _build_on(self, step: int) -> tuple[Launch, ...]:
         """Return the work of step 1, 2, ... on the next tree, which replaces the present one at the last step."""
         steps = self.domain.rebuild
-        calls = self.build(self.next, self.parts * (step - 1) // steps, self.parts * step // steps)
+        launches = self.build(self.next, self.parts * (step - 1) // steps, self.parts * step // steps)
         if step == steps:
             self.tree, self.next = self.next, self.tree
             self.order, self.begun_at = self.tree.order, self.indexed_at
-        return calls
+        return launches
 
     def reordered(self) -> None:
         """Begin the next tree again: its slots are no longer right."""

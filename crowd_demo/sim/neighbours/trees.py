@@ -23,7 +23,7 @@ from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs
 from crowd_demo.compute.jit import device, kernel
 from crowd_demo.compute.simd_memory import take_block
 from crowd_demo.sim.neighbours.candidates import Runs, add_run
-from crowd_demo.sim.neighbours.schedule import Turn, due_among
+from crowd_demo.sim.neighbours.schedule import UpdateSchedule, count_due
 from crowd_demo.sim.store.columns import Columns
 
 LEAF_BLOCK = 16  # consecutive leaves that a worker queries
@@ -217,8 +217,8 @@ def _find_runs(box: Floats, agents: int, depth: int, leaf: int, reach: Float, ru
 
 
 @kernel
-def find_leaves(worker: int, workers: int, box: Floats, look_at: Ints, order: Ints, agents: int, depth: int, turn: Turn,
-                reach: Float, runs: Runs, visited: Longs) -> None:
+def find_leaves(worker: int, workers: int, box: Floats, next_update: Ints, order: Ints, agents: int, depth: int,
+                schedule: UpdateSchedule, reach: Float, runs: Runs, visited: Longs) -> None:
     """Find the candidates of each leaf with an agent that is due: the agents of all leaves with boxes in its reach."""
     visited = visited[worker]
     leaves = 1 << depth
@@ -228,7 +228,7 @@ def find_leaves(worker: int, workers: int, box: Floats, look_at: Ints, order: In
         for leaf in range(block, min(block + LEAF_BLOCK, leaves)):
             first, last = agents * leaf >> depth, agents * (leaf + 1) >> depth
             runs.start[leaf], runs.count[leaf] = first, 0
-            if due_among(look_at, order, first, last, turn) > 0:
+            if count_due(next_update, order, first, last, schedule) > 0:
                 _find_runs(box, agents, depth, leaf, reach, runs, visited)
     if worker == 0:
         runs.groups[0] = leaves

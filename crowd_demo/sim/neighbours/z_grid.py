@@ -15,12 +15,12 @@ import math
 import numpy as np
 
 from crowd_demo.compute.arrays import Floats, Ints, Longs
-from crowd_demo.compute.counting_sort import SortSpace, count_share, sort_calls, sort_space
-from crowd_demo.compute.jit import Call, call, device, kernel
+from crowd_demo.compute.counting_sort import SortSpace, count_share, sort_launches, sort_space
+from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.sim.neighbours.candidates import Runs, add_run, runs_of
 from crowd_demo.sim.neighbours.curves import morton, morton_place
 from crowd_demo.sim.neighbours.grid import Floor, fitted
-from crowd_demo.sim.neighbours.schedule import Turn, due_among
+from crowd_demo.sim.neighbours.schedule import UpdateSchedule, count_due
 from crowd_demo.sim.neighbours.structure import Domain, Structure
 
 MOST_BITS = 11  # 2,048 cells a side at most: coarser cells in a larger world
@@ -75,8 +75,8 @@ def _find_runs(start: Ints, square: int, level: int, floor: Floor, reach: int, r
 
 
 @kernel
-def find_z_runs(worker: int, workers: int, look_at: Ints, order: Ints, start: Ints, squares: int, level: int, floor: Floor,
-                reach: int, turn: Turn, found: Longs, runs: Runs) -> None:
+def find_z_runs(worker: int, workers: int, next_update: Ints, order: Ints, start: Ints, squares: int, level: int, floor: Floor,
+                reach: int, schedule: UpdateSchedule, found: Longs, runs: Runs) -> None:
     """Number this worker's groups after those of earlier workers, and find the candidates of groups with agents due."""
     group = 0
     for earlier in range(worker):
@@ -85,7 +85,7 @@ def find_z_runs(worker: int, workers: int, look_at: Ints, order: Ints, start: In
         first, last = start[square << 2 * level], start[square + 1 << 2 * level]
         if last > first:
             runs.start[group], runs.count[group] = first, 0
-            if due_among(look_at, order, first, last, turn) > 0:
+            if count_due(next_update, order, first, last, schedule) > 0:
                 _find_runs(start, square, level, floor, reach, runs, group)
             group += 1
     if worker == workers - 1:
@@ -112,22 +112,22 @@ class ZGrid(Structure):
         self.found = np.zeros(domain.workers, np.int64)
         self.runs = runs_of(self.order, min(domain.agents.capacity, self.cells) + 1)
 
-    def index(self, tick: int) -> tuple[Call, ...]:
+    def index(self, tick: int) -> tuple[Launch, ...]:
         agents, workers = self.domain.agents, self.domain.workers
         columns, count = agents.columns, agents.count
-        find = call(find_z_cells, workers, columns.x, columns.y, count, self.floor, self.space, self.cells)
-        return (find, *sort_calls(workers, self.space, count, self.cells))
+        find = launch(find_z_cells, workers, columns.x, columns.y, count, self.floor, self.space, self.cells)
+        return (find, *sort_launches(workers, self.space, count, self.cells))
 
     def built(self) -> None:
         super().built()
         self.order = self.space.order
 
-    def query(self, simd: bool, rules: object, turn: Turn) -> tuple[Call, ...]:
+    def query(self, simd: bool, rules: object, schedule: UpdateSchedule) -> tuple[Launch, ...]:
         workers, columns, level = self.domain.workers, self.domain.agents.columns, self.level(simd)
         squares, start = self.cells >> 2 * level, self.space.start
-        return (call(count_squares, workers, start, squares, level, self.found),
-                call(find_z_runs, workers, columns.look_at, self.order, start, squares, level, self.floor, self.reach, turn,
-                     self.found, self.runs))
+        return (launch(count_squares, workers, start, squares, level, self.found),
+                launch(find_z_runs, workers, columns.next_update, self.order, start, squares, level, self.floor, self.reach,
+                       schedule, self.found, self.runs))
 
     def level(self, simd: bool) -> int:
         """Return the level at which squares of 2^level cells a side hold enough agents on average."""

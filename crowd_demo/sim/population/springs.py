@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Float, Floats, Ints, Whole
-from crowd_demo.compute.jit import Call, call, device, kernel
+from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.compute.simd import root, to_float, to_int, wrap32
 from crowd_demo.config.model import Config
 from crowd_demo.sim.population.spawn import pinned, reaches, tied
@@ -118,11 +118,11 @@ class Springs(Stage):
     def wanted(self, world: World) -> bool:
         return self.active
 
-    def calls(self, world: World) -> tuple[Call, ...]:
+    def launches(self, world: World) -> tuple[Launch, ...]:
         self.refresh()
         rules, columns = self.rules(world), world.agents.columns
-        return (call(pull, world.workers, columns, self.web, rules),
-                call(apply_pull, world.workers, columns, self.web, rules))
+        return (launch(pull, world.workers, columns, self.web, rules),
+                launch(apply_pull, world.workers, columns, self.web, rules))
 
     def commit(self, world: World) -> None:
         """Remember where pinned agents stand, before *move*."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowd_demo.compute.arrays import Floats, Ints, Longs, Whole
-from crowd_demo.compute.jit import Call, call, kernel, run
+from crowd_demo.compute.jit import Launch, kernel, launch, run
 from crowd_demo.compute.simd import LANES
 from crowd_demo.compute.simd_memory import gather, onward, store
 from crowd_demo.sim.store.columns import Kind, dtypes_of, views
@@ -64,9 +64,9 @@ class Agents(Generic[Kind]):
         self.columns = views(self.kind, self.front)
         self.layout += 1
 
-    def reordering(self, order: Ints, workers: int) -> tuple[Call, ...]:
+    def reordering(self, order: Ints, workers: int) -> tuple[Launch, ...]:
         """Return the kernels after which, and after `swap`, slot k holds the agent that was in slot order[k]."""
-        return (call(move_rows, workers, self.front, order, self.count, self.back),)
+        return (launch(move_rows, workers, self.front, order, self.count, self.back),)
 
     def spawn(self, **values: ArrayLike) -> None:
         """Append agents, one for each of `id`; columns left out start at zero. Raises ValueError for an id in use."""
@@ -102,11 +102,11 @@ class Agents(Generic[Kind]):
             run(self.closing(workers))
             self.closed()
 
-    def closing(self, workers: int) -> tuple[Call, ...]:
+    def closing(self, workers: int) -> tuple[Launch, ...]:
         """Return the kernels of `close_gaps`. Call `closed` after they have run."""
         living = self.handles.living_slots()
         self._order[:len(living)] = living
-        return (call(move_rows, workers, self.front, self._order, len(living), self.back),)
+        return (launch(move_rows, workers, self.front, self._order, len(living), self.back),)
 
     def closed(self) -> None:
         self.swap()

@@ -33,14 +33,14 @@ class Columns(Protocol):
     def vy(self) -> Floats: ...
 
     @property
-    def push_x(self) -> Floats:
+    def avoidance_x(self) -> Floats:
         """The neighbours' push, kept until the agent is due again."""
 
     @property
-    def push_y(self) -> Floats: ...
+    def avoidance_y(self) -> Floats: ...
 
     @property
-    def look_at(self) -> Ints:
+    def next_update(self) -> Ints:
         """When it is due again, and after how long a wait (neighbours/schedule.py)."""
 
     def __iter__(self) -> Iterator[Floats | Ints]: ...
@@ -54,9 +54,9 @@ class MovingColumns(NamedTuple):
     y: Floats
     vx: Floats
     vy: Floats
-    push_x: Floats
-    push_y: Floats
-    look_at: Ints
+    avoidance_x: Floats
+    avoidance_y: Floats
+    next_update: Ints
 
 
 Kind = TypeVar("Kind", bound=Columns)

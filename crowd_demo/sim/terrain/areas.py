@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Floats, Ints, Marks
-from crowd_demo.compute.jit import call, device, run
-from crowd_demo.sim.terrain.line_of_sight import sees
+from crowd_demo.compute.jit import device, launch, run
+from crowd_demo.sim.terrain.line_of_sight import in_sight
 from crowd_demo.sim.terrain.tiles import Terrain, Walls
 
 
@@ -29,7 +29,7 @@ def areas_of(terrain: Terrain, radius_sq: Floats) -> Areas:
     count = len(terrain.destinations)
     points = np.array([(one.x, one.y) for one in terrain.destinations], np.float32).reshape(count, 2)
     owner = np.empty_like(terrain.marks)
-    run((call(claim_tiles, terrain.walls, terrain.marks, points, radius_sq, owner),))
+    run((launch(claim_tiles, terrain.walls, terrain.marks, points, radius_sq, owner),))
     flat = owner.reshape(-1)
     owned = np.flatnonzero(flat >= 0)
     by_owner = owned[np.argsort(flat[owned], kind="stable")]
@@ -52,7 +52,7 @@ def claim_tiles(walls: Walls, marks: Marks, points: Floats, radius_sq: Floats, o
             for number in range(points.shape[0]):
                 dx, dy = points[number, 0] - x, points[number, 1] - y
                 far_sq = dx * dx + dy * dy
-                if far_sq < min(nearest_sq, radius_sq[number]) and sees(walls, points[number, 0], points[number, 1], x, y):
+                if far_sq < min(nearest_sq, radius_sq[number]) and in_sight(walls, points[number, 0], points[number, 1], x, y):
                     owner[row, column], nearest_sq = np.int16(number), far_sq
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Bools, Bytes, Floats, Ints
-from crowd_demo.compute.jit import Call, call, device
+from crowd_demo.compute.jit import Launch, device, launch
 from crowd_demo.config.metres import UNITS_A_METRE
 from crowd_demo.sim.terrain.tiles import Terrain, Walls, tile_at
 
@@ -69,12 +69,12 @@ class Crowding:
         changes: Bools = self._turns == tick % self.every
         return changes
 
-    def calls(self, tick: int, x: Floats, y: Floats, agents: int, walls: Walls) -> tuple[Call, ...]:
+    def launches(self, tick: int, x: Floats, y: Floats, agents: int, walls: Walls) -> tuple[Launch, ...]:
         """Return the function that counts and sets new prices, when it is time."""
         due = tick % self.every == 0
         if due:
             self._next = np.stack([self._tiles[NEW], self._tiles[NEW]])
-        return (call(set_prices, due, x, y, agents, walls, self._dearer, self._most, self._counts, self._next),)
+        return (launch(set_prices, due, x, y, agents, walls, self._dearer, self._most, self._counts, self._next),)
 
     def keep(self) -> None:
         """Call after it has run."""

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Bools, Bytes, Float, Floats, Int, Ints, Marks
-from crowd_demo.compute.jit import Call, call, device, kernel, run
+from crowd_demo.compute.jit import Launch, device, kernel, launch, run
 from crowd_demo.compute.simd import root, select, splat, to_float
 from crowd_demo.compute.simd_memory import gather
 from crowd_demo.config.memory import MAKING_BYTES, MAKING_TILE
@@ -92,7 +92,7 @@ class FlowFields:
         """Drop all fields if the walls have changed; return whether they had."""
         if self.version == terrain.version:
             return False
-        run((call(allow_steps, terrain.blocked, self._steps),))
+        run((launch(allow_steps, terrain.blocked, self._steps),))
         self.made[:] = 0
         self.version = terrain.version
         return True
@@ -101,11 +101,11 @@ class FlowFields:
         """Drop these fields, bool[D]."""
         self.made[outdated] = 0
 
-    def calls(self, terrain: Terrain, prices: Prices, workers: int) -> tuple[Call, ...]:
+    def launches(self, terrain: Terrain, prices: Prices, workers: int) -> tuple[Launch, ...]:
         """Return the kernel that makes the fields that are asked for and were not made yet."""
         makers = min(workers, self._scratch.distance.shape[0])
         plan = Plan(terrain.blocked, self.targets, self._steps, prices)
-        return (call(fill_flow_fields, makers, self.asked, self.made, plan, self._scratch, self.fields),)
+        return (launch(fill_flow_fields, makers, self.asked, self.made, plan, self._scratch, self.fields),)
 
     def keep(self) -> None:
         """Call after the kernel has run."""

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Mask
-from crowd_demo.compute.jit import Call, call, device, run
+from crowd_demo.compute.jit import Launch, device, launch, run
 from crowd_demo.compute.simd import select, splat, to_int
 from crowd_demo.compute.simd_memory import gather
 from crowd_demo.sim.terrain.tiles import Terrain
@@ -95,16 +95,16 @@ class WallField:
         self._down = np.empty(shape, np.int32)
         self._distance_sq = np.empty(shape, np.int32)
 
-    def calls(self, terrain: Terrain) -> tuple[Call, ...]:
+    def launches(self, terrain: Terrain) -> tuple[Launch, ...]:
         """Return the compiled functions that `rebuild` runs."""
         reach = math.ceil(self._margin) + 2  # tiles; the slope needs one tile more, and the border is half a tile away
-        return (call(measure, terrain.blocked, reach, self._down, self._distance_sq),)
+        return (launch(measure, terrain.blocked, reach, self._down, self._distance_sq),)
 
     def rebuild(self, terrain: Terrain) -> bool:
         """Make the field again if the walls have changed; return whether they had."""
         if self.version == terrain.version:
             return False
-        run(self.calls(terrain))
+        run(self.launches(terrain))
         inside = terrain.blocked != 0
         height = np.sqrt(self._distance_sq, dtype=np.float32) - np.float32(0.5)  # above the border of the walls
         height[inside] *= -1

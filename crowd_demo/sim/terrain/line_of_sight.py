@@ -29,7 +29,7 @@ CLEAR = np.float32(0.125)  # units from a border: 1/256 by which end points are 
 
 
 @device
-def sees(walls: Walls, ax: Float, ay: Float, bx: Float, by: Float) -> bool:
+def in_sight(walls: Walls, ax: Float, ay: Float, bx: Float, by: Float) -> bool:
     """Return whether no blocked tile lies between two points (float32, world units), nor under them.
 
     Nothing is seen from or at a point outside the map.
@@ -60,7 +60,7 @@ def sees(walls: Walls, ax: Float, ay: Float, bx: Float, by: Float) -> bool:
 
 @device
 def surely_hidden(ground: Ground, ax: Float, ay: Float, bx: Float, by: Float) -> Mask:
-    """Return whether `sees` is certainly false for two points in the world, or for sixteen pairs; quicker than `sees`."""
+    """Return whether `goal_visible` is certainly false for two points in the world, or for sixteen pairs; quicker than `goal_visible`."""
     none = splat(np.int32(0), ax)
     found, zero = none, np.float32(0)
     if ground.any_solid:

@@ -55,9 +55,9 @@ def perceive(rules, me, other):
 def steer(rules, ground, columns, at, x, y, vx, vy):
     to_x = (to_float(to_int(x * rules.inv_lamps)) + 0.5) * rules.lamps - x  # to the middle of a square, where a lamp is
     to_y = (to_float(to_int(y * rules.inv_lamps)) + 0.5) * rules.lamps - y
-    push_x, push_y = pick(columns.push_x, at, x), pick(columns.push_y, at, x)
-    vx = vx + rules.dt * (rules.pull * (to_x - 0.5 * to_y) + rules.separate * push_x)
-    vy = vy + rules.dt * (rules.pull * (to_y + 0.5 * to_x) + rules.separate * push_y)
+    avoidance_x, avoidance_y = pick(columns.avoidance_x, at, x), pick(columns.avoidance_y, at, x)
+    vx = vx + rules.dt * (rules.pull * (to_x - 0.5 * to_y) + rules.separate * avoidance_x)
+    vy = vy + rules.dt * (rules.pull * (to_y + 0.5 * to_x) + rules.separate * avoidance_y)
     speed_sq = vx * vx + vy * vy
     scale = rules.speed / root(select(speed_sq > 1e-6, speed_sq, 1))
     return vx * scale, vy * scale

@@ -30,7 +30,7 @@ class MadeUp(Profile):
         for number in range(steps):
             self.begin_step()
             sorting = {"reorder": 6.0} if sort and number == 0 else {}
-            for stage, ms in {"see": 1.0, "move": 0.5, **sorting, **stages_ms}.items():
+            for stage, ms in {"interaction": 1.0, "move": 0.5, **sorting, **stages_ms}.items():
                 total += self._stage(stage, ms)
             self.end_step()
         total += self._stage("cull", cull) + self._stage("blit", blit) + self._stage("hud", 3.0)
@@ -51,7 +51,7 @@ class MadeUp(Profile):
 def switched(profile: MadeUp, drawn: bool = False) -> SwitchTimes:
     """A switch takes effect in the present frame."""
     around = SwitchTimes(profile, before_now(profile, 0, 0), drawn)
-    profile.frame(note="Switch", see=50.0, blit=50.0)
+    profile.frame(note="Switch", interaction=50.0, blit=50.0)
     return around
 
 
@@ -62,11 +62,11 @@ def spans(around: SwitchTimes, profile: MadeUp) -> dict[str, Span]:
 
 def test_factors_are_those_of_the_times() -> None:
     profile = MadeUp()
-    profile.many(120, see=3.0)
+    profile.many(120, interaction=3.0)
     around = switched(profile)
-    profile.many(120, see=1.0)
+    profile.many(120, interaction=1.0)
     found = spans(around, profile)
-    see, step, frame = found["see"], found["step"], found["frame"]
+    see, step, frame = found["interaction"], found["step"], found["frame"]
     assert (see.before_ms, see.after_ms, see.factor) == pytest.approx((3, 1, 3), rel=0.01)
     assert see.low < see.factor < see.high < 1.05 * see.low and see.outcome == "faster"
     assert (step.before_ms, step.after_ms) == pytest.approx((3.5, 1.5), rel=0.01) and step.outcome == "faster"
@@ -80,36 +80,36 @@ def test_what_is_slower_is_told_too_and_what_is_alike_is_no_difference() -> None
     around = switched(profile)
     profile.many(120, blit=3.0)
     found = spans(around, profile)
-    assert found["see"].outcome == found["step"].outcome == "no difference"
+    assert found["interaction"].outcome == found["step"].outcome == "no difference"
     assert found["frame"].outcome == "slower" and found["frame"].factor == pytest.approx(3.75 / 4.75, rel=0.01)
 
 
 def test_what_differs_less_than_the_time_before_from_itself_is_no_difference() -> None:
     profile = MadeUp()
-    profile.many(60, see=1.0)
-    profile.many(60, see=1.3)
+    profile.many(60, interaction=1.0)
+    profile.many(60, interaction=1.3)
     around = switched(profile)
-    profile.many(120, see=0.95)
-    see = spans(around, profile)["see"]
+    profile.many(120, interaction=0.95)
+    see = spans(around, profile)["interaction"]
     assert see.outcome == "no difference" and see.noise == pytest.approx(1.3, rel=0.05)
 
 
 def test_few_steps_before_say_nothing_however_large_the_difference() -> None:
     profile = MadeUp()
-    profile.many(11, see=9.0)
+    profile.many(11, interaction=9.0)
     around = switched(profile)
-    profile.many(120, see=1.0)
-    assert spans(around, profile)["see"].outcome == "unknown"
+    profile.many(120, interaction=1.0)
+    assert spans(around, profile)["interaction"].outcome == "unknown"
 
 
 @pytest.mark.parametrize(("before", "steps", "outcome", "interval"), [
     (9.0, 1, "unknown", False), (9.0, 2, "faster", False), (1.5, 5, "unknown", False), (1.5, 6, "faster", True)])
 def test_a_few_steps_after_say_what_is_plain(before: float, steps: int, outcome: str, interval: bool) -> None:
     profile = MadeUp()
-    profile.many(120, see=before)
+    profile.many(120, interaction=before)
     around = switched(profile)
     profile.many(steps)
-    see = spans(around, profile)["see"]
+    see = spans(around, profile)["interaction"]
     assert (see.outcome, math.isfinite(see.low)) == (outcome, interval)
 
 
@@ -139,13 +139,13 @@ def test_frames_with_a_note_and_their_steps_do_not_count() -> None:
     profile = MadeUp()
     for _ in range(40):
         profile.many(2)
-        profile.frame(steps=3, note="compiling", see=70.0)
+        profile.frame(steps=3, note="compiling", interaction=70.0)
     around = switched(profile)
     for _ in range(40):
-        profile.many(3, steps=2, see=0.5)
-        profile.frame(note="proof", see=40.0)
+        profile.many(3, steps=2, interaction=0.5)
+        profile.frame(note="proof", interaction=40.0)
     found = spans(around, profile)
-    assert (found["see"].before_ms, found["see"].after_ms) == pytest.approx((1, 0.5), rel=0.01)
+    assert (found["interaction"].before_ms, found["interaction"].after_ms) == pytest.approx((1, 0.5), rel=0.01)
     assert around.extent == "80 steps before, 162 after", "nor does the frame after a proof, whose data is in the caches"
 
 
@@ -162,11 +162,11 @@ def test_frames_with_and_without_a_step_are_not_mixed_up() -> None:
 
 def test_steps_go_on_while_the_view_moves_and_frames_do_not() -> None:
     profile = MadeUp()
-    profile.many(120, see=2.0)
+    profile.many(120, interaction=2.0)
     around = switched(profile)
-    profile.many(60, see=1.0)
+    profile.many(60, interaction=1.0)
     around.view_changed(profile)
-    profile.many(60, see=1.0, blit=9.0)
+    profile.many(60, interaction=1.0, blit=9.0)
     found = spans(around, profile)
     assert found["frame"].after_ms == pytest.approx(3.75, rel=0.01)
     assert around.extent == "120 steps before, 120 after"
@@ -185,10 +185,10 @@ def test_drawing_is_compared_frame_by_frame() -> None:
 
 def test_what_was_before_a_change_is_not_compared() -> None:
     profile = MadeUp()
-    profile.many(50, see=9.0)
+    profile.many(50, interaction=9.0)
     profile.many(30)
     times = before_now(profile, crowd_since=50, view_since=60)
-    assert extent(times) == (30, 20) and times.steps["see"].max() < 1.1
+    assert extent(times) == (30, 20) and times.steps["interaction"].max() < 1.1
     assert extent(before_now(profile, 81, 81)) == (0, 0)
 
 
@@ -196,16 +196,16 @@ def test_the_steps_of_the_present_frame_are_not_over() -> None:
     profile = MadeUp()
     profile.many(10)
     profile.begin_step()
-    profile.add("see", 99.0)
+    profile.add("interaction", 99.0)
     profile.end_step()
-    assert extent(latest(profile, 10)) == (10, 10) and latest(profile, 10).steps["see"].max() < 2
+    assert extent(latest(profile, 10)) == (10, 10) and latest(profile, 10).steps["interaction"].max() < 2
 
 
 def test_of_a_long_time_as_much_is_taken_as_is_kept() -> None:
     profile = MadeUp()
     profile.many(600, steps=3)
     assert extent(latest(profile, 600)) == (HISTORY, 600)
-    assert (joined(*[latest(profile, 600).steps] * 2)["see"] > 0).all()
+    assert (joined(*[latest(profile, 600).steps] * 2)["interaction"] > 0).all()
 
 
 def test_counters_that_differ_explain_it() -> None:
@@ -226,7 +226,7 @@ def test_counters_that_differ_explain_it() -> None:
     assert explaining(before, after, ["simd"], True) == (work,)
     assert not explaining(before, after, ["cull"], True) and not explaining(before, before, ["neighbours"], True)
     fewer = {**before, "neighbours_per_agent": 4.0}
-    assert explaining(before, fewer, ["cap"], False) == (Count("neighbours", "8", "4"),)
+    assert explaining(before, fewer, ["neighbour_limit"], False) == (Count("neighbours", "8", "4"),)
     assert not explaining(before, fewer, ["simd"], True), "no exact technique changes that: the crowd has moved on"
 
 
@@ -242,8 +242,8 @@ def test_sorts_are_counted_from_one_to_the_last(every: int | None, frames: int, 
 
 def test_the_step_comes_first_and_then_the_stage_that_changed_most() -> None:
     profile = MadeUp()
-    profile.many(120, see=1.5, contact=1.0)
+    profile.many(120, interaction=1.5, contact=1.0)
     around = switched(profile)
-    profile.many(120, see=1.0, contact=4.0)
+    profile.many(120, interaction=1.0, contact=4.0)
     found = spans(around, profile)
     assert list(found) == ["step", "contact", "frame"] and found["step"].outcome == found["contact"].outcome == "slower"

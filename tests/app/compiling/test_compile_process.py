@@ -27,7 +27,7 @@ from crowd_demo.app.compiling.compilers import Compilers
 from crowd_demo.app.compiling.helpers import ForkingSource, Helper, Precompiler, Source, source_of
 from crowd_demo.app.compiling.switching import Switcher
 from crowd_demo.app.options import RunOptions
-from crowd_demo.compute.jit import Call, is_on_disk
+from crowd_demo.compute.jit import Launch, is_on_disk
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import with_values
 from crowd_demo.registry.techniques import TECHNIQUES
@@ -64,7 +64,7 @@ def test_it_compiles_all_choices_of_every_configuration(name: str) -> None:
     source.close()
     ahead = Ahead(config)
     for options in all_choices(config.optimizations):
-        assert not [call.name for call in ahead.missing(options) if not is_on_disk(call)]
+        assert not [launch.name for launch in ahead.missing(options) if not is_on_disk(launch)]
 
 
 PRINT_KEYS = """
@@ -167,11 +167,11 @@ class Willing:
 def test_whatever_helpers_do_all_kernels_are_there_in_the_end(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "SETTLE_S", 0.0)
     kernels = [Slow(f"kernel_{number}") for number in range(40)]
-    calls = [Call(cast(Any, kernel), (0,) * (number * 7 % 11)) for number, kernel in enumerate(kernels)]
+    launches = [Launch(cast(Any, kernel), (0,) * (number * 7 % 11)) for number, kernel in enumerate(kernels)]
     helper, told = Willing(most), list[tuple[str, int]]()
     with Compilers(config := load_config("1k")) as compilers:
         compilers.employ(helper)  # type: ignore[arg-type]
-        compilers.want(calls, config.optimizations)
+        compilers.want(launches, config.optimizations)
         compilers.work(lambda text, done, total: told.append((text, done)))
     assert all(kernel.compiled_here == 1 for kernel in kernels)
     arguments = [key.count("int64") for key in helper.told]
@@ -196,7 +196,7 @@ def test_where_no_process_can_be_started_kernels_are_compiled_here(
         compilers.start(2)
         assert compilers.source
         compilers.source.wait()
-        compilers.want([Call(cast(Any, kernel), ()) for kernel in kernels], config.optimizations)
+        compilers.want([Launch(cast(Any, kernel), ()) for kernel in kernels], config.optimizations)
         compilers.work(lambda *_: None, here=False)
         compiling = Precompiler(compilers.source, config.optimizations)
         compiling.pause(False)

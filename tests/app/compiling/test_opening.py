@@ -26,7 +26,7 @@ from crowd_demo.app.options import RunOptions
 from crowd_demo.app.process.worker import Worker
 from crowd_demo.app.recording.format import read_recording
 from crowd_demo.app.screen.window import screen
-from crowd_demo.compute.jit import Call
+from crowd_demo.compute.jit import Launch
 from crowd_demo.config.loader import load_config
 from crowd_demo.sim.simulation import Simulation
 
@@ -184,13 +184,13 @@ class Unneeded:
 @pytest.mark.quick
 def test_helpers_compile_everything_while_frames_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "SETTLE_S", 0.0)
-    calls = [Call(Unneeded(f"kernel_{number}"), ()) for number in range(7)]  # type: ignore[arg-type]
+    launches = [Launch(Unneeded(f"kernel_{number}"), ()) for number in range(7)]  # type: ignore[arg-type]
     helper = Idle()
     with Compilers(config := load_config("1k")) as compilers:
         compilers.employ(helper)  # type: ignore[arg-type]
-        compilers.want(calls, config.optimizations)
+        compilers.want(launches, config.optimizations)
         compilers.work(lambda text, done, total: None, here=False)
-    assert len(helper.told) == 7 and all(call.compiled.overloads for call in calls)
+    assert len(helper.told) == 7 and all(launch.compiled.overloads for launch in launches)
 
 
 # --- whole runs ------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from crowd_demo.app.compiling.ahead import Ahead
 from crowd_demo.app.compiling.compilers import QUICK_AGENTS, quick_values
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.recording.saves import newest, read_save
-from crowd_demo.compute.jit import Call, call
+from crowd_demo.compute.jit import Launch, launch
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.registry.entries import EXACT, Value
@@ -27,7 +27,7 @@ QUICK = {technique.path: technique.quick for technique in TECHNIQUES if techniqu
 
 
 @pytest.fixture
-def on_disk(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Call], bool]], None]:
+def on_disk(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Launch], bool]], None]:
     return lambda is_there: monkeypatch.setattr(compilers, "is_on_disk", is_there)
 
 
@@ -42,9 +42,9 @@ def test_quick_values_are_exact_choices() -> None:
 class FakeAhead:
     """Ten kernels with the configured values, five others with the quick ones."""
 
-    def missing(self, options: Optimizations, overlays: bool = True) -> list[Call]:
+    def missing(self, options: Optimizations, overlays: bool = True) -> list[Launch]:
         names = "abcde" if with_values(options, QUICK) == options else "0123456789"
-        return [call(FakeKernel(name)) for name in names]
+        return [launch(FakeKernel(name)) for name in names]
 
 
 class FakeKernel:
@@ -56,20 +56,20 @@ class FakeKernel:
 
 
 @pytest.mark.quick
-def test_a_start_is_quick_where_that_saves_kernels(on_disk: Callable[[Callable[[Call], bool]], None]) -> None:
+def test_a_start_is_quick_where_that_saves_kernels(on_disk: Callable[[Callable[[Launch], bool]], None]) -> None:
     config, ahead = load_config("20k"), cast(Ahead, FakeAhead())
 
     def chosen(**changed: object) -> dict[str, Value]:
         other = config.model_copy(update=changed)
         return quick_values(other, ahead, ahead.missing(other.optimizations))
 
-    on_disk(lambda call: False)
+    on_disk(lambda launch: False)
     assert chosen() == QUICK
     assert chosen(agents=QUICK_AGENTS + 1) == {}
     assert chosen(optimizations=with_values(config.optimizations, QUICK)) == {}, "nothing would follow"
-    on_disk(lambda call: call.name.isdigit())
+    on_disk(lambda launch: launch.name.isdigit())
     assert chosen() == {}, "it would compile more"
-    on_disk(lambda call: call.name not in "01")
+    on_disk(lambda launch: launch.name not in "01")
     assert chosen() == {}, "there is little to compile"
 
 
@@ -81,7 +81,7 @@ def frames_until(driven: Driven, done: Callable[[], bool]) -> None:
 
 
 def test_the_configured_values_follow_and_the_crowd_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compilers, "quick_values", lambda config, ahead, calls: QUICK)
+    monkeypatch.setattr(compilers, "quick_values", lambda config, ahead, launches: QUICK)
     driven = Driven(quick=True)
     program, sim, techniques = driven.program, driven.program.sim, driven.program.techniques
     assert techniques.beginning

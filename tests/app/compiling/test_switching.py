@@ -15,7 +15,7 @@ from driven import Driven
 from crowd_demo.app.compiling import compilers
 from crowd_demo.app.compiling.compilers import Compilers
 from crowd_demo.app.compiling.switching import Switcher, next_choice, next_number
-from crowd_demo.compute.jit import Call
+from crowd_demo.compute.jit import Launch
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.registry.entries import Range, Technique, Value
@@ -46,9 +46,9 @@ class FakeAhead:
     def __init__(self, **kernels: Any) -> None:
         self.kernels = kernels
 
-    def missing(self, options: Any) -> list[Call]:
+    def missing(self, options: Any) -> list[Launch]:
         kernel = self.kernels.get(options.get("depth"))
-        return [Call(kernel, ())] if kernel and not kernel.overloads else []
+        return [Launch(kernel, ())] if kernel and not kernel.overloads else []
 
 
 def switcher_of(ahead: Any, *helpers: Any) -> Switcher:
@@ -109,10 +109,10 @@ class TwoAhead:
     def __init__(self) -> None:
         self.slow = [SlowKernel(name) for name in ("sort_bands", "merge", "sort_all", "test_agents", "sort_tested")]
 
-    def missing(self, options: Any) -> list[Call]:
+    def missing(self, options: Any) -> list[Launch]:
         full, agents = options.depth == "full", options.cull == "agents"
         wanted = [full, full, full, agents, full and agents]
-        return [Call(cast(Any, kernel), ()) for kernel, is_wanted in zip(self.slow, wanted, strict=True)
+        return [Launch(cast(Any, kernel), ()) for kernel, is_wanted in zip(self.slow, wanted, strict=True)
                 if is_wanted and not kernel.overloads]
 
 
@@ -137,7 +137,7 @@ def test_what_is_compiled_does_not_wait_for_what_is_not_and_frames_do_not_look_a
     class Counting(FakeAhead):
         asked = 0
 
-        def missing(self, options: Any) -> list[Call]:
+        def missing(self, options: Any) -> list[Launch]:
             self.asked += 1
             return super().missing(options)
 
@@ -316,5 +316,5 @@ def test_a_number_between_leads_to_its_neighbours() -> None:
 
 def test_a_technique_of_words_has_no_numbers() -> None:
     assert {t.path for t in TECHNIQUES if not t.numbers} == {
-        "neighbours", "simd", "avoidance", "reorder.when", "curve", "removal", "cap", "stagger.by", "cull",
+        "neighbours", "simd", "avoidance", "reorder.when", "curve", "removal", "neighbour_limit", "stagger.by", "cull",
         "depth", "blitter"}

@@ -57,14 +57,14 @@ def test_one_at_a_time_in_turn_and_each_twice_a_second_at_most(watch: Watch, rea
 
 
 def test_together_they_take_two_percent_of_the_time_at_most(watch: Watch, read: list[str]) -> None:
-    meters, sim = Meters(watch), simulation(agents=10, map="null", optimizations__cap="first")
+    meters, sim = Meters(watch), simulation(agents=10, map="null", optimizations__neighbour_limit="first")
     start = watch.now_s
     while watch.now_s - start < 20:
         meters.read(sim)
         watch.now_s += 0.001
     spent_s = 0.004 * len(read)
     assert 0.018 < spent_s / (watch.now_s - start) <= 1 / PAUSE
-    assert set(read) == {"stagger", "ages", "cap", "bias", "locality"}
+    assert set(read) == {"stagger", "ages", "neighbour_limit", "bias", "locality"}
     assert max(read.count(name) for name in set(read)) - min(read.count(name) for name in set(read)) <= 1
 
 
@@ -77,9 +77,11 @@ def test_what_no_longer_applies_is_forgotten(watch: Watch, read: list[str]) -> N
 
 
 SETTINGS: list[tuple[str, str, Any, dict[str, Any]]] = [  # meter, technique, its other value, what is on before
-    ("stagger", "stagger.avoidance", 4, {}), ("stagger", "stagger.by", "id", {}), ("stagger", "cap", "nearest", {}),
-    ("ages", "stagger.avoidance", 8, {}), ("cap", "cap", "nearest", {"cap": "first"}),
-    ("bias", "cap", "first", {"cap": "nearest"}), ("cap", "cell_size", 64, {"cap": "first"}),
+    ("stagger", "stagger.avoidance", 4, {}), ("stagger", "stagger.by", "id", {}), ("stagger", "neighbour_limit", "nearest",
+                                                                                   {}),
+    ("ages", "stagger.avoidance", 8, {}), ("neighbour_limit", "neighbour_limit", "nearest", {"neighbour_limit": "first"}),
+    ("bias", "neighbour_limit", "first", {"neighbour_limit": "nearest"}), ("neighbour_limit", "cell_size", 64,
+                                                                           {"neighbour_limit": "first"}),
     ("field", "cell_size", 64, {"neighbours": "field"}), ("locality", "neighbours", "kd_tree", {}),
     ("locality", "curve", "hilbert", {}), ("locality", "reorder.when", "off", {})]
 
@@ -124,7 +126,7 @@ def test_meters_are_read_while_the_hud_shows_them_and_the_crowd_moves(driven: Dr
     readings = driven.status().readings
     assert readings.stagger and readings.locality and readings.locality.reads > 0
     assert readings.ages is not None and readings.ages.sum() == driven.program.sim.agents.count
-    assert readings.cap is None
+    assert readings.neighbour_limit is None
 
 
 def test_readings_come_with_the_techniques_that_they_are_about(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,11 +135,11 @@ def test_readings_come_with_the_techniques_that_they_are_about(driven: Driven, m
     driven.settle()
     driven.frames(8)
     readings = driven.status().readings
-    assert readings.cap and readings.bias and readings.bias.agents > 0
+    assert readings.neighbour_limit and readings.bias and readings.bias.agents > 0
     driven.press("k", 1)
     driven.settle()
     driven.frames(2)
-    assert driven.status().readings.cap is None
+    assert driven.status().readings.neighbour_limit is None
 
 
 def test_a_new_crowd_has_no_readings_yet(driven: Driven) -> None:
@@ -154,9 +156,9 @@ def test_a_paused_program_shows_no_reading_of_other_settings(driven: Driven, mon
     driven.press("k")
     driven.settle()
     driven.frames(8)
-    assert driven.status().readings.cap
+    assert driven.status().readings.neighbour_limit
     driven.program.time.paused = True
     driven.press("k")
     driven.settle()
-    assert driven.program.sim.optimizations.cap == "nearest"
-    assert driven.status().readings.cap is None
+    assert driven.program.sim.optimizations.neighbour_limit == "nearest"
+    assert driven.status().readings.neighbour_limit is None

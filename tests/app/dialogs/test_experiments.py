@@ -271,7 +271,7 @@ def test_a_slice_that_fails_is_an_error() -> None:
 @pytest.mark.parametrize(("path", "value", "before", "wanted"), [
     ("reorder.when", "every", "drift", "drift"), ("reorder.when", "every", None, "off"),
     ("reorder.when", "off", None, "every"),
-    ("cap", "none", None, None), ("threads", "auto", None, 1), ("reorder.when", "every", "every", "off")])
+    ("neighbour_limit", "none", None, None), ("threads", "auto", None, 1), ("reorder.when", "every", "every", "off")])
 def test_the_other_value_is_the_one_before_or_the_baseline_or_the_default(path: str, value: Value, before: Value | None,
                                                                           wanted: Value | None) -> None:
     assert other_value(BY_PATH[path], value, before) == wanted

@@ -10,7 +10,7 @@ from crowd_demo.profile import Profile
 pytestmark = pytest.mark.quick
 
 
-def run(profile: Profile, frames: range, stage: str = "see") -> None:
+def run(profile: Profile, frames: range, stage: str = "interaction") -> None:
     for frame in frames:
         profile.add(stage, frame)
         profile.end_frame()
@@ -25,7 +25,7 @@ def test_more_frames_than_the_profile_holds() -> None:
         recorder.collect()
         recorder.collect()
     assert recorder.frames == len(recorder.frame_ms()) == 4 * OFTEN
-    assert recorder.stage_ms()["see"].tolist() == list(range(4 * OFTEN))
+    assert recorder.stage_ms()["interaction"].tolist() == list(range(4 * OFTEN))
 
 
 def test_frames_before_it_do_not_count() -> None:
@@ -34,7 +34,7 @@ def test_frames_before_it_do_not_count() -> None:
     recorder = Recorder(profile)
     run(profile, range(10, 13))
     recorder.collect()
-    assert recorder.stage_ms()["see"].tolist() == [10, 11, 12]
+    assert recorder.stage_ms()["interaction"].tolist() == [10, 11, 12]
 
 
 def test_a_stage_that_came_later_took_no_time_before() -> None:
@@ -45,7 +45,7 @@ def test_a_stage_that_came_later_took_no_time_before() -> None:
     run(profile, range(3, 5), "move")
     recorder.collect()
     assert recorder.stage_ms()["move"].tolist() == [0, 0, 3, 4]
-    assert recorder.stage_ms()["see"].tolist() == [1, 2, 0, 0]
+    assert recorder.stage_ms()["interaction"].tolist() == [1, 2, 0, 0]
 
 
 def test_nothing_was_measured() -> None:
@@ -58,13 +58,13 @@ def test_stages_add_up_to_the_frame_and_what_is_in_none_is_one() -> None:
     profile = Profile()
     recorder = Recorder(profile)
     for frame in range(60):
-        profile.add("see", 2)
+        profile.add("interaction", 2)
         if frame == 30:
             profile.add("reorder", 30)
         profile.end_frame(34 if frame == 30 else 4)
     recorder.collect()
     found = stages(recorder)
-    assert found["see"] == {"median_ms": 2, "mean_ms": 2, "share": round(2 / 4.5, 4)}
+    assert found["interaction"] == {"median_ms": 2, "mean_ms": 2, "share": round(2 / 4.5, 4)}
     assert found["reorder"] == {"median_ms": 0, "mean_ms": 0.5, "share": round(0.5 / 4.5, 4)}
     assert found["other"] == {"median_ms": 2, "mean_ms": 2, "share": round(2 / 4.5, 4)}
     assert sum(part["mean_ms"] or 0 for part in found.values()) == recorder.frame_ms().mean() == 4.5

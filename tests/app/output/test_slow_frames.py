@@ -36,7 +36,7 @@ def measured(clock: Any, frames: int = 100, slow: int = 90, ms: float = 20.1) ->
         profile.counters.update(drawn=100 + 50 * (frame == slow), due=float(frame % 3 == 0))
         for _ in range(2):
             profile.begin_step()
-            profile.add("see", 3.3 + frame / 1000 + 10.0 * (frame == slow))
+            profile.add("interaction", 3.3 + frame / 1000 + 10.0 * (frame == slow))
             if frame == slow:
                 profile.add("reorder", 2.5)
                 profile.note("Switch(path='depth', value='full')")
@@ -59,7 +59,7 @@ def test_every_number_is_the_profiles(clock: Any) -> None:
     _, found = rows(to_csv(last_second(profile)))
     assert [int(row["frame"]) for row in found] == list(range(100 - len(found), 100))
     assert [int(row["tick"]) for row in found] == [2 * int(row["frame"]) + 2 for row in found]
-    for name, values in {"frame": profile.frame_ms(), "see": profile.stage_ms("see"), "reorder": profile.stage_ms("reorder"),
+    for name, values in {"frame": profile.frame_ms(), "interaction": profile.stage_ms("interaction"), "reorder": profile.stage_ms("reorder"),
                          "other": profile.other_ms()}.items():
         assert [np.float32(row[f"{name}_ms"]) for row in found] == values[-len(found):].tolist()
     assert {row["steps"] for row in found} == {"2"}
@@ -155,7 +155,7 @@ def test_the_key_saves_frames_of_the_program(driven: Driven, tmp_path: Path, mon
     profile = driven.program.sim.profile
     assert int(found[-1]["frame"]) == profile.frames - 2  # the key's own frame is the last
     assert int(found[-1]["tick"]) == driven.program.sim.tick - 1 and len(comments) == 5
-    assert [np.float32(row["see_ms"]) for row in found] == profile.stage_ms("see")[-1 - len(found):-1].tolist()
+    assert [np.float32(row["interaction_ms"]) for row in found] == profile.stage_ms("interaction")[-1 - len(found):-1].tolist()
     notes = "; ".join(row["notes"] for row in found)
     for what in ("Switch(path='depth', value='off')", "another crowd", "Populate(count=250)"):
         assert what in notes

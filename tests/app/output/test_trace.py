@@ -27,7 +27,7 @@ def measure(profile: Profile, frames: int = 4) -> None:
             pass
         for _ in range(frame):
             profile.begin_step()
-            with profile.stage("see"), profile.stage("see inside"):
+            with profile.stage("interaction"), profile.stage("see inside"):
                 sum(range(1000))
             profile.end_step()
         profile.counters.update(drawn=min(frame, 2), total=7)
@@ -151,7 +151,7 @@ def test_a_run_is_traced_and_its_report_agrees(tmp_path: Path) -> None:
     threads = {event["args"]["name"]: event["tid"] for event in named}
     on = {span["name"]: span["tid"] for span in spans}
     assert on["frame"] == on["flip"] == threads["MainThread"]
-    assert on["step"] == on["see"] == on["blit"] == threads["crowd-demo worker"]
+    assert on["step"] == on["interaction"] == on["blit"] == threads["crowd-demo worker"]
     for number, span in enumerate(spans):  # Perfetto drops spans of a thread that overlap in part
         for other in spans[number + 1:]:
             apart = ns(span["ts"] + span["dur"]) <= ns(other["ts"]) or ns(other["ts"] + other["dur"]) <= ns(span["ts"])
@@ -173,7 +173,7 @@ def test_a_crash_leaves_a_trace_with_the_step_that_led_to_it(tmp_path: Path, mon
     trace = tmp_path / "trace.json"
     assert cli.main([*SMALL, "--frames", "8", "--trace", str(trace)]) == 1
     names = [span["name"] for span in events(trace.read_text("utf-8"))]
-    assert names.count("frame") == 3 and names.count("step") == names.count("see") == 4
+    assert names.count("frame") == 3 and names.count("step") == names.count("interaction") == 4
 
 
 def test_a_trace_that_could_not_be_written_is_exit_code_1(monkeypatch: pytest.MonkeyPatch) -> None:

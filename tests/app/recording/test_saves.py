@@ -111,7 +111,7 @@ def changed(snapshot: Snapshot, **values: Any) -> bytes:
 def with_column(snapshot: Snapshot, name: str, value: float) -> bytes:
     columns = snapshot.columns.copy()
     row = columns[snapshot.names.index(name)]
-    row[3] = value if name in ("id", "goal", "state", "sees") else np.float32(value).view(np.int32)
+    row[3] = value if name in ("id", "goal", "state", "goal_visible") else np.float32(value).view(np.int32)
     return changed(snapshot, columns=columns)
 
 

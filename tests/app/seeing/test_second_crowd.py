@@ -37,7 +37,7 @@ def test_an_exact_technique_gives_the_same_crowd_on_both_sides() -> None:
 
 
 def test_it_begins_again_after_an_action() -> None:
-    sim, second = simulation(**CROWDS["crowd"]), SecondCrowd("cap", "nearest")
+    sim, second = simulation(**CROWDS["crowd"]), SecondCrowd("neighbour_limit", "nearest")
     second.keep_up(sim)
     sim.step(3)
     sim.apply(Populate(100))

@@ -47,12 +47,12 @@ def test_what_is_switched_meanwhile_is_compiled_for_both_sides_before_they_go_on
     driven.program.techniques.touched = "stagger.avoidance"
     second, split = split_with(driven), driven.program.split
     asked: list[object] = []
-    for path, value in (("cap", "first"), ("stagger.avoidance", 16)):
+    for path, value in (("neighbour_limit", "first"), ("stagger.avoidance", 16)):
         driven.program.techniques.choose(BY_PATH[path], value)
         driven.settle()
         driven.until(lambda: second.sim and second.sim.tick == driven.program.sim.tick)
         asked.append(driven.program.sim.optimizations.get(path))
-    assert asked == ["first", 16] and second.sim and second.sim.optimizations.cap == "first"
+    assert asked == ["first", 16] and second.sim and second.sim.optimizations.neighbour_limit == "first"
     assert values(driven) == (16, split.value)
 
 
@@ -139,7 +139,7 @@ def test_it_begins_again_after_a_restart_and_a_step_back(driven: Driven) -> None
 
 
 def test_the_other_value_is_the_baseline_or_what_is_farthest_from_it() -> None:
-    cap, simd = BY_PATH["cap"], BY_PATH["simd"]
+    cap, simd = BY_PATH["neighbour_limit"], BY_PATH["simd"]
     assert other_value(cap, "nearest") == cap.baseline and other_value(cap, cap.baseline) == cap.choices[-1]
     assert other_value(simd, True) is False and other_value(simd, False) is True
     assert other_value(BY_PATH["neighbours"], "sorted") == "z_grid", "not all pairs, which are slow and the same"

@@ -14,14 +14,14 @@ from crowd_demo.sim.metrics.readings import Readings
 pytestmark = pytest.mark.quick
 
 
-def profile(frames: int, steps_a_frame: int = 1, see_ms: float = 2.0) -> Profile:
+def profile(frames: int, steps_a_frame: int = 1, interaction_ms: float = 2.0) -> Profile:
     """Frames of 10 ms in which `blit` takes 3 and `cull` 1; of a step `see` takes so long, and `move` 1."""
     made = Profile()
     made.counters |= {"total": 500, "drawn": 120, "due": 100, "candidates_per_agent": 64.25, "neighbours_per_agent": 8.5}
     for _ in range(frames):
         for _ in range(steps_a_frame):
             made.begin_step()
-            made.add("see", see_ms)
+            made.add("interaction", interaction_ms)
             made.add("move", 1.0)
             made.end_step()
         made.add("cull", 1.0)
@@ -32,7 +32,7 @@ def profile(frames: int, steps_a_frame: int = 1, see_ms: float = 2.0) -> Profile
 
 def test_steps_are_told_apart_from_frames_and_drawing() -> None:
     now = measured(profile(30, steps_a_frame=2), Readings(), Counts(0, 0), 60)
-    assert now["step_ms"] == pytest.approx(3) and now["see_ms"] == pytest.approx(2) and now["draw_ms"] == pytest.approx(4)
+    assert now["step_ms"] == pytest.approx(3) and now["interaction_ms"] == pytest.approx(2) and now["draw_ms"] == pytest.approx(4)
     assert (now["frame_ms"], now["fps"], now["agents"], now["drawn"], now["candidates"]) == (10, 100, 500, 120, 64.25)
     assert math.isnan(now["near_reads"])
     assert now.keys() | {"factor", "faster", "draw_factor", "draw_faster"} == NUMBERS.keys()
@@ -43,11 +43,11 @@ def test_only_frames_since_the_moment_count_and_only_the_last_of_them() -> None:
     since = Counts.of(made)
     for ms in (8.0, 8.0, 1.0, 1.0, 1.0):
         made.begin_step()
-        made.add("see", ms)
+        made.add("interaction", ms)
         made.end_step()
         made.end_frame(ms)
     assert measured(made, Readings(), since, 60)["frame_ms"] == 1
-    assert measured(made, Readings(), since, 3)["see_ms"] == 1
+    assert measured(made, Readings(), since, 3)["interaction_ms"] == 1
     assert measured(made, Readings(), Counts(0, 0), 60)["frame_ms"] == 10
 
 

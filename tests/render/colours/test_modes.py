@@ -35,8 +35,8 @@ def numbers(sim, name, workers=2):
     slots, found = np.arange(sim.agents.count, dtype=np.int32), np.full(sim.agents.count, 255, np.uint8)
     mode = load(COLOURS[name].code)()
     sim.world.options.threads = workers
-    for call in mode.calls(sim, slots, found):
-        call.run()
+    for launch in mode.launches(sim, slots, found):
+        launch.run()
     return mode, found
 
 
@@ -66,9 +66,9 @@ def expected_of(sim, name):
         case "memory":
             return [slot * 256 // count for slot in range(count)]
         case "age":
-            return [sim.tick - 1 - (at // 16 - at % 16 - 1) for at in c.look_at[:count].tolist()]
+            return [sim.tick - 1 - (at // 16 - at % 16 - 1) for at in c.next_update[:count].tolist()]
         case "turn":
-            return [at // 16 - sim.tick for at in c.look_at[:count].tolist()]
+            return [at // 16 - sim.tick for at in c.next_update[:count].tolist()]
         case "cell":
             cell = sim.world.grid.cell
             return [(math.floor(x / cell) + math.floor(y / cell)) % 2
@@ -136,7 +136,7 @@ def test_density_is_the_same_whatever_part_of_the_crowd_is_drawn(sim, workers):
     order, count = np.lexsort((c.y[:sim.agents.count], c.x[:sim.agents.count])).astype(np.int32), sim.agents.count
     for part in (order[:1], order[-1:], order[count // 3:count // 3 + count // 5], order[:0], order[::7].copy(), order):
         found = np.full(len(part), 255, np.uint8)
-        run(mode.calls(sim, part, found))
+        run(mode.launches(sim, part, found))
         assert np.array_equal(found, all_of_it[part])
 
 
@@ -170,11 +170,11 @@ def test_people_in_a_square_of_the_ground_have_the_level_that_their_density_has(
 def test_nothing_is_counted_for_a_view_of_nobody_but_every_kernel_is_known_ahead():
     sim = simulation(**{**CROWDS["crowd"], **open_world(600, 400)})
     mode, number = density.DensityColours(), np.zeros(0, np.uint8)
-    assert mode.calls(sim, np.zeros(0, np.int32), number) == ()
-    ahead = {each.name for each in mode.calls_ahead(sim, number)}
+    assert mode.launches(sim, np.zeros(0, np.int32), number) == ()
+    ahead = {each.name for each in mode.launches_to_compile(sim, number)}
     few, everybody = (np.arange(count, dtype=np.int32) for count in (1, sim.agents.count))
     for slots in (few, everybody):
-        assert {each.name for each in mode.calls(sim, slots, np.zeros(len(slots), np.uint8))} <= ahead
+        assert {each.name for each in mode.launches(sim, slots, np.zeros(len(slots), np.uint8))} <= ahead
 
 
 @pytest.mark.quick

@@ -11,7 +11,7 @@ import numpy as np
 import pygame
 import pytest
 
-from crowd_demo.compute.jit import call
+from crowd_demo.compute.jit import launch
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.figures.people import Faces, Facings, face_all, facings
 from crowd_demo.render.pixels import plain_surface
@@ -36,7 +36,7 @@ class Walker:
 def faced(known: Facings, vx: float, vy: float, heading: tuple[float, float], time_s: float) -> Any:
     ids = np.array([3], np.int32)
     x, y, to_x, to_y = (np.array([value], np.float32) for value in (vx, vy, *heading))
-    call(face_all, 1, ids, x, y, to_x, to_y, 1, np.float64(time_s), known).run()
+    launch(face_all, 1, ids, x, y, to_x, to_y, 1, np.float64(time_s), known).run()
     return known.direction
 
 

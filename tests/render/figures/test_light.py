@@ -27,8 +27,8 @@ def ground(size=(60, 40)):
 
 def compiled(workers, slots, agents, shades, area, drawer=None, size=(60, 40)):
     drawer, frame = drawer or light.Light(), ground(size)
-    for call in drawer.calls(workers, slots, agents, AHEAD, view(size=size), shades, area, frame):
-        call.run()
+    for launch in drawer.launches(workers, slots, agents, AHEAD, view(size=size), shades, area, frame):
+        launch.run()
     return frame, drawer.on_screen
 
 

@@ -46,7 +46,7 @@ def moved(mode, order):
 def posed(slots, agents, mode, workers=2, shades=None):
     poses = sprited.Poses()
     now: Any = SimpleNamespace(workers=workers, agents=agents, ahead=np.float32(1 / 60), view=view())
-    poses.call(now, slots, mode, ATLAS, shades).run()
+    poses.launch(now, slots, mode, ATLAS, shades).run()
     return poses.draws(len(slots))
 
 

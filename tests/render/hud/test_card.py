@@ -13,7 +13,7 @@ from crowd_demo.render.hud.canvas import BAD, GOOD, Colour, scale_for
 from crowd_demo.render.hud.card import Card, Count, ProofLine, Span, draw_card, interval_text, ms_text, outcome_text
 
 pytestmark = pytest.mark.quick
-FASTER = Span("see", 3.1, 1.0, 3.1, 2.9, 3.3, "faster")
+FASTER = Span("interaction", 3.1, 1.0, 3.1, 2.9, 3.3, "faster")
 SLOWER = Span("step", 1.0, 2.0, 0.5, 0.4, 0.8, "slower")
 ALIKE = Span("frame", 12.0, 12.1, 0.99, 0.9, 1.1, "no difference")
 UNKNOWN = Span("frame", 120.0, math.nan, math.nan, -math.inf, math.inf, "unknown")
@@ -35,7 +35,7 @@ def drawn(card: Card, window: tuple[int, int] = (1280, 720)) -> tuple[Spy, pygam
     (UNKNOWN, "too few to tell", ""),
     (FASTER._replace(low=-math.inf, high=math.inf, outcome="unknown"), "too few to tell", ""),
     (SLOWER._replace(factor=1 / 713, low=-math.inf, high=math.inf), "713x slower", "too few for an interval"),
-    (Span("see", 120.0, 1.4, 84.21, 70.0, 99.9, "faster"), "84x faster", "95 %: 70 - 100")])
+    (Span("interaction", 120.0, 1.4, 84.21, 70.0, 99.9, "faster"), "84x faster", "95 %: 70 - 100")])
 def test_what_a_row_says(span: Span, outcome: str, interval: str) -> None:
     assert (outcome_text(span), interval_text(span)) == (outcome, interval)
 
@@ -81,7 +81,7 @@ def test_a_long_proof_takes_more_lines() -> None:
 
 
 def test_what_is_not_known_has_no_factor() -> None:
-    pen, _ = drawn(CARD._replace(spans=(UNKNOWN._replace(name="see"), UNKNOWN), kind=APPROXIMATE))
+    pen, _ = drawn(CARD._replace(spans=(UNKNOWN._replace(name="interaction"), UNKNOWN), kind=APPROXIMATE))
     assert not any(text.endswith("x") for text in pen.texts)
     assert "too few to tell" in pen.texts and "see: 120 ms -> -" in pen.texts and "~ approximate" in pen.texts
 

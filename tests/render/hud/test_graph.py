@@ -17,14 +17,14 @@ pytestmark = pytest.mark.quick
 
 def test_the_newest_frame_is_a_column_of_stages_upon_each_other() -> None:
     profile, ground = Profile(), DARK[GROUND]
-    profile.add("see", 5.0)
+    profile.add("interaction", 5.0)
     profile.add("blit", 10.0)
     profile.end_frame(17.0)
     bars = Bars((8, 40))
     bars.draw(profile, 20.0, ground)  # 2 pixels a ms
     pixels = pygame.surfarray.array3d(bars.surface)
     column = pixels[-1].tolist()
-    see, blit = (list(STAGE_COLOURS[stage]) for stage in ("see", "blit"))
+    see, blit = (list(STAGE_COLOURS[stage]) for stage in ("interaction", "blit"))
     assert column[::-1] == [see] * 10 + [blit] * 20 + [list(REST)] * 4 + [list(ground)] * 6
     assert (pixels[:-1] == ground).all()
 
@@ -50,7 +50,7 @@ def heights(graph: Graph) -> set[int]:
 
 def more(profile: Profile, frames: int, ms: float) -> Profile:
     for _ in range(frames):
-        profile.add("see", ms)
+        profile.add("interaction", ms)
         profile.end_frame(ms)
     return profile
 
@@ -78,11 +78,11 @@ def test_the_scale_is_fitted_again_when_what_it_was_kept_for_has_left_the_graph(
 def test_the_scale_is_not_fixed_by_frames_beside_the_compiler() -> None:
     graph, profile = Graph(), measured(0)
     for _ in range(100):
-        profile.add("see", 70.0)
+        profile.add("interaction", 70.0)
         profile.end_frame(75.0)
         graph_texts(graph, profile, compiling=True)
     for _ in range(100):
-        profile.add("see", 3.0)
+        profile.add("interaction", 3.0)
         profile.end_frame(4.0)
         texts = graph_texts(graph, profile)
     assert not any("click" in text for text in texts)

@@ -173,14 +173,14 @@ def test_the_mouse_finds_techniques_numbers_and_facts() -> None:
     found = {hud.target_at(x, y) for x in range(0, 1280, 3) for y in range(0, 720, 3)}
     assert {Target("technique", technique.path) for technique in TECHNIQUES} <= found
     assert {Target("number", technique.path) for technique in TECHNIQUES if technique.numbers} <= found
-    assert {Target("fact", "candidates"), Target("stage", "see"), Target("graph", "graph"), ON_PANEL, None} <= found
+    assert {Target("fact", "candidates"), Target("stage", "interaction"), Target("graph", "graph"), ON_PANEL, None} <= found
     assert hud.target_at(640, 360) is None
 
 
 @pytest.mark.parametrize("cap", ["none", "first"])
 def test_every_number_stage_and_technique_has_a_tooltip(cap: str) -> None:
     sim = crowd(walking=90, waiting=8, stuck=2, queuing=1)
-    sim.life.active, sim.optimizations.neighbours, sim.optimizations.cap = True, "field", cap
+    sim.life.active, sim.optimizations.neighbours, sim.optimizations.neighbour_limit = True, "field", cap
     sim.profile.counters.update(sorts=3, drift=8.0, steps_since_sort=17, imbalance=1.25)
     sorted_too = Crowd(**{**vars(sim), "optimizations": Optimizations()})
     shown = set()
@@ -192,7 +192,7 @@ def test_every_number_stage_and_technique_has_a_tooltip(cap: str) -> None:
     tips = {target: tip_of(target, sim, Status()) for target in shown if target.kind in kinds}
     assert all(tip and all(text for text, _ in tip.paragraphs) for tip in tips.values()), tips
     told = {target.name or target.kind for target in tips}
-    never = {"field error", "at worst"} if cap == "first" else {"cap error", "mean direction to"}
+    never = {"field error", "at worst"} if cap == "first" else {"limit error", "mean direction to"}
     assert READOUTS.keys() - told == never
 
 

@@ -24,7 +24,7 @@ GROUND = np.full((3, 4, 3), 100, np.uint8)
 LEGEND = Legend("density", ((255, 0, 0), (0, 255, 0)), ("few", "many"))
 ITEMS = tuple(LegendItem(f"overlay {k}", "what it shows is told here", (Key((200, 0, 0), "a colour"),)) for k in range(3))
 AGENT = Inspection("agent 7", (("slot", "7 of 200"),) * 15, seen_at=(400, 500, 40, 40))
-CARD = Card("SIMD lanes", "off -> on", EXACT, (Span("see", 3.1, 1.0, 3.1, 2.9, 3.3, "faster"),) * 3,
+CARD = Card("SIMD lanes", "off -> on", EXACT, (Span("interaction", 3.1, 1.0, 3.1, 2.9, 3.3, "faster"),) * 3,
             (Count("candidates", "20,000", "31.4"),) * 2, ProofLine("same", "same crowd: 5f3a… after 120 steps"),
             "300 steps before, 412 after", 0.5, 7)
 WINDOWS = [(1280, 720), (1920, 1080), (2560, 1440)]

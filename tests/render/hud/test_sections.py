@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from crowd_demo.sim.metrics.avoidance_error import AvoidanceError
 from hud_spy import KEYS, PATHS, Spy, changed, colour_of_text, crowd, drawn, measured, picture, pixels, texts, written
 
 from crowd_demo.config.loader import load_config
@@ -29,7 +30,6 @@ from crowd_demo.render.hud.sections import (
 from crowd_demo.render.hud.status import Clock, PanelSettings, Status
 from crowd_demo.sim.metrics.bias import Bias
 from crowd_demo.sim.metrics.locality import Locality
-from crowd_demo.sim.metrics.push_error import PushError
 from crowd_demo.sim.metrics.readings import Readings
 from crowd_demo.sim.simulation import Simulation
 
@@ -42,8 +42,10 @@ pytestmark = pytest.mark.quick
     ({"neighbours": "buckets"},
      {"curve", "reorder.when", "reorder.every", "reorder.drift", "leaf_size", "rebuild", "removal"}),
     ({"neighbours": "kd_tree"}, {"curve", "reorder.drift", "removal", "rebuild"}),
-    ({"neighbours": "kd_tree", "cull": "agents", "cap": "first"}, {"curve", "reorder.drift", "removal", "rebuild"}),
-    ({"neighbours": "kd_tree", "cull": "agents", "contact": 0}, {"curve", "reorder.drift", "removal", "rebuild", "cell_size"}),
+    ({"neighbours": "kd_tree", "cull": "agents", "neighbour_limit": "first"},
+     {"curve", "reorder.drift", "removal", "rebuild"}),
+    ({"neighbours": "kd_tree", "cull": "agents", "overlap_passes": 0},
+     {"curve", "reorder.drift", "removal", "rebuild", "cell_size"}),
     ({"neighbours": "aabb_tree"}, {"curve", "reorder.drift", "removal"}),
     ({"stagger.avoidance": 1}, {"stagger.by", "reorder.drift", "leaf_size", "rebuild", "removal"}),
 ])
@@ -61,17 +63,17 @@ def test_cells_matter_while_people_touch_whatever_the_structure() -> None:
     sim.optimizations.set("neighbours", "kd_tree")
     sim.optimizations.set("cull", "agents")
     assert "cell_size" not in inactive(sim.situation)
-    sim.optimizations.set("contact", 0)
+    sim.optimizations.set("overlap_passes", 0)
     assert "cell_size" in inactive(sim.situation)
 
 
 def test_lanes_that_only_move_are_said_to() -> None:
     sim = crowd()
-    sim.optimizations.cap = "first"
+    sim.optimizations.neighbour_limit = "first"
     assert partly_inactive(sim.situation) == {"simd": "move only"} and "on, move only" in texts(sim)
-    sim.optimizations.cap = "none"
+    sim.optimizations.neighbour_limit = "none"
     assert partly_inactive(sim.situation) == {}
-    sim.optimizations.cap, sim.optimizations.simd = "first", False
+    sim.optimizations.neighbour_limit, sim.optimizations.simd = "first", False
     assert partly_inactive(sim.situation) == {}
 
 
@@ -83,7 +85,8 @@ def test_who_has_no_field_is_said_to_use_the_sorted_grid() -> None:
 
 @pytest.mark.parametrize(("cap", "left"), [("none", ""), ("nearest", "as sorted")])
 def test_birds_use_their_field_unless_they_keep_only_some_neighbours(cap: str, left: str) -> None:
-    config = load_config("20k-flock", overrides=["agents=10", "optimizations.neighbours=field", f"optimizations.cap={cap}"])
+    config = load_config("20k-flock",
+                         overrides=["agents=10", "optimizations.neighbours=field", f"optimizations.neighbour_limit={cap}"])
     assert partly_inactive(Simulation(config).situation).get("neighbours", "") == left
 
 
@@ -133,11 +136,11 @@ def test_the_share_of_candidates_that_are_neighbours_is_told() -> None:
 
 
 @pytest.mark.parametrize(("switches", "readings", "told"), [
-    ({"stagger.avoidance": 3}, {"stagger": PushError(0.15, 2.0), "ages": np.array([5, 9, 1, *[0] * 13])},
+    ({"stagger.avoidance": 3}, {"stagger": AvoidanceError(0.15, 2.0), "ages": np.array([5, 9, 1, *[0] * 13])},
      {"stagger error": "15%", "steps since update": "0"}),
-    ({"cap": "first"}, {"cap": PushError(0.4, 2.0), "bias": Bias((0.0, 0.0), (-0.1, -0.2), 9)},
-     {"cap error": "40%", "all": "-0.10 -0.20", "kept": "+0.00 +0.00"}),
-    ({"neighbours": "field"}, {"field": PushError(0.16, 2.0)}, {"field error": "16%", "at worst": "200%"}),
+    ({"neighbour_limit": "first"}, {"neighbour_limit": AvoidanceError(0.4, 2.0), "bias": Bias((0.0, 0.0), (-0.1, -0.2), 9)},
+     {"limit error": "40%", "all": "-0.10 -0.20", "kept": "+0.00 +0.00"}),
+    ({"neighbours": "field"}, {"field": AvoidanceError(0.16, 2.0)}, {"field error": "16%", "at worst": "200%"}),
 ])
 def test_an_approximation_has_its_section_and_its_error(switches: dict[str, Any], readings: dict[str, Any],
                                                        told: dict[str, str]) -> None:
@@ -200,7 +203,7 @@ def test_a_frame_is_parted_into_step_draw_and_present_with_their_sums() -> None:
     found = texts(crowd())
     sums = {part: found[found.index(part) + 1] for part in PARTS}
     assert sums == {"step": "1.60 ms", "draw": "1.60 ms", "present": "1.50 ms"}
-    assert found.index("step") < found.index("see") < found.index("draw") < found.index("blit") < found.index("other")
+    assert found.index("step") < found.index("interaction") < found.index("draw") < found.index("blit") < found.index("other")
 
 
 def test_milliseconds_may_come_first() -> None:
@@ -242,7 +245,7 @@ def test_a_stage_goes_from_the_list_when_its_part_has_long_done_without_it() -> 
         profile.add("blit", 1.0)
         profile.end_frame()
     assert present_stages("draw", profile) == ["blit"]
-    assert present_stages("step", profile) == ["index", "see", "move"], "the crowd is paused"
+    assert present_stages("step", profile) == ["index", "interaction", "move"], "the crowd is paused"
 
 
 @pytest.mark.parametrize("units", ["fps", "ms"])
@@ -277,7 +280,7 @@ def test_the_heading_says_how_many_steps_its_milliseconds_are_of(steps: tuple[in
     for count in steps:
         for _ in range(count):
             sim.profile.begin_step()
-            sim.profile.add("see", 1.0)
+            sim.profile.add("interaction", 1.0)
             sim.profile.end_step()
         sim.profile.end_frame(5.0)
     assert [text for text in texts(sim) if " steps of " in text] == [said] * bool(said)

@@ -19,7 +19,7 @@ COLOUR = ORANGE[0] << 16 | ORANGE[1] << 8 | ORANGE[2]
 def outlined(camera: Camera, frozen: Rect | None) -> np.ndarray:
     sketch, frame = Sketch(camera), np.full(camera.size[::-1], BACKGROUND, np.uint32)
     draw_frustum(sketch, OverlayView(None, camera, frozen, None, Scales()))  # type: ignore[arg-type]
-    sketch.call(1, frame).run()
+    sketch.launch(1, frame).run()
     return frame & 0xFFFFFF
 
 

@@ -30,7 +30,7 @@ def camera(zoom: float = 1.0, x: float = 500.0, y: float = 500.0) -> Camera:
 
 def drawn(sketch: Sketch, workers: int = 1) -> np.ndarray:
     frame = np.full(SIZE[::-1], GROUND, np.uint32)
-    sketch.call(workers, frame).run()
+    sketch.launch(workers, frame).run()
     return frame & 0xFFFFFF
 
 
@@ -144,7 +144,7 @@ def test_a_number_counts_for_all_marks_that_are_drawn_with_it() -> None:
     sketch = Sketch(camera())
     sketch.areas([490, 500], 495, [492, 502], 497, [RED, ink(WHITE)])
     sketch.lines([[480], [482]], 505, [484.0, 486.0, 488.0], [505], RED, width=2)
-    areas, strokes = sketch.call(1, np.zeros((1, 1), np.uint32)).args[1:3]
+    areas, strokes = sketch.launch(1, np.zeros((1, 1), np.uint32)).args[1:3]
     assert isinstance(areas, FilledAreas) and isinstance(strokes, Strokes)
     assert areas.edges.tolist() == [[490, 500], [495, 495], [492, 502], [497, 497]] and areas.ink.tolist() == [RED, ink(WHITE)]
     assert strokes.ends[0].tolist() == [480] * 3 + [482] * 3 and strokes.ends[2].tolist() == [484, 486, 488] * 2
@@ -182,7 +182,7 @@ def test_circles_and_arrows_have_the_size_that_they_say() -> None:
 def test_small_circles_have_few_corners(radius: float, corners: int) -> None:
     sketch = Sketch(camera())
     sketch.circles([495, 505], 500, radius, RED, shadow=SHADOW)
-    strokes = sketch.call(1, np.zeros((1, 1), np.uint32)).args[2]
+    strokes = sketch.launch(1, np.zeros((1, 1), np.uint32)).args[2]
     assert isinstance(strokes, Strokes) and len(strokes.ink) == 2 * 2 * corners
 
 

@@ -84,7 +84,7 @@ def test_candidates_of_a_tree_are_the_runs_of_its_leaves(monkeypatch: pytest.Mon
     runs, asked = sim.structure.candidates(), 0
     members = np.diff(runs.start[:int(runs.groups[0]) + 1])  # type: ignore[union-attr]
     asked = int((members * amounts[0]).sum())
-    assert asked == sim.see.candidates_met(sim.world)
+    assert asked == sim.interaction.candidates_met(sim.world)
 
 
 @pytest.mark.parametrize("by", ["place", "tile", "id"])
@@ -92,11 +92,11 @@ def test_turns_mark_those_who_have_looked_in_the_last_step(by: str) -> None:
     sim = simulation(**CROWDS["crowd"] | {"world__width": 1600, "world__height": 1600}, optimizations__stagger__by=by,
                      optimizations__stagger__avoidance=3)
     sim.step(7)
-    before = sim.agents.columns.look_at[:sim.agents.count].copy()
+    before = sim.agents.columns.next_update[:sim.agents.count].copy()
     ids = sim.agents.columns.id[:sim.agents.count].copy()
     sim.step()
-    now = dict(zip(sim.agents.columns.id[:sim.agents.count].tolist(), sim.agents.columns.look_at[:sim.agents.count].tolist(),
-                   strict=True))
+    now = dict(zip(sim.agents.columns.id[:sim.agents.count].tolist(),
+                   sim.agents.columns.next_update[:sim.agents.count].tolist(), strict=True))
     looked = {number for number, packed in zip(ids.tolist(), before.tolist(), strict=True) if now[number] != packed}
     spy = spied(sim, draw_turns)
     marks = [area for area in spy.filled if np.all(area[4] == ink(WHITE, 255))]
@@ -122,7 +122,7 @@ def test_the_curve_goes_through_all_cells_in_the_order_of_memory(structure: str,
     cell = sim.world.grid.cell
     x, y = np.append(x0, x1[-1]), np.append(y0, y1[-1])
     rank = {(int(a // cell), int(b // cell)): k for k, (a, b) in enumerate(zip(x, y, strict=True))}
-    run(sim.index.calls(sim.world))
+    run(sim.index.launches(sim.world))
     columns, count = sim.agents.columns, sim.agents.count
     places = [rank[int(a // cell), int(b // cell)] for a, b in zip(columns.x[:count], columns.y[:count], strict=True)]
     assert (np.diff(places) >= 0).mean() > 0.9  # they have moved one step since the sort

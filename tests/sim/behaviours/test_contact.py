@@ -28,7 +28,7 @@ def settle(sim: Any) -> None:
     sim.refresh_grid()
     for stage in sim.stages:
         if isinstance(stage, SmallCells | ContactPass) and stage.wanted(sim.world):
-            run(stage.calls(sim.world))
+            run(stage.launches(sim.world))
             stage.commit(sim.world)
 
 
@@ -47,7 +47,7 @@ def crowded(side: float, agents: int, seed: int, **more: Any) -> Any:
 def test_every_structure_moves_people_apart_as_the_oracle_says(simd: str, agents: int, side: float, seed: int, neighbours: str,
                                                                cell: str, passes: int) -> None:
     sim = crowded(side, agents, seed, optimizations__simd=simd, optimizations__neighbours=neighbours,
-                  optimizations__cell_size=cell, optimizations__contact=passes)
+                  optimizations__cell_size=cell, optimizations__overlap_passes=passes)
     before: Any = sim.agents.by_id()
     x, y = before.x.copy(), before.y.copy()
     for _ in range(passes):
@@ -62,7 +62,8 @@ def test_every_structure_moves_people_apart_as_the_oracle_says(simd: str, agents
 def test_those_who_came_near_since_the_index_are_met_too() -> None:
     """The grid is asked for all who may have come into touch: everybody moves as far as a step goes."""
     for neighbours in STRUCTURES:
-        sim = crowded(300, 80, 1, optimizations__contact=1, optimizations__neighbours=neighbours, optimizations__cell_size=5)
+        sim = crowded(300, 80, 1, optimizations__overlap_passes=1, optimizations__neighbours=neighbours,
+                      optimizations__cell_size=5)
         sim.reindex()
         sim.refresh_grid()
         rng, c = np.random.default_rng(2), sim.agents.columns
@@ -71,7 +72,7 @@ def test_those_who_came_near_since_the_index_are_met_too() -> None:
         before: Any = sim.agents.by_id()
         shift_x, _ = reference.contact_shift(before.id, before.x, before.y, sim.config.crowd.body)
         first = next(stage for stage in sim.stages if isinstance(stage, ContactPass))
-        run(first.calls(sim.world))
+        run(first.launches(sim.world))
         after: Any = sim.agents.by_id()
         assert np.array_equal(after.x, before.x + shift_x), neighbours
 
@@ -83,12 +84,12 @@ def test_no_structure_needs_kernels_of_its_own_for_contact(simd: bool) -> None:
         sim = crowded(300, 80, 1, optimizations__neighbours=neighbours, optimizations__simd=simd)
         settle(sim)
         first = next(stage for stage in sim.stages if isinstance(stage, ContactPass))
-        kernels.add(tuple((each.name, each.signature()) for each in first.calls(sim.world)))
+        kernels.add(tuple((each.name, each.signature()) for each in first.launches(sim.world)))
     assert len(kernels) == 1
 
 
 def test_people_on_one_spot_come_apart() -> None:
-    sim = crowded(0, 12, 1, optimizations__contact=4)
+    sim = crowded(0, 12, 1, optimizations__overlap_passes=4)
     for _ in range(60):
         settle(sim)
     c: Any = sim.agents.by_id()
@@ -96,7 +97,7 @@ def test_people_on_one_spot_come_apart() -> None:
 
 
 def test_nobody_is_moved_into_a_wall() -> None:
-    sim = crowded(120, 150, 3, optimizations__contact=2)
+    sim = crowded(120, 150, 3, optimizations__overlap_passes=2)
     sim.set_walls((3, 2, 4, 5), True)
     for _ in range(30):
         settle(sim)
@@ -106,7 +107,8 @@ def test_nobody_is_moved_into_a_wall() -> None:
 
 
 def test_nobody_lies_upon_another_in_a_walking_crowd() -> None:
-    sim = simulation(agents=300, optimizations__contact=2, optimizations__avoidance="anticipate", **open_world(500, 400))
+    sim = simulation(agents=300, optimizations__overlap_passes=2, optimizations__avoidance="anticipate",
+                     **open_world(500, 400))
     sim.step(300)
     c: Any = sim.agents.by_id()
     assert (nearest(c.x, c.y) < 6).mean() <= 0.01
@@ -136,7 +138,7 @@ def test_who_is_a_whole_turn_of_the_quick_test_away_touches_nobody(neighbours):
     y = (rng.uniform(50, 150, 300) + turn * rng.integers(0, 2, 300)).astype(np.float32)
     for simd in (True, False):
         sim = simulation(agents=300, **open_world(2 * turn + 200, turn + 200), optimizations__neighbours=neighbours,
-                         optimizations__simd=simd, optimizations__contact=2)
+                         optimizations__simd=simd, optimizations__overlap_passes=2)
         sim.agents.columns.x[:300], sim.agents.columns.y[:300] = x, y
         settle(sim)
         sims.append(sim.agents.columns)
@@ -155,7 +157,7 @@ def test_small_cells_for_contact_change_nothing(monkeypatch: pytest.MonkeyPatch,
     for many, most in ((10**9, 0), (-1, 9)):
         monkeypatch.setattr("crowd_demo.sim.behaviours.contact.MANY", many)
         used.clear()
-        sim = simulation(name="1k", agents=400, optimizations__contact=passes, **open_world(1600, 1600))
+        sim = simulation(name="1k", agents=400, optimizations__overlap_passes=passes, **open_world(1600, 1600))
         columns: Any = sim.agents.columns
         columns.x[:400], columns.y[:400] = np.random.default_rng(passes).uniform(0, side, (2, 400))
         sim.step(10)
@@ -168,7 +170,7 @@ def test_people_get_small_cells_while_they_are_crowded(monkeypatch: pytest.Monke
     used: list[int] = []
     build = SmallCells.commit
     monkeypatch.setattr(SmallCells, "commit", lambda stage, world: (used.append(world.tick), build(stage, world)))
-    sim = simulation(name="1k", agents=1000, optimizations__contact=2, optimizations__reorder__when="off",
+    sim = simulation(name="1k", agents=1000, optimizations__overlap_passes=2, optimizations__reorder__when="off",
                      **open_world(1600, 1600))
     columns: Any = sim.agents.columns
     sim.step(3)

@@ -50,12 +50,12 @@ def test_who_comes_in_is_whom_the_oracle_says(seed: int, agents: int, exits: int
     for column, row in rng.integers(0, 14, (25, 2)):
         sim.set_walls((int(column), int(row), int(column) + 1, int(row) + 1), True)
     c.state[:agents], c.timer[:agents] = rng.integers(0, 4, agents), rng.integers(0, 2, agents)
-    for values in (c.vx, c.vy, c.push_x, c.push_y, c.heading_x, c.heading_y):
+    for values in (c.vx, c.vy, c.avoidance_x, c.avoidance_y, c.heading_x, c.heading_y):
         values[:agents] = rng.uniform(-3, 3, agents)
     sim.world.tick = int(rng.integers(1, 99))
     refresh_rules(sim)
     want, stage = columns_of(sim), stage_of(sim)
-    run(stage.calls(sim.world))
+    run(stage.launches(sim.world))
     places = stage.areas.columns
     reference_people.people_exchanged(want, stage.rules(sim.tick), places, sim.world.ground, sim.terrain.walls)
     for name, column in columns_of(sim).items():
@@ -94,7 +94,7 @@ def test_newcomers_enter_at_an_exit_and_go_elsewhere() -> None:
     refresh_rules(sim)
     stage = stage_of(sim)
     kept = columns_of(sim)
-    run(stage.calls(sim.world))
+    run(stage.launches(sim.world))
     now: Any = sim.agents.by_id()
     new = kept["goal"] < 2
     assert (now.state[new] == WALKING).all() and (now.state[~new] == WAITING).all()
@@ -125,7 +125,7 @@ def test_without_exits_or_without_their_areas_nobody_leaves() -> None:
     sim.set_walls((0, 0, 99, 99), True)
     refresh_rules(sim)
     kept = columns_of(sim)
-    run(stage_of(sim).calls(sim.world))
+    run(stage_of(sim).launches(sim.world))
     assert all(np.array_equal(column, kept[name]) for name, column in columns_of(sim).items())
 
 

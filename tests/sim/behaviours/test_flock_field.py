@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 import reference
 import reference_flock
+from crowd_demo.sim.metrics.avoidance_error import exact_error
 from crowds import open_world, refresh_rules, shuffle, simulation
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from crowd_demo.sim.metrics.push_error import exact_error
 
 
 def flock(n: int, seed: int, **more: Any) -> Any:
@@ -57,7 +56,7 @@ def test_field_is_what_its_formula_says(simd: str, n: int, seed: int, cell: str)
     # Each term may be cut by a step of fixed point; float32 adds its own precision.
     rough = 0.0018 * float(rules.apart.reach) / 256 * n * float(rules.separate)  # of the inverse root
     bound = 3 / 256 * (float(rules.align) + float(rules.cohere) + n * float(rules.separate)) + 0.01 + rough
-    for got, expected in zip((columns.push_x, columns.push_y), want, strict=True):
+    for got, expected in zip((columns.avoidance_x, columns.avoidance_y), want, strict=True):
         assert np.abs(got - expected).max(initial=0) <= bound
 
 
@@ -74,7 +73,7 @@ def test_the_error_of_the_field_is_what_a_flock_of_pairs_would_have_done_instead
 def pushes_of_a_step(sim: Any) -> Any:
     sim.step()
     columns = sim.agents.by_id()
-    return np.stack((columns.push_x, columns.push_y)).astype(float)
+    return np.stack((columns.avoidance_x, columns.avoidance_y)).astype(float)
 
 
 def test_walkers_know_no_field() -> None:

@@ -40,11 +40,11 @@ def test_each_kind_flocks_by_itself(simd: str, follow: str, n: int, seed: int, n
     c: Any = sim.agents.by_id()
     most = sim.config.hunt.follow_nearest if follow == "nearest" else 0
     want_x, want_y, met = reference.hunt_push(c, refresh_rules(sim), most)
-    run_through(sim, "see")
+    run_through(sim, "interaction")
     after = sim.agents.by_id()
-    assert np.array_equal(after.push_x, want_x)
-    assert np.array_equal(after.push_y, want_y)
-    assert sim.see.memory(sim.world).strips.counters[:, NEIGHBOURS].sum() == met.sum()
+    assert np.array_equal(after.avoidance_x, want_x)
+    assert np.array_equal(after.avoidance_y, want_y)
+    assert sim.interaction.memory(sim.world).strips.counters[:, NEIGHBOURS].sum() == met.sum()
 
 
 @examples
@@ -56,7 +56,7 @@ def test_predators_chase_the_densest_square_that_they_see(n: int, seed: int, thr
     after = sim.agents.by_id()
     for i in np.flatnonzero(before.kind == 1).tolist():
         want = reference.chase(before, i, sim.config.hunt, WIDTH, HEIGHT)
-        assert (after.push_x[i], after.push_y[i]) == want
+        assert (after.avoidance_x[i], after.avoidance_y[i]) == want
 
 
 @pytest.mark.parametrize("simd", ["true", "false"])

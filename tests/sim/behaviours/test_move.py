@@ -34,9 +34,9 @@ def walled(behaviour: str, agents: int, seed: int, **more: Any) -> Any:
     c: Any = sim.agents.columns
     n = sim.agents.count
     c.vx[:n], c.vy[:n] = rng.uniform(-150, 150, (2, n))
-    c.push_x[:n], c.push_y[:n] = rng.uniform(-3, 3, (2, n))
+    c.avoidance_x[:n], c.avoidance_y[:n] = rng.uniform(-3, 3, (2, n))
     if behaviour == "crowd":
-        c.state[:n], c.sees[:n] = rng.integers(0, 4, n), rng.integers(0, 2, n)
+        c.state[:n], c.goal_visible[:n] = rng.integers(0, 4, n), rng.integers(0, 2, n)
         c.timer[:n] = rng.uniform(0, 3, n)
         c.goal_x[:n], c.goal_y[:n] = c.x[:n] + rng.uniform(-99, 99, n), c.y[:n] + rng.uniform(-99, 99, n)
         places, outside = sim.terrain.destinations, rng.uniform(0, 1, n) < 0.7
@@ -58,7 +58,7 @@ def act(sim: Any) -> dict[str, Any]:
     before = {name: column.copy() for name, column in sim.agents.by_id()._asdict().items()}
     for stage in sim.stages:
         if stage.name in ("admit", "move") and stage.wanted(sim.world):
-            run(stage.calls(sim.world))
+            run(stage.launches(sim.world))
     return before
 
 

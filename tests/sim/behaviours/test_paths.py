@@ -23,7 +23,7 @@ def readers(sim: Simulation) -> tuple[set[int], set[int]]:
     """The destinations whose fields the next step reads at least, and at most: before *sight*, who might find its goal."""
     columns: Any = sim.agents.by_id()
     phase = columns.id + sim.tick
-    blind = (phase % sim.optimizations.stagger.paths == 0) & (columns.sees == 0)
+    blind = (phase % sim.optimizations.stagger.paths == 0) & (columns.goal_visible == 0)
     looks = phase % sim.optimizations.stagger.sight == 0
     return set(columns.goal[blind & ~looks].tolist()), set(columns.goal[blind].tolist())
 

@@ -7,19 +7,19 @@ from typing import Any
 import numpy as np
 import pytest
 import reference_caps as reference
+from crowd_demo.sim.metrics.avoidance_error import EXACT, FRESH, exact_error, pushes
 from crowds import open_world, refresh_rules, shuffle, simulation
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crowd_demo.sim.metrics.bias import bias
-from crowd_demo.sim.metrics.push_error import EXACT, FRESH, exact_error, pushes
 
 ROOM = open_world(300, 220)
 examples = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def capped(behaviour: str, cap: str, agents: int, **more: Any) -> Any:
-    return simulation(agents=agents, behaviour=behaviour, optimizations__cap=cap, **ROOM, **more)
+    return simulation(agents=agents, behaviour=behaviour, optimizations__neighbour_limit=cap, **ROOM, **more)
 
 
 def limits(sim: Any) -> tuple[Any, Any]:
@@ -27,10 +27,10 @@ def limits(sim: Any) -> tuple[Any, Any]:
 
 
 def kept_by(sim: Any, columns: Any) -> list[list[int]]:
-    caps, agents = sim.see.caps(sim.world), range(len(columns.x))
-    if caps.nearest:
-        return [reference.nearest_kept(columns, i, caps.neighbours, *limits(sim)) for i in agents]
-    return [reference.first_kept(columns, sim.world.grid, i, caps.scanned, caps.neighbours, *limits(sim)) for i in agents]
+    limits, agents = sim.interaction.limits(sim.world), range(len(columns.x))
+    if limits.nearest:
+        return [reference.nearest_kept(columns, i, limits.neighbours, *limits(sim)) for i in agents]
+    return [reference.first_kept(columns, sim.world.grid, i, limits.scanned, limits.neighbours, *limits(sim)) for i in agents]
 
 
 @pytest.mark.parametrize("behaviour, avoidance", [("flock", "push"), ("crowd", "push"), ("crowd", "anticipate"),
@@ -78,7 +78,7 @@ def test_order_in_memory_workers_structure_and_lanes_change_nothing(behaviour: s
 def test_a_cap_that_nobody_reaches_changes_nothing() -> None:
     hashes = set()
     for cap in ("none", "first", "nearest"):
-        sim = capped("flock", cap, 60, flock__cap_scanned=100, flock__cap_neighbours=64)
+        sim = capped("flock", cap, 60, flock__limit_scanned=100, flock__limit_kept=64)
         sim.step(30)
         hashes.add(sim.state_hash())
         assert sim.profile.counters.get("cap_hits", 0) == 0
@@ -92,17 +92,17 @@ def test_hits_and_counts() -> None:
     assert counters["cap_hits"] == 200
     assert counters["scanned_max"] == counters["candidates_per_agent"] == 10
     assert counters["found_max"] == counters["found_mean"] == counters["neighbours_per_agent"] == 10
-    sim.optimizations.cap = "nearest"
+    sim.optimizations.neighbour_limit = "nearest"
     sim.step()
     assert sim.profile.counters["found_max"] > sim.profile.counters["neighbours_per_agent"]
-    sim.optimizations.cap = "none"
+    sim.optimizations.neighbour_limit = "none"
     sim.step()
     assert "cap_hits" not in sim.profile.counters
 
 
 @pytest.mark.parametrize("cap", ["none", "first", "nearest"])
 def test_bias_is_the_mean_direction_to_the_kept_and_to_all(cap: str) -> None:
-    sim = capped("flock", cap, 150, flock__cap_neighbours=3)
+    sim = capped("flock", cap, 150, flock__limit_kept=3)
     got = bias(sim)
     columns = sim.agents.by_id()
     every = [reference.nearest_kept(columns, i, 150, *limits(sim)) for i in range(150)]
@@ -116,7 +116,7 @@ def test_bias_is_the_mean_direction_to_the_kept_and_to_all(cap: str) -> None:
 def test_the_first_found_lie_on_one_side_and_the_nearest_all_around() -> None:
     sides = {}
     for cap in ("first", "nearest"):
-        sim = simulation(agents=3000, behaviour="flock", optimizations__cap=cap, flock__cap_neighbours=5,
+        sim = simulation(agents=3000, behaviour="flock", optimizations__neighbour_limit=cap, flock__limit_kept=5,
                          **open_world(600, 600))
         sides[cap] = bias(sim)
     assert sides["first"].kept[1] < -0.2
@@ -127,7 +127,7 @@ def test_the_first_found_lie_on_one_side_and_the_nearest_all_around() -> None:
 def test_the_error_is_nothing_where_nobody_reaches_the_cap_and_grows_as_it_falls() -> None:
     errors = []
     for most in (64, 8, 2):
-        sim = capped("flock", "nearest", 200, flock__cap_neighbours=most)
+        sim = capped("flock", "nearest", 200, flock__limit_kept=most)
         sim.step(5)
         errors.append(exact_error(sim).mean)
     assert errors[0] == 0 < errors[1] < errors[2]

@@ -40,9 +40,9 @@ def scatter(sim: Any, kind: str, seed: int) -> None:
 
 def pushes(sim: Any) -> tuple[Any, Any]:
     """Run a step as far as the see stage; what everybody was asked for, in id order."""
-    run_through(sim, "see")
+    run_through(sim, "interaction")
     columns = sim.agents.by_id()
-    return columns.push_x.copy(), columns.push_y.copy()
+    return columns.avoidance_x.copy(), columns.avoidance_y.copy()
 
 
 def expected(sim: Any) -> tuple[Any, Any, Any]:
@@ -75,7 +75,7 @@ def test_every_path_equals_brute_force(behaviour: str, avoidance: str, simd: str
     got_x, got_y = pushes(sim)
     assert np.array_equal(got_x, want_x)
     assert np.array_equal(got_y, want_y)
-    assert sim.see.memory(sim.world).strips.counters[:, NEIGHBOURS].sum() == neighbours_of.sum()
+    assert sim.interaction.memory(sim.world).strips.counters[:, NEIGHBOURS].sum() == neighbours_of.sum()
 
 
 FLOCKS: dict[str, dict[str, Any]] = {
@@ -102,7 +102,7 @@ def test_every_kind_of_flock_equals_brute_force(flock: str, n: int, kind: str, s
     got_x, got_y = pushes(sim)
     assert np.array_equal(got_x, want_x)
     assert np.array_equal(got_y, want_y)
-    assert sim.see.memory(sim.world).strips.counters[:, NEIGHBOURS].sum() == neighbours_of.sum()
+    assert sim.interaction.memory(sim.world).strips.counters[:, NEIGHBOURS].sum() == neighbours_of.sum()
 
 
 @pytest.mark.parametrize("behaviour, flock", [("flock", "as ever"), ("flock", "offset"), ("flock", "half blind"),
@@ -120,7 +120,7 @@ def test_sums_that_are_settled_often_are_the_same(behaviour: str, flock: str, n:
                              optimizations__stagger__avoidance=1, **ROOM,
                              **{f"flock__{key}": value for key, value in FLOCKS[flock].items()})
             scatter(sim, kind, seed)
-            found.append((*pushes(sim), sim.see.memory(sim.world).strips.counters[:, NEIGHBOURS].sum()))
+            found.append((*pushes(sim), sim.interaction.memory(sim.world).strips.counters[:, NEIGHBOURS].sum()))
     assert all(np.array_equal(in_lanes, alone) for in_lanes, alone in zip(*found, strict=True))
 
 
@@ -172,8 +172,8 @@ def test_stagger_looks_at_least_once_a_period_and_keeps_the_answer_between() -> 
         before = sim.agents.by_id()
         sim.step()
         after = sim.agents.by_id()
-        looked = after.look_at != before.look_at
-        assert np.array_equal(after.push_x[~looked], before.push_x[~looked])
+        looked = after.next_update != before.next_update
+        assert np.array_equal(after.avoidance_x[~looked], before.avoidance_x[~looked])
         waited = np.where(looked, 0, waited + 1)
         assert waited.max() < 3
     assert sim.profile.counters["due"] < 300

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from crowd_demo.sim.metrics.avoidance_error import EXACT, FEW, KEPT, MEETS, SAMPLE, affordable, avoidance_error, spread
 from crowds import BIRTHS_AND_DEATHS, CRATES, CROWD, FLOCK, ROPE, Settings, simulation
 from numba.core.dispatcher import Dispatcher
 
 from crowd_demo.app.compiling.ahead import Ahead
-from crowd_demo.compute.jit import compile_calls
+from crowd_demo.compute.jit import compile_launches
 from crowd_demo.config.loader import load_config
 from crowd_demo.registry.techniques import STRUCTURES
-from crowd_demo.sim.metrics.push_error import EXACT, FEW, KEPT, MEETS, SAMPLE, affordable, push_error, spread
-from crowd_demo.sim.metrics.readings import METERS, Readings, calls_ahead
+from crowd_demo.sim.metrics.readings import METERS, Readings, launches_to_compile
 from crowd_demo.sim.simulation import Simulation
 
 LIFE = {**FLOCK, **BIRTHS_AND_DEATHS}
@@ -31,10 +31,10 @@ def test_every_meter_has_its_reading() -> None:
 @pytest.mark.parametrize("config", [CROWD, FLOCK, CRATES, ROPE, LIFE],
                          ids=["crowd", "flock", "crates", "rope", "life"])
 @pytest.mark.parametrize("switches", [
-    {}, {"cap": "first"}, {"cap": "nearest", "neighbours": "kd_tree"}, {"neighbours": "field"}, {"neighbours": "linked"},
+    {}, {"neighbour_limit": "first"}, {"neighbour_limit": "nearest", "neighbours": "kd_tree"}, {"neighbours": "field"}, {"neighbours": "linked"},
     {"neighbours": "aabb_tree", "rebuild": 5},
     {"neighbours": "z_grid", "simd": "false"}, {"curve": "morton", "reorder__every": 3},
-    {"removal": "deferred", "cap": "first"},
+    {"removal": "deferred", "neighbour_limit": "first"},
 ], ids=str)
 def test_measuring_changes_nothing_now_or_later(config: Settings, switches: dict[str, Any]) -> None:
     sims = [simulation(**config, **{f"optimizations__{path}": value for path, value in switches.items()}) for _ in range(2)]
@@ -51,9 +51,9 @@ def test_measuring_changes_nothing_now_or_later(config: Settings, switches: dict
 @pytest.mark.parametrize(("switches", "names"), [
     ({}, {"stagger", "ages", "locality"}),
     ({"stagger__avoidance": 1}, {"locality"}),
-    ({"stagger__avoidance": 1, "cap": "first"}, {"cap", "bias", "locality"}),
+    ({"stagger__avoidance": 1, "neighbour_limit": "first"}, {"neighbour_limit", "bias", "locality"}),
     ({"stagger__avoidance": 1, "neighbours": "field"}, {"field", "locality"}),
-    ({"stagger__avoidance": 1, "neighbours": "field", "cap": "first"}, {"cap", "bias", "locality"}),
+    ({"stagger__avoidance": 1, "neighbours": "field", "neighbour_limit": "first"}, {"neighbour_limit", "bias", "locality"}),
 ])
 def test_meters_apply_where_a_technique_is_approximate(switches: dict[str, Any], names: set[str]) -> None:
     sim = simulation(**FLOCK, **{f"optimizations__{path}": value for path, value in switches.items()})
@@ -63,10 +63,11 @@ def test_meters_apply_where_a_technique_is_approximate(switches: dict[str, Any],
 @pytest.mark.parametrize("cap", ["none", "first"])
 @pytest.mark.parametrize("neighbours", STRUCTURES)
 def test_no_meter_compiles_what_was_not_compiled_ahead(neighbours: str, cap: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    config = load_config("20k-flock", ["agents=300", f"optimizations.neighbours={neighbours}", f"optimizations.cap={cap}"])
-    compile_calls(Ahead(config).missing(config.optimizations))
+    config = load_config("20k-flock",
+                         ["agents=300", f"optimizations.neighbours={neighbours}", f"optimizations.neighbour_limit={cap}"])
+    compile_launches(Ahead(config).missing(config.optimizations))
     sim = Simulation(config)
-    assert list(calls_ahead(sim))
+    assert list(launches_to_compile(sim))
     sim.step()
     monkeypatch.setattr(Dispatcher, "compile", lambda kernel, signature: pytest.fail(f"{kernel} is compiled"))
     measured(sim)
@@ -77,8 +78,8 @@ def test_no_meter_compiles_what_was_not_compiled_ahead(neighbours: str, cap: str
 def test_a_crowd_on_one_point_is_sampled_sparsely(settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crowd_demo.sim.metrics.push_error.MEETS", 20_000)
     sim = simulation("1k", agents=1000, map="null", spawn__pattern="point", **settings)
-    push_error(sim, KEPT, EXACT)
-    assert 10_000 <= sim.see.candidates_met(sim.world) <= 20_000
+    avoidance_error(sim, KEPT, EXACT)
+    assert 10_000 <= sim.interaction.candidates_met(sim.world) <= 20_000
 
 
 @pytest.mark.parametrize(("met", "agents"), [(0, SAMPLE), (FEW, SAMPLE), (MEETS, FEW), (10 * MEETS * FEW, 1)])

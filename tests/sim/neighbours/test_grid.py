@@ -65,7 +65,7 @@ def test_grid_lists_the_agents_of_each_cell(n: int, cell: float, seed: int, work
     agents: Agents[Any] = Agents(PeopleColumns)
     agents.spawn(id=np.arange(n), x=rng.uniform(0, 300, n), y=rng.uniform(0, 200, n))
     grid = Grid(agents, 300, 200, 25, cell, workers)
-    run(grid.calls())
+    run(grid.launches())
     grid.built()
     got = [grid.order[a:b].tolist() for a, b in zip(grid.start, grid.start[1:], strict=False)]
     c = agents.columns

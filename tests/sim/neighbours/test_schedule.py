@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from crowd_demo.sim.metrics.avoidance_error import ages, stagger_error
 from crowds import open_world, shuffle, simulation
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-from crowd_demo.sim.metrics.push_error import ages, stagger_error
 
 FAST_BIRDS = {"behaviour": "flock", "agents": 200, "flock__speed_max": 2000, "optimizations__reorder__every": 3,
               **open_world(700, 600)}
@@ -29,10 +28,10 @@ def test_nobody_waits_longer_than_the_period_and_ages_tell(simd: bool, script: l
         if mixed:
             shuffle(sim, steps)
         for _ in range(steps):
-            before = sim.agents.by_id().look_at
+            before = sim.agents.by_id().next_update
             sim.step()
             now = sim.tick - 1
-            looked = sim.agents.by_id().look_at != before
+            looked = sim.agents.by_id().next_update != before
             assert looked[deadline <= now].all()
             looked_at[looked] = now
             deadline = np.where(looked, now + period, np.minimum(deadline, now + period))
@@ -58,9 +57,9 @@ def test_by_id_the_same_agents_look_every_period() -> None:
     sim = simulation(agents=100, map="null", optimizations__stagger__by="id", optimizations__stagger__avoidance=5)
     sim.step(5)
     for _ in range(10):
-        tick, before = sim.tick, sim.agents.by_id().look_at
+        tick, before = sim.tick, sim.agents.by_id().next_update
         sim.step()
-        looked = np.flatnonzero(sim.agents.by_id().look_at != before)
+        looked = np.flatnonzero(sim.agents.by_id().next_update != before)
         assert looked.tolist() == [identity for identity in range(100) if (tick + identity) % 5 == 0]
 
 
@@ -85,12 +84,12 @@ def test_the_error_is_what_the_next_step_shows() -> None:
     for sim in sims:
         sim.step(50)
     error = stagger_error(sims[0]).mean
-    sims[1].agents.columns.look_at[:] = 0
+    sims[1].agents.columns.next_update[:] = 0
     pushes = []
     for sim in sims:
         sim.step()
         columns = sim.agents.by_id()
-        pushes.append([columns.push_x.astype(float), columns.push_y.astype(float)])
+        pushes.append([columns.avoidance_x.astype(float), columns.avoidance_y.astype(float)])
     kept, fresh = pushes
     off = np.hypot(kept[0] - fresh[0], kept[1] - fresh[1])
     assert error == pytest.approx(off.mean() / np.hypot(*fresh).mean(), rel=1e-6)

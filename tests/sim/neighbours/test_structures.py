@@ -219,9 +219,9 @@ def test_leaves_are_renewed_however_often_agents_are_sorted(when: str, every: in
 def test_only_groups_where_somebody_is_due_are_asked_for(neighbours: str) -> None:
     sim = crowd(neighbours, 800, 2, stagger__avoidance=4, leaf_size=8)
     sim.step(3)
-    runs, turn = build(sim).candidates(), sim.world.turn
-    look_at = sim.agents.columns.look_at
-    due = (look_at < turn.due_below) | (look_at > turn.due_above)
+    runs, turn = build(sim).candidates(), sim.world.schedule
+    next_update = sim.agents.columns.next_update
+    due = (next_update < turn.due_below) | (next_update > turn.due_above)
     groups = int(runs.groups[0])
     waiting = [due[runs.order[runs.start[g]:runs.start[g + 1]]].any() for g in range(groups)]
     assert [bool(runs.count[g]) for g in range(groups)] == waiting and 0 < sum(waiting) < groups

@@ -61,8 +61,8 @@ def test_springs_are_the_models(pattern: str) -> None:
     pull_x, pull_y = reference_links.pulls(before.x, before.y, before.vx, before.vy, sim.links.ends, rules,
                                            both=pattern != "column")
     wanted = reference_links.velocities(before, pull_x, pull_y, rules)
-    for call in sim.links.calls(sim.world):
-        call.run()
+    for launch in sim.links.launches(sim.world):
+        launch.run()
     after, ids = sim.agents.by_id(), np.arange(160)
     acted = ~pinned(ids, sim.config) & ((pattern != "column") | (ids % 16 != 0))
     assert np.abs(pull_x).max() > 1 and acted.sum() >= 144
@@ -81,7 +81,7 @@ def test_pins_and_all_others_move_as_the_oracle_says(pattern: str, behaviour: st
         rules, link_rules = refresh_rules(sim), sim.links.rules(sim.world)
         sim.step()
         now = sim.agents.by_id()
-        wanted = type(wanted)(*map(np.copy, wanted._replace(push_x=now.push_x, push_y=now.push_y)))
+        wanted = type(wanted)(*map(np.copy, wanted._replace(avoidance_x=now.avoidance_x, avoidance_y=now.avoidance_y)))
         reference_links.step(wanted, sim.links.ends, pins, link_rules, partial(move, rules=rules, ground=sim.world.ground),
                              both=pattern != "column")
         for name in ("x", "y", "vx", "vy"):

@@ -21,7 +21,7 @@ WIDE = {"agents": 300, **open_world(900, 700)}
 @pytest.mark.parametrize("simd", ["true", "false"])
 def test_the_drift_meter_adds_the_longest_move_of_each_step(behaviour: str, simd: str) -> None:
     sim = simulation(behaviour=behaviour, optimizations__simd=simd, optimizations__reorder__when="off",
-                     optimizations__contact=0, **WIDE)
+                     optimizations__overlap_passes=0, **WIDE)
     sim.populate(250)  # the last register holds some who have left
     units = 0.0
     start = sim.agents.by_id()
@@ -38,7 +38,7 @@ def test_the_drift_meter_adds_the_longest_move_of_each_step(behaviour: str, simd
 
 
 def test_the_drift_meter_adds_what_contact_moves() -> None:
-    sim = simulation(behaviour="crowd", optimizations__reorder__when="off", optimizations__contact=2, **WIDE)
+    sim = simulation(behaviour="crowd", optimizations__reorder__when="off", optimizations__overlap_passes=2, **WIDE)
     start = sim.agents.by_id()
     sim.step(40)
     now = sim.agents.by_id()

@@ -26,7 +26,7 @@ def floats(*values: float) -> Array:
 
 def count(crowding: Crowding, terrain: Terrain, tick: int, x: Array, y: Array) -> Array:
     """Make a step; return the new prices."""
-    run(crowding.calls(tick, x, y, len(x), terrain.walls))
+    run(crowding.launches(tick, x, y, len(x), terrain.walls))
     crowding.keep()
     return crowding.prices(tick).tiles[NEW]
 

@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as hnp
 from reference_terrain import reference_ways
 from terrains import REAL_MAPS, all_fields, grids, make_fields, town, way_costs
 
-from crowd_demo.compute.jit import compile_calls, is_compiled
+from crowd_demo.compute.jit import compile_launches, is_compiled
 from crowd_demo.config.map_data import FLOOR, WALL, MapData
 from crowd_demo.config.maps import read_map
 from crowd_demo.sim.terrain.crowding import DEAREST, PLAIN, Crowding, Prices
@@ -191,6 +191,6 @@ def test_a_world_without_destinations_has_no_fields() -> None:
 
 def test_the_kernels_can_be_compiled_ahead() -> None:
     terrain = Terrain(None, 100, 100)
-    calls = FlowFields(terrain).calls(terrain, Crowding(terrain).prices(0), 1)
-    compile_calls(calls)
-    assert all(is_compiled(call) for call in calls)
+    launches = FlowFields(terrain).launches(terrain, Crowding(terrain).prices(0), 1)
+    compile_launches(launches)
+    assert all(is_compiled(launch) for launch in launches)

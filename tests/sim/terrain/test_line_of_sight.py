@@ -13,16 +13,16 @@ from terrains import REAL_MAPS, grids, terrain_of, town
 
 from crowd_demo.config.maps import read_map
 from crowd_demo.sim.terrain.ground import WallField, ground_of
-from crowd_demo.sim.terrain.line_of_sight import sees, surely_hidden
+from crowd_demo.sim.terrain.line_of_sight import in_sight, surely_hidden
 from crowd_demo.sim.terrain.tiles import TILE_STEPS, Terrain, Walls
 
 F = np.float32
 
 
 def looks(walls: Walls, a: Point, b: Point) -> bool:
-    """`sees` between points in steps of 1/256 unit; it has to agree from both sides."""
+    """`goal_visible` between points in steps of 1/256 unit; it has to agree from both sides."""
     points = [F(value) / F(TILE_STEPS) for value in (*a, *b)]
-    there, back = sees(walls, *points), sees(walls, *points[2:], *points[:2])
+    there, back = in_sight(walls, *points), in_sight(walls, *points[2:], *points[:2])
     assert there is back
     return bool(there)
 
@@ -57,7 +57,7 @@ def test_the_quick_look_is_sure_only_of_what_is_hidden(blocked: np.ndarray, tile
     ground, walls = ground_of(terrain, 0.0, WallField(terrain, 1.0)), terrain.walls
     limits = float(ground.limit_x), float(ground.limit_y), float(walls.width), float(walls.height)
     x, y, to_x, to_y = (F(data.draw(st.floats(0, limit, width=32))) for limit in limits)
-    assert not (surely_hidden(ground, x, y, to_x, to_y) and sees(walls, x, y, to_x, to_y))
+    assert not (surely_hidden(ground, x, y, to_x, to_y) and in_sight(walls, x, y, to_x, to_y))
 
 
 @pytest.mark.quick
@@ -94,7 +94,7 @@ def test_sight_is_exact_on_real_maps(name: str) -> None:
         # A tenth of the way to a random place: near enough to be in sight now and then.
         bx, by = ax + (near_x - ax) / F(10), ay + (near_y - ay) / F(10)
         a, b = (int(ax * TILE_STEPS), int(ay * TILE_STEPS)), (int(bx * TILE_STEPS), int(by * TILE_STEPS))
-        clear = sees(terrain.walls, ax, ay, bx, by)
+        clear = in_sight(terrain.walls, ax, ay, bx, by)
         assert clear is reference_sees(terrain.blocked, side, a, b)
         seen += clear
     assert 20 < seen < 200  # both answers were given
@@ -122,5 +122,5 @@ def test_sight_is_exact_on_real_maps(name: str) -> None:
 def test_sight_is_what_the_eye_says(rows: tuple[str, ...], a: tuple[float, float], b: tuple[float, float],
                                     clear: bool) -> None:
     terrain = town(*rows, width=len(rows[0]), height=len(rows))
-    assert sees(terrain.walls, F(a[0]), F(a[1]), F(b[0]), F(b[1])) is clear
-    assert sees(terrain.walls, F(b[0]), F(b[1]), F(a[0]), F(a[1])) is clear
+    assert in_sight(terrain.walls, F(a[0]), F(a[1]), F(b[0]), F(b[1])) is clear
+    assert in_sight(terrain.walls, F(b[0]), F(b[1]), F(a[0]), F(a[1])) is clear

@@ -3,7 +3,7 @@
 import numpy as np
 
 from crowd_demo.compute.arrays import Floats
-from crowd_demo.compute.jit import Call, call, kernel
+from crowd_demo.compute.jit import Launch, kernel, launch
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.world import World
 from toys.mishaps import happen, misplace
@@ -39,6 +39,6 @@ class Brake(Stage):
     def wanted(self, world: World) -> bool:
         return bool(world.options.brake)
 
-    def calls(self, world: World) -> tuple[Call, ...]:
+    def launches(self, world: World) -> tuple[Launch, ...]:
         columns, keep = world.agents.columns, np.float32(1 - world.options.brake / 10)
-        return (call(slow_down, world.workers, columns.vx, columns.vy, world.agents.count, keep),)
+        return (launch(slow_down, world.workers, columns.vx, columns.vy, world.agents.count, keep),)

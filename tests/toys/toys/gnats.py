@@ -77,7 +77,7 @@ def perceive(rules, me, other):
 @implements(steering.steer, GnatRules)
 def steer(rules, ground, columns, at, x, y, vx, vy):
     identity = to_float(pick(columns.id, at, x))
-    return vx + rules.dt * (pick(columns.push_x, at, x) + np.float32(1) - identity * np.float32(0.01)), vy
+    return vx + rules.dt * (pick(columns.avoidance_x, at, x) + np.float32(1) - identity * np.float32(0.01)), vy
 
 
 class Gnats(Behaviour):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Ints
-from crowd_demo.compute.jit import Call
+from crowd_demo.compute.jit import Launch
 from crowd_demo.render.colours.base import ColourMode, Legend
 from crowd_demo.render.inks import RGB
 from crowd_demo.sim.simulation import Simulation
@@ -38,7 +38,7 @@ class Plain(ColourMode):
         happen("colours")
         return ((250, 250, 250),)
 
-    def calls(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Call, ...]:
+    def launches(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Launch, ...]:
         return ()
 
     def legend(self, sim: Simulation) -> Legend:
