@@ -59,6 +59,12 @@ def refresh_rules(sim: Simulation) -> Any:
     return sim.world.rules
 
 
+def neighbours_met(sim: Simulation) -> int:
+    """How many neighbours all agents together met when the interaction last ran."""
+    counters = sim.interaction.counters(sim.world)
+    return round(counters["neighbours_per_agent"] * counters["due"])
+
+
 def run_through(sim: Simulation, last: str) -> None:
     """Begin a step and stop behind the stage of that name."""
     refresh_rules(sim)

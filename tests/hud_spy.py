@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pygame
+from crowds import open_world, simulation
 from numpy.typing import NDArray
 
 from crowd_demo.app.input.events import MOUSE
 from crowd_demo.config.keys import ACTIONS, keys_of
 from crowd_demo.config.model import Config
-from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.profile import Profile
-from crowd_demo.registry.entries import Situation, load
-from crowd_demo.registry.techniques import STRUCTURES
 from crowd_demo.render.hud.canvas import TEXT, Colour, Pen
 from crowd_demo.render.hud.help import Help
 from crowd_demo.render.hud.hud import Hud
@@ -76,28 +73,12 @@ def measured(frames: int = 50) -> Profile:
     return profile
 
 
-class Crowd(SimpleNamespace):
-    """As much of a simulation as the HUD reads."""
-
-    @property
-    def situation(self) -> Situation:
-        obeyed = load(STRUCTURES[self.optimizations.neighbours]).OBEYS
-        return Situation(self.optimizations.get, obeyed, self.behaviour.techniques, self.life.active)
-
-    @property
-    def world(self) -> SimpleNamespace:
-        return SimpleNamespace(cap=self.optimizations.neighbour_limit, grid=SimpleNamespace(cell=32.0))
-
-
-def life(active: bool = False) -> SimpleNamespace:
-    return SimpleNamespace(active=active, population=lambda: np.arange(90, 101, dtype=np.int32))
-
-
 def crowd(**states: int) -> Any:
-    """A flock that, unlike the real one, also looks for paths and may have states."""
-    behaviour = SimpleNamespace(techniques=PATHS, structures={"field": None})
-    return Crowd(agents=SimpleNamespace(count=100), profile=measured(), states=lambda: states, behaviour=behaviour,
-                 optimizations=Optimizations(), life=life())
+    """A flock of which some steps have been measured; unlike a real one it also looks for paths and may have states."""
+    sim: Any = simulation("1k", behaviour="flock", agents=100, **open_world(4000, 3000))
+    sim.profile, sim.states, sim.behaviour.techniques = measured(), lambda: states, PATHS
+    sim.life.population = lambda: np.arange(90, 101, dtype=np.int32)
+    return sim
 
 
 def picture(size: tuple[int, int] = (1280, 720)) -> pygame.Surface:

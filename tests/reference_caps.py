@@ -1,4 +1,4 @@
-"""Slow, obvious versions of the caps: whom an agent keeps, and what those ask of it."""
+"""Slow, obvious versions of the limits: whom an agent keeps, and what those ask of it."""
 
 from __future__ import annotations
 

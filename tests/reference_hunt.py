@@ -11,7 +11,7 @@ from reference_flock import flock_push, fly, inv_root, nearest_push, urge
 
 
 def hunt_push(columns: Any, rules: Any, most: int) -> tuple[Any, Any, Any]:
-    """(push_x, push_y, neighbours) that *see* gives: each kind flocks by itself; `most` nearest, or 0 for all in view."""
+    """(x, y, neighbours) that *interaction* gives: each kind flocks by itself; `most` nearest, or 0 for all in view."""
     avoidance_x, avoidance_y, met = np.zeros(len(columns.x), F), np.zeros(len(columns.x), F), np.zeros(len(columns.x), int)
     for kind in (0, 1):
         of = columns.kind == kind

@@ -31,13 +31,3 @@ class ListedIds:
 
     def compact(self) -> None:
         self.slots = [identity for identity in self.slots if identity is not None]
-
-
-def linear_bytes(component: int, entities: int) -> int:
-    """The plain table: an array by entity id, and one bit an entity that says whether it is there."""
-    return component * entities + -(-entities // 8)
-
-
-def sparse_bytes(component: int, entities: int, used: float) -> float:
-    """A sparse set: two ints an entity, and components only for the used share of them."""
-    return 2 * 4 * entities + component * entities * used

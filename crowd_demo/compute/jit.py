@@ -30,7 +30,7 @@ from crowd_demo.registry import texts
 # isort: split
 import numba
 
-__all__ = ["CACHE_LASTS", "Call", "Kernel", "call", "compile_calls", "device", "is_compiled", "is_on_disk", "kernel",
+__all__ = ["CACHE_LASTS", "Kernel", "Launch", "compile_launches", "device", "is_compiled", "is_on_disk", "kernel", "launch",
            "make_compiler_ready", "max_threads", "run", "threading_layer"]
 
 P = ParamSpec("P")
@@ -89,7 +89,7 @@ class Compiled(Protocol):
 
 
 class Launch(NamedTuple):
-    """A kernel and its arguments, to be run, compiled ahead or counted. `call` makes it.
+    """A kernel and its arguments, to be run, compiled ahead or counted; `launch` makes it.
 
     The first argument of a kernel is its number of workers: as many threads as there are share them. A `@device` function
     may be called too: it has no workers, and runs in the calling thread.
@@ -116,13 +116,16 @@ class Launch(NamedTuple):
 
 
 def launch(kernel: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> Launch:
-    """Return the call of a kernel with these arguments; the type checker checks them against the kernel's signature."""
+    """Return the launch of a kernel with these arguments; the type checker checks them against the kernel's signature."""
     assert not kwargs, "kernels take their arguments by position"
     return Launch(kernel, args)
 
 
+Call, call = Launch, launch  # former names, for plugins, until 0.3
+
+
 def run(launches: Iterable[Launch]) -> None:
-    """Run the calls in order."""
+    """Run the kernels in order."""
     for each in launches:
         each.run()
 

@@ -27,10 +27,10 @@ def _in_order(section: Section, low: str, high: str) -> None:
 
 
 class BehaviourSettings(Section):
-    """What every behaviour has: how many neighbours of an agent the technique `cap` keeps."""
+    """What every behaviour has: how many neighbours of an agent the technique `neighbour_limit` keeps."""
 
-    limit_scanned: Whole = number(48, 0, 65_536, "agents", "cap first: scan at most so many others")
-    limit_kept: Whole = number(10, 0, 64, "neighbours", "cap first and nearest: keep at most so many")
+    limit_scanned: Whole = number(48, 0, 65_536, "agents", "first: scan at most so many others")
+    limit_kept: Whole = number(10, 0, 64, "neighbours", "first and nearest: keep at most so many")
 
     def flow_fields(self, marked: int) -> int:
         """How many flow fields it follows on a map with so many marked destinations."""
@@ -60,21 +60,21 @@ class PeopleSettings(Paced):
     wait_s: float = number(30, 0, 3600, "seconds", "pause at a goal")
     stuck_s: float = number(1.5, 0, 3600, "seconds", "without progress for so long an agent counts as stuck")
     wiggle: Speed = number(18, 0, 10_000, SPEED, "sideways speed with which a stuck agent frees itself")
-    push: float = number(1.0, 0, 100, "", "weight of avoidance against the wish to walk on")
-    away: float = number(0.75, 0, 100, "", "anticipate: weight of the push of who is near")
+    avoid_weight: float = number(1.0, 0, 100, "", "weight of avoidance against the wish to walk on")
+    repulsion: float = number(0.75, 0, 100, "", "anticipate: weight of the push of who is near")
     behind: float = number(0.3, 0, 1, "", "anticipate: how much somebody straight behind counts")
     ahead_s: float = number(3, 0, 60, "seconds", "anticipate: how far people look ahead")
     gap: Length = number(36, 0, 4096, LENGTH, "anticipate: they step aside for whom they would pass nearer than this")
     aside: float = number(1.5, 0, 100, "", "anticipate: how far they turn for one such, as a part of straight on")
-    cap: float = number(1.3, 0, 10, "", "top speed as a multiple of the preferred speed")
-    stuck_cap: float = number(1.6, 0, 10, "", "the same while stuck")
+    max_speed_factor: float = number(1.3, 0, 10, "", "top speed as a multiple of the preferred speed")
+    stuck_max_speed_factor: float = number(1.6, 0, 10, "", "the same while stuck")
     arrive: Length = number(24, 0, 4096, LENGTH, "distance at which a goal counts as reached")
     response: float = number(4.0, 0, 1000, "1/s", "how fast the velocity follows the wish")
     destinations: Whole = number(12, 1, 64, "places", "drawn by the seed when the map marks none")
     destination_spread: Length = number(160, 0, 65_536, LENGTH, "goals lie so far around their destination")
     room: Area = number(800, 0, 1_000_000, "square units",
                         "all destinations together claim so much for each of the agents; 0: no areas, all are let in")
-    place: Area = number(405.6, 1, 1_000_000, "square units",
+    area_per_person: Area = number(405.6, 1, 1_000_000, "square units",
                          "what one person takes at a destination: who finds no room there queues")
     detour: float = number(2.0, 0, 100, "",
                            "a way through n people per m2 counts as 1 + detour * n^2 times as long, at most 32;"
@@ -142,7 +142,7 @@ class CratesSettings(BehaviourSettings):
     half_max: float = number(50, 0.1, 1024, LENGTH, "half a side of the largest")
     rarity: Whole = number(24, 0, 1000, "", "the higher, the rarer are large crates")
     gap: float = number(1, 0, 1024, LENGTH, "crates nearer than this push each other")
-    push: float = number(5, 0, 1000, "1/s", "how fast crates that overlap move apart")
+    repulsion: float = number(5, 0, 1000, "1/s", "how fast crates that overlap move apart")
     response: float = number(10, 0, 1000, "1/s", "how fast the velocity follows water and push")
     flow: float = number(60, 0, 10_000, SPEED, "of the water between two whirls")
     whirls: Whole = number(3, 1, 64, "whirls", "side by side, each way")

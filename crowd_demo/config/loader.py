@@ -17,6 +17,7 @@ from crowd_demo.config.explain import explain
 from crowd_demo.config.memory import too_large
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import find_config, find_map, list_maps
+from crowd_demo.registry.renames import current_path, rename_keys
 from crowd_demo.registry.texts import printable
 
 KeyPath = yaml12.KeyPath
@@ -104,7 +105,7 @@ class Source(NamedTuple):
     """A configuration, and where its values came from."""
 
     config: Config
-    locations: dict[KeyPath, Location]
+    locations: dict[KeyPath, Location]  # by present names
 
     @classmethod
     def read(cls, name_or_path: str | Path, overrides: Iterable[Override] = ()) -> Source:
@@ -118,17 +119,17 @@ class Source(NamedTuple):
             raise ConfigError(mistakes)
         return cls(config, locations)
 
-
     @classmethod
     def of(cls, data: dict[str, object], origin: str, overrides: Iterable[Override] = ()) -> Source:
         """The same for a whole configuration that the program wrote; its mistakes name the origin."""
         locations: dict[KeyPath, Location] = {(): Location(origin)}
+        twice = list(rename_keys(data))
         _forget_defaults(data, "window")
         for override in overrides:
             _apply(override, data, locations)
         config, found = _validate(data, Path())
-        if config is None or found:
-            raise ConfigError(Mistake(location_of(locations, key), key, text) for key, text in found)
+        if config is None or found or twice:
+            raise ConfigError(Mistake(location_of(locations, key), key, text) for key, text in twice + found)
         return cls(config, locations)
 
     def refuse(self, paths: Iterable[str], text: str) -> ConfigError:
@@ -160,6 +161,8 @@ def read_keys(name: str | Path, find: Callable[[str | Path], Path]) -> Read:
         raise ConfigError([Mistake(Location(str(path), 1), (), "must be lines of key: value")])
     locations = {key: Location(str(path), line) for key, line in document.lines.items()}
     mistakes = [Mistake(Location(str(path), line), key, text) for line, key, text in document.mistakes]
+    mistakes += [Mistake(location_of(locations, key), key, text) for key, text in rename_keys(document.data)]
+    locations = {current_path(key): location for key, location in locations.items()}
     return Read(path, document.data, locations, mistakes)
 
 
@@ -229,15 +232,16 @@ def _value(text: str) -> object:
 
 def _apply(override: Override, data: dict[str, object], locations: dict[KeyPath, Location]) -> None:
     """Put the value into the data, and add the sections around it that are missing."""
-    *parents, name = override.path
+    path = current_path(override.path)
+    *parents, name = path
     for depth, parent in enumerate(parents, 1):
         section = data.get(str(parent))
         if not isinstance(section, dict):
             section = data[str(parent)] = {}
-            locations[override.path[:depth]] = override.location
+            locations[path[:depth]] = override.location
         data = section
     data[str(name)] = override.value
-    locations[override.path] = override.location
+    locations[path] = override.location
 
 
 def _remove(data: dict[str, object], path: KeyPath) -> bool:

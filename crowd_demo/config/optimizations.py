@@ -13,6 +13,7 @@ from pydantic import ConfigDict, Field, ValidationError, create_model
 
 from crowd_demo.config.explain import close_to, explain
 from crowd_demo.config.section import WITHOUT_POINT, Section
+from crowd_demo.registry import renames
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, exactness
 
@@ -50,22 +51,29 @@ class _Live(Section):
 class _Techniques(_Live):
     """The values of the techniques by their dotted registry path, such as `stagger.avoidance`; also plain attributes."""
 
+    if not TYPE_CHECKING:
+        def __getattr__(self, name: str) -> Value:
+            """Plugins may read techniques by former names."""
+            if present := renames.TECHNIQUES.get(name):
+                return getattr(self, present)
+            return super().__getattr__(name)
+
     def get(self, path: str) -> Value:
         """The present value. Raises ValueError for a path that the registry does not know."""
-        known(path)
-        return reduce(getattr, path.split("."), self)  # type: ignore[return-value]
+        return reduce(getattr, known(path).split("."), self)  # type: ignore[return-value]
 
     def set(self, path: str, value: Value) -> None:
         """Set a value. Raises ValueError that says what is legal, and keeps the old value then."""
-        known(path)
-        *groups, name = path.split(".")
+        *groups, name = known(path).split(".")
         setattr(reduce(getattr, groups, self), name, value)
 
 
-def known(path: str) -> None:
-    """Raises ValueError for a path that is no technique's."""
+def known(path: str) -> str:
+    """Return the present name of a technique's path. Raises ValueError for one that is no technique's."""
+    path = renames.current(renames.TECHNIQUES, path)
     if path not in BY_PATH:
         raise ValueError(f"unknown technique {path[:40]!r}{close_to(path, BY_PATH)}; techniques: {', '.join(BY_PATH)}")
+    return path
 
 
 def _annotation(technique: Technique) -> object:

@@ -30,6 +30,7 @@ from crowd_demo.config.model import MOST_AGENTS, CameraSettings, Config
 from crowd_demo.config.optimizations import field_of
 from crowd_demo.config.resources import find_tour
 from crowd_demo.config.section import Problem, Section, Whole, number, refuse, section
+from crowd_demo.registry.renames import current_text
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 from crowd_demo.registry.texts import printable
 
@@ -60,7 +61,7 @@ TECHNIQUE = "set."  # before the path of a technique, in the name of a setting
 
 def on_one_line(text: object) -> object:
     """A text without the line ends of the file and without control characters."""
-    return printable(" ".join(text.split())) if isinstance(text, str) else text
+    return printable(" ".join(current_text(text).split())) if isinstance(text, str) else text
 
 
 Text = Annotated[str, BeforeValidator(on_one_line), Field(min_length=1, max_length=400)]

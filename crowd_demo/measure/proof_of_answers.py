@@ -1,4 +1,4 @@
-"""Answers: what *see* writes for a sample of agents, with the old values of techniques and with the new ones.
+"""Answers: what *interaction* writes for a sample of agents, with the old values of techniques and with the new ones.
 
 For crowds whose step is too long to be made beside the frames. A copy of the crowd stands still, and groups of agents that lie
 next to each other in memory are asked. Without an index, a group at a time. With one, four groups at a time, and all agents in

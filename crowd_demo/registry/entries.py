@@ -16,6 +16,8 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel
 
+from crowd_demo.registry.renames import with_present_methods
+
 Value = str | int | float | bool
 
 GROUPS = {  # of techniques, in the order in which they are shown
@@ -275,4 +277,4 @@ class Plugin(NamedTuple):
 def load(text: str) -> Any:
     """The object that "module:name" stands for."""
     module, _, name = text.partition(":")
-    return getattr(import_module(module), name)
+    return with_present_methods(getattr(import_module(module), name))

@@ -63,7 +63,7 @@ CROWD = {
 }
 MEMORY = {
     "sorts (ms)": Readout("How often agents were reordered in memory, and what the last time cost.",
-                          "Worth it as long as it costs less than see would grow until the next one."),
+                          "Worth it as long as it costs less than interaction would grow until the next one."),
     "since sort": Readout("Steps since agents were last reordered.", "See grows slowly with it."),
     "drift": Readout("How far anybody may have moved since the last reordering, in cells.",
                      "Below half a cell nearly all neighbours are still near in memory."),
@@ -84,10 +84,10 @@ ERRORS = {
                                   "Even bars are good: each step has the same work, and nobody waits longer than the period."),
     "stagger error": Readout("How wrong the pushes are that were kept from earlier steps, against a mean push, on a sample.",
                              "15 % (people) to 30 % (birds) at every third step is hardly seen; 50 % is."),
-    "limit error": Readout("How wrong pushes are for the neighbours that the cap leaves out, against a mean push, on a sample.",
+    "limit error": Readout("How wrong pushes are without the neighbours that the limit leaves out, against a mean push.",
                            "The nearest few err less than the first few."),
-    "mean direction to": Readout("The mean direction to all neighbours and to those that the cap keeps; 0 is evenly around.",
-                                 "If kept points elsewhere than all, the cap pushes the whole crowd aside."),
+    "mean direction to": Readout("The mean direction to all neighbours and to those that the limit keeps; 0 is evenly around.",
+                                 "If kept points elsewhere than all, the limit pushes the whole crowd aside."),
     "field error": Readout("How wrong pushes are that come from a smoothed field instead of pairs, the mean of a sample.",
                            "About 16 % of a mean push for birds."),
     "at worst": Readout("The largest such error of the sample, against a mean push.",

@@ -52,8 +52,9 @@ def _searches_grid(situation: Situation) -> bool:
 
 
 def _no_cells(situation: Situation) -> bool:
-    contact = "contact" in situation.behaviour and bool(situation.get("overlap_passes")) and situation.get("neighbours") != "none"
-    needed = situation.get("cull") == "grid" or contact or _searches_grid(situation)
+    passes = "overlap_passes" in situation.behaviour and situation.get("overlap_passes")
+    overlap = bool(passes) and situation.get("neighbours") != "none"
+    needed = situation.get("cull") == "grid" or overlap or _searches_grid(situation)
     return "cell_size" not in situation.structure and not needed
 
 
@@ -79,28 +80,28 @@ BUILT_IN: tuple[Technique, ...] = (
         " field instead",
         stage="interaction", key="1", group="search", inactive=_instead_of_a_field, approximate_if=(("neighbours", "field"),),
         moves_memory=True,
-        watch="candidates and useful: the fewer strangers an agent has to look at, the shorter is see; index and query are"
-              " what the structure itself costs",
+        watch="candidates and useful: the fewer strangers an agent has to look at, the shorter is interaction; index and query"
+              " are what the structure itself costs",
         source="cell lists: Hockney and Eastwood 1981; counting sort into cells: Green 2008, CUDA Particles, and Hoetzlein"
                " 2014; kd-tree: Bentley 1975; box tree: van den Bergen 1997"),
     Technique(
         "simd", (False, True), True, EXACT, "SIMD lanes",
         "sixteen agents a register, each candidate broadcast to all of them",
         stage="interaction", key="2", group="search", quick=False, inactive=_lanes_left,
-        watch="see and move, several times shorter although candidates grow: sixteen agents share them all",
+        watch="interaction and move, several times shorter although candidates grow: sixteen agents share them all",
         source="clusters of particles that share their candidates: Páll and Hess 2013 (GROMACS)"),
     Technique(
         "cell_size", ("auto", 16, 24, 32, 48, 64, 96), "auto", EXACT, "cell size",
         "side of a grid cell in world units; auto fits the radius of perception",
         stage="interaction", key="c", group="search", range=Range(float, 1, 4096), auto="grid.cell", inactive=_no_cells,
         approximate_if=(("neighbours", "field"), ("neighbour_limit", "first")), moves_memory=True,
-        watch="candidates: large cells let in strangers, small ones mean more cells to visit; least see is near auto",
+        watch="candidates: large cells let in strangers, small ones mean more cells to visit; least interaction is near auto",
         source="cells as wide as the range of the interaction: Hockney and Eastwood 1981"),
     Technique(
         "leaf_size", (4, 8, 16, 32, 64, 128, 256), 32, EXACT, "leaf size",
         "most agents in a leaf of a tree: small leaves mean many queries, large ones many candidates",
         stage="query", key="l", group="search", inactive=_unused("leaf_size"), moves_memory=True,
-        watch="query, which grows with small leaves, against candidates and see, which grow with large ones",
+        watch="query, which grows with small leaves, against candidates and interaction, which grow with large ones",
         source="kd-trees with buckets for leaves: Friedman, Bentley and Finkel 1977"),
     Technique(
         "rebuild", (1, 2, 4, 8, 16), 8, EXACT, "tree rebuilt",
@@ -109,38 +110,39 @@ BUILT_IN: tuple[Technique, ...] = (
         watch="index, which falls, while candidates hardly grow: old boxes that are fitted anew stay good for long",
         source="boxes refitted instead of a tree rebuilt: van den Bergen 1997"),
     Technique(
-        "neighbour_limit", ("none", "first", "nearest"), "none", EXACT, "neighbour_limit",
+        "neighbour_limit", ("none", "first", "nearest"), "none", EXACT, "neighbour limit",
         "keep only the first few neighbours found, which lie on one side, or the nearest; in the grid, without lanes",
         stage="interaction", key="k", group="search", inactive=lambda situation: situation.nearest,
         approximate_if=(("neighbour_limit", "first"), ("neighbour_limit", "nearest")),
-        watch="mean direction to: with first, kept points elsewhere than all; cap error; and see, which grows rather than"
-              " falls",
+        watch="mean direction to: with first, kept points elsewhere than all; limit error; and interaction, which grows rather"
+              " than falls",
         source="at most so many neighbours an agent: RVO2's maxNeighbors; birds heed the nearest six or seven: Ballerini and"
                " others 2008"),
     Technique(
         "avoidance", ("push", "anticipate"), "anticipate", MODEL, "avoidance",
         "how people keep apart: pushed away by whoever is near, or stepping aside in time for whom they would meet",
         stage="interaction", key="h", group="people", inactive=_unused("avoidance"),
-        watch="zoom in: with push people run into each other and bounce, with anticipate they go around; see takes longer",
+        watch="zoom in: with push people run into each other and bounce, with anticipate they go around; interaction takes"
+              " longer",
         source="nearest approach: Karamouzas and others 2009; a step to the predicted side: Xu and others 2021"),
     Technique(
-        "contact", (0, 1, 2, 3, 4), 2, MODEL, "contact",
+        "overlap_passes", (0, 1, 2, 3, 4), 2, MODEL, "overlap passes",
         "passes a step that move people apart whose bodies overlap",
-        stage="contact", key="j", group="people", inactive=_unused("contact"),
+        stage="contact", key="j", group="people", inactive=_unused("overlap_passes"),
         watch="zoom in on a jam: without it bodies lie on top of each other; contact takes as long as its passes",
         source="position based dynamics: Müller and others 2007; for crowds: Weiss and others 2017"),
     Technique(
         "reorder.when", ("off", "drift", "every"), "every", EXACT, "reorder",
         "move agents into cell order, so that neighbours in space are neighbours in memory",
         stage="interaction", key="3", group="memory", inactive=_unused("reorder.when"), moves_memory=True,
-        watch="near reads and L1 misses; see grows slowly when it is off, the more so the larger the crowd",
+        watch="near reads and L1 misses; interaction grows slowly when it is off, the more so the larger the crowd",
         source="particles sorted along their cells now and then: Ihmsen and others 2011"),
     Technique(
         "reorder.every", (1, 10, 60, 300), 60, EXACT, "every n steps",
         "steps from one reordering to the next",
         stage="reorder", key="e", group="memory", detail=True, range=Range(int, 1, 1000),
         inactive=_unused("reorder.when", ("reorder.when", "every")), moves_memory=True,
-        watch="reorder, which is paid for each sort, against near reads and see, which suffer as since sort grows",
+        watch="reorder, which is paid for each sort, against near reads and interaction, which suffer as since sort grows",
         source="particles sorted every so many steps: Ihmsen and others 2011"),
     Technique(
         "reorder.drift", (0.25, 0.5, 1, 2), 0.5, EXACT, "drift of cells",
@@ -153,7 +155,8 @@ BUILT_IN: tuple[Technique, ...] = (
         "curve", ("row", "morton", "hilbert"), "row", EXACT, "along a curve",
         "the curve through the cells along which the sorted grid's agents lie in memory",
         stage="reorder", key="o", group="memory", detail=True, inactive=_sorted_by_nothing, moves_memory=True,
-        watch="near reads, which fall more slowly after a sort along a curve, against reorder and see, which are dearer",
+        watch="near reads, which fall more slowly after a sort along a curve, against reorder and interaction, which take"
+              " longer",
         source="Morton 1966; Hilbert 1891"),
     Technique(
         "removal", ("swap_back", "shift", "deferred"), "swap_back", EXACT, "removal",
@@ -165,21 +168,23 @@ BUILT_IN: tuple[Technique, ...] = (
         "threads", ("auto", 1, 2, 4, 8), "auto", EXACT, "threads",
         "workers that share each stage",
         stage="interaction", key="t", group="time", range=Range(int, 1, 64), auto="workers", off=1,
-        watch="see, index and reorder, which become shorter where there is enough to do; top worker says how evenly it is"
-              " shared out",
+        watch="interaction, index and reorder, which become shorter where there is enough to do; top worker says how evenly it"
+              " is shared",
         source="shares taken from a common counter, as by OpenMP's dynamic schedule"),
     Technique(
         "stagger.avoidance", (1, 2, 3, 4, 8), 3, APPROXIMATE, "stagger avoidance",
         "update the push of the neighbours every n steps, and keep it in between",
         stage="interaction", key="4", group="time", range=Range(int, 1, 16),
-        watch="see, which falls nearly to one nth, and stagger error: how wrong the pushes are that were kept",
+        watch="interaction, which falls nearly to one nth, and stagger error: how wrong the pushes are that were kept",
         source="forces kept for some steps: Streett, Tildesley and Saville 1978; crowds that steer in some frames only:"
                " Reynolds 2006, Big Fast Crowds on PS3"),
     Technique(
         "stagger.by", ("place", "tile", "id"), "place", APPROXIMATE, "avoidance by",
         "who is updated in one step: bands of the world, square tiles all over it, or ids anywhere",
-        stage="interaction", key="b", group="time", detail=True, inactive=lambda situation: situation.get("stagger.avoidance") == 1,
-        watch="see, which falls most by place, where whole rows of cells are due at once; stagger error hardly changes"),
+        stage="interaction", key="b", group="time", detail=True,
+        inactive=lambda situation: situation.get("stagger.avoidance") == 1,
+        watch="interaction, which falls most by place, where whole rows of cells are due at once; stagger error hardly"
+              " changes"),
     Technique(
         "stagger.sight", (1, 2, 4, 8, 16), 8, APPROXIMATE, "stagger sight",
         "trace the line of sight to the goal every n steps",

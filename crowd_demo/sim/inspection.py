@@ -58,7 +58,7 @@ def perceive_launch(sim: Simulation, slot: int, candidates: Ints) -> tuple[Launc
 
 
 def neighbours_of(sim: Simulation, slot: int, candidates: Ints) -> Ints:
-    """Return the candidates that are neighbours, also those that a cap leaves out, or a behaviour that wants its nearest."""
+    """Return the candidates that are neighbours, also those that a limit leaves out, or a behaviour that wants its nearest."""
     marking, found = perceive_launch(sim, slot, np.ascontiguousarray(candidates, np.int32))
     marking.run()
     return candidates[found > 0]
@@ -162,7 +162,7 @@ def facts_of(sim: Simulation, slot: int) -> Rows:
         rows.append(("state", sim.behaviour.states[int(state[slot])] if state is not None else "-"))
     rows += _goal_of(sim, slot)
     rows += _ages_of(sim, slot)
-    rows.append(("push", f"{columns.push_x[slot]:+.2f}, {columns.push_y[slot]:+.2f}"))
+    rows.append(("push", f"{columns.avoidance_x[slot]:+.2f}, {columns.avoidance_y[slot]:+.2f}"))
     shown = (*USUAL, "kind", "speed", "state", "goal", "goal_visible")
     rows += [(name.replace("_", " "), f"{column[slot]:.4g}") for name, column in zip(agents.names, columns, strict=True)
              if name not in shown]
@@ -221,7 +221,7 @@ def counts_of(sim: Simulation, box: Box) -> Rows:
     speed = np.hypot(vx, vy)
     rows += [("mean speed", speed_text(sim, speed.mean())), ("mean way", speed_text(sim, vx.mean(), vy.mean(), sign="+")),
              ("all one way", f"{np.hypot(vx.mean(), vy.mean()) / max(speed.mean(), 1e-9):.0%}"),
-             ("mean push", f"{np.hypot(columns.push_x[slots], columns.push_y[slots]).mean():.2f}")]
+             ("mean push", f"{np.hypot(columns.avoidance_x[slots], columns.avoidance_y[slots]).mean():.2f}")]
     if sim.behaviour.states:
         counts = np.bincount(np.asarray(getattr(columns, "state"))[slots], minlength=len(sim.behaviour.states))  # noqa: B009
         rows += [(name, f"{count:,}") for name, count in zip(sim.behaviour.states, counts.tolist(), strict=True)]

@@ -22,6 +22,7 @@ from crowd_demo.config.loader import ConfigError, Source
 from crowd_demo.config.memory import AGENT, shortage
 from crowd_demo.config.model import Config
 from crowd_demo.profile import HISTORY
+from crowd_demo.registry import renames
 from crowd_demo.registry.entries import Value
 from crowd_demo.sim.actions import Action, as_data, from_data
 from crowd_demo.sim.snapshot import Snapshot
@@ -101,7 +102,9 @@ def decode(data: bytes) -> Snapshot:
     header, start = _header(data)
     arrays = _arrays(header.shapes, memoryview(data)[start:-CHECKSUM_BYTES])
     snapshot = Snapshot(
-        config=_config(header.config), techniques=header.techniques, tick=header.tick, names=tuple(header.names),
+        config=_config(header.config), tick=header.tick,
+        techniques={renames.current(renames.TECHNIQUES, path): value for path, value in header.techniques.items()},
+        names=tuple(renames.current(renames.COLUMNS, name) for name in header.names),
         map_digest=header.map_digest, sorts=header.sorts, steps_since_sort=header.steps_since_sort, drift=header.drift,
         history=_history(header.history, header.tick), **arrays)
     _check_ids(snapshot)

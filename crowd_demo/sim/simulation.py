@@ -1,7 +1,7 @@
 """The simulation: a world, and the list of stages that a step runs.
 
-    life -> compact (-> exits) -> index -> reorder -> index -> query -> see -> links (-> sight -> paths -> admit) -> move
-    (-> contact) (-> pins)
+    life -> compact (-> exits) -> index -> reorder -> index -> query -> interaction -> links (-> sight -> paths
+    -> admit) -> move (-> contact) (-> pins)
 
 *See* reads other agents and writes only an agent's own push; *move* reads and writes only an agent's own state. So a
 step is a function of (state, actions, configuration), and no result depends on the order of agents in memory, on the
@@ -251,7 +251,7 @@ class Simulation:
             pass
 
     def reindex_in_parts(self) -> Iterator[None]:
-        """Do the same, and yield after each of its kernels but those of a cap."""
+        """Do the same, and yield after each of its kernels but those of a limit."""
         self._begin()
         for launch in self.index.launches(self.world):
             launch.run()

@@ -13,6 +13,8 @@ from typing import Protocol
 from crowd_demo.compute.jit import Launch, run
 from crowd_demo.registry.entries import load
 from crowd_demo.registry.plugins import installed, owner_of
+from crowd_demo.registry.renames import STAGES as STAGE_NAMES
+from crowd_demo.registry.renames import current, with_present_methods
 from crowd_demo.registry.stages import STAGES
 from crowd_demo.registry.techniques import STRUCTURES
 from crowd_demo.registry.texts import say_once
@@ -46,7 +48,7 @@ class Stage(Protocol):
 def run_stages(stages: Iterable[Stage], world: World, run: Callable[[Iterable[Launch]], object] = run) -> None:
     """Run all stages that are wanted, in their order, each with its time in the profile.
 
-    Compiling ahead gives another `run`, which keeps the calls of a small copy of the world instead of running them.
+    Compiling ahead gives another `run`, which keeps the launches of a small copy of the world instead of running them.
     """
     for stage in stages:
         if stage.wanted(world):
@@ -133,7 +135,7 @@ class Reorder(Stage):
 
 
 class SharedGrid(Stage):
-    """Where the structure is not the grid: build it if *see*, contact or culling searches it, else mark it as outdated."""
+    """Where the structure is not the grid: build it if *interaction*, contact or culling searches it, else outdate it."""
 
     name = "index"
 
@@ -196,7 +198,7 @@ def with_plugin_stages(stages: Sequence[Stage]) -> Sequence[Stage]:
     listed = list(stages)
     for plugin in installed():
         for entry in plugin.plugin.stages:
-            found = [number for number, stage in enumerate(listed) if stage.name == entry.after]
+            found = [number for number, stage in enumerate(listed) if stage.name == current(STAGE_NAMES, entry.after)]
             if found:
                 listed.insert(found[-1] + 1, load(entry.code)())
             elif entry.after not in STAGES:  # else it is one of another behaviour
@@ -209,6 +211,7 @@ class Checked(Stage):
     """A stage of a plugin; positions are checked after it, for kernels find memory by them."""
 
     def __init__(self, stage: Stage, plugin: str) -> None:
+        with_present_methods(type(stage))
         self.stage, self._plugin = stage, plugin
         self.name, self.before_index = stage.name, stage.before_index
         self.wanted, self.launches = stage.wanted, stage.launches  # type: ignore[method-assign]

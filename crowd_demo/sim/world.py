@@ -26,7 +26,7 @@ from crowd_demo.sim.neighbours.grid import Grid
 from crowd_demo.sim.neighbours.schedule import UpdateSchedule, update_schedule
 from crowd_demo.sim.neighbours.structure import Domain
 from crowd_demo.sim.store.agents import Agents, Drift
-from crowd_demo.sim.store.columns import Columns
+from crowd_demo.sim.store.columns import Columns, with_present_names
 from crowd_demo.sim.terrain.crowding import Crowding
 from crowd_demo.sim.terrain.flow_fields import FlowFields
 from crowd_demo.sim.terrain.ground import WallField, ground_of
@@ -89,7 +89,7 @@ class World:
         self.wall_field: WallField = like.wall_field if like else WallField(self.terrain, max(needs.margin, 1.0))
         self.crowding = Crowding(self.terrain, needs.detour, round(needs.detour_s * config.time.step_hz))
         self.flow_fields = FlowFields(self.terrain, max_threads(), self.crowding.active)
-        self.agents: Agents[Columns] = Agents(needs.columns, room)
+        self.agents: Agents[Columns] = Agents(with_present_names(needs.columns), room)
         self.sizes: Sizes | None = None
         self.read_terrain()
 
@@ -101,14 +101,14 @@ class World:
         return 1 / self.config.time.step_hz
 
     @property
-    def cap(self) -> str:
-        """The technique *cap*; none where the behaviour itself says how many it gathers."""
+    def neighbour_limit(self) -> str:
+        """The technique *neighbour_limit*; none where the behaviour itself says how many it gathers."""
         return "none" if self.needs.nearest else str(self.options.neighbour_limit)
 
     @property
     def searches_grid(self) -> bool:
-        """Does *see* search the grid, whatever the structure is?"""
-        return self.needs.nearest > 0 or self.cap != "none"
+        """Does *interaction* search the grid, whatever the structure is?"""
+        return self.needs.nearest > 0 or self.neighbour_limit != "none"
 
     @property
     def workers(self) -> int:
@@ -126,7 +126,7 @@ class World:
         return self.workers_for(LIGHT_NS)
 
     @property
-    def update_schedule(self) -> UpdateSchedule:
+    def schedule(self) -> UpdateSchedule:
         """Which agents are due in this step."""
         stagger, walls = self.options.stagger, self.terrain.walls
         return update_schedule(self.tick, stagger.avoidance, stagger.by, float(walls.width), float(walls.height),
@@ -167,7 +167,7 @@ class World:
             self.domain = Domain(self.agents, self.grid, width, height, radius, self.needs.contact, cell,
                                  options.leaf_size, options.rebuild, self.workers)
             self.farthest_sq = np.zeros((self.workers, LANES), np.float32)
-        self.grid.by_id = self.cap == "first"
+        self.grid.by_id = self.neighbour_limit == "first"
 
     # --- walls -------------------------------------------------------------------------------------------------------
 

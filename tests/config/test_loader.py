@@ -182,7 +182,7 @@ def test_the_last_of_two_overrides_counts(write):
     (["keys.=f"], "overrides:1: keys.?: must be key.path=value, not 'keys.=f'"),
     ({"": 1}, "overrides: ?: unknown key"),
     (["camera.center=[1}]"], "overrides:1: camera.center: not YAML: "),
-    ({"crowd": {"cap": 11}}, "overrides: crowd.cap: must be a number from 0 to 10, not 11"),
+    ({"crowd": {"cap": 11}}, "overrides: crowd.max_speed_factor: must be a number from 0 to 10, not 11"),
 ])
 def test_a_mistake_in_an_override_names_the_override(write, overrides, line):
     (said,) = lines_of(write("agents: 7\n"), overrides)

@@ -117,8 +117,9 @@ def test_a_key_does_not_depend_on_what_no_step_reads(same) -> None:
 
 
 @pytest.mark.parametrize("other", [
-    {"seed": 2}, {"agents": 5}, {"crowd.radius": 5}, {"time.step_hz": 30}, {"map": "maze"}, {"optimizations.neighbour_limit": "nearest"},
-    {"measures": ("stuck",)}, {"steps": 11}, {"every": 1}, {"code": "d"}, {"measure.areas.a": [0, 0, 1, 1]}])
+    {"seed": 2}, {"agents": 5}, {"crowd.radius": 5}, {"time.step_hz": 30}, {"map": "maze"},
+    {"optimizations.neighbour_limit": "nearest"}, {"measures": ("stuck",)}, {"steps": 11}, {"every": 1},
+    {"code": "d"}, {"measure.areas.a": [0, 0, 1, 1]}])
 def test_a_key_depends_on_all_else(other) -> None:
     assert key(**other) != key()
 

@@ -11,15 +11,7 @@ from crowds import BIRTHS_AND_DEATHS, CROWD, Settings, simulation
 
 from crowd_demo.measure.proof import Apart, Replicas, apart, hash_of, touch
 from crowd_demo.registry.techniques import STRUCTURES
-from crowd_demo.sim.neighbours.cell_structures import Linked
 from crowd_demo.sim.simulation import Simulation
-
-
-class Forgetful(Linked):
-    """A wrong structure: it forgets all cells but an agent's own."""
-
-    def candidates(self):
-        return super().candidates()._replace(reach=0)
 
 
 def until(proof: Replicas, steps: int) -> list[str]:
@@ -67,7 +59,7 @@ def test_it_is_the_same_crowd_while_people_are_born_and_die() -> None:
 
 
 def test_a_wrong_kernel_is_caught_at_the_first_step_that_differs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(STRUCTURES, "linked", f"{__name__}:Forgetful")
+    monkeypatch.setitem(STRUCTURES, "linked", "wrong_structures:Forgetful")
     sim = simulation(**CROWD)
     sim.step(3)
     wrong = Simulation.from_snapshot(sim.snapshot())

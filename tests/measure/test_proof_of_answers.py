@@ -1,4 +1,4 @@
-"""What a sample of agents is told by *see*, with the old values and with the new ones."""
+"""What a sample of agents is told by *interaction*, with the old values and with the new ones."""
 
 from __future__ import annotations
 
@@ -8,23 +8,6 @@ from crowds import CROWD, Settings, simulation
 
 from crowd_demo.measure.proof_of_answers import GROUP, SAMPLE, TOGETHER, Answers, answers, sample_groups
 from crowd_demo.registry.techniques import STRUCTURES
-from crowd_demo.sim.neighbours.cell_structures import Linked, Sorted
-
-
-class Forgetful(Linked):
-    def candidates(self):
-        return super().candidates()._replace(reach=0)
-
-
-class WrongRegisters(Sorted):
-    """It forgets neighbours where registers work, and only there."""
-
-    def query(self, simd, rules, turn):
-        self.reach = 0 if simd else self.domain.grid.reach
-        return super().query(simd, rules, turn)
-
-    def candidates(self):
-        return super().candidates()._replace(reach=self.reach)
 
 
 def told(proof: Answers) -> list[str]:
@@ -80,8 +63,8 @@ def test_registers_are_asked_too(neighbours: str) -> None:
 @pytest.mark.parametrize(("name", "wrong", "old", "new"), [
     ("linked", "Forgetful", {"neighbours": "sorted"}, {"neighbours": "linked"}),
     ("sorted", "WrongRegisters", {"simd": False}, {"simd": True})])
-def test_wrong_answers_are_caught(monkeypatch: pytest.MonkeyPatch, name: str, wrong: str, old, new) -> None:
-    monkeypatch.setitem(STRUCTURES, name, f"{__name__}:{wrong}")
+def test_wrong_answers_are_caught(monkeypatch: pytest.MonkeyPatch, name: str, wrong, old, new) -> None:
+    monkeypatch.setitem(STRUCTURES, name, f"wrong_structures:{wrong}")
     sim = simulation("1k", agents=3000, map="null", world__width=1500, world__height=1200)
     proof = Answers(sim, old, new, exact=True)
     told(proof)

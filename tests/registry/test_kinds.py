@@ -31,4 +31,4 @@ def test_every_mark_is_another_one_and_is_explained() -> None:
     assert len({kind.mark for kind in KINDS}) == len(KINDS) and not EXACT.mark
     for kind in (APPROXIMATE, MODEL):
         assert f"{kind.mark} {kind.name}: {kind.does}" in marks_in_a_line() and f"({kind.mark})" in READOUTS[kind.name].what
-    assert "so with neighbours field, cap first and nearest" in marks_in_a_line()
+    assert "so with neighbours field, neighbour limit first and nearest" in marks_in_a_line()

@@ -27,9 +27,10 @@ def test_every_stage_of_the_program_is_known() -> None:
 
 
 def test_stages_are_stacked_part_by_part_whatever_ran_first() -> None:
-    assert in_order(["hud", "blit", "census", "interaction", "events", "index"]) == ["index", "interaction", "census", "blit", "events", "hud"]
-    assert [stages_of(part,
-                      ["hud", "census", "interaction", "blit"]) for part in PARTS] == [["interaction", "census"], ["blit"], ["hud"]]
+    found = in_order(["hud", "blit", "census", "interaction", "events", "index"])
+    assert found == ["index", "interaction", "census", "blit", "events", "hud"]
+    of_parts = [stages_of(part, ["hud", "census", "interaction", "blit"]) for part in PARTS]
+    assert of_parts == [["interaction", "census"], ["blit"], ["hud"]]
 
 
 def test_a_stage_of_a_plugin_is_part_of_the_step() -> None:

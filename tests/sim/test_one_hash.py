@@ -1,4 +1,8 @@
-"""The invariant: one configuration and one seed give one state hash, whatever exact technique is switched on."""
+"""The invariant: one configuration and one seed give one state hash, whatever exact technique is switched on.
+
+Not the full product of all techniques, but a covering array (covering.py): in some row every value of each meets every value
+of each other. Each kind of crowd runs through all rows, and is compared with the slow way after each of them.
+"""
 
 from __future__ import annotations
 
@@ -7,42 +11,116 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crowds import CROWD, FLOCK, Settings, open_world, shuffle, simulation
+from covering import covering_rows
+from crowds import BIRTHS_AND_DEATHS, CROWD, CROWDS, FLOCK, ROPE, Settings, open_world, shuffle, simulation
 
 from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.registry.entries import EXACT as EXACT_KIND
-from crowd_demo.registry.techniques import BY_PATH, STRUCTURES, TECHNIQUES, kind_of
+from crowd_demo.registry.techniques import STRUCTURES, TECHNIQUES
 from crowd_demo.sim.simulation import Simulation
 
 STEPS = 40
-EXACT = [name for name in STRUCTURES if kind_of(BY_PATH["neighbours"], name) is EXACT_KIND]
+STEPS_A_ROW = 3  # so that everybody looks once: the period of staggering
+SLOW: Settings = {"optimizations__neighbours": "none", "optimizations__simd": "false", "optimizations__threads": 1}
+
+EXACT: dict[str, tuple[Any, ...]] = {
+    technique.path: tuple(choice for choice in technique.choices if choice not in technique.approximate_values)
+    for technique in TECHNIQUES if technique.kind is EXACT_KIND}
+MORE = {"threads": (3, 5), "rebuild": (3, 1000), "cell_size": (7, 33, 4096), "reorder.every": (2, 5, 7),
+        "reorder.drift": (0.01, 0.05)}
+VALUES = {path: (*choices, *MORE.get(path, ())) for path, choices in EXACT.items() if path != "neighbour_limit"}
+
+# A technique that only matters with one value of another one is a part of that value: else few rows would have both.
+PARTS = {"neighbours": {"sorted": ("curve",)}, "reorder.when": {"every": ("reorder.every",), "drift": ("reorder.drift",)}}
+
+
+def switches_of(path: str) -> list[Settings]:
+    """The values of a technique, each with those of its parts: what is switched together."""
+    found: list[Settings] = []
+    for value in VALUES[path]:
+        parts = PARTS.get(path, {}).get(value, ())
+        found += [{path: value, part: choice} for part in parts for choice in VALUES[part]] or [{path: value}]
+    return found
+
+
+def rows() -> list[Settings]:
+    """Rows with a value of each exact technique, but for parts that do not matter in it."""
+    parts = {part for values in PARTS.values() for paths in values.values() for part in paths}
+    array = covering_rows({path: switches_of(path) for path in VALUES if path not in parts})
+    return [{path: value for switches in row.values() for path, value in switches.items()} for row in array]
+
+
+ROWS = rows()
+
+LIVING: Settings = {**BIRTHS_AND_DEATHS, "life__deaths_per_s": 500}
+CHANGES: dict[str, Settings] = {"plain": {}, "births and deaths": LIVING, "capped": {"optimizations__cap": "nearest"},
+                                "ropes": {"links__pattern": "rope", "links__length": 7, "links__wind": 50}}
+DYING: Settings = {"life__deaths_per_s": 120, "life__births_per_s": 120}
+PEOPLE: Settings = {**CROWD, "agents": 300}
+KINDS: dict[str, Settings] = {
+    **{f"{name}, {change}": {**crowd, "agents": 200, **settings}
+       for name, crowd in CROWDS.items() for change, settings in CHANGES.items()
+       if change != "capped" or "nearest" not in name},  # who gathers the nearest has a cap of its own
+    **{f"{pattern}, dying": {**ROPE, **DYING, "name": pattern} for pattern in ("rope", "cloth", "column")},
+    "push with contact": {**PEOPLE, "optimizations__avoidance": "push", "optimizations__contact": 2},
+    "anticipate without contact": {**PEOPLE, "optimizations__avoidance": "anticipate", "optimizations__contact": 0},
+    "queues": {**PEOPLE, "optimizations__avoidance": "anticipate", "optimizations__contact": 3, "crowd__place": 9000},
+    "exits": {"name": "1k", "agents": 300, **open_world(900, 700), "crowd__destinations": 4, "crowd__exits": 2,
+              "optimizations__contact": 2, "crowd__speed_min": 150, "crowd__speed_max": 300},
+    "around crowds": {"name": "1k", "agents": 500, "map": "maze", "crowd__detour": 9, "crowd__detour_s": 0.1}}
 
 
 def run(crowd: Settings, steps: int = STEPS, **switches: Any) -> Simulation:
     options = {f"optimizations__{key}": value for key, value in switches.items()}
-    sim = simulation(**crowd, **options)
+    sim = simulation(**{**crowd, **options})
     sim.step(steps)
     return sim
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_pair_of_values_gives_one_crowd(kind: str) -> None:
+    """Hash by hash: all techniques are switched every few steps, beside brute force one agent at a time."""
+    slow, sim = (simulation(**{**KINDS[kind], **changes}) for changes in (SLOW, {}))
+    for row in ROWS:
+        for path, value in row.items():
+            sim.optimizations.set(path, value)
+        for _ in range(STEPS_A_ROW):
+            slow.step()
+            sim.step()
+        assert sim.state_hash() == slow.state_hash(), row
+
+
+@pytest.mark.quick
+def test_the_rows_have_every_pair_of_values_of_two_exact_techniques() -> None:
+    for one, other in itertools.combinations(VALUES, 2):
+        found = {(row[one], row[other]) for row in ROWS if one in row and other in row}
+        assert found == possible_pairs(one, other), (one, other)
+
+
+def possible_pairs(one: str, other: str) -> set[tuple[Any, Any]]:
+    """All, but for those in which a part does not matter."""
+    whole = {part: (path, value) for path, values in PARTS.items() for value, parts in values.items() for part in parts}
+    owner, when = whole.get(one, (one, None))
+    other_owner, other_when = whole.get(other, (other, None))
+    if owner != other_owner:
+        return set(itertools.product(VALUES[one], VALUES[other]))
+    if other == owner:
+        return {(value, when) for value in VALUES[one]}
+    return {(other_when, value) for value in VALUES[other]} if one == owner else set()
 
 
 @pytest.fixture(scope="module")
 def plain(crowd: Settings) -> str:
     """The hash of the slow way: brute force, one agent at a time, one worker."""
-    return run(crowd, neighbours="none", simd="false", threads=1).state_hash()
+    return run({**crowd, **SLOW}).state_hash()
 
 
-@pytest.mark.parametrize("neighbours, simd, threads", [
-    *itertools.product(EXACT, ["true", "false"], [1, 2, 5])])
-def test_structure_lanes_and_workers(crowd: Settings, plain: str, neighbours: str, simd: str, threads: int) -> None:
-    assert run(crowd, neighbours=neighbours, simd=simd, threads=threads).state_hash() == plain
-
-
-@pytest.mark.parametrize("switches", [{"reorder__when": "off"}, {"reorder__every": 1}, {"reorder__every": 7},
-                                      {"curve": "morton", "reorder__every": 7}, {"curve": "hilbert", "threads": 3},
-                                      {"reorder__when": "drift"}, {"reorder__when": "drift", "reorder__drift": 0.05},
-                                      {"neighbours": "aabb_tree", "rebuild": 7}, {"neighbours": "aabb_tree", "rebuild": 1000},
-                                      {"cell_size": 10}, {"cell_size": 64}, {"cell_size": 4000}, {"cull": "off"}])
-def test_cadence_and_cells(crowd: Settings, plain: str, switches: dict[str, Any]) -> None:
+@pytest.mark.parametrize("switches", [
+    {"reorder__when": "off", "neighbours": "buckets"}, {"reorder__every": 1, "simd": "false"},
+    {"reorder__every": 7, "curve": "morton"}, {"curve": "hilbert", "threads": 3}, {"reorder__when": "drift", "threads": 5},
+    {"neighbours": "aabb_tree", "rebuild": 1000}, {"cell_size": 4000, "neighbours": "linked"}])
+def test_memory_grows_old_or_is_sorted_often(crowd: Settings, plain: str, switches: dict[str, Any]) -> None:
+    """Nothing is switched, so order in memory and boxes become as bad as they can."""
     assert run(crowd, **switches).state_hash() == plain
 
 
@@ -51,43 +129,6 @@ def test_any_order_in_memory(crowd: Settings, plain: str) -> None:
     shuffle(sim, 3)
     sim.step(STEPS - STEPS // 2)
     assert sim.state_hash() == plain
-
-
-SWITCHES: dict[str, tuple[Any, ...]] = {
-    technique.path: tuple(choice for choice in technique.choices if choice not in technique.approximate_values)
-    for technique in TECHNIQUES if technique.kind is EXACT_KIND}
-MORE = {"threads": (3,), "rebuild": (3, 1000), "cell_size": (7, 33, 4096), "reorder.every": (2, 5), "reorder.drift": (0.01,)}
-
-
-@pytest.mark.parametrize("path", SWITCHES)
-def test_every_choice_of_every_exact_technique(crowd: Settings, plain: str, path: str) -> None:
-    """Of the registry, whatever it holds: another choice in each step."""
-    sim, choices = simulation(**crowd), SWITCHES[path]
-    for step in range(STEPS):
-        sim.optimizations.set(path, choices[step % len(choices)])
-        sim.step()
-    assert sim.state_hash() == plain
-
-
-@pytest.mark.parametrize("more", [{}, {"life__births_per_s": 900, "life__deaths_per_s": 800, "life__causes": 2},
-                                  {"links__pattern": "rope", "links__length": 7, "links__wind": 50},
-                                  {"neighbour_limit": "nearest"}],
-                         ids=["plain", "births and deaths", "ropes", "capped"])
-def test_switching_anything_while_it_runs(crowd: Settings, more: dict[str, Any]) -> None:
-    """Hash by hash: every switch at random, several a step, against brute force one agent at a time."""
-    more = {f"optimizations__{name}" if name == "neighbour_limit" else name: value for name, value in more.items()}
-    variants: tuple[Settings, ...] = (
-        {"optimizations__neighbours": "none", "optimizations__simd": "false", "optimizations__threads": 1}, {})
-    slow, sim = (simulation(**{**crowd, "agents": 200, **more, **changes}) for changes in variants)
-    chance = np.random.default_rng(5)
-    for _ in range(STEPS):
-        for path, choices in SWITCHES.items():
-            values = choices + MORE.get(path, ())
-            if path != "neighbour_limit" and chance.random() < 0.3:
-                sim.optimizations.set(path, values[chance.integers(len(values))])
-        slow.step()
-        sim.step()
-        assert sim.state_hash() == slow.state_hash(), sim.optimizations
 
 
 def test_field_is_one_crowd_too(crowd: Settings, plain: str) -> None:
@@ -109,38 +150,6 @@ def test_workers_that_share_a_crowded_cell(behaviour: dict[str, Any]) -> None:
     assert len({run(pile, steps=10, **way).state_hash() for way in ways}) == 1
 
 
-@pytest.mark.parametrize("avoidance, contact, place", [("push", 2, 400), ("anticipate", 0, 400), ("anticipate", 3, 9000)])
-def test_every_model_of_people_is_one_crowd(avoidance: str, contact: int, place: float) -> None:
-    """All other tests have the default, a push without contact; with large places there are queues."""
-    model: Settings = {**CROWD, "optimizations__avoidance": avoidance, "optimizations__contact": contact,
-                       "crowd__place": place}
-    ways: list[Settings] = [
-        {"neighbours": "none", "simd": "false", "threads": 1}, *({"neighbours": name, "threads": 2} for name in EXACT),
-        {"neighbours": "kd_tree", "simd": "false"}, {"neighbours": "linked", "simd": "false"}, {"reorder__every": 3}]
-    assert len({run(model, **way).state_hash() for way in ways}) == 1
-
-
-def test_a_crowd_with_exits_is_one_crowd() -> None:
-    """Who leaves and comes in jumps across the world: no index, and no pass of contact, may miss them."""
-    model: Settings = {"name": "1k", "agents": 300, **open_world(900, 700), "crowd__destinations": 4, "crowd__exits": 2,
-                       "optimizations__contact": 2, "crowd__speed_min": 150, "crowd__speed_max": 300,
-                       "optimizations__reorder__when": "drift"}
-    ways: list[Settings] = [
-        {"neighbours": "none", "simd": "false", "threads": 1}, *({"neighbours": name, "threads": 2} for name in EXACT),
-        {"neighbours": "kd_tree", "simd": "false"}, {"neighbours": "linked", "simd": "false", "reorder__every": 3},
-        {"neighbours": "aabb_tree", "rebuild": 1000}]
-    assert len({run(model, steps=240, **way).state_hash() for way in ways}) == 1
-
-
-def test_a_crowd_that_goes_around_crowds_is_one_crowd() -> None:
-    """Counts of people by tiles are no matter of order, and fields none of who makes them."""
-    model: Settings = {"name": "1k", "agents": 2000, "map": "maze", "crowd__detour": 9, "crowd__detour_s": 0.1}
-    ways: list[Settings] = [
-        {"neighbours": "kd_tree", "simd": "false", "threads": 1}, *({"neighbours": name, "threads": 2} for name in EXACT[1:]),
-        {"threads": 5, "reorder__every": 3}, {"reorder__when": "off"}]
-    assert len({run(model, **way).state_hash() for way in ways}) == 1 and EXACT[0] == "none"
-
-
 def test_two_simulations_do_not_touch_each_other(crowd: Settings, plain: str) -> None:
     one, other = simulation(**crowd), simulation(**{**crowd, "seed": 9})
     for _ in range(STEPS):
@@ -160,31 +169,37 @@ def test_hash_sees_every_column(crowd: Settings) -> None:
     assert sim.state_hash() == before
 
 
-@pytest.mark.parametrize("neighbours", STRUCTURES)
-@pytest.mark.parametrize("pattern", ["uniform", "clump", "point"])
-@pytest.mark.parametrize("agents", [0, 1, 2, 333])
-@pytest.mark.parametrize("behaviour", list(BEHAVIOURS))
-def test_degenerate_crowds_stay_sound(behaviour: str, agents: int, pattern: str, neighbours: str) -> None:
-    sim = simulation("1k", behaviour=behaviour, agents=agents, spawn__pattern=pattern, optimizations__neighbours=neighbours,
-                     map="null", world__width=300, world__height=200)
+@pytest.mark.parametrize("case", covering_rows({
+    "behaviour": list(BEHAVIOURS), "agents": [0, 1, 2, 333], "spawn__pattern": ["uniform", "clump", "point"],
+    "optimizations__neighbours": list(STRUCTURES), "optimizations__simd": ["false", "true"]}),
+    ids=lambda case: "-".join(map(str, case.values())))
+def test_degenerate_crowds_stay_sound(case: Settings) -> None:
+    sim = simulation("1k", **case, **open_world(300, 200))
     sim.step(30)
     assert_sound(sim)
 
 
-@pytest.mark.parametrize("behaviour", list(BEHAVIOURS))
-@pytest.mark.parametrize("settings", [
-    {"world__width": 3, "world__height": 2}, {"world__width": 0.5, "world__height": 60000},
-    {"crowd__radius": 0, "flock__sight": 0, "flock__separation": 0, "flock__roost": 1, "flock__roost_radius": 0},
-    {"hunt__sight": 0, "hunt__separation": 0, "hunt__fear": 0, "hunt__predator_sight": 0},
-    {"crowd__speed_min": 0, "crowd__speed_max": 0, "flock__speed_min": 0, "flock__speed_max": 0},
-    {"crowd__speed_max": 10000, "crowd__cap": 10, "flock__speed_max": 10000, "crates__speed_max": 10000},
-    {"crowd__push": 100, "flock__separate": 10000, "flock__border": 100000, "crates__push": 1000, "hunt__flee": 10000},
-    {"crates__half_min": 1024, "crates__half_max": 1024, "crates__gap": 1024},
-    {"crates__half_min": 0.1, "crates__half_max": 0.1, "crates__gap": 0, "crates__rarity": 0},
-], ids=["tiny", "thin", "no radius", "no fear", "no speed", "fast", "strong", "huge", "minute"])
-def test_degenerate_worlds_and_rules_stay_sound(behaviour: str, settings: dict[str, Any]) -> None:
-    sim = simulation("1k", **{"behaviour": behaviour, "agents": 200, "map": "null", "world__width": 300,
-                              "world__height": 200, **settings})
+EVERYBODY = tuple(BEHAVIOURS)
+
+
+@pytest.mark.parametrize(("behaviour", "settings"), [
+    pytest.param(behaviour, settings, id=f"{name}-{behaviour}") for name, behaviours, settings in (
+        ("tiny", EVERYBODY, {"world__width": 3, "world__height": 2}),
+        ("thin", EVERYBODY, {"world__width": 0.5, "world__height": 60000}),
+        ("no radius", ("crowd", "flock"), {"crowd__radius": 0, "flock__sight": 0, "flock__separation": 0, "flock__roost": 1,
+                                           "flock__roost_radius": 0}),
+        ("no fear", ("hunt",), {"hunt__sight": 0, "hunt__separation": 0, "hunt__fear": 0, "hunt__predator_sight": 0}),
+        ("no speed", ("crowd", "flock"), {"crowd__speed_min": 0, "crowd__speed_max": 0, "flock__speed_min": 0,
+                                          "flock__speed_max": 0}),
+        ("fast", ("crowd", "flock", "crates"), {"crowd__speed_max": 10000, "crowd__cap": 10, "flock__speed_max": 10000,
+                                                "crates__speed_max": 10000}),
+        ("strong", EVERYBODY, {"crowd__push": 100, "flock__separate": 10000, "flock__border": 100000, "crates__push": 1000,
+                               "hunt__flee": 10000}),
+        ("huge", ("crates",), {"crates__half_min": 1024, "crates__half_max": 1024, "crates__gap": 1024}),
+        ("minute", ("crates",), {"crates__half_min": 0.1, "crates__half_max": 0.1, "crates__gap": 0, "crates__rarity": 0}))
+    for behaviour in behaviours])
+def test_degenerate_worlds_and_rules_stay_sound(behaviour: str, settings: Settings) -> None:
+    sim = simulation("1k", **{"behaviour": behaviour, "agents": 200, **open_world(300, 200), **settings})
     sim.step(30)
     assert_sound(sim)
 

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pygame
+from picture_files import pixels
 
 from crowd_demo.render.hud.canvas import DARK, PANEL
 from crowd_demo.render.inks import WHITE
-
-
-def pixels(path: Path) -> Any:
-    return pygame.surfarray.array3d(pygame.image.load(path)).astype(int)
-
-
 
 
 def dark(picture: Any) -> int:

@@ -7,12 +7,11 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-import pygame
 import pytest
 from layouts import ways
+from picture_files import pixels
 
 from crowd_demo.config.loader import load_config
 from crowd_demo.registry.techniques import BY_PATH
@@ -62,10 +61,6 @@ def left_with(hands: Hands) -> Any:
     path = hands.running.folder / "copied.yaml"
     path.write_text(hands.running.process.stderr.read(), "utf-8")
     return load_config(str(path))
-
-
-def pixels(path: Path) -> Any:
-    return pygame.surfarray.array3d(pygame.image.load(path)).astype(int)
 
 
 def differ(before: Any, after: Any) -> float:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pygame
+from picture_files import pixels
 
 from crowd_demo.config.loader import load_config
 from crowd_demo.registry.built_in import OVERLAYS
 from crowd_demo.sim.simulation import Simulation
-
-
-def pixels(path: Path) -> Any:
-    return pygame.surfarray.array3d(pygame.image.load(path)).astype(int)
 
 
 def test_f10_lists_overlays_return_shows_them_and_the_crowd_is_what_it_would_have_been(running: Any) -> None:

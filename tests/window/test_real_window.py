@@ -9,18 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pygame
 import pytest
+from picture_files import pixels
 
 from crowd_demo.app.recording.format import read_recording
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.inks import ORANGE
 
 GLIDE_S = 1.0  # after which the view stands still
-
-
-def pixels(path: Path) -> Any:
-    return pygame.surfarray.array3d(pygame.image.load(path)).astype(int)
 
 
 def test_keys_toggle_techniques_and_esc_leaves_with_0(running: Any) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pygame
 import pytest
+from picture_files import pixels
 
 from crowd_demo.render.hud.canvas import DARK, TOUCHED
 
@@ -37,10 +37,6 @@ def files(tmp_path: Path) -> None:
     (tmp_path / "configs" / "bad.yaml").write_text("agents: many\n", "utf-8")
     (tmp_path / "tours").mkdir()
     (tmp_path / "tours" / "mine.yaml").write_text(TOUR, "utf-8")
-
-
-def pixels(path: Path) -> Any:
-    return pygame.surfarray.array3d(pygame.image.load(path)).astype(int)
 
 
 def title(running: Any) -> str:

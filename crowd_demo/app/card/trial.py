@@ -166,7 +166,7 @@ class Trial:
 
 
 def in_words(span: Span) -> str:
-    """see 3.1x faster"""
+    """interaction 3.1x faster"""
     if span.outcome == "no difference":
         return f"{span.name} no difference"
     return f"{span.name} {factor_text(span)} {span.outcome}"

@@ -77,7 +77,7 @@ class Ahead:
 
 def key_of(launch: Launch) -> str:
     """What names the kernel and its signature in every process."""
-    return f"{call.kernel.__module__}.{call.name}{call.signature()}"
+    return f"{launch.kernel.__module__}.{launch.name}{launch.signature()}"
 
 
 def kernel_name(launch: Launch) -> str:
@@ -88,7 +88,7 @@ def kernel_name(launch: Launch) -> str:
 def compile_missing(ahead: Ahead, options: Optimizations) -> Iterator[str]:
     """Compile what these options need, kernel by kernel; yield a line before each."""
     for launch in ahead.missing(options):
-        yield f"compiling {kernel_name(call)}"
+        yield f"compiling {kernel_name(launch)}"
         compile_one(launch)
 
 

@@ -179,7 +179,7 @@ def draw_ages(on: Canvas, top: float, ages: Sequence[int] | Longs, error: Avoida
 
 
 def draw_limit(on: Canvas, top: float, error: AvoidanceError | None, bias: Bias | None) -> None:
-    """Draw the error of the cap, and the mean direction to the neighbours that it keeps."""
+    """Draw the error of the limit, and the mean direction to the neighbours that it keeps."""
     draw_fact(on, PAD, top, "limit error", mean_error(error), WARM, BIAS_HEIGHT)
     middle = PAD + INNER / 3 + DIAL_RADIUS, top + 20
     on.circle(GROUND, middle, DIAL_RADIUS)

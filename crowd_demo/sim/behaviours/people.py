@@ -2,7 +2,7 @@
 
     neighbours  j != i with |p_i - p_j| < radius
     avoidance   as the model of avoidance says (avoidance.py)
-    wanted      heading * speed + push * speed * avoidance (+ wiggle), its length at most cap * speed
+    wanted      heading * speed + avoid_weight * speed * avoidance (+ wiggle), at most max_speed_factor * speed long
     v'          v + (wanted - v) * min(1, response * dt)
     p'          p + dt * v', sliding along walls
 

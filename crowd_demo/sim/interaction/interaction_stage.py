@@ -40,7 +40,7 @@ class Interaction(Stage):
     name = "interaction"
 
     def __init__(self, index: Index, limit_scanned: int, limit_kept: int) -> None:
-        """The two numbers are those of the technique *cap*: scan and keep at most so many."""
+        """The two numbers are those of the technique *neighbour_limit*: scan and keep at most so many."""
         self.index = index
         self._limit_scanned, self._limit_kept = limit_scanned, limit_kept
         self._made_for: Sizes | None = None
@@ -54,7 +54,7 @@ class Interaction(Stage):
         return self._memory
 
     def limits(self, world: World) -> NeighbourLimits:
-        """Return what the technique *cap* lets an agent keep."""
+        """Return what the technique *neighbour_limit* lets an agent keep."""
         return NeighbourLimits(bool(world.neighbour_limit == "nearest"), self._limit_scanned, self._limit_kept)
 
     def launches(self, world: World) -> tuple[Launch, ...]:
@@ -63,13 +63,13 @@ class Interaction(Stage):
         return self._limited_launches(world, self.limits(world))
 
     def _limited_launches(self, world: World, limits: NeighbourLimits) -> tuple[Launch, ...]:
-        """Return the interaction with those whom `caps` lets an agent keep, one agent at a time."""
+        """Return the interaction with those whom `limits` lets an agent keep, one agent at a time."""
         memory = self.memory(world).for_workers(self._workers(world, SCALAR_NS))
         return (launch(interact_limited, memory.workers, world.grid.view(), world.agents.columns, world.rules, world.schedule,
                        limits, memory.kept, memory.begin()),)
 
     def all_launches(self, world: World, exact: bool) -> tuple[Launch, ...]:
-        """Return the calls without a cap; with `exact` also without a structure's own rules, so nothing is approximate."""
+        """Return the calls without a limit; with `exact` also without a structure's own rules, so nothing is approximate."""
         if nearest := world.needs.nearest:
             return self._limited_launches(world, NeighbourLimits(nearest=True, scanned=0, neighbours=nearest))
         structure = self.index.structure(world)
@@ -141,8 +141,8 @@ class InteractionMemory:
                 return self._list_launches(candidates, columns, rules, schedule, simd)
             case Cells():
                 blocks = self.row_blocks(candidates) if simd else blocks_of(candidates, self.workers)
-                see = interact_lanes if simd else interact_scalar
-                return (launch(see, self.workers, candidates, columns, rules, schedule, blocks, self.strips),)
+                kernel = interact_lanes if simd else interact_scalar
+                return (launch(kernel, self.workers, candidates, columns, rules, schedule, blocks, self.strips),)
 
     def _run_launches(self, runs: Runs, columns: Columns, count: int, rules: object, schedule: UpdateSchedule,
                       simd: bool) -> tuple[Launch, ...]:

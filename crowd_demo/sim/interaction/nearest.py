@@ -1,4 +1,4 @@
-"""The second contract of the interaction: gather the k nearest neighbours of an agent, ties by id, then solve; and caps.
+"""The second contract of the interaction: gather the k nearest neighbours of an agent, ties by id, then solve; and limits.
 
 Sums over all neighbours (pairwise.py) must not depend on the order in which these are met. Here the neighbours come as a list
 whose order is fixed, nearest first and of equally near ones the lowest id first. That list is the same for every structure,
@@ -6,12 +6,12 @@ order in memory and number of workers, so `solve` may do with it whatever it lik
 run a linear program. A behaviour asks for it by `Needs.nearest`, which is k, and implements `read_columns`, `perceive` and
 `solve`.
 
-The technique *cap* lets an agent meet only some of its neighbours; `solve` is then the behaviour's own sums over these:
+The technique *neighbour_limit* lets an agent meet only some of its neighbours; `solve` then sums over these:
 
-    first      scan at most `cap_scanned` others, in cell order, and stop at `cap_neighbours` neighbours
-    nearest    of all neighbours the nearest `cap_neighbours`; of equally near ones those with the lowest ids
+    first      scan at most `limit_scanned` others, in cell order, and stop at `limit_kept` neighbours
+    nearest    of all neighbours the nearest `limit_kept`; of equally near ones those with the lowest ids
 
-Caps are cheaper than all neighbours, and biased in a direction that can be measured: `first` depends on the order of scanning,
+Limits are cheaper than all neighbours, and biased in a measurable direction: `first` depends on the order of scanning,
 which is rows of cells downwards, cells to the right, agents by id. So the agents of each cell of the grid are sorted by id,
 and the result is the same for every cadence of sorting, structure and number of workers. But the first ones all lie up and to
 the left; metrics/bias.py measures it.
@@ -39,7 +39,7 @@ from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.schedule import UpdateSchedule, update_due
 from crowd_demo.sim.store.columns import Columns
 
-MOST_KEPT = 64  # neighbours: what `Needs.nearest` and `cap_neighbours` may ask for
+MOST_KEPT = 64  # neighbours: what `Needs.nearest` and `limit_kept` may ask for
 HITS, FOUND, MOST_SCANNED, MOST_FOUND = range(4)
 
 
@@ -47,7 +47,7 @@ HITS, FOUND, MOST_SCANNED, MOST_FOUND = range(4)
 def solve(rules: Rules, columns: Columns, slot: int, near: Ints, size: int) -> tuple[Float, Float, Int]:
     """Return (push_x, push_y, neighbours used) for the agent in a slot; its neighbours are in the slots near[:size].
 
-    A behaviour that adds up over all its neighbours need not implement it: with a cap its sums are those of the kept ones.
+    A behaviour that adds up over all its neighbours need not implement it: with a limit its sums are those of the kept ones.
     """
 
 
@@ -67,7 +67,7 @@ def _insert(columns: Columns, slot: int, distance: Float, size: int, most: int, 
     return size
 
 
-# --- caps ------------------------------------------------------------------------------------------------------------
+# --- limits ----------------------------------------------------------------------------------------------------------
 
 class NeighbourLimits(NamedTuple):
     """Which neighbours an agent keeps: the nearest or the first, and two limits."""
@@ -94,7 +94,7 @@ def kept_of(workers: int) -> KeptNeighbours:
 @device
 def choose(cells: Cells, columns: Columns, rules: Rules, row: int, column: int, slot: int, limits: NeighbourLimits,
            slots: Ints, distances: Floats) -> tuple[int, int, int, bool]:
-    """Fill `slots` with the neighbours that an agent keeps; return (how many, found, scanned, whether a cap was hit)."""
+    """Fill `slots` with the neighbours that an agent keeps; return (how many, found, scanned, whether a limit was hit)."""
     me = read_columns(rules, columns, np.uintp(slot))
     size, found, scanned, farthest = 0, 0, 0, np.float32(np.inf)
     left, right = max(column - cells.reach, 0), min(column + cells.reach, cells.columns - 1)
@@ -165,7 +165,7 @@ def interact_limited(worker: int, workers: int, cells: Cells, columns: Columns, 
 
 
 def limit_counters(kept: KeptNeighbours, due_count: int) -> dict[str, float]:
-    """Return the counters of the last step: others scanned, neighbours found, and agents whose search hit a cap."""
+    """Return the counters of the last step: others scanned, neighbours found, and agents whose search hit a limit."""
     total, most = kept.counted.sum(axis=0), kept.counted.max(axis=0)
     return {"scanned_max": float(most[MOST_SCANNED]), "found_mean": float(total[FOUND]) / max(due_count, 1),
-            "found_max": float(most[MOST_FOUND]), "cap_hits": float(total[HITS])}
+            "found_max": float(most[MOST_FOUND]), "limit_hits": float(total[HITS])}

@@ -28,6 +28,7 @@ from crowd_demo.sim.store.columns import Columns
 
 FLOATS, INTS = 6, 4  # that others can observe of an agent, at most
 Observed = Any  # what others can observe of an agent, or of sixteen: x, y, and fields of the behaviour's own
+Seen = Observed  # its former name, for plugins, until 0.3
 Sums = tuple[Int, ...]  # what an agent, or each of sixteen, has added up over its neighbours
 Strip = tuple[Floats, Ints]  # [FLOATS or INTS, capacity]: what can be observed of the candidates, one after the other
 Field = str | tuple[Any, ...]
@@ -74,7 +75,7 @@ def finish(rules: Rules, me: Observed, sums: Sums) -> tuple[Float, Float, Int]:
 def perceive(rules: Rules, me: Observed, other: Observed) -> tuple[Mask, Float]:
     """Return (whether `other` is a neighbour, a measure of its distance by which neighbours are put in order).
 
-    Only one agent at a time: for caps, and for behaviours that gather their nearest (nearest.py).
+    Only one agent at a time: for limits, and for behaviours that gather their nearest (nearest.py).
     """
 
 

@@ -1,4 +1,4 @@
-"""The bias of a cap: the mean direction towards the neighbours that it keeps, which is 0 for an unbiased choice."""
+"""The bias of a limit: the mean direction towards the neighbours that it keeps, which is 0 for an unbiased choice."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def add_directions(cells: Cells, columns: Columns, rules: Rules, sample: int, li
         cell = holder_of(k, cells.start, cells.columns * cells.rows)
         row, column, slot = cell // cells.columns, cell % cells.columns, cells.order[k]
         for kind in range(2):  # one call to compile instead of two
-            limits = unlimited if kind else limits
-            size, _, scanned, _ = choose(cells, columns, rules, row, column, slot, limits, slots, distances)
+            kept = unlimited if kind else limits
+            size, _, scanned, _ = choose(cells, columns, rules, row, column, slot, kept, slots, distances)
             _add_direction(columns, slot, slots, size, totals[kind])
         totals[2, 0] += size > 0
         totals[2, 1] += scanned

@@ -3,7 +3,7 @@
     same or next line   share of the reads that fall into the cache line of the read before, or the one after it
     miss rate           share of the reads that a simulated cache did not hold: set-associative, least recently used goes first
 
-The reads are those of the see stage, one agent after the other in cell order, each candidate through `order`. The sample is
+The reads are those of interaction, one agent after the other in cell order, each candidate through `order`. The sample is
 runs of consecutive agents, spread over the world; with `sample` >= agents it is every read of a step. A cache starts
 empty, so the first read of a line always misses. Nothing here depends on the machine but the size that
 `cache.size_kb: auto` stands for: its first-level data cache. About 0.5 ms for 256 birds, however large the crowd.

@@ -59,7 +59,7 @@ def is_limited(sim: Simulation) -> bool:
 
 
 def has_field(sim: Simulation) -> bool:
-    """Only some behaviours have a field, and a cap replaces it by pairs."""
+    """Only some behaviours have a field, and a limit replaces it by pairs."""
     return bool(sim.optimizations.neighbours == "field" and "field" in sim.behaviour.structures and not is_limited(sim))
 
 

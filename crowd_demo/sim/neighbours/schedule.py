@@ -8,7 +8,7 @@ due once more at the old time and then follows the new band, so no agent waits l
 sorted or the rule is changed. Sight and paths are staggered by *id*, because they are computed one agent at a time. Nothing
 depends on the slot, so sorting changes nothing.
 
-`look_at` packs that tick and the wait until then, 16 * tick + wait - 1, from which the last time can be derived. It overflows
+`next_update` packs that tick and the wait until then, 16 * tick + wait - 1, from which the last time follows. It overflows
 after 2^27 ticks, 26 days at 60 Hz.
 """
 

@@ -92,7 +92,7 @@ class Structure(Protocol):
     def rows_within(self, distance: float) -> Cells:
         """Return rows of cells that have all who were within `distance` of each agent when these were indexed.
 
-        For the stages after *see*. By default they are those of the domain's grid, which is built for contact.
+        For the stages after *interaction*. By default they are those of the domain's grid, which is built for contact.
         """
         return self.domain.grid.view()._replace(reach=self.domain.grid.reach_of(distance))
 

@@ -1,8 +1,8 @@
 """Square cells in Morton order: a counting sort by the cell's number on the curve, so that neighbours in y are as near in
 memory as neighbours in x.
 
-After `index`, the agents of cell c are `order[start[c]:start[c + 1]]`, c being a Morton number. The groups of the see stage
-are aligned squares of cells, which on this curve are runs: with enough cells to fill a register, or a few for the scalar
+After `index`, the agents of cell c are `order[start[c]:start[c + 1]]`, c being a Morton number. The groups of interaction are
+aligned squares of cells, which on this curve are runs: with enough cells to fill a register, or a few for the scalar
 kernel. The cells around a square are found by descending the quadtree of the curve, largest quarters first; they form a few
 runs. The side of the grid is a power of two: up to four times the cells of a plain grid, most of them empty, is what the
 curve costs.

@@ -52,7 +52,8 @@ def claim_tiles(walls: Walls, marks: Marks, points: Floats, radius_sq: Floats, o
             for number in range(points.shape[0]):
                 dx, dy = points[number, 0] - x, points[number, 1] - y
                 far_sq = dx * dx + dy * dy
-                if far_sq < min(nearest_sq, radius_sq[number]) and in_sight(walls, points[number, 0], points[number, 1], x, y):
+                if far_sq < min(nearest_sq, radius_sq[number]) and in_sight(walls, points[number, 0], points[number, 1], x,
+                                                                            y):
                     owner[row, column], nearest_sq = np.int16(number), far_sq
 
 

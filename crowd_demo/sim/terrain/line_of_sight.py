@@ -4,8 +4,8 @@ End points are rounded down to 1/256 unit; all computation after that is in inte
 voxel traversal algorithm", 1987) goes through every tile from a's to b's: it compares where the segment crosses the next
 border of a column and of a row, as cross products instead of fractions. Where it crosses both in one point, a corner of
 tiles, the two tiles beside the corner have to be free too: there is no sight through a diagonal gap. A point on a border
-belongs to the tile right of it or below. `sees(a, b)` equals `sees(b, a)`. O(tiles crossed), no memory; products stay below
-2**50.
+belongs to the tile right of it or below. `in_sight(a, b)` equals `in_sight(b, a)`. O(tiles crossed), no memory; products stay
+below 2**50.
 
 `surely_hidden` looks at a few points of the segment in float32. One that lies in a blocked tile, farther from its borders than
 all rounding can move it, proves that there is no sight; nothing else proves anything.
@@ -60,7 +60,7 @@ def in_sight(walls: Walls, ax: Float, ay: Float, bx: Float, by: Float) -> bool:
 
 @device
 def surely_hidden(ground: Ground, ax: Float, ay: Float, bx: Float, by: Float) -> Mask:
-    """Return whether `goal_visible` is certainly false for two points in the world, or for sixteen pairs; quicker than `goal_visible`."""
+    """Return whether walls surely hide the one point from the other, for one pair or sixteen; quicker than looking."""
     none = splat(np.int32(0), ax)
     found, zero = none, np.float32(0)
     if ground.any_solid:

@@ -10,20 +10,12 @@ from crowd_demo.app.card import proving
 from crowd_demo.registry.entries import APPROXIMATE
 from crowd_demo.registry.techniques import BY_PATH, STRUCTURES
 from crowd_demo.sim.actions import Switch
-from crowd_demo.sim.neighbours.cell_structures import Linked
 from crowd_demo.sim.simulation import Simulation
-
-
-class Forgetful(Linked):
-    """A wrong structure, which forgets all cells but an agent's own."""
-
-    def candidates(self):
-        return super().candidates()._replace(reach=0)
 
 
 @pytest.fixture
 def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(STRUCTURES, "linked", f"{__name__}:Forgetful")
+    monkeypatch.setitem(STRUCTURES, "linked", "wrong_structures:Forgetful")
 
 
 def test_the_running_crowd_is_what_it_is_without_cards(watched: Watched) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -39,25 +40,22 @@ def test_quick_values_are_exact_choices() -> None:
             assert technique.allows(technique.quick) and kind_of(technique, technique.quick) is EXACT
 
 
-class FakeAhead:
-    """Ten kernels with the configured values, five others with the quick ones."""
-
-    def missing(self, options: Optimizations, overlays: bool = True) -> list[Launch]:
-        names = "abcde" if with_values(options, QUICK) == options else "0123456789"
-        return [launch(FakeKernel(name)) for name in names]
-
-
-class FakeKernel:
-    def __init__(self, name: str) -> None:
-        self.__name__ = name
-
-    def __call__(self) -> None:
+def kernel_named(name: str) -> Callable[[], None]:
+    def kernel() -> None:
         """Nothing runs it."""
+
+    kernel.__name__ = name
+    return kernel
+
+
+def kernels_for(options: Optimizations, overlays: bool = True) -> list[Launch]:
+    """Ten kernels with the configured values, five others with the quick ones."""
+    return [launch(kernel_named(name)) for name in ("abcde" if with_values(options, QUICK) == options else "0123456789")]
 
 
 @pytest.mark.quick
 def test_a_start_is_quick_where_that_saves_kernels(on_disk: Callable[[Callable[[Launch], bool]], None]) -> None:
-    config, ahead = load_config("20k"), cast(Ahead, FakeAhead())
+    config, ahead = load_config("20k"), cast(Ahead, SimpleNamespace(missing=kernels_for))
 
     def chosen(**changed: object) -> dict[str, Value]:
         other = config.model_copy(update=changed)

@@ -59,8 +59,8 @@ def test_every_number_is_the_profiles(clock: Any) -> None:
     _, found = rows(to_csv(last_second(profile)))
     assert [int(row["frame"]) for row in found] == list(range(100 - len(found), 100))
     assert [int(row["tick"]) for row in found] == [2 * int(row["frame"]) + 2 for row in found]
-    for name, values in {"frame": profile.frame_ms(), "interaction": profile.stage_ms("interaction"), "reorder": profile.stage_ms("reorder"),
-                         "other": profile.other_ms()}.items():
+    for name, values in {"frame": profile.frame_ms(), "interaction": profile.stage_ms("interaction"),
+                         "reorder": profile.stage_ms("reorder"), "other": profile.other_ms()}.items():
         assert [np.float32(row[f"{name}_ms"]) for row in found] == values[-len(found):].tolist()
     assert {row["steps"] for row in found} == {"2"}
     assert [float(row["drawn"]) for row in found] == [150.0 if row["frame"] == "90" else 100.0 for row in found]
@@ -82,7 +82,7 @@ def test_what_was_different_in_the_slowest_frame_is_said(clock: Any) -> None:
     comments, _ = rows(to_csv(last_second(measured(clock))))
     assert comments[1:] == [
         "# slowest: frame 90, tick 182, 45.10 ms, 2 steps; median: 20.10 ms, 2 steps",
-        "# ms more than in the median frame (ms in this one): see +20.03 (26.78), reorder +5.00 (5.00)",
+        "# ms more than in the median frame (ms in this one): interaction +20.03 (26.78), reorder +5.00 (5.00)",
         "# happened in it: a sort; Switch(path='depth', value='full'); Switch(path='depth', value='full')",
         "# counters unlike their median: drawn 150 (100), due 1 (0)",
     ]
@@ -102,7 +102,8 @@ def test_nothing_is_said_of_a_second_without_a_slow_frame(clock: Any) -> None:
 def test_files_are_numbered_and_told(clock: Any, tmp_path: Path) -> None:
     for number in (1, 2):
         told = save_last_second(measured(clock), tmp_path)
-        assert told == f"saved {tmp_path / f'crowd-000{number}.csv'}: the slowest of 50 frames took 45.1 ms (see +20.0)"
+        file = tmp_path / f"crowd-000{number}.csv"
+        assert told == f"saved {file}: the slowest of 50 frames took 45.1 ms (interaction +20.0)"
     with pytest.raises(ValueError, match="no frame yet"):
         save_last_second(Profile(), tmp_path)
 

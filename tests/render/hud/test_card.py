@@ -49,7 +49,7 @@ def test_times_have_three_digits() -> None:
 def test_all_of_it_is_on_the_card_and_nothing_overlaps(window: tuple[int, int]) -> None:
     pen, surface = drawn(CARD, window)
     assert surface.get_width() <= window[0]
-    for text in ("SIMD lanes", "off -> on", "3.1x", "faster", "see: 3.10 ms -> 1.00 ms", "95 %: 2.9 - 3.3", SAME.text,
+    for text in ("SIMD lanes", "off -> on", "3.1x", "faster", "interaction: 3.10 ms -> 1.00 ms", "95 %: 2.9 - 3.3", SAME.text,
                  "step", "2.0x slower", "no difference here", "candidates", "20,000", "31.4", "sorts in 1,000 steps",
                  "300 steps before, 412 after"):
         assert text in pen.texts, text
@@ -83,7 +83,7 @@ def test_a_long_proof_takes_more_lines() -> None:
 def test_what_is_not_known_has_no_factor() -> None:
     pen, _ = drawn(CARD._replace(spans=(UNKNOWN._replace(name="interaction"), UNKNOWN), kind=APPROXIMATE))
     assert not any(text.endswith("x") for text in pen.texts)
-    assert "too few to tell" in pen.texts and "see: 120 ms -> -" in pen.texts and "~ approximate" in pen.texts
+    assert "too few to tell" in pen.texts and "interaction: 120 ms -> -" in pen.texts and "~ approximate" in pen.texts
 
 
 def test_a_card_without_anything_measured_is_a_title_and_a_proof() -> None:

@@ -46,8 +46,8 @@ def test_help_lists_every_action_with_its_real_keys() -> None:
     without = [action for action in ACTIONS if not keys[action]]
     assert len(listed) + len(without) + len(TOLD_BY_OTHERS) == len(ACTIONS)
     marks = {entry.name: entry.mark for entry in listed if entry.mark}
-    assert marks == {"avoidance": "≠", "contact": "≠", "stagger avoidance": "~", "avoidance by": "~", "stagger sight": "~",
-                     "stagger paths": "~"}
+    assert marks == {"avoidance": "≠", "overlap passes": "≠", "stagger avoidance": "~", "avoidance by": "~",
+                     "stagger sight": "~", "stagger paths": "~"}
 
 
 def test_help_is_ordered_by_what_one_wants_to_do() -> None:
@@ -133,13 +133,13 @@ def test_a_group_higher_than_a_column_goes_on_in_the_next_one_under_its_heading_
 
 
 def test_a_key_looks_the_same_however_it_is_spelt() -> None:
-    caps = []
+    limits = []
     for name in ("r", "R"), ("f11", "F11"), ("space", "SPACE"):
         for spelling in name:
             canvas = Canvas((80, 20), Pen(), 1.0)
             assert canvas.key(spelling, 2, 10) == 2 + canvas.key_width(spelling)
-            caps.append(pixels(canvas.surface).tobytes())
-    assert caps[::2] == caps[1::2] and len(set(caps)) == 3
+            limits.append(pixels(canvas.surface).tobytes())
+    assert limits[::2] == limits[1::2] and len(set(limits)) == 3
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hud_spy import KEYS, Crowd, Spy, changed, colour_of_text, crowd, drawn, help_of, picture, pixels, texts
+from hud_spy import KEYS, Spy, changed, colour_of_text, crowd, drawn, help_of, picture, pixels, texts
 from numpy.typing import NDArray
 
-from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import Technique
 from crowd_demo.registry.readouts import READOUTS
@@ -179,10 +178,11 @@ def test_the_mouse_finds_techniques_numbers_and_facts() -> None:
 
 @pytest.mark.parametrize("cap", ["none", "first"])
 def test_every_number_stage_and_technique_has_a_tooltip(cap: str) -> None:
-    sim = crowd(walking=90, waiting=8, stuck=2, queuing=1)
-    sim.life.active, sim.optimizations.neighbours, sim.optimizations.neighbour_limit = True, "field", cap
-    sim.profile.counters.update(sorts=3, drift=8.0, steps_since_sort=17, imbalance=1.25)
-    sorted_too = Crowd(**{**vars(sim), "optimizations": Optimizations()})
+    sim, sorted_too = (crowd(walking=90, waiting=8, stuck=2, queuing=1) for _ in range(2))
+    sim.optimizations.neighbours, sim.optimizations.neighbour_limit = "field", cap
+    for each in (sim, sorted_too):
+        each.life.active = True
+        each.profile.counters.update(sorts=3, drift=8.0, steps_since_sort=17, imbalance=1.25)
     shown = set()
     for now_s, each in enumerate((sim, sorted_too)):
         hud = Hud(KEYS)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import product
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -33,9 +32,6 @@ WINDOWS = [(1280, 720), (1920, 1080), (2560, 1440)]
 def rects(size: tuple[int, int], **shown: Any) -> dict[str, pygame.Rect]:
     """Where the HUD has placed them, by what a click there is about."""
     sim, hud = crowd(), Hud(KEYS)
-    sim.terrain = SimpleNamespace(walls=SimpleNamespace(width=4000, height=3000))
-    column = np.zeros(3, np.float32)
-    sim.agents = SimpleNamespace(count=3, columns=SimpleNamespace(x=column, y=column))
     status = Status(minimap=MinimapView(Rect(0, 0, 400, 300), None, GROUND), **shown)
     for now_s in (0.0, 1.0):
         hud.draw(picture(size), sim, status, now_s)

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crowd_demo.sim.metrics.avoidance_error import AvoidanceError
 from hud_spy import KEYS, PATHS, Spy, changed, colour_of_text, crowd, drawn, measured, picture, pixels, texts, written
 
 from crowd_demo.config.loader import load_config
@@ -28,6 +27,7 @@ from crowd_demo.render.hud.sections import (
     work_facts,
 )
 from crowd_demo.render.hud.status import Clock, PanelSettings, Status
+from crowd_demo.sim.metrics.avoidance_error import AvoidanceError
 from crowd_demo.sim.metrics.bias import Bias
 from crowd_demo.sim.metrics.locality import Locality
 from crowd_demo.sim.metrics.readings import Readings
@@ -79,8 +79,8 @@ def test_lanes_that_only_move_are_said_to() -> None:
 
 def test_who_has_no_field_is_said_to_use_the_sorted_grid() -> None:
     sim = crowd()
-    sim.optimizations.neighbours = "field"
-    assert partly_inactive(sim.situation) == {"neighbours": "as sorted"} and "field, as sorted" in texts(sim)
+    sim.optimizations.neighbours, sim.optimizations.neighbour_limit = "field", "nearest"
+    assert partly_inactive(sim.situation)["neighbours"] == "as sorted" and "field, as sorted" in texts(sim)
 
 
 @pytest.mark.parametrize(("cap", "left"), [("none", ""), ("nearest", "as sorted")])
@@ -117,14 +117,14 @@ def test_counters_show_up_where_there_is_something_to_count() -> None:
     assert sorting_facts(sim, set()) == memory_facts(sim.profile.counters, Readings()) == {}
     assert "drift" not in texts(sim)
     sim.profile.counters.update(sorts=3, drift=8.0, steps_since_sort=17, imbalance=1.25)
-    assert sorting_facts(sim, set()) == {"sorts (ms)": "3 (0.00)", "since sort": "17", "drift": "0.25 cells"}
+    assert sorting_facts(sim, set()) == {"sorts (ms)": "3 (0.00)", "since sort": "17", "drift": "0.33 cells"}
     assert sorting_facts(sim, {"reorder.when"}) == {}
     score = Readings(locality=Locality(0.875, 0.0312, 1000))
     assert memory_facts(sim.profile.counters, score) == {
         "top worker": "1.25x mean", "near reads": "88%", "L1 misses": "3.1%"}
     assert memory_facts(sim.profile.counters, Readings()) == {"top worker": "1.25x mean", "near reads": "-", "L1 misses": "-"}
     found = texts(sim, Status(readings=score))
-    assert {"0.25 cells", "1.25x mean", "88%"} <= set(found)
+    assert {"0.33 cells", "1.25x mean", "88%"} <= set(found)
 
 
 def test_the_share_of_candidates_that_are_neighbours_is_told() -> None:

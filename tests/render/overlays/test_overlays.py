@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pygame
 import pytest
+from covering import covering_rows
 from crowds import CROWDS, ROPE, simulation
 from overlaid import SIZE, camera_of, pixels, shown
 
@@ -65,7 +66,7 @@ def arrays(sim: Simulation) -> list[bytes]:
     return found
 
 
-@pytest.fixture(scope="module", params=[*CROWDS, "rope"])
+@pytest.fixture(scope="module")
 def walked(request: pytest.FixtureRequest) -> Simulation:
     """A crowd of each behaviour, and one on springs, after some steps."""
     sim = simulation(**(ROPE if request.param == "rope" else CROWDS[request.param]))
@@ -73,8 +74,9 @@ def walked(request: pytest.FixtureRequest) -> Simulation:
     return sim
 
 
-@pytest.mark.parametrize("zoom", [None, 2.0])
-@pytest.mark.parametrize("name", OVERLAYS)
+@pytest.mark.parametrize(("walked", "name", "zoom"), [
+    row.values() for row in covering_rows({"walked": [*CROWDS, "rope"], "name": list(OVERLAYS), "zoom": [None, 2.0]})],
+    indirect=["walked"])
 def test_it_draws_or_says_why_not_and_changes_nothing(walked: Simulation, name: str, zoom: float | None) -> None:
     camera = camera_of(walked, zoom)
     walked.prepare_picture()

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 import reference
 import reference_flock
-from crowd_demo.sim.metrics.avoidance_error import exact_error
 from crowds import open_world, refresh_rules, shuffle, simulation
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from crowd_demo.sim.metrics.avoidance_error import exact_error
 
 
 def flock(n: int, seed: int, **more: Any) -> Any:

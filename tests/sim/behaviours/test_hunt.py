@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 import reference_hunt as reference
-from crowds import open_world, refresh_rules, run_through, shuffle, simulation
+from crowds import neighbours_met, open_world, refresh_rules, run_through, shuffle, simulation
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from crowd_demo.sim.interaction.strips import NEIGHBOURS
 
 WIDTH, HEIGHT = 500, 340
 examples = settings(max_examples=15, deadline=None)
@@ -44,7 +42,7 @@ def test_each_kind_flocks_by_itself(simd: str, follow: str, n: int, seed: int, n
     after = sim.agents.by_id()
     assert np.array_equal(after.avoidance_x, want_x)
     assert np.array_equal(after.avoidance_y, want_y)
-    assert sim.interaction.memory(sim.world).strips.counters[:, NEIGHBOURS].sum() == met.sum()
+    assert neighbours_met(sim) == met.sum()
 
 
 @examples

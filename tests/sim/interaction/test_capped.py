@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 import reference_caps as reference
-from crowd_demo.sim.metrics.avoidance_error import EXACT, FRESH, exact_error, pushes
 from crowds import open_world, refresh_rules, shuffle, simulation
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from crowd_demo.sim.metrics.avoidance_error import EXACT, FRESH, exact_error, pushes
 from crowd_demo.sim.metrics.bias import bias
 
 ROOM = open_world(300, 220)
@@ -81,7 +81,7 @@ def test_a_cap_that_nobody_reaches_changes_nothing() -> None:
         sim = capped("flock", cap, 60, flock__limit_scanned=100, flock__limit_kept=64)
         sim.step(30)
         hashes.add(sim.state_hash())
-        assert sim.profile.counters.get("cap_hits", 0) == 0
+        assert sim.profile.counters.get("limit_hits", 0) == 0
     assert len(hashes) == 1
 
 
@@ -89,7 +89,7 @@ def test_hits_and_counts() -> None:
     sim = capped("flock", "first", 200, spawn__pattern="point", optimizations__stagger__avoidance=1)
     sim.step()
     counters = dict(sim.profile.counters)
-    assert counters["cap_hits"] == 200
+    assert counters["limit_hits"] == 200
     assert counters["scanned_max"] == counters["candidates_per_agent"] == 10
     assert counters["found_max"] == counters["found_mean"] == counters["neighbours_per_agent"] == 10
     sim.optimizations.neighbour_limit = "nearest"
@@ -97,7 +97,7 @@ def test_hits_and_counts() -> None:
     assert sim.profile.counters["found_max"] > sim.profile.counters["neighbours_per_agent"]
     sim.optimizations.neighbour_limit = "none"
     sim.step()
-    assert "cap_hits" not in sim.profile.counters
+    assert "limit_hits" not in sim.profile.counters
 
 
 @pytest.mark.parametrize("cap", ["none", "first", "nearest"])

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 import reference
 import reference_flock
-from crowds import F, open_world, refresh_rules, run_through, shuffle, simulation
+from crowds import F, neighbours_met, open_world, refresh_rules, run_through, shuffle, simulation
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crowd_demo.registry.techniques import STRUCTURES
 from crowd_demo.sim.interaction.rows import HEAVY, LEAST_PART, blocks_of
-from crowd_demo.sim.interaction.strips import BLOCK, NEIGHBOURS
+from crowd_demo.sim.interaction.strips import BLOCK
 from crowd_demo.sim.neighbours.candidates import Cells
 
 ROOM = open_world(640, 400)
@@ -75,7 +75,7 @@ def test_every_path_equals_brute_force(behaviour: str, avoidance: str, simd: str
     got_x, got_y = pushes(sim)
     assert np.array_equal(got_x, want_x)
     assert np.array_equal(got_y, want_y)
-    assert sim.interaction.memory(sim.world).strips.counters[:, NEIGHBOURS].sum() == neighbours_of.sum()
+    assert neighbours_met(sim) == neighbours_of.sum()
 
 
 FLOCKS: dict[str, dict[str, Any]] = {
@@ -102,7 +102,7 @@ def test_every_kind_of_flock_equals_brute_force(flock: str, n: int, kind: str, s
     got_x, got_y = pushes(sim)
     assert np.array_equal(got_x, want_x)
     assert np.array_equal(got_y, want_y)
-    assert sim.interaction.memory(sim.world).strips.counters[:, NEIGHBOURS].sum() == neighbours_of.sum()
+    assert neighbours_met(sim) == neighbours_of.sum()
 
 
 @pytest.mark.parametrize("behaviour, flock", [("flock", "as ever"), ("flock", "offset"), ("flock", "half blind"),
@@ -120,7 +120,7 @@ def test_sums_that_are_settled_often_are_the_same(behaviour: str, flock: str, n:
                              optimizations__stagger__avoidance=1, **ROOM,
                              **{f"flock__{key}": value for key, value in FLOCKS[flock].items()})
             scatter(sim, kind, seed)
-            found.append((*pushes(sim), sim.interaction.memory(sim.world).strips.counters[:, NEIGHBOURS].sum()))
+            found.append((*pushes(sim), neighbours_met(sim)))
     assert all(np.array_equal(in_lanes, alone) for in_lanes, alone in zip(*found, strict=True))
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crowd_demo.sim.metrics.avoidance_error import EXACT, FEW, KEPT, MEETS, SAMPLE, affordable, avoidance_error, spread
 from crowds import BIRTHS_AND_DEATHS, CRATES, CROWD, FLOCK, ROPE, Settings, simulation
 from numba.core.dispatcher import Dispatcher
 
@@ -14,6 +13,7 @@ from crowd_demo.app.compiling.ahead import Ahead
 from crowd_demo.compute.jit import compile_launches
 from crowd_demo.config.loader import load_config
 from crowd_demo.registry.techniques import STRUCTURES
+from crowd_demo.sim.metrics.avoidance_error import EXACT, FEW, KEPT, MEETS, SAMPLE, affordable, avoidance_error, spread
 from crowd_demo.sim.metrics.readings import METERS, Readings, launches_to_compile
 from crowd_demo.sim.simulation import Simulation
 
@@ -31,8 +31,8 @@ def test_every_meter_has_its_reading() -> None:
 @pytest.mark.parametrize("config", [CROWD, FLOCK, CRATES, ROPE, LIFE],
                          ids=["crowd", "flock", "crates", "rope", "life"])
 @pytest.mark.parametrize("switches", [
-    {}, {"neighbour_limit": "first"}, {"neighbour_limit": "nearest", "neighbours": "kd_tree"}, {"neighbours": "field"}, {"neighbours": "linked"},
-    {"neighbours": "aabb_tree", "rebuild": 5},
+    {}, {"neighbour_limit": "first"}, {"neighbour_limit": "nearest", "neighbours": "kd_tree"}, {"neighbours": "field"},
+    {"neighbours": "linked"}, {"neighbours": "aabb_tree", "rebuild": 5},
     {"neighbours": "z_grid", "simd": "false"}, {"curve": "morton", "reorder__every": 3},
     {"removal": "deferred", "neighbour_limit": "first"},
 ], ids=str)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from crowd_demo.sim.metrics.avoidance_error import ages, stagger_error
 from crowds import open_world, shuffle, simulation
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+from crowd_demo.sim.metrics.avoidance_error import ages, stagger_error
 
 FAST_BIRDS = {"behaviour": "flock", "agents": 200, "flock__speed_max": 2000, "optimizations__reorder__every": 3,
               **open_world(700, 600)}

@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from crowds import BIRTHS_AND_DEATHS, Settings, shuffle, simulation
 from crowds import FLOCK as FIVE_HUNDRED
 
-from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.sim.population.births_deaths import who_dies
-from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.store.sparse_set import MODES
 
 STEPS = 30
-STRUCTURES = BY_PATH["neighbours"]
-EXACT = [choice for choice in STRUCTURES.choices if choice not in STRUCTURES.approximate_values]
 FLOCK = {**FIVE_HUNDRED, **BIRTHS_AND_DEATHS, "agents": 300}
-
-
-def run(living: Settings, shuffles: bool = False, **switches: Any) -> Simulation:
-    sim = simulation(**living, **{f"optimizations__{key}": value for key, value in switches.items()})
-    for step in range(STEPS):
-        if shuffles:
-            shuffle(sim, step)
-        sim.step()
-    return sim
 
 
 @pytest.fixture(scope="module")
@@ -36,28 +21,17 @@ def living(crowd: Settings) -> Settings:
 
 @pytest.fixture(scope="module")
 def plain(living: Settings) -> str:
-    return run(living, neighbours="none", simd="false", threads=1).state_hash()
+    sim = simulation(**living, optimizations__neighbours="none", optimizations__simd="false", optimizations__threads=1)
+    sim.step(STEPS)
+    return sim.state_hash()
 
 
-@pytest.mark.parametrize("switches", [
-    {"removal": "swap_back"}, {"removal": "shift"}, {"removal": "deferred"}, {"removal": "shift", "reorder__every": 1},
-    {"removal": "deferred", "threads": 5, "reorder__every": 7},
-    {"removal": "swap_back", "threads": 3, "neighbours": "buckets"}, {"removal": "swap_back", "shuffles": True},
-    {"removal": "deferred", "shuffles": True}])
-def test_one_hash_however_memory_is_kept(living: Settings, plain: str, switches: dict[str, Any]) -> None:
-    assert run(living, **switches).state_hash() == plain
-
-
-@pytest.mark.parametrize("removal", MODES)
-@pytest.mark.parametrize("neighbours", EXACT)
-def test_one_hash_in_every_structure(living: Settings, plain: str, neighbours: str, removal: str) -> None:
-    assert run(living, neighbours=neighbours, removal=removal).state_hash() == plain
-
-
-def test_switching_removal_while_it_runs_changes_nothing(living: Settings, plain: str) -> None:
+def test_one_hash_however_gaps_are_filled_and_wherever_agents_lie(living: Settings, plain: str) -> None:
+    """Another way to remove in each step, and before it another order in memory."""
     sim = simulation(**living)
     for step in range(STEPS):
-        sim.optimizations.removal = ("swap_back", "deferred", "shift")[step % 3]
+        sim.optimizations.removal = MODES[step % len(MODES)]
+        shuffle(sim, step)
         sim.step()
         ids = sim.agents.columns.id[:sim.agents.count]
         assert len(np.unique(ids)) == len(ids) == sim.agents.count == sim.population[-1]

@@ -44,13 +44,9 @@ def plain(pattern: str, deaths: dict[str, Any]) -> str:
     return run(pattern, **deaths, optimizations__threads=1, optimizations__simd="false").state_hash()
 
 
-@pytest.mark.parametrize("switches", [
-    {"reorder__every": 1}, {"reorder__when": "off", "threads": 5}, {"removal": "shift"},
-    {"removal": "deferred", "threads": 2}])
-def test_one_hash_wherever_agents_lie(pattern: str, deaths: dict[str, Any], plain: str, switches: dict[str, Any]) -> None:
-    options = {f"optimizations__{key}": value for key, value in switches.items()}
-    assert run(pattern, **deaths, **options).state_hash() == plain
-    assert run(pattern, shuffles=True, **deaths, **options).state_hash() == plain
+def test_one_hash_wherever_agents_lie(pattern: str, deaths: dict[str, Any], plain: str) -> None:
+    sim = run(pattern, shuffles=True, **deaths, optimizations__removal="deferred", optimizations__threads=2)
+    assert sim.state_hash() == plain
 
 
 def test_springs_are_the_models(pattern: str) -> None:

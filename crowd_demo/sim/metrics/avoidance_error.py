@@ -103,7 +103,7 @@ def stagger_error(sim: Simulation) -> AvoidanceError:
 
 
 def exact_error(sim: Simulation) -> AvoidanceError:
-    """Return the error of the pushes with a cap, or by a smoothed field, against those of all neighbours."""
+    """Return the error of the pushes with a limit, or by a smoothed field, against those of all neighbours."""
     return avoidance_error(sim, FRESH, EXACT)
 
 
