@@ -2,7 +2,7 @@
 
     python examples/lanes.py
 
-What it takes to do the same elsewhere are the files of `crowd_demo/compute` (docs/design/lanes.md).
+For the same in a program of your own, the files of `crowd_demo/compute` suffice (docs/design/lanes.md).
 """
 
 import numpy as np

@@ -3,7 +3,7 @@
     python examples/measure_technique.py neighbours none linked sorted aabb_tree --agents 5000
     python examples/measure_technique.py stagger.avoidance 1 2 4
 
-The values take turns for several rounds, and the best round counts: so a machine that is busy for a while troubles all alike.
+The values take turns for several rounds, and the best round counts, so a busy moment of the machine affects all values alike.
 `crowd-demo sweep` does the same with intervals and counters.
 """
 

@@ -70,10 +70,11 @@ class _Techniques(_Live):
 
 def known(path: str) -> str:
     """Return the present name of a technique's path. Raises ValueError for one that is no technique's."""
-    path = renames.current(renames.TECHNIQUES, path)
-    if path not in BY_PATH:
-        raise ValueError(f"unknown technique {path[:40]!r}{close_to(path, BY_PATH)}; techniques: {', '.join(BY_PATH)}")
-    return path
+    if path in BY_PATH:
+        return path
+    if present := renames.TECHNIQUES.get(path):
+        return present
+    raise ValueError(f"unknown technique {path[:40]!r}{close_to(path, BY_PATH)}; techniques: {', '.join(BY_PATH)}")
 
 
 def _annotation(technique: Technique) -> object:

@@ -56,7 +56,7 @@ CROWD = {
     "stuck": Readout("People who have not got on for a while, and wiggle to get free.",
                      "Few is good; many stand at doors that are too narrow for so many."),
     "queuing": Readout("People who stand before their destination until it has a place for them.",
-                       "None, where destinations are large enough for all who come (crowd.place)."),
+                       "None, where destinations are large enough for all who come (crowd.area_per_person)."),
     "births": Readout("Agents born in the last step.", "They come at the end of memory, whatever their place."),
     "deaths": Readout("Agents who died in the last step.", "Each leaves a gap in memory, which removal closes."),
     "peak": Readout("The most agents in the time that the curve shows.", "The curve goes from its least to its most."),
