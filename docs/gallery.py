@@ -68,7 +68,7 @@ class Visit:
 
     def _as_a_window(self) -> None:
         """Go by the clock and show cards, as a window does."""
-        self.program.time.unpaced, self.program.cards.on = False, True
+        self.program.crowd.unpaced, self.program.cards.on = False, True
 
     def switch(self, path: str, backwards: bool = False, seconds: float = 9.0) -> None:
         """Switch a technique, and let its card fill."""

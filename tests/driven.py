@@ -9,7 +9,6 @@ from typing import Any
 import pygame
 
 from crowd_demo.app.compiling.loading import Progress, load
-from crowd_demo.app.input.commands import PointerCommand
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.process.worker import Worker
 from crowd_demo.app.screen.window import open_window
@@ -43,12 +42,6 @@ class Driven:
     def frames(self, count: int = 1) -> None:
         for _ in range(count):
             self.loop.frame()
-
-    def perform(self, command: PointerCommand) -> None:
-        """Carry out a command at once."""
-        from crowd_demo.app.window_events import perform
-
-        perform(self.program, command)
 
     def status(self) -> Status:
         """What the HUD is told now."""

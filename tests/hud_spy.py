@@ -9,7 +9,7 @@ import pygame
 from crowds import open_world, simulation
 from numpy.typing import NDArray
 
-from crowd_demo.app.input.events import MOUSE
+from crowd_demo.app.presenter import MOUSE
 from crowd_demo.config.keys import ACTIONS, keys_of
 from crowd_demo.config.model import Config
 from crowd_demo.profile import Profile

@@ -23,7 +23,7 @@ from crowd_demo.app.compiling.helpers import Precompiler
 from crowd_demo.app.compiling.switching import CannotOpenError, Opened, Opening
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.output.report import Recorder
-from crowd_demo.app.output.slow_frames import Changes, noting_collections
+from crowd_demo.app.output.slow_frames import noting_collections
 from crowd_demo.app.presenter import LONG_FRAME_MS, Presenter, moment_of
 from crowd_demo.app.process.worker import Worker
 from crowd_demo.app.program import Program
@@ -36,8 +36,8 @@ HEADLESS_FRAMES = 600
 WARMUP_FRAMES = 20  # at most a quarter of a run; the report leaves them out
 ANSWER_S = LONG_FRAME_MS / 1000  # in a frame that takes longer events are read before it ends, and keys are answered
 ANSWER_EVERY_S = 0.02  # how often
-LONG_S = 0.15  # the title tells of a frame that takes longer
-GRACE_S = 1.2  # how long after the wish to quit the present frame may end, so that the report can be written
+LONG_S = 0.15  # the title says so while a frame takes longer
+GRACE_S = 1.2  # for the present frame to end after a request to quit, so that the report can be written
 LEAST_FRAME_S = 0.001  # a window shows at most 1,000 frames a second
 HIDDEN_FRAME_S = 0.05  # least time of a frame while the window is hidden
 COMPILING_FRAME_S = 1 / 40  # while a technique waits for its kernels: what is left of a frame's time belongs to the compilers
@@ -57,8 +57,7 @@ class Loop:
         self.warmup = 0  # frames that are over and left out
         self.recorder = Recorder(program.sim.profile)
         self.abandoned = False
-        self._changes = Changes(program.sim)
-        program.time.unpaced, program.cards.on = options.headless, not options.headless
+        program.crowd.unpaced, program.cards.on = options.headless, not options.headless
         program.seeing.smooth = not options.headless
         program.leaves_at_once = bool(options.frames)
         self._frame = 0
@@ -74,7 +73,6 @@ class Loop:
             self.events = WindowEvents(config.keys, program, self.presenter)
 
     def run(self) -> None:
-        """Run all frames."""
         try:
             with noting_collections(self.program.sim.profile.note):
                 self._run()
@@ -93,7 +91,6 @@ class Loop:
 
     @property
     def frames_left(self) -> int:
-        """Frames that may still be shown."""
         return self.frames - self._frame
 
     @property
@@ -109,7 +106,7 @@ class Loop:
             self.recorder.collect()
 
     def followed(self) -> Loop:
-        """Return the loop of what was opened, in the same window."""
+        """The loop of the configuration that was opened, in the same window."""
         left, opened = self.program, self.opened
         assert opened
         window = left.window.model_copy(update={"title": opened.config.window.title})
@@ -139,17 +136,17 @@ class Loop:
         if program.experiments.active:
             self._stand_still()
             return
-        steps = program.time.steps(elapsed_s)
+        steps = program.crowd.due_steps(elapsed_s)
         self._await(self.worker.submit(lambda: self._compute(steps)))
         if self.abandoned:
             return
-        program.time.rate.add(now, profile.steps)
+        program.crowd.rate.add(now, profile.steps)
         if self.options.render:
-            self.presenter.present(self.events.pointer.resting_on)
+            self.presenter.present(self.events.mouse.resting_on)
         if program.is_compiling:
             profile.note("compiling")
         profile.end_frame(tick=program.sim.tick)
-        program.crowd.rewind.frame_took(float(profile.frame_ms(1)[-1]))
+        program.crowd.frame_took(float(profile.frame_ms(1)[-1]))
         self._frame += 1
         self._record()
 
@@ -157,19 +154,22 @@ class Loop:
 
     def _read_events(self, elapsed_s: float) -> None:
         self.events.read(elapsed_s)
-        self.program.techniques.take_switched()
-        self.program.split.take_compiled()
+        self.program.seeing.glide(elapsed_s)
         self._open_asked()
         self.program.guide.look(self.program)
         if self.options.headless and self.options.tour:
             self.program.guide.go_alone(self.program)
+        self.program.techniques.switch_to_compiled()
+        if self.program.split.second:
+            self.program.split.show_compiled(self.program.split.second)
         self.presenter.fit_window()
 
     def _open_asked(self) -> None:
-        """Begin to open what somebody has asked for, and tell how far that is."""
+        """Start loading the configuration that was asked for, and show its progress."""
         name, self.program.scenario_asked = self.program.scenario_asked, None
         if name:
-            self.stop_opening()
+            if self.opening:
+                self.opening.close()
             self.opening = Opening(name, self.worker, self.options.render)
             self.openings.add(self.opening)
         if not self.opening:
@@ -181,26 +181,16 @@ class Loop:
             self.program.cannot_open(str(error))
             self.opening = None
 
-    def stop_opening(self) -> None:
-        """Give up the configuration that is being opened."""
-        if self.opening:
-            self.opening.close()
-
     def _compute(self, steps: int) -> None:
         """Change, step and draw the crowd; runs in the worker's thread. Stop between two steps if somebody wants to quit."""
-        program, pace = self.program, self.program.time.pace
-        program.carry_out_changes()
+        program, crowd = self.program, self.program.crowd
+        crowd.carry_out_changes(lambda: program.running)
         if steps:
             program.hawk.lead()
-        self._changes.note(program.sim)
-        start = time.perf_counter()
-        for made in range(1, steps + 1):
-            program.time.step()
-            if pace.is_enough(made, time.perf_counter() - start) or not program.running:
-                break
-        self._changes.note(program.sim)
+        crowd.make_steps(steps, lambda: program.running)
+        program.tell_changes()
         if program.crowd.scene and (program.running or self.options.screenshot):
-            alpha = pace.owed_s / pace.dt
+            alpha = crowd.pace.owed_s / crowd.pace.dt
             program.sim.prepare_picture()
             with self._drawing:
                 panels, overlays = program.panels.now, program.overlays
@@ -216,7 +206,7 @@ class Loop:
                     program.cards.work(moment_of(program, alpha))
 
     def _stand_still(self) -> None:
-        """Let the experiment go on, and show the crowd as it was when that began. Such a frame is in no record."""
+        """Let the experiment go on over a still picture of the crowd. The profile leaves out such a frame."""
         if self._still is None or self._still.get_size() != screen().get_size():
             self._await(self.worker.submit(lambda: self._compute(0)))
             if self.abandoned:
@@ -225,12 +215,12 @@ class Loop:
             self._pause_precompiler(True)
         else:
             screen().blit(self._still, (0, 0))
-        self.presenter.present(self.events.pointer.resting_on)
+        self.presenter.present(self.events.mouse.resting_on)
         self.program.sim.profile.drop_frame()
         self.program.experiments.advance(self.worker)
         if not self.program.experiments.active:
             self._still = None
-            self.program.time.rate.clear()
+            self.program.crowd.rate.clear()
 
     def _pause_precompiler(self, paused: bool) -> None:
         if self._precompiler:
@@ -264,9 +254,9 @@ class Loop:
         self._set_title()
 
     def _respond(self, to_answer: bool) -> bool:
-        """Read events and answer them, if that is due; not while the worker draws. Return whether it is still due.
+        """Read events and answer them, but not while the worker draws; return whether an answer is still due.
 
-        Whoever reads events lets the window follow its size, and frees the surface of the size before.
+        Reading events lets the window follow its new size, which frees the surface that is drawn on.
         """
         if not self._drawing.acquire(blocking=False):
             return to_answer
@@ -280,7 +270,6 @@ class Loop:
         return False
 
     def _set_title(self, what: str = "") -> None:
-        """Set the window's title, with what the program is doing."""
         if self.options.render:
             self.presenter.set_title(what)
 

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import sys
 from concurrent.futures import wait
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 from weakref import WeakSet
 
-import pygame
-
 from crowd_demo.app.compiling.loading import Loaded, Progress, eager_threads, load, print_progress, show_progress
-from crowd_demo.app.input.events import Input
-from crowd_demo.app.input.keyboard import shown_keys
+from crowd_demo.app.input.key_input import quits
+from crowd_demo.app.input.keyboard import Keyboard, shown_keys
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.process.quitting import (
     FAILED,
@@ -210,8 +209,9 @@ class Session:
             if self.options.headless:
                 print_progress(job, progress, self.quitting)
             else:
-                events = Input(bindings(self.config.keys), pygame.display.get_window_size())
-                show_progress(job, progress, events.quits, self.quitting, shown_keys(self.config.keys, events.keyboard))
+                keyboard, keys = Keyboard(), self.config.keys
+                ends = partial(quits, keyboard=keyboard, bindings=bindings(keys))
+                show_progress(job, progress, ends, self.quitting, shown_keys(keys, keyboard))
         return None if self.quitting.asked else job.result()
 
     def _loaded(self, progress: Progress) -> Loaded:

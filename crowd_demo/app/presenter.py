@@ -14,7 +14,6 @@ from collections.abc import Sequence
 import pygame
 
 from crowd_demo.app.card.trial import Moment
-from crowd_demo.app.input.events import MOUSE
 from crowd_demo.app.input.keyboard import Keyboard, all_keys, shown_keys
 from crowd_demo.app.program import Program
 from crowd_demo.app.screen.window import save_picture, screen, set_mode
@@ -29,6 +28,10 @@ from crowd_demo.render.hud.navigation import label
 from crowd_demo.render.hud.status import Hovered, MinimapView, Status
 
 LONG_FRAME_MS = 30.0
+MOUSE = (("wheel", "zoom at the cursor"), ("drag", "move the camera; change a number; go along the timeline"),
+         ("Shift drag", "count the agents in a box"),
+         ("click", "inspect an agent; a technique for its choices; fold a heading"),
+         ("rest", "on anything in the panels: what it is"))
 
 
 class Presenter:
@@ -86,7 +89,7 @@ class Presenter:
         return status.notices
 
     def save_asked(self) -> None:
-        """Save the picture that somebody has asked for since the last frame."""
+        """Save the picture if `program.picture_asked` names a file."""
         path, self.program.picture_asked = self.program.picture_asked, None
         if not path:
             return
@@ -105,7 +108,6 @@ class Presenter:
         self.follow_size()
 
     def follow_size(self) -> None:
-        """Let the camera follow the size of the window."""
         size, before = screen().get_size(), self.program.camera.size
         self.program.resize(size)
         if size != before and not self._fullscreen:
@@ -124,11 +126,11 @@ def status_of(program: Program, hovered: Hovered | None = None) -> Status:
     if techniques.switcher.pending:
         notices.append(techniques.switcher.text or "compiling")
     has_timeline = program.has_timeline
-    if crowd.rewind.in_past and not has_timeline:
+    if crowd.in_past and not has_timeline:
         notices.append(label(past))
     return Status(
-        paused=program.time.paused, speed=program.time.speed, pending=techniques.switcher.pending, notices=notices,
-        readings=program.cards.readings, touched=techniques.touched, clock=program.time.clock,
+        paused=crowd.paused, speed=crowd.speed, pending=techniques.switcher.pending, notices=notices,
+        readings=program.cards.readings, touched=techniques.touched, clock=crowd.clock,
         past=past if has_timeline else None, panels=panels, ticks=techniques.ticks,
         view=program.dialogs.top.view() if program.dialogs.top else None, hovered=hovered, measured=program.measured,
         tour=program.guide.view(program), card=program.cards.card(), legend_items=program.overlays.legend_items,
@@ -139,9 +141,9 @@ def status_of(program: Program, hovered: Hovered | None = None) -> Status:
 
 def moment_of(program: Program, alpha: float) -> Moment:
     """Return what the cards have to know at the end of a frame's computation; `alpha` is the part of a step that is drawn."""
-    camera, time, scene, frozen = program.camera, program.time, program.crowd.scene, program.overlays.frozen
+    camera, crowd, scene, frozen = program.camera, program.crowd, program.crowd.scene, program.overlays.frozen
     view_key = (camera.x, camera.y, camera.zoom, camera.size, frozenset(program.overlays.shown), program.seeing.colours,
-                frozen, time.speed, time.paused)
+                frozen, crowd.speed, crowd.paused)
     view = DrawnView(scene, camera, frozen, alpha) if scene else None
-    return Moment(program.sim, view, view_key, time.paused, program.panels.now.hud == "off", program.techniques.switcher.busy,
+    return Moment(program.sim, view, view_key, crowd.paused, program.panels.now.hud == "off", program.techniques.switcher.busy,
                   program.techniques.followed)

@@ -12,23 +12,23 @@ from pathlib import Path
 from crowd_demo.app.card.cards import Cards
 from crowd_demo.app.compiling.loading import Loaded
 from crowd_demo.app.compiling.switching import Switcher
-from crowd_demo.app.crowd.crowd import Crowd, Hawk
+from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.crowd_files import CrowdFiles
-from crowd_demo.app.crowd.techniques import Techniques
-from crowd_demo.app.crowd.time_controls import TimeControls
+from crowd_demo.app.crowd.hawk import Hawk
+from crowd_demo.app.crowd.technique_controls import Techniques
 from crowd_demo.app.dialogs.dialog import Dialog, Dialogs, Question
 from crowd_demo.app.dialogs.experiments import Experiments
 from crowd_demo.app.dialogs.menus import Menus, scenarios_menu
-from crowd_demo.app.input.commands import KeyAction, KeyActions
+from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.output.copying import Shown, copy, to_clipboard, to_terminal
 from crowd_demo.app.output.files import free_name
 from crowd_demo.app.output.slow_frames import save_last_second
 from crowd_demo.app.process.quitting import Quitting
 from crowd_demo.app.screen.notices import WELCOME, Notices
-from crowd_demo.app.screen.panels import PanelControls
+from crowd_demo.app.screen.panel_controls import PanelControls
 from crowd_demo.app.screen.preferences import Preferences
 from crowd_demo.app.seeing.camera_controls import CameraControls
-from crowd_demo.app.seeing.overlays import Inspector, Overlays
+from crowd_demo.app.seeing.overlay_controls import Inspector, Overlays
 from crowd_demo.app.seeing.side_by_side import SideBySide
 from crowd_demo.app.tours.guide import Guide
 from crowd_demo.config.model import CameraSettings, Config
@@ -55,7 +55,6 @@ class Program:
         self.panels = PanelControls(self.preferences, window)
         self.help_shown, self.timeline_shown, self.fullscreen = False, True, window.fullscreen
         self.camera = self._configured_view((window.width, window.height))
-        self.time = TimeControls(self.crowd, config.time, self.notices)
         self.hawk = Hawk(self.crowd, self.camera, self.notices)
         self.techniques = Techniques(self.crowd, Switcher(loaded.ahead, loaded.compilers), self.notices)
         self.files = CrowdFiles(self.crowd, self.techniques, self.camera, self.notices)
@@ -78,7 +77,7 @@ class Program:
         self.picture_asked: Path | None = None
         self.scenario_asked: str | None = None  # the name or the path of a configuration that is to be opened
         self._actions: KeyActions = {
-            **self.crowd.actions, **self.time.actions, **self.techniques.actions, **self.files.actions, **self.panels.actions,
+            **self.crowd.actions, **self.techniques.actions, **self.files.actions, **self.panels.actions,
             **self.split.actions, **self.inspector.actions, **self.overlays.actions, **self.menus.actions,
             **self.experiments.actions, **self.seeing.actions, **self.hawk.actions,
             **self._own_actions()}
@@ -97,7 +96,7 @@ class Program:
 
     @property
     def switchers(self) -> tuple[Switcher, ...]:
-        """What compiles values that were asked for."""
+        """The compilers of values for either crowd."""
         return self.techniques.switcher, self.split.switcher
 
     @property
@@ -113,7 +112,7 @@ class Program:
             do()
 
     def take_over(self, left: Program) -> None:
-        """Go on as the program that is left was looked at. Its recording ends."""
+        """Take over window, panels, notices and tour of the program that is left. Its recording ends."""
         self.files.take_over(left.files)
         self.panels.now, self.help_shown, self.timeline_shown = left.panels.now, left.help_shown, left.timeline_shown
         self.resize(left.camera.size)
@@ -127,17 +126,20 @@ class Program:
 
     @property
     def running(self) -> bool:
-        """Does nobody want to quit?"""
+        """Has nobody asked to quit?"""
         return not self.quitting.asked
 
     @property
     def sim(self) -> Simulation:
         return self.crowd.sim
 
-    def carry_out_changes(self) -> None:
-        """Apply what was asked for. Call from the thread that makes the steps, between two steps."""
-        self.crowd.carry_out_changes(lambda: self.running)
-        self.techniques.took_effect()
+    def tell_changes(self) -> None:
+        """Tell the parts what was done to the crowd in this frame. Call from the thread that makes the steps, after them."""
+        for change in self.crowd.take_changed():
+            self.crowd.meters.crowd_changed()
+            self.techniques.crowd_changed(change)
+            self.split.crowd_changed(change)
+            self.cards.crowd_changed(change)
 
     def collect_news(self) -> None:
         """Take up what the parts have found out since the last frame: files that were written, and the meters' readings."""
@@ -159,7 +161,7 @@ class Program:
         self.scenario_asked = name
 
     def cannot_open(self, why: str) -> None:
-        """Tell why the configuration that was asked for cannot be opened."""
+        """Show why the configuration cannot be opened."""
         self.notices.add(why, "scenario")
         self.guide.cannot_open()
 
@@ -201,7 +203,7 @@ class Program:
         self.camera.resize(size)
 
     def prefer_size(self, size: tuple[int, int]) -> None:
-        """Keep the size that the user has given to the window."""
+        """Keep the window's size as a preference."""
         self.window = self.window.model_copy(update={"width": size[0], "height": size[1]})
         self.preferences.change(size=size)
 
@@ -218,8 +220,7 @@ class Program:
 
     @property
     def has_timeline(self) -> bool:
-        """Is the timeline shown?"""
-        return self.timeline_shown and self.panels.now.hud == "full" and self.crowd.rewind.possible
+        return self.timeline_shown and self.panels.now.hud == "full" and self.crowd.remembers
 
     # --- what is on the screen, for others ---------------------------------------------------------------------------
 
@@ -233,7 +234,7 @@ class Program:
         self.notices.add(f"{'copied' if to_clipboard(text) else 'in the terminal'}: {about}", "copy")
 
     def save_slow_frames(self) -> None:
-        """Save the last second, frame by frame, and tell the slowest."""
+        """Save the last second, frame by frame, and show the slowest."""
         try:
             self.notices.add(save_last_second(self.sim.profile, Path()), "slow frames")
         except (OSError, ValueError) as error:
@@ -242,5 +243,5 @@ class Program:
     def _on_screen(self) -> Shown:
         """What is on the screen, or will be once it is compiled."""
         return Shown(self.config, self.sim, self.camera, self._configured_view(self.camera.size), self.techniques.asked(),
-                     self.crowd.agents_asked, self.time.speed, self.fullscreen, self.panels.now.hud,
+                     self.crowd.agents_asked, self.crowd.speed, self.fullscreen, self.panels.now.hud,
                      self.overlays.frozen is not None, self.seeing.colours, self.overlays.at_first)

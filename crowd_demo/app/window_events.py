@@ -1,4 +1,4 @@
-"""The events of the window: in each frame they become commands, which the parts carry out that they are for.
+"""The events of the window: keys do what they are bound to, and the mouse what is drawn at the cursor stands for.
 
 While a step takes long, keys that concern the window alone are obeyed at once; other events wait for the next frame, in order.
 A click, the wheel or a key belongs to the dialog that is open, if there is one; then to a tour; then to the picture.
@@ -6,68 +6,53 @@ A click, the wheel or a key belongs to the dialog that is open, if there is one;
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import partial
+import time
 
 import pygame
 
-from crowd_demo.app.input.commands import (
-    Click,
-    Close,
-    Command,
-    Do,
-    DragNumber,
-    LookAt,
-    MoveLine,
-    Pan,
-    PointerCommand,
-    Press,
-    Rest,
-    Scrub,
-    SelectBox,
-    Zoom,
-)
-from crowd_demo.app.input.events import Input
-from crowd_demo.app.input.pointer import Pointer
+from crowd_demo.app.input.key_input import Keys, quits
+from crowd_demo.app.input.keyboard import Keyboard
 from crowd_demo.app.presenter import Presenter
 from crowd_demo.app.program import Program
 from crowd_demo.app.seeing.side_by_side import RIGHT
-from crowd_demo.config.keys import Keys, bindings, key_text
+from crowd_demo.config.keys import Keys as KeySettings
+from crowd_demo.config.keys import bindings, key_text
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.canvas import Target, scale_for
+from crowd_demo.render.hud.hud import Hud
 from crowd_demo.render.hud.layout import bar_of
 from crowd_demo.render.hud.navigation import tick_at
-from crowd_demo.render.hud.status import Past
+from crowd_demo.render.hud.status import Hovered
+
+ZOOM_STEP = 1.15
+DRAG_BUTTONS = (pygame.BUTTON_MIDDLE, pygame.BUTTON_RIGHT)
+STILL_PX = 4.0  # a press that moves no farther is a click
+NOTCH_PX = 9.0  # of dragging a number by one step
+REST_S = 0.35  # how long the cursor must rest before there is a tooltip
 
 
 class WindowEvents:
     """`waiting` are the events that were kept. Was a key `pressed` before this frame whose answer is not on the screen yet?"""
 
-    def __init__(self, keys: Keys, program: Program, presenter: Presenter) -> None:
+    def __init__(self, keys: KeySettings, program: Program, presenter: Presenter) -> None:
         self.waiting: list[pygame.Event] = []
         self.pressed = False
-        self.input = Input(bindings(keys), pygame.display.get_window_size())
-        self.pointer = Pointer(self._target_at, presenter.hud.minimap.world_at)
+        self.keys = Keys(bindings(keys), program.act, self._press)
+        self.mouse = Mouse(program, presenter.hud)
         self._program, self._presenter = program, presenter
-        self._show_keys()
+        presenter.show_keys(self.keys.keyboard)
 
     def read(self, elapsed_s: float) -> None:
         """Carry out what the events of this frame ask for, so long after the last one."""
+        program = self._program
         events, self.waiting = [*self.waiting, *pygame.event.get()], []
-        self._program.overlays.cursor = pygame.mouse.get_pos() if pygame.mouse.get_focused() else None
+        program.overlays.cursor = pygame.mouse.get_pos() if pygame.mouse.get_focused() else None
         self.pressed = any(event.type == pygame.KEYDOWN for event in events)
         for event in events:
             self._read(event)
-        for command in self.input.held(elapsed_s):
-            perform(self._program, command)
-        self._program.seeing.glide(elapsed_s)
-        self._program.hawk.cursor = self.input.cursor
-        if self.input.keyboard is not self._keyboard:
-            self._show_keys()
-
-    def _target_at(self, x: float, y: float) -> Target | None:
-        """What is drawn at a pixel: a part of the HUD, the line between two crowds or their values, or nothing."""
-        return self._presenter.hud.target_at(x, y) or self._program.split.target_at(x, y)
+        if any(pan := self.keys.hold(elapsed_s)):
+            program.camera.pan(*pan)
+        program.hawk.cursor = self.mouse.cursor
 
     def read_at_once(self) -> bool:
         """Carry out what need not wait for the next frame, and keep the rest; return whether to answer a key or a new size."""
@@ -86,102 +71,192 @@ class WindowEvents:
 
     def _is_for_now(self, event: pygame.Event) -> bool:
         """Does it quit, move along the timeline, or concern the window alone, with nothing before it that has to wait?"""
-        self._tell_input()
-        if self.input.quits(event) or (self.pointer.scrubbing and event.type in (pygame.MOUSEMOTION, pygame.MOUSEBUTTONUP)):
+        self._listen()
+        is_scrubbing = self.mouse.scrubbing and event.type in (pygame.MOUSEMOTION, pygame.MOUSEBUTTONUP)
+        if is_scrubbing or quits(event, self.keys.keyboard, self.keys.bindings):
             return True
         in_turn = not any(before.type in (pygame.KEYDOWN, pygame.MOUSEBUTTONDOWN) for before in self.waiting)
-        return in_turn and self.input.is_among(event, self._program.at_once)
+        return in_turn and event.type == pygame.KEYDOWN and self.keys.is_among(event, self._program.at_once)
 
     def _read(self, event: pygame.Event) -> None:
-        self._tell_input()
-        self._perform(self.input.read(event))
+        self._listen()
+        if event.type == pygame.QUIT:
+            self._program.quitting.ask()
+        elif event.type == pygame.KEYDOWN:
+            self.keys.down(event)
+        elif event.type == pygame.KEYUP:
+            self.keys.up(event)
+        elif event.type == pygame.KEYMAPCHANGED:
+            self.keys.keyboard = Keyboard()
+            self._presenter.show_keys(self.keys.keyboard)
+        elif event.type == pygame.WINDOWFOCUSLOST:
+            self.keys.release_all()
+            self.mouse.release_all()
+        else:
+            self.mouse.read(event)
 
-    def _tell_input(self) -> None:
-        """Tell it who gets the keys."""
-        self.input.dialog_open = self._program.dialogs.top is not None
-        self.input.wanted = self._program.guide.wanted
+    def _listen(self) -> None:
+        self.keys.listen(self._program.dialogs.top is not None, self._program.guide.wanted)
 
-    def _perform(self, commands: Iterable[Command]) -> None:
-        for command in commands:
-            for meant in self.pointer.read(command):
-                perform(self._program, meant)
-
-    def _show_keys(self) -> None:
-        self._keyboard = self.input.keyboard
-        self._presenter.show_keys(self._keyboard)
-
-
-def perform(program: Program, command: PointerCommand) -> None:
-    """Do what a command asks for."""
-    match command:
-        case Do(action, backwards):
-            program.act(action, backwards)
-        case Press(key, shift, do):
-            if not _press(program, key, shift) and do:
-                program.act(do.action, do.backwards)
-        case Pan(dx, dy):
-            program.camera.pan(dx, dy)
-        case Zoom(x, y, factor):
-            _zoom(program, x, y, factor)
-        case Click(target, at):
-            _click(program, target, at)
-        case DragNumber(path, steps) if path == RIGHT:
-            program.split.change_number(steps)
-        case DragNumber(path, steps):
-            program.techniques.drag_number(path, steps)
-        case Rest(target) if program.dialogs.top:
-            program.dialogs.top.hover(target)
-        case MoveLine(x):
-            program.split.move(x)
-        case LookAt(x, y) if not program.dialogs.top:
-            program.seeing.look_at(x, y)
-        case SelectBox(corner, other):
-            program.inspector.select(corner, other)
-        case Scrub(x):
-            program.time.scrub(partial(_tick_at, program, x))
-        case Close():
-            program.quitting.ask()
+    def _press(self, key: str, shift: bool) -> bool:
+        """Offer a key to the dialog that is open, or else to the tour; return whether it was taken."""
+        program = self._program
+        return program.dialogs.press(key, shift) if program.dialogs.top else program.guide.press(key, program)
 
 
-def _press(program: Program, key: str, shift: bool) -> bool:
-    """Offer a key to the dialog that is open, or else to the tour; return whether it was taken."""
-    return program.dialogs.press(key, shift) if program.dialogs.top else program.guide.press(key, program)
+class Mouse:
+    """What presses, drags and the resting cursor do.
 
+    A press belongs to what it began on until the button is released: a number goes on changing while the cursor is elsewhere,
+    the timeline and the minimap go on following it. A press on the ground that moves pans, or with Shift selects a box; one
+    that does not move is a click.
+    """
 
-def _click(program: Program, target: Target | None, at: tuple[float, float]) -> None:
-    """A click outside of the dialog that is open closes it."""
-    if program.dialogs.top:
-        program.dialogs.click(target if target and target.kind in ("row", "dialog") else None)
-        return
-    match target:
-        case Target("number", path) if path == RIGHT:
-            program.split.next_value()
-        case Target("technique" | "number", path):
-            program.techniques.touched = path
-            program.menus.open_choices(BY_PATH[path], (round(at[0]), round(at[1])))
-        case Target("fold", name):
-            program.panels.fold(name)
-        case Target("unfold", name):
-            program.panels.unfold(name)
-        case Target("graph"):
-            program.panels.fit_graph()
-        case Target("action", action):
-            program.act(action)
-        case Target("tour", name):
-            program.guide.act(name, program)
-        case None:
-            program.inspector.click(*at)
+    def __init__(self, program: Program, hud: Hud) -> None:
+        width, height = pygame.display.get_window_size()
+        self.cursor: tuple[float, float] = (width / 2, height / 2)
+        self._program, self._hud = program, hud
+        self._pressed = False  # the left button
+        self._dragging: set[int] = set()  # other buttons
+        self._held: Target | None = None  # what the press began on
+        self._corner: tuple[float, float] | None = None  # where a box was begun
+        self._moved = 0.0  # pixels since the press
+        self._dragged = 0.0  # pixels of a number's drag that are no whole step yet
+        self._hovered: tuple[Hovered, float] | None = None  # and since when
 
+    def read(self, event: pygame.Event) -> None:
+        """Handle an event of the mouse; ignore others."""
+        if event.type == pygame.MOUSEWHEEL:
+            self._zoom(ZOOM_STEP ** getattr(event, "precise_y", event.y))
+        elif event.type == pygame.MOUSEMOTION:
+            self._move(*event.pos)
+        elif event.type in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP):
+            self.cursor = event.pos
+            self._button(event.button, event.type == pygame.MOUSEBUTTONDOWN)
+        elif event.type == pygame.WINDOWLEAVE:
+            self._hovered = None
 
-def _zoom(program: Program, x: float, y: float, factor: float) -> None:
-    """The wheel moves through the list that is open, or zooms."""
-    if program.dialogs.top:
-        program.dialogs.press("up" if factor > 1 else "down", False)
-    else:
-        program.seeing.zoom(x, y, factor)
+    def release_all(self) -> None:
+        """Act as if all buttons were released."""
+        self._dragging.clear()
+        self._release()
 
+    @property
+    def scrubbing(self) -> bool:
+        return self._held is not None and self._held.kind == "timeline"
 
-def _tick_at(program: Program, x: float, past: Past) -> int:
-    """Return the tick that the timeline shows at that column of pixels."""
-    size = program.camera.size
-    return tick_at(past, x, bar_of(size, scale_for(size, program.panels.now.scale)))
+    @property
+    def resting_on(self) -> Hovered | None:
+        """The target on which the cursor has rested for a while."""
+        if self._hovered and time.monotonic() - self._hovered[1] >= REST_S:
+            return self._hovered[0]
+        return None
+
+    def _target(self) -> Target | None:
+        """What is drawn at the cursor: a part of the HUD, the line between two crowds or their values, or nothing."""
+        return self._hud.target_at(*self.cursor) or self._program.split.target_at(*self.cursor)
+
+    # --- buttons -----------------------------------------------------------------------------------------------------
+
+    def _button(self, button: int, is_down: bool) -> None:
+        if button == pygame.BUTTON_LEFT and is_down:
+            self._pressed, self._moved, self._dragged, self._hovered = True, 0.0, 0.0, None
+            self._held = self._target()
+            shift = pygame.key.get_mods() & pygame.KMOD_SHIFT
+            self._corner = self.cursor if shift and self._held is None else None
+            self._follow()
+        elif button == pygame.BUTTON_LEFT:
+            self._release()
+        elif is_down and button in DRAG_BUTTONS:
+            self._dragging.add(button)
+        else:
+            self._dragging.discard(button)
+
+    def _release(self) -> None:
+        target, is_click = self._held, self._pressed and self._moved <= STILL_PX and not self.scrubbing
+        self._pressed, self._held = False, None
+        if is_click:
+            self._click(target)
+
+    def _click(self, target: Target | None) -> None:
+        """A click outside of the dialog that is open closes it."""
+        program, at = self._program, self.cursor
+        if program.dialogs.top:
+            program.dialogs.click(target if target and target.kind in ("row", "dialog") else None)
+            return
+        match target:
+            case Target("number", path) if path == RIGHT:
+                program.split.next_value()
+            case Target("technique" | "number", path):
+                program.techniques.touched = path
+                program.menus.open_choices(BY_PATH[path], (round(at[0]), round(at[1])))
+            case Target("fold", name):
+                program.panels.fold(name)
+            case Target("unfold", name):
+                program.panels.unfold(name)
+            case Target("graph"):
+                program.panels.fit_graph()
+            case Target("action", action):
+                program.act(action)
+            case Target("tour", name):
+                program.guide.act(name, program)
+            case None:
+                program.inspector.click(*at)
+
+    def _zoom(self, factor: float) -> None:
+        """The wheel moves through the list that is open, or zooms."""
+        if self._program.dialogs.top:
+            self._program.dialogs.press("up" if factor > 1 else "down", False)
+        else:
+            self._program.seeing.zoom(*self.cursor, factor)
+
+    # --- moving ------------------------------------------------------------------------------------------------------
+
+    def _move(self, x: float, y: float) -> None:
+        dx, dy = x - self.cursor[0], y - self.cursor[1]
+        self.cursor = x, y
+        if self._pressed:
+            self._moved += abs(dx) + abs(dy)
+            self._drag(dx, dy)
+        elif self._dragging:
+            self._program.camera.pan(-dx, -dy)
+        else:
+            self._hover()
+
+    def _drag(self, dx: float, dy: float) -> None:
+        program, held = self._program, self._held
+        if self._corner:
+            if self._moved > STILL_PX:
+                program.inspector.select(self._corner, self.cursor)
+        elif held is None:
+            program.camera.pan(-dx, -dy)
+        elif held.kind == "line":
+            program.split.move(self.cursor[0])
+        elif held.kind == "number":
+            self._dragged += dx
+            if steps := int(self._dragged / NOTCH_PX):
+                self._dragged -= steps * NOTCH_PX
+                if held.name == RIGHT:
+                    program.split.change_number(steps)
+                else:
+                    program.techniques.drag_number(held.name, steps)
+        else:
+            self._follow()
+
+    def _follow(self) -> None:
+        """Let the timeline or the minimap follow the cursor."""
+        program = self._program
+        if self.scrubbing:
+            bar = bar_of(program.camera.size, scale_for(program.camera.size, program.panels.now.scale))
+            program.crowd.seek(tick_at(program.crowd.past(), self.cursor[0], bar))
+        elif self._held is not None and self._held.kind == "minimap" and not program.dialogs.top:
+            program.seeing.look_at(*self._hud.minimap.world_at(*self.cursor))
+
+    def _hover(self) -> None:
+        target, dialog = self._target(), self._program.dialogs.top
+        if target is None:
+            self._hovered = None
+        elif self._hovered is None or self._hovered[0].target != target:
+            self._hovered = Hovered(target, self.cursor), time.monotonic()
+            if dialog:
+                dialog.hover(target)

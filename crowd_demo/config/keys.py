@@ -14,7 +14,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError, ValidationError
 from typing_extensions import TypeAliasType
 
 from crowd_demo.config.section import Section
-from crowd_demo.registry.actions import OVERLAY_HEADING, PROGRAM, Action
+from crowd_demo.registry.actions import OVERLAY_HEADING, PROGRAM, ActionEntry
 from crowd_demo.registry.built_in import OVERLAYS
 from crowd_demo.registry.techniques import TECHNIQUES
 from crowd_demo.registry.texts import say
@@ -43,9 +43,9 @@ def key_text(name: str) -> str:
     return ON_KEYS.get(name, name.upper() if len(name) == 1 else name.capitalize())
 
 
-def _actions() -> dict[str, Action]:
+def _actions() -> dict[str, ActionEntry]:
     """Techniques, `PROGRAM` and overlays; a plugin's default key that is taken, or that no keyboard has, is left out."""
-    found: dict[str, Action] = {}
+    found: dict[str, ActionEntry] = {}
     taken = {key for action in PROGRAM.values() for key in action.keys}
 
     def add(action: str, key: str, why: str, heading: str) -> None:
@@ -53,7 +53,7 @@ def _actions() -> dict[str, Action]:
             say(f"{action} has no key: {key!r} is {'taken' if key in taken else 'not the name of a key'}")
             key = ""
         taken.add(key)
-        found[action] = Action((key,) if key else (), why, heading)
+        found[action] = ActionEntry((key,) if key else (), why, heading)
 
     for technique in TECHNIQUES:
         add(technique.path, technique.key, technique.why, f"Techniques: {technique.group}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Action(NamedTuple):
+class ActionEntry(NamedTuple):
     """What an action is called with, what it does, and under which heading it is listed."""
 
     keys: tuple[str, ...]  # by default
@@ -84,6 +84,7 @@ HEADINGS: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {  # of what one w
         "quit": (("escape",), "close what is open, then quit"),
     },
 }
-PROGRAM = {name: Action(keys, what, heading) for heading, listed in HEADINGS.items() for name, (keys, what) in listed.items()}
+PROGRAM = {name: ActionEntry(keys, what, heading)
+           for heading, listed in HEADINGS.items() for name, (keys, what) in listed.items()}
 
 TOLD_BY_OTHERS = tuple(f"bookmark_{number}" for number in range(2, 10))  # actions that need no line in help and menu

@@ -30,7 +30,7 @@ Coordinate = Annotated[float, Field(ge=-2**31, le=2**31)]
 Tile = Annotated[int, Field(ge=-2**31, le=2**31)]
 
 
-class Crowd(Protocol):
+class Changeable(Protocol):
     """What actions change: a `Simulation`."""
 
     @property
@@ -49,7 +49,7 @@ class Crowd(Protocol):
 class Action(Protocol):
     """Something done to a crowd from outside."""
 
-    def apply(self, sim: Crowd) -> None:
+    def apply(self, sim: Changeable) -> None:
         """Change the simulation. Raises ValueError when that is impossible, and changes nothing then."""
 
 
@@ -74,7 +74,7 @@ class Populate:
 
     count: Annotated[int, Field(ge=0, le=MOST_AGENTS)]
 
-    def apply(self, sim: Crowd) -> None:
+    def apply(self, sim: Changeable) -> None:
         if short := shortage((self.count - sim.agents.capacity) * AGENT):
             raise ValueError(f"{self.count:,} agents: {short}")
         sim.populate(self.count)
@@ -88,7 +88,7 @@ class Switch:
     path: str
     value: Value
 
-    def apply(self, sim: Crowd) -> None:
+    def apply(self, sim: Changeable) -> None:
         sim.optimizations.set(self.path, self.value)
 
 
@@ -100,7 +100,7 @@ class SetWalls:
     rectangle: tuple[Tile, Tile, Tile, Tile]
     wall: bool
 
-    def apply(self, sim: Crowd) -> None:
+    def apply(self, sim: Changeable) -> None:
         sim.set_walls(self.rectangle, self.wall)
 
 
@@ -113,7 +113,7 @@ class Place:
     x: Coordinate
     y: Coordinate
 
-    def apply(self, sim: Crowd) -> None:
+    def apply(self, sim: Changeable) -> None:
         sim.place(self.id, self.x, self.y)
 
 

@@ -47,7 +47,7 @@ def test_another_key_goes_on_and_does_what_it_does(driven: Driven) -> None:
     driven.press("left shift")
     assert is_asking(driven)
     driven.press("space")
-    assert driven.program.running and not is_asking(driven) and driven.program.time.paused
+    assert driven.program.running and not is_asking(driven) and driven.program.crowd.paused
     driven.press("escape")
     assert is_asking(driven)
 

@@ -11,7 +11,7 @@ import pygame
 import pytest
 from driven import Driven
 
-from crowd_demo.app.crowd.time_controls import CATCH_UP_S
+from crowd_demo.app.crowd.pace import CATCH_UP_S
 from crowd_demo.app.screen.window import screen
 
 
@@ -74,20 +74,20 @@ def test_while_a_step_takes_long_the_window_obeys_at_once(driven: Driven, monkey
     assert not len(changed_rows(plain, slow.seen.pop()))
     slow.keys = [pygame.K_SPACE, pygame.K_RETURN, pygame.K_DOWN]
     driven.frames()
-    assert driven.program.time.paused
+    assert driven.program.crowd.paused
     menu: Any = driven.program.dialogs.top
     assert menu.title == "Menu" and menu.selected == 1
     assert len(changed_rows(plain, slow.seen[0])) > plain.get_height() // 2, "the menu is shown in the middle of the step"
-    driven.program.time.steps_asked, slow.keys = 1, []
+    driven.program.crowd.steps_asked, slow.keys = 1, []
     driven.press("escape")
     assert not driven.program.dialogs.top
     assert len(changed_rows(slow.seen[0], slow.seen[1])) > plain.get_height() // 2, "pressed before the step, as well"
     driven.press("return")
     menu = driven.program.dialogs.top
-    driven.program.time.steps_asked, slow.keys = 1, [pygame.K_RETURN]
+    driven.program.crowd.steps_asked, slow.keys = 1, [pygame.K_RETURN]
     driven.frames()
     assert driven.program.dialogs.top is menu, "what it would do may concern the crowd, so it waits"
-    driven.program.time.steps_asked, slow.keys = 0, []
+    driven.program.crowd.steps_asked, slow.keys = 0, []
     driven.frames()
     assert driven.program.dialogs.top is not menu
 
@@ -108,7 +108,7 @@ def seen_after(seconds: float) -> str:
 def test_a_long_step_is_all_that_a_frame_makes(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
     steps: list[str] = []
     monkeypatch.setattr(driven.program.sim, "step", lambda: steps.append(seen_after(CATCH_UP_S * 1.1)))
-    driven.program.time.steps_asked = 5
+    driven.program.crowd.steps_asked = 5
     driven.frames()
     assert len(steps) == 1
 

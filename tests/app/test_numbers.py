@@ -7,8 +7,7 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app.compiling.ahead import Ahead
-from crowd_demo.app.crowd.techniques import TOUCHED_FIRST
-from crowd_demo.app.input.commands import Do
+from crowd_demo.app.crowd.technique_controls import TOUCHED_FIRST
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.sim.actions import Switch
 
@@ -85,13 +84,14 @@ def test_what_is_asked_for_within_a_frame_is_compiled_together(driven: Driven, m
     asked = []
     monkeypatch.setattr(Ahead, "missing",
                         lambda ahead, options: asked.append((options.cull, options.blitter)) or [])
-    driven.perform(Do("cull"))
-    driven.perform(Do("blitter"))
+    driven.program.act("cull")
+    driven.program.act("blitter")
+    driven.frames()
     assert asked[-1] == ("off", "pygame")
 
 
 def test_a_held_key_goes_through_the_numbers(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowd_demo.app.input.events.REPEAT_AFTER_S", 0.0)
+    monkeypatch.setattr("crowd_demo.app.input.key_input.REPEAT_AFTER_S", 0.0)
     driven.press("]", hold=True)
     driven.frames()
     driven.release("]")

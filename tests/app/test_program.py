@@ -11,8 +11,7 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app.crowd.crowd import fewer, more
-from crowd_demo.app.input.commands import Do
-from crowd_demo.app.input.events import PANS
+from crowd_demo.app.input.key_input import PANS
 from crowd_demo.app.screen.notices import welcome
 from crowd_demo.compute.jit import is_compiled
 from crowd_demo.config import memory
@@ -60,7 +59,7 @@ def test_pause_and_single_steps(driven: Driven) -> None:
 
 def test_a_single_step_pauses_a_running_crowd(driven: Driven) -> None:
     driven.press(".")
-    assert driven.program.time.paused and driven.program.sim.tick == 1
+    assert driven.program.crowd.paused and driven.program.sim.tick == 1
 
 
 def test_restart_gives_the_same_crowd_again(driven: Driven) -> None:
@@ -119,30 +118,30 @@ def test_a_notice_replaces_what_was_told_about_the_same(driven: Driven) -> None:
 
 def test_speed(driven: Driven) -> None:
     driven.press("/")
-    assert driven.program.time.speed == 2
+    assert driven.program.crowd.speed == 2
     for _ in range(20):
         driven.press(",")
-    assert driven.program.time.speed == 1 / 8
+    assert driven.program.crowd.speed == 1 / 8
     for _ in range(20):
         driven.press("/")
-    assert driven.program.time.speed == 64
+    assert driven.program.crowd.speed == 64
 
 
 def test_the_hud_is_told_what_the_speed_really_is(driven: Driven) -> None:
     program = driven.program
-    program.time.unpaced, program.time.paused = False, True
+    program.crowd.unpaced, program.crowd.paused = False, True
     driven.frames()
-    program.time.paused = False
-    program.time.rate.clear()
+    program.crowd.paused = False
+    program.crowd.rate.clear()
     for now_s, steps in ((0.0, 0), (1.0, 28)):
-        program.time.rate.add(now_s, steps)
+        program.crowd.rate.add(now_s, steps)
     assert driven.status().clock == Clock(28.0, 28 / 60, program.sim.tick, program.sim.tick / 60)
     driven.press("/")  # the next second is one of another speed
     assert driven.status().clock.real_speed is None
-    program.time.unpaced = True
-    program.time.rate.clear()
+    program.crowd.unpaced = True
+    program.crowd.rate.clear()
     for now_s, steps in ((0.0, 0), (1.0, 28)):
-        program.time.rate.add(now_s, steps)
+        program.crowd.rate.add(now_s, steps)
     assert driven.status().clock.real_speed is None
 
 
@@ -163,12 +162,12 @@ def test_after_every_action_the_program_goes_on(driven: Driven, tmp_path: Path, 
     monkeypatch.chdir(tmp_path)
     program = driven.program
     for action in PROGRAM.keys() - PANS.keys():
-        driven.perform(Do(action))
+        program.act(action)
         while dialog := program.dialogs.top:
             dialog.closed = True
         driven.frames()
         assert program.running, action
-    program.time.paused, tick = False, program.sim.tick
+    program.crowd.paused, tick = False, program.sim.tick
     driven.frames(2)
     assert program.sim.tick > tick
 

@@ -67,7 +67,7 @@ def test_numbers_do_not_decide_which_kernels_there_are() -> None:
         return _what_decides(load_config("1k", {name.replace("__", "."): value for name, value in settings.items()}))
 
     assert decides(agents=5) == decides(agents=7) == decides(crowd__radius=7) == decides(measure__areas__a=[0, 0, 1, 1])
-    for other in ({"behaviour": "flock"}, {"optimizations__cap": "nearest"}, {"life__births_per_s": 5},
+    for other in ({"behaviour": "flock"}, {"optimizations__neighbour_limit": "nearest"}, {"life__births_per_s": 5},
                   {"links__pattern": "rope"}):
         assert decides(**other) != decides()
 

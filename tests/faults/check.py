@@ -1,4 +1,4 @@
-"""Plant each of forty faults in a copy of the tree, and see that the named test catches it.
+"""Plant each of some faults in a copy of the tree, and see that the named test catches it.
 
     python tests/faults/check.py [NAME ...]
 
@@ -183,7 +183,7 @@ FAULTS = (
           "After going back, what was done at a tick is done again one tick too late.",
           "self._known[done][0] <= self.sim.tick:",
           "self._known[done][0] < self.sim.tick:",
-          "sim/test_timeline.py::test_every_tick_has_the_hash_that_it_had"),
+          "app/crowd/test_crowd_time.py::test_every_tick_has_the_hash_that_it_had"),
     Fault("recording", "recording",
           "A recording keeps the actions of a future that was dropped by going back.",
           "self.actions = self.actions[:actions]",
@@ -214,7 +214,7 @@ FAULTS = (
           "The key that moves the camera up moves it down.",
           '"pan_up": (0, -1)',
           '"pan_up": (0, 1)',
-          "app/input/test_events.py::test_a_held_key_pans_until_it_is_released"),
+          "app/input/test_key_input.py::test_a_held_key_pans_until_it_is_released"),
     Fault("hud", "numbers of the HUD",
           "The HUD's share of useful candidates is upside down.",
           '"useful": percent(neighbours / candidates)',
@@ -246,6 +246,21 @@ FAULTS = (
           "walls.blocked[row, column + step_x] or walls.blocked[row + step_y, column]",
           "walls.blocked[row, column + step_x] and walls.blocked[row + step_y, column]",
           "sim/terrain/test_line_of_sight.py::test_all_points_of_four_small_tiles"),
+    Fault("slack", "culling by cells",
+          "Culling by cells does not visit cells beyond the far side of the view whose agents may have moved into it.",
+          "math.floor((high + slack) / cell) + 1",
+          "math.floor(high / cell) + 1",
+          "render/test_cull.py::test_cells_in_view_are_those_whose_agents_may_be_there_and_inner_ones_those_whose_agents_all_are"),
+    Fault("exchanged", "removal: shift and deferred",
+          "Removal by shift leaves its gaps, and deferred removal closes them.",
+          'if mode == "shift":',
+          'if mode == "deferred":',
+          "sim/store/test_removal.py::test_only_a_deferred_removal_leaves_gaps"),
+    Fault("gaps", "removal: deferred",
+          "Of several deferred removals only the gaps behind the first one of the last are closed.",
+          "first = min(int(gaps.min())",
+          "first = max(int(gaps.min())",
+          "sim/store/test_sparse_set.py::test_gaps_of_several_deferred_removals_are_closed_together"),
 )
 
 

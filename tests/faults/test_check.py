@@ -1,4 +1,4 @@
-"""The forty faults can still be planted, and the tests that catch them are still there."""
+"""The planted faults can still be planted, and the tests that catch them are still there."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ pytestmark = pytest.mark.quick
 
 
 def test_each_fault_can_be_planted_and_its_test_exists() -> None:
-    assert len({fault.name for fault in FAULTS}) == len(FAULTS) == 40
+    assert len({fault.name for fault in FAULTS}) == len(FAULTS) >= 43
     for fault in FAULTS:
         assert file_with(fault)
         path, _, name = fault.test.partition("::")

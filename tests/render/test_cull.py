@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowd_demo.render.camera import Rect
-from crowd_demo.render.cull import Cull, bounds_of
+from crowd_demo.render.cull import Cull, bounds_of, span
 from crowd_demo.render.formulas import Bounds
 
 rects = st.builds(lambda x, y, w, h: Bounds(*map(np.float32, (x, y, x + w, y + h))),
@@ -40,6 +40,16 @@ def test_cells_find_the_same_set_and_test_no_more(seed, count, workers, bounds, 
     assert cull.counters["cells_visited"] <= grid.columns * grid.rows
     alone = found(Cull(), "grid", 1, count, agents, ahead, bounds, grid)
     assert slots.tolist() == alone.tolist(), "the order is that of the cells for any number of workers"
+
+
+@pytest.mark.quick
+@given(low=st.integers(-50, 450), length=st.integers(0, 400), slack=st.integers(0, 40))
+def test_cells_in_view_are_those_whose_agents_may_be_there_and_inner_ones_those_whose_agents_all_are(low, length, slack):
+    side, high = 32, low + length
+    lowest, highest = ([(k + end) * side + sign * slack for k in range(13)] for end, sign in ((0, -1), (1, 1)))
+    first, last, inner_first, inner_last = span(low, high, slack, side, 13)
+    assert [*range(first, last)] == [k for k in range(13) if lowest[k] <= high and highest[k] > low]
+    assert [*range(inner_first, inner_last)] == [k for k in range(13) if lowest[k] >= low and highest[k] <= high]
 
 
 def test_only_the_cells_in_view_are_visited_and_only_those_on_its_border_are_tested():

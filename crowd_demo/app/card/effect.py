@@ -1,7 +1,7 @@
 """The times and counters before a switch and those after it, as the profile keeps them, and what they say.
 
-Frames in which something was noted (a switch, a garbage collection, compiling, a proof) do not count, nor do their steps: only
-frames of ordinary work are compared. Steps are those since the crowd was last changed from outside, frames those since the
+Frames with a note (a switch, a garbage collection, compiling, a proof) are left out with their steps: only frames of ordinary
+work are compared. Steps are those since the crowd was last changed from outside, frames those since the
 view was. A stage that runs rarely, such as a sort, counts with its share of the steps (`measure.statistics.cost_of`).
 
 Only counters that the switch can have changed explain it: the order in memory, for one, differs from one second to the next
@@ -15,12 +15,12 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from crowd_demo.app.card.proving import is_drawn
 from crowd_demo.compute.arrays import Bools
 from crowd_demo.measure.before_after import Baseline, Times, costs
 from crowd_demo.measure.comparison import counters_of
 from crowd_demo.profile import HISTORY, OTHER, Profile
-from crowd_demo.registry.stages import stages_of
+from crowd_demo.registry.entries import Technique
+from crowd_demo.registry.stages import stages_of, text_of
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.card import Count, Span
 from crowd_demo.sim.metrics.readings import MEMORY_ORDER, Readings
@@ -36,6 +36,11 @@ MOST = 4
 LONG = 150  # steps: without a sort in so many, there is none
 
 
+def is_drawn(technique: Technique) -> bool:
+    """Does it change how a picture is drawn, not the step?"""
+    return text_of(technique.stage).part == DRAW
+
+
 class Stretch(NamedTuple):
     """Times by stage of some frames and of the steps in them, and the counters of a few of these frames."""
 
@@ -45,10 +50,10 @@ class Stretch(NamedTuple):
 
 
 class SwitchTimes:
-    """The times around one switch, which took effect in the present frame."""
+    """The times around a switch that took effect in the present frame."""
 
     def __init__(self, profile: Profile, before: Stretch, drawn: bool) -> None:
-        """If `drawn`, drawing was switched."""
+        """`drawn`: a technique of drawing was switched."""
         self.before, self.after = before, Stretch()
         self._drawn = drawn
         self._collected = profile.frames + 1
@@ -69,12 +74,11 @@ class SwitchTimes:
 
     @property
     def measured(self) -> int:
-        """How many steps, or frames, were measured since the switch."""
+        """Steps since the switch that were measured, or frames if drawing was switched."""
         return extent(self.after)[self._drawn]
 
     @property
     def extent(self) -> str:
-        """How much was measured."""
         return f"{extent(self.before)[self._drawn]:,} {'frames' if self._drawn else 'steps'} before, {self.measured:,} after"
 
     def spans(self) -> Iterator[Span]:
@@ -143,7 +147,6 @@ def _steps(profile: Profile, ordinary: Bools) -> Times:
 
 
 def together(one: Stretch, other: Stretch) -> Stretch:
-    """One after the other."""
     counters = (*one.counters, *other.counters)
     return Stretch(joined(one.frames, other.frames), joined(one.steps, other.steps),
                    counters[::2] if len(counters) > MOST_COUNTED else counters)
@@ -156,7 +159,6 @@ def typical(times: Times, stage: str) -> float:
 
 
 def drawing(times: Times) -> Times:
-    """The stages of drawing alone."""
     return {name: times[name] for name in stages_of(DRAW, times)}
 
 
@@ -167,12 +169,12 @@ def joined(*parts: Times) -> Times:
 
 
 def extent(times: Stretch) -> tuple[int, int]:
-    """How many steps and frames were measured."""
+    """Number of steps and of frames."""
     return count(times.steps), count(times.frames)
 
 
 def count(times: Times) -> int:
-    """How many steps or frames these are."""
+    """Number of steps or frames."""
     return len(next(iter(times.values()), ()))
 
 
@@ -216,14 +218,12 @@ def explaining(before: Mapping[str, float], after: Mapping[str, float], paths: I
 
 
 def topics_of(path: str) -> Iterator[About]:
-    """What a technique can have changed."""
     yield "picture" if is_drawn(BY_PATH[path]) else "step"
     if path in MEMORY_ORDER:
         yield "memory"
 
 
 def unlike(before: float, after: float) -> bool:
-    """Do two values differ notably?"""
     low, high = sorted((abs(before), abs(after)))
     return high > UNLIKE * low
 

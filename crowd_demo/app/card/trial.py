@@ -12,12 +12,18 @@ import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from crowd_demo.app.card.effect import PROOF, Stretch, SwitchTimes, counted, explaining
-from crowd_demo.app.card.proving import Proving, Switched, is_drawn
-from crowd_demo.measure.proof import DrawnView
+import numpy as np
+
+from crowd_demo.app.card.effect import PROOF, Stretch, SwitchTimes, counted, explaining, is_drawn
+from crowd_demo.app.crowd.crowd import Change
+from crowd_demo.compute.arrays import Floats
+from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.measure.before_after import Times
+from crowd_demo.measure.proof import DrawnView, Finding, Pictures, ProofInParts, Replicas, Values
+from crowd_demo.measure.proof_of_answers import Answers
 from crowd_demo.profile import Profile
-from crowd_demo.registry.entries import EXACT
-from crowd_demo.registry.techniques import BY_PATH, hud_word, inactive
+from crowd_demo.registry.entries import EXACT, Kind
+from crowd_demo.registry.techniques import BY_PATH, hud_word, inactive, kind_of_all, strongest
 from crowd_demo.render.hud.card import Card, Count, ProofLine, Span, factor_text
 from crowd_demo.sim.metrics.readings import Readings
 from crowd_demo.sim.simulation import Simulation
@@ -31,6 +37,10 @@ YOUNG_S = 1.0  # another switch before that goes on from the same times before
 PIECES = 20  # in which the time left is shown
 SLOW_PATHS = ("reorder.when", "reorder.every", "reorder.drift")  # techniques whose effect comes much later
 LOSES_ORDER = "Memory keeps its order for minutes after a switch: measured properly, it begins unsorted."
+FRAME_MS = 1000 / 60  # two copies make steps where a step is shorter,
+MOST_BYTES = 32_000_000  # and the columns of a crowd take no more
+FEW_STEPS, ENOUGH_MS = 3, 500.0  # how long a step takes now is known after so many, or when they have taken so long
+STOPPED: Iterator[bool] = iter(())
 
 
 class Moment(NamedTuple):
@@ -45,10 +55,32 @@ class Moment(NamedTuple):
     followed: frozenset[str] = frozenset()  # techniques that nobody switched: their configured values follow when compiled
 
 
-class Trial:
-    """Made in the frame in which the switched techniques take effect; `before` and `readings` are from before that.
+class Switched(NamedTuple):
+    """Techniques that took effect together, and their values before and since, by path."""
 
-    `left_s` says for how many seconds its card is shown.
+    old: Values
+    new: Values
+
+    @classmethod
+    def by(cls, change: Change) -> Switched:
+        """A switch of one technique; nothing if the value is the same."""
+        return cls({change.path: change.old}, {change.path: change.new}) if change.new != change.old else cls({}, {})
+
+    def then(self, later: Switched) -> Switched:
+        """Join two switches; leave out techniques that are back at their old value."""
+        old, new = {**later.old, **self.old}, {**self.new, **later.new}
+        changed = [path for path in new if new[path] != old[path]]
+        return Switched({path: old[path] for path in changed}, {path: new[path] for path in changed})
+
+    def kind(self, options: Optimizations) -> Kind:
+        """The strongest kind of both sets of values."""
+        return strongest(kind_of_all(values, options.get) for values in self)
+
+
+class Trial:
+    """Made in the frame in which the techniques are switched; `before` and `readings` are from before that.
+
+    Its card is shown for another `left_s` seconds.
     """
 
     def __init__(self, switched: Switched, at: Moment, before: Stretch, readings: Readings,
@@ -56,7 +88,8 @@ class Trial:
         self.switched, self.before, self.readings = switched, before, readings
         self.age_s = 0.0
         self.over = False
-        self._frame = at.sim.profile.frames
+        self._at = at
+        self._frame, self._steps_before = at.sim.profile.frames, at.sim.profile.steps - at.sim.profile.steps_in_frame
         self._drawn = all(is_drawn(BY_PATH[path]) for path in switched.new)  # what changes steps is the larger claim
         self._kind = switched.kind(at.sim.optimizations)
         self._note = "changes nothing at present, " * (set(switched.new) <= inactive(at.sim.situation))
@@ -65,8 +98,8 @@ class Trial:
         self._clock = clock
         self.left_s, self._evaluate_at_s, self._credit_s, self._rest = LASTS_S, LASTS_S, 0.0, 0
         self._times = SwitchTimes(at.sim.profile, before, self._drawn)
-        self._proving = Proving(switched, at.sim, self._drawn, before.steps)
         self._evaluation: Iterator[None] = iter(())
+        self._finding, self._proving = Finding("running", "comparing begins with the next steps"), self._prove()
         self._counted: dict[str, float] = {}  # before
         self._spans: tuple[Span, ...] = ()
         self._counts: tuple[Count, ...] = ()
@@ -75,7 +108,8 @@ class Trial:
     # --- its work ----------------------------------------------------------------------------------------------------
 
     def work(self, at: Moment, readings: Readings, spent_s: float) -> None:
-        """Go on; call at the end of each frame's computation, with the seconds since the last call."""
+        """Call at the end of each frame's computation, with the seconds since the last call."""
+        self._at = at
         self.age_s += spent_s
         self._paused = at.paused and not self._drawn and not self.over
         if self._paused:
@@ -88,26 +122,29 @@ class Trial:
         self._credit_s += SHARE * spent_s
         self._rest -= 1
         if self._credit_s > 0 and self._rest < 0:
-            self._work_a_while(at, readings)
+            self._work_a_while(at.sim.profile, readings)
 
-    def _work_a_while(self, at: Moment, readings: Readings) -> None:
-        profile, start_s = at.sim.profile, self._clock()
-        spent_s, parts = 0.0, 0
+    def _work_a_while(self, profile: Profile, readings: Readings) -> None:
+        start_s, spent_s, parts = self._clock(), 0.0, 0
         with profile.stage(PROOF):
-            while spent_s < self._credit_s and self._advance(at, readings):
+            while spent_s < self._credit_s and self._advance(profile, readings):
                 spent_s, parts = self._clock() - start_s, parts + 1
         if parts:
             self._credit_s, self._rest = self._credit_s - spent_s, REST
             profile.note(PROOF)
 
-    def _advance(self, at: Moment, readings: Readings) -> bool:
-        """Do the next part, and return whether there was one."""
+    def _advance(self, profile: Profile, readings: Readings) -> bool:
+        """Do the next part of the work; return False if there was none."""
         if self.left_s <= self._evaluate_at_s:
             self._evaluate_at_s -= EVALUATE_EVERY_S
-            self._evaluation = self._evaluate(at.sim.profile, readings)
+            self._evaluation = self._evaluate(profile, readings)
         for _ in self._evaluation:
             return True
-        return self._proving.advance(at.sim, at.view)
+        try:
+            return next(self._proving, False)
+        except MemoryError:
+            self._stop_proving("there is no memory for copies of the crowd")
+            return False
 
     def _evaluate(self, profile: Profile, readings: Readings) -> Iterator[None]:
         """Compare what was measured so far, a row of the card at a time."""
@@ -129,22 +166,57 @@ class Trial:
             self.end("the view changed")
 
     def end(self, why: str) -> None:
-        """Be over, and free the copies of the crowd."""
+        """Stop, and free the copies of the crowd."""
         if not self.over:
             self.over, self._until = True, why
-            self._proving.close(why or "no time was left")
+            self._stop_proving(why or "no time was left")
+
+    # --- the proof ---------------------------------------------------------------------------------------------------
+
+    def _prove(self) -> Iterator[bool]:
+        """Compare the crowds or pictures, a part at a time; yield False while the kind of proof is not known."""
+        while not (proof := self._proof()):
+            yield False
+        for _ in proof.parts():
+            self._finding = proof.finding
+            yield True
+        self._finding = proof.finding
+        yield True
+
+    def _stop_proving(self, why: str) -> None:
+        if self._finding.kind == "running" and self._proving is not STOPPED:
+            self._finding = Finding("running", f"not compared: {why}")
+        self._proving = STOPPED
+
+    def _proof(self) -> ProofInParts | None:
+        """The kind of proof that fits; None until the time of a step is known."""
+        (old, new), sim, view = self.switched, self._at.sim, self._at.view
+        if self._drawn:
+            return Pictures(sim, view, old, new) if view else None
+        if not (step_ms := self._step_ms(sim.profile)):
+            return None
+        before = whole(self.before.steps)
+        before_ms = float(np.median(before)) if len(before) else np.inf
+        long = max(step_ms, before_ms) > FRAME_MS or sim.agents.count * 4 * len(sim.agents.names) > MOST_BYTES
+        return (Answers if long else Replicas)(sim, old, new, self._kind is EXACT)
+
+    def _step_ms(self, profile: Profile) -> float | None:
+        """Milliseconds of the shortest step since the switch; the first ones also make memory, or a whole tree."""
+        made = profile.steps - self._steps_before
+        steps_ms = whole(profile.steps_ms(made)) if made else np.zeros(0)
+        return float(steps_ms.min()) if len(steps_ms) >= FEW_STEPS or steps_ms.sum() > ENOUGH_MS else None
 
     # --- what it shows -----------------------------------------------------------------------------------------------
 
     @property
     def is_young(self) -> bool:
-        """Has it seen too little to say anything?"""
+        """Has it too few measurements for a result?"""
         return self.age_s < YOUNG_S or not self._times.measured
 
     def card(self) -> Card:
         title = ", ".join(BY_PATH[path].label.strip() for path in self.switched.new)
         left = math.ceil(max(self.left_s, 0.0) / LASTS_S * PIECES) / PIECES
-        return Card(title, self._change(), self._kind, self._spans, self._counts, ProofLine(*self._proving.finding),
+        return Card(title, self._change(), self._kind, self._spans, self._counts, ProofLine(*self._finding),
                     self._state(), left, self._frame, LOSES_ORDER * any(path in SLOW_PATHS for path in self.switched.new))
 
     def _summary(self) -> dict[str, str]:
@@ -152,14 +224,14 @@ class Trial:
         if len(self.switched.new) > 1 or not known:
             return {}
         (path,) = self.switched.new
-        return {path: f"{self._change()}: {', '.join(map(in_words, known))}; {self._proving.finding.text}"}
+        return {path: f"{self._change()}: {', '.join(map(in_words, known))}; {self._finding.text}"}
 
     def _change(self) -> str:
         old, new = self.switched
         return ", ".join(f"{hud_word(old[path])} -> {hud_word(value)}" for path, value in new.items())
 
     def _state(self) -> str:
-        """What was measured, and what keeps it from going on."""
+        """The last line: how much was measured, and why it stopped or waits."""
         if self._paused:
             return "waits until the crowd moves again"
         return f"{self._note}{self._times.extent}" + f", until {self._until}" * bool(self._until)
@@ -170,3 +242,7 @@ def in_words(span: Span) -> str:
     if span.outcome == "no difference":
         return f"{span.name} no difference"
     return f"{span.name} {factor_text(span)} {span.outcome}"
+
+
+def whole(times: Times) -> Floats:
+    return np.sum(list(times.values()), axis=0, dtype=np.float32) if times else np.zeros(0, np.float32)

@@ -23,6 +23,7 @@ from crowd_demo.app.compiling.compilers import HELPER_NICENESS, Compilers, compi
 from crowd_demo.app.compiling.helpers import Source
 from crowd_demo.app.compiling.loading import Loaded, Progress, build, building, eager_threads
 from crowd_demo.app.process.worker import Worker, carry_out, lower_priority
+from crowd_demo.compute.jit import Launch
 from crowd_demo.config.loader import ConfigError, load_config
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations, with_values
@@ -74,26 +75,34 @@ class Switcher:
         self._error: BaseException | None = None
         self._thread: threading.Thread | None = None
 
-    def request(self, options: Optimizations, path: str, value: Value) -> None:
+    def request(self, path: str, value: Value) -> None:
         """Ask for a value; `ready` returns it once its kernels are compiled."""
         self.pending[path] = value
         self._asked = True
-        self._want(options)
 
     def ready(self, options: Optimizations) -> dict[str, Value]:
-        """Return the pending values whose kernels are compiled, for the caller to set. Raises the thread's error.
+        """Return the pending values whose kernels are compiled, each beside `options` and those before it; compile the others.
 
-        Asked in every frame, it looks for them, which takes milliseconds, after a request and when the thread is done.
+        Raises the thread's error. To be called in every frame: it looks for kernels, which takes milliseconds, after a
+        request and when the thread is done.
         """
         if self._error:
             raise self._error
         if not self.pending or (self.busy and not self._asked):
             return {}
-        self._asked = False
-        found = self._ready(options)
+        found: dict[str, Value] = {}
+        missing: list[tuple[list[Launch], Optimizations]] = []
+        for path, value in self.pending.items():
+            asked = with_values(options, {**found, path: value})
+            if launches := self._ahead.missing(asked):
+                missing.append((launches, asked))
+            else:
+                found[path] = value
         for path in found:
             del self.pending[path]
-        self._want(with_values(options, found))
+        self._asked = bool(found and missing)  # beside what takes effect the others may need more
+        if missing or self.busy or self.text:
+            self._compile_cheapest(missing, options)
         return found
 
     def stand_by(self) -> Source:
@@ -115,18 +124,8 @@ class Switcher:
         if self._thread:
             self._thread.join(timeout_s)
 
-    def _ready(self, options: Optimizations) -> dict[str, Value]:
-        """The pending values that need no further kernels, each beside those before it."""
-        found: dict[str, Value] = {}
-        for path, value in self.pending.items():
-            if not self._ahead.missing(with_values(options, {**found, path: value})):
-                found[path] = value
-        return found
-
-    def _want(self, options: Optimizations) -> None:
-        """Start compiling what the cheapest of the pending values needs."""
-        wanted = [with_values(options, {path: value}) for path, value in self.pending.items()]
-        missing = [(launches, asked) for asked in wanted if (launches := self._ahead.missing(asked))]
+    def _compile_cheapest(self, missing: list[tuple[list[Launch], Optimizations]], options: Optimizations) -> None:
+        """Start compiling the calls that take the least time to compile; stop if there are none."""
         launches, asked = min(missing, key=lambda each: sum(map(compile_cost, each[0])), default=([], options))
         self._compilers.want(launches, asked, owner=self)
         if not launches:

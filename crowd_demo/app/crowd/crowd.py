@@ -1,28 +1,54 @@
-"""The crowd that is shown: its simulation, its past and its recording, and what is asked of it until the next step.
+"""The crowd that is shown, and its time: the only place where steps are made and where the simulation is replaced.
 
-The main thread asks. Steps and changes are made in the worker's thread, so the window does not wait for a long step.
+The main thread asks for actions, for steps, for a tick to go to. The worker's thread carries that out between two steps, so
+the window does not wait for a long step.
+
+The past is kept as far as memory allows, as keyframes and the actions between them. To go to a tick, the last keyframe before
+it is restored, and steps are made from there with the actions at their ticks. A step is a function of state, actions and
+configuration, so this is the past itself. The state of a tick is the one after the actions that were given at it. After going
+back, steps follow what is known of the future, until somebody does something else: then it is dropped.
 """
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable
 from functools import partial
+from typing import NamedTuple
 
+import numpy as np
+
+from crowd_demo.app.crowd.keyframes import REACH_S, Keyframes
 from crowd_demo.app.crowd.meter_schedule import Meters
-from crowd_demo.app.input.commands import KeyAction, KeyActions
+from crowd_demo.app.crowd.pace import Pace, StepRate
+from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.process.system import give_back_freed
 from crowd_demo.app.recording.recording import Player, Recording
-from crowd_demo.app.recording.rewind import Rewind
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.memory import AGENT, shortage
 from crowd_demo.config.model import MOST_AGENTS, Config
-from crowd_demo.render.camera import Camera
-from crowd_demo.render.hud.status import Past
+from crowd_demo.registry.entries import Value
+from crowd_demo.render.hud.navigation import why_not
+from crowd_demo.render.hud.status import Clock, Past, speed_text
 from crowd_demo.render.scene import Scene
-from crowd_demo.sim.actions import Action, Place, Populate
+from crowd_demo.sim.actions import Action, Place, Populate, SetWalls, Switch
 from crowd_demo.sim.simulation import Simulation
 
-HAWK = 0  # predators have the lowest ids
+MB = 1_000_000
+SPEEDS = tuple(2.0**power for power in range(-3, 7))  # 1/8 to 64
+UNSEEN_STEPS = 1000  # at most so many a frame, before the tick at which a replay is to begin
+OTHER_TIME, OTHER_CROWD = "it went to another time", "another crowd began"
+CHANGED = {Populate: "the number of agents changed", SetWalls: "the walls changed", Place: "an agent was put elsewhere"}
+
+
+class Change(NamedTuple):
+    """What was done to the crowd beside steps: the technique at `path` was switched, or `what` if there is no path."""
+
+    what: str = ""
+    path: str = ""
+    old: Value = 0
+    new: Value = 0
 
 
 def fewer(count: int) -> int:
@@ -40,110 +66,273 @@ def _two_digits(count: float) -> int:
 
 
 class Crowd:
-    """`changes` are carried out before the next step. With a `player` this is a replay, which takes no changes."""
+    """The simulation that is shown (`sim`), what draws it, and everything about its time.
+
+    changes      actions and other work that wait for the next step
+    sought       the tick to go to, if any; the last one asked for counts
+    newest       the last tick that is known; after going back it lies in the future
+    paused, speed, unpaced    `unpaced` makes a step a frame, however long frames are
+    steps_asked  to be made in the next frame, also while the crowd is paused
+    recording    what writes down what happens
+    player       a replay, which takes no changes
+    """
 
     def __init__(self, config: Config, sim: Simulation, scene: Scene | None, rewind_mb: float, notices: Notices) -> None:
+        """Remember the past within `rewind_mb`; with 0 there is no going back."""
         self.config, self.sim, self.scene = config, sim, scene
         self.agents_asked = sim.agents.count
-        self.changes: list[Callable[[], None]] = []
+        self.changes: list[Action | Callable[[], None]] = []
         self.meters = Meters()
-        self.rewind = Rewind(sim, rewind_mb)
         self.recording: Recording | None = None
         self.player: Player | None = None
-        self._notices = notices
+        self.paused, self.steps_asked, self.speed, self.unpaced = False, 0, config.time.speed, False
+        self.pace, self.rate = Pace(sim.dt, config.time.catch_up), StepRate()
+        self._notices, self._bound, self._hz = notices, int(rewind_mb * MB), config.time.step_hz
+        self._span = math.ceil(REACH_S * self._hz)  # ticks that the timeline shows
+        self._shown_ms = np.zeros(self._span, np.float32)
+        self._changed: list[Change] = []
+        self.begin_past()
+
+    def begin_past(self) -> None:
+        """Forget what was before the present state."""
+        self.sought: int | None = None
+        self._capacity = self.sim.agents.capacity
+        self.newest = self._timed = self.sim.tick  # `_timed`: how far the times of frames are known
+        self._known = self.sim.history  # all actions up to `newest`; a simulation that is restored gets another list
+        self.keyframes = Keyframes(self.sim, self._bound)
+        self._frame_ms = np.zeros(self._span, np.float32)  # of the frame that made tick t, at t % span; 0 if not known
 
     @property
     def actions(self) -> KeyActions:
         return {"restart": KeyAction(self.restart, changes=True),
                 "fewer": KeyAction(lambda: self.populate(fewer(self.agents_asked)), changes=True),
-                "more": KeyAction(lambda: self.populate(more(self.agents_asked)), changes=True)}
+                "more": KeyAction(lambda: self.populate(more(self.agents_asked)), changes=True),
+                "pause": KeyAction(self.pause, at_once=True),
+                "step": KeyAction(self.step_once), "step_back": KeyAction(self.step_back),
+                "slower": KeyAction(partial(self.change_speed, -1), at_once=True),
+                "faster": KeyAction(partial(self.change_speed, 1), at_once=True)}
+
+    # --- asking: changes ---------------------------------------------------------------------------------------------
 
     def takes_changes(self) -> bool:
-        """Say so if it takes none."""
+        """Return False for a replay, and say so."""
         if self.player:
             self._notices.add("this is a replay: it takes no changes", "replay")
         return self.player is None
 
-    def past(self) -> Past:
-        """What the timeline shows."""
-        recorded = self.recording.nbytes if self.recording else None
-        return self.rewind.past()._replace(recorded=recorded, replayed=self.player is not None)
-
-    # --- asking ------------------------------------------------------------------------------------------------------
-
-    def apply(self, action: Action) -> None:
-        self.changes.append(partial(self.carry_out, action))
+    def apply(self, change: Action | Callable[[], None]) -> None:
+        """Ask for an action, or for other work of the worker's thread, before the next step."""
+        self.changes.append(change)
 
     def populate(self, count: int) -> None:
         self.agents_asked = count
         self.apply(Populate(count))
         self._notices.add(f"{count:,} agents", "agents")
 
-    def forget_past(self) -> None:
-        """Let the past begin now."""
-        self.changes.append(lambda: self.rewind.begin(self.sim))
-
     def restart(self) -> None:
         """Start again with the same seed, with as many agents as now, and with the present techniques."""
-        self.changes.append(self._restart)
+        self.apply(self._restart)
         self._notices.add("started again", "restart")
+
+    # --- asking: time ------------------------------------------------------------------------------------------------
+
+    def pause(self) -> None:
+        self.paused = not self.paused
+        self.rate.clear()
+
+    def set_speed(self, speed: float) -> None:
+        self.speed = speed
+        self.rate.clear()
+
+    def change_speed(self, direction: int) -> None:
+        faster = [speed for speed in SPEEDS if (speed - self.speed) * direction > 0]
+        if faster:
+            self.set_speed(min(faster, key=lambda speed: abs(speed - self.speed)))
+        self._notices.add(f"speed {speed_text(self.speed)}", "speed")
+
+    def step_once(self) -> None:
+        self.paused = True
+        self.steps_asked += 1
+
+    def step_back(self) -> None:
+        self.seek((self.sim.tick if self.sought is None else self.sought) - 1)
+
+    def seek(self, tick: int) -> None:
+        """Pause, and go to a tick that is known; or say why there is no going back."""
+        if why := why_not(self.past()):
+            self._notices.add(why, "rewind")
+        else:
+            self.paused, self.sought = True, tick
+
+    def due_steps(self, elapsed_s: float) -> int:
+        """Steps to make in this frame, `elapsed_s` after the last one."""
+        if self.player and not self.player.begun:
+            return UNSEEN_STEPS
+        asked, self.steps_asked = self.steps_asked, 0
+        if asked or self.paused:
+            return asked
+        return 1 if self.unpaced else self.pace.steps(elapsed_s, self.speed)
+
+    # --- what is shown of its time -----------------------------------------------------------------------------------
+
+    @property
+    def in_past(self) -> bool:
+        """Is a later tick known than the present one?"""
+        return self.sim.tick < self.newest
+
+    @property
+    def remembers(self) -> bool:
+        """Is there any memory for the past?"""
+        return self._bound > 0
+
+    @property
+    def oldest(self) -> int:
+        """The first tick that can be returned to."""
+        return self.sim.tick if self.keyframes.oldest is None else self.keyframes.oldest
+
+    @property
+    def clock(self) -> Clock:
+        sim = self.sim
+        real = None if self.paused or self.unpaced else self.rate.real_speed(self.speed, sim.dt)
+        return Clock(self.rate.per_s, real, sim.tick, sim.tick * sim.dt)
+
+    def past(self) -> Past:
+        """What the timeline shows; its times hold until the next call."""
+        newest, first = self.newest, (self.newest + 1) % self._span  # where the oldest time lies
+        self._shown_ms[:self._span - first] = self._frame_ms[first:]
+        self._shown_ms[self._span - first:] = self._frame_ms[:first]
+        recorded = self.recording.nbytes if self.recording else None
+        return Past(self.oldest, newest, self.sim.tick, self._span, self._hz, self.keyframes.nbytes, self._bound,
+                    self._shown_ms, recorded, self.player is not None)
+
+    def frame_took(self, ms: float) -> None:
+        """Call after each frame with its time, which is shown for the ticks made in it."""
+        tick = self.sim.tick
+        for made in range(max(self._timed + 1, tick - self._span + 1), tick + 1):
+            self._frame_ms[made % self._span] = ms
+        self._timed = tick
 
     # --- in the worker's thread, between two steps -------------------------------------------------------------------
 
     def carry_out_changes(self, go_on: Callable[[], bool]) -> None:
-        """Go to the tick that is sought, while `go_on` says so, and apply what was asked for."""
-        if self.rewind.go(go_on):
-            self.agents_asked = self.sim.agents.count
+        """Go to the tick that is sought, and carry out `changes`. `go_on` is asked between steps."""
+        if self.sought is not None:
+            self._go(self.sought, go_on)
         changes, self.changes = self.changes, []
         for change in changes:
-            change()
+            if callable(change):
+                change()
+            else:
+                self.carry_out(change)
         if changes:
             give_back_freed()  # by these changes, or since the last ones: a switch takes effect in the step
 
     def carry_out(self, action: Action) -> None:
-        """Do it to the crowd; say so if it cannot be done."""
+        """Apply an action; show a notice if it is impossible."""
         self.begin_new_future()
         try:
-            self.rewind.timeline.apply(action)
+            self._apply(self.sim, action)
         except ValueError as error:
             self.agents_asked = self.sim.agents.count
             self._notices.add(str(error))
             return
+        self._known = self.sim.history
         if self.recording:
             self.recording.acted(self.sim.tick, action)
 
-    def step(self) -> bool:
-        """Make a step, of the replay if this is one. Return whether the replay is over with it."""
-        if self.rewind.in_past:
-            self.rewind.timeline.step()
-        elif not self.player:
-            self.rewind.timeline.step()
-            if self.recording:
+    def take_changed(self) -> list[Change]:
+        """The changes since the last call, in order."""
+        changed, self._changed = self._changed, []
+        return changed
+
+    def make_steps(self, count: int, go_on: Callable[[], bool]) -> None:
+        """Make so many steps, or as many as a frame has time for; stop between two of them if `go_on` says no."""
+        start_s = time.perf_counter()
+        for made in range(1, count + 1):
+            self.step()
+            if self.pace.is_enough(made, time.perf_counter() - start_s) or not go_on():
+                break
+        if self.sim.agents.capacity != self._capacity:
+            self._capacity = self.sim.agents.capacity
+            self.sim.profile.note(f"memory for {self._capacity:,} agents")
+
+    def step(self) -> None:
+        """Make a step: of the known future, of the replay, or a new one."""
+        if self.in_past or not self.player:
+            is_new = not self.in_past
+            self._step()
+            if is_new and self.recording:
                 self.recording.stepped(self.sim)
         elif not self.player.done:
-            return self._replay_step(self.player)
-        return False
+            self._replay_step(self.player)
+
+    def begin_new_future(self) -> None:
+        """If this is the past, forget what came after it."""
+        if not self.in_past:
+            return
+        left, tick = self.newest, self.sim.tick
+        self.newest, self._known = tick, self.sim.history
+        self.keyframes.drop_after(tick)
+        self._frame_ms[np.arange(tick + 1, left + 1) % self._span] = 0
+        if self.recording:
+            self.recording.rewound(self.sim, left)
+        self._notices.add(f"a new future: {(left - tick) * self.sim.dt:.1f} s dropped", "rewind")
 
     def go_on_with(self, sim: Simulation, left: int) -> None:
         """Go on with another simulation of the same world, or with the present one in another state, after the tick `left`."""
         sim.profile = self.sim.profile
+        if sim is not self.sim:
+            sim.profile.note("another crowd")
+        self._changed.append(Change(OTHER_TIME if sim is self.sim else OTHER_CROWD))
         self.sim = sim
-        self.rewind.begin(sim)
+        self.begin_past()
         self.meters = Meters()
         if self.scene:
-            self.scene.sim = self.sim
+            self.scene.sim = sim
         if self.recording:
             self.recording.begin(sim, left)
 
-    def begin_new_future(self) -> None:
-        """If this is the past: what came after it did not happen."""
-        timeline = self.rewind.timeline
-        if self.rewind.in_past:
-            left = timeline.newest
-            timeline.drop_future()
-            if self.recording:
-                self.recording.rewound(self.sim, left)
-            self._notices.add(f"a new future: {(left - self.sim.tick) * self.sim.dt:.1f} s dropped", "rewind")
+    def _go(self, tick: int, go_on: Callable[[], bool]) -> None:
+        """Go to a tick, or as near as is known; stop when another one is sought, or `go_on` says no."""
+        to = min(max(tick, self.oldest), self.newest)
+        keyframe = self.keyframes.before(to)
+        if keyframe and not keyframe.tick <= self.sim.tick <= to:
+            self.sim.restore(keyframe)
+            self._follow()
+            self._changed.append(Change(OTHER_TIME))
+        while self.sim.tick < to and go_on() and self.sought == tick:
+            self._step()
+        if self.sought == tick:
+            self.sought = None
+        self._timed = self.sim.tick
+        self.agents_asked = self.sim.agents.count
+
+    def _step(self) -> None:
+        """Make a step, and apply the known actions of the new tick."""
+        self.sim.step()
+        self._follow()
+        self._stepped()
+
+    def _follow(self) -> None:
+        """Apply the known actions of this tick again."""
+        while (done := len(self.sim.history)) < len(self._known) and self._known[done][0] <= self.sim.tick:
+            self._apply(self.sim, self._known[done][1])
+
+    def _stepped(self) -> None:
+        if self.sim.tick > self.newest:
+            self.newest = self.sim.tick
+            self._frame_ms[self.newest % self._span] = 0
+        self.keyframes.stepped(self.sim)
+
+    def _apply(self, sim: Simulation, action: Action) -> None:
+        """Apply an action, and note the change. Raises ValueError if it is impossible."""
+        if isinstance(action, Switch):
+            change = Change("", action.path, sim.optimizations.get(action.path), action.value)
+        else:
+            change = Change(CHANGED.get(type(action), "the crowd was changed"))
+        sim.apply(action)
+        self._changed.append(change)
+        sim.profile.note(str(action))
 
     def _restart(self) -> None:
         if short := shortage(self.agents_asked * AGENT):
@@ -152,43 +341,14 @@ class Crowd:
         again = {"agents": self.agents_asked, "optimizations": self.sim.optimizations}
         self.go_on_with(Simulation(self.config.model_copy(update=again)), self.sim.tick)
 
-    def _replay_step(self, player: Player) -> bool:
+    def _replay_step(self, player: Player) -> None:
+        """Make a step of the replay; pause when it is over."""
         part, left = player.part, self.sim.tick
-        sim = player.step(self.sim)
+        sim = player.step(self.sim, self._apply)
         if player.part is part:
-            self.rewind.timeline.stepped()
+            self._stepped()
         else:
             self.go_on_with(sim, left)
-        return player.done
-
-
-class Hawk:
-    """The hawk under the pointer: while that is wanted, the first predator is put where the cursor is, once a frame.
-
-    `cursor` is where the mouse is, in pixels.
-    """
-
-    def __init__(self, crowd: Crowd, camera: Camera, notices: Notices) -> None:
-        self.led = False
-        self.cursor = camera.size[0] / 2, camera.size[1] / 2
-        self._crowd, self._camera, self._notices = crowd, camera, notices
-
-    @property
-    def actions(self) -> KeyActions:
-        return {"hawk": KeyAction(self.toggle, changes=True)}
-
-    def toggle(self) -> None:
-        if not self._exists():
-            self._notices.add("there is no hawk here: F2 opens murmuration", "hawk")
-            return
-        self.led = not self.led
-        self._notices.add("the hawk follows the pointer" if self.led else "the hawk hunts by itself", "hawk")
-
-    def lead(self) -> None:
-        """Call from the thread that makes the steps, before those of a frame. In the past it flies as it did."""
-        if self.led and self._exists() and not self._crowd.player and not self._crowd.rewind.in_past:
-            self._crowd.carry_out(Place(HAWK, *self._camera.screen_to_world(*self.cursor)))
-
-    def _exists(self) -> bool:
-        config = self._crowd.config
-        return config.behaviour == "hunt" and config.hunt.predators > 0 and self._crowd.sim.agents.count > 0
+        if player.done:
+            self.paused = True
+            self._notices.add(player.verdict(sim.tick), "replay")

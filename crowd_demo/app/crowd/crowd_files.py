@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.crowd.techniques import Techniques
-from crowd_demo.app.input.commands import KeyAction, KeyActions
+from crowd_demo.app.crowd.technique_controls import Techniques
+from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.output.files import free_name
 from crowd_demo.app.recording.recording import Recording
 from crowd_demo.app.recording.saves import SUFFIX, Save, Saver, newest, read_save
@@ -21,7 +22,7 @@ RECORDING_SUFFIX = ".replay"
 
 
 class CrowdFiles:
-    """`broken` is the last recording that could not be written to its end."""
+    """`broken` is the last recording that could not be completed."""
 
     def __init__(self, crowd: Crowd, techniques: Techniques, camera: Camera, notices: Notices) -> None:
         self.broken: Recording | None = None
@@ -31,28 +32,23 @@ class CrowdFiles:
 
     @property
     def actions(self) -> KeyActions:
-        return {"save": KeyAction(self.save),
-                "load": KeyAction(self.load_newest, changes=True),
-                "record": KeyAction(self.toggle_recording, changes=True)}
-
-    def save(self) -> None:
-        """Save the crowd to a file of a free name; it is written beside the next frames."""
-        self._crowd.changes.append(self._save)
-
-    def load_newest(self) -> None:
-        """Load what was saved last."""
-        self._crowd.changes.append(self._load_newest)
-
-    def toggle_recording(self) -> None:
-        """Begin a recording in a file of a free name, or end the present one."""
-        self._crowd.changes.append(self._toggle_recording)
+        ask = self._crowd.apply
+        return {"save": KeyAction(partial(ask, self._save)),
+                "load": KeyAction(partial(ask, self._load_newest), changes=True),
+                "record": KeyAction(partial(ask, self._toggle_recording), changes=True)}
 
     def news(self) -> None:
-        """Tell what was saved and recorded meanwhile, and what could not be."""
-        self._part_from_broken()
-        for recording in [each for each in self._ended if each.is_written]:
+        """Show which files were written since the last call, and which could not be."""
+        if (present := self._crowd.recording) and present.error:
+            self._ended.append(present)
+            self._crowd.recording = None
+        for recording in [each for each in self._ended if each.error or each.is_written]:
             self._ended.remove(recording)
-            self._tell_recorded(recording)
+            if recording.error:
+                self._notices.add(f"the recording ends: {recording.error}", "record")
+                self.broken = recording
+            else:
+                self._notices.add(f"recorded {recording.path}", "record")
         for line in self._saver.finished():
             self._notices.add(line)
 
@@ -65,7 +61,7 @@ class CrowdFiles:
         self.news()
 
     def take_over(self, left: CrowdFiles) -> None:
-        """Go on after those of another crowd, whose recording ends."""
+        """Take over the files that another program is still writing; its recording ends."""
         left.close_recording()
         self._saver, self._ended, self.broken = left._saver, left._ended, left.broken
 
@@ -76,20 +72,23 @@ class CrowdFiles:
         self._crowd.begin_new_future()
         self._crowd.recording = Recording(path, self._crowd.sim)
 
-    def close_recording(self) -> None:
-        """End the recording, if there is one; `news` tells when it is written."""
-        recording = self._end_recording()
-        if recording:
+    def close_recording(self, crash: str = "") -> None:
+        """End the recording at the present tick, which may be in the past, or with a crash; `news` says when it is written."""
+        if recording := self._crowd.recording:
+            self._crowd.begin_new_future()
+            recording.end(self._crowd.sim, crash)
             self._ended.append(recording)
-        self._crowd.recording = None
+            self._crowd.recording = None
 
     def crashed(self, error: BaseException) -> None:
-        """End the recording with the step that crashed, and let the error name it."""
-        if recording := self._end_recording(crash=error_line(error)[:200]):
+        """End the recording with the step that crashed, and name the file in a note of the error."""
+        if recording := self._crowd.recording:
+            self.close_recording(error_line(error)[:200])
             recording.wait()
             error.add_note(f"crowd-demo replay {recording.path} leads there again")
 
     def _toggle_recording(self) -> None:
+        """Begin a recording under a free name, or end the present one."""
         try:
             if self._crowd.recording:
                 self.close_recording()
@@ -100,32 +99,10 @@ class CrowdFiles:
         except OSError as error:
             self._notices.add(f"cannot record: {error.strerror or error}", "record")
 
-    def _end_recording(self, crash: str = "") -> Recording | None:
-        """End it at the present tick, which may be in the past; return it."""
-        recording = self._crowd.recording
-        if recording:
-            self._crowd.begin_new_future()
-            recording.end(self._crowd.sim, crash)
-        return recording
-
-    def _part_from_broken(self) -> None:
-        """Tell that a recording could not be written, and go on without it."""
-        recording = self._crowd.recording
-        if recording and recording.error:
-            self._tell_recorded(recording)
-            self._crowd.recording = None
-
-    def _tell_recorded(self, recording: Recording) -> None:
-        """Tell that it was recorded, or that it could not be."""
-        if recording.error:
-            self._notices.add(f"the recording ends: {recording.error}", "record")
-            self.broken = recording
-        else:
-            self._notices.add(f"recorded {recording.path}", "record")
-
     # --- saves -------------------------------------------------------------------------------------------------------
 
     def _save(self) -> None:
+        """Save the crowd under a free name, in the background."""
         snapshot = self._crowd.sim.snapshot()
         config = snapshot.config.model_copy(update={"camera": self._camera.settings()})
         techniques = {**snapshot.techniques, **self._techniques.switcher.pending}  # what is being compiled is asked for, too
@@ -144,7 +121,7 @@ class CrowdFiles:
             self._notices.add(str(error), "load")
 
     def _load(self, saved: Save) -> None:
-        """Go on with a saved crowd. Raises SaveError, and changes nothing then."""
+        """Continue a saved crowd. Raises SaveError, and changes nothing then."""
         crowd, config = self._crowd, saved.snapshot.config
         if not same_world(crowd.config, config):
             raise SaveError(f"{saved.path}: was saved in another world; crowd-demo --load opens it")

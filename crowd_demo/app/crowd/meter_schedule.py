@@ -28,13 +28,16 @@ class Meters:
         self._read_at: dict[str, float] = {}
         self._read_under: dict[str, Settings] = {}
         self._pause_until = 0.0
-        self._asked: tuple[object, ...] = ()
-        self._found: set[str] = set()
+        self._holding: set[str] | None = None  # meters whose last reading holds; None until that is found anew
 
     def readings(self, sim: Simulation) -> Readings:
         """Return the last readings, None for those that do not hold under the present settings."""
-        held = self._held(sim)
-        return Readings(**{name: value for name, value in self._last._asdict().items() if name in held})
+        holding = self._held(sim)
+        return Readings(**{name: value for name, value in self._last._asdict().items() if name in holding})
+
+    def crowd_changed(self) -> None:
+        """Find anew which readings hold. Call after each switch, and whenever techniques may have other values."""
+        self._holding = None
 
     def read(self, sim: Simulation) -> None:
         """Read one meter if it is time. Call after a step, from the thread that makes the steps."""
@@ -54,16 +57,12 @@ class Meters:
         self._last = self._last.with_value(name, METERS[name].measure(sim))
         self._read_under[name] = METERS[name].settings(sim)
         self._read_at[name] = self._clock()
-        self._asked = ()
+        self.crowd_changed()
 
     def _held(self, sim: Simulation) -> set[str]:
-        """Return the meters whose last reading holds. Asked in every frame: looked up only when something has changed."""
-        asked = sim, sim.optimizations, sim.optimizations.changes
-        if asked != self._asked:
-            self._asked, self._found = asked, self._find_held(sim)
-        return self._found
-
-    def _find_held(self, sim: Simulation) -> set[str]:
-        present = {settings: settings(sim) for settings in {meter.settings for meter in METERS.values()}}
-        return {name for name, meter in METERS.items()
-                if meter.applies(sim) and self._read_under.get(name) == present[meter.settings]}
+        """Return the meters whose last reading holds. Asked in every frame, so it is not looked up each time."""
+        if self._holding is None:
+            present = {settings: settings(sim) for settings in {meter.settings for meter in METERS.values()}}
+            self._holding = {name for name, meter in METERS.items()
+                             if meter.applies(sim) and self._read_under.get(name) == present[meter.settings]}
+        return self._holding

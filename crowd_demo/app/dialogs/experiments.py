@@ -6,10 +6,10 @@ from collections.abc import Callable
 from functools import partial
 
 from crowd_demo.app.compiling.ahead import Ahead, compile_missing
-from crowd_demo.app.crowd.techniques import Techniques
+from crowd_demo.app.crowd.technique_controls import Techniques
 from crowd_demo.app.dialogs.dialog import Dialog
 from crowd_demo.app.dialogs.experiment_dialogs import AblationDialog, LargestDialog, MeasurementDialog
-from crowd_demo.app.input.commands import KeyAction, KeyActions
+from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.output.copying import Shown, command_for, effective
 from crowd_demo.app.process.system import give_back_freed
 from crowd_demo.app.process.worker import Worker

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.crowd.techniques import Techniques
+from crowd_demo.app.crowd.technique_controls import Techniques
 from crowd_demo.app.dialogs.dialog import Dialogs, Item, ListDialog
-from crowd_demo.app.input.commands import KeyAction, KeyActions
-from crowd_demo.app.screen.panels import PanelControls
-from crowd_demo.app.seeing.overlays import Overlays
+from crowd_demo.app.input.key_input import KeyAction, KeyActions
+from crowd_demo.app.screen.panel_controls import PanelControls
+from crowd_demo.app.seeing.overlay_controls import Overlays
 from crowd_demo.config.keys import key_text
 from crowd_demo.config.loader import ConfigError, load_config
 from crowd_demo.config.resources import (

@@ -60,6 +60,13 @@ class Keyboard:
             if _is_sign(typed):
                 yield chord + typed, shift
 
+    def action(self, event: pygame.Event, bindings: Mapping[str, str]) -> tuple[str, bool]:
+        """The action that a key is bound to, "" if to none; and whether to do it as with Shift."""
+        for name, shift in self.names(event):
+            if name in bindings:
+                return bindings[name], shift
+        return "", False
+
     def dialog_name(self, event: pygame.Event) -> str:
         """What a dialog is told: letters are characters, digits places, the keypad's keys like others; of Shift, nothing."""
         name = next((name for name, _ in self.names(event) if name not in MODIFIERS), "")

@@ -22,7 +22,6 @@ from crowd_demo import __version__
 from crowd_demo.app.output.files import free_name, write_file
 from crowd_demo.compute.arrays import Floats
 from crowd_demo.profile import OTHER, FrameRecord, Profile
-from crowd_demo.sim.simulation import Simulation
 
 SECONDS = 1.0
 LEAST_FRAMES = 20  # where a second has fewer: there is no median frame of three
@@ -121,24 +120,6 @@ def unlike(frames: Frames) -> Iterator[str]:
 
 
 # --- what is noted ---------------------------------------------------------------------------------------------------
-
-class Changes:
-    """Notes what has been done to a crowd since the last look: actions, another crowd, more memory."""
-
-    def __init__(self, sim: Simulation) -> None:
-        self._sim, self._actions, self._capacity = sim, len(sim.history), sim.agents.capacity
-
-    def note(self, sim: Simulation) -> None:
-        """Look again. Call between steps."""
-        if sim is not self._sim:
-            sim.profile.note("another crowd")
-        else:
-            for _, action in sim.history[self._actions:]:
-                sim.profile.note(str(action))
-            if sim.agents.capacity != self._capacity:
-                sim.profile.note(f"memory for {sim.agents.capacity:,} agents")
-        self._sim, self._actions, self._capacity = sim, len(sim.history), sim.agents.capacity
-
 
 @contextmanager
 def noting_collections(note: Callable[[str], None]) -> Iterator[None]:

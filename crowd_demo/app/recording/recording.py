@@ -223,20 +223,20 @@ class Player:
         self._next = 0
         return sim
 
-    def step(self, sim: Simulation) -> Simulation:
-        """Make a step; return the simulation to go on with: another one after a restart."""
+    def step(self, sim: Simulation, apply: Callable[[Simulation, Action], None] = Simulation.apply) -> Simulation:
+        """Make a step; return the simulation to go on with: another one after a restart. `apply` does actions."""
         if self.done:
             return sim
         if sim.tick < self._end(sim):
             sim.step()
             self._compare(sim, self.part.hashes.get(sim.tick, ""))
-        return self._follow(sim)
+        return self._follow(sim, apply)
 
-    def _follow(self, sim: Simulation) -> Simulation:
+    def _follow(self, sim: Simulation, apply: Callable[[Simulation, Action], None] = Simulation.apply) -> Simulation:
         """Do what was done at this tick; begin the next part if this was the last tick of one."""
         while True:
             self.begun = self.begun or sim.tick >= self.start_at
-            self._act(sim)
+            self._act(sim, apply)
             if self.done or sim.tick < self._end(sim):
                 return sim
             if self._is_last:
@@ -246,10 +246,10 @@ class Player:
             self._number += 1
             sim = self._begin(sim)
 
-    def _act(self, sim: Simulation) -> None:
+    def _act(self, sim: Simulation, apply: Callable[[Simulation, Action], None]) -> None:
         while self._next < len(self.part.actions) and self.part.actions[self._next][0] <= sim.tick:
             try:
-                sim.apply(self.part.actions[self._next][1])
+                apply(sim, self.part.actions[self._next][1])
             except ValueError as error:
                 raise self._error(f"tick {sim.tick}: {error}") from None
             self._next += 1

@@ -1,4 +1,4 @@
-"""Lines that are shown over the picture for a while; first, which keys to press."""
+"""Lines that are shown over the picture for a while; at first, which keys to press."""
 
 from __future__ import annotations
 
@@ -40,23 +40,22 @@ class Notices:
         self._shown = dict(list(self._shown.items())[-NOTICES:])
 
     def drop(self, about: str) -> None:
-        """Show the line about a topic no longer, if there is one."""
+        """Remove the line about a topic, if there is one."""
         self._shown.pop(about, None)
 
     def present(self) -> list[str]:
-        """The lines whose time is not over."""
         now = time.monotonic()
         self._shown = {about: notice._replace(end_s=min(notice.end_s, now + notice.lasts_s))
                        for about, notice in self._shown.items() if notice.end_s > now}
         return [notice.text for notice in self._shown.values()]
 
     def take_over(self, left: Notices) -> None:
-        """Go on with those of another program, which are over no sooner."""
+        """Go on with the lines of another program."""
         self._shown = left._shown | self._shown
 
 
 def welcome(notices: Notices, keys: Mapping[str, Sequence[str]]) -> None:
-    """Show it; `keys` are those of each action as they are shown."""
+    """Show which keys to press first; `keys` by action, as they are shown."""
     named = [f"{key_text(keys[action][0])} for {what}" for action, what in WELCOME_KEYS.items() if keys.get(action)]
     if named:
         notices.add(f"Press {', '.join(named)}", WELCOME, WELCOME_S)

@@ -1,7 +1,7 @@
 """What a user prefers, in a file of the user's: how large and in which colours the HUD is, what is folded, the window's size.
 
 A configuration that sets one of these wins, and so does the command line. Whatever the user changes in the window is written a
-second later, and on leaving. A file that cannot be understood is said once, kept as it is, and not used. Of two programs that
+second later, and on leaving. A file with a mistake is reported once, left alone, and not used. Of two programs that
 run at once the last one to write wins.
 """
 
@@ -42,7 +42,6 @@ Names = Annotated[tuple[str, ...], BeforeValidator(_current), Field(strict=False
 
 
 class Values(HudSettings):
-    """What can be preferred."""
 
     folded: Names = Field((), description="sections of the HUD that are folded")
     size: Size | None = Field(None, description="[width, height] of the window in pixels")
@@ -110,14 +109,13 @@ class Preferences:
         return configured.model_copy(update=preferred)
 
     def change(self, **values: object) -> None:
-        """Prefer other values from now on."""
         changed = self.values.model_copy(update=values)
         if changed != self.values:
             self.values = changed
             self.save_soon()
 
     def save_soon(self) -> None:
-        """Write the file in a second, with what the values are then."""
+        """Write the values a second from now."""
         with self._lock:
             if self._path and not self._timer:
                 self._timer = Timer(self._save_s, self._save)
@@ -125,14 +123,14 @@ class Preferences:
                 self._timer.start()
 
     def close(self) -> None:
-        """Write at once what is about to be written."""
+        """Write the file now, if it is about to be written."""
         with self._lock:
             if self._timer:
                 self._timer.cancel()
                 self._save()
 
     def news(self) -> list[str]:
-        """What went wrong since the last call."""
+        """Errors since the last call."""
         news, self._news = self._news, []
         return news
 

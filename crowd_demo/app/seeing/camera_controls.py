@@ -1,7 +1,7 @@
-"""Where the user looks, and in which colours: smooth zoom, bookmarks, colour modes; and the actions that change them.
+"""The view: smooth zoom, bookmarks, colour modes, and the actions that change them.
 
-Zooming by wheel or key is a wish of how much; `glide` brings the camera nearer to it in each frame, so that one notch takes
-about a sixth of a second. Without a window it is there at once, so that pictures do not depend on the clock.
+Wheel and keys set how far to zoom; `glide` does a part of that in each frame, so that a notch takes about a sixth of a second.
+Without a window the whole zoom is made at once, so that pictures do not depend on the clock.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 from functools import partial
 
 from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.input.commands import KeyAction, KeyActions
+from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.model import Config
 from crowd_demo.registry.built_in import COLOURS
@@ -23,7 +23,7 @@ BOOKMARKS = 9
 
 
 class CameraControls:
-    """The camera, and what is seen by it. With `smooth` zooming glides."""
+    """`smooth`: zooming glides."""
 
     def __init__(self, config: Config, camera: Camera, crowd: Crowd, notices: Notices) -> None:
         self.smooth = False
@@ -57,7 +57,7 @@ class CameraControls:
         self.zoom(width / 2, height / 2, factor)
 
     def glide(self, elapsed_s: float) -> None:
-        """Make the part of the zoom that belongs to that time."""
+        """Make the part of the zoom for that time."""
         if self._left == 1.0:
             return
         part = 1 - math.exp(-elapsed_s / GLIDE_S)
@@ -68,19 +68,19 @@ class CameraControls:
         self._left = 1.0 if ended else self._left / factor
 
     def look_at(self, x: float, y: float) -> None:
-        """Bring a place of the world into the middle."""
+        """Show a point of the world in the middle."""
         self._left = 1.0
         self._camera.look_at(x, y)
 
     # --- bookmarks ---------------------------------------------------------------------------------------------------
 
     def keep(self, number: int) -> None:
-        """Keep the present view under that number."""
+        """Keep the present view as a bookmark."""
         self._bookmarks[number] = self._camera.x, self._camera.y, self._camera.zoom
         self._notices.add(f"bookmark {number} is this view: Ctrl {number} comes back to it", "bookmark")
 
     def go_to(self, number: int) -> None:
-        """Show the view that was kept under that number."""
+        """Show the view of a bookmark."""
         if number in self._bookmarks:
             self._left = 1.0
             self._camera.look_at(*self._bookmarks[number])
@@ -91,11 +91,9 @@ class CameraControls:
 
     @property
     def colours(self) -> str:
-        """The name of the colour mode."""
         return self._crowd.scene.colours if self._crowd.scene else self._configured
 
     def show_colours(self, name: str) -> None:
-        """Choose a colour mode of the registry."""
         if self._crowd.scene:
             self._crowd.scene.show_colours(name)
             if not self._crowd.scene.legend():  # which says the same

@@ -15,11 +15,10 @@ from functools import partial
 import pygame
 
 from crowd_demo.app.compiling.switching import Switcher, next_choice, next_number
-from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.crowd.techniques import TOUCHED_FIRST, Techniques
-from crowd_demo.app.input.commands import KeyAction, KeyActions
+from crowd_demo.app.crowd.crowd import OTHER_CROWD, OTHER_TIME, Change, Crowd
+from crowd_demo.app.crowd.technique_controls import TOUCHED_FIRST, Techniques
+from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
-from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.registry.entries import EXACT, Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, hud_word, kind_of
 from crowd_demo.render.camera import Camera, clamp
@@ -48,8 +47,8 @@ class SideBySide:
         self.value: Value = 0  # that is asked for on the right
         self._crowd, self._camera, self._techniques, self._notices = crowd, camera, techniques, notices
         self.switcher = switcher
-        self._asked_for: Optimizations | None = None  # the techniques on the right whose kernels are being compiled
-        self._compiled: Optimizations | None = None  # and those whose kernels are there
+        self._is_requested = False  # the value on the right, beside the crowd's present techniques
+        self._is_compiled = False  # is what the second crowd runs with?
         self._labels: list[tuple[Target, pygame.Rect]] = []
         self._pen: Pen | None = None
 
@@ -74,6 +73,7 @@ class SideBySide:
             self.second = None
             return
         technique = self._technique
+        self._is_compiled = False
         self.second = SecondCrowd(technique.path, other_value(technique, self._techniques.value(technique.path)))
         self._choose(self.second.value)
 
@@ -97,39 +97,40 @@ class SideBySide:
         self._choose(value)
 
     def _choose(self, value: Value) -> None:
-        self.value = value
+        self.value, self._is_requested = value, False
         self._notices.add(f"{self._technique.label.strip()}: {hud_word(value)} on the right", "split")
 
-    def take_compiled(self) -> None:
-        """Show on the right what is asked for, beside the crowd's other techniques, once its kernels are compiled."""
+    def show_compiled(self, second: SecondCrowd) -> None:
+        """Show on the right what is asked for, once its kernels are compiled. Call in every frame."""
+        path = second.path
+        if not self._is_requested:
+            self._is_requested = True
+            self.switcher.pending.clear()
+            self.switcher.request(path, self.value)
+        if path in self.switcher.ready(self._crowd.sim.optimizations):
+            second.value, self._is_compiled = self.value, True
+
+    def crowd_changed(self, change: Change) -> None:
+        """Let the second crowd begin again, with kernels for the present techniques. Call from the worker's thread."""
         if not self.second:
             return
-        present, path = self._crowd.sim.optimizations, self.second.path
-        asked = with_values(present, {path: self.value})
-        if asked != self._asked_for:
-            self._asked_for = asked
-            self.switcher.pending.clear()
-            self.switcher.request(present, path, self.value)
-        if path in self.switcher.ready(present):
-            self.second.value, self._compiled = self.value, asked
+        self.second.sim = None
+        if change.path not in ("", self.second.path) or change.what in (OTHER_TIME, OTHER_CROWD):
+            self._is_requested = False
+            self._is_compiled &= not change.path
 
     # --- the line and the labels -------------------------------------------------------------------------------------
 
     def target_at(self, x: float, y: float) -> Target | None:
-        """What there is at that pixel: one of the two values, the line, or nothing."""
+        """What is drawn at a pixel: one of the two values, the line, or nothing."""
         if not self.second:
             return None
         for target, rect in self._labels:
             if rect.collidepoint(x, y):
                 return target
-        return LINE if self.is_at(x) else None
-
-    def is_at(self, x: float) -> bool:
-        """Is the line at that column of pixels?"""
-        return self.second is not None and abs(x - self.line_px) <= GRIP_PX
+        return LINE if abs(x - self.line_px) <= GRIP_PX else None
 
     def move(self, x: float) -> None:
-        """Move the line to a column of pixels."""
         width = self._camera.size[0]
         self.share = clamp(x, EDGE_PX, width - EDGE_PX) / width
 
@@ -142,8 +143,7 @@ class SideBySide:
         if not second or not scene:
             return
         with sim.profile.stage("proof"):
-            is_compiled = with_values(sim.optimizations, {second.path: second.value}) == self._compiled
-            if is_compiled:
+            if is_compiled := self._is_compiled:
                 second.keep_up(sim)
                 picture, line = second.draw(scene, self._camera, alpha), self.line_px
                 more(picture)
@@ -193,17 +193,15 @@ class SecondCrowd:
     def __init__(self, path: str, value: Value) -> None:
         self.path, self.value = path, value
         self.begun_at = 0  # the tick of the snapshot
-        self.sim: Simulation | None = None
-        self._like: tuple[object, ...] = ()  # what has to stay for the replica to be one
+        self.sim: Simulation | None = None  # None: to begin again
         self._picture: pygame.Surface | None = None
 
     def keep_up(self, sim: Simulation) -> None:
         """Make the steps that the crowd has made, or begin again from its present state."""
-        like = id(sim), len(sim.history), sim.terrain.version
-        if self.sim is None or like != self._like or sim.tick < self.sim.tick:
-            self.sim, self._like = sim.replica(), like
+        if self.sim is None:
+            self.sim = sim.replica()
             self._begin(sim, self.sim)
-        self._copy_techniques(sim, self.sim)
+        self.sim.optimizations.set(self.path, self.value)
         end = time.perf_counter() + CATCH_UP_S
         while self.sim.tick < sim.tick and time.perf_counter() < end:
             self.sim.step()
@@ -211,8 +209,9 @@ class SecondCrowd:
             self._begin(sim, self.sim)
 
     def _begin(self, sim: Simulation, replica: Simulation) -> None:
+        """Copy the crowd's state, with all its techniques but one."""
         replica.restore(sim.state())
-        self._copy_techniques(sim, replica)
+        replica.optimizations.set(self.path, self.value)
         self.begun_at = sim.tick
 
     def draw(self, scene: Scene, camera: Camera, alpha: float) -> pygame.Surface:
@@ -228,8 +227,3 @@ class SecondCrowd:
         finally:
             scene.sim, scene.used = running, used
         return self._picture
-
-    def _copy_techniques(self, sim: Simulation, replica: Simulation) -> None:
-        """All others are as they are there, also when they are switched."""
-        replica.optimizations = sim.optimizations.model_copy(deep=True)
-        replica.optimizations.set(self.path, self.value)

@@ -12,10 +12,9 @@ import time
 from typing import NamedTuple, Protocol
 
 from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.crowd.techniques import Techniques
-from crowd_demo.app.crowd.time_controls import TimeControls
+from crowd_demo.app.crowd.technique_controls import Techniques
 from crowd_demo.app.screen.notices import Notices
-from crowd_demo.app.seeing.overlays import Overlays
+from crowd_demo.app.seeing.overlay_controls import Overlays
 from crowd_demo.app.tours.live_numbers import Counts, Numbers, filled, measured
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.config.tour import BEFORE, Page, Settings, Step, Tour, technique_of
@@ -35,7 +34,6 @@ class Guided(Protocol):
     scenario_asked: str | None
     crowd: Crowd
     techniques: Techniques
-    time: TimeControls
     notices: Notices
     overlays: Overlays
 
@@ -148,9 +146,9 @@ class TourPlayer:
                 case "agents", int():
                     program.crowd.populate(value)
                 case "speed", float() | int():
-                    program.time.set_speed(value)
-                case "pause", bool() if value != program.time.paused:
-                    program.time.pause()
+                    program.crowd.set_speed(value)
+                case "pause", bool() if value != program.crowd.paused:
+                    program.crowd.pause()
                 case "freeze", bool() if value != (program.overlays.frozen is not None):
                     program.overlays.freeze()
                 case "camera", CameraSettings():

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 import pytest
 from watched import Watched
 
-from crowd_demo.app.card import proving
+from crowd_demo.app.card import trial
 from crowd_demo.app.screen.window import close_window
 
 
 @pytest.fixture(autouse=True)
 def fast_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """No step is longer than a frame."""
-    monkeypatch.setattr(proving, "FRAME_MS", math.inf)
+    monkeypatch.setattr(trial, "FRAME_MS", math.inf)
 
 
 @pytest.fixture

@@ -7,11 +7,10 @@ import weakref
 import pytest
 from watched import Watched
 
-from crowd_demo.app.input.commands import Zoom
 from crowd_demo.sim.actions import Populate, SetWalls
 from crowd_demo.sim.simulation import Simulation
 
-ZOOM = Zoom(320, 180, 1.3)
+ZOOM = 320, 180, 1.3
 
 
 def test_a_card_is_shown_for_ten_seconds_and_then_on_demand(watched: Watched) -> None:
@@ -67,7 +66,7 @@ def test_an_early_end_is_no_proof(watched: Watched) -> None:
 def test_a_moving_view_ends_the_frames_and_not_the_steps(watched: Watched) -> None:
     watched.switch("simd", False)
     watched.frames(100)
-    watched.perform(ZOOM)
+    watched.program.seeing.zoom(*ZOOM)
     watched.frames(40)
     step, _, frame = watched.card.spans
     watched.frames(100)
@@ -78,7 +77,7 @@ def test_a_moving_view_ends_the_frames_and_not_the_steps(watched: Watched) -> No
 def test_a_moving_view_ends_what_drawing_is_compared_in(watched: Watched) -> None:
     watched.switch("cull", "off")
     watched.frames(100)
-    watched.perform(ZOOM)
+    watched.program.seeing.zoom(*ZOOM)
     watched.frames()
     assert watched.card.state.endswith(", until the view changed")
 

@@ -6,7 +6,8 @@ import pytest
 from driven import Driven
 from watched import Watched
 
-from crowd_demo.app.card import proving
+from crowd_demo.app.card import trial
+from crowd_demo.app.card.effect import is_drawn
 from crowd_demo.registry.entries import APPROXIMATE
 from crowd_demo.registry.techniques import BY_PATH, STRUCTURES
 from crowd_demo.sim.actions import Switch
@@ -66,12 +67,12 @@ def test_an_approximate_technique_says_how_far_the_crowds_are_apart(watched: Wat
 @pytest.mark.parametrize("bound", ["FRAME_MS", "MOST_BYTES"])
 def test_where_steps_are_long_or_crowds_large_a_sample_is_asked(
         watched: Watched, monkeypatch: pytest.MonkeyPatch, bound: str) -> None:
-    monkeypatch.setattr(proving, bound, 0)
+    monkeypatch.setattr(trial, bound, 0)
     watched.switch("neighbours", "none")
     watched.frames(200)
     assert watched.card.proof == ("sample", "same answers: sample of 200")
 
 
 def test_every_technique_of_a_frame_has_a_stage_that_is_drawn() -> None:
-    drawn = {path for path, technique in BY_PATH.items() if proving.is_drawn(technique)}
+    drawn = {path for path, technique in BY_PATH.items() if is_drawn(technique)}
     assert drawn == {"cull", "depth", "blitter"}

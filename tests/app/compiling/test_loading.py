@@ -6,12 +6,14 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import Future
+from functools import partial
 
 import pygame
 import pytest
 
 from crowd_demo.app.compiling.loading import Progress, draw_progress, show_progress
-from crowd_demo.app.input.events import Input
+from crowd_demo.app.input.key_input import quits
+from crowd_demo.app.input.keyboard import Keyboard
 from crowd_demo.app.process.quitting import Quitting
 from crowd_demo.compute import cache
 from crowd_demo.registry import texts
@@ -127,9 +129,9 @@ def test_the_bar_grows(screen: pygame.Surface) -> None:
 def test_loading_can_be_left(screen: pygame.Surface, event: pygame.Event) -> None:
     never: Future[object] = Future()
     pygame.event.post(event)
-    reader = Input({"escape": "quit"}, (640, 360))
+    ends = partial(quits, keyboard=Keyboard(), bindings={"escape": "quit"})
     quitting = Quitting()
-    show_progress(never, Progress(), reader.quits, quitting, {"help": ("f1",)})  # type: ignore[arg-type]
+    show_progress(never, Progress(), ends, quitting, {"help": ("f1",)})  # type: ignore[arg-type]
     assert quitting.asked and not quitting.interrupted
 
 

@@ -20,7 +20,6 @@ from crowd_demo.app.compiling import compilers as module
 from crowd_demo.app.compiling import switching
 from crowd_demo.app.compiling.compilers import Compilers
 from crowd_demo.app.compiling.switching import CannotOpenError, Opening
-from crowd_demo.app.input.commands import Do
 from crowd_demo.app.loop import Loop
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.process.worker import Worker
@@ -151,7 +150,7 @@ def test_what_is_given_up_ends() -> None:
 
 def test_a_replay_is_not_left_for_another_crowd(driven: Driven) -> None:
     driven.program.crowd.player = object()  # type: ignore[assignment]
-    driven.perform(Do("scenarios"))
+    driven.program.act("scenarios")
     assert driven.program.dialogs.top is None
 
 

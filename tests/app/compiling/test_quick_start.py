@@ -133,14 +133,14 @@ def test_a_save_has_the_values_that_are_still_being_compiled(
 def test_what_follows_waits_while_the_crowd_is_in_the_past(driven: Driven) -> None:
     program, techniques = driven.program, driven.program.techniques
     driven.frames(20)
-    program.crowd.rewind.seek(5)
+    program.crowd.sought = 5
     driven.frames(1)
-    assert program.crowd.rewind.in_past
+    assert program.crowd.in_past
     newest = program.crowd.past().newest
     techniques.follow({"simd": False})
     driven.frames(1)
     assert program.sim.optimizations.simd and program.crowd.past().newest == newest
-    program.crowd.rewind.seek(newest)
+    program.crowd.sought = newest
     frames_until(driven, lambda: not program.sim.optimizations.simd)
 
 

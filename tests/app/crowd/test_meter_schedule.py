@@ -73,6 +73,7 @@ def test_what_no_longer_applies_is_forgotten(watch: Watch, read: list[str]) -> N
     meters.read(sim)
     assert meters.readings(sim).stagger
     sim.optimizations.stagger.avoidance = 1
+    meters.crowd_changed()
     assert meters.readings(sim).stagger is None
 
 
@@ -97,6 +98,7 @@ def test_a_reading_belongs_to_the_settings_that_it_was_read_under(
     old = getattr(meters.readings(sim), meter)
     assert old
     sim.optimizations.set(path, other)
+    meters.crowd_changed()
     assert getattr(meters.readings(sim), meter) is None
     for _ in METERS:
         meters.read(sim)
@@ -109,6 +111,7 @@ def test_exact_techniques_leave_the_errors_as_they_are(watch: Watch, read: list[
     meters.read(sim)
     for path, value in (("neighbours", "linked"), ("simd", False), ("cell_size", 64), ("cull", "off"), ("threads", 1)):
         sim.optimizations.set(path, value)
+    meters.crowd_changed()
     assert meters.readings(sim).stagger
 
 
@@ -118,10 +121,10 @@ def test_meters_are_read_while_the_hud_shows_them_and_the_crowd_moves(driven: Dr
     driven.frames(6)
     assert not any(driven.status().readings)
     driven.program.panels.next_mode()
-    driven.program.time.paused = True
+    driven.program.crowd.paused = True
     driven.frames(6)
     assert not any(driven.status().readings)
-    driven.program.time.paused = False
+    driven.program.crowd.paused = False
     driven.frames(6)
     readings = driven.status().readings
     assert readings.stagger and readings.locality and readings.locality.reads > 0
@@ -157,7 +160,7 @@ def test_a_paused_program_shows_no_reading_of_other_settings(driven: Driven, mon
     driven.settle()
     driven.frames(8)
     assert driven.status().readings.neighbour_limit
-    driven.program.time.paused = True
+    driven.program.crowd.paused = True
     driven.press("k")
     driven.settle()
     assert driven.program.sim.optimizations.neighbour_limit == "nearest"

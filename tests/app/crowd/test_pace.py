@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowd_demo.app.crowd.time_controls import CATCH_UP_S, LONGEST_FRAME_S, STEPS_S, Pace, StepRate
+from crowd_demo.app.crowd.pace import CATCH_UP_S, LONGEST_FRAME_S, STEPS_S, Pace, StepRate
 
 pytestmark = pytest.mark.quick
 DT = 1 / 64  # exact in binary, so that sums are

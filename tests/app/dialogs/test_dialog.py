@@ -10,7 +10,6 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app.dialogs.dialog import Dialogs, Item, ListDialog
-from crowd_demo.app.input.commands import Do
 from crowd_demo.app.screen.window import close_window
 from crowd_demo.registry.actions import PROGRAM, TOLD_BY_OTHERS
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
@@ -149,7 +148,7 @@ def test_sections_fold_by_mouse_and_by_the_menu(driven: Driven) -> None:
     click(driven, find(driven, Target("fold", "graph")))
     assert driven.program.panels.now.folded == {"graph"}
     driven.frames()
-    driven.perform(Do("menu"))
+    driven.program.act("menu")
     driven.press("down")
     driven.press("return")
     view = driven.status().view

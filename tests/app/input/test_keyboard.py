@@ -6,8 +6,6 @@ import pygame
 import pytest
 from layouts import PLACES, PLAIN, keyboard, press
 
-from crowd_demo.app.input.commands import Do
-from crowd_demo.app.input.events import Input
 from crowd_demo.app.input.keyboard import Keyboard, all_keys, shown_keys
 from crowd_demo.config.keys import ACTIONS, bindings
 from crowd_demo.config.model import Config
@@ -19,30 +17,26 @@ LETTERS = [key for key in bindings(DEFAULTS) if len(key) == 1 and key.isalnum()]
 SHIFT, ALTGR, CTRL = pygame.KMOD_LSHIFT, pygame.KMOD_RALT, pygame.KMOD_LCTRL
 
 
-def done(layout: str, place: str, mod: int = 0, bound: dict[str, str] | None = None) -> Do | None:
-    """What the key at that place of a US keyboard does."""
-    reader = Input(bound or bindings(DEFAULTS), (640, 360), keyboard(layout))
-    commands = [command for command in reader.read(press(layout, place, mod)) if isinstance(command, Do)]
-    commands += [Do(action) for action in reader._panning.values()]
-    assert len(commands) <= 1
-    return commands[0] if commands else None
+def done(layout: str, place: str, mod: int = 0, bound: dict[str, str] | None = None) -> tuple[str, bool]:
+    """What the key at that place of a US keyboard does, and whether as with Shift."""
+    return keyboard(layout).action(press(layout, place, mod), bound or bindings(DEFAULTS))
 
 
 @pytest.mark.parametrize("layout", PLAIN)
 def test_digits_are_places(layout: str) -> None:
-    assert [done(layout, digit) for digit in "79"] == [Do("cull"), Do("blitter")]
+    assert [done(layout, digit) for digit in "79"] == [("cull", False), ("blitter", False)]
 
 
 @pytest.mark.parametrize("layout", PLAIN)
 def test_the_camera_moves_where_wasd_is_on_a_us_keyboard(layout: str) -> None:
-    assert [done(layout, place) for place in "wasd"] == [Do("pan_up"), Do("pan_left"), Do("pan_down"), Do("pan_right")]
+    assert [done(layout, place)[0] for place in "wasd"] == ["pan_up", "pan_left", "pan_down", "pan_right"]
 
 
 @pytest.mark.parametrize("layout", PLAIN)
 def test_every_letter_and_digit_has_one_key_without_shift(layout: str) -> None:
     bound = {key: key for key in "abcdefghijklmnopqrstuvwxyz0123456789"}
     pressed = [done(layout, place, bound=bound) for place in PLACES]
-    assert sorted(do.action for do in pressed if do) == sorted(bound)
+    assert sorted(action for action, _ in pressed if action) == sorted(bound)
 
 
 @pytest.mark.parametrize(("layout", "place", "mod", "action"), [
@@ -55,7 +49,7 @@ def test_every_letter_and_digit_has_one_key_without_shift(layout: str) -> None:
     ("us", ",", 0, "slower"), ("de", ",", 0, "slower"), ("fr", "m", 0, "slower"), ("es", ",", 0, "slower"),
 ])
 def test_signs_are_what_is_typed(layout: str, place: str, mod: int, action: str) -> None:
-    assert done(layout, place, mod) == Do(action)
+    assert done(layout, place, mod) == (action, False)
 
 
 @pytest.mark.parametrize(("layout", "place", "mod", "action"), [
@@ -64,25 +58,24 @@ def test_signs_are_what_is_typed(layout: str, place: str, mod: int, action: str)
     ("us", "0", CTRL, "normal_size"), ("de", "0", CTRL, "normal_size"), ("fr", "0", CTRL, "normal_size"),
 ])
 def test_ctrl_with_plus_minus_and_0_changes_the_size(layout: str, place: str, mod: int, action: str) -> None:
-    found = done(layout, place, mod)
-    assert found and found.action == action
+    assert done(layout, place, mod)[0] == action
 
 
 @pytest.mark.parametrize("layout", ["us", "de", "fr", "es"])
 def test_shift_steps_backwards_unless_it_types_a_bound_sign(layout: str) -> None:
-    assert done(layout, "8", SHIFT) == Do("depth", backwards=True)
-    assert done(layout, "e", SHIFT) == Do("reorder.every", backwards=True)
+    assert done(layout, "8", SHIFT) == ("depth", True)
+    assert done(layout, "e", SHIFT) == ("reorder.every", True)
     bound = {"8": "depth", "(": "pause", "*": "pause"}
-    assert done(layout, "8", SHIFT, bound) == (Do("depth", backwards=True) if layout == "fr" else Do("pause"))
+    assert done(layout, "8", SHIFT, bound) == (("depth", True) if layout == "fr" else ("pause", False))
 
 
 def test_alt_alone_is_the_systems_but_altgr_types() -> None:
-    assert done("us", "8", ALTGR) is done("de", "q", ALTGR) is done("de", "7", pygame.KMOD_LALT) is None
-    assert done("de", "8", ALTGR | CTRL) == Do("lower")  # as Windows tells it
+    assert done("us", "8", ALTGR) == done("de", "q", ALTGR) == done("de", "7", pygame.KMOD_LALT) == ("", False)
+    assert done("de", "8", ALTGR | CTRL) == ("lower", False)  # as Windows tells it
 
 
 def test_a_place_that_is_not_bound_is_a_character() -> None:
-    assert done("fr", "a", bound={"q": "pause"}) == done("fr", "6", bound={"-": "pause"}) == Do("pause")
+    assert done("fr", "a", bound={"q": "pause"}) == done("fr", "6", bound={"-": "pause"}) == ("pause", False)
 
 
 def key(name: str, mod: int = 0) -> pygame.Event:
@@ -90,11 +83,15 @@ def key(name: str, mod: int = 0) -> pygame.Event:
 
 
 def test_the_keypad_counts_as_the_other_keys_unless_it_is_bound_itself(screen: pygame.Surface) -> None:
-    reader = Input({**bindings(DEFAULTS), "[5]": "pause"}, (640, 360))
-    assert list(reader.read(key("[+]"))) == [Do("more")]
-    assert list(reader.read(key("[+]", CTRL))) == [Do("larger")]
-    assert list(reader.read(key("[4]"))) == [Do("stagger.avoidance")]
-    assert list(reader.read(key("[5]"))) == [Do("pause")]
+    bound = {**bindings(DEFAULTS), "[5]": "pause"}
+
+    def of_keypad(name: str, mod: int = 0) -> tuple[str, bool]:
+        return Keyboard().action(key(name, mod), bound)
+
+    assert of_keypad("[+]") == ("more", False)
+    assert of_keypad("[+]", CTRL) == ("larger", False)
+    assert of_keypad("[4]") == ("stagger.avoidance", False)
+    assert of_keypad("[5]") == ("pause", False)
 
 
 @pytest.mark.parametrize(("layout", "labels"), [
@@ -117,7 +114,7 @@ def test_a_shown_key_does_what_it_is_shown_for(layout: str) -> None:
     for action, names in shown_keys(DEFAULTS, keyboard(layout)).items():
         for name in names:
             if len(name) == 1 and name in typed:
-                assert done(layout, typed[name]) == Do(action), name
+                assert done(layout, typed[name]) == (action, False), name
 
 
 @pytest.mark.parametrize(("layout", "keys"), [

@@ -7,7 +7,6 @@ import pytest
 from driven import Driven
 from layouts import keyboard
 
-from crowd_demo.app.input.commands import Do
 from crowd_demo.app.screen.window import close_window
 from crowd_demo.cli import main
 from crowd_demo.config.keys import ACTIONS
@@ -21,7 +20,7 @@ def test_another_layout_changes_what_keys_are_called_and_how_they_are_shown(
     assert driven.program.menus.keys["pan_up"] == driven.loop.presenter.hud.keys["pan_up"] == ("z", "up")
     groups = {group.heading: group.entries for group in driven.loop.presenter.help.groups}
     assert ("z", "up") in [entry.keys for entry in groups["Move the camera"]]
-    assert driven.loop.events.input.keyboard.types == keyboard("fr").types
+    assert driven.loop.events.keys.keyboard.types == keyboard("fr").types
 
 
 def test_nothing_needs_a_key(capsys: pytest.CaptureFixture[str]) -> None:
@@ -31,7 +30,7 @@ def test_nothing_needs_a_key(capsys: pytest.CaptureFixture[str]) -> None:
     driven.program.menus.open_main()
     for _ in range(2):
         driven.frames()
-        driven.perform(Do("hud"))
+        driven.program.act("hud")
     assert not any(driven.program.menus.keys.values())
     close_window()
     assert main(["--list-keys", *(word for each in nothing for word in ("--set", each))]) == 0

@@ -13,9 +13,8 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app.compiling.switching import Switcher
-from crowd_demo.app.output.slow_frames import LEAST_FRAMES, Changes, last_second, noting_collections, save_last_second, to_csv
+from crowd_demo.app.output.slow_frames import LEAST_FRAMES, last_second, noting_collections, save_last_second, to_csv
 from crowd_demo.profile import HISTORY, Profile
-from crowd_demo.sim.actions import Populate, Switch
 
 quick = pytest.mark.quick
 
@@ -122,23 +121,6 @@ def test_collections_are_noted_while_asked_for(monkeypatch: pytest.MonkeyPatch) 
 def crowd(*actions: Any, capacity: int = 100, profile: Profile | None = None) -> Any:
     return SimpleNamespace(history=[(0, action) for action in actions], agents=SimpleNamespace(capacity=capacity),
                            profile=profile or Profile())
-
-
-@quick
-def test_changes_of_a_crowd_are_noted_once() -> None:
-    sim = crowd(Populate(5))
-    changes = Changes(sim)
-    changes.note(sim)
-    sim.history.append((3, Switch("cull", "off")))
-    sim.agents.capacity = 200
-    changes.note(sim)
-    changes.note(sim)
-    again = crowd(profile=sim.profile)
-    changes.note(again)
-    del sim.history[:]
-    sim.profile.end_frame(1.0)
-    (record,) = sim.profile.records()
-    assert record.notes == ("Switch(path='cull', value='off')", "memory for 200 agents", "another crowd")
 
 
 def test_the_key_saves_frames_of_the_program(driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,10 +8,11 @@ import pygame
 import pytest
 from driven import Driven
 
+from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.recording.format import read_recording
 from crowd_demo.app.recording.recording import Player
-from crowd_demo.app.recording.rewind import Rewind
+from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.loader import load_config
 from crowd_demo.render.hud.canvas import scale_for
 from crowd_demo.render.hud.layout import bar_of
@@ -41,7 +42,7 @@ def test_steps_back_and_forth_lead_through_the_same_states(driven: Driven) -> No
     newest = program.sim.tick
     for tick in range(newest - 1, newest - 8, -1):
         driven.press("backspace")
-        assert program.time.paused and program.sim.tick == tick and program.sim.state_hash() == hashes[tick]
+        assert program.crowd.paused and program.sim.tick == tick and program.sim.state_hash() == hashes[tick]
     for tick in range(newest - 6, newest + 1):
         driven.press(".")
         assert program.sim.tick == tick and program.sim.state_hash() == hashes[tick]
@@ -51,13 +52,13 @@ def test_steps_back_and_forth_lead_through_the_same_states(driven: Driven) -> No
 
 def test_a_press_on_the_timeline_goes_there_and_a_drag_follows(driven: Driven) -> None:
     hashes, program = hashes_of(driven, 200), driven.program
-    bar, past = bar_of(program.camera.size, scale_for(program.camera.size)), program.crowd.rewind.past()
+    bar, past = bar_of(program.camera.size, scale_for(program.camera.size)), program.crowd.past()
     for kind, tick in ((pygame.MOUSEBUTTONDOWN, 60), (pygame.MOUSEMOTION, 120), (pygame.MOUSEMOTION, 20)):
         at = bar.left + column_of(past, tick, bar.width), bar.centery
         more = {"button": 1} if kind == pygame.MOUSEBUTTONDOWN else {"rel": (0, 0), "buttons": (1, 0, 0)}
         driven.post(kind, pos=at, **more)
         assert abs(program.sim.tick - tick) <= past.span / bar.width + 1
-        assert program.sim.state_hash() == hashes[program.sim.tick] and program.time.paused
+        assert program.sim.state_hash() == hashes[program.sim.tick] and program.crowd.paused
     driven.post(pygame.MOUSEBUTTONUP, pos=at, button=1)
     before = program.sim.tick
     driven.post(pygame.MOUSEMOTION, pos=(bar.left, bar.centery), rel=(0, 0), buttons=(0, 0, 0))
@@ -71,10 +72,10 @@ def test_what_is_done_after_going_back_is_the_new_future_also_of_a_recording(dri
     driven.frames(100)
     for _ in range(40):
         driven.press("backspace")
-    newest = program.crowd.rewind.timeline.newest
+    newest = program.crowd.newest
     tick = program.sim.tick
     driven.press("-")
-    assert program.crowd.rewind.timeline.newest == tick < newest
+    assert program.crowd.newest == tick < newest
     driven.press("space")
     driven.frames(50)
     driven.press("backspace")  # the recording ends one step before the newest
@@ -85,17 +86,18 @@ def test_what_is_done_after_going_back_is_the_new_future_also_of_a_recording(dri
 
 def test_a_crowd_that_is_too_large_says_so(driven: Driven) -> None:
     program = driven.program
-    program.crowd.rewind = Rewind(program.sim, 0.001)
+    program.crowd._bound = 1000
+    program.crowd.apply(program.crowd.begin_past)
     driven.frames(5)
     tick = program.sim.tick
     driven.press("backspace")
-    assert program.sim.tick == tick + 1 and "needs more than" in driven.status().notices[-1] and not program.time.paused
+    assert program.sim.tick == tick + 1 and "needs more than" in driven.status().notices[-1] and not program.crowd.paused
 
 
 def test_a_restart_begins_another_past(driven: Driven) -> None:
     driven.frames(20)
     driven.press("r")
-    assert driven.program.crowd.rewind.timeline.sim is driven.program.sim and driven.program.crowd.rewind.past().oldest == 0
+    assert driven.program.crowd.past().oldest == 0
 
 
 @pytest.mark.parametrize("key", ["f7", "tab"])
@@ -108,11 +110,11 @@ def test_the_timeline_can_be_hidden(driven: Driven, key: str) -> None:
 
 def test_headless_nothing_is_kept() -> None:
     assert RunOptions(headless=True).headless
-    sim = Simulation(load_config("1k", ["agents=50"]))
-    rewind = Rewind(sim, 0)
+    config = load_config("1k", ["agents=50"])
+    crowd = Crowd(config, Simulation(config), None, 0, Notices())
     for _ in range(100):
-        rewind.timeline.step()
-    assert rewind.timeline.nbytes == 0 and not rewind.possible and rewind.timeline.oldest == sim.tick
+        crowd.step()
+    assert crowd.keyframes.nbytes == 0 and not crowd.remembers and crowd.oldest == crowd.sim.tick
 
 
 def test_a_recording_goes_on_from_before_its_beginning(driven: Driven, tmp_path: Path) -> None:
@@ -122,7 +124,7 @@ def test_a_recording_goes_on_from_before_its_beginning(driven: Driven, tmp_path:
     driven.frames(10)
     program.files.start_recording(tmp_path / "a.replay")
     driven.frames(70)
-    program.crowd.rewind.seek(20)
+    program.crowd.sought = 20
     driven.frames()
     assert program.sim.tick >= 20 and not program.sim.history
     driven.press("=")
@@ -138,10 +140,10 @@ def test_a_recording_that_begins_in_the_past_drops_what_came_then(driven: Driven
     driven.press("-")
     driven.frames(40)
     driven.press("backspace")
-    program.crowd.rewind.seek(20)
+    program.crowd.sought = 20
     driven.frames()
     program.files.start_recording(tmp_path / "a.replay")
-    assert not program.crowd.rewind.in_past and "dropped" in driven.status().notices[-1]
+    assert not program.crowd.in_past and "dropped" in driven.status().notices[-1]
     driven.press("space")
     driven.frames(130)
     end, last = program.sim.tick, program.sim.state_hash()

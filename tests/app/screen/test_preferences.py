@@ -12,7 +12,7 @@ import pytest
 
 from crowd_demo.app.recording.saves import with_overrides
 from crowd_demo.app.screen import preferences as module
-from crowd_demo.app.screen.panels import PanelControls
+from crowd_demo.app.screen.panel_controls import PanelControls
 from crowd_demo.app.screen.preferences import HEADER, Preferences, PreferencesError, Values, read, user_file
 from crowd_demo.config.loader import Source, load_config, parse_overrides
 from crowd_demo.config.model import WindowSettings

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from driven import Driven
 
-from crowd_demo.app.input.commands import Do, SelectBox
 from crowd_demo.app.screen.window import close_window
 from crowd_demo.registry.built_in import BEHAVIOURS, COLOURS, OVERLAYS
 from crowd_demo.sim.metrics.readings import METERS
@@ -15,13 +14,13 @@ from crowd_demo.sim.simulation import Simulation
 def look_at_everything(driven: Driven) -> None:
     """Every overlay at once, every colour mode in turn, an agent and a box in the inspector, every meter."""
     driven.program.inspector.stop()
-    driven.perform(Do("inspect"))
+    driven.program.act("inspect")
     for name in COLOURS:
         driven.program.seeing.show_colours(name)
         driven.frames()
         assert driven.program.seeing.colours == name and len(driven.status().legend_items) == len(OVERLAYS)
     assert bool(driven.status().inspection) == (driven.program.sim.agents.count > 0)
-    driven.perform(SelectBox((0.0, 0.0), (300.0, 300.0)))
+    driven.program.inspector.select((0.0, 0.0), (300.0, 300.0))
     driven.frames()
     assert driven.status().inspection
     for meter in METERS.values():
@@ -35,7 +34,7 @@ def test_everything_that_can_be_seen_is_seen_of_a_crowd_without_a_step(behaviour
     crowd = driven.program.crowd
     driven.press("space")
     for name in OVERLAYS:
-        driven.perform(Do(name))
+        driven.program.act(name)
     walked = Simulation(crowd.sim.config)
     walked.step(3)
     nobody = Simulation(crowd.sim.config)

@@ -7,8 +7,7 @@ import pygame
 import pytest
 from driven import Driven
 
-from crowd_demo.app.input.commands import Click, SelectBox
-from crowd_demo.app.seeing.overlays import spared
+from crowd_demo.app.seeing.overlay_controls import spared
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.hud.status import Inspection
 from crowd_demo.sim.actions import Populate
@@ -39,9 +38,9 @@ def pixel_of(driven: Driven, slot: int) -> tuple[float, float]:
 def test_a_click_inspects_who_is_there_and_a_click_beside_everybody_ends_it(driven: Driven) -> None:
     driven.press("space")
     columns = driven.program.sim.agents.columns
-    driven.perform(Click(None, pixel_of(driven, 7)))
+    driven.program.inspector.click(*pixel_of(driven, 7))
     assert inspected(driven) == columns.id[7] and rows(driven)["slot"] == "7 of 200"
-    driven.perform(Click(None, (-500.0, -500.0)))
+    driven.program.inspector.click(-500.0, -500.0)
     driven.frames()
     assert driven.status().inspection is None and not driven.program.inspector.active
 
@@ -148,7 +147,7 @@ def test_inspecting_changes_nothing(shown: str) -> None:
         if look and shown == "agent":
             driven.press("f6")
         elif look:
-            driven.perform(SelectBox((0, 0), (300, 300)))
+            driven.program.inspector.select((0, 0), (300, 300))
         driven.frames(12 - driven.program.sim.tick)
         assert driven.program.sim.tick == 12
         hashes.append(driven.program.sim.state_hash())
@@ -169,7 +168,7 @@ def test_everything_is_drawn_with_every_structure_and_after_switches(driven: Dri
 
 def test_the_next_one_after_a_box_is_who_is_nearest_to_its_middle(driven: Driven) -> None:
     driven.press("space")
-    driven.perform(SelectBox((100.0, 100.0), (300.0, 200.0)))
+    driven.program.inspector.select((100.0, 100.0), (300.0, 200.0))
     assert told(driven).is_box and told(driven).seen_at == pytest.approx((100, 100, 200, 100))
     columns, camera = driven.program.sim.agents.columns, driven.program.camera
     x, y = camera.screen_to_world(200.0, 150.0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from driven import Driven
 
-from crowd_demo.app.input.commands import Do
 from crowd_demo.app.screen.window import screen
 from crowd_demo.registry.built_in import OVERLAYS
 from crowd_demo.render.hud.views import ListView
@@ -49,17 +48,17 @@ def test_an_overlay_has_its_time_in_the_profile_and_none_costs_nothing(driven: D
     profile = driven.program.sim.profile
     driven.frames(2)
     assert "overlays" not in profile.stages
-    driven.perform(Do("show_density"))
+    driven.program.act("show_density")
     driven.frames(2)
     assert profile.stage_ms("overlays", 1)[0] > 0
-    driven.perform(Do("show_density"))
+    driven.program.act("show_density")
     driven.frames(2)
     assert profile.stage_ms("overlays", 1)[0] == 0
 
 
 def test_overlays_are_drawn_while_paused_after_a_step_back_and_after_a_restart(driven: Driven) -> None:
     for name in OVERLAYS:
-        driven.perform(Do(name))
+        driven.program.act(name)
     driven.frames(4)
     for key in ("space", "backspace", "r", ".", "-", "=", "1"):
         driven.press(key)
@@ -73,14 +72,14 @@ def test_the_crowd_is_the_same_with_all_overlays_as_with_none() -> None:
     for shown in ((), tuple(OVERLAYS)):
         driven = Driven()
         for name in shown:
-            driven.perform(Do(name))
+            driven.program.act(name)
         driven.frames(5)
         hashes.append((driven.program.sim.tick, driven.program.sim.state_hash()))
     assert hashes[0] == hashes[1]
 
 
 def test_the_flow_field_is_that_of_the_destination_under_the_cursor(driven: Driven) -> None:
-    driven.perform(Do("show_flow"))
+    driven.program.act("show_flow")
     driven.frames(3)
     fields, camera = driven.program.sim.world.flow_fields.fields, driven.program.camera
     for goal in range(2):

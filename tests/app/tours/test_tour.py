@@ -96,7 +96,7 @@ def test_a_step_is_told_at_once_and_its_numbers_when_they_are_measured(touring: 
     assert view.text == "Everybody tests … of …, … and …x." and view.doing
     view = until_measured(touring)
     assert view.text.startswith("Everybody tests 120 of 120, ") and view.question == "Why 120?"
-    assert (options(touring).neighbours, options(touring).simd, touring.program.time.speed) == ("none", False, 2)
+    assert (options(touring).neighbours, options(touring).simd, touring.program.crowd.speed) == ("none", False, 2)
 
 
 def test_the_answer_comes_with_the_next_key_and_leaves_the_question(touring: Driven) -> None:
@@ -117,7 +117,7 @@ def test_going_back_gives_back_what_the_step_has_set_and_shows_what_was_measured
     touring.press("backspace")
     touring.settle()
     assert shown(touring).text == first
-    assert (options(touring).neighbours, options(touring).simd, touring.program.time.speed) == ("sorted", True, 1)
+    assert (options(touring).neighbours, options(touring).simd, touring.program.crowd.speed) == ("sorted", True, 1)
     assert touring.program.sim.agents.count == 150
 
 
@@ -127,10 +127,10 @@ def test_pause_frozen_view_and_camera(touring: Driven) -> None:
         touring.press("right")
         until_measured(touring)
     program = touring.program
-    assert program.time.paused and program.overlays.frozen == before and (program.camera.x, program.camera.zoom) == (100, 3)
+    assert program.crowd.paused and program.overlays.frozen == before and (program.camera.x, program.camera.zoom) == (100, 3)
     touring.press("left")
-    assert not program.time.paused and program.overlays.frozen is None and program.camera.view_rect() == before
-    assert program.time.speed == 2, "what earlier steps have set stays"
+    assert not program.crowd.paused and program.overlays.frozen is None and program.camera.view_rect() == before
+    assert program.crowd.speed == 2, "what earlier steps have set stays"
 
 
 def test_it_opens_another_scenario_and_goes_back_to_the_first(touring: Driven) -> None:
@@ -138,13 +138,13 @@ def test_it_opens_another_scenario_and_goes_back_to_the_first(touring: Driven) -
         touring.press("right")
         view = until_measured(touring)
     assert view.text == "Another crowd of 90, not 120."
-    assert touring.program.config_name == "other" and not touring.program.time.paused and touring.program.time.speed == 1
+    assert touring.program.config_name == "other" and not touring.program.crowd.paused and touring.program.crowd.speed == 1
     assert options(touring).reorder.when == "off" and not options(touring).simd
     assert touring.program.sim.history == [], "it was started again after the switches"
     touring.press("left")
     until_measured(touring)
     assert touring.program.config_name == "small" and options(touring).neighbours == "none"
-    assert touring.program.time.paused and touring.program.overlays.frozen and touring.program.time.speed == 2
+    assert touring.program.crowd.paused and touring.program.overlays.frozen and touring.program.crowd.speed == 2
     assert touring.program.sim.agents.count == 120
 
 
@@ -164,8 +164,7 @@ def test_other_keys_do_what_they_do_and_held_ones_do_not_race_through_the_tour(t
     touring.release("d")
     assert touring.program.camera.x > before
     touring.press("right", hold=True)
-    for command in touring.loop.events.input.held(5.0):
-        touring.perform(command)
+    touring.loop.events.keys.hold(5.0)
     touring.release("right")
     assert shown(touring).step == 2
     touring.press("f1")

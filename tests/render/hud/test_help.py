@@ -8,9 +8,9 @@ import pygame
 import pytest
 from hud_spy import KEYS, Spy, Written, help_of, picture, pixels
 
-from crowd_demo.app.input.events import MOUSE
+from crowd_demo.app.presenter import MOUSE
 from crowd_demo.config.keys import ACTIONS, key_text
-from crowd_demo.registry.actions import HEADINGS, OVERLAY_HEADING, PROGRAM, TOLD_BY_OTHERS, Action
+from crowd_demo.registry.actions import HEADINGS, OVERLAY_HEADING, PROGRAM, TOLD_BY_OTHERS, ActionEntry
 from crowd_demo.registry.built_in import OVERLAYS
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 from crowd_demo.render.hud.canvas import LEAST_PX, Canvas, Pen, scale_for
@@ -61,8 +61,8 @@ def test_help_is_ordered_by_what_one_wants_to_do() -> None:
 
 
 def test_one_entry_brings_an_action_or_a_technique_into_the_help(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(ACTIONS, "dance", Action(("f14",), "let them dance", "Time"))
-    monkeypatch.setitem(ACTIONS, "rumour", Action((), "who has heard it", "Techniques: more"))
+    monkeypatch.setitem(ACTIONS, "dance", ActionEntry(("f14",), "let them dance", "Time"))
+    monkeypatch.setitem(ACTIONS, "rumour", ActionEntry((), "who has heard it", "Techniques: more"))
     monkeypatch.setitem(BY_PATH, "rumour", replace(BY_PATH["threads"], path="rumour", label="rumours"))
     groups = entries_of({**KEYS, "dance": ("f14",)})
     assert groups["Time"][-1] == Entry(("f14",), "", "let them dance")

@@ -34,6 +34,13 @@ def test_columns_move_with_their_ids(mode: str) -> None:
     assert np.array_equal(agents.handles.slots_of(ids), np.arange(agents.count))
 
 
+@pytest.mark.parametrize(("mode", "rows"), [("swap_back", 18), ("shift", 18), ("deferred", 20)])
+def test_only_a_deferred_removal_leaves_gaps(mode: str, rows: int) -> None:
+    agents = birds(20)
+    agents.remove(np.array([3, 5]), mode)
+    assert agents.count == rows and len(agents.handles) == 18
+
+
 def test_swap_back_fills_gaps_from_the_end() -> None:
     agents = birds(6)
     agents.remove(np.array([0, 4, 2]), "swap_back")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from crowd_demo.app.input.commands import KeyAction, KeyActions
+from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.preferences import Preferences
 from crowd_demo.config.model import HudSettings
 from crowd_demo.render.hud.status import PanelSettings

@@ -14,7 +14,7 @@ import numpy as np
 import pygame
 
 from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.input.commands import KeyAction, KeyActions
+from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.registry.built_in import AT_FIRST, OVERLAYS
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.hud.canvas import THEMES, Pen
@@ -36,7 +36,7 @@ class Overlays:
 
     def __init__(self, crowd: Crowd, camera: Camera, inspector: Inspector, at_first: Iterable[str] = (),
                  compiled: Callable[[], bool] = lambda: True) -> None:
-        """Until what they draw with is `compiled`, nothing is drawn."""
+        """Nothing is drawn until `compiled` returns True."""
         self.shown: set[str] = {AT_FIRST[label] for label in at_first}
         self.frozen: Rect | None = None
         self.cursor: tuple[float, float] | None = None  # in pixels, if it is in the window
@@ -76,7 +76,7 @@ class Overlays:
         self.legend_items = self._items_of_ground + (self._draw(on, shown, panels, self._inspector.draw) if is_drawing else ())
 
     def draw_on_both(self, on: pygame.Surface) -> None:
-        """Draw on the picture of another crowd what belongs to the place: the rectangle that is inspected."""
+        """Draw the inspected rectangle on the picture of the second crowd, too."""
         if (box := self._inspector.box) and self._compiled():
             sketch = Sketch(self._camera)
             draw_box(sketch, box)
@@ -101,7 +101,7 @@ def pixels_of(camera: Camera, box: Rect) -> tuple[float, float, float, float]:
 
 
 def spared(camera: Camera, x: float, y: float, near: Around | None) -> tuple[float, float, float, float]:
-    """Where the panel should not be: on what the agent looks into, if that leaves room, or at least around the agent."""
+    """The rectangle that the panel leaves free: the area searched, if that leaves room, or else a little around the agent."""
     if near and near.reach:
         left, top, width, height = pixels_of(camera, Rect(*near.reach))
         if SPARED_PX <= width <= camera.size[0] / 2 and SPARED_PX <= height <= camera.size[1] / 2:
@@ -111,7 +111,7 @@ def spared(camera: Camera, x: float, y: float, near: Around | None) -> tuple[flo
 
 
 class Inspector:
-    """One agent, followed by its id whatever happens to its place in memory; or a rectangle of the ground.
+    """One agent, followed by its id wherever it lies in memory; or a rectangle of the ground.
 
     `identity` is the agent's id, `box` the rectangle; at most one of them is set.
     """
@@ -132,13 +132,12 @@ class Inspector:
 
     @property
     def active(self) -> bool:
-        """Is there anything to look at?"""
         return self.identity is not None or self.box is not None or bool(self._wanted)
 
     # --- asking ------------------------------------------------------------------------------------------------------
 
     def click(self, x: float, y: float) -> None:
-        """Inspect who is drawn at a pixel, or nobody."""
+        """Inspect the agent at a pixel, if there is one."""
         self.stop()
         self._wanted = [partial(self._take_nearest, *self._camera.screen_to_world(x, y), NEAR_PX / self._camera.zoom)]
 
@@ -152,7 +151,7 @@ class Inspector:
         self.identity, self.box, self.found, self._wanted = None, None, None, []
 
     def _inspect_or_stop(self) -> None:
-        """Inspect who is nearest to the middle of the view, or nothing any more."""
+        """Inspect the agent nearest to the middle of the view, or stop."""
         if self.active:
             self.stop()
         else:
@@ -162,7 +161,7 @@ class Inspector:
         self.select((0, 0), self._camera.size)
 
     def _go_on(self, way: int) -> None:
-        """Inspect the next one by id; where nobody is inspected, who is nearest to the middle of the box or of the view."""
+        """Inspect the next agent by id; if none is inspected, the one nearest to the middle of the box or of the view."""
         if self.identity is not None:
             self._wanted = [partial(self._take_next, way)]
             return
@@ -215,16 +214,16 @@ class Inspector:
 
     def _take_nearest(self, x: float, y: float, most: float) -> None:
         columns, count = self._crowd.sim.agents.columns, self._crowd.sim.agents.count
-        away = np.hypot(columns.x[:count] - np.float32(x), columns.y[:count] - np.float32(y))
-        if count and away.min() <= most:
-            self._take(int(columns.id[int(away.argmin())]))
+        distances = np.hypot(columns.x[:count] - np.float32(x), columns.y[:count] - np.float32(y))
+        if count and distances.min() <= most:
+            self._take(int(columns.id[int(distances.argmin())]))
 
     def _take_next(self, way: int) -> None:
         """The living id after or before the present one."""
         ids = np.sort(self._crowd.sim.agents.columns.id[:self._crowd.sim.agents.count])
         if len(ids) and self.identity is not None:
-            place = np.searchsorted(ids, self.identity, "right") if way > 0 else np.searchsorted(ids, self.identity) - 1
-            self._take(int(ids[int(place) % len(ids)]))
+            index = np.searchsorted(ids, self.identity, "right") if way > 0 else np.searchsorted(ids, self.identity) - 1
+            self._take(int(ids[int(index) % len(ids)]))
 
     def _take(self, identity: int) -> None:
         self.identity, self._sim = identity, None

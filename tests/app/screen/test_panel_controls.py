@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crowd_demo.app.screen.panels import SCALES, PanelControls
+from crowd_demo.app.screen.panel_controls import SCALES, PanelControls
 from crowd_demo.app.screen.preferences import Preferences
 from crowd_demo.config.model import HudSettings
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from functools import partial
 
 from crowd_demo.app.compiling.switching import Switcher, next_choice, next_number
-from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.input.commands import KeyAction, KeyActions
+from crowd_demo.app.crowd.crowd import Change, Crowd
+from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.registry.entries import Technique, Value
@@ -20,17 +20,23 @@ TOUCHED_FIRST = "stagger.avoidance"  # the number keys change this until the use
 
 
 class Techniques:
-    """`touched` is the path of the one that was changed last, empty before that; `previous` what a technique had before."""
+    """What is asked of techniques, and what has taken effect.
+
+    touched    the path of the one that was changed last, empty before that
+    previous   by path: the value before the last switch
+    followed   those whose configured values came later than the start, until somebody changes them
+    beginning  is True until a first start has compiled what is not needed at once: all that overlays draw with
+    ticks      where techniques were switched, in the graph
+    """
 
     def __init__(self, crowd: Crowd, switcher: Switcher, notices: Notices) -> None:
         self.switcher = switcher
         self.touched = ""
         self.previous: dict[str, Value] = {}
-        self.followed: frozenset[str] = frozenset()  # those whose configured values came later, until somebody changes them
-        self.beginning = False  # until a first start has compiled what is not needed at once: all that overlays draw with
-        self.ticks: list[Tick] = []  # where techniques were switched, in the graph
+        self.followed: frozenset[str] = frozenset()
+        self.beginning = False
+        self.ticks: list[Tick] = []
         self._crowd, self._notices = crowd, notices
-        self._unapplied: dict[str, Value] = {}  # values among the crowd's changes that have not taken effect yet, by path
 
     @property
     def actions(self) -> KeyActions:
@@ -39,33 +45,33 @@ class Techniques:
                 "lower": KeyAction(partial(self.change_number, -1), changes=True),
                 "higher": KeyAction(partial(self.change_number, 1), changes=True)}
 
-    def value(self, path: str) -> Value:
-        """The value that a technique has, or will have soon."""
-        return self.switcher.pending.get(path, self._coming(path))
-
     def asked(self) -> Optimizations:
         """The values of all techniques, as they will be soon."""
-        return with_values(self._all_coming(), self.switcher.pending)
+        return with_values(self._crowd.sim.optimizations, {**self._coming(), **self.switcher.pending})
+
+    def value(self, path: str) -> Value:
+        """The value that a technique has, or will have soon."""
+        return self.switcher.pending.get(path, self._coming_value(path))
 
     # --- asking ------------------------------------------------------------------------------------------------------
 
     def switch(self, technique: Technique, backwards: bool = False) -> None:
         """Ask for the next choice, after the one that is still being compiled if somebody has asked for that."""
-        path = self.touched = technique.path
-        value = self._coming(path) if path in self.followed else self.value(path)
-        self._ask_for(technique, next_choice(technique, value, backwards))
+        path = technique.path
+        value = self._coming_value(path) if path in self.followed else self.value(path)
+        self._touch(path)
+        self.switcher.request(path, next_choice(technique, value, backwards))
 
     def choose(self, technique: Technique, value: Value) -> None:
-        """Ask for a value of a technique."""
         if self._crowd.takes_changes():
-            self.touched = technique.path
-            self._ask_for(technique, value)
+            self._touch(technique.path)
+            self.switcher.request(technique.path, value)
 
     def follow(self, values: Mapping[str, Value]) -> None:
         """Ask for the configured values that were left out at first, because their kernels take long to compile."""
         self.followed, self.beginning = frozenset(values), bool(values)
         for path, value in values.items():
-            self.switcher.request(self._all_coming(), path, value)
+            self.switcher.request(path, value)
 
     def change_number(self, direction: int) -> None:
         """Change the number of the technique that was touched last, up or down; `auto` starts at the number it stands for."""
@@ -84,7 +90,8 @@ class Techniques:
         else:
             in_vain = " (changes nothing at present)" * (path in inactive(sim.situation))
             self._notices.add(f"{name}: {hud_word(value)}{in_vain}", path)
-            self._ask_for(technique, value)
+            self._touch(path)
+            self.switcher.request(path, value)
 
     def drag_number(self, path: str, steps: int) -> None:
         """Change a number by so many steps; in a replay do nothing."""
@@ -94,36 +101,34 @@ class Techniques:
         for _ in range(abs(steps)):
             self.change_number(1 if steps > 0 else -1)
 
-    def _ask_for(self, technique: Technique, value: Value) -> None:
-        self.followed -= {technique.path}
-        self.switcher.request(self._all_coming(), technique.path, value)
-        self.take_switched()
+    def _touch(self, path: str) -> None:
+        self.touched = path
+        self.followed -= {path}
 
     # --- taking effect -----------------------------------------------------------------------------------------------
 
-    def take_switched(self) -> None:
-        """Apply the values whose kernels are compiled by now."""
-        nobody_waits = self.followed.issuperset(self.switcher.pending)
-        if not self.switcher.pending or (nobody_waits and self._crowd.rewind.in_past):
+    def switch_to_compiled(self) -> None:
+        """Switch to the values whose kernels are compiled by now. Call in every frame."""
+        pending = self.switcher.pending
+        if not pending or (self.followed.issuperset(pending) and self._crowd.in_past):  # nobody waits for those
             return
-        changed = self.switcher.ready(self._all_coming())
-        for path, value in changed.items():
-            self.beginning = False
-            self.previous[path] = self._coming(path)
-            self._unapplied[path] = value
+        ready = self.switcher.ready(with_values(self._crowd.sim.optimizations, self._coming()))
+        for path, value in ready.items():
             self._crowd.apply(Switch(path, value))
-            tick = Tick(self._crowd.sim.profile.frames, f"{BY_PATH[path].label.strip()} {hud_word(value)}")
+        if self.followed.issuperset(ready) and ready and not pending:
+            self._crowd.apply(self._crowd.begin_past)  # which had other values that nobody chose
+
+    def crowd_changed(self, change: Change) -> None:
+        """Call after each switch, whatever made it."""
+        if change.path:
+            self.beginning = False
+            self.previous[change.path] = change.old
+            tick = Tick(self._crowd.sim.profile.frames, f"{BY_PATH[change.path].label.strip()} {hud_word(change.new)}")
             self.ticks = [*self.ticks[-MOST_TICKS:], tick]
-        if self.followed.issuperset(changed) and changed and not self.switcher.pending:
-            self._crowd.forget_past()  # which had other values that nobody chose
 
-    def took_effect(self) -> None:
-        """The crowd's changes were carried out."""
-        self._unapplied.clear()
+    def _coming(self) -> dict[str, Value]:
+        """By path: values that are compiled and take effect with the crowd's next changes."""
+        return {change.path: change.value for change in self._crowd.changes if isinstance(change, Switch)}
 
-    def _coming(self, path: str) -> Value:
-        """The value of a technique once the crowd's changes are carried out."""
-        return self._unapplied.get(path, self._crowd.sim.optimizations.get(path))
-
-    def _all_coming(self) -> Optimizations:
-        return with_values(self._crowd.sim.optimizations, self._unapplied)
+    def _coming_value(self, path: str) -> Value:
+        return self._coming().get(path, self._crowd.sim.optimizations.get(path))

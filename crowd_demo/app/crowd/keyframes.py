@@ -1,0 +1,91 @@
+"""Keyframes: snapshots of a run from which any later tick can be reached by steps.
+
+They are `every` ticks apart. That is at least half a second of the crowd's time, or as much more as it takes for them to
+reach a minute back within the memory bound, at most five seconds. Where they do not fit, the oldest that are closer together
+than that are thinned out, and then the oldest of all are dropped. A keyframe costs the copy of a snapshot, and nothing in
+other steps.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+
+from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.snapshot import Snapshot
+
+REACH_S = 60.0
+LEAST_GAP_S, LONGEST_GAP_S = 0.5, 5.0
+
+
+class Keyframes:
+    """The snapshots, oldest first, in at most `bound` bytes; with 0 there are none."""
+
+    def __init__(self, sim: Simulation, bound: int) -> None:
+        """Begin with a snapshot of the present state."""
+        self.bound, self._hz = bound, sim.config.time.step_hz
+        self._kept: list[Snapshot] = []
+        self._tried = sim.tick  # the last tick at which there was to be a keyframe
+        self.nbytes = 0  # of all of them; what several share counts once
+        self._take(sim)
+
+    @property
+    def oldest(self) -> int | None:
+        """The tick of the oldest one; None without any."""
+        return self._kept[0].tick if self._kept else None
+
+    @property
+    def every(self) -> int:
+        """Ticks from one keyframe to the next."""
+        gap_s = LEAST_GAP_S
+        if self._kept:
+            last = self._kept[-1]
+            own = last.columns.nbytes + last.population.nbytes  # what it surely shares with no other
+            fit = max((self.bound - last.nbytes) // max(own, 1), 1)  # beside the last one; there may be nobody
+            gap_s = min(max(REACH_S / fit, LEAST_GAP_S), LONGEST_GAP_S)
+        return max(math.ceil(gap_s * self._hz), 1)
+
+    def before(self, tick: int) -> Snapshot | None:
+        """The last one at or before a tick."""
+        number = bisect_right(self._kept, tick, key=lambda keyframe: keyframe.tick)
+        return self._kept[number - 1] if number else None
+
+    def stepped(self, sim: Simulation) -> None:
+        """Take one if it is time. Call after each step."""
+        if sim.tick - self._tried >= self.every:
+            self._take(sim)
+
+    def drop_after(self, tick: int) -> None:
+        """Forget those of later ticks."""
+        self._kept = [keyframe for keyframe in self._kept if keyframe.tick <= tick]
+        self._tried = min(self._tried, tick)
+        self._count_bytes()
+
+    def _take(self, sim: Simulation) -> None:
+        """Take one, if there is room for it, and make room."""
+        self._tried = sim.tick
+        if sim.agents.count * len(sim.agents.names) * 4 > self.bound:
+            return
+        self._kept.append(sim.snapshot())
+        self._count_bytes()
+        while self._is_too_much():
+            del self._kept[self._dispensable()]
+            self._count_bytes()
+
+    def _count_bytes(self) -> None:
+        self.nbytes = sum({id(part): part.nbytes for keyframe in self._kept for part in keyframe.parts}.values())
+
+    def _is_too_much(self) -> bool:
+        """Do they take too much memory, or reach farther back than they should?"""
+        if len(self._kept) > 1 and self._tried - self._kept[1].tick >= REACH_S * self._hz:
+            return True
+        return self.nbytes > self.bound
+
+    def _dispensable(self) -> int:
+        """The number of the keyframe to drop: the oldest whose neighbours are close enough to do without it, or the oldest."""
+        ticks = [keyframe.tick for keyframe in self._kept]
+        if self.nbytes > self.bound:
+            for number in range(1, len(ticks) - 1):
+                if ticks[number + 1] - ticks[number - 1] <= self.every:
+                    return number
+        return 0

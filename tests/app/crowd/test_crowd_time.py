@@ -1,0 +1,165 @@
+"""The crowd's time: any tick of the past has the hash that it had, and a new action there drops the old future."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from crowds import BIRTHS_AND_DEATHS, Settings, open_world, simulation
+
+from crowd_demo.app.crowd.crowd import Crowd
+from crowd_demo.app.screen.notices import Notices
+from crowd_demo.registry.techniques import TECHNIQUES
+from crowd_demo.sim.actions import Action, Populate, SetWalls, Switch
+from crowd_demo.sim.simulation import Simulation
+
+ROOMY_MB = 64.0
+ROPES: Settings = {"links__pattern": "rope", "links__length": 7, "links__stiffness": 100}
+SETTINGS: Settings = {"agents": 200, "time__step_hz": 20, **open_world(600, 500)}
+
+
+def crowd_of(sim: Simulation, rewind_mb: float = ROOMY_MB) -> Crowd:
+    return Crowd(sim.config, sim, None, rewind_mb, Notices())
+
+
+def go(crowd: Crowd, tick: int) -> int:
+    """Go to a tick; return the tick reached."""
+    crowd.sought = tick
+    crowd.carry_out_changes(lambda: True)
+    assert crowd.sought is None
+    return crowd.sim.tick
+
+
+def random_action(chance: np.random.Generator) -> Action:
+    kind = chance.integers(3)
+    if kind == 0:
+        return Populate(int(chance.integers(100, 300)))
+    if kind == 1:
+        left, top = chance.integers(8, size=2).tolist()
+        return SetWalls((left, top, left + 2, top + 2), bool(chance.integers(2)))
+    technique = TECHNIQUES[chance.integers(len(TECHNIQUES))]
+    if technique.path in ("neighbours", "neighbour_limit", "simd"):  # each of their choices takes long to compile
+        return Switch("stagger.avoidance", int(chance.integers(1, 5)))
+    return Switch(technique.path, technique.choices[chance.integers(len(technique.choices))])
+
+
+def play(crowd: Crowd, ticks: int, chance: np.random.Generator) -> dict[int, str]:
+    """Go on with random actions; return the hash of each tick, after its actions."""
+    hashes = {}
+    for _ in range(ticks):
+        crowd.step()
+        if chance.random() < 0.3:
+            crowd.carry_out(random_action(chance))
+        hashes[crowd.sim.tick] = crowd.sim.state_hash()
+    return hashes
+
+
+@pytest.mark.parametrize("kind", [{}, BIRTHS_AND_DEATHS, ROPES], ids=["plain", "births", "links"])
+def test_every_tick_has_the_hash_that_it_had(kind: Settings) -> None:
+    chance = np.random.default_rng(1)
+    crowd = crowd_of(simulation(**SETTINGS, **kind))
+    hashes = {0: crowd.sim.state_hash(), **play(crowd, 120, chance)}
+    assert (crowd.oldest, crowd.newest) == (0, 120)
+    for tick in [0, 120, 119, *chance.integers(121, size=40).tolist(), 120]:
+        assert go(crowd, tick) == tick == crowd.sim.tick
+        assert crowd.sim.state_hash() == hashes[tick], tick
+    assert crowd.newest == 120
+
+
+def test_steps_in_the_past_follow_what_was_done_until_somebody_does_something_else() -> None:
+    chance = np.random.default_rng(2)
+    crowd = crowd_of(simulation(**SETTINGS))
+    hashes = play(crowd, 60, chance)
+    go(crowd, 20)
+    for tick in range(21, 61):
+        crowd.step()
+        assert crowd.sim.state_hash() == hashes[tick]
+    go(crowd, 30)
+    crowd.carry_out(Populate(120))
+    assert crowd.newest == 30
+    assert go(crowd, 31) == 30
+    hashes = {**hashes, 30: crowd.sim.state_hash(), **play(crowd, 40, chance)}
+    for tick in (70, 3, 29, 30, 31, 55):
+        go(crowd, tick)
+        assert crowd.sim.state_hash() == hashes[tick], tick
+
+
+def test_a_crowd_of_a_run_is_the_run() -> None:
+    crowd = crowd_of(simulation(**SETTINGS))
+    play(crowd, 50, np.random.default_rng(4))
+    for tick in (5, 40, 12, 50):
+        go(crowd, tick)
+    alone: Simulation = simulation(**SETTINGS)
+    for tick, action in [*crowd.sim.history, (50, None)]:
+        alone.step(tick - alone.tick)
+        if action:
+            alone.apply(action)
+    assert alone.state_hash() == crowd.sim.state_hash()
+
+
+
+def test_the_memory_bound_holds_and_the_last_minute_is_kept_where_it_fits() -> None:
+    sim = simulation(**SETTINGS)
+    size = sim.snapshot().columns.nbytes
+    crowd = crowd_of(sim, 30 * size / 1e6)
+    ticks: list[int] = []
+    for _ in range(2000):
+        crowd.step()
+        assert crowd.keyframes.nbytes <= crowd.keyframes.bound
+        ticks.append(crowd.newest - crowd.oldest)
+    assert min(ticks[1300:]) >= 60 * 20 * 0.9 and max(ticks) < 60 * 20 * 1.2
+    assert crowd.keyframes.every <= 5 * 20
+    roomy = crowd_of(sim)
+    for _ in range(200):
+        roomy.step()
+    assert roomy.keyframes.every == 10
+
+
+def test_a_crowd_that_grows_is_thinned_out_and_keeps_its_reach() -> None:
+    sim = simulation(**SETTINGS)
+    crowd = crowd_of(sim, 40 * sim.snapshot().columns.nbytes / 1e6)
+    for _ in range(600):
+        crowd.step()
+    crowd.carry_out(Populate(400))
+    for _ in range(400):
+        crowd.step()
+        assert crowd.keyframes.nbytes <= crowd.keyframes.bound
+    assert crowd.oldest == 0
+
+
+@pytest.mark.parametrize("bound", [0, 1000])
+def test_without_memory_there_is_no_way_back(bound: int) -> None:
+    crowd = crowd_of(simulation(**SETTINGS), bound / 1e6)
+    crowd.step()
+    crowd.step()
+    assert crowd.oldest == crowd.newest == crowd.sim.tick == 2 and crowd.keyframes.nbytes == 0
+    assert go(crowd, 2) == 2
+    assert go(crowd, 1) == 2
+
+
+def test_one_keyframe_reaches_a_few_seconds() -> None:
+    sim = simulation(**SETTINGS)
+    crowd = crowd_of(sim, sim.snapshot().nbytes * 1.5 / 1e6)
+    reach = []
+    for _ in range(300):
+        crowd.step()
+        reach.append(crowd.newest - crowd.oldest)
+    assert max(reach) == 5 * 20 - 1
+
+
+def test_seeking_can_be_stopped_between_steps() -> None:
+    crowd = crowd_of(simulation(**SETTINGS))
+    hashes = play(crowd, 30, np.random.default_rng(5))
+    asked = iter([True, True, False])
+    go(crowd, 0)
+    crowd.sought = 9
+    crowd.carry_out_changes(lambda: next(asked))
+    assert crowd.sim.tick == 2
+    assert crowd.sim.state_hash() == hashes[2] and crowd.newest == 30
+
+
+def test_nobody_can_be_rewound_too() -> None:
+    sim = simulation(agents=0)
+    crowd = crowd_of(sim, 1.0)
+    for _ in range(200):
+        crowd.step()
+    assert go(crowd, 10) == 10 and sim.agents.count == 0

@@ -1,0 +1,67 @@
+"""How far it is from a key to what it does: the files that the program goes through, and how deep it calls."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import FrameType
+
+import pygame
+from driven import Driven
+
+import crowd_demo
+
+PACKAGE = str(Path(crowd_demo.__file__).parent)
+ROOTS = ("WindowEvents.read", "Techniques.switch_to_compiled", "Crowd.carry_out_changes")  # what a frame calls
+WALK = "Ahead.missing"  # lists the kernels of a step by going through a small copy of the crowd
+
+
+class Followed:
+    """A profile function of threads: what runs below the roots until a technique has its new value."""
+
+    def __init__(self, driven: Driven) -> None:
+        self.files: set[str] = set()
+        self.depth: dict[str, int] = {}  # of each function
+        self.walks = 0
+        self._driven, self._is_set = driven, False
+
+    def __call__(self, frame: FrameType, event: str, argument: object) -> None:
+        chain = launches_from_root(frame)
+        if event != "call" or self._is_set or not chain or WALK in chain[1:]:
+            return
+        self.files.add(frame.f_code.co_filename)
+        self.depth[chain[0]] = len(chain)
+        self.walks += chain[0] == WALK
+        self._is_set = chain[0] == "_Techniques.set" and frame.f_locals["self"] is self._driven.program.sim.optimizations
+
+
+def launches_from_root(frame: FrameType | None) -> list[str]:
+    """The functions of the program that are running, the innermost first, up to a root; none outside of the roots."""
+    names: list[str] = []
+    while frame:
+        if frame.f_code.co_filename.startswith(PACKAGE):
+            names.append(frame.f_code.co_qualname)
+        elif not names:
+            return []
+        if names[-1:] and names[-1] in ROOTS:
+            return names
+        frame = frame.f_back
+    return []
+
+
+def test_from_key_2_to_the_value_it_is_six_calls_and_fifteen_files(driven: Driven) -> None:
+    for mod in (0, pygame.KMOD_LSHIFT):  # both values are compiled then
+        driven.press("2", mod)
+        driven.settle()
+    path = Followed(driven)
+    driven.loop.worker.submit(lambda: sys.setprofile(path)).result()
+    sys.setprofile(path)
+    try:
+        driven.press("2")
+    finally:
+        sys.setprofile(None)
+        driven.loop.worker.submit(lambda: sys.setprofile(None)).result()
+    assert driven.program.sim.optimizations.simd is False
+    assert path.depth["Switcher.request"] <= 6 and path.depth["_Techniques.set"] <= 6
+    assert len(path.files) <= 15, sorted(path.files)
+    assert path.walks == 1
