@@ -13,7 +13,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Floats, Ints, Rules, Whole
 from crowd_demo.compute.jit import Launch, device, launch
-from crowd_demo.config.metres import metres, per_square_metre
+from crowd_demo.config.section import metres, per_square_metre
 from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.sim.behaviours.people_rules import WAITING
 from crowd_demo.sim.interaction.pairwise import accumulate, finish, no_sums, perceive, read_columns

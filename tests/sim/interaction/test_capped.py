@@ -27,10 +27,11 @@ def limits(sim: Any) -> tuple[Any, Any]:
 
 
 def kept_by(sim: Any, columns: Any) -> list[list[int]]:
-    limits, agents = sim.interaction.limits(sim.world), range(len(columns.x))
-    if limits.nearest:
-        return [reference.nearest_kept(columns, i, limits.neighbours, *limits(sim)) for i in agents]
-    return [reference.first_kept(columns, sim.world.grid, i, limits.scanned, limits.neighbours, *limits(sim)) for i in agents]
+    limited, agents = sim.interaction.limits(sim.world), range(len(columns.x))
+    if limited.nearest:
+        return [reference.nearest_kept(columns, i, limited.neighbours, *limits(sim)) for i in agents]
+    return [reference.first_kept(columns, sim.world.grid, i, limited.scanned, limited.neighbours, *limits(sim))
+            for i in agents]
 
 
 @pytest.mark.parametrize("behaviour, avoidance", [("flock", "push"), ("crowd", "push"), ("crowd", "anticipate"),
