@@ -61,7 +61,7 @@ WHOLE, FRACTION = NumberType(types.int64), NumberType(types.float64)
 
 
 @register_model(NumberType)
-class _Model(models.PrimitiveModel):
+class _NumberModel(models.PrimitiveModel):
     def __init__(self, manager: object, kind: NumberType) -> None:
         super().__init__(manager, kind, ir.IntType(64) if kind is WHOLE else ir.DoubleType())
 

@@ -42,7 +42,7 @@ class Lanes(types.Type):
 
 
 @register_model(Lanes)
-class _Model(models.PrimitiveModel):
+class _LanesModel(models.PrimitiveModel):
     def __init__(self, manager: object, kind: Lanes) -> None:
         super().__init__(manager, kind, kind.llvm)
 

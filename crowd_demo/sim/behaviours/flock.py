@@ -29,7 +29,7 @@ from crowd_demo.sim.behaviours.base import Behaviour
 from crowd_demo.sim.behaviours.flock_field import FieldGrid
 from crowd_demo.sim.behaviours.flock_rules import (
     FIXED,
-    Ahead,
+    AheadOnly,
     AllAround,
     ByContact,
     ByOffset,
@@ -137,7 +137,7 @@ class Flock(Behaviour):
         farthest = max(settings.sight, settings.separation) * FIXED * 1.001 + 2  # of whom it heeds, positions rounded
         kind, half = NearestRules if self.needs.nearest else FlockRules, cosine(settings.blind / 720)
         return kind(
-            eyes=Ahead(f(half * half)) if settings.blind > 0 else AllAround(),
+            eyes=AheadOnly(f(half * half)) if settings.blind > 0 else AllAround(),
             apart=ByContact(f(settings.separation * FIXED)) if settings.separate_by == "contact" else ByOffset(),
             sight_sq=sight * sight, separation_sq=separation * separation, align=f(settings.align),
             cohere=f(settings.cohere), separate=f(settings.separate), inv_crowding=f(1 / settings.crowding),

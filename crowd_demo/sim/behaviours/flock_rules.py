@@ -7,7 +7,7 @@ Rules are put together of parts; each is a record whose type chooses the bodies 
 is not chosen costs nothing:
 
     AllAround     a bird follows everybody in sight
-    Ahead         not those in a blind angle behind it
+    AheadOnly     not those in a blind angle behind it
     ByContact     it is driven apart the more the nearer another is (Reynolds 1987)
     ByOffset      the more the farther away it is, and not at all at contact (Ihaa21's SIMD boids)
 
@@ -43,7 +43,7 @@ class AllAround(NamedTuple):
     """A bird follows everybody in sight."""
 
 
-class Ahead(NamedTuple):
+class AheadOnly(NamedTuple):
     """A bird follows nobody in a blind angle behind it."""
 
     behind: np.float32  # square of the cosine of half that angle
@@ -59,7 +59,7 @@ class ByOffset(NamedTuple):
     """Separation by the offset, which is nothing at contact."""
 
 
-Eyes = AllAround | Ahead
+Eyes = AllAround | AheadOnly
 Apart = ByContact | ByOffset
 Separation = tuple[Any, Int]  # what drives a bird apart along x, which may count, and along y
 
@@ -95,8 +95,8 @@ def _follows_all(eyes: AllAround, me: Observed, dx: Float, dy: Float, distance_s
     return distance_sq < sight_sq
 
 
-@implements(follows, Ahead)
-def _follows_ahead(eyes: Ahead, me: Observed, dx: Float, dy: Float, distance_sq: Float, sight_sq: Float) -> Mask:
+@implements(follows, AheadOnly)
+def _follows_ahead(eyes: AheadOnly, me: Observed, dx: Float, dy: Float, distance_sq: Float, sight_sq: Float) -> Mask:
     """Leave out those behind, which have dx*vx + dy*vy < -cosine * distance * speed."""
     vx, vy = to_float(me.vx), to_float(me.vy)
     limit = (vx * vx + vy * vy) * eyes.behind
