@@ -22,7 +22,7 @@ from crowd_demo.render.figures.sprites import Manifest
 from crowd_demo.render.formulas import Bounds, Moving
 from crowd_demo.render.pixels import Frame
 from crowd_demo.sim.store.columns import Columns
-from crowd_demo.sim.store.handles import Handles
+from crowd_demo.sim.store.sparse_set import Handles
 
 C = TypeVar("C")
 MARGIN_PX = 1.0  # a figure has whole pixels, and its position is rounded

@@ -35,7 +35,7 @@ from crowd_demo.render.figures.sprites import Manifest, load_sheet
 from crowd_demo.render.formulas import Bounds, Moving, drawn, hash_id, look_of_id, number_of, within
 from crowd_demo.render.pixels import Frame
 from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING, WALKING, PeopleColumns
-from crowd_demo.sim.store.handles import Handles
+from crowd_demo.sim.store.sparse_set import Handles
 
 UNITS, SHEET_PX = 22.0, 44.0  # height of a person in the world and on the sheet
 WALK_FRAMES = 8

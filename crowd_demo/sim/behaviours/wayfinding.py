@@ -141,7 +141,7 @@ class LookForCrowds(Stage):
 
     def commit(self, world: World) -> None:
         world.crowding.keep()
-        world.flow_fields.forget(world.crowding.outdated(world.tick))
+        world.flow_fields.made[world.crowding.outdated(world.tick)] = 0
 
 
 class MakeFlowFields(Stage):

@@ -129,9 +129,6 @@ class Springs(Stage):
         columns = world.agents.columns
         self.stood = columns.x[self.pins], columns.y[self.pins]
 
-    def __len__(self) -> int:
-        return len(self.ends)
-
     def tie(self, ends: Ints) -> None:
         """Link agents, int32[n, 2] ids. Raises ValueError when an id is not in use."""
         if not self._agents.handles.has(ends.reshape(-1)).all():

@@ -18,7 +18,7 @@ from crowd_demo.compute.jit import Launch, kernel, launch, run
 from crowd_demo.compute.simd import LANES
 from crowd_demo.compute.simd_memory import gather, onward, store
 from crowd_demo.sim.store.columns import Kind, dtypes_of, views
-from crowd_demo.sim.store.handles import Handles
+from crowd_demo.sim.store.sparse_set import Handles
 
 MOVED = 1024  # slots at a time
 

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Bools, Bytes, Float, Floats, Int, Ints, Marks
+from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Marks
 from crowd_demo.compute.jit import Launch, device, kernel, launch, run
 from crowd_demo.compute.simd import root, select, splat, to_float
 from crowd_demo.compute.simd_memory import gather
@@ -75,7 +75,7 @@ class FlowFields:
         directions = np.zeros((count, rows, columns), np.uint8)
         self.fields = FlowField(directions, points[:, 0].copy(), points[:, 1].copy(), rounds)
         self.asked = np.zeros((workers, count), np.uint8)  # 1 where a worker has found somebody who needs the field
-        self.made = np.zeros(count, np.uint8)
+        self.made = np.zeros(count, np.uint8)  # 0: to be made when somebody needs it
         self.version = -1  # of the terrain that the fields are made for
         self.targets = terrain.marks  # int16[H, W]: the destination whose field leads to this tile; -1: none
         self._steps = np.empty((rows, columns), np.uint8)
@@ -96,10 +96,6 @@ class FlowFields:
         self.made[:] = 0
         self.version = terrain.version
         return True
-
-    def forget(self, outdated: Bools) -> None:
-        """Drop these fields, bool[D]."""
-        self.made[outdated] = 0
 
     def launches(self, terrain: Terrain, prices: Prices, workers: int) -> tuple[Launch, ...]:
         """Return the kernel that makes the fields that are asked for and were not made yet."""
