@@ -73,7 +73,7 @@ OWN_OVERLAYS: tuple[OverlayEntry, ...] = (
     OverlayEntry("show_streams", "where agents on each square of the ground go, all in all, and how much they agree",
                  f"{_OVERLAYS}.fields:draw_streams"),
     OverlayEntry("show_turns", "bands and agents whose turn it was, where looking is staggered",
-                 f"{_OVERLAYS}.agents:draw_turns", inactive=_everybody_looks, on_ground=True),
+                 f"{_OVERLAYS}.agents:draw_updates", inactive=_everybody_looks, on_ground=True),
     OverlayEntry("show_bands", "the bands of the depth order, as this picture was sorted",
                  f"{_OVERLAYS}.space:draw_bands", inactive=_no_bands, on_ground=True),
     OverlayEntry("show_culling", "cells taken whole, cells tested, and what was left out",
@@ -110,18 +110,18 @@ AT_FIRST: dict[str, str] = {  # names by labels, of those that a configuration m
 
 OWN_COLOURS: tuple[ColourEntry, ...] = (
     ColourEntry("looks", "agents as they look", ""),
-    ColourEntry("state", "what each agent is doing", "crowd_demo.render.colours.movement:StateColours"),
-    ColourEntry("heading", "where each agent is going", "crowd_demo.render.colours.movement:HeadingColours"),
-    ColourEntry("speed", "how fast each agent moves", "crowd_demo.render.colours.movement:SpeedColours"),
+    ColourEntry("state", "what each agent is doing", "crowd_demo.render.colours.modes:StateColours"),
+    ColourEntry("heading", "where each agent is going", "crowd_demo.render.colours.modes:HeadingColours"),
+    ColourEntry("speed", "how fast each agent moves", "crowd_demo.render.colours.modes:SpeedColours"),
     ColourEntry("density", "how crowded it is around each agent; for people by Fruin's levels of service, A to F",
                 "crowd_demo.render.colours.density:DensityColours"),
     ColourEntry("memory", "each agent's place in memory: sorted memory is a smooth carpet, unsorted is confetti",
-                "crowd_demo.render.colours.machine:MemoryColours"),
-    ColourEntry("age", "how long ago each agent looked at its neighbours", "crowd_demo.render.colours.machine:AgeColours"),
-    ColourEntry("turn", "when each agent looks at its neighbours next", "crowd_demo.render.colours.machine:TurnColours"),
+                "crowd_demo.render.colours.modes:MemoryColours"),
+    ColourEntry("age", "how long ago each agent looked at its neighbours", "crowd_demo.render.colours.modes:AgeColours"),
+    ColourEntry("turn", "when each agent looks at its neighbours next", "crowd_demo.render.colours.modes:TurnColours"),
     ColourEntry("worker", "which thread's share each agent belongs to when it moves",
-                "crowd_demo.render.colours.machine:WorkerColours"),
-    ColourEntry("cell", "the cells of the grid, as a chessboard", "crowd_demo.render.colours.machine:CellColours"),
+                "crowd_demo.render.colours.modes:WorkerColours"),
+    ColourEntry("cell", "the cells of the grid, as a chessboard", "crowd_demo.render.colours.modes:CellColours"),
 )
 
 COLOURS: dict[str, ColourEntry] = {
