@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import pygame
 
-from crowd_demo.config.files import read_bounded
-from crowd_demo.config.images import png_size, unpacked
+from crowd_demo.config.maps import png_size, unpacked
+from crowd_demo.config.reading import read_bounded
 from crowd_demo.render.hud.canvas import (
     ACCENT,
     DIM,
@@ -62,8 +62,6 @@ class ListView(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """A text of a table."""
-
     text: str
     colour: Colour = TEXT
 
@@ -80,8 +78,6 @@ class TableView(NamedTuple):
 
 
 class QuestionView(NamedTuple):
-    """A question, and what the keys answer."""
-
     text: str
     hint: str
 
