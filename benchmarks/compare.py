@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import NamedTuple
 
 from installs import Install, InstallError, at_commit, here
 from variants import ChildError, ChildVariant, ColdVariant
@@ -24,24 +25,50 @@ from crowd_demo.cli.main import exit_code
 from crowd_demo.config.loader import ConfigError, parse_overrides
 from crowd_demo.measure.comparison import (
     BlockTimes,
-    Comparison,
     Estimate,
     Finished,
     Outcome,
     TimedBlock,
+    VariantResult,
     collect,
     compare,
     interleave,
 )
-from crowd_demo.measure.record import comparison_json, header
+from crowd_demo.measure.experiment import header, result_json
 from crowd_demo.measure.statistics import Interval
 from crowd_demo.profile import HISTORY
 
 WARM_UP = 64  # frames: each kernel runs once, also that of a sort every 60 steps
 Pair = tuple[Install, Install]  # the base, and the other
 Overrides = tuple[Mapping[str, object], Mapping[str, object]]  # of each of the two
-Found = dict[str, Comparison]  # by what was compared
 Blocks = dict[str, list[TimedBlock]]
+
+
+class Comparison(NamedTuple):
+    """The results of all variants; `base` and `repeat` name two of them."""
+
+    base: str
+    repeat: str
+    blocks: int
+    results: dict[str, VariantResult]
+
+    @property
+    def noise(self) -> Interval:
+        """The ratio of the repeat to the base."""
+        return self.results[self.repeat].step.ratio
+
+    def differing(self) -> list[str]:
+        """The variants whose state is not that of the base."""
+        wanted = self.results[self.base].state_hash
+        return [name for name, result in self.results.items() if result.state_hash != wanted]
+
+    def record(self) -> dict[str, object]:
+        """All variants, as `arms`; `differing` are those whose state is not that of the base."""
+        return {"base": self.base, "repeat": self.repeat, "blocks": self.blocks, "differing": self.differing(),
+                "arms": {name: result_json(result) for name, result in self.results.items()}}
+
+
+Found = dict[str, Comparison]  # by what was compared
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -117,7 +144,8 @@ def compared(timed: Mapping[str, Sequence[BlockTimes]], hashes: Mapping[str, str
     """By `frame` and by `stages`."""
     frames: Blocks = {name: [each.frame for each in of_variant] for name, of_variant in timed.items()}
     stages: Blocks = {name: [each.stages for each in of_variant] for name, of_variant in timed.items()}
-    return {kind: compare(blocks, hashes, base, repeat) for kind, blocks in (("frame", frames), ("stages", stages))}
+    return {kind: Comparison(base, repeat, len(blocks[base]), compare(blocks, hashes, base, repeat))
+            for kind, blocks in (("frame", frames), ("stages", stages))}
 
 
 def measured_cold(args: argparse.Namespace, installs: Pair, config: str, overrides: Overrides) -> Found:
@@ -125,8 +153,11 @@ def measured_cold(args: argparse.Namespace, installs: Pair, config: str, overrid
     base, other = installs
     variants = {install.name: ColdVariant(install, config, own) for install, own in zip(installs, overrides, strict=True)}
     starts = collect(variants, watched(interleave(variants, [1] * args.blocks), config, args.blocks * len(variants)))
-    found = {kind: compare({name: [each[kind] for each in of_variant] for name, of_variant in starts.items()},
-                           dict.fromkeys(variants, ""), base.name, base.name) for kind in ("wall", "cpu")}
+    by_kind = {kind: {name: [each[kind] for each in of_variant] for name, of_variant in starts.items()}
+               for kind in ("wall", "cpu")}
+    found = {kind: Comparison(base.name, base.name, len(starts[base.name]),
+                              compare(blocks, dict.fromkeys(variants, ""), base.name, base.name))
+             for kind, blocks in by_kind.items()}
     rows = (row(f"{kind} s", results[base.name].step, results[other.name].step, 1e-3)
             for kind, (_, _, _, results) in found.items())
     print(f"{config}: {args.blocks} first starts each, to one frame", head(base.name, other.name), *rows, "", sep="\n")
@@ -145,7 +176,7 @@ def watched(turns: Iterable[Finished[Outcome]], what: str, total: int) -> Iterat
 def _write(path: Path, against: str, found: Mapping[str, Found]) -> None:
     from crowd_demo.app.output.report import write_report
 
-    configs = {config: {kind: comparison_json(each) for kind, each in kinds.items()} for config, kinds in found.items()}
+    configs = {config: {kind: each.record() for kind, each in kinds.items()} for config, kinds in found.items()}
     write_report({**header("commits"), "against": against, "configs": configs}, path)
 
 

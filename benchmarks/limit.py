@@ -32,7 +32,7 @@ from crowd_demo.app.process.quitting import FINE, MISTAKEN
 from crowd_demo.cli.arguments import Parser, count, unwritable
 from crowd_demo.cli.main import exit_code
 from crowd_demo.measure.comparison import Variant, collect, interleave
-from crowd_demo.measure.record import header, interval_json, machine
+from crowd_demo.measure.experiment import header, interval_json, machine
 from crowd_demo.measure.statistics import Interval, ratio_interval
 
 SOURCE = Path(__file__).with_name("limit.cpp")

@@ -21,7 +21,7 @@ from variants import ChildError
 from crowd_demo.app.process.quitting import FAILED, FINE
 from crowd_demo.cli.arguments import Parser, mistaken, unwritable
 from crowd_demo.cli.main import exit_code
-from crowd_demo.measure.record import header
+from crowd_demo.measure.experiment import header
 
 AGAINST = "1fe08e2"
 

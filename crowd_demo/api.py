@@ -37,16 +37,8 @@ class Simulation(simulation.Simulation):
             raise ValueError(f"zoom: must be above 0 pixels a unit, not {zoom}")
         import pygame
 
-        from crowd_demo.config.resources import assets_folder
-        from crowd_demo.render.camera import Camera
-        from crowd_demo.render.pixels import plain_surface
-        from crowd_demo.render.scene import Scene
+        from crowd_demo.measure.crowd_variant import Picture
 
-        walls = self.terrain.walls
-        camera = Camera((float(walls.width), float(walls.height)), (width, height))
-        camera.show(self.config.camera)
-        camera.look_at(*(center or (camera.x, camera.y)), zoom)
-        surface = plain_surface((width, height))
-        self.prepare_picture()
-        Scene(self, self.config, assets_folder()).draw(surface, camera)
-        return np.ascontiguousarray(pygame.surfarray.array3d(surface).swapaxes(0, 1))
+        picture = Picture(self, size=(width, height))
+        picture.camera.look_at(*(center or (picture.camera.x, picture.camera.y)), zoom)
+        return np.ascontiguousarray(pygame.surfarray.array3d(picture.draw()).swapaxes(0, 1))

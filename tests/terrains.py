@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from crowd_demo.compute.jit import run
-from crowd_demo.config.map_data import FLOOR, WALL, MapData
-from crowd_demo.config.maps import parse_octile
+from crowd_demo.config.maps import FLOOR, WALL, MapData, parse_octile
 from crowd_demo.sim.terrain.crowding import DIAGONAL, STRAIGHT, Crowding, Prices
 from crowd_demo.sim.terrain.flow_fields import ARRIVED, STEP_COLUMN, STEP_ROW, UNREACHABLE, FlowFields
 from crowd_demo.sim.terrain.tiles import Terrain

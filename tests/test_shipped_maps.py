@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from terrains import all_fields
 
-from crowd_demo.config.map_data import GRASS, WATER
-from crowd_demo.config.maps import read_map
+from crowd_demo.config.maps import GRASS, WATER, read_map
 from crowd_demo.sim.terrain.flow_fields import UNREACHABLE
 from crowd_demo.sim.terrain.tiles import Terrain
 

@@ -15,7 +15,7 @@ from installs import Install, at_commit, here
 from variants import ChildVariant
 
 from crowd_demo.measure.comparison import collect, interleave
-from crowd_demo.measure.record import finite, interval_json
+from crowd_demo.measure.experiment import finite, interval_json
 from crowd_demo.measure.statistics import UNKNOWN, Interval
 
 Overrides = Mapping[str, object]

@@ -6,8 +6,9 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeVar
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 DEFAULT_CONFIG = "20k"
 MOST = 1_000_000_000  # of whatever is counted
+NO_TABLE = "; - instead of the table"  # what else the option of a report says
 Read = TypeVar("Read")
 RUN = "run"  # the command if none is named
 COMMANDS = {  # the module that has a `Command` of that name in capitals, and a line about it
@@ -38,16 +40,30 @@ COMMANDS = {  # the module that has a `Command` of that name in capitals, and a 
 }
 
 
+Option = tuple[str, Mapping[str, object]]  # its name, and what else argparse's `add_argument` gets
+
+
+class OptionGroup(NamedTuple):
+    """Options that stand under a title in the help, or that exclude each other."""
+
+    options: Sequence[Option]
+    title: str = ""
+    exclusive: bool = False
+
+
 class Command(NamedTuple):
     """A command of `crowd-demo`; `run` returns the exit code.
 
     `read` looks at everything that the user may have got wrong: it returns what `run` gets beside the arguments, or raises
-    ValueError with a line for each mistake.
+    ValueError with a line for each mistake. `in_thread` runs in a thread, so that a signal ends it while a kernel runs.
     """
 
-    parser: Callable[[], Parser]
     run: Callable[..., int]
-    read: Callable[[argparse.Namespace], object] | None = None
+    read: Callable[[argparse.Namespace], object]
+    about: str
+    options: Sequence[Option | OptionGroup]
+    epilog: str = ""
+    in_thread: bool = False
 
 
 class Parser(argparse.ArgumentParser):
@@ -61,45 +77,57 @@ class Parser(argparse.ArgumentParser):
         self.exit(MISTAKEN, f"{self.prog}: {message}{hint}; see {self.prog} --help\n")
 
 
-def parser_of(name: str, about: str, epilog: str = "") -> Parser:
-    """The parser of a command."""
-    return Parser(prog=f"crowd-demo {name}", allow_abbrev=False, description=about, epilog=epilog,
+def parser_of(name: str, command: Command) -> Parser:
+    """The parser of a command; that of `run` is also that of the program without a command."""
+    prog, usage = ("crowd-demo", "crowd-demo [COMMAND] [OPTION ...]") if name == RUN else (f"crowd-demo {name}", None)
+    made = Parser(prog=prog, usage=usage, allow_abbrev=False, description=command.about, epilog=command.epilog,
                   formatter_class=argparse.RawDescriptionHelpFormatter)
+    for each in command.options:
+        group = each if isinstance(each, OptionGroup) else OptionGroup([each])
+        within: argparse._ActionsContainer = made.add_argument_group(group.title) if group.title else made
+        within = within.add_mutually_exclusive_group() if group.exclusive else within
+        for option_name, settings in group.options:
+            within.add_argument(option_name, **settings)  # type: ignore[arg-type]
+    return made
+
+
+def option(name: str, **settings: object) -> Option:
+    return name, settings
 
 
 def count(text: str) -> int:
-    """A whole number of at least 1, for argparse."""
+    """Parse a whole number from 1 to `MOST`: a type for argparse."""
     if not re.fullmatch("[0-9]{1,12}", text) or not 1 <= int(text) <= MOST:
         raise argparse.ArgumentTypeError(f"must be a whole number from 1 to {MOST}, not {text!r}")
     return int(text)
 
 
 def given(text: str) -> str:
-    """Whatever is not empty, for argparse."""
+    """Parse a text that is not empty: a type for argparse."""
     if not text:
         raise argparse.ArgumentTypeError("must not be empty")
     return text
 
 
 def file_path(text: str) -> Path:
-    """A path, for argparse. Of nothing it would be the working folder."""
+    """Parse a path: a type for argparse. An empty text would be the working folder."""
     return Path(given(text))
 
 
 def seconds(text: str) -> float:
-    """A time, for argparse."""
+    """Parse seconds, more than 0: a type for argparse."""
     if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", text) or not float(text):
         raise argparse.ArgumentTypeError(f"must be a number of seconds above 0, such as 2.5, not {text!r}")
     return float(text)
 
 
 def tick(text: str) -> int:
-    """A tick, for argparse."""
+    """Parse a tick, 0 or more: a type for argparse."""
     return 0 if text == "0" else count(text)
 
 
 def size(text: str) -> tuple[int, int]:
-    """Width and height in pixels, for argparse."""
+    """Parse WIDTHxHEIGHT in pixels: a type for argparse."""
     match = re.fullmatch(r"([0-9]{1,6})[xX]([0-9]{1,6})", text)
     if not match:
         raise argparse.ArgumentTypeError(f"must be WIDTHxHEIGHT in pixels, such as 1280x720, not {text!r}")
@@ -124,12 +152,16 @@ def refuse(mistakes: Iterable[str]) -> None:
 
 
 def collected(mistakes: list[str], read: Callable[[], Read]) -> Read | None:
-    """Read something; if it cannot be read, add a line for each mistake and return None."""
+    """Return what `read` returns; if it raises ValueError, add a line for each mistake and return None."""
     try:
         return read()
     except ValueError as error:
         mistakes += str(error).splitlines()
         return None
+
+
+def has_matplotlib() -> bool:
+    return find_spec("matplotlib") is not None
 
 
 def print_error(*lines: str) -> None:
@@ -145,31 +177,29 @@ def mistaken(*lines: str) -> int:
 
 # --- the crowd of an experiment --------------------------------------------------------------------------------------
 
-def add_crowd(parser: Parser) -> None:
-    """Add the options that say which crowd is measured."""
-    parser.add_argument("--config", metavar="NAME|PATH", type=given, default=DEFAULT_CONFIG,
-                        help="as crowd-demo's (default: %(default)s)")
-    parser.add_argument("--set", metavar="KEY.PATH=VALUE", action="append", default=[], dest="overrides",
-                        help="as crowd-demo's")
-    parser.add_argument("--agents", metavar="N", help="size of the crowd")
+def crowd_options(config: str = DEFAULT_CONFIG) -> list[Option]:
+    """The options that say which crowd is measured."""
+    return [option("--config", metavar="NAME|PATH", type=given, default=config, help="as crowd-demo's (default: %(default)s)"),
+            option("--set", metavar="KEY.PATH=VALUE", action="append", default=[], dest="overrides", help="as crowd-demo's"),
+            option("--agents", metavar="N", help="size of the crowd")]
 
 
-def add_report(parser: Parser, what: str) -> None:
-    """Add the option of a report in JSON."""
-    parser.add_argument("--report", metavar="PATH.json|-", type=file_path, help=f"write {what}; - instead of the table")
+def report_option(what: str) -> Option:
+    """The option of a report in JSON."""
+    return option("--report", metavar="PATH.json|-", type=file_path, help=f"write {what}")
 
 
 def crowd_config(args: argparse.Namespace) -> Config:
     """The configuration that these options name. Raises ConfigError with a line for each mistake."""
-    from crowd_demo.config.loader import Source
+    from crowd_demo.config.loader import ReadConfig
 
-    return Source.read(args.config, crowd_overrides(args)).config
+    return ReadConfig.read(args.config, crowd_overrides(args)).config
 
 
 def crowd_overrides(args: argparse.Namespace) -> list[Override]:
     """What these options replace in the configuration. Raises ConfigError with a line for each mistake."""
-    from crowd_demo.config.loader import Location, Override, parse_overrides
-    from crowd_demo.config.yaml12 import scalar
+    from crowd_demo.config.loader import Override, parse_overrides
+    from crowd_demo.config.yaml12 import Location, scalar
 
     overrides = parse_overrides(args.overrides, "--set")
     if args.agents is not None:

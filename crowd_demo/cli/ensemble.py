@@ -10,134 +10,107 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from crowd_demo.app.output.files import write_file
 from crowd_demo.app.process.quitting import FAILED, FINE, Interrupted
 from crowd_demo.app.process.streams import ProgressLine
 from crowd_demo.cli.arguments import (
     Command,
-    Parser,
-    add_crowd,
+    OptionGroup,
+    collected,
     count,
+    crowd_options,
     crowd_overrides,
     file_path,
+    has_matplotlib,
     mistaken,
-    parser_of,
+    option,
     print_error,
+    refuse,
 )
 from crowd_demo.registry.measures import MEASURES
 
 if TYPE_CHECKING:
-    from crowd_demo.ensemble.job import ExecutorError, Row
+    from crowd_demo.ensemble.job import RunRow
     from crowd_demo.ensemble.plan import Plan, Run
     from crowd_demo.ensemble.table import Table
 
-ABOUT = """\
-Make many runs, each combination of the varied values with each seed, and write one table. What DIR has already is not made
-again: the same command goes on where it was left, and Ctrl-C loses only the runs under way. The exit code is 0 only if every
-run has a row without an error, none failed now, and none that was made twice had another state hash or measured otherwise."""
 NAME = "ensemble"
 SAY_EVERY_S = 60.0  # where standard error is no terminal
 MB = 1 << 20
 
 
-def parser() -> Parser:
-    made = parser_of("ensemble", ABOUT, "MEASURE is one of\n" + "\n".join(
-        f"  {entry.name:12}{entry.why}" for entry in MEASURES.values()))
-    add_crowd(made)
-    made.add_argument("--seeds", metavar="1-100|1,2,5", default="1", help="a run with each (default: %(default)s)")
-    made.add_argument("--vary", metavar="KEY.PATH=VALUE,VALUE", action="append", default=[],
-                      help="a run with each value; several multiply")
-    made.add_argument("--steps", metavar="N", type=count, default=600, help="steps of each run (default: %(default)s)")
-    made.add_argument("--every", metavar="K", type=count, help="steps between two looks of the measures (default: 10)")
-    made.add_argument("--measure", metavar="MEASURE,MEASURE", default="population,neighbours",
-                      help="what to measure (default: %(default)s)")
-    made.add_argument("--out", metavar="DIR", type=file_path, required=True, help="the folder of the table; it may be begun")
-    where = made.add_mutually_exclusive_group()
-    where.add_argument("--workers", metavar="N", type=count,
-                       help="processes of this machine (default: one a core; no more than fit into memory)")
-    where.add_argument("--scheduler", metavar="ADDRESS", type=_address, help="instead: a Dask cluster, such as tcp://10.0.0.1:8786")
-    made.add_argument("--again", action="store_true", help="make all runs once more, and compare their state hashes")
-    made.add_argument("--plot", action="store_true", help="also draw each measure against each varied setting (matplotlib)")
-    made.add_argument("--dry-run", action="store_true", help="only say how many runs there are, how long and how much memory")
-    return made
-
-
 def _address(text: str) -> str:
-    """Of a scheduler, for argparse."""
+    """Parse the address of a scheduler: a type for argparse."""
     if not re.fullmatch(r"([a-z]+://)?([A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}", text):
         raise argparse.ArgumentTypeError(f"must be an address such as tcp://10.0.0.1:8786, not {text!r}")
     return text
 
 
-def run(args: argparse.Namespace) -> int:
-    from crowd_demo.ensemble.job import ExecutorError
+def _read(args: argparse.Namespace) -> Plan:
+    from crowd_demo.ensemble.plan import DEFAULT_EVERY, parse_varied, plan_of, seeds_of
+
+    lines = list[str]()
+    seeds = collected(lines, lambda: seeds_of(args.seeds)) or []
+    vary = collected(lines, lambda: parse_varied(args.vary)) or {}
+    overrides = collected(lines, lambda: crowd_overrides(args)) or []
+    if args.out.exists() and not args.out.is_dir():
+        lines.append(f"--out: {args.out} is no folder")
+    refuse(lines)
+    measures = [name for name in (part.strip() for part in args.measure.split(",")) if name]
+    plan = plan_of(args.config, overrides, vary, seeds, args.steps, measures, args.every or min(DEFAULT_EVERY, args.steps))
+    if args.plot and not has_matplotlib():
+        raise ValueError("--plot: matplotlib is not installed: pip install crowd-demo[plot]")
+    return plan
+
+
+def _run(args: argparse.Namespace, plan: Plan) -> int:
+    from crowd_demo.ensemble.executors import ExecutorError
 
     try:
-        plan = _plan(args)
-        if args.plot:
-            _plotting()
         return _dry_run(plan, args) if args.dry_run else _ensemble(plan, args)
     except ValueError as error:
         return mistaken(str(error))
     except ExecutorError as error:
-        return _nobody(error)
+        return _failed(str(error))
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        print_error(f"crowd-demo: --out: {where}{error.strerror or error}; what is finished is kept")
-        return FAILED
+        return _failed(f"--out: {where}{error.strerror or error}; what is finished is kept")
 
 
-def _plan(args: argparse.Namespace) -> Plan:
-    """Raises ValueError with a line for each mistake."""
-    from crowd_demo.config.loader import ConfigError
-    from crowd_demo.ensemble.plan import DEFAULT_EVERY, parse_varied, plan_of, seeds_of
-
-    lines = []
-    for read in (lambda: seeds_of(args.seeds), lambda: parse_varied(args.vary), lambda: crowd_overrides(args)):
-        try:
-            read()
-        except ConfigError as error:
-            lines += error.lines
-    if args.out.exists() and not args.out.is_dir():
-        lines.append(f"--out: {args.out} is no folder")
-    if lines:
-        raise ValueError("\n".join(lines))
-    measures = [name for name in (part.strip() for part in args.measure.split(",")) if name]
-    return plan_of(args.config, crowd_overrides(args), parse_varied(args.vary), seeds_of(args.seeds), args.steps, measures,
-                   args.every or min(DEFAULT_EVERY, args.steps))
-
-
-def _plotting() -> None:
-    """Raises ValueError where no picture can be drawn."""
-    from importlib.util import find_spec
-
-    if find_spec("matplotlib") is None:
-        raise ValueError("--plot: matplotlib is not installed: pip install crowd-demo[plot]")
+def _failed(text: str) -> int:
+    print_error(f"crowd-demo: {text}")
+    return FAILED
 
 
 # --- the runs --------------------------------------------------------------------------------------------------------
 
 def _ensemble(plan: Plan, args: argparse.Namespace) -> int:
-    from crowd_demo.ensemble.job import ExecutorError
+    from crowd_demo.ensemble.executors import ExecutorError
     from crowd_demo.ensemble.running import look, write_manifest, write_table
 
-    begun = look(plan, args.out, args.again)
+    missing, damaged = look(plan, args.out, args.again)
     write_manifest(plan, args.out)
-    for place in begun.damaged if begun.missing else ():
+    for place in damaged if missing else ():
         print_error(f"ensemble: {place} is damaged: skipped, and its run is made again unless it has been")
-    made, code = Made(len(plan.runs), len(begun.missing)), FINE
+    made, code = Made(len(plan.runs), len(missing)), FINE
     try:
-        if begun.missing:
-            _make(plan, args, begun.missing, made)
+        if missing:
+            _make(plan, args, missing, made)
     except Interrupted as interrupted:
         code = interrupted.code
     except ExecutorError as error:
-        code = _nobody(error)
+        code = _failed(str(error))
     table = write_table(plan, args.out)
     if args.plot and table.finished:
-        from crowd_demo.ensemble.plot import write_plot
+        from crowd_demo.ensemble.table import PLOT, plot
 
-        write_plot(plan, table, args.out)
-    return _stopped(table, made, args.again, code) if code else _conclude(plan, table, made, args.out)
+        write_file(args.out / PLOT, plot(plan, table))
+    if not code:
+        return _conclude(plan, table, made, args.out)
+    runs = f"of {len(table.rows):,} runs"
+    print_error(f"ensemble: {made.count:,} {runs} were made again; the same command begins with the first" if args.again else
+                f"ensemble: {table.finished:,} {runs} are finished; the same command makes the others")
+    return code
 
 
 class Made:
@@ -152,7 +125,7 @@ class Made:
         """From now on, so many make runs."""
         self.workers, self._began = workers, time.monotonic()
 
-    def add(self, row: Row) -> None:
+    def add(self, row: RunRow) -> None:
         self.count += 1
         if row.error:
             self.errors[row.key] = row.error
@@ -208,25 +181,12 @@ def _conclude(plan: Plan, table: Table, made: Made, out: Path) -> int:
     return FINE if fine else FAILED
 
 
-def _nobody(error: ExecutorError) -> int:
-    """There is nobody to make runs."""
-    print_error(f"crowd-demo: {error}")
-    return FAILED
-
-
-def _stopped(table: Table, made: Made, again: bool, code: int) -> int:
-    runs = f"of {len(table.rows):,} runs"
-    print_error(f"ensemble: {made.count:,} {runs} were made again; the same command begins with the first" if again else
-                f"ensemble: {table.finished:,} {runs} are finished; the same command makes the others")
-    return code
-
-
 # --- a dry run -------------------------------------------------------------------------------------------------------
 
 def _dry_run(plan: Plan, args: argparse.Namespace) -> int:
     from crowd_demo.ensemble.running import all_seconds, capacity, executor_of, look, run_seconds, warm
 
-    missing, fits = look(plan, args.out, args.again).missing, capacity(plan.configs)
+    (missing, _), fits = look(plan, args.out, args.again), capacity(plan.configs)
     print(f"{_several(len(plan.runs), 'run')}, {len(plan.runs) - len(missing):,} of them finished")
     print(f"about {fits.run_bytes // MB:,} MB a run; {fits.at_once} at a time on this machine")
     if missing:
@@ -246,4 +206,27 @@ def _several(count: int, thing: str) -> str:
     return f"{count:,} {thing}{'s' * (count != 1)}"
 
 
-ENSEMBLE = Command(parser, run)
+ENSEMBLE = Command(
+    _run, _read, epilog="MEASURE is one of\n" + "\n".join(f"  {entry.name:12}{entry.why}" for entry in MEASURES.values()),
+    about="""\
+Make many runs, each combination of the varied values with each seed, and write one table. What DIR has already is not made
+again: the same command goes on where it was left, and Ctrl-C loses only the runs under way. The exit code is 0 only if every
+run has a row without an error, none failed now, and none that was made twice had another state hash or measured otherwise.""",
+    options=[
+        *crowd_options(),
+        option("--seeds", metavar="1-100|1,2,5", default="1", help="a run with each (default: %(default)s)"),
+        option("--vary", metavar="KEY.PATH=VALUE,VALUE", action="append", default=[],
+               help="a run with each value; several multiply"),
+        option("--steps", metavar="N", type=count, default=600, help="steps of each run (default: %(default)s)"),
+        option("--every", metavar="K", type=count, help="steps between two looks of the measures (default: 10)"),
+        option("--measure", metavar="MEASURE,MEASURE", default="population,neighbours",
+               help="what to measure (default: %(default)s)"),
+        option("--out", metavar="DIR", type=file_path, required=True, help="the folder of the table; it may be begun"),
+        OptionGroup(exclusive=True, options=[
+            option("--workers", metavar="N", type=count,
+                   help="processes of this machine (default: one a core; no more than fit into memory)"),
+            option("--scheduler", metavar="ADDRESS", type=_address,
+                   help="instead: a Dask cluster, such as tcp://10.0.0.1:8786")]),
+        option("--again", action="store_true", help="make all runs once more, and compare their state hashes"),
+        option("--plot", action="store_true", help="also draw each measure against each varied setting (matplotlib)"),
+        option("--dry-run", action="store_true", help="only say how many runs there are, how long and how much memory")])

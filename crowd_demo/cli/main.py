@@ -20,12 +20,13 @@ from crowd_demo.app.process.quitting import (
     MISTAKEN,
     Interrupted,
     end_process,
+    interruptible,
     raise_interrupted,
     say_not_written,
     signals_to,
 )
 from crowd_demo.app.process.streams import OutputError, discard_output, standard_streams
-from crowd_demo.cli.arguments import COMMANDS, RUN, Command, mistaken
+from crowd_demo.cli.arguments import COMMANDS, RUN, Command, mistaken, parser_of
 from crowd_demo.compute.numba_settings import SettingError
 from crowd_demo.registry.plugins import raised_by, say
 from crowd_demo.registry.texts import error_line
@@ -50,13 +51,15 @@ def _main(arguments: Sequence[str]) -> int:
     if name not in COMMANDS:
         return mistaken(f"crowd-demo: {_unknown(name)}; see crowd-demo --help")
     named = command_of(name)
-    args = named.parser().parse_args(rest)
+    args = parser_of(name, named).parse_args(rest)
     try:
         try:
-            read = [named.read(args)] if named.read else []
+            read = named.read(args)
         except ValueError as error:
             return mistaken(str(error))
-        return named.run(args, *read)
+        if named.in_thread:
+            return interruptible(lambda: named.run(args, read), {"--report": getattr(args, "report", None)})
+        return named.run(args, read)
     except KeyboardInterrupt:  # before the program proper, which listens to signals itself
         say_not_written("before loading", {f"--{option}": getattr(args, option, None) for option in FILES})
         raise
@@ -64,8 +67,7 @@ def _main(arguments: Sequence[str]) -> int:
 
 def command_of(name: str) -> Command:
     """Import the module of a command: what only prints then starts at once."""
-    found: Command = getattr(import_module(f"crowd_demo.cli.{COMMANDS[name][0]}"), name.upper())
-    return found
+    return getattr(import_module(f"crowd_demo.cli.{COMMANDS[name][0]}"), name.upper())
 
 
 def _unknown(name: str) -> str:

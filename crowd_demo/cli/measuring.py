@@ -9,32 +9,34 @@ import argparse
 import math
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from functools import partial
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from crowd_demo.app.process.quitting import FAILED, FINE, Interrupted, interruptible
+from crowd_demo.app.process.quitting import FAILED, FINE, Interrupted
 from crowd_demo.app.process.streams import STDOUT, ProgressLine
 from crowd_demo.app.process.worker import carry_out
 from crowd_demo.cli.arguments import (
+    NO_TABLE,
     Command,
-    Parser,
-    add_crowd,
-    add_report,
+    Option,
     count,
     crowd_config,
+    crowd_options,
     mistaken,
-    parser_of,
+    option,
     print_error,
     refuse,
+    report_option,
     seconds,
     tick,
     unwritable_report,
 )
 from crowd_demo.config.memory import shortage
+from crowd_demo.registry.entries import load
 from crowd_demo.registry.techniques import BY_PATH
 
 if TYPE_CHECKING:
@@ -44,78 +46,52 @@ if TYPE_CHECKING:
     from crowd_demo.measure.largest import Largest
     from crowd_demo.registry.entries import Technique, Value
 
-    Kind = TypeVar("Kind", bound=InSlices)
-else:
-    Kind = TypeVar("Kind")
-
+Kind = TypeVar("Kind", bound="InSlices")
+Tell = Callable[[object], object]  # what is done at present, as text
 LOOK_EVERY_S = 0.2
+MEASURED = report_option(f"all that was measured{NO_TABLE}")
 PATHS = "PATH is one of\n  " + "\n  ".join(BY_PATH)
-SWEEP_ABOUT = """\
-Measure one technique at each of its values, in turns: what it costs, what it does, and that the crowd stays the same. The
-default is always measured, and twice. The exit code is 1 if exact values gave different crowds; approximate values
-and other models may."""
-ABLATE_ABOUT = """\
-Switch each technique off in turn and measure that against the present settings: step and frame with it and without, what it
-buys with its interval, and whether the crowd stays the same; what costs more than it buys is in the table too. Off is the
-baseline: brute force, no lanes, no order, a period of 1, one thread. Ctrl-C prints the results so far. The exit code is 1 if
-an exact technique changed the crowd."""
-LARGEST_ABOUT = """\
-Find the largest crowd of which a frame (its steps and a picture of the window's size) takes 16.7 ms here, by search. The world
-grows with the crowd: as many agents share a unit of area as in the configuration. With --ladder also for each rung from brute
-force to all techniques. Ctrl-C stops and prints the results so far."""
-FLOCKS_ABOUT = """\
-Measure how birds, or prey, keep together while they fly: how alike neighbours fly, how much of the sky they leave empty, how
-sharp the edges of flocks are, and how often flocks come apart and together. It looks once a second of the crowd's own time."""
-MOTION_ABOUT = """\
-Measure how people move, after so many steps: how near they come to each other, how crowded it gets, how often they turn, and
-who gets nowhere. The crowd is stepped for 25 seconds of its own time more; what is measured changes nothing."""
-LAYOUT_ABOUT = """\
-Measure the flock's inner loop over columns (a structure of arrays) and over records (an array of structures), with candidates
-in the order of memory and scattered. crowd_demo/lab/layout.py says more."""
-MEMORY_ABOUT = """\
-Compare two ways to store a component that only a part of all entities has, by id and in a sparse set: bytes that were
-allocated, and the formulas. crowd_demo/lab/memory.py says more."""
-
 
 # --- what they share -------------------------------------------------------------------------------------------------
 
-class InTerminal(Generic[Kind]):
-    """An experiment that runs in a thread of its own, so that a signal is heard while a kernel runs; says how far it is."""
+def watched(name: str, make: Callable[[Tell], Kind], conclude: Callable[[Kind], int]) -> int:
+    """Run an experiment in a thread of its own, so that a signal is heard while a kernel runs; say how far it is.
 
-    def __init__(self, name: str, make: Callable[[InTerminal[Kind]], Kind]) -> None:
-        """`make` prepares the experiment, and says in `doing` what takes long."""
-        self.experiment: Kind | None = None
-        self.doing: object = "starting"  # as text: what is done at present
-        self._name, self._make = name, make
-        self._stopped = False
+    `make` prepares it, and tells what takes long. `conclude` shows what it has found, also if it was interrupted. A ValueError
+    is the user's mistake.
+    """
+    doing: deque[object] = deque(["starting"], maxlen=1)
+    made, stopped, code = list[Kind](), threading.Event(), FINE
 
-    def watch(self) -> int:
-        """Run it to its end or to a signal; return the exit code. Raises what it raises."""
-        future: Future[None] = Future()
-        threading.Thread(target=carry_out, args=(self._run, future), daemon=True).start()
-        try:
-            with ProgressLine(self._name) as line:
-                while not wait((future,), timeout=LOOK_EVERY_S).done:
-                    line.tell(self.doing)
-        except Interrupted as interrupted:
-            self._stopped = True
-            return interrupted.code
-        future.result()
-        return FINE
-
-    def _run(self) -> None:
-        self.experiment = self._make(self)
-        for progress in self.experiment.run():
-            self.doing = progress
-            if self._stopped:
+    def run() -> None:
+        made.append(make(doing.append))
+        for progress in made[0].run():
+            doing.append(progress)
+            if stopped.is_set():
                 break
 
+    future: Future[None] = Future()
+    threading.Thread(target=carry_out, args=(run, future), daemon=True).start()
+    try:
+        with ProgressLine(name) as line:
+            while not wait((future,), timeout=LOOK_EVERY_S).done:
+                line.tell(doing[0])
+        future.result()
+    except Interrupted as interrupted:
+        stopped.set()
+        code = interrupted.code
+    except ValueError as error:
+        return mistaken(f"{name}: {error}")
+    concluded = conclude(made[0]) if made else FINE
+    return code or concluded
 
-def kernels(config: Config, running: InTerminal[Kind], render: bool = True) -> Compile:
+
+def kernels(config: Config, tell: Tell, render: bool = True) -> Compile:
     """Compile what the configuration needs, for pictures too; return what compiles for other techniques."""
     from crowd_demo.app.compiling.loading import Progress
 
-    running.doing = progress = Progress()
+    progress = Progress()
+    tell(progress)
     progress.say("importing the compiler")
     from crowd_demo.app.compiling.ahead import Ahead, compile_missing
     from crowd_demo.app.compiling.compilers import Compilers
@@ -158,25 +134,7 @@ def checked_config(args: argparse.Namespace, mistakes_of: Callable[[Config], Ite
     return config
 
 
-def crowd_parser(name: str, about: str, epilog: str = "", config: str = "") -> Parser:
-    """With the options that say which crowd is measured."""
-    made = parser_of(name, about, epilog)
-    add_crowd(made)
-    if config:
-        made.set_defaults(config=config)
-    return made
-
-
 # --- techniques ------------------------------------------------------------------------------------------------------
-
-def _sweep_parser() -> Parser:
-    made = crowd_parser("sweep", SWEEP_ABOUT, PATHS)
-    made.add_argument("path", metavar="PATH", help="technique of the registry, such as cell_size or reorder.every")
-    made.add_argument("values", metavar="VALUE", nargs="*", default=[], help="legal values (default: its choices)")
-    made.add_argument("--steps", metavar="N", type=count, default=120, help="timed steps of each value (default: %(default)s)")
-    add_report(made, "all that was measured")
-    return made
-
 
 def _read_sweep(args: argparse.Namespace) -> tuple[Config, Technique, Sequence[Value]]:
     from crowd_demo.config.yaml12 import scalar
@@ -193,12 +151,9 @@ def _read_sweep(args: argparse.Namespace) -> tuple[Config, Technique, Sequence[V
 
 
 def _sweep(args: argparse.Namespace, asked: tuple[Config, Technique, Sequence[Value]]) -> int:
-    return interruptible(lambda: _swept(args, *asked), {"--report": args.report})
-
-
-def _swept(args: argparse.Namespace, config: Config, technique: Technique, values: Sequence[Value]) -> int:
     from crowd_demo.lab.sweep import NOTE, conclusion, expectations, one_crowd, record_of, sweep, table, variants_of
 
+    config, technique, values = asked
     variants = variants_of(config, technique, values)
     for line in expectations(technique, variants, args.steps):
         print(f"sweep: {line}", file=sys.stderr)
@@ -207,16 +162,6 @@ def _swept(args: argparse.Namespace, config: Config, technique: Technique, value
     text = "\n\n".join([head, table(technique, found), NOTE, conclusion(found)])
     written = show(text, record_of(config, technique, found, args.steps), args.report)
     return written or (FINE if one_crowd(found) else FAILED)
-
-
-def _ablate_parser() -> Parser:
-    made = crowd_parser("ablate", ABLATE_ABOUT, PATHS)
-    made.add_argument("paths", metavar="PATH", nargs="*", default=[], help="only these techniques (default: all that are on)")
-    made.add_argument("--seconds", metavar="S", type=seconds, default=4.0, help="about, for each (default: %(default)s)")
-    made.add_argument("--steps", metavar="N", type=count, help="instead: timed steps with each technique")
-    made.add_argument("--no-render", action="store_false", dest="render", help="steps only, no pictures")
-    add_report(made, "all that was measured")
-    return made
 
 
 def _read_ablate(args: argparse.Namespace) -> Config:
@@ -230,13 +175,13 @@ def _read_ablate(args: argparse.Namespace) -> Config:
 
 
 def _ablate(args: argparse.Namespace, config: Config) -> int:
-    def make(running: InTerminal[Ablation]) -> Ablation:
-        compile_for = kernels(config, running)
+    def make(tell: Tell) -> Ablation:
+        compile_for = kernels(config, tell)
         from crowd_demo.measure.ablation import Ablation
         from crowd_demo.measure.three_crowds import Limits
         from crowd_demo.sim.simulation import Simulation
 
-        running.doing = f"building a world of {config.agents:,} agents"
+        tell(f"building a world of {config.agents:,} agents")
         start = Simulation(config).snapshot()
         return Ablation(start, compile_for, args.render, Limits(args.seconds, args.steps),
                         [BY_PATH[path] for path in args.paths or BY_PATH])
@@ -248,46 +193,20 @@ def _ablate(args: argparse.Namespace, config: Config) -> int:
             print_error(f"THE CROWD DIFFERS without {', '.join(differing)}")
         return written or (FAILED if differing else FINE)
 
-    return _watched("ablate", make, conclude)
-
-
-def _watched(name: str, make: Callable[[InTerminal[Kind]], Kind], conclude: Callable[[Kind], int]) -> int:
-    """Run an experiment, and show what it has found, also if it was interrupted; a ValueError is the user's mistake."""
-    running = InTerminal(name, make)
-    try:
-        code = running.watch()
-    except ValueError as error:
-        return mistaken(f"{name}: {error}")
-    concluded = conclude(running.experiment) if running.experiment else FINE
-    return code or concluded
-
-
-def _largest_parser() -> Parser:
-    made = crowd_parser("largest", LARGEST_ABOUT)
-    made.add_argument("--ladder", action="store_true", help="each rung from everything off to everything on, too")
-    add_report(made, "all that was found")
-    return made
+    return watched("ablate", make, conclude)
 
 
 def _largest(args: argparse.Namespace, config: Config) -> int:
-    def make(running: InTerminal[Largest]) -> Largest:
-        compile_for = kernels(config, running)
-        from crowd_demo.measure.ladder import present_and_rungs
-        from crowd_demo.measure.largest import Largest
+    def make(tell: Tell) -> Largest:
+        compile_for = kernels(config, tell)
+        from crowd_demo.measure.largest import Largest, present_and_rungs
 
         return Largest(config, present_and_rungs(config.optimizations, args.ladder), compile_for)
 
-    return _watched("largest", make, lambda found: show_experiment(found, args.config, "nothing was found", args.report))
+    return watched("largest", make, lambda found: show_experiment(found, args.config, "nothing was found", args.report))
 
 
 # --- crowds ----------------------------------------------------------------------------------------------------------
-
-def _flocks_parser() -> Parser:
-    made = crowd_parser("flocks", FLOCKS_ABOUT, config="murmuration")
-    made.add_argument("--steps", metavar="N", type=count, default=10_000, help="for so many steps (default: %(default)s)")
-    add_report(made, "every look")
-    return made
-
 
 def _read_flocks(args: argparse.Namespace) -> Config:
     def mistakes(config: Config) -> Iterable[str]:
@@ -303,29 +222,23 @@ def _read_flocks(args: argparse.Namespace) -> Config:
 
 
 def _flocks(args: argparse.Namespace, config: Config) -> int:
-    def measure() -> int:
-        from crowd_demo.lab.flocks import watch
-        from crowd_demo.measure.record import header
-        from crowd_demo.sim.simulation import Simulation
+    from crowd_demo.lab.flocks import watch
+    from crowd_demo.sim.simulation import Simulation
 
-        print(f"flocks: {args.steps:,} steps of {config.agents:,} agents", file=sys.stderr)
-        sim = Simulation(config)
-        with ProgressLine("flocks") as line:
-            flight = watch(sim, args.steps, lambda done: line.tell(f"step {done:,} of {args.steps:,}"))
-        head = f"{args.config}: {config.agents:,} agents over {args.steps:,} steps"
-        record = {**header("flocks"), "agents": config.agents, "seed": config.seed, "steps": args.steps,
-                  "state_hash": sim.state_hash(), **flight.record()}
-        return show(f"{head}\n\n{flight.table()}", record, args.report)
-
-    return interruptible(measure, {"--report": args.report})
+    print(f"flocks: {args.steps:,} steps of {config.agents:,} agents", file=sys.stderr)
+    sim = Simulation(config)
+    with ProgressLine("flocks") as line:
+        flight = watch(sim, args.steps, lambda done: line.tell(f"step {done:,} of {args.steps:,}"))
+    return _show_crowd("flocks", f"agents over {args.steps:,} steps", flight.table(), args, config,
+                       {"state_hash": sim.state_hash(), **flight.record()})
 
 
-def _motion_parser() -> Parser:
-    made = crowd_parser("motion", MOTION_ABOUT)
-    made.add_argument("--steps", metavar="N", type=tick, default=3000, help="steps before measuring (default: %(default)s)")
-    made.add_argument("--at-once", action="store_true", help="only what one step shows")
-    add_report(made, "all that was measured")
-    return made
+def _show_crowd(kind: str, after: str, table: str, args: argparse.Namespace, config: Config,
+                figures: Mapping[str, object]) -> int:
+    from crowd_demo.measure.experiment import header
+
+    record = {**header(kind), "agents": config.agents, "seed": config.seed, "steps": args.steps, **figures}
+    return show(f"{args.config}: {config.agents:,} {after}\n\n{table}", record, args.report)
 
 
 def _read_motion(args: argparse.Namespace) -> Config:
@@ -339,50 +252,101 @@ def _read_motion(args: argparse.Namespace) -> Config:
 
 
 def _motion(args: argparse.Namespace, config: Config) -> int:
-    def measure() -> int:
-        from crowd_demo.lab.motion import motion_of
-        from crowd_demo.measure.record import header
-        from crowd_demo.sim.simulation import Simulation
+    from crowd_demo.lab.motion import motion_of, table
+    from crowd_demo.sim.simulation import Simulation
 
-        print(f"motion: {args.steps:,} steps of {config.agents:,} people", file=sys.stderr)
-        sim = Simulation(config)
-        sim.step(args.steps)
-        motion = motion_of(sim, watched=not args.at_once)
-        head = f"{args.config}: {config.agents:,} people after {args.steps:,} steps"
-        record = {**header("motion"), "agents": config.agents, "seed": config.seed, "steps": args.steps,
-                  "figures": motion.record()}
-        return show(f"{head}\n\n{motion.table()}", record, args.report)
-
-    return interruptible(measure, {"--report": args.report})
+    print(f"motion: {args.steps:,} steps of {config.agents:,} people", file=sys.stderr)
+    sim = Simulation(config)
+    sim.step(args.steps)
+    figures, watched = motion_of(sim, watched=not args.at_once)
+    return _show_crowd("motion", f"people after {args.steps:,} steps", table(figures, watched), args, config,
+                       {"figures": {**figures, "watched": watched}})
 
 
 # --- memory ----------------------------------------------------------------------------------------------------------
 
-def _of_a_number(name: str, about: str, what: str, default: int, meaning: str, bytes_each: int) -> Command:
-    """The command of a module of `lab` whose `main` gets one number, and prints; it takes so many bytes for each, about."""
-    def parser() -> Parser:
-        made = parser_of(name, about)
-        made.add_argument(what, nargs="?", type=count, default=default, help=f"{meaning} (default: %(default)s)")
-        return made
+def _of_a_number(name: str, bytes_each: int, about: str, number: Option) -> Command:
+    """The command of a function of lab/storage.py that gets one number, and prints; it takes so many bytes for each, about."""
+    what = number[0]
 
     def read(args: argparse.Namespace) -> int:
-        number: int = getattr(args, what)
-        if short := shortage(number * bytes_each):
+        wanted: int = getattr(args, what)
+        if short := shortage(wanted * bytes_each):
             raise ValueError(f"{what}: {short}")
-        return number
+        return wanted
 
-    def run(args: argparse.Namespace, number: int) -> int:
-        module = import_module(f"crowd_demo.lab.{name}")
-        interruptible(lambda: module.main(number))
+    def run(args: argparse.Namespace, wanted: int) -> int:
+        load(f"crowd_demo.lab.storage:{name}")(wanted)
         return FINE
 
-    return Command(parser, run, read)
+    return Command(run, read, about, [number], in_thread=True)
 
 
-SWEEP = Command(_sweep_parser, _sweep, _read_sweep)
-ABLATE = Command(_ablate_parser, _ablate, _read_ablate)
-LARGEST = Command(_largest_parser, _largest, checked_config)
-FLOCKS = Command(_flocks_parser, _flocks, _read_flocks)
-MOTION = Command(_motion_parser, _motion, _read_motion)
-LAYOUT = _of_a_number("layout", LAYOUT_ABOUT, "agents", 250_000, "how many", 200)
-MEMORY = _of_a_number("memory", MEMORY_ABOUT, "entities", 1_000_000, "how many at most", 100)
+# --- the commands ----------------------------------------------------------------------------------------------------
+
+SWEEP = Command(
+    _sweep, _read_sweep, in_thread=True, epilog=PATHS, about="""\
+Measure one technique at each of its values, in turns: what it costs, what it does, and that the crowd stays the same. The
+default is always measured, and twice. The exit code is 1 if exact values gave different crowds; approximate values
+and other models may.""",
+    options=[
+        *crowd_options(),
+        option("path", metavar="PATH", help="technique of the registry, such as cell_size or reorder.every"),
+        option("values", metavar="VALUE", nargs="*", default=[], help="legal values (default: its choices)"),
+        option("--steps", metavar="N", type=count, default=120, help="timed steps of each value (default: %(default)s)"),
+        MEASURED])
+
+ABLATE = Command(
+    _ablate, _read_ablate, epilog=PATHS, about="""\
+Switch each technique off in turn and measure that against the present settings: step and frame with it and without, what it
+buys with its interval, and whether the crowd stays the same; what costs more than it buys is in the table too. Off is the
+baseline: brute force, no lanes, no order, a period of 1, one thread. Ctrl-C prints the results so far. The exit code is 1 if
+an exact technique changed the crowd.""",
+    options=[
+        *crowd_options(),
+        option("paths", metavar="PATH", nargs="*", default=[], help="only these techniques (default: all that are on)"),
+        option("--seconds", metavar="S", type=seconds, default=4.0, help="about, for each (default: %(default)s)"),
+        option("--steps", metavar="N", type=count, help="instead: timed steps with each technique"),
+        option("--no-render", action="store_false", dest="render", help="steps only, no pictures"),
+        MEASURED])
+
+LARGEST = Command(
+    _largest, checked_config, about="""\
+Find the largest crowd of which a frame (its steps and a picture of the window's size) takes 16.7 ms here, by search. The world
+grows with the crowd: as many agents share a unit of area as in the configuration. With --ladder also for each rung from brute
+force to all techniques. Ctrl-C stops and prints the results so far.""",
+    options=[
+        *crowd_options(),
+        option("--ladder", action="store_true", help="each rung from everything off to everything on, too"),
+        report_option(f"all that was found{NO_TABLE}")])
+
+FLOCKS = Command(
+    _flocks, _read_flocks, in_thread=True, about="""\
+Measure how birds, or prey, keep together while they fly: how alike neighbours fly, how much of the sky they leave empty, how
+sharp the edges of flocks are, and how often flocks come apart and together. It looks once a second of the crowd's own time.\
+""", options=[
+        *crowd_options("murmuration"),
+        option("--steps", metavar="N", type=count, default=10_000, help="for so many steps (default: %(default)s)"),
+        report_option(f"every look{NO_TABLE}")])
+
+MOTION = Command(
+    _motion, _read_motion, in_thread=True, about="""\
+Measure how people move, after so many steps: how near they come to each other, how crowded it gets, how often they turn, and
+who gets nowhere. The crowd is stepped for 25 seconds of its own time more; what is measured changes nothing.""",
+    options=[
+        *crowd_options(),
+        option("--steps", metavar="N", type=tick, default=3000, help="steps before measuring (default: %(default)s)"),
+        option("--at-once", action="store_true", help="only what one step shows"),
+        MEASURED])
+
+LAYOUT = _of_a_number(
+    "layout", 200, about="""\
+Measure the flock's inner loop over columns (a structure of arrays) and over records (an array of structures), with candidates
+in the order of memory and scattered. crowd_demo/lab/storage.py says more.""",
+    number=option("agents", nargs="?", type=count, default=250_000, help="how many (default: %(default)s)"))
+
+MEMORY = _of_a_number(
+    "memory", 100, about="""\
+Compare two ways to store a component that only a part of all entities has, by id and in a sparse set: bytes that were
+allocated, and the formulas. crowd_demo/lab/storage.py says more.""",
+    number=option("entities", nargs="?", type=count, default=1_000_000, help="how many at most (default: %(default)s)"))

@@ -15,18 +15,20 @@ from crowd_demo.cli.arguments import (
     COMMANDS,
     DEFAULT_CONFIG,
     Command,
-    Parser,
+    OptionGroup,
     collected,
     count,
     file_path,
     given,
-    parser_of,
+    option,
     refuse,
+    report_option,
     size,
     tick,
     unwritable,
     unwritable_report,
 )
+from crowd_demo.config.resources import about, list_configs, list_tours
 
 if TYPE_CHECKING:
     from crowd_demo.app.recording.format import Script
@@ -34,49 +36,7 @@ if TYPE_CHECKING:
     from crowd_demo.config.loader import Override
     from crowd_demo.config.model import Config
 
-LISTED = "\n".join(f"  {name:10}{about}" for name, (_, about) in COMMANDS.items())
-ABOUT = f"""\
-An interactive crowd in which every data-oriented optimisation is a switch: flip it with a hotkey, see what it costs, what it
-buys and that the crowd did not change. F1 shows all keys.
-
-commands (crowd-demo COMMAND --help says more):
-{LISTED}"""
-REPLAY_ABOUT = "Make a recorded run again, and compare its state hashes: exit code 0 if they are the same, 1 if they part."
-
-
-def _parser() -> Parser:
-    from crowd_demo.config.resources import list_tours
-
-    made = Parser(prog="crowd-demo", allow_abbrev=False, usage="crowd-demo [COMMAND] [OPTION ...]", description=ABOUT,
-                  formatter_class=argparse.RawDescriptionHelpFormatter)
-    what = made.add_argument_group("what to run")
-    what.add_argument("--config", metavar="NAME|PATH", type=given,
-                      help=f"a path, a file of ./configs, or a shipped name (default: {DEFAULT_CONFIG})")
-    what.add_argument("--load", metavar="FILE.crowd", type=file_path, help="start from a saved crowd, with its configuration")
-    what.add_argument("--tour", metavar="NAME|PATH", type=given,
-                      help="a tour with its configuration: " + ", ".join(list_tours()))
-    what.add_argument("--set", metavar="KEY.PATH=VALUE", action="append", default=[], dest="overrides",
-                      help="replace a value of the configuration; may be given several times")
-    what.add_argument("--seed", metavar="N", help="the same seed gives the same crowd")
-    what.add_argument("--threads", metavar="N|auto", help="threads that share the work, 1 to 64")
-    what.add_argument("--size", metavar="WxH", type=size, help="size of the window in pixels, such as 1280x720")
-    what.add_argument("--fullscreen", action="store_true", help="start in full screen")
-    how = made.add_argument_group("how to run")
-    how.add_argument("--headless", action="store_true", help="no window, and as fast as it goes")
-    how.add_argument("--frames", metavar="N", type=count, help="stop after so many frames")
-    how.add_argument("--no-render", action="store_false", dest="render", help="with --headless: no picture either")
-    how.add_argument("--screenshot", metavar="PATH.png", type=file_path, help="save the last frame")
-    how.add_argument("--report", metavar="PATH.json|-", type=file_path, help="write times, counters and the state's hash")
-    how.add_argument("--record", metavar="FILE.replay", type=file_path, help="record the run, for crowd-demo replay")
-    how.add_argument("--trace", metavar="FILE.json", type=file_path,
-                     help="write the run as a Chrome trace, for ui.perfetto.dev")
-    show = made.add_argument_group("instead of running").add_mutually_exclusive_group()
-    show.add_argument("--list-configs", action="store_true", help="the shipped configurations")
-    show.add_argument("--list-keys", action="store_true", help="the keys and what they do")
-    show.add_argument("--print-config", action="store_true", help="the effective configuration as YAML")
-    show.add_argument("--print-schema", action="store_true", help="the JSON schema of configurations")
-    show.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
-    return made
+HEADLESS = option("--headless", action="store_true", help="no window, and as fast as it goes")
 
 
 def _read(args: argparse.Namespace) -> tuple[Config, Save | None] | None:
@@ -98,33 +58,31 @@ def _read(args: argparse.Namespace) -> tuple[Config, Save | None] | None:
 
 def _mistakes(args: argparse.Namespace) -> Iterator[str]:
     """Mistakes that argparse does not find: contradicting options, and files that cannot be written."""
-    if args.load and args.config:
-        yield "--config: not with --load, which brings its own configuration"
-    if args.tour and (args.config or args.load):
-        yield f"--tour: not with {'--config' if args.config else '--load'}, for a tour brings its own configuration"
-    if args.tour and not args.render:
-        yield "--no-render: not with --tour, which also measures the picture"
-    if not args.render and not args.headless:
-        yield "--no-render: only with --headless, for a window shows a picture"
-    if not args.render and args.screenshot:
-        yield "--screenshot: there is no picture to save with --no-render"
+    other = "--config" if args.config else "--load"
+    contradictions = (
+        (args.load and args.config, "--config: not with --load, which brings its own configuration"),
+        (args.tour and (args.config or args.load), f"--tour: not with {other}, for a tour brings its own configuration"),
+        (args.tour and not args.render, "--no-render: not with --tour, which also measures the picture"),
+        (not args.render and not args.headless, "--no-render: only with --headless, for a window shows a picture"),
+        (not args.render and args.screenshot, "--screenshot: there is no picture to save with --no-render"))
+    yield from (text for wrong, text in contradictions if wrong)
     if args.screenshot:
         mistakes = list(unwritable("--screenshot", args.screenshot))
         if args.screenshot.suffix.lower() != ".png" and (mistakes or not is_special(args.screenshot)):
             yield f"--screenshot: must end in .png, not {str(args.screenshot)!r}"
         yield from mistakes
-    for option, path in (("--record", args.record), ("--trace", args.trace)):
+    for name, path in (("--record", args.record), ("--trace", args.trace)):
         if path:
-            mistakes = list(unwritable(option, path))
-            yield from mistakes or ([f"{option}: {path} is no regular file"] if is_special(path) else [])
+            mistakes = list(unwritable(name, path))
+            yield from mistakes or ([f"{name}: {path} is no regular file"] if is_special(path) else [])
     yield from unwritable_report(args)
 
 
 def config_of(args: argparse.Namespace) -> Config:
-    from crowd_demo.config.loader import Source, parse_overrides
+    from crowd_demo.config.loader import ReadConfig, parse_overrides
 
     overrides = [*parse_overrides(args.overrides, "--set"), *_shortcuts(args)]
-    return Source.read(args.config or DEFAULT_CONFIG, overrides).config
+    return ReadConfig.read(args.config or DEFAULT_CONFIG, overrides).config
 
 
 def saved_of(args: argparse.Namespace) -> Save:
@@ -138,8 +96,8 @@ def saved_of(args: argparse.Namespace) -> Save:
 
 def _shortcuts(args: argparse.Namespace) -> Iterator[Override]:
     """Options that set keys of the configuration; they override --set."""
-    from crowd_demo.config.loader import Location, Override
-    from crowd_demo.config.yaml12 import scalar
+    from crowd_demo.config.loader import Override
+    from crowd_demo.config.yaml12 import Location, scalar
 
     if args.seed is not None:
         yield Override(Location("--seed"), ("seed",), scalar(args.seed))
@@ -154,11 +112,15 @@ def _shortcuts(args: argparse.Namespace) -> Iterator[Override]:
 
 def _run(args: argparse.Namespace, read: tuple[Config, Save | None] | None) -> int:
     if read is None:
-        print(_schema() if args.print_schema else "\n".join(_configs()))
+        from crowd_demo.config.model import Config
+
+        print(json.dumps(Config.model_json_schema(), indent=2) if args.print_schema else "\n".join(_configs()))
         return FINE
     config, saved = read
     if args.list_keys or args.print_config:
-        print("\n".join(_keys(config)) if args.list_keys else _yaml(config))
+        from crowd_demo.config.yaml12 import dump
+
+        print("\n".join(_keys(config)) if args.list_keys else dump(config.model_dump(mode="json")).removesuffix("\n"))
         return FINE
     from crowd_demo.app.main import run
 
@@ -170,8 +132,6 @@ def _run(args: argparse.Namespace, read: tuple[Config, Save | None] | None) -> i
 # --- what only prints ------------------------------------------------------------------------------------------------
 
 def _configs() -> Iterator[str]:
-    from crowd_demo.config.resources import about, list_configs
-
     found = list_configs()
     wide = max(map(len, found))
     for name, path in found.items():
@@ -187,29 +147,7 @@ def _keys(config: Config) -> Iterator[str]:
             yield f"  {' '.join(keys_of(config.keys, action)) or '-':13} {action:18} {ACTIONS[action].what}"
 
 
-def _yaml(config: Config) -> str:
-    from crowd_demo.config.yaml12 import dump
-
-    return dump(config.model_dump(mode="json")).removesuffix("\n")
-
-
-def _schema() -> str:
-    from crowd_demo.config.model import Config
-
-    return json.dumps(Config.model_json_schema(), indent=2)
-
-
 # --- a replay --------------------------------------------------------------------------------------------------------
-
-def _replay_parser() -> Parser:
-    made = parser_of("replay", REPLAY_ABOUT)
-    made.add_argument("recording", metavar="FILE", type=file_path, help="what --record or a key has written")
-    made.add_argument("--headless", action="store_true", help="no window, and as fast as it goes")
-    made.add_argument("--report", metavar="PATH.json|-", type=file_path, help="write times, counters, and how the replay went")
-    made.add_argument("--from", metavar="TICK", type=tick, default=0, dest="start_at",
-                      help="show and compare nothing before this tick")
-    return made
-
 
 def _read_replay(args: argparse.Namespace) -> Script | None:
     from crowd_demo.app.recording.format import read_recording
@@ -229,5 +167,50 @@ def _replay(args: argparse.Namespace, script: Script) -> int:
         args.headless, render=not args.headless, report=args.report, replay=script, replay_from=args.start_at))
 
 
-RUN = Command(_parser, _run, _read)
-REPLAY = Command(_replay_parser, _replay, _read_replay)
+# --- the commands ----------------------------------------------------------------------------------------------------
+
+RUN = Command(
+    _run, _read, about="""\
+An interactive crowd in which every data-oriented optimisation is a switch: flip it with a hotkey, see what it costs, what it
+buys and that the crowd did not change. F1 shows all keys.
+
+commands (crowd-demo COMMAND --help says more):
+""" + "\n".join(f"  {name:10}{about}" for name, (_, about) in COMMANDS.items()),
+    options=[
+        OptionGroup(title="what to run", options=[
+            option("--config", metavar="NAME|PATH", type=given,
+                   help=f"a path, a file of ./configs, or a shipped name (default: {DEFAULT_CONFIG})"),
+            option("--load", metavar="FILE.crowd", type=file_path, help="start from a saved crowd, with its configuration"),
+            option("--tour", metavar="NAME|PATH", type=given,
+                   help="a tour with its configuration: " + ", ".join(list_tours())),
+            option("--set", metavar="KEY.PATH=VALUE", action="append", default=[], dest="overrides",
+                   help="replace a value of the configuration; may be given several times"),
+            option("--seed", metavar="N", help="the same seed gives the same crowd"),
+            option("--threads", metavar="N|auto", help="threads that share the work, 1 to 64"),
+            option("--size", metavar="WxH", type=size, help="size of the window in pixels, such as 1280x720"),
+            option("--fullscreen", action="store_true", help="start in full screen")]),
+        OptionGroup(title="how to run", options=[
+            HEADLESS,
+            option("--frames", metavar="N", type=count, help="stop after so many frames"),
+            option("--no-render", action="store_false", dest="render", help="with --headless: no picture either"),
+            option("--screenshot", metavar="PATH.png", type=file_path, help="save the last frame"),
+            report_option("times, counters and the state's hash"),
+            option("--record", metavar="FILE.replay", type=file_path, help="record the run, for crowd-demo replay"),
+            option("--trace", metavar="FILE.json", type=file_path,
+                   help="write the run as a Chrome trace, for ui.perfetto.dev")]),
+        OptionGroup(title="instead of running", exclusive=True, options=[
+            option("--list-configs", action="store_true", help="the shipped configurations"),
+            option("--list-keys", action="store_true", help="the keys and what they do"),
+            option("--print-config", action="store_true", help="the effective configuration as YAML"),
+            option("--print-schema", action="store_true", help="the JSON schema of configurations"),
+            option("--version", action="version", version=f"%(prog)s {__version__}")])])
+
+REPLAY = Command(
+    _replay, _read_replay,
+    about="Make a recorded run again, and compare its state hashes: exit code 0 if they are the same, 1 if they part.",
+    options=[
+        option("recording", metavar="FILE", type=file_path, help="what --record or a key has written"),
+        HEADLESS,
+        report_option("times, counters, and how the replay went"),
+        option("--from", metavar="TICK", type=tick, default=0, dest="start_at",
+               help="show and compare nothing before this tick")])

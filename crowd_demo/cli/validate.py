@@ -9,33 +9,22 @@ from typing import TYPE_CHECKING
 
 from crowd_demo.app.process.quitting import FAILED, FINE
 from crowd_demo.app.process.streams import STDOUT
-from crowd_demo.cli.arguments import Command, Parser, add_report, file_path, parser_of, refuse, unwritable_report
-from crowd_demo.cli.measuring import InTerminal, kernels, show
+from crowd_demo.cli.arguments import (
+    NO_TABLE,
+    Command,
+    file_path,
+    has_matplotlib,
+    option,
+    refuse,
+    report_option,
+    unwritable_report,
+)
+from crowd_demo.cli.measuring import Tell, kernels, show, watched
 
 if TYPE_CHECKING:
     from crowd_demo.lab.validate.validation import Validation
 
-ABOUT = """\
-Let people walk the scenes of the literature (corridors, bottlenecks, doors, ...) and hold what is measured of them against
-what is expected: a table with a verdict for each number. All experiments in full also make docs/validation.md.
-
-With the extra `validation` (pip install "crowd-demo[validation]") PedPy measures the same trajectories, and pictures are
-drawn; where JuPedSim is installed (pip install jupedsim) its people walk the same scenes. The exit code is 1 if something
-could not be computed, and with --strict also if one of this program's models fails a number. Ctrl-C prints what was found so
-far."""
 DOCS = Path("docs")
-
-
-def _parser() -> Parser:
-    made = parser_of("validate", ABOUT, "crowd-demo validate --list names the experiments")
-    made.add_argument("names", metavar="EXPERIMENT", nargs="*", default=[], help="only these (default: all)")
-    made.add_argument("--list", action="store_true", help="list the experiments")
-    made.add_argument("--short", action="store_true", help="smaller scenes, seconds each")
-    made.add_argument("--strict", action="store_true", help="exit code 1 also if a number fails")
-    made.add_argument("--out", metavar="DIR", type=file_path, help="write validation.md and its pictures there (default: docs,"
-                      " where there is such a folder and all experiments run in full)")
-    add_report(made, "all that was measured")
-    return made
 
 
 def _read(args: argparse.Namespace) -> None:
@@ -52,33 +41,21 @@ def _mistakes(args: argparse.Namespace) -> Iterator[str]:
             yield f"validate: unknown experiment {name!r}{close_to(name, EXPERIMENTS)}; there are {', '.join(EXPERIMENTS)}"
     if args.out and args.out.exists() and not args.out.is_dir():
         yield f"--out: {args.out} is no folder"
-    if args.out and not plots_can_be_drawn():
+    if args.out and not has_matplotlib():
         yield '--out: its pictures need matplotlib: pip install "crowd-demo[validation]"'
     yield from unwritable_report(args)
 
 
-def experiment_of(running: InTerminal[Validation], args: argparse.Namespace) -> Validation:
+def experiment_of(tell: Tell, args: argparse.Namespace) -> Validation:
     from crowd_demo.config.model import Config
 
-    compile_for = kernels(Config.model_validate({}), running, render=False)
+    compile_for = kernels(Config.model_validate({}), tell, render=False)
     from crowd_demo.lab.validate.experiments import EXPERIMENTS
-    from crowd_demo.lab.validate.other_programs import jupedsim_walkers, pedpy_measures
     from crowd_demo.lab.validate.validation import MODELS, Validation
+    from crowd_demo.lab.validate.walkers import jupedsim_walkers, pedpy_measures
 
     chosen = [EXPERIMENTS[name] for name in dict.fromkeys(args.names)] or list(EXPERIMENTS.values())
     return Validation(chosen, [*MODELS, *jupedsim_walkers()], args.short, compile_for, pedpy_measures())
-
-
-def plots_can_be_drawn() -> bool:
-    from importlib.util import find_spec
-
-    return find_spec("matplotlib") is not None
-
-
-def folder_of(args: argparse.Namespace) -> Path | None:
-    """Where the page goes."""
-    whole = not args.names and not args.short and DOCS.is_dir() and plots_can_be_drawn()
-    return args.out or (DOCS if whole else None)
 
 
 def _run(args: argparse.Namespace, _: None) -> int:
@@ -87,24 +64,39 @@ def _run(args: argparse.Namespace, _: None) -> int:
 
         print(*(f"{experiment.name:12} {experiment.title}" for experiment in EXPERIMENTS.values()), sep="\n")
         return FINE
-    running = InTerminal("validate", lambda running: experiment_of(running, args))
-    code = running.watch()
-    return _concluded(running.experiment, args, code) if running.experiment else code
+    return watched("validate", lambda tell: experiment_of(tell, args), lambda validation: _concluded(validation, args))
 
 
-def _concluded(validation: Validation, args: argparse.Namespace, code: int) -> int:
-    from crowd_demo.lab.validate.results import as_data, terminal, write_page
-    from crowd_demo.measure.record import header
+def _concluded(validation: Validation, args: argparse.Namespace) -> int:
+    from crowd_demo.lab.validate.validation import as_data, terminal, write_page
+    from crowd_demo.measure.experiment import header
 
     record = {**header("validation"), "complete": validation.done, "short": args.short, "experiments": as_data(validation)}
     written = show(terminal(validation) or "nothing was measured", record, args.report)
-    folder = folder_of(args)
-    if folder and not code:
+    whole = not args.names and not args.short and DOCS.is_dir() and has_matplotlib()
+    folder = args.out or (DOCS if whole else None)
+    if folder and validation.done:
         write_page(validation, folder)
         if args.report != STDOUT:
             print(f"\n{folder / 'validation.md'} written")
     errors = any(result.errors for result in validation.results)
-    return code or written or (FAILED if errors or (args.strict and validation.failed) else FINE)
+    return written or (FAILED if errors or (args.strict and validation.failed) else FINE)
 
 
-VALIDATE = Command(_parser, _run, _read)
+VALIDATE = Command(
+    _run, _read, epilog="crowd-demo validate --list names the experiments", about="""\
+Let people walk the scenes of the literature (corridors, bottlenecks, doors, ...) and hold what is measured of them against
+what is expected: a table with a verdict for each number. All experiments in full also make docs/validation.md.
+
+With the extra `validation` (pip install "crowd-demo[validation]") PedPy measures the same trajectories, and pictures are
+drawn; where JuPedSim is installed (pip install jupedsim) its people walk the same scenes. The exit code is 1 if something
+could not be computed, and with --strict also if one of this program's models fails a number. Ctrl-C prints what was found so
+far.""",
+    options=[
+        option("names", metavar="EXPERIMENT", nargs="*", default=[], help="only these (default: all)"),
+        option("--list", action="store_true", help="list the experiments"),
+        option("--short", action="store_true", help="smaller scenes, seconds each"),
+        option("--strict", action="store_true", help="exit code 1 also if a number fails"),
+        option("--out", metavar="DIR", type=file_path, help="write validation.md and its pictures there (default: docs,"
+               " where there is such a folder and all experiments run in full)"),
+        report_option(f"all that was measured{NO_TABLE}")])

@@ -1,6 +1,6 @@
 """Every number of the program's own behaviours. `docs/model.md` has the formulas in which they stand.
 
-Lengths are world units: one unit is one pixel at zoom 1, and 26 of them are a metre for people (metres.py). Zero is legal
+Lengths are world units: one unit is one pixel at zoom 1, and 26 of them are a metre for people. Zero is legal
 for every radius, speed and weight.
 """
 
@@ -10,24 +10,18 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from crowd_demo.config.metres import Area, Length, Speed
-from crowd_demo.config.section import Problem, Section, Whole, number, refuse
+from crowd_demo.config.section import Area, Length, Problem, Section, Speed, Whole, number, refuse
 
 LENGTH = "world units"
 SPEED = "world units a second"
 FORCE = "world units / s^2"
 
 
-def _in_order(section: Section, low: str, high: str) -> None:
-    """Raise ValidationError if the least value is above the greatest; it names the one that the user gave."""
-    least, greatest = getattr(section, low), getattr(section, high)
-    if least > greatest:
-        blamed = low if low in section.model_fields_set else high
-        refuse(section, Problem((blamed,), least, f"{low} ({least:g}) must not be above {high} ({greatest:g})"))
-
-
 class BehaviourSettings(Section):
-    """What every behaviour has: how many neighbours of an agent the technique `neighbour_limit` keeps."""
+    """What every behaviour has: how many neighbours of an agent the technique `neighbour_limit` keeps.
+
+    A key that ends in `_min` must not be above the one that ends in `_max` instead.
+    """
 
     limit_scanned: Whole = number(48, 0, 65_536, "agents", "first: scan at most so many others")
     limit_kept: Whole = number(10, 0, 64, "neighbours", "first and nearest: keep at most so many")
@@ -37,25 +31,25 @@ class BehaviourSettings(Section):
         return 0
 
 
-class Paced(BehaviourSettings):
-    """A behaviour whose agents draw a preferred speed between two bounds."""
-
-    speed_min: float = number(60, 0, 10_000, SPEED, "slowest preferred speed")
-    speed_max: float = number(120, 0, 10_000, SPEED, "fastest preferred speed")
-
     @model_validator(mode="after")
-    def _speeds_in_order(self) -> Self:
-        _in_order(self, "speed_min", "speed_max")
+    def _pairs_in_order(self) -> Self:
+        """Raise ValidationError if the least value of a pair is above the greatest; it names the one that the user gave."""
+        for low in type(self).model_fields:
+            high = low.replace("_min", "_max")
+            least, greatest = getattr(self, low), getattr(self, high, None)
+            if low != high and greatest is not None and least > greatest:
+                blamed = low if low in self.model_fields_set else high
+                refuse(self, Problem((blamed,), least, f"{low} ({least:g}) must not be above {high} ({greatest:g})"))
         return self
 
 
-class PeopleSettings(Paced):
+class PeopleSettings(BehaviourSettings):
     """People who walk to a goal, wait there, and choose another; they keep apart and slide along walls."""
 
-    radius: Length = number(40, 0, 4096, LENGTH, "avoidance: others nearer than this push")
-    body: Length = number(6, 0, 1024, LENGTH, "radius of a body: kept clear of walls and, by contact, of other bodies")
     speed_min: Speed = number(11.4, 0, 10_000, SPEED, "slowest preferred speed")
     speed_max: Speed = number(58.3, 0, 10_000, SPEED, "fastest preferred speed")
+    radius: Length = number(40, 0, 4096, LENGTH, "avoidance: others nearer than this push")
+    body: Length = number(6, 0, 1024, LENGTH, "radius of a body: kept clear of walls and, by contact, of other bodies")
     speed_draws: Whole = number(4, 1, 16, "draws", "preferred speeds are means of so many; 1: all speeds are as frequent")
     wait_s: float = number(30, 0, 3600, "seconds", "pause at a goal")
     stuck_s: float = number(1.5, 0, 3600, "seconds", "without progress for so long an agent counts as stuck")
@@ -95,9 +89,11 @@ class PeopleSettings(Paced):
         return self
 
 
-class FlockSettings(Paced):
+class FlockSettings(BehaviourSettings):
     """Birds that align, cohere and separate, and turn away from edges and walls."""
 
+    speed_min: float = number(60, 0, 10_000, SPEED, "slowest preferred speed")
+    speed_max: float = number(120, 0, 10_000, SPEED, "fastest preferred speed")
     follow: Literal["radius", "nearest"] = Field("radius", description="whom a bird follows: all in sight, or its nearest")
     follow_nearest: Whole = number(7, 1, 64, "neighbours", "follow nearest: so many of those in sight")
     blind: float = number(90, 0, 180, "degrees", "blind angle behind a bird, in which it follows nobody")
@@ -129,11 +125,6 @@ class HuntSettings(FlockSettings):
     fear: float = number(120, 0, 4096, LENGTH, "predators nearer than this are fled from")
     flee: float = number(8, 0, 10_000, "1/s^2", "push away from a predator, by how far it would have to be")
 
-    @model_validator(mode="after")
-    def _predators_speeds_in_order(self) -> Self:
-        _in_order(self, "predator_speed_min", "predator_speed_max")
-        return self
-
 
 class CratesSettings(BehaviourSettings):
     """Squares of many sizes that drift in whirling water and push each other apart."""
@@ -147,8 +138,3 @@ class CratesSettings(BehaviourSettings):
     flow: float = number(60, 0, 10_000, SPEED, "of the water between two whirls")
     whirls: Whole = number(3, 1, 64, "whirls", "side by side, each way")
     speed_max: float = number(200, 0, 10_000, SPEED, "fastest a crate moves")
-
-    @model_validator(mode="after")
-    def _sizes_in_order(self) -> Self:
-        _in_order(self, "half_min", "half_max")
-        return self

@@ -17,35 +17,11 @@ from crowd_demo.config.explain import explain
 from crowd_demo.config.memory import too_large
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import find_config, find_map, list_maps
+from crowd_demo.config.yaml12 import KeyPath, Location, Mistake
 from crowd_demo.registry.renames import current_path, rename_keys
-from crowd_demo.registry.texts import printable
 
-KeyPath = yaml12.KeyPath
 MOST_LINES = 20  # that list mistakes
 _MISSING = object()
-
-
-class Location(NamedTuple):
-    """Where a value was given: a line of a file, the n-th `--set`, or (line 0) an option by its name."""
-
-    origin: str
-    line: int = 0
-
-    def __str__(self) -> str:
-        return f"{self.origin}:{self.line}" if self.line else self.origin
-
-
-class Mistake(NamedTuple):
-    """A mistake that is shown to the user as one line; characters that cannot be printed are escaped."""
-
-    location: Location
-    path: KeyPath
-    text: str
-
-    def __str__(self) -> str:
-        path = ".".join(str(key) or "?" for key in self.path) or ("file" if self.location.line else "")
-        line = f"{self.location}: {path if len(path) <= 80 else path[:76] + ' ...'}: " if path else f"{self.location}: "
-        return printable(line + self.text)
 
 
 class ConfigError(ValueError):
@@ -73,7 +49,7 @@ def load_config(name_or_path: str | Path, overrides: Mapping[str, object] | Iter
     `overrides` are `"key.path=value"` texts, the value a YAML scalar, or a mapping, nested or with dotted keys.
     Raises ConfigError with every mistake.
     """
-    return Source.read(name_or_path, as_overrides(overrides)).config
+    return ReadConfig.read(name_or_path, as_overrides(overrides)).config
 
 
 def as_overrides(overrides: Mapping[str, object] | Iterable[str]) -> list[Override]:
@@ -101,14 +77,14 @@ def parse_overrides(texts: Iterable[str], origin: str) -> list[Override]:
     return overrides
 
 
-class Source(NamedTuple):
+class ReadConfig(NamedTuple):
     """A configuration, and where its values came from."""
 
     config: Config
     locations: dict[KeyPath, Location]  # by present names
 
     @classmethod
-    def read(cls, name_or_path: str | Path, overrides: Iterable[Override] = ()) -> Source:
+    def read(cls, name_or_path: str | Path, overrides: Iterable[Override] = ()) -> ReadConfig:
         """Raises ConfigError with every mistake of the file and of the overrides."""
         path, data, locations, mistakes = read_keys(name_or_path, find_config)
         for override in overrides:
@@ -120,7 +96,7 @@ class Source(NamedTuple):
         return cls(config, locations)
 
     @classmethod
-    def of(cls, data: dict[str, object], origin: str, overrides: Iterable[Override] = ()) -> Source:
+    def of(cls, data: dict[str, object], origin: str, overrides: Iterable[Override] = ()) -> ReadConfig:
         """The same for a whole configuration that the program wrote; its mistakes name the origin."""
         locations: dict[KeyPath, Location] = {(): Location(origin)}
         twice = list(rename_keys(data))
@@ -138,32 +114,24 @@ class Source(NamedTuple):
         return ConfigError(Mistake(location_of(self.locations, key), key, text) for key in keys)
 
 
-class Read(NamedTuple):
-    """A file's keys and values, where each stands, and the mistakes that did not stop the reader."""
+def read_keys(name: str | Path, find: Callable[[str | Path], Path]) -> tuple[
+        Path, dict[str, object], dict[KeyPath, Location], list[Mistake]]:
+    """Read the file that `find` finds; return its path, its data, where each key stands, and what did not stop the reader.
 
-    path: Path
-    data: dict[str, object]
-    locations: dict[KeyPath, Location]
-    mistakes: list[Mistake]
-
-
-def read_keys(name: str | Path, find: Callable[[str | Path], Path]) -> Read:
-    """Read the file that `find` finds. Raises ConfigError for one that cannot be read, or is no lines of key: value."""
+    Raises ConfigError for a file that cannot be read, or is no lines of key: value.
+    """
     try:
         path = find(name)
     except ValueError as error:
         raise ConfigError([Mistake(Location(str(name) or "''"), (), str(error))]) from None
     try:
-        document = yaml12.read_file(path)
+        data, locations, mistakes = yaml12.read_file(path)
     except yaml12.UnreadableError as error:
-        raise ConfigError([Mistake(Location(str(path), line), key, text) for line, key, text in error.mistakes]) from None
-    if not isinstance(document.data, dict):
+        raise ConfigError(error.mistakes) from None
+    if not isinstance(data, dict):
         raise ConfigError([Mistake(Location(str(path), 1), (), "must be lines of key: value")])
-    locations = {key: Location(str(path), line) for key, line in document.lines.items()}
-    mistakes = [Mistake(Location(str(path), line), key, text) for line, key, text in document.mistakes]
-    mistakes += [Mistake(location_of(locations, key), key, text) for key, text in rename_keys(document.data)]
-    locations = {current_path(key): location for key, location in locations.items()}
-    return Read(path, document.data, locations, mistakes)
+    mistakes += [Mistake(location_of(locations, key), key, text) for key, text in rename_keys(data)]
+    return path, data, {current_path(key): location for key, location in locations.items()}, mistakes
 
 
 def _validate(data: dict[str, object], folder: Path) -> tuple[Config | None, list[tuple[KeyPath, str]]]:

@@ -10,24 +10,38 @@ A `.map` file is the MovingAI benchmark's format (https://movingai.com/benchmark
     @0.W
     ...G
 
-`.` is floor, `G` grass, `S` swamp, `W` water, `@ O T` are walls; people walk on all but walls and water. An extension of
-the format: a digit or a lowercase letter is floor that belongs to destination 0-9 or 10-35 (a-z); the tiles of a
-destination touch each other. The line `type` may be missing. Lines end in LF or CRLF. PNG maps are described in
-`images.py`. O(tiles), without kernels.
+`.` is floor, `G` grass, `S` swamp, `W` water, `@ O T` are walls; people walk on all but walls and water. An extension
+of the format: a digit or a lowercase letter is floor that belongs to destination 0-9 or 10-35 (a-z); the tiles of a
+destination touch each other. The line `type` may be missing. Lines end in LF or CRLF.
+
+In a PNG a pixel is a tile, and its three channels, 0-255, decide which. If one exceeds both others by 64 or more, red
+is a destination (red pixels that touch form one, numbered in reading order), green is grass, blue is water. Any other
+pixel counts as grey: a wall if the mean of its channels is below 128, else floor. Pixels less than half opaque are
+floor.
+
+O(tiles), without kernels. pygame is imported for PNGs alone, and opens no display.
 """
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_demo.config.files import read_bounded
-from crowd_demo.config.map_data import FLOOR, GRASS, SWAMP, WALL, WATER, MapData, MapError, check_size, label_marks
+from crowd_demo.config.reading import quiet_libraries, read_bounded
 
+if TYPE_CHECKING:
+    import pygame
+
+FLOOR, WALL, WATER, SWAMP, GRASS = range(5)
+MAX_SIDE = 2048  # tiles; a flow field of the largest map takes 4 MB
+MAX_DESTINATIONS = 64
 MAX_BYTES = 8 << 20  # of any map file: the largest grid with CRLF has 4.2 MB
+COLOURED = 64  # how far a channel exceeds the others before it counts as a colour
+DARK = 128  # mean of the channels below which a grey is a wall
 
 Value = TypeVar("Value", np.uint8, np.int16)
 
@@ -36,20 +50,37 @@ _KIND_OF = {".": FLOOR, "G": GRASS, "S": SWAMP, "W": WATER, "@": WALL, "O": WALL
             **dict.fromkeys(MARKS, FLOOR)}
 
 
+class MapError(ValueError):
+    """A map that cannot be used; the message is one line and begins with the file, and the line where there is one."""
+
+
+class MapData(NamedTuple):
+    """A map as read. Row 0 is the top, column 0 the left."""
+
+    kinds: NDArray[np.uint8]  # [H, W]: FLOOR, WALL, WATER, SWAMP or GRASS
+    marks: NDArray[np.int16]  # [H, W]: number of the destination that a tile belongs to, or -1
+    name: str
+
+
+def check_size(width: int, height: int, where: str) -> None:
+    """Raise MapError for a map that is empty or too large; its message begins with `where`."""
+    if min(width, height) < 1:
+        raise MapError(f"{where}: the map is empty ({width} x {height} tiles)")
+    if max(width, height) > MAX_SIDE:
+        raise MapError(f"{where}: {width} x {height} tiles are too many (at most {MAX_SIDE} x {MAX_SIDE})")
+
+
 def read_map(path: str | Path) -> MapData:
     """The map in a `.map` or `.png` file. Raises MapError."""
     path = Path(path)
     data = bytes_of(path)
-    if path.suffix.lower() == ".png":
-        from crowd_demo.config.images import parse_png  # imports pygame, which is slow, and few maps are pictures
-
-        found = parse_png(data, path)
-    else:
-        found = parse_octile(data, path)
+    found = parse_png(data, path) if path.suffix.lower() == ".png" else parse_octile(data, path)
     if not np.isin(found.kinds, (FLOOR, SWAMP, GRASS)).any():
         raise MapError(f"{path}: there is no tile to stand on")
     return found
 
+
+# --- grids -----------------------------------------------------------------------------------------------------------
 
 def parse_octile(data: bytes, path: Path) -> MapData:
     """The grid in the text of a `.map` file."""
@@ -128,3 +159,111 @@ def _translate(codes: NDArray[np.uint32], table: dict[str, int], values: NDArray
     for character, value in table.items():
         values[ord(character)] = value
     return values[codes]
+
+
+# --- pictures --------------------------------------------------------------------------------------------------------
+
+def parse_png(data: bytes, path: Path) -> MapData:
+    """The map in the bytes of a PNG. Raises MapError; imports pygame, but opens no display."""
+    size = png_size(data)
+    if not size:
+        raise MapError(f"{path}: not a PNG picture")
+    check_size(*size, str(path))
+    kinds, red = classify(_pixels(data, path))
+    marks = label_marks(red)
+    if marks.max() >= MAX_DESTINATIONS:
+        raise MapError(f"{path}: more than {MAX_DESTINATIONS} red areas (each is a destination)")
+    return MapData(kinds, marks, path.stem)
+
+
+def classify(rgba: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+    """(kinds uint8[H, W], red bool[H, W]) of a picture uint8[H, W, 4]."""
+    red, green, blue, alpha = np.moveaxis(rgba.astype(np.int16), 2, 0)
+    transparent = alpha < 128
+    is_red = ~transparent & (red - np.maximum(green, blue) >= COLOURED)
+    kinds = np.where(red + green + blue < 3 * DARK, WALL, FLOOR).astype(np.uint8)
+    kinds[green - np.maximum(red, blue) >= COLOURED] = GRASS
+    kinds[blue - np.maximum(red, green) >= COLOURED] = WATER
+    kinds[transparent | is_red] = FLOOR
+    return kinds, is_red
+
+
+def png_size(data: bytes) -> tuple[int, int] | None:
+    """Width and height of a PNG, as its header says, or None. Look before `unpacked`: a small file can hold a huge picture."""
+    if data[:8] != b"\x89PNG\r\n\x1a\n" or data[12:16] != b"IHDR":
+        return None
+    return int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big")
+
+
+def unpacked(data: bytes) -> pygame.Surface:
+    """The picture in the bytes of a PNG. Raises pygame.error."""
+    import pygame
+
+    with quiet_libraries():  # libpng prints its own lines
+        return pygame.image.load(io.BytesIO(data), ".png")
+
+
+def _pixels(data: bytes, path: Path) -> NDArray[np.uint8]:
+    import pygame
+
+    try:
+        image = unpacked(data)
+    except pygame.error as error:
+        raise MapError(f"{path}: cannot be read as a PNG ({error})") from None
+    width, height = image.get_size()
+    return np.frombuffer(pygame.image.tobytes(image, "RGBA"), np.uint8).reshape(height, width, 4)
+
+
+# --- areas that touch ------------------------------------------------------------------------------------------------
+
+def label_marks(marked: NDArray[np.bool_]) -> NDArray[np.int16]:
+    """`label_areas` of the first MAX_DESTINATIONS + 1 areas, and -1 elsewhere: more are a mistake anyway."""
+    areas = label_areas(marked)
+    return np.where(areas > MAX_DESTINATIONS, -1, areas).astype(np.int16)
+
+
+def label_areas(marked: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """Number the areas of touching tiles (8 neighbours) from 0 in reading order; -1 elsewhere, int32[H, W].
+
+    Works on runs, the stretches of marked tiles in a row, of which an area has fewer than tiles: O(tiles) to find them,
+    O(runs log(runs)) to join them.
+    """
+    begin, end = _runs(marked)
+    first = _first_runs(begin.size, *_touching(begin, end, marked.shape[1] + 1))
+    _, area = np.unique(first, return_inverse=True)  # an area is named after its first run, and runs are in reading order
+    labels = np.full(marked.shape, -1, np.int32)
+    labels[marked] = np.repeat(area.astype(np.int32), end - begin)
+    return labels
+
+
+def _runs(marked: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """(begin, end) of all runs in reading order, as numbers row * (W + 1) + column; the tile at `end` is outside."""
+    change = np.diff(marked.view(np.int8), axis=1, prepend=np.int8(0), append=np.int8(0))
+    return np.flatnonzero(change == 1).astype(np.int32), np.flatnonzero(change == -1).astype(np.int32)
+
+
+def _touching(begin: NDArray[np.int32], end: NDArray[np.int32], row: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """(above, below): the numbers of each two runs that touch; `row` is the distance from a row to the next."""
+    low = np.searchsorted(end, begin + np.int32(row)).astype(np.int32)
+    count = np.searchsorted(begin, end + np.int32(row), side="right").astype(np.int32) - low
+    above: NDArray[np.int32] = np.repeat(np.arange(begin.size, dtype=np.int32), count)
+    below: NDArray[np.int32] = np.repeat(low + count - np.cumsum(count, dtype=np.int32), count)
+    below += np.arange(below.size, dtype=np.int32)
+    return above, below
+
+
+def _first_runs(runs: int, above: NDArray[np.int32], below: NDArray[np.int32]) -> NDArray[np.int32]:
+    """For each run the least number of a run of its area.
+
+    All first runs found so far take the least one that they touch; then everybody follows the chains to their end.
+    Again, until no two touch; a few rounds (Liu and Tarjan 2019, "Simple concurrent labeling algorithms").
+    """
+    first = np.arange(runs, dtype=np.int32)
+    while above.size:
+        np.minimum.at(first, np.maximum(above, below), np.minimum(above, below))
+        while not np.array_equal(first, farther := first[first]):
+            first = farther
+        above, below = first[above], first[below]
+        apart = above != below
+        above, below = above[apart], below[apart]
+    return first

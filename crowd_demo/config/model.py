@@ -6,16 +6,15 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, create_model, model_validator
 
-from crowd_demo.config import metres
 from crowd_demo.config.behaviours import BehaviourSettings, CratesSettings, FlockSettings, HuntSettings, PeopleSettings
 from crowd_demo.config.keys import Keys
 from crowd_demo.config.optimizations import Optimizations
-from crowd_demo.config.places import Places
-from crowd_demo.config.section import WITHOUT_POINT, Problem, Section, Whole, number, refuse, section
+from crowd_demo.config.section import LENGTH, UNITS_A_METRE, WITHOUT_POINT, Problem, Section, Whole, number, refuse, section
 from crowd_demo.registry.behaviours import BEHAVIOURS
 from crowd_demo.registry.colours import COLOURS
 from crowd_demo.registry.entries import load
@@ -29,11 +28,13 @@ else:
     BehaviourName, ColourName, OverlayName = Literal[tuple(BEHAVIOURS)], Literal[tuple(COLOURS)], Literal[tuple(AT_FIRST)]
 
 MOST_AGENTS = 4_000_000
-Side = Annotated[float, Field(ge=0.1, le=65_536), metres.LENGTH]
+Side = Annotated[float, Field(ge=0.1, le=65_536), LENGTH]
 Coordinate = Annotated[float, Field(ge=-131_072, le=131_072)]
 Point = Annotated[tuple[Coordinate, Coordinate], Field(strict=False)]  # YAML gives a list
+Ends = Annotated[tuple[Coordinate, Coordinate, Coordinate, Coordinate], Field(strict=False)]  # YAML gives a list
 Zoom = Annotated[float, Field(ge=0.05, le=8)]
 Overlays = Annotated[tuple[OverlayName, ...], Field(strict=False)]  # YAML gives a list
+NAME = "[A-Za-z][A-Za-z0-9_-]{0,39}"
 HUD_MODES = ("full", "compact", "off")
 HudMode = Annotated[
     Literal["full", "compact", "off"],
@@ -144,6 +145,28 @@ class Cache(Section):
     size_kb: Literal["auto"] | Annotated[int, Field(ge=1, le=1_048_576), WITHOUT_POINT] = Field("auto", description=(
         "kilobytes (1 to 1048576); auto is this machine's first-level data cache"))
     ways: Whole = number(8, 1, 64, "lines", "lines in a set")
+
+
+class Places(Section):
+    """Where densities and flows are measured, in world units."""
+
+    areas: dict[str, Ends] = Field({}, description="rectangles by name, [left, top, right, bottom]")
+    lines: dict[str, Ends] = Field({}, description="lines by name, from [x, y, to x, y]")
+    metre: float = number(
+        UNITS_A_METRE, 0.001, 65_536, "world units", "length of a metre; densities are agents a square metre")
+
+    @model_validator(mode="after")
+    def _can_be_measured(self) -> Self:
+        """Raise ValidationError for a name that is none, an area without a size, and a line without a length."""
+        wrong = [Problem((kind, name), name, "a name must be a letter, then letters, digits, - and _: at most 40")
+                 for kind in ("areas", "lines") for name in getattr(self, kind) if not re.fullmatch(NAME, name)]
+        wrong += [Problem(("areas", name), area, "must be [left, top, right, bottom], with left < right and top < bottom")
+                 for name, area in self.areas.items() if not (area[0] < area[2] and area[1] < area[3])]
+        wrong += [Problem(("lines", name), line, "must have two different ends")
+                  for name, line in self.lines.items() if line[:2] == line[2:]]
+        if wrong:
+            refuse(self, *wrong)
+        return self
 
 
 class _Common(Section):

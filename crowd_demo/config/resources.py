@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from crowd_demo.config.explain import close_to
-from crowd_demo.config.files import read_bounded
+from crowd_demo.config.reading import read_bounded
 from crowd_demo.registry.plugins import installed
 from crowd_demo.registry.texts import printable
 

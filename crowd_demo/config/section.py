@@ -1,14 +1,30 @@
 """What all sections of the configuration share: frozen, closed to unknown keys, strict about types.
 
-`number` and `Whole` declare a number with its unit and range, so that the JSON schema documents what is checked.
+`number` and `Whole` declare a number with its unit and range, so that the JSON schema documents what is checked. A
+field of type `Length`, `Speed` or `Area` takes a number of world units, or text with metres: `"0.46 m"`, `"1.34 m/s"`,
+`"30 m2"`.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, NamedTuple, NoReturn
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
-from pydantic_core import InitErrorDetails, PydanticCustomError, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    model_validator,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError, ValidationError, core_schema
+
+UNITS_A_METRE = 26.0  # world units, for people: a body 12 units wide is 0.46 m
+NUMBER = r"[0-9]+(\.[0-9]+)?"
 
 
 class Section(BaseModel):
@@ -55,3 +71,53 @@ def refuse(section: Section, *problems: Problem) -> NoReturn:
     errors = [InitErrorDetails(type=PydanticCustomError("order", "{text}", {"text": problem.text}), loc=problem.path,
                                input=problem.value) for problem in problems]
     raise ValidationError.from_exception_data(type(section).__name__, errors)
+
+
+# --- metres ----------------------------------------------------------------------------------------------------------
+
+class InMetres(NamedTuple):
+    """Makes a float field take text in metres as well."""
+
+    suffix: str
+    units: float  # world units in one of it
+    example: str
+
+    def from_text(self, value: object) -> object:
+        """Return world units for text in metres; anything else as it is, for the field to judge."""
+        found = re.fullmatch(f"({NUMBER}) ?{re.escape(self.suffix)}", value) if isinstance(value, str) else None
+        return float(found[1]) * self.units if found else value
+
+    def __get_pydantic_core_schema__(self, source: type, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_before_validator_function(self.from_text, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        text = {"type": "string", "pattern": f"^{NUMBER} ?{re.escape(self.suffix)}$", "examples": [self.example]}
+        return {"anyOf": [handler(schema), text]}
+
+
+LENGTH = InMetres("m", UNITS_A_METRE, "0.46 m")
+Length = Annotated[float, LENGTH]
+Speed = Annotated[float, InMetres("m/s", UNITS_A_METRE, "1.34 m/s")]
+Area = Annotated[float, InMetres("m2", UNITS_A_METRE**2, "1.5 m2")]
+
+
+def metres(units: float) -> float:
+    """A length, or a speed in metres a second."""
+    return units / UNITS_A_METRE
+
+
+def per_square_metre(per_square_unit: float) -> float:
+    """A density."""
+    return per_square_unit * UNITS_A_METRE**2
+
+
+# --- what differs ----------------------------------------------------------------------------------------------------
+
+def differences(before: Mapping[str, object], after: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
+    """Yield (dotted path, value in `after`) of each value of two dumped configurations that is another one."""
+    for key, value in after.items():
+        old = before.get(key)
+        if isinstance(value, Mapping) and isinstance(old, Mapping):
+            yield from differences(old, value, f"{prefix}{key}.")
+        elif value != old:
+            yield f"{prefix}{key}", value

@@ -25,11 +25,12 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self
 from pydantic import BeforeValidator, Field, ValidationError, create_model, model_validator
 
 from crowd_demo.config.explain import close_to, explain
-from crowd_demo.config.loader import ConfigError, KeyPath, Location, Mistake, Override, Source, location_of, read_keys
+from crowd_demo.config.loader import ConfigError, Override, ReadConfig, location_of, read_keys
 from crowd_demo.config.model import MOST_AGENTS, CameraSettings, Config
 from crowd_demo.config.optimizations import field_of
 from crowd_demo.config.resources import find_tour
 from crowd_demo.config.section import Problem, Section, Whole, number, refuse, section
+from crowd_demo.config.yaml12 import KeyPath, Location, Mistake
 from crowd_demo.registry.renames import current_text
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 from crowd_demo.registry.texts import printable
@@ -50,7 +51,7 @@ NUMBERS = {
     "draw_factor": "how many times as long the picture took before",
     "draw_faster": "the same in words",
 }
-"""What may stand in {} in a tour's texts."""
+"""What may stand in {} in the texts of a tour."""
 
 BEFORE = "before"  # the mark of the numbers just before a step did what it does
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
@@ -89,7 +90,7 @@ class Actions(Section):
 
     @property
     def settings(self) -> Settings:
-        """What is given, by name."""
+        """The settings that the file gives, by name."""
         given = {name: getattr(self, name) for name in self.model_fields_set if name not in NO_SETTINGS}
         return given | {TECHNIQUE + path: getattr(self.set, path) for path in self.set.model_fields_set}
 
@@ -219,7 +220,7 @@ def load_tour(name_or_path: str | Path) -> Tour:
         raise ConfigError(mistakes)
     for key, name, agents in _opened(tour):
         try:
-            Source.read(name, [Override(Location(name), ("agents",), agents)] if agents else [])
+            ReadConfig.read(name, [Override(Location(name), ("agents",), agents)] if agents else [])
         except ConfigError as error:
             raise ConfigError([Mistake(location_of(locations, key), key, error.lines[0])]) from None
     return tour

@@ -16,7 +16,8 @@ from typing import NamedTuple, NoReturn
 
 import yaml
 
-from crowd_demo.config.files import read_bounded
+from crowd_demo.config.reading import read_bounded
+from crowd_demo.registry.texts import printable
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 16
@@ -36,19 +37,34 @@ FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
                    r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 
 
-class Mistake(NamedTuple):
-    """What is wrong with the value at `path`; `line` counts from 1."""
+class Location(NamedTuple):
+    """Where a value was given: a line of a file, the n-th `--set`, or (line 0) an option by its name."""
 
-    line: int
+    origin: str
+    line: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.origin}:{self.line}" if self.line else self.origin
+
+
+class Mistake(NamedTuple):
+    """A mistake that is shown to the user as one line; characters that cannot be printed are escaped."""
+
+    location: Location
     path: KeyPath
     text: str
 
+    def __str__(self) -> str:
+        path = ".".join(str(key) or "?" for key in self.path) or ("file" if self.location.line else "")
+        line = f"{self.location}: {path if len(path) <= 80 else path[:76] + ' ...'}: " if path else f"{self.location}: "
+        return printable(line + self.text)
+
 
 class Document(NamedTuple):
-    """Plain dicts, lists and scalars; the line of each key and list item; mistakes that did not stop the reader."""
+    """Plain dicts, lists and scalars; where each key and list item stands; mistakes that did not stop the reader."""
 
     data: object
-    lines: dict[KeyPath, int]
+    locations: dict[KeyPath, Location]
     mistakes: list[Mistake]
 
 
@@ -77,27 +93,28 @@ def read_file(path: Path) -> Document:
         raw = read_bounded(path, MAX_BYTES)
         if len(raw) > MAX_BYTES:
             raise ValueError(f"larger than {MAX_BYTES:,} bytes")
-        return read(raw.decode("utf-8-sig"))
+        return read(raw.decode("utf-8-sig"), str(path))
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        raise UnreadableError([Mistake(line, (), "not UTF-8 text")]) from None
+        raise UnreadableError([Mistake(Location(str(path), line), (), "not UTF-8 text")]) from None
     except (OSError, ValueError) as error:
         text = error.strerror or str(error) if isinstance(error, OSError) else str(error)
-        raise UnreadableError([Mistake(1, (), text)]) from None
+        raise UnreadableError([Mistake(Location(str(path), 1), (), text)]) from None
 
 
-def read(text: str) -> Document:
+def read(text: str, origin: str = "") -> Document:
     """Parse one document; an empty one is an empty mapping. Raises UnreadableError and nothing else."""
-    return _Reader(text).document()
+    return _EventReader(text, origin).document()
 
 
-class _Reader:
+class _EventReader:
     """One pass over the parser's events. These come lazily, so nothing is parsed after a value that is refused."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, origin: str) -> None:
+        self.origin = origin
         self.last = max(len(text) - 1, 0)  # index of the last character
         self.line_starts = [found.end() for found in LINE_END.finditer(text)]  # of all lines but the first
-        self.lines: dict[KeyPath, int] = {}
+        self.locations: dict[KeyPath, Location] = {}
         self.mistakes: list[Mistake] = []
         self.anchors: dict[str, Scalar] = {}
         self.values = 0
@@ -114,11 +131,11 @@ class _Reader:
         except yaml.YAMLError as error:
             raise UnreadableError([*self.mistakes, self._broken(error)]) from None
         except (ValueError, OverflowError):  # raised by PyYAML's scanner for an impossible escape or version
-            raise UnreadableError([*self.mistakes, Mistake(1, (), "not YAML: impossible number or escape")]) from None
-        return Document({} if data is None else data, self.lines, self.mistakes)
+            raise UnreadableError([*self.mistakes, self._mistake(1, (), "not YAML: impossible number or escape")]) from None
+        return Document({} if data is None else data, self.locations, self.mistakes)
 
     def _value(self, event: yaml.Event, path: KeyPath) -> object:
-        self.lines.setdefault(path, self._line(event))
+        self.locations.setdefault(path, Location(self.origin, self._line(event)))
         self.values += 1
         if self.values > MAX_VALUES:
             self._stop(event, (), f"more than {MAX_VALUES:,} values")
@@ -129,14 +146,11 @@ class _Reader:
         if isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent) and event.tag:
             self._stop(event, path, f"tags such as {event.tag[:40]} are not supported")
         if isinstance(event, yaml.ScalarEvent):
-            return self._scalar(event)
+            value = event.value if event.style else scalar(event.value)
+            if event.anchor:
+                self.anchors[event.anchor] = value
+            return value
         return self._mapping(path) if isinstance(event, yaml.MappingStartEvent) else self._sequence(path)
-
-    def _scalar(self, event: yaml.ScalarEvent) -> Scalar:
-        value = event.value if event.style else scalar(event.value)
-        if event.anchor:
-            self.anchors[event.anchor] = value
-        return value
 
     def _alias(self, event: yaml.AliasEvent, path: KeyPath) -> Scalar:
         if event.anchor not in self.anchors:
@@ -158,22 +172,25 @@ class _Reader:
             key, line = str(event.value), self._line(event)
             place = (*path, key)
             if key in items:
-                self.mistakes.append(Mistake(line, place, f"given twice, first on line {self.lines[place]}"))
+                self.mistakes.append(self._mistake(line, place, f"given twice, first on line {self.locations[place].line}"))
                 place = (*path, f"{key} again on line {line}")
-            self.lines.setdefault(place, line)
+            self.locations.setdefault(place, Location(self.origin, line))
             items.setdefault(key, self._value(next(self.events), place))
         return items
 
     def _stop(self, event: yaml.Event, path: KeyPath, text: str) -> NoReturn:
-        raise UnreadableError([*self.mistakes, Mistake(self._line(event), path, text)])
+        raise UnreadableError([*self.mistakes, self._mistake(self._line(event), path, text)])
+
+    def _mistake(self, line: int, path: KeyPath, text: str) -> Mistake:
+        return Mistake(Location(self.origin, line), path, text)
 
     def _broken(self, error: yaml.YAMLError) -> Mistake:
         if isinstance(error, yaml.reader.ReaderError):
-            return Mistake(self._line_at(error.position), (), "not YAML: a control character")
+            return self._mistake(self._line_at(error.position), (), "not YAML: a control character")
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         problem = ", ".join(part for part in (getattr(error, "context", None), getattr(error, "problem", None)) if part)
         line = self._line_at(mark.index if mark else 0)
-        return Mistake(line, (), "not YAML: " + " ".join((problem or str(error)).split()))
+        return self._mistake(line, (), "not YAML: " + " ".join((problem or str(error)).split()))
 
     def _line(self, event: yaml.Event) -> int:
         return self._line_at(event.start_mark.index) if event.start_mark else 1

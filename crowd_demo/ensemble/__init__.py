@@ -10,10 +10,10 @@
 Who does what:
 
     plan               what there is to do
-    job, measures      one run: its key, steps, measures, a row; and what an executor is
-    local, cluster     who carries it out
+    job, measures      one run: its key, steps, measures, a row
+    executors          who carries it out: processes of this machine, a cluster
     row_files          what is finished, on disk
-    table, plot        what comes of it
+    table              what comes of it, also as a picture
     running            all of it
 """
 
@@ -23,7 +23,7 @@ from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
 
-from crowd_demo.ensemble.job import ExecutorError
+from crowd_demo.ensemble.executors import ExecutorError
 from crowd_demo.ensemble.plan import Cell, Plan, make_plan
 from crowd_demo.ensemble.table import Table
 
@@ -43,7 +43,7 @@ def run(plan: Plan, out: str | Path, *, workers: int | None = None, scheduler: s
     from crowd_demo.ensemble.table import table_row
 
     folder = Path(out)
-    missing = look(plan, folder, again).missing
+    missing, _ = look(plan, folder, again)
     write_manifest(plan, folder)
     runs = {run.key: run for run in missing}
     with executor_of(plan, missing, workers, scheduler) as executor:
@@ -56,7 +56,6 @@ def run(plan: Plan, out: str | Path, *, workers: int | None = None, scheduler: s
 
 def table(plan: Plan, out: str | Path) -> Table:
     """Return the table of what the folder has, in the order of the plan. Raises OSError and ValueError as `run` does."""
-    from crowd_demo.ensemble.running import rows_of
-    from crowd_demo.ensemble.table import make_table
+    from crowd_demo.ensemble.running import table_of
 
-    return make_table(plan, rows_of(Path(out)).rows)
+    return table_of(plan, Path(out))

@@ -1,5 +1,4 @@
-"""One run, wherever it is carried out: its key, a `Job` that goes there as plain values, a `Row` that comes back, and what an
-`Executor` is, which does that for many.
+"""One run, wherever it is carried out: its key, a `Job` that goes there as plain values, a `RunRow` that comes back.
 
 The key says what the result depends on: what was asked for, and the code that makes it. Versions of libraries are no part of
 it: the state hash does not depend on these, and that is tested whenever two machines make the same run.
@@ -14,10 +13,10 @@ import platform
 import socket
 import threading
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Annotated, NamedTuple, Protocol
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -30,11 +29,10 @@ from crowd_demo.sim.snapshot import LOOKS, PACE
 
 MAKERS = ("compute", "config", "ensemble", "measure", "registry", "sim")  # folders whose code may decide the result
 UNREAD = (LOOKS | {"seed", "map"}) - {"optimizations", "measure"}
-MOST_DEATHS = 3  # of workers in one run, which is then taken to be the reason
 ONE_RUN = threading.Lock()  # kernels are called from one thread at a time; a Dask worker may have several
 
 
-class Job(NamedTuple):
+class Job(BaseModel):
     """What a worker needs to know, in texts and numbers."""
 
     key: str
@@ -44,17 +42,8 @@ class Job(NamedTuple):
     measures: tuple[str, ...]
     code: str  # fingerprint that the worker's program must have
 
-    def text(self) -> str:
-        """As a line."""
-        return json.dumps(self)
 
-    @classmethod
-    def of(cls, text: str) -> Job:
-        key, config, steps, every, measures, code = json.loads(text)
-        return cls(key, config, steps, every, tuple(measures), code)
-
-
-class Row(BaseModel):
+class RunRow(BaseModel):
     """What came of a run. Without an error it has a state hash and all values; None where a measure does not apply."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
@@ -71,15 +60,15 @@ class Row(BaseModel):
     finished: float = 0.0  # seconds since 1970, by the clock of the machine that asked for it
 
 
-def carry_out(job: Job, worker: str = "") -> Row:
+def carry_out(job: Job, worker: str = "") -> RunRow:
     """Make the run in this process, and return its row, whatever happens."""
     with ONE_RUN:
         began = time.perf_counter()
         try:
             state_hash, values = _run(job)
-            row = Row(key=job.key, values=values, steps=job.steps, state_hash=state_hash)
+            row = RunRow(key=job.key, values=values, steps=job.steps, state_hash=state_hash)
         except (Exception, SystemExit, GeneratorExit) as error:  # of any kind: a run that fails is a row
-            row = Row(key=job.key, error=error_line(error))
+            row = RunRow(key=job.key, error=error_line(error))
         cpu, versions = _made_with()
         return row.model_copy(update={"seconds": time.perf_counter() - began, "cpu": cpu, "versions": versions,
                                       "worker": worker or f"{socket.gethostname()}:{os.getpid()}"})
@@ -103,7 +92,7 @@ def _run(job: Job) -> tuple[str, dict[str, float | None]]:
 @cache
 def _made_with() -> tuple[str, str]:
     """The processor, and the versions of the program and of its libraries."""
-    from crowd_demo.measure.record import machine, versions
+    from crowd_demo.measure.experiment import machine, versions
 
     found = machine()
     text = ", ".join(f"{name} {version}" for name, version in versions().items())
@@ -150,27 +139,3 @@ def is_unread(path: str) -> bool:
 def _map_hash(name: str | None) -> str:
     """What the walls are, wherever the file lies."""
     return hashlib.blake2b(bytes_of(find_map(name)), digest_size=8).hexdigest() if name else ""
-
-
-# --- who carries out jobs ----------------------------------------------------------------------------------------------
-
-class Executor(Protocol):
-    """`rows` may be called once at a time; closing its iterator stops what is under way and leaves no process behind."""
-
-    @property
-    def workers(self) -> int:
-        """How many runs are made at a time."""
-
-    def rows(self, jobs: Sequence[Job]) -> Generator[Row | None, None, None]:
-        """Yield a row for each job, in the order in which they come; None a few times a second while there is none.
-
-        Every job gets a row: one whose worker dies is done again, and has an error once that has happened often.
-        Raises ExecutorError where nothing can be carried out any more.
-        """
-
-    def close(self) -> None:
-        """Let go of whatever it holds."""
-
-
-class ExecutorError(Exception):
-    """There is nobody to carry out jobs; the text is one line."""

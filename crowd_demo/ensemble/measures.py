@@ -15,7 +15,7 @@ from typing import cast
 import numpy as np
 
 from crowd_demo.compute.arrays import Longs
-from crowd_demo.measure.people import nearest, people, squares, wants_to_walk
+from crowd_demo.measure.distances import nearest, people, squares, wants_to_walk
 from crowd_demo.measure.trajectories import Line, Rectangle, steps_across
 from crowd_demo.registry.entries import load
 from crowd_demo.registry.measures import MEASURES
@@ -108,18 +108,26 @@ def densest(sim: Simulation) -> float:
     return float(np.bincount(squares(who.x, who.y)).max(initial=0))
 
 
-class Speed:
+class SinceLook:
+    """A measure of the time since the last look."""
+
+    def __init__(self, sim: Simulation) -> None:
+        self._before = Whereabouts(sim)
+
+    def looked(self, sim: Simulation) -> tuple[Whereabouts, Whereabouts]:
+        """Look; return the whereabouts then and now."""
+        before, self._before = self._before, Whereabouts(sim)
+        return before, self._before
+
+
+class Speed(SinceLook):
     """Mean speed of those who neither wait nor queue, each as a part of what it prefers.
 
     That is of the straight way since the last look: who is pushed back gets nowhere, whatever its velocity says.
     """
 
-    def __init__(self, sim: Simulation) -> None:
-        self._before = Whereabouts(sim)
-
     def __call__(self, sim: Simulation) -> float | None:
-        before, now = self._before, Whereabouts(sim)
-        self._before = now
+        before, now = self.looked(sim)
         then, same = now.same_since(before)
         were, are = cast(PeopleColumns, before.columns), cast(PeopleColumns, now.columns)
         preferred = are.speed[same].astype(np.float64) * now.seconds_since(before)
@@ -137,15 +145,11 @@ def density(sim: Simulation) -> dict[str, float]:
     return {name: int(area.holds(now.x, now.y).sum()) * places.metre**2 / area.size for name, area in areas.items()}
 
 
-class Flow:
+class Flow(SinceLook):
     """Agents a second that cross each line, either way. From one look to the next everybody is taken to go straight."""
 
-    def __init__(self, sim: Simulation) -> None:
-        self._before = Whereabouts(sim)
-
     def __call__(self, sim: Simulation) -> dict[str, float] | None:
-        before, now = self._before, Whereabouts(sim)
-        self._before = now
+        before, now = self.looked(sim)
         seconds = now.seconds_since(before)
         if not seconds:
             return None

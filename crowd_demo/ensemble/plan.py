@@ -5,6 +5,7 @@ The order of the plan is that of its table: the first setting changes slowest, t
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
@@ -13,8 +14,9 @@ from typing import NamedTuple
 
 from crowd_demo.config import yaml12
 from crowd_demo.config.explain import close_to
-from crowd_demo.config.loader import ConfigError, Location, Mistake, Override, Source, as_overrides
+from crowd_demo.config.loader import ConfigError, Override, ReadConfig, as_overrides
 from crowd_demo.config.model import Config
+from crowd_demo.config.yaml12 import Location, Mistake
 from crowd_demo.ensemble.job import Job, code_fingerprint, is_unread, run_key
 from crowd_demo.registry.measures import MEASURES
 from crowd_demo.registry.renames import current_dotted
@@ -51,12 +53,13 @@ class Plan(NamedTuple):
 
     def job(self, run: Run) -> Job:
         """What a worker needs to know of a run."""
-        return Job(run.key, run.config.model_dump_json(), self.steps, self.every, self.measures, self.code)
+        return Job(key=run.key, config=run.config.model_dump_json(), steps=self.steps, every=self.every,
+                   measures=self.measures, code=self.code)
 
     def name(self, run: Run) -> str:
         """The run in words: crowd.radius=20, seed 3."""
         settings = zip(self.varied, run.settings, strict=True)
-        return ", ".join([*(f"{path}={cell_text(value) or 'null'}" for path, value in settings), f"seed {run.seed}"])
+        return ", ".join([*(f"{path}={cell_word(value)}" for path, value in settings), f"seed {run.seed}"])
 
     @property
     def configs(self) -> list[Config]:
@@ -86,7 +89,7 @@ def plan_of(name: str | Path, overrides: Sequence[Override], vary: Vary, seeds: 
         config = _configuration(name, overrides, varied, settings)
         mistakes += _missing_places(config, measures)
         configs.append(config)
-        cells = tuple(map(_cell, settings))
+        cells = tuple(value if value is None or isinstance(value, str | int | float) else str(value) for value in settings)
         for seed in seeds:
             seeded = config.model_copy(update={"seed": seed})
             runs.append(Run(cells, seed, seeded, run_key(seeded, steps, every, measures, code)))
@@ -130,6 +133,11 @@ def cell_text(value: Cell) -> str:
     return "" if value is None else repr(value) if isinstance(value, float) else str(value)
 
 
+def cell_word(value: Cell) -> str:
+    """A value in words."""
+    return cell_text(value) or "null"
+
+
 def seeds_of(text: str | int | Iterable[int]) -> list[int]:
     """Return whole numbers of a text such as "1-100" or "1,5,9-12", each once. Raises ConfigError."""
     if isinstance(text, int) or not isinstance(text, str):
@@ -170,26 +178,20 @@ def parse_varied(texts: Iterable[str]) -> dict[str, list[object]]:
 
 
 def _mistakes(vary: Vary, seeds: Sequence[int], steps: int, measures: Sequence[str], every: int) -> Iterator[Mistake]:
-    if not seeds:
-        yield _mistake("--seeds", "none are given")
-    if any(not 0 <= seed <= LAST_SEED for seed in seeds):
-        yield _mistake("--seeds", f"must be whole numbers from 0 to {LAST_SEED}")
+    count = len(seeds) * math.prod(map(len, vary.values()))
+    checks = (
+        (not seeds, "--seeds", "none are given"),
+        (any(not 0 <= seed <= LAST_SEED for seed in seeds), "--seeds", f"must be whole numbers from 0 to {LAST_SEED}"),
+        ("seed" in vary, "--vary", "seed: give --seeds"),
+        (count > MOST_RUNS, "--vary", f"{count:,} runs; at most {MOST_RUNS:,}"),
+        (not 1 <= every <= steps, "--every", f"must be from 1 to the number of steps, {steps}, not {every}"),
+        (not measures, "--measure", f"none are given; there are {', '.join(MEASURES)}"))
+    yield from (_mistake(option, text) for wrong, option, text in checks if wrong)
     for path, values in vary.items():
-        if path == "seed":
-            yield _mistake("--vary", "seed: give --seeds")
         if path.startswith("optimizations.threads"):
             yield _mistake("--vary", "optimizations.threads: every run has one thread")
         if len({repr(value) for value in values}) < len(values):
             yield _mistake("--vary", f"{path}: a value is given twice")
-    count = len(seeds)
-    for values in vary.values():
-        count *= len(values)
-    if count > MOST_RUNS:
-        yield _mistake("--vary", f"{count:,} runs; at most {MOST_RUNS:,}")
-    if steps < 1 or not 1 <= every <= steps:
-        yield _mistake("--every", f"must be from 1 to the number of steps, {steps}, not {every}")
-    if not measures:
-        yield _mistake("--measure", f"none are given; there are {', '.join(MEASURES)}")
     for measure in measures:
         if measure not in MEASURES:
             hint = close_to(measure, MEASURES) or f"; there are {', '.join(MEASURES)}"
@@ -209,14 +211,10 @@ def _configuration(name: str | Path, overrides: Sequence[Override], varied: Sequ
     """Read it with these settings, and with one thread. Raises ConfigError."""
     own = [Override(Location("--vary", number), tuple(path.split(".")), value)
            for number, (path, value) in enumerate(zip(varied, settings, strict=True), 1)]
-    config = Source.read(name, [*overrides, *own]).config
+    config = ReadConfig.read(name, [*overrides, *own]).config
     techniques = config.optimizations.model_copy(deep=True)
     techniques.threads = 1
     return config.model_copy(update={"optimizations": techniques})
-
-
-def _cell(value: object) -> Cell:
-    return value if value is None or isinstance(value, str | int | float) else str(value)
 
 
 def _mistake(option: str, text: str) -> Mistake:

@@ -12,29 +12,20 @@ import io
 import os
 import re
 import sys
-from collections.abc import Iterator
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
-from types import TracebackType
-from typing import NamedTuple, Self
 
 from pydantic import ValidationError
 
 from crowd_demo.app.output.files import is_special
-from crowd_demo.config.files import read_bounded
-from crowd_demo.ensemble.job import Row
+from crowd_demo.config.reading import read_bounded
+from crowd_demo.ensemble.job import RunRow
 
 SUFFIX = ".rows"
 MOST_BYTES = 1 << 29  # of a file: 100,000 rows with a hundred values each
 MOST_NAMED = 100  # damaged lines
 CHECKSUM_BYTES = 6
-
-
-class ReadRows(NamedTuple):
-    """What a folder has."""
-
-    rows: tuple[Row, ...]  # in the order of files and lines; a key may come several times
-    damaged: tuple[str, ...]  # FILE:LINE of each, up to `MOST_NAMED`
 
 
 class RowFiles:
@@ -44,7 +35,7 @@ class RowFiles:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder, self._files = folder, dict[str, tuple[Path, int]]()
 
-    def append(self, row: Row) -> None:
+    def append(self, row: RunRow) -> None:
         """Append it to the file of its worker. Raises OSError, and leaves no part of it."""
         path, file = self._file_of(row.worker)
         before = os.fstat(file).st_size
@@ -66,22 +57,11 @@ class RowFiles:
     def _file_of(self, worker: str) -> tuple[Path, int]:
         if worker not in self._files:
             name = re.sub("[^A-Za-z0-9.-]+", "_", worker)[-80:] or "worker"
-            path = next(path for path in self._names(name) if not path.exists())
+            names = (self._folder / f"{name}-{os.getpid()}-{number}{SUFFIX}" for number in count())
+            path = next(path for path in names if not path.exists())
             self._files[worker] = path, os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o666)
             _sync_folder(self._folder)
         return self._files[worker]
-
-    def _names(self, worker: str) -> Iterator[Path]:
-        number = 0
-        while True:
-            yield self._folder / f"{worker}-{os.getpid()}-{number}{SUFFIX}"
-            number += 1
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
 
 
 def check_inside(path: Path, folder: Path) -> None:
@@ -97,9 +77,14 @@ def check_file(path: Path, folder: Path) -> None:
         raise ValueError(f"{path}: not a regular file")
 
 
-def read_rows(folder: Path) -> ReadRows:
-    """Read all rows of a folder, which need not exist. Raises OSError; ValueError for what can be none of its files."""
-    rows, damaged, unnamed = list[Row](), list[str](), 0
+def read_rows(folder: Path) -> tuple[list[RunRow], list[str]]:
+    """Read a folder of an ensemble, which need not exist; return its rows, and FILE:LINE of up to `MOST_NAMED` damaged ones.
+
+    Rows come in the order of files and lines; a key may come several times.
+    Raises OSError; ValueError for what can be none of its files, and where links lead out of the ensemble's folder.
+    """
+    check_inside(folder, folder.parent)
+    rows, damaged, unnamed = list[RunRow](), list[str](), 0
     for path in sorted(folder.glob(f"*{SUFFIX}")):
         check_file(path, folder)
         for number, line in enumerate(io.BytesIO(_bytes_of(path)), 1):
@@ -112,7 +97,7 @@ def read_rows(folder: Path) -> ReadRows:
                 unnamed += 1
     if unnamed:
         damaged[-1] += f" (and {unnamed:,} more lines)"
-    return ReadRows(tuple(rows), tuple(damaged))
+    return rows, damaged
 
 
 def _bytes_of(path: Path) -> bytes:
@@ -125,18 +110,18 @@ def _bytes_of(path: Path) -> bytes:
     return data
 
 
-def line_of(row: Row) -> bytes:
+def line_of(row: RunRow) -> bytes:
     content = row.model_dump_json().encode()
     return _checksum(content) + b" " + content + b"\n"
 
 
-def row_of(line: bytes) -> Row | None:
+def row_of(line: bytes) -> RunRow | None:
     """The row of a line; None if it is damaged."""
     checksum, _, content = line.partition(b" ")
     if checksum != _checksum(content):
         return None
     try:
-        return Row.model_validate_json(content)
+        return RunRow.model_validate_json(content)
     except ValidationError:  # written by another version
         return None
 

@@ -22,13 +22,12 @@ from crowd_demo.config.maps import read_map
 from crowd_demo.config.memory import PROGRAM, available_bytes, needed_bytes
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import find_map, list_maps
-from crowd_demo.ensemble.job import Executor, Row
-from crowd_demo.ensemble.local import LocalExecutor
+from crowd_demo.ensemble.executors import ClusterExecutor, Executor, LocalExecutor
+from crowd_demo.ensemble.job import RunRow
 from crowd_demo.ensemble.plan import Plan, Run
-from crowd_demo.ensemble.plot import PLOT
-from crowd_demo.ensemble.row_files import ReadRows, RowFiles, check_file, check_inside, read_rows
-from crowd_demo.ensemble.table import Table, finished_keys, make_table, parquet
-from crowd_demo.measure.record import header
+from crowd_demo.ensemble.row_files import RowFiles, check_file, read_rows
+from crowd_demo.ensemble.table import PLOT, Table, finished_keys, make_table, parquet
+from crowd_demo.measure.experiment import header
 
 ROWS, MANIFEST, TABLE, PARQUET = "rows", "manifest.json", "table.csv", "table.parquet"
 TIMED_S = 5.0  # so long one run is watched, at most
@@ -36,52 +35,42 @@ TIMED_S = 5.0  # so long one run is watched, at most
 
 # --- the folder --------------------------------------------------------------------------------------------------------
 
-class Begun(NamedTuple):
-    """What a folder has of a plan."""
+def look(plan: Plan, out: Path, again: bool = False) -> tuple[list[Run], list[str]]:
+    """Read what the folder has, which need not exist; return the runs that are missing, and FILE:LINE of damaged rows.
 
-    done: tuple[Row, ...]
-    missing: tuple[Run, ...]
-    damaged: tuple[str, ...]  # FILE:LINE of rows that cannot be read
-
-
-def look(plan: Plan, out: Path, again: bool = False) -> Begun:
-    """Read what the folder has, which need not exist; `again` asks for all runs once more.
-
-    Raises OSError; ValueError where something else stands in the place of a file that is read or will be written.
+    `again` asks for all runs once more. Raises OSError; ValueError where something else stands in the place of a file that is
+    read or will be written.
     """
     for name in (MANIFEST, TABLE, PARQUET, PLOT):
         check_file(out / name, out)
-    found = rows_of(out)
-    finished = set() if again else finished_keys(found.rows)
-    return Begun(found.rows, tuple(run for run in plan.runs if run.key not in finished), found.damaged)
-
-
-def rows_of(out: Path) -> ReadRows:
-    """Read the rows of an ensemble's folder. Raises OSError and ValueError."""
-    check_inside(out / ROWS, out)
-    return read_rows(out / ROWS)
+    rows, damaged = read_rows(out / ROWS)
+    finished = set() if again else finished_keys(rows)
+    return [run for run in plan.runs if run.key not in finished], damaged
 
 
 def write_manifest(plan: Plan, out: Path) -> None:
-    """Make the folder, and say in it what is asked for. Raises OSError."""
-    out.mkdir(parents=True, exist_ok=True)
-    write_file(out / MANIFEST, manifest(plan).encode())
+    """Make the folder, and say in it what is asked for. Raises OSError.
 
-
-def manifest(plan: Plan) -> str:
-    """`config` is that of the first run; `varied` has the values that take the place of its own."""
-    first = plan.runs[0]
-    values = {path: list(dict.fromkeys(run.settings[place] for run in plan.runs)) for place, path in enumerate(plan.varied)}
-    content = {**header("ensemble"), "code": plan.code, "name": plan.config, "runs": len(plan.runs), "varied": values,
+    `config` is that of the first run; `varied` has the values that take the place of its own.
+    """
+    varied = {path: list(dict.fromkeys(run.settings[place] for run in plan.runs)) for place, path in enumerate(plan.varied)}
+    content = {**header("ensemble"), "code": plan.code, "name": plan.config, "runs": len(plan.runs), "varied": varied,
                "seeds": list(dict.fromkeys(run.seed for run in plan.runs)), "steps": plan.steps, "every": plan.every,
                "measures": list(plan.measures), "columns": list(plan.columns),
-               "config": first.config.model_dump(mode="json", exclude={"keys"})}
-    return json.dumps(content, indent=2, allow_nan=False) + "\n"
+               "config": plan.runs[0].config.model_dump(mode="json", exclude={"keys"})}
+    out.mkdir(parents=True, exist_ok=True)
+    write_file(out / MANIFEST, (json.dumps(content, indent=2, allow_nan=False) + "\n").encode())
+
+
+def table_of(plan: Plan, out: Path) -> Table:
+    """Merge what the folder has. Raises OSError and ValueError."""
+    rows, _ = read_rows(out / ROWS)
+    return make_table(plan, rows)
 
 
 def write_table(plan: Plan, out: Path) -> Table:
     """Merge what the folder has, and write the table. Raises OSError."""
-    table = make_table(plan, rows_of(out).rows)
+    table = table_of(plan, out)
     write_file(out / TABLE, table.csv().encode())
     if content := parquet(table):
         write_file(out / PARQUET, content)
@@ -99,27 +88,19 @@ def executor_of(plan: Plan, runs: Sequence[Run], workers: int | None, scheduler:
     """
     if runs and scheduler is None:
         warm({run.settings: run.config for run in runs}.values(), tell)
-    executor = make_executor(plan, workers, scheduler)
-    try:
-        yield executor
-    finally:
-        executor.close()
-
-
-def make_executor(plan: Plan, workers: int | None = None, scheduler: str | None = None) -> Executor:
-    """Raises ExecutorError where there is no such cluster."""
     if scheduler is not None:
-        from crowd_demo.ensemble.cluster import ClusterExecutor
+        executor: Executor = ClusterExecutor(scheduler)
+    else:
+        fits = capacity(plan.configs)
+        asked = workers or fits.cores
+        executor = LocalExecutor(asked if fits.fit is None else max(1, min(asked, fits.fit)))
+    with closing(executor):
+        yield executor
 
-        return ClusterExecutor(scheduler)
-    fits = capacity(plan.configs)
-    asked = workers or fits.cores
-    return LocalExecutor(asked if fits.fit is None else max(1, min(asked, fits.fit)))
 
-
-def carry_out_all(plan: Plan, out: Path, runs: Sequence[Run], executor: Executor) -> Generator[Row | None, None, None]:
+def carry_out_all(plan: Plan, out: Path, runs: Sequence[Run], executor: Executor) -> Generator[RunRow | None, None, None]:
     """Make these runs; yield each row when it is on disk, and None a few times a second. Raises OSError, ExecutorError."""
-    with RowFiles(out / ROWS) as files, closing(executor.rows([plan.job(run) for run in runs])) as rows:
+    with closing(RowFiles(out / ROWS)) as files, closing(executor.rows([plan.job(run) for run in runs])) as rows:
         for row in rows:
             if row:
                 row = row.model_copy(update={"finished": time.time()})
@@ -168,7 +149,7 @@ class Capacity(NamedTuple):
 
 
 def capacity(configs: Iterable[Config]) -> Capacity:
-    """Of this machine, now."""
+    """Return what this machine can do at present."""
     largest, free = max(map(run_bytes, configs)), available_bytes()
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return Capacity(cores, largest, None if free is None else free // largest)

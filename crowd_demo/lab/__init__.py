@@ -1,1 +1,1 @@
-"""What the experiments of the command line measure: `crowd-demo sweep`, `layout`, `memory`."""
+"""What only the command line measures: `crowd-demo sweep`, `motion`, `flocks`, `layout`, `memory`, `validate`."""

@@ -17,8 +17,9 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Doubles, Longs
+from crowd_demo.compute.arrays import Doubles, Ints, Longs
 from crowd_demo.config.behaviours import FlockSettings
+from crowd_demo.config.maps import label_areas
 from crowd_demo.measure.experiment import aligned
 from crowd_demo.sim.behaviours.hunt import PREY, HuntColumns
 from crowd_demo.sim.simulation import Simulation
@@ -65,15 +66,6 @@ class Flight(NamedTuple):
         return {"looks": [look._asdict() for look in self.looks], "splits": self.splits, "merges": self.merges}
 
 
-class Birds(NamedTuple):
-    """Positions and velocities by id, float64."""
-
-    x: Doubles
-    y: Doubles
-    vx: Doubles
-    vy: Doubles
-
-
 # --- a moment --------------------------------------------------------------------------------------------------------
 
 def nearest_of(x: Doubles, y: Doubles, asked: Longs, most: int = NEAREST) -> Longs:
@@ -106,32 +98,23 @@ def densest_share(x: Doubles, y: Doubles, tile: float, shape: tuple[int, int]) -
     return float(count[-max(1, round(DENSEST * count.size)):].sum() / len(x))
 
 
-def flocks_of(x: Doubles, y: Doubles, side: float) -> Longs:
+def flocks_of(x: Doubles, y: Doubles, side: float) -> Ints:
     """Return the number of the flock of each bird: those whose squares touch, also by a corner, have the same."""
-    row, column = ((place / side).astype(np.int64) + 1 for place in (y, x))
-    shape = int(row.max()) + 2, int(column.max()) + 2
-    taken = np.zeros(shape, bool)
+    row, column = ((coordinate / side).astype(np.int64) for coordinate in (y, x))
+    taken = np.zeros((int(row.max()) + 1, int(column.max()) + 1), bool)
     taken[row, column] = True
-    number = np.where(taken, np.arange(1, taken.size + 1).reshape(shape), 0)
-    while True:
-        wide = np.maximum(np.maximum(number[:-2], number[1:-1]), number[2:])
-        around = np.maximum(np.maximum(wide[:, :-2], wide[:, 1:-1]), wide[:, 2:])
-        spread = np.where(taken[1:-1, 1:-1], around, 0)
-        if np.array_equal(spread, number[1:-1, 1:-1]):
-            return number[row, column]
-        number[1:-1, 1:-1] = spread
+    return label_areas(taken)[row, column]
 
 
-def birds_of(sim: Simulation) -> Birds:
-    """Return all but predators."""
+def birds_of(sim: Simulation) -> tuple[Doubles, ...]:
+    """Return positions and velocities of all but predators, (x, y, vx, vy) by id."""
     c = sim.agents.by_id()
     birds = c.kind == PREY if isinstance(c, HuntColumns) else slice(None)
-    return Birds(*(column[birds].astype(np.float64) for column in (c.x, c.y, c.vx, c.vy)))
+    return tuple(column[birds].astype(np.float64) for column in (c.x, c.y, c.vx, c.vy))
 
 
-def look(sim: Simulation, birds: Birds, flock: Longs) -> Look:
+def look(sim: Simulation, x: Doubles, y: Doubles, vx: Doubles, vy: Doubles, flock: Ints) -> Look:
     """Return what is measured of these birds, of at least two, in their flocks."""
-    x, y, vx, vy = birds
     asked = np.unique(np.linspace(0, len(x) - 1, min(ASKED, len(x))).astype(np.int64))
     near = nearest_of(x, y, asked)
     members = np.unique(flock, return_counts=True)[1] / len(x)
@@ -142,7 +125,7 @@ def look(sim: Simulation, birds: Birds, flock: Longs) -> Look:
 
 # --- from one moment to the next -------------------------------------------------------------------------------------
 
-def splits_and_merges(before: Longs, now: Longs) -> tuple[int, int]:
+def splits_and_merges(before: Ints, now: Ints) -> tuple[int, int]:
     """Return how many flocks came apart and how many came together, from each bird's flock then and now."""
     pairs, count = np.unique(np.stack((before, now)), axis=1, return_counts=True)
     left, come = (np.unique(side, return_counts=True)[1] for side in pairs[:, count >= FLOCK * len(before)])
@@ -153,12 +136,12 @@ def watch(sim: Simulation, steps: int, tell: Callable[[int], None] = lambda done
     """Run so many steps, and look each second of the crowd's own time; `tell` is called with the steps that were made."""
     settings = cast(FlockSettings, sim.config.behaviour_settings)
     every, looks, splits, merges = max(1, round(LOOK_S / sim.dt)), [], 0, 0
-    before: Longs | None = None
+    before: Ints | None = None
     for done in range(every, steps + 1, every):
         sim.step(every)
-        birds = birds_of(sim)
-        flock = flocks_of(birds.x, birds.y, settings.sight or float(sim.terrain.walls.tile))
-        looks.append(look(sim, birds, flock))
+        x, y, vx, vy = birds_of(sim)
+        flock = flocks_of(x, y, settings.sight or float(sim.terrain.walls.tile))
+        looks.append(look(sim, x, y, vx, vy, flock))
         if before is not None and len(before) == len(flock):
             split, merged = splits_and_merges(before, flock)
             splits, merges = splits + split, merges + merged

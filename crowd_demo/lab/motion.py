@@ -13,16 +13,17 @@ Reads positions between steps and changes nothing. All lengths are world units, 
 
 from __future__ import annotations
 
-from typing import NamedTuple, cast
+from collections.abc import Mapping
+from typing import cast
 
 import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Doubles, Floats
 from crowd_demo.compute.jit import launch
-from crowd_demo.config.metres import metres, per_square_metre
+from crowd_demo.config.section import metres, per_square_metre
+from crowd_demo.measure.distances import SQUARE, close_pairs, nearest, people, squares, wants_to_walk
 from crowd_demo.measure.experiment import aligned
-from crowd_demo.measure.people import SQUARE, close_pairs, nearest, people, squares, wants_to_walk
-from crowd_demo.render.figures.people import LEAST_SPEED, face_all, facings
+from crowd_demo.render.figures.people import LEAST_SPEED, Facings, face_all, facings
 from crowd_demo.sim.behaviours.people_rules import QUEUING, STUCK, WAITING, PeopleColumns
 from crowd_demo.sim.simulation import Simulation
 
@@ -30,6 +31,9 @@ JAM = 0.5  # of the preferred speed: in a square where people are slower on the 
 HEAD_ON = -0.5  # cosine of the angle between two velocities
 NEAR = 4.0
 WATCHED_S, IDLE_S, IDLE = 5.0, 20.0, 24.0
+NEARER = {"below_10_5": 10.5, "below_6": 6, "below_2": 2}  # distances to the nearest neighbour, by the name of a figure
+STATES = {"stuck": STUCK, "waiting": WAITING, "queuing": QUEUING}
+Figures = Mapping[str, float]  # by name, as JSON has them
 
 
 def densest(x: Floats, y: Floats, pace: Doubles) -> tuple[int, int]:
@@ -39,19 +43,12 @@ def densest(x: Floats, y: Floats, pace: Doubles) -> tuple[int, int]:
     return int(count.max()), int(count[total >= JAM * count].max(initial=0))
 
 
-class Directions:
-    """Which of eight directions figures look in, as the window draws them from step to step."""
-
-    def __init__(self, sim: Simulation) -> None:
-        self._sim, self._facings = sim, facings(sim.agents.handles.limit)
-
-    def now(self) -> Bytes:
-        """Return them in id order."""
-        sim, count, time_s = self._sim, self._sim.agents.count, np.float64(self._sim.tick * self._sim.dt)
-        c = cast(PeopleColumns, sim.agents.columns)
-        launch(face_all, sim.world.light_workers, c.id, c.vx, c.vy, c.heading_x, c.heading_y, count, time_s,
-               self._facings).run()
-        return self._facings.direction[np.sort(c.id[:count])]
+def directions(sim: Simulation, facings: Facings) -> Bytes:
+    """Return which of eight directions each figure looks in, in id order, as the window draws them from step to step."""
+    count, time_s = sim.agents.count, np.float64(sim.tick * sim.dt)
+    c = cast(PeopleColumns, sim.agents.columns)
+    launch(face_all, sim.world.light_workers, c.id, c.vx, c.vy, c.heading_x, c.heading_y, count, time_s, facings).run()
+    return facings.direction[np.sort(c.id[:count])]
 
 
 def head_on(c: PeopleColumns) -> set[tuple[int, int]]:
@@ -63,59 +60,31 @@ def head_on(c: PeopleColumns) -> set[tuple[int, int]]:
     return set(zip(np.minimum(i, j)[chosen].tolist(), np.maximum(i, j)[chosen].tolist(), strict=True))
 
 
-class OverTime(NamedTuple):
-    """What takes a while to see."""
-
-    head_on: int
-    changes: float
-    turning: float
-    idle: float
-
-
-class Motion(NamedTuple):
-    """All that is measured; `watched` is None when only one step was looked at."""
-
-    below_10_5: float
-    below_6: float
-    below_2: float
-    densest: int
-    densest_moving: int
-    stuck: float
-    waiting: float
-    queuing: float
-    pace: float
-    speed: float  # units/s
-    watched: OverTime | None
-
-    def table(self) -> str:
-        """A line for each figure; those of a while are left out where nobody watched."""
-        f, over_time = self, self.watched
-        rows = [("nearest neighbour below 10.5, 6, 2 units", f"{f.below_10_5:.2%}, {f.below_6:.3%}, {f.below_2:.3%}"),
-                ("most in a square of 48 units; outside of jams", f"{crowding(f.densest)}; {crowding(f.densest_moving)}"),
-                ("stuck; waiting; queuing", f"{f.stuck:.2%}; {f.waiting:.1%}; {f.queuing:.1%}"),
-                ("mean speed of who walks; of what is preferred", f"{metres(f.speed):.2f} m/s; {f.pace:.3f}")]
-        if over_time is not None:
-            rows += [(f"head-on pairs below {NEAR:g} units in {WATCHED_S:g} s", f"{over_time.head_on:,}"),
-                     ("changes of the drawn direction a second", f"{over_time.changes:.2f}"),
-                     ("90th percentile of turning, degrees/s", f"{over_time.turning:.0f}"),
-                     (f"idle: moved less than {IDLE:g} units in {IDLE_S:g} s", f"{over_time.idle:.2%}")]
-        return aligned(rows)
-
-    def record(self) -> dict[str, object]:
-        return {**self._asdict(), "watched": self.watched and self.watched._asdict()}
+def table(f: Figures, watched: Figures | None) -> str:
+    """A line for each figure; those of a while are left out where nobody watched."""
+    rows = [("nearest neighbour below 10.5, 6, 2 units", f"{f['below_10_5']:.2%}, {f['below_6']:.3%}, {f['below_2']:.3%}"),
+            ("most in a square of 48 units; outside of jams", f"{crowding(f['densest'])}; {crowding(f['densest_moving'])}"),
+            ("stuck; waiting; queuing", f"{f['stuck']:.2%}; {f['waiting']:.1%}; {f['queuing']:.1%}"),
+            ("mean speed of who walks; of what is preferred", f"{metres(f['speed']):.2f} m/s; {f['pace']:.3f}")]
+    if watched is not None:
+        rows += [(f"head-on pairs below {NEAR:g} units in {WATCHED_S:g} s", f"{watched['head_on']:,}"),
+                 ("changes of the drawn direction a second", f"{watched['changes']:.2f}"),
+                 ("90th percentile of turning, degrees/s", f"{watched['turning']:.0f}"),
+                 (f"idle: moved less than {IDLE:g} units in {IDLE_S:g} s", f"{watched['idle']:.2%}")]
+    return aligned(rows)
 
 
-def crowding(people: int) -> str:
+def crowding(people: float) -> str:
     """So many in a square, and as a density."""
     return f"{people} ({per_square_metre(people / SQUARE**2):.1f}/m2)"
 
 
-def watch(sim: Simulation) -> tuple[int, float, float]:
-    """Run for WATCHED_S; return (head-on pairs, changes of direction a second, turning in degrees/s)."""
+def watch(sim: Simulation) -> Figures:
+    """Run for WATCHED_S; return head-on pairs, changes of direction a second, and turning in degrees/s."""
     pairs: set[tuple[int, int]] = set()
     steps = round(WATCHED_S / sim.dt)
-    before, directions = people(sim), Directions(sim)
-    looked = directions.now()
+    before, known = people(sim), facings(sim.agents.handles.limit)
+    faced = directions(sim, known)
     changes = walked = 0
     turns = []
     for _ in range(steps):
@@ -123,15 +92,16 @@ def watch(sim: Simulation) -> tuple[int, float, float]:
         now = people(sim)
         pairs |= head_on(now)
         walks = (now.state == 0) & (before.state == 0)
-        looks = directions.now()
-        changes += int((looks != looked)[walks].sum())
+        faces = directions(sim, known)
+        changes += int((faces != faced)[walks].sum())
         walked += int(walks.sum())
         fast = walks & (np.hypot(now.vx, now.vy) > LEAST_SPEED) & (np.hypot(before.vx, before.vy) > LEAST_SPEED)
         cross, dot = now.vy * before.vx - now.vx * before.vy, now.vx * before.vx + now.vy * before.vy
         turns.append(np.degrees(np.abs(np.arctan2(cross, dot)))[fast] / sim.dt)
-        before, looked = now, looks
+        before, faced = now, faces
     turned = np.concatenate(turns) if turns else np.zeros(1)
-    return len(pairs), changes / max(walked * sim.dt, 1e-9), float(np.percentile(turned, 90)) if len(turned) else 0.0
+    return {"head_on": len(pairs), "changes": changes / max(walked * sim.dt, 1e-9),
+            "turning": float(np.percentile(turned, 90)) if len(turned) else 0.0}
 
 
 def idle_share(sim: Simulation) -> float:
@@ -146,8 +116,8 @@ def idle_share(sim: Simulation) -> float:
     return float(np.mean(wants & (moved < IDLE)))
 
 
-def motion_of(sim: Simulation, watched: bool = True) -> Motion:
-    """Return all figures; runs for 25 seconds more, or, unless `watched`, takes those of one step alone.
+def motion_of(sim: Simulation, watched: bool) -> tuple[Figures, Figures | None]:
+    """Return the figures of one step, and those of 25 seconds more, or None unless `watched`.
 
     Paces are those of the way made in that step: who is pushed back gets nowhere, whatever its velocity says.
     """
@@ -157,9 +127,9 @@ def motion_of(sim: Simulation, watched: bool = True) -> Motion:
     least = nearest(c.x, c.y)
     speed = np.hypot(c.x - before.x, c.y - before.y) / sim.dt
     pace, walks = speed / c.speed, wants_to_walk(c)
-    below_10_5, below_6, below_2 = (float(np.mean(least < distance)) for distance in (10.5, 6, 2))
     most, moving = densest(c.x, c.y, pace)
-    stuck, waiting, queuing = (float(np.mean(c.state == state)) for state in (STUCK, WAITING, QUEUING))
-    mean_pace, mean_speed = (float(values[walks].mean()) if walks.any() else 0.0 for values in (pace, speed))
-    return Motion(below_10_5, below_6, below_2, most, moving, stuck, waiting, queuing, mean_pace, mean_speed,
-                  OverTime(*watch(sim), idle_share(sim)) if watched else None)
+    nearer = {name: float(np.mean(least < distance)) for name, distance in NEARER.items()}
+    states = {name: float(np.mean(c.state == state)) for name, state in STATES.items()}
+    means = {name: float(values[walks].mean()) if walks.any() else 0.0 for name, values in (("pace", pace), ("speed", speed))}
+    figures = {**nearer, "densest": most, "densest_moving": moving, **states, **means}
+    return figures, {**watch(sim), "idle": idle_share(sim)} if watched else None

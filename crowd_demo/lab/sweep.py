@@ -15,9 +15,7 @@ from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import with_values
 from crowd_demo.measure.comparison import Estimate, VariantResult, block_lengths, collect, compare, interleave
 from crowd_demo.measure.crowd_variant import CrowdVariant, Picture, all_pairs_s
-from crowd_demo.measure.experiment import aligned
-from crowd_demo.measure.record import header, result_json
-from crowd_demo.measure.statistics import Interval
+from crowd_demo.measure.experiment import aligned, header, result_json
 from crowd_demo.registry.entries import EXACT, Kind, Technique, Value
 from crowd_demo.registry.techniques import kind_of, strongest, yaml_word
 from crowd_demo.sim.inactive import inactive
@@ -41,10 +39,6 @@ class Swept(NamedTuple):
     result: VariantResult
     measures: dict[str, float]  # counters and locality
     picture_hash: str  # empty where none was drawn
-
-    @property
-    def state_hash(self) -> str:
-        return self.result.state_hash
 
     def record(self) -> dict[str, object]:
         return {"value": self.value, "crowd": self.kind.name, "measures": self.measures, "picture_hash": self.picture_hash,
@@ -80,7 +74,7 @@ def sweep(technique: Technique, variants: Variants, steps: int) -> list[Swept]:
     measured = collect(variants, interleave(variants, block_lengths(steps), WARM_UP))
     hashes = {name: variant.sim.state_hash() for name, variant in variants.items()}
     stages = {name: [block.stages for block in blocks] for name, blocks in measured.items()}
-    results = compare(stages, hashes, base=next(iter(variants)), repeat=REPEAT).results
+    results = compare(stages, hashes, base=next(iter(variants)), repeat=REPEAT)
     return [_swept(technique, variant, results[name]) for name, variant in variants.items() if name != REPEAT]
 
 
@@ -121,36 +115,33 @@ def _rows(technique: Technique, results: Sequence[Swept]) -> Iterator[list[str]]
             yield [name.replace("_", " "), *map(figure, numbers)]
     if any(each.picture_hash for each in results):
         yield ["picture", *(each.picture_hash[:8] for each in results)]
-    yield ["state hash", *(each.state_hash[:8] for each in results)]
+    yield ["state hash", *(each.result.state_hash[:8] for each in results)]
     yield ["crowd", *(each.kind.name for each in results)]
 
 
 def _conclusion(step: Estimate, is_default: bool) -> str:
     if step.verdict == "unknown":
         return "too few steps"
-    if is_default:
-        return _between(step.noise)
-    return step.verdict if step.verdict == "no difference" else _between(step.ratio)
-
-
-def _between(interval: Interval) -> str:
-    return f"{interval.low:.2f}-{interval.high:.2f}"
+    if step.verdict == "no difference" and not is_default:
+        return step.verdict
+    between = step.noise if is_default else step.ratio
+    return f"{between.low:.2f}-{between.high:.2f}"
 
 
 def one_crowd(results: Iterable[Swept]) -> bool:
     """Did all exact values give the same state?"""
-    return len({each.state_hash for each in results if each.kind is EXACT}) <= 1
+    return len({each.result.state_hash for each in results if each.kind is EXACT}) <= 1
 
 
 def conclusion(results: Sequence[Swept]) -> str:
     """Whether the crowd stayed the same."""
     exact = [each for each in results if each.kind is EXACT]
     if not one_crowd(results):
-        return "THE CROWD DIFFERS: " + ", ".join(f"{yaml_word(each.value)} {each.state_hash}" for each in exact)
+        return "THE CROWD DIFFERS: " + ", ".join(f"{yaml_word(each.value)} {each.result.state_hash}" for each in exact)
     if len(exact) < 2:
         kind = strongest(each.kind for each in results)
         return f"{kind.name} ({kind.does}): each value may have a crowd of its own"
-    return f"one state hash for all {len(exact)} exact values: {exact[0].state_hash}"
+    return f"one state hash for all {len(exact)} exact values: {exact[0].result.state_hash}"
 
 
 def figure(number: float | None) -> str:

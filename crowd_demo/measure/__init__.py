@@ -1,22 +1,18 @@
-"""The one way to measure: arms take turns in random order, and medians are compared with their intervals.
+"""The one way to measure: variants take turns in random order, and medians are compared with their intervals.
 
-    arm            one of the things that are compared; it runs blocks of steps: a crowd (crowd), another process (benchmarks/)
-    schedule       runs the blocks of all arms, in turns, for as long as the caller asks for the next block
-    statistics     medians, bootstrap intervals and verdicts, of plain arrays
-    comparison     the results of all arms, computed from their blocks
-    before_after   where arms cannot take turns: the times before a switch and those after it
-    proof/         whether a switch left the crowd as it was, shown beside the running crowd
-    record         results as JSON, with a version and a description of the machine (machine)
+    comparison         the blocks of all variants in turns, for as long as the caller asks for the next one, and their results
+    crowd_variant      a crowd as a variant; another process is one too (benchmarks/)
+    statistics         medians, bootstrap intervals and verdicts, of plain arrays; also of times before a switch and after it
+    proof              whether a switch left the crowd as it was, shown beside the running crowd; and proof_of_answers
 
-Experiments (experiment.py) take many seconds. They run in short slices, so they can be stopped at any time; the results so far
-remain:
+Experiments (experiment.py, also for records in JSON) take many seconds. They run in short slices, so they can be stopped at
+any time; the results so far remain:
 
-    measurement    one technique's present value against another value
-    ablation       each technique switched off in turn
-    largest        the largest crowd at 60 frames a second, by search, on each rung of a ladder
+    ablation           one technique's present value against another value; each technique switched off in turn
+    largest            the largest crowd at 60 frames a second, by search, on each rung of a ladder
+    three_crowds       the crowds that the first two compare: two with the present techniques, one with others
 
-    three_crowds   the crowds that the first two compare: two with the present techniques, one with others
-    tables, text   results as text for the terminal and the window
+    trajectories       speed, density, flow, lanes, of who was where when, in metres; distances: of people, in world units
 
 docs/design/measuring.md says why it is done this way.
 """

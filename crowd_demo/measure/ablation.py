@@ -10,8 +10,7 @@ from collections.abc import Generator, Iterator, Sequence
 from statistics import median
 from typing import NamedTuple
 
-from crowd_demo.measure.experiment import Compile, Progress, TextTable, with_progress
-from crowd_demo.measure.record import crowd_json, header
+from crowd_demo.measure.experiment import Compile, Slice, TextTable, crowd_json, header, with_progress
 from crowd_demo.measure.three_crowds import CROWDS, UNCLEAR, Limits, Pair, ThreeCrowds, Versus
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word
@@ -41,6 +40,15 @@ class _OfTechniques:
         crowds, self._crowds = self._crowds, None
         return crowds
 
+    def _compared(self, crowds: ThreeCrowds, path: str, other: Value, label: str = "", done: float = 0.0,
+                  share: float = 1.0) -> Generator[Slice, None, Versus]:
+        """Compare a technique's present value with another one."""
+        others = {path: other}
+        for text in self._compile_for(crowds.options(others)):
+            yield Slice(f"{label}{text}", done)
+        text = f"{label}{hud_word(self.values[path])} against {hud_word(other)}"
+        return (yield from with_progress(crowds.against(others, self.limits), text, done, share))
+
     def _head(self, kind: str) -> dict[str, object]:
         return {**header(kind), **crowd_json(self.config, self.values), "agents": self.agents, "tick": self.tick,
                 "picture": self.picture}
@@ -66,17 +74,15 @@ class Measurement(_OfTechniques):
     def done(self) -> bool:
         return self.found is not None
 
-    def run(self) -> Iterator[Progress]:
+    def run(self) -> Iterator[Slice]:
         """Raises ValueError also if the other value would take minutes."""
-        crowds, others = self._taken_crowds(), {self.path: self.other}
-        if why := crowds.too_slow(others):
+        crowds = self._taken_crowds()
+        if why := crowds.too_slow({self.path: self.other}):
             raise ValueError(f"{BY_PATH[self.path].label} {hud_word(self.other)}: {why}")
         yield from crowds.build()
-        for values in ({}, others):
-            for text in self._compile_for(crowds.options(values)):
-                yield Progress(text, 0)
-        text = f"{hud_word(self.value)} against {hud_word(self.other)}"
-        self.found = yield from with_progress(crowds.against(others, self.limits), text)
+        for text in self._compile_for(crowds.options({})):
+            yield Slice(text, 0)
+        self.found = yield from self._compared(crowds, self.path, self.other)
 
     def pairs(self) -> dict[str, Pair]:
         """The technique's stage, if it ran in all crowds, the step and the frame; empty until the measurement is over."""
@@ -131,12 +137,14 @@ class Ablation(_OfTechniques):
     def rows(self) -> list[TechniqueRow]:
         return sorted(self._found, key=lambda row: -row.found.frame.factor.value)
 
-    def run(self) -> Iterator[Progress]:
+    def run(self) -> Iterator[Slice]:
         crowds = self._taken_crowds()
         yield from crowds.build()
         chosen = list(self._chosen(crowds))
         for number, technique in enumerate(chosen):
-            found = yield from self._measured(crowds, technique, number, len(chosen))
+            share = 1 / len(chosen)
+            found = yield from self._compared(crowds, technique.path, technique.baseline, f"{technique.label}: ",
+                                              number * share, share)
             self._found.append(TechniqueRow(technique, self.values[technique.path], technique.baseline, found))
         self.done = True
 
@@ -150,19 +158,17 @@ class Ablation(_OfTechniques):
             else:
                 yield technique
 
-    def _measured(self, crowds: ThreeCrowds, technique: Technique, number: int, of: int) -> Generator[Progress, None, Versus]:
-        others, label = {technique.path: technique.baseline}, technique.label
-        for text in self._compile_for(crowds.options(others)):
-            yield Progress(f"{label}: {text}", number / of)
-        text = f"{label}: {hud_word(self.values[technique.path])} against {hud_word(technique.baseline)}"
-        return (yield from with_progress(crowds.against(others, self.limits), text, number / of, 1 / of))
-
     def table(self) -> TextTable:
         return TextTable(COLUMNS, [row.cells() for row in self.rows])
 
     def notes(self) -> Sequence[str]:
         memory = [note for row in self.rows for note in memory_note(row.technique.path, row.off)]
-        return ["\n".join([HOW_TO_READ, *memory, self.noise()]), "\n".join(self._reasons())]
+        together: dict[str, list[str]] = {}  # what was left out, by reason
+        for path, why in self.left_out.items():
+            together.setdefault(why, []).append(BY_PATH[path].label)
+        reasons = sorted(together, key=lambda why: (why == INACTIVE, why == OFF_ALREADY))
+        return ["\n".join([HOW_TO_READ, *memory, self.noise()]),
+                "\n".join(f"{why}: {', '.join(together[why])}" for why in reasons)]
 
     def noise(self) -> str:
         """How far frames of two copies with the present techniques differ, in a usual comparison."""
@@ -171,14 +177,6 @@ class Ablation(_OfTechniques):
             return "too few frames for an interval"
         low, high = median(interval.low for interval in known), median(interval.high for interval in known)
         return f"noise: a second copy of the present crowd took {low:.2f}-{high:.2f} times as long"
-
-    def _reasons(self) -> Iterator[str]:
-        """A line for each reason for which techniques were not switched off."""
-        together: dict[str, list[str]] = {}
-        for path, why in self.left_out.items():
-            together.setdefault(why, []).append(BY_PATH[path].label)
-        for why in sorted(together, key=lambda why: (why == INACTIVE, why == OFF_ALREADY)):
-            yield f"{why}: {', '.join(together[why])}"
 
     def record(self) -> dict[str, object]:
         """`complete` says whether every technique had its turn."""

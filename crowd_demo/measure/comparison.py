@@ -29,6 +29,7 @@ from crowd_demo.measure.statistics import (
 Outcome = TypeVar("Outcome")
 Outcome_co = TypeVar("Outcome_co", covariant=True)
 Costs = Mapping[str, Cost]  # by stage
+LONGEST = 10  # steps of a block
 WARM_UP = -1  # the number of the block that warms up
 MEAN_OF_DUE = ("candidates_per_agent", "neighbours_per_agent", "found_mean")  # counters that are a mean over agents
 
@@ -88,9 +89,9 @@ def collect(variants: Iterable[str], turns: Iterable[Finished[Outcome]]) -> dict
     return {name: outcomes[:finished] for name, outcomes in found.items()}
 
 
-def block_lengths(steps: int, longest: int = 10) -> list[int]:
-    """Cut steps into blocks: no longer than `longest`, and enough of them for an interval if there are enough steps."""
-    length = min(longest, max(steps // LEAST_BLOCKS, 1))
+def block_lengths(steps: int) -> list[int]:
+    """Cut steps into blocks: no longer than `LONGEST`, and enough of them for an interval if there are enough steps."""
+    length = min(LONGEST, max(steps // LEAST_BLOCKS, 1))
     whole, rest = divmod(steps, length)
     return [length] * whole + [rest] * bool(rest)
 
@@ -119,38 +120,19 @@ class VariantResult(NamedTuple):
         return {stage: estimate.ms.value for stage, estimate in self.stages.items()}
 
 
-class Comparison(NamedTuple):
-    """The results of all variants; `base` and `repeat` name two of them."""
-
-    base: str
-    repeat: str
-    blocks: int
-    results: dict[str, VariantResult]
-
-    @property
-    def noise(self) -> Interval:
-        """The ratio of the repeat to the base."""
-        return self.results[self.repeat].step.ratio
-
-    def differing(self) -> list[str]:
-        """The variants whose state is not that of the base."""
-        wanted = self.results[self.base].state_hash
-        return [name for name, result in self.results.items() if result.state_hash != wanted]
-
-
-def compare(measured: Mapping[str, Sequence[TimedBlock]], hashes: Mapping[str, str], base: str, repeat: str) -> Comparison:
+def compare(measured: Mapping[str, Sequence[TimedBlock]], hashes: Mapping[str, str], base: str,
+            repeat: str) -> dict[str, VariantResult]:
     """Compare variants by their blocks, the same number of each. Raises ValueError if there are none.
 
-    `hashes` are the states of the variants after their last block, which must be the same for all.
+    `hashes` are the states of the variants after their last block; `base` and `repeat` name two of them.
     """
-    blocks = len(measured[base])
-    if not blocks:
+    if not measured[base]:
         raise ValueError("no block was measured with every variant")
     costs = {name: costs_of(of_variant) for name, of_variant in measured.items()}
-    return Comparison(base, repeat, blocks, {
+    return {
         name: VariantResult(_step(costs[name], costs[base], costs[repeat]), _stages(costs[name], costs[base], costs[repeat]),
                             counters_of([step for block in of_variant for step in block.counters]), hashes[name])
-        for name, of_variant in measured.items()})
+        for name, of_variant in measured.items()}
 
 
 def compare_stage(stage: str, measured: Mapping[str, Sequence[TimedBlock]], base: str, repeat: str) -> dict[str, Estimate]:

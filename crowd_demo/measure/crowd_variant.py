@@ -26,11 +26,11 @@ PAIR_NS = {True: 0.1, False: 1.0}  # with lanes and without: 36 and 390 ms for 2
 
 
 class Picture:
-    """The configuration's first view, drawn into memory. Needs no display."""
+    """The configuration's first view, drawn into memory; as large as the window if no size is given. Needs no display."""
 
-    def __init__(self, sim: Simulation, scene: Scene | None = None) -> None:
+    def __init__(self, sim: Simulation, scene: Scene | None = None, size: tuple[int, int] | None = None) -> None:
         config, walls = sim.config, sim.terrain.walls
-        size = config.window.width, config.window.height
+        size = size or (config.window.width, config.window.height)
         self.scene, self.surface = scene or Scene(sim, config, assets_folder()), plain_surface(size)
         self.camera = Camera((float(walls.width), float(walls.height)), size)
         self.camera.show(config.camera)

@@ -1,13 +1,25 @@
-"""What experiments share. An experiment is a measurement of many seconds, which runs in short slices: it can be stopped after
-any slice, and its results so far remain. It shows them as a table with notes, as text for the terminal and the window."""
+"""What experiments share. An experiment is a measurement of many seconds, which runs in short slices: it can be stopped
+after any slice, and its results so far remain. It shows them as a table with notes, as text for the terminal and the
+window, and records them as JSON.
+"""
 
 from __future__ import annotations
 
+import math
+import os
+import platform
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
+from crowd_demo import __version__
+from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.measure.comparison import Estimate, VariantResult
 from crowd_demo.measure.statistics import Interval
+from crowd_demo.registry.entries import Value
 
 Compile = Callable[[Optimizations], Iterator[str]]
 """Compiles the kernels that these techniques need, one after the other; yields a line before each."""
@@ -15,8 +27,8 @@ Compile = Callable[[Optimizations], Iterator[str]]
 Result = TypeVar("Result")
 
 
-class Progress(NamedTuple):
-    """What the experiment does next, and how much of it is done, 0 to 1."""
+class Slice(NamedTuple):
+    """A slice of an experiment: what it does next, and how much of it is done, 0 to 1."""
 
     text: str
     part: float
@@ -28,7 +40,7 @@ class Progress(NamedTuple):
 class InSlices(Protocol):
     """Ask `run` for one slice after the other, in the thread that calls kernels. Any thread may read the results."""
 
-    def run(self) -> Iterator[Progress]: ...
+    def run(self) -> Iterator[Slice]: ...
 
 
 class Experiment(InSlices, Protocol):
@@ -47,7 +59,7 @@ class Experiment(InSlices, Protocol):
 
 
 def with_progress(parts: Generator[float, None, Result], text: str, done: float = 0.0,
-                  share: float = 1.0) -> Generator[Progress, None, Result]:
+                  share: float = 1.0) -> Generator[Slice, None, Result]:
     """Run the slices of one part and yield the progress of the whole; return what the part returns.
 
     `done` is how much of the whole is done before the part begins, `share` how much of the whole the part is, 0 to 1 each.
@@ -57,7 +69,7 @@ def with_progress(parts: Generator[float, None, Result], text: str, done: float 
             part = next(parts)
         except StopIteration as end:
             return end.value
-        yield Progress(text, done + part * share)
+        yield Slice(text, done + part * share)
 
 
 # --- text ------------------------------------------------------------------------------------------------------------
@@ -98,3 +110,64 @@ def factors(interval: Interval) -> str:
 
 def _digits(number: float) -> int:
     return 2 if number < 1.995 else 1 if number < 19.95 else 0
+
+
+# --- records ---------------------------------------------------------------------------------------------------------
+
+VERSION = 1  # grows whenever a field goes or changes its meaning; new fields leave it as it is
+LIBRARIES = ("numpy", "numba", "llvmlite", "pygame-ce", "pydantic")
+REGISTERS = ("avx512f", "avx2", "avx", "sse2", "neon")  # widest first
+
+
+def header(kind: str) -> dict[str, object]:
+    """What every record begins with; `kind` says which fields follow."""
+    return {"version": VERSION, "kind": kind, "versions": versions(), "machine": machine()}
+
+
+def versions() -> dict[str, str]:
+    """Of the program, Python and the libraries."""
+    return {"crowd-demo": __version__, "python": platform.python_version(), **{name: version(name) for name in LIBRARIES}}
+
+
+def machine() -> dict[str, object]:
+    """The processor, and the widest of its vector registers."""
+    from llvmlite import binding
+
+    features = binding.get_host_cpu_features()
+    return {"cpu": _processor(), "cores": os.cpu_count(), "os": platform.platform(),
+            "simd": next((name for name in REGISTERS if features.get(name)), None)}
+
+
+def _processor() -> str:
+    lines = list[str]()
+    with suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+    model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+    return model or platform.processor()
+
+
+def crowd_json(config: Config, techniques: Mapping[str, Value]) -> dict[str, object]:
+    """What crowd was measured."""
+    return {"config": config.model_dump(mode="json", exclude={"optimizations", "keys"}), "optimizations": dict(techniques)}
+
+
+# --- comparisons -----------------------------------------------------------------------------------------------------
+
+def result_json(result: VariantResult) -> dict[str, object]:
+    return {"step_ms": finite(result.step.ms.value), "stages_ms": result.stages_ms, "step": estimate_json(result.step),
+            "stages": {stage: estimate_json(estimate) for stage, estimate in result.stages.items()},
+            "counters": result.counters, "state_hash": result.state_hash}
+
+
+def estimate_json(estimate: Estimate) -> dict[str, object]:
+    return {"ms": interval_json(estimate.ms), "ratio": interval_json(estimate.ratio),
+            "noise": interval_json(estimate.noise), "verdict": estimate.verdict}
+
+
+def interval_json(interval: Interval) -> dict[str, float | None]:
+    """`low` and `high` are null where there are too few blocks to tell, `value` where the base takes no time."""
+    return {name: finite(number) for name, number in interval._asdict().items()}
+
+
+def finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None

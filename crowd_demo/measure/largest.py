@@ -1,9 +1,12 @@
 """The largest crowd of which a frame takes no longer than a sixtieth of a second, here and with these techniques.
 
 A frame is a picture of the window's size, and as many steps as fall into it: `step_hz` / 60. Its median counts; HUD and
-presenting are not in it. The world grows with the crowd, so that as many agents share a unit of area as in the configuration,
-and a map is stretched. The view keeps its zoom, or goes on to show the whole world. Each number gets a crowd of its own, as it
-begins, and `WARM_UP` frames that do not count. Near the limit more frames are measured.
+presenting are not in it. The world grows with the crowd, so that as many agents share a unit of area as in the
+configuration, and a map is stretched. The view keeps its zoom, or goes on to show the whole world. Each number gets a
+crowd of its own, as it begins, and `WARM_UP` frames that do not count. Near the limit more frames are measured.
+
+The ladder leads from everything off to everything on: each rung has what those below it have, and something more. All
+rungs have one model: what chooses a model has its present value on each, or the rungs would not compute the same crowd.
 """
 
 from __future__ import annotations
@@ -17,13 +20,23 @@ import numpy as np
 from crowd_demo.compute.arrays import Doubles
 from crowd_demo.config.memory import too_large
 from crowd_demo.config.model import MOST_AGENTS, Config
+from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.measure.comparison import TimedBlock
 from crowd_demo.measure.crowd_variant import DRAW, STEP, CrowdVariant, Picture, all_pairs_s
-from crowd_demo.measure.experiment import Compile, Progress, TextTable, factor, milliseconds, with_progress
-from crowd_demo.measure.ladder import Rung
-from crowd_demo.measure.record import crowd_json, header, interval_json
+from crowd_demo.measure.experiment import (
+    Compile,
+    Slice,
+    TextTable,
+    crowd_json,
+    factor,
+    header,
+    interval_json,
+    milliseconds,
+    with_progress,
+)
 from crowd_demo.measure.statistics import LEAST_BLOCKS, Interval, median_interval
-from crowd_demo.registry.techniques import BY_PATH
+from crowd_demo.registry.entries import MODEL, Value
+from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, yaml_word
 from crowd_demo.sim.simulation import Simulation
 
 FPS = 60
@@ -84,29 +97,29 @@ class Answer(NamedTuple):
 
 
 class Largest:
-    """An experiment: search for each rung. `answers` are those found so far."""
+    """An experiment: search for each rung, from the answer before on. `answers` are those found so far."""
 
-    def __init__(self, config: Config, rungs: Sequence[Rung], compile_for: Compile, start: int = FIRST) -> None:
-        """The first search begins at `start`, each other one at the answer before. Raises ValueError for a crowd of none."""
+    def __init__(self, config: Config, rungs: Sequence[Rung], compile_for: Compile) -> None:
+        """Raises ValueError for a crowd of none."""
         if not config.agents:
             raise ValueError("agents: a crowd of none has no density to keep")
         self.config, self.rungs = config, rungs
         self.answers: list[Answer] = []
         self.done = False
         self._most, self._bound = most_agents(config)
-        self._start, self._compile_for = start, compile_for
+        self._compile_for = compile_for
 
-    def run(self) -> Iterator[Progress]:
-        start = self._start
+    def run(self) -> Iterator[Slice]:
+        start = FIRST
         for number, rung in enumerate(self.rungs):
             for text in self._compile_for(rung.options):
-                yield Progress(f"{rung.name}: {text}", number / len(self.rungs))
+                yield Slice(f"{rung.name}: {text}", number / len(self.rungs))
             answer = yield from self._search(rung, start, number)
             self.answers.append(answer)
-            start = answer.measured.agents if answer.measured else self._start
+            start = answer.measured.agents if answer.measured else FIRST
         self.done = True
 
-    def _search(self, rung: Rung, start: int, number: int) -> Generator[Progress, None, Answer]:
+    def _search(self, rung: Rung, start: int, number: int) -> Generator[Slice, None, Answer]:
         found: dict[int, Measured] = {}
         search, text = largest_number(start, self._most), ""
         try:
@@ -250,3 +263,59 @@ def _between(low: int, high: int) -> int:
     middle = math.isqrt(low * high)
     rounded = int(float(f"{middle:.2e}"))
     return rounded if low < rounded < high else min(max(middle, low + 1), high - 1)
+
+
+# --- the ladder ------------------------------------------------------------------------------------------------------
+
+class Rung(NamedTuple):
+    """Techniques, and whether they are those of the rung below and something more."""
+
+    name: str
+    options: Optimizations
+    adds: bool = False
+
+
+STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("+ cell lists", ("neighbours=linked",)),
+    ("+ neighbours: {}", ("neighbours", "cell_size", "leaf_size", "rebuild")),
+    ("+ reorder: {}", ("reorder.when", "reorder.every", "reorder.drift", "curve")),
+    ("+ SIMD lanes", ("simd",)),
+    ("+ stagger", ("stagger.avoidance", "stagger.by", "stagger.sight", "stagger.paths")),
+    ("+ culling, depth order, blitter", ("cull", "depth", "blitter")),
+    ("+ threads: {}", ("threads",)),
+)
+"""What each rung adds, techniques by path or a value of one, and its name, in which {} is the value of the first.
+
+Where the first one is on already, there is no such rung."""
+
+
+def present_and_rungs(present: Optimizations, ladder: bool = True) -> list[Rung]:
+    """The present techniques, and then the rungs, unless the highest is the present one."""
+    found = list(rungs(present)) if ladder else []
+    return found if found and found[-1].options == present else [Rung("as now", present), *found]
+
+
+def rungs(present: Optimizations) -> Iterator[Rung]:
+    """Everything off first; on is the present value, or the default of what is off at present.
+
+    The last rung has everything on, also what is not named above.
+    """
+    optional = [technique for technique in TECHNIQUES if technique.kind is not MODEL]
+    options = with_values(present, {technique.path: technique.baseline for technique in optional})
+    yield Rung("everything off", options)
+    for name, added in STEPS:
+        first, *others = (_value(entry, present) for entry in added)
+        if name == STEPS[-1][0]:
+            others = [_value(technique.path, present) for technique in optional]
+        path, value = first
+        changes = options.get(path) != value
+        options = with_values(options, dict([first, *others]))
+        if changes:
+            yield Rung(name.format(yaml_word(value)), options, adds=True)
+
+
+def _value(entry: str, present: Optimizations) -> tuple[str, Value]:
+    """The path, and the value that is named or else the one that is on."""
+    path, _, named = entry.partition("=")
+    technique, value = BY_PATH[path], present.get(path)
+    return path, named or (technique.default if value == technique.baseline else value)

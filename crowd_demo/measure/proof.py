@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_demo.compute.arrays import Doubles, Longs, Words
+from crowd_demo.compute.arrays import Longs, Words
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.registry.entries import Value
 from crowd_demo.render.camera import Camera, Rect
@@ -159,7 +159,8 @@ def apart(one: Simulation, other: Simulation) -> Generator[None, None, Apart]:
     if not (changed := int(differing.sum()) + lonely):
         return Apart(0.0)
     share = changed / (len(differing) + lonely)
-    distances = _distances(one.agents.columns, other.agents.columns, mine, theirs)
+    here, there = one.agents.columns, other.agents.columns
+    distances = np.hypot(here.x[mine].astype(np.float64) - there.x[theirs], here.y[mine].astype(np.float64) - there.y[theirs])
     return Apart(share, float(distances.mean()), float(distances.max())) if len(distances) else Apart(share)
 
 
@@ -175,10 +176,6 @@ def shared(one: Agents[Columns], other: Agents[Columns]) -> tuple[Slots, Slots]:
     where[theirs] = np.arange(other.count)
     found = where[mine]
     return np.flatnonzero(found >= 0), found[found >= 0]
-
-
-def _distances(one: Columns, other: Columns, mine: Slots, theirs: Slots) -> Doubles:
-    return np.hypot(one.x[mine].astype(np.float64) - other.x[theirs], one.y[mine].astype(np.float64) - other.y[theirs])
 
 
 def hash_of(sim: Simulation) -> Generator[None, None, str]:

@@ -9,7 +9,6 @@ are to be compared too.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 
@@ -21,14 +20,6 @@ from crowd_demo.sim.simulation import Simulation
 
 SAMPLE, GROUP, TOGETHER = 256, 16, 4
 NOBODY: Doubles = np.zeros((2, 0))
-
-
-class Compared(NamedTuple):
-    """Of so many agents, how many got another push; and the mean difference over the mean push."""
-
-    agents: int
-    differing: int
-    error: float
 
 
 class Answers(ProofInParts):
@@ -51,20 +42,22 @@ class Answers(ProofInParts):
         for pushes in answers(replica, new, groups):
             after = np.hstack((after, pushes))
             if after.size:
-                self.finding = self._finding(compared(before[:, :after.shape[1]], after))
+                self.finding = self._finding(before[:, :after.shape[1]], after)
             if self.finding.kind == "differs":
                 return
             yield
 
-    def _finding(self, found: Compared) -> Finding:
-        sample = f"sample of {found.agents}" + f", of {self._size}" * (found.agents < self._size)
-        if found.differing and self._exact:
-            return Finding("differs", f"THE ANSWERS DIFFER for {found.differing} agents: {sample}")
+    def _finding(self, before: Doubles, after: Doubles) -> Finding:
+        agents, differing = before.shape[1], int((before != after).any(axis=0).sum())
+        sample = f"sample of {agents}" + f", of {self._size}" * (agents < self._size)
+        if differing and self._exact:
+            return Finding("differs", f"THE ANSWERS DIFFER for {differing} agents: {sample}")
         if self._exact:
             return Finding("sample", f"same answers: {sample}")
-        if found.differing:
-            share = found.differing / found.agents
-            return Finding("sample", f"{share:.1%} of the pushes differ, by {found.error:.1%}: {sample}")
+        if differing:
+            length = float(np.hypot(*before).mean())
+            error = float(np.hypot(*(after - before)).mean()) / length if length else 0.0
+            return Finding("sample", f"{differing / agents:.1%} of the pushes differ, by {error:.1%}: {sample}")
         return Finding("sample", f"same answers at one moment, not over time: {sample}")
 
 
@@ -73,7 +66,8 @@ def answers(replica: Simulation, values: Values, groups: list[Longs]) -> Iterato
     set_values(replica.optimizations, values)
     for _ in replica.reindex_in_parts():
         yield NOBODY
-    world, columns, rows = replica.world, replica.agents.columns, cell_rows(replica)
+    world, columns = replica.world, replica.agents.columns
+    rows = (columns.y[:replica.agents.count] / np.float32(world.grid.cell)).astype(np.int32)  # of cells
     brute = isinstance(replica.structure, Brute)
     for first in range(0, len(groups), 1 if brute else TOGETHER):
         asked = np.concatenate(groups[first:first + (1 if brute else TOGETHER)])
@@ -86,12 +80,6 @@ def answers(replica: Simulation, values: Values, groups: list[Longs]) -> Iterato
         yield np.stack((columns.avoidance_x[asked], columns.avoidance_y[asked])).astype(np.float64)
 
 
-def compared(before: Doubles, after: Doubles) -> Compared:
-    """Compare float64[2, agents]."""
-    away, length = np.hypot(*(after - before)), float(np.hypot(*before).mean())
-    return Compared(before.shape[1], int((before != after).any(axis=0).sum()), float(away.mean()) / length if length else 0.0)
-
-
 def sample_groups(count: int) -> list[Longs]:
     """Slots, spread evenly; a group begins where a row of the structure *none* does, if there are enough agents for that."""
     if count <= SAMPLE:
@@ -100,11 +88,6 @@ def sample_groups(count: int) -> list[Longs]:
     starts = np.arange(SAMPLE // GROUP) * apart
     starts -= starts % ROW if apart >= ROW else 0
     return [np.arange(start, start + GROUP) for start in starts]
-
-
-def cell_rows(replica: Simulation) -> Ints:
-    """The row of cells in which each agent stands, int32[agents]."""
-    return (replica.agents.columns.y[:replica.agents.count] / np.float32(replica.world.grid.cell)).astype(np.int32)
 
 
 def beside(rows: Ints, slots: Longs) -> Longs:

@@ -27,8 +27,7 @@ from crowd_demo.measure.comparison import (
     interleave,
 )
 from crowd_demo.measure.crowd_variant import STEP, CrowdVariant, Picture, all_pairs_s
-from crowd_demo.measure.experiment import Progress, factor, factors, milliseconds
-from crowd_demo.measure.record import estimate_json, interval_json
+from crowd_demo.measure.experiment import Slice, estimate_json, factor, factors, interval_json, milliseconds
 from crowd_demo.measure.statistics import LEAST_BLOCKS, Interval, Verdict
 from crowd_demo.registry.entries import EXACT, KINDS, MODEL, Value
 from crowd_demo.registry.techniques import BY_PATH, hud_word, kind_of, strongest
@@ -43,7 +42,7 @@ PATIENCE = 4  # slow crowds may take so many times the seconds, to have enough b
 LONGEST_STEP_S = 10.0  # brute force that would take longer is not tried
 NARROW = 0.9, 1.1  # a factor between these is next to 1
 OPPOSITE: Mapping[Verdict, Verdict] = {"faster": "slower", "slower": "faster"}
-NOTHING, UNCLEAR = "nothing", "unclear"
+UNCLEAR = "too noisy to tell"
 CROWDS = {"same": "same crowd", "DIFFERS": "THE CROWD DIFFERS",
           **{kind.name: f"not the same ({kind.name})" for kind in KINDS if kind is not EXACT}}
 
@@ -93,7 +92,7 @@ class Pair(NamedTuple):
         """Milliseconds with the present techniques and with the others, what the present ones buy, and its interval."""
         buys = "-" if math.isnan(self.factor.value) else factor(self.factor.value)
         if self.verdict == "no difference":
-            buys = NOTHING if self.narrow else UNCLEAR
+            buys = self.verdict if self.narrow else UNCLEAR
         between = factors(self.factor) if self.factor.known else "too few"
         return milliseconds(self.present), milliseconds(self.other.ms), buys, between
 
@@ -104,7 +103,7 @@ class Pair(NamedTuple):
             case "unknown":
                 return f"{factor(times.value)} (too few steps to be sure)"
             case "no difference":
-                return f"{'no difference here' if self.narrow else UNCLEAR} (95 %: {factors(times)})"
+                return f"{self.verdict if self.narrow else UNCLEAR} (95 %: {factors(times)})"
             case "faster":
                 return f"{factor(times.value)} faster (95 %: {factors(times)})"
             case "slower":
@@ -162,11 +161,14 @@ class ThreeCrowds:
         seconds = all_pairs_s(self.start.agents, self.options(others).get)
         return f"a step of all pairs would take about {seconds:,.0f} s" if seconds > LONGEST_STEP_S else ""
 
-    def build(self) -> Iterator[Progress]:
+    def build(self) -> Iterator[Slice]:
         """Make the crowds, one a slice. Raises ValueError if there is not enough memory for them."""
-        check_memory(self.start)
+        needed, free = 3 * self.start.agents * AGENT, available_bytes()
+        if free is not None and needed > free:
+            raise ValueError(f"three crowds of {self.start.agents:,} need about {needed // MB:,} MB,"
+                             f" and {free // MB:,} MB are free")
         for name in (PRESENT, AGAIN, OTHER):
-            yield Progress(f"building three crowds of {self.start.agents:,} agents", 0)
+            yield Slice(f"building three crowds of {self.start.agents:,} agents", 0)
             sim = Simulation.from_snapshot(self.start)
             self._variants[name] = CrowdVariant(sim, Picture(sim) if self._picture else None)
 
@@ -199,7 +201,7 @@ class ThreeCrowds:
         hashes = {name: variant.sim.state_hash() for name, variant in self._variants.items()}
         frames = {name: [block.frame for block in blocks] for name, blocks in measured.items()}
         stages = {name: [block.stages for block in blocks] for name, blocks in measured.items()}
-        found = compare(frames, hashes, PRESENT, AGAIN).results
+        found = compare(frames, hashes, PRESENT, AGAIN)
         present, other = found[PRESENT], found[OTHER]
         of_stage = compare_stage(BY_PATH[next(iter(others))].stage, stages, PRESENT, AGAIN)
         stage = Pair(of_stage[PRESENT].ms, of_stage[OTHER]) if {PRESENT, OTHER} <= of_stage.keys() else None
@@ -218,10 +220,3 @@ class ThreeCrowds:
 def unsorted(start: Snapshot) -> Snapshot:
     """The same state with the agents in the order of their ids, and a sort due as soon as one may be."""
     return start._replace(columns=start.columns[:, np.argsort(start.columns[0], kind="stable")], drift=math.inf)
-
-
-def check_memory(start: Snapshot) -> None:
-    """Raises ValueError if there is not enough for three crowds."""
-    needed, free = 3 * start.agents * AGENT, available_bytes()
-    if free is not None and needed > free:
-        raise ValueError(f"three crowds of {start.agents:,} need about {needed // MB:,} MB, and {free // MB:,} MB are free")

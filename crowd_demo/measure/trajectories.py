@@ -114,17 +114,12 @@ def speeds(of: Trajectories, step: int = 5, axis: tuple[float, float] | None = N
 
     Speeds are |p(k + step) - p(k - step)| / (2 step / fps). The first and the last `step` frames of a person have none.
     """
-    rows = of.by_person()
-    here = _same_person(rows, 2 * step)
-    dx, dy = rows.x[2 * step:][here] - rows.x[:-2 * step][here], rows.y[2 * step:][here] - rows.y[:-2 * step][here]
+    rows, apart = of.by_person(), 2 * step
+    here = rows.id[apart:] == rows.id[:-apart] if len(rows.id) > apart else np.zeros(0, bool)  # the same person
+    dx, dy = rows.x[apart:][here] - rows.x[:-apart][here], rows.y[apart:][here] - rows.y[:-apart][here]
     way = np.hypot(dx, dy) if axis is None else dx * axis[0] + dy * axis[1]
     middle = slice(step, len(rows.id) - step)
-    return rows.id[middle][here], rows.frame[middle][here], way * of.fps / (2 * step)
-
-
-def _same_person(rows: Trajectories, apart: int) -> Bools:
-    """Say for each row but the last ones whether the row so many further on is of the same person."""
-    return rows.id[apart:] == rows.id[:-apart] if len(rows.id) > apart else np.zeros(0, bool)
+    return rows.id[middle][here], rows.frame[middle][here], way * of.fps / apart
 
 
 def density(of: Trajectories, area: Rectangle) -> Doubles:
@@ -193,9 +188,9 @@ def flow(times: Doubles) -> float:
     return float((len(times) - 1) / (times[-1] - times[0])) if len(times) > 1 and times[-1] > times[0] else float("nan")
 
 
-def middle(times: Doubles, part: float = 0.6) -> Doubles:
-    """Return the middle part of the sorted times: a queue has formed by then, and has not ended yet."""
-    cut = int(len(times) * (1 - part) / 2)
+def middle(times: Doubles) -> Doubles:
+    """Return the middle 60 % of the sorted times: a queue has formed by then, and has not ended yet."""
+    cut = int(len(times) * (1 - 0.6) / 2)
     return times[cut:len(times) - cut]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crowd_demo.config.metres import metres, per_square_metre
+from crowd_demo.config.section import metres, per_square_metre
 from crowd_demo.sim.simulation import Simulation
 
 

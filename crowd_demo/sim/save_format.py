@@ -18,7 +18,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from crowd_demo.compute.arrays import Ints
-from crowd_demo.config.loader import ConfigError, Source
+from crowd_demo.config.loader import ConfigError, ReadConfig
 from crowd_demo.config.memory import AGENT, shortage
 from crowd_demo.config.model import Config
 from crowd_demo.profile import HISTORY
@@ -172,7 +172,7 @@ def _arrays(shapes: Mapping[str, Sequence[int]], data: memoryview) -> dict[str, 
 
 def _config(data: dict[str, object]) -> Config:
     try:
-        return Source.of(data, "config").config
+        return ReadConfig.of(data, "config").config
     except ConfigError as error:
         raise SaveError(error.lines[0]) from None
 

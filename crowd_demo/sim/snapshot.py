@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Ints
-from crowd_demo.config.differences import differences as config_differences
 from crowd_demo.config.model import Config
+from crowd_demo.config.section import differences as config_differences
 from crowd_demo.registry.entries import Value
 from crowd_demo.sim.actions import Action
 from crowd_demo.sim.store.agents import Agents

@@ -19,7 +19,6 @@ from variants import ColdVariant
 
 from crowd_demo.config.loader import load_config
 from crowd_demo.measure.comparison import BlockTimes, TimedBlock
-from crowd_demo.measure.record import comparison_json
 
 pytestmark = [pytest.mark.quick, pytest.mark.skipif(sys.platform == "win32", reason="benchmarks are for POSIX")]
 BLOCKS = 10
@@ -48,7 +47,9 @@ def test_frames_steps_and_stages_of_both_are_listed() -> None:
 
 def test_crowds_that_differ_are_said_to() -> None:
     assert list(compare.table(found("b"), "new"))[-1] == "THE CROWDS DIFFER: old a, new b"
-    assert comparison_json(found("b")["frame"])["differing"] == ["new"]
+    record = found("b")["frame"].record()
+    assert record["differing"] == ["new"] and list(record["arms"]) == ["old", "old again", "new"]  # type: ignore[call-overload]
+    assert not found("a")["frame"].differing()
 
 
 def test_few_blocks_conclude_nothing() -> None:

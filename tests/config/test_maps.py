@@ -16,9 +16,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from terrains import REAL_MAPS
 
-from crowd_demo.config import images, maps
-from crowd_demo.config.map_data import FLOOR, GRASS, MAX_DESTINATIONS, MAX_SIDE, SWAMP, WALL, WATER, MapError, label_marks
-from crowd_demo.config.maps import parse_octile, read_map
+from crowd_demo.config import maps
+from crowd_demo.config.maps import (
+    FLOOR,
+    GRASS,
+    MAX_DESTINATIONS,
+    MAX_SIDE,
+    SWAMP,
+    WALL,
+    WATER,
+    MapError,
+    label_marks,
+    parse_octile,
+    read_map,
+)
 
 pytestmark = pytest.mark.quick
 
@@ -107,7 +118,7 @@ def test_a_missing_or_huge_file_is_an_error_and_not_read_whole(tmp_path: Path) -
 @given(st.binary(max_size=200))
 def test_no_bytes_make_anything_but_a_map_or_a_map_error(data: bytes) -> None:
     octile_head, png_head = b"type octile\nheight 1\nwidth 4\nmap\n", b"\x89PNG\r\n\x1a\n"
-    for parse, head in ((parse_octile, octile_head), (images.parse_png, png_head)):
+    for parse, head in ((parse_octile, octile_head), (maps.parse_png, png_head)):
         for start in (b"", head):
             try:
                 found = parse(start + data, Path("some"))
@@ -153,7 +164,7 @@ def test_the_colours_of_a_picture_are_kinds_of_tiles(tmp_path: Path) -> None:
     ((200, 136, 136), FLOOR, True), ((64, 0, 0), FLOOR, True), ((63, 0, 0), WALL, False), ((0, 64, 0), GRASS, False),
     ((255, 255, 0), FLOOR, False), ((30, 60, 200), WATER, False)])
 def test_thresholds_are_where_the_docstring_says(colour: tuple[int, int, int], kind: int, red: bool) -> None:
-    kinds, is_red = images.classify(np.array([[[*colour, 255]]], np.uint8))
+    kinds, is_red = maps.classify(np.array([[[*colour, 255]]], np.uint8))
     assert (kinds.item(), is_red.item()) == (kind, red)
 
 

@@ -29,19 +29,23 @@ def test_quoted_scalars_are_text():
     assert read("a: '12'\nb: \"true\"\nc: |\n  5\n").data == {"a": "12", "b": "true", "c": "5\n"}
 
 
+def lines_of(text):
+    return {path: line for path, (_, line) in read(text).locations.items()}
+
+
 def test_every_key_and_item_knows_its_line():
-    lines = read("# first\na:\n  b: 1\n  c:\n    - x\n    - y\nd: {e: 2,\n  f: 3}\n").lines
-    assert lines == {(): 2, ("a",): 2, ("a", "b"): 3, ("a", "c"): 4, ("a", "c", 0): 5, ("a", "c", 1): 6,
-                     ("d",): 7, ("d", "e"): 7, ("d", "f"): 8}
+    assert lines_of("# first\na:\n  b: 1\n  c:\n    - x\n    - y\nd: {e: 2,\n  f: 3}\n") == {
+        (): 2, ("a",): 2, ("a", "b"): 3, ("a", "c"): 4, ("a", "c", 0): 5, ("a", "c", 1): 6,
+        ("d",): 7, ("d", "e"): 7, ("d", "f"): 8}
 
 
 @pytest.mark.parametrize("odd", ["\x85", "\u2028", "\u2029"])
 def test_lines_are_those_of_an_editor_not_of_yaml_1_1(odd):
     text = f"# a{odd}\na: '{odd}{odd}'\r\nb: {{c: 1,\r  d: 2}}\n"
-    assert read(text).lines == {(): 2, ("a",): 2, ("b",): 3, ("b", "c"): 3, ("b", "d"): 4}
+    assert lines_of(text) == {(): 2, ("a",): 2, ("b",): 3, ("b", "c"): 3, ("b", "d"): 4}
     for end, line in (("b: [", 5), ("b: [\n\n", 6), ("b: \x0c", 5), ("b: \x0b\n", 5), ("b: !x", 5), ("a: 1", 5)):
         found = mistake_of(text + end)
-        assert found.line == line, end
+        assert found.location.line == line, end
 
 
 def mistake_of(text):
@@ -59,7 +63,7 @@ def test_an_empty_document_is_an_empty_mapping(text):
 def test_of_equal_keys_the_first_counts_and_the_second_is_a_mistake():
     document = read("a: 1\nb: {c: 1}\na: 2\n\nb: 3\n")
     assert document.data == {"a": 1, "b": {"c": 1}}
-    assert [(line, path) for line, path, _ in document.mistakes] == [(3, ("a",)), (5, ("b",))]
+    assert [(where.line, path) for where, path, _ in document.mistakes] == [(3, ("a",)), (5, ("b",))]
     assert "line 1" in document.mistakes[0].text
 
 
@@ -93,13 +97,13 @@ def bomb():
 def test_what_cannot_be_read_says_where_and_why(text, line, said):
     with pytest.raises(UnreadableError) as caught:
         read(text)
-    assert (caught.value.mistakes[-1].line, said in caught.value.mistakes[-1].text) == (line, True)
+    assert (caught.value.mistakes[-1].location.line, said in caught.value.mistakes[-1].text) == (line, True)
 
 
 def test_mistakes_before_the_one_that_stops_are_kept():
     with pytest.raises(UnreadableError) as caught:
         read("a: 1\na: 2\nb: [\n")
-    assert [mistake.line for mistake in caught.value.mistakes] == [2, 3]
+    assert [mistake.location.line for mistake in caught.value.mistakes] == [2, 3]
 
 
 def test_a_file_too_large_is_not_read_to_its_end(tmp_path):
@@ -122,7 +126,7 @@ def test_a_file_that_is_no_text_says_so(tmp_path, raw, line):
     path.write_bytes(raw)
     with pytest.raises(UnreadableError) as caught:
         read_file(path)
-    assert caught.value.mistakes[-1].line == line
+    assert caught.value.mistakes[-1].location.line == line
 
 
 def test_a_byte_order_mark_and_crlf_are_fine(tmp_path):

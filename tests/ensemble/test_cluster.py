@@ -14,7 +14,7 @@ import pytest
 
 from crowd_demo import ensemble as api
 from crowd_demo.cli import main
-from crowd_demo.ensemble.job import ExecutorError
+from crowd_demo.ensemble.executors import ExecutorError
 from crowd_demo.ensemble.row_files import read_rows
 
 dask_config = pytest.importorskip("dask.config", reason="Dask is an extra")
@@ -94,7 +94,7 @@ def test_a_worker_that_is_killed_in_the_middle_costs_only_its_run(tmp_path: Path
             victim.kill()
     table = api.table(plan, tmp_path / "out")
     assert table.finished == 30 and not table.failed and not table.differences
-    assert len(read_rows(tmp_path / "out/rows").rows) == 30
+    assert len(read_rows(tmp_path / "out/rows")[0]) == 30
     assert len({row["worker"] for row in table.rows}) == 2 and victim.wait() == -9
     here = list(api.run(plan, tmp_path / "here", workers=2))
     assert len(here) == 30
@@ -116,7 +116,7 @@ def test_a_scheduler_that_is_lost_is_one_line_and_keeps_what_is_finished(tmp_pat
             if number == 3:
                 for process in cluster.processes:
                     process.kill()
-    assert 4 <= len(read_rows(tmp_path / "out/rows").rows) < 40
+    assert 4 <= len(read_rows(tmp_path / "out/rows")[0]) < 40
 
 
 def test_the_command_says_in_two_lines_that_the_scheduler_is_lost(tmp_path: Path, cluster: Cluster) -> None:
@@ -124,7 +124,7 @@ def test_the_command_says_in_two_lines_that_the_scheduler_is_lost(tmp_path: Path
     asked = ["--config", "1k", "--agents", "100", "--steps", "300", "--seeds", "1-400", "--out", str(out)]
     process = subprocess.Popen([sys.executable, "-m", "crowd_demo", "ensemble", *asked, "--scheduler", cluster.address],
                                encoding="utf-8", stderr=subprocess.PIPE)
-    while process.poll() is None and not read_rows(out / "rows").rows:
+    while process.poll() is None and not read_rows(out / "rows")[0]:
         time.sleep(0.05)
     for each in cluster.processes:
         each.kill()
@@ -146,7 +146,7 @@ def test_the_command_takes_an_address(tmp_path: Path, cluster: Cluster, capsys) 
 
 
 def test_where_no_scheduler_answers_it_is_one_line(tmp_path: Path, monkeypatch, capsys) -> None:
-    monkeypatch.setattr("crowd_demo.ensemble.cluster.CONNECT_S", 0.5)
+    monkeypatch.setattr("crowd_demo.ensemble.executors.CONNECT_S", 0.5)
     with pytest.raises(ExecutorError, match="no scheduler answers at tcp://127") as caught:
         list(api.run(plan_of(1, 10), tmp_path / "out", scheduler="tcp://127.0.0.1:1"))
     assert "\n" not in str(caught.value)

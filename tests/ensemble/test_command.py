@@ -85,7 +85,7 @@ def test_a_run_that_fails_is_a_row_with_its_error_and_is_tried_again(tmp_path, e
     assert done.returncode == 1 and done.stdout == f"{out}: 2 of 4 runs have a row without an error\n"
     assert done.stderr == "ensemble: seed 2: ValueError: an even seed\nensemble: seed 4: ValueError: an even seed\n"
     assert [row["error"] for row in table_of(out)] == ["", "ValueError: an even seed"] * 2
-    assert ensemble(*asked).returncode == 1 and len(read_rows(out / "rows").rows) == 6
+    assert ensemble(*asked).returncode == 1 and len(read_rows(out / "rows")[0]) == 6
 
 
 def test_a_killed_worker_loses_only_its_run_which_is_done_again(tmp_path, ensemble) -> None:
@@ -93,7 +93,7 @@ def test_a_killed_worker_loses_only_its_run_which_is_done_again(tmp_path, ensemb
     done = ensemble(*SMALL, "kills_once,prints", "--seeds", "1-6", "--out", out, "--workers", "2")
     assert done.returncode == 0, done.stderr
     assert sorted(path.name for path in (tmp_path / "marks").iterdir()) == ["2", "5"]
-    assert len(read_rows(out / "rows").rows) == 6 and all(row["kills_once"] == "1.0" for row in table_of(out))
+    assert len(read_rows(out / "rows")[0]) == 6 and all(row["kills_once"] == "1.0" for row in table_of(out))
 
 
 def test_a_run_that_always_kills_its_worker_is_a_row_with_an_error(tmp_path, ensemble) -> None:
@@ -134,7 +134,7 @@ def test_interrupted_when_made_again_it_says_what_the_command_does(tmp_path, sta
     asked = (*SMALL, "waits", "--seeds", "1-20", "--workers", "1", "--out", out)
     assert ensemble(*asked).returncode == 0
     process = start(*asked, "--again", WAIT="0.3")
-    while process.poll() is None and len(read_rows(out / "rows").rows) < 22:  # the first of two has been counted
+    while process.poll() is None and len(read_rows(out / "rows")[0]) < 22:  # the first of two has been counted
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     said = process.communicate()[1].splitlines()[-1]
@@ -148,20 +148,20 @@ def test_interrupted_at_random_moments_it_resumes_to_the_same_table(tmp_path, st
     assert ensemble(*asked, tmp_path / "whole").returncode == 0
     chance, out, codes = random.Random(7), tmp_path / "out", []
     for number in (signal.SIGINT, KILL, signal.SIGTERM):
-        process, before = start(*asked, out), len(read_rows(out / "rows").rows)
+        process, before = start(*asked, out), len(read_rows(out / "rows")[0])
         wanted = before + chance.randint(1, 8)
-        while process.poll() is None and len(read_rows(out / "rows").rows) < wanted:
+        while process.poll() is None and len(read_rows(out / "rows")[0]) < wanted:
             time.sleep(0.02)
         time.sleep(chance.random() * 0.1)
         process.send_signal(number)
         process.communicate()
         codes.append(process.returncode)
-        kept = read_rows(out / "rows")
-        assert len({row.key for row in kept.rows}) >= min(wanted, 40) and not kept.damaged
+        rows, damaged = read_rows(out / "rows")
+        assert len({row.key for row in rows}) >= min(wanted, 40) and not damaged
     assert codes == [130, -KILL, 143] or 0 in codes  # a fast machine may have been done before
     assert ensemble(*asked, out).returncode == 0
     assert results(out) == results(tmp_path / "whole")
-    keys = [row.key for row in read_rows(out / "rows").rows]
+    keys = [row.key for row in read_rows(out / "rows")[0]]
     assert len(keys) == len(set(keys)) == 40  # none was made twice
 
 
@@ -173,9 +173,9 @@ def test_a_full_disk_ends_it_in_one_line_and_keeps_what_is_finished(tmp_path, en
     assert done.returncode == 1 and done.stdout == ""
     (path,) = (out / "rows").iterdir()
     assert done.stderr == f"crowd-demo: --out: {path}: File too large; what is finished is kept\n"
-    kept = read_rows(out / "rows")
-    assert 0 < len(kept.rows) < 60 and not kept.damaged
-    assert ensemble(*asked).returncode == 0 and len(table_of(out)) == len(read_rows(out / "rows").rows) == 60
+    rows, damaged = read_rows(out / "rows")
+    assert 0 < len(rows) < 60 and not damaged
+    assert ensemble(*asked).returncode == 0 and len(table_of(out)) == len(read_rows(out / "rows")[0]) == 60
 
 
 def test_60_runs_give_the_same_table_for_any_number_of_workers(tmp_path, capfd) -> None:

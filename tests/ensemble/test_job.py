@@ -26,7 +26,7 @@ def test_a_row_says_what_came_of_a_run_and_who_made_it() -> None:
 @pytest.mark.parametrize("what", [{"code": "another"}, {"config": "{}x"}, {"measures": ("nothing",)}])
 def test_a_run_that_cannot_be_made_is_a_row_with_one_line(what) -> None:
     plan = make_plan("1k", overrides=SMALL, steps=5, every=5)
-    row = carry_out(plan.job(plan.runs[0])._replace(**what), "somebody")
+    row = carry_out(plan.job(plan.runs[0]).model_copy(update=what), "somebody")
     assert row.key == plan.runs[0].key and not row.state_hash and row.worker == "somebody"
     assert row.error and "\n" not in row.error
 

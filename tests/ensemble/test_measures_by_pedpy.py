@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from crowds import CROWD, PLACES, simulation
 
-from crowd_demo.config.metres import UNITS_A_METRE as METRE
+from crowd_demo.config.section import UNITS_A_METRE as METRE
 from crowd_demo.ensemble.measures import Flow, Speed, density
 from crowd_demo.measure.trajectories import Line, steps_across
 from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING

@@ -6,10 +6,9 @@ import io
 
 import pytest
 
-from crowd_demo.ensemble.job import Row
+from crowd_demo.ensemble.job import RunRow
 from crowd_demo.ensemble.plan import Plan, make_plan
-from crowd_demo.ensemble.plot import COLOURS, groups_of, plot
-from crowd_demo.ensemble.table import Table, make_table
+from crowd_demo.ensemble.table import COLOURS, Table, groups_of, make_table, plot
 
 pytest.importorskip("matplotlib", reason="matplotlib is an extra")
 
@@ -17,8 +16,8 @@ pytest.importorskip("matplotlib", reason="matplotlib is an extra")
 def table_of(plan: Plan, failed: int = -1) -> Table:
     """Each run's number is its place in the plan."""
     return make_table(plan, [
-        Row(key=run.key, error="no") if place == failed else
-        Row(key=run.key, state_hash=f"{place:032}", values={"stuck": float(place)}) for place, run in enumerate(plan.runs)])
+        RunRow(key=run.key, error="no") if place == failed else
+        RunRow(key=run.key, state_hash=f"{place:032}", values={"stuck": float(place)}) for place, run in enumerate(plan.runs)])
 
 
 @pytest.mark.quick

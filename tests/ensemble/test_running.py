@@ -12,10 +12,10 @@ from crowd_demo import ensemble, load_config
 from crowd_demo.cli.ensemble import Made, duration
 from crowd_demo.config.memory import PROGRAM
 from crowd_demo.ensemble import running
-from crowd_demo.ensemble.job import Row
-from crowd_demo.ensemble.local import Process
+from crowd_demo.ensemble.executors import Process
+from crowd_demo.ensemble.job import RunRow
 from crowd_demo.ensemble.plan import make_plan
-from crowd_demo.ensemble.running import _what_decides, all_seconds, capacity, make_executor, run_bytes
+from crowd_demo.ensemble.running import _what_decides, all_seconds, capacity, executor_of, run_bytes
 
 PAGE = Path(__file__).parents[2] / "docs/ensemble.md"
 quick = pytest.mark.quick
@@ -30,9 +30,13 @@ def test_no_more_runs_at_a_time_than_fit_into_memory(monkeypatch) -> None:
     for free, fit, asked, workers in ((needed * 3.5, 3, None, 3), (needed * 3.5, 3, 2, 2), (needed * 3.5, 3, 20, 3),
                                       (needed * 100, 100, None, 8), (needed / 2, 0, None, 1)):
         monkeypatch.setattr(running, "available_bytes", lambda free=free: int(free))
-        assert capacity(plan.configs).fit == fit and make_executor(plan, asked).workers == workers
+        assert capacity(plan.configs).fit == fit
+        with executor_of(plan, (), asked, None) as executor:
+            assert executor.workers == workers
     monkeypatch.setattr(running, "available_bytes", lambda: None)
-    assert make_executor(plan).workers == 8 and make_executor(plan, 30).workers == 30
+    for asked, workers in ((None, 8), (30, 30)):
+        with executor_of(plan, (), asked, None) as executor:
+            assert executor.workers == workers
 
 
 @quick
@@ -47,10 +51,10 @@ def test_progress_is_one_line() -> None:
     made.begin(workers=2)
     assert str(made) == "3 done, 2 running, 0 failed"
     for number, error in enumerate(("", "no", "")):
-        made.add(Row(key=str(number), error=error))
+        made.add(RunRow(key=str(number), error=error))
     assert re.fullmatch(r"5 done, 2 running, 1 failed, [\d.]+ s to go", str(made))
     for number in range(3, 7):
-        made.add(Row(key=str(number)))
+        made.add(RunRow(key=str(number)))
     assert str(made) == "9 done, 0 running, 1 failed"
 
 
@@ -67,7 +71,7 @@ def test_numbers_do_not_decide_which_kernels_there_are() -> None:
         return _what_decides(load_config("1k", {name.replace("__", "."): value for name, value in settings.items()}))
 
     assert decides(agents=5) == decides(agents=7) == decides(crowd__radius=7) == decides(measure__areas__a=[0, 0, 1, 1])
-    for other in ({"behaviour": "flock"}, {"optimizations__cap": "nearest"}, {"life__births_per_s": 5},
+    for other in ({"behaviour": "flock"}, {"optimizations__neighbour_limit": "nearest"}, {"life__births_per_s": 5},
                   {"links__pattern": "rope"}):
         assert decides(**other) != decides()
 
@@ -78,7 +82,7 @@ def test_a_process_that_ends_says_how() -> None:
         plan = make_plan("1k", overrides={"agents": 20}, steps=5, every=5)
         row = process.carry_out(plan.job(plan.runs[0]))
         assert row and row.key == plan.runs[0].key and row.state_hash and not row.error
-        other = process.carry_out(plan.job(plan.runs[0])._replace(code="another"))
+        other = process.carry_out(plan.job(plan.runs[0]).model_copy(update={"code": "another"}))
         assert other and other.error == "RuntimeError: this worker has another version of the program or of its plugins"
         process.close()
         assert process.carry_out(plan.job(plan.runs[0])) is None and process.how_it_died() == "killed by SIGKILL"

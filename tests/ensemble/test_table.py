@@ -8,9 +8,9 @@ import json
 
 import pytest
 
-from crowd_demo.ensemble.job import Row
+from crowd_demo.ensemble.job import RunRow
 from crowd_demo.ensemble.plan import Plan, make_plan
-from crowd_demo.ensemble.running import manifest
+from crowd_demo.ensemble.running import MANIFEST, write_manifest
 from crowd_demo.ensemble.table import finished_keys, make_table, parquet
 
 pytestmark = pytest.mark.quick
@@ -21,13 +21,13 @@ def plan() -> Plan:
     return make_plan("1k", seeds="1-2", vary={"map": [None, "maze"]}, steps=20, measures=["step_ms", "stuck", "population"])
 
 
-def row(plan: Plan, number: int, **what) -> Row:
-    return Row(**{"key": plan.runs[number].key, "state_hash": f"{number:032}", "steps": 20, "worker": "a:1", "cpu": "x",
+def row(plan: Plan, number: int, **what) -> RunRow:
+    return RunRow(**{"key": plan.runs[number].key, "state_hash": f"{number:032}", "steps": 20, "worker": "a:1", "cpu": "x",
                   "values": {"stuck": 0.1 * number, "population": 7.0, "step_ms": 0.5}, **what})
 
 
 def test_rows_stand_in_the_order_of_the_plan_and_circumstances_at_the_end(plan) -> None:
-    table = make_table(plan, [row(plan, 2), row(plan, 0), Row(key="of another plan", state_hash="0" * 32)])
+    table = make_table(plan, [row(plan, 2), row(plan, 0), RunRow(key="of another plan", state_hash="0" * 32)])
     assert table.columns == ("map", "seed", "stuck", "population", "steps", "state_hash", "error", "differs", "key",
                              "step_ms", "seconds", "worker", "cpu", "versions")
     assert [each["state_hash"] for each in table.rows] == [f"{0:032}", "", f"{2:032}", ""]
@@ -58,7 +58,7 @@ def test_a_key_that_was_made_twice_must_have_one_hash(plan) -> None:
 
 
 def test_a_key_that_was_made_twice_must_have_one_value_of_each_measure_but_times(plan) -> None:
-    def measured(**values: float) -> Row:
+    def measured(**values: float) -> RunRow:
         return row(plan, 0, worker="b:2", values={"stuck": 0.0, "population": 7.0, "step_ms": 0.5, **values})
 
     assert make_table(plan, [row(plan, 0), measured(step_ms=9.0)]).differences == ()
@@ -93,7 +93,8 @@ def test_mixed_values_of_a_setting_are_texts_in_parquet() -> None:
     assert parquet(make_table(plan, []))
 
 
-def test_the_manifest_says_what_was_asked_for_and_what_with(plan) -> None:
-    found = json.loads(manifest(plan))
+def test_the_manifest_says_what_was_asked_for_and_what_with(plan, tmp_path) -> None:
+    write_manifest(plan, tmp_path)
+    found = json.loads((tmp_path / MANIFEST).read_text("utf-8"))
     assert (found["kind"], found["runs"], found["varied"], found["seeds"]) == ("ensemble", 4, {"map": [None, "maze"]}, [1, 2])
     assert found["code"] == plan.code and found["config"]["agents"] == 1000 and "numba" in found["versions"]

@@ -16,8 +16,8 @@ import pytest
 
 from crowd_demo.app.process.streams import ERASE
 from crowd_demo.cli import main
-from crowd_demo.cli.measuring import InTerminal
-from crowd_demo.measure.experiment import Progress
+from crowd_demo.cli.measuring import watched
+from crowd_demo.measure.experiment import Slice
 from crowd_demo.registry.kinds import EXACT
 from crowd_demo.registry.techniques import BY_PATH
 
@@ -176,9 +176,9 @@ def test_a_mistake_is_one_line(arguments: list[str], line: str, capsys: pytest.C
 class Two:
     """An experiment of two slices."""
 
-    def run(self) -> Iterator[Progress]:
+    def run(self) -> Iterator[Slice]:
         for part in (0.0, 0.5):
-            yield Progress("counting", part)
+            yield Slice("counting", part)
             time.sleep(0.1)
 
 
@@ -187,7 +187,7 @@ def test_progress_is_a_line_that_changes(monkeypatch: pytest.MonkeyPatch, capsys
     monkeypatch.setattr("crowd_demo.cli.measuring.LOOK_EVERY_S", 0.01)
     monkeypatch.setattr("crowd_demo.app.process.streams.REDRAW_EVERY_S", 0.0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    assert InTerminal("two", lambda running: Two()).watch() == 0
+    assert watched("two", lambda tell: Two(), lambda two: 0) == 0
     assert f"{ERASE}two:  50%  counting" in capsys.readouterr().err
 
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crowd_demo.lab.layout import CANDIDATES, contenders, main, measure
+from crowd_demo.lab.storage import CANDIDATES, layout, layouts, measure
 
 
 @pytest.mark.parametrize("scattered", [False, True])
 def test_columns_and_records_give_the_same_sums(scattered: bool) -> None:
-    launches = contenders(200, scattered, workers=2)
+    launches = layouts(200, scattered, workers=2)
     assert min(measure(launches, rounds=1).values()) > 0
     arguments: Any = launches["columns"].args
     _, x, y, vx, vy, order, sums = arguments
@@ -29,7 +29,7 @@ def test_columns_and_records_give_the_same_sums(scattered: bool) -> None:
 
 
 def test_the_table_names_both_orders_and_all_layouts(capsys: pytest.CaptureFixture[str]) -> None:
-    main(100)
+    layout(100)
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[1:]] == ["sorted"] * 3 + ["scattered"] * 3
     assert "records of 68 bytes" in lines[-1]

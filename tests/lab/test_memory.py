@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crowd_demo.lab.memory import COMPONENTS, SHARES, STORAGES, main, make_linear, make_sparse, measured_bytes, members_of
+from crowd_demo.lab.storage import COMPONENTS, SHARES, STORAGES, make_linear, make_sparse, measured_bytes, members_of, memory
 
 OBJECTS = 1024  # bytes at most of what Python puts around the arrays
 CASES = [(entities, component, used) for entities in (1000, 200_000) for component in COMPONENTS for used in SHARES]
@@ -40,6 +40,6 @@ def test_members_are_spread_over_all() -> None:
 
 
 def test_the_table_says_who_is_smaller(capsys: pytest.CaptureFixture[str]) -> None:
-    main(1000)
+    memory(1000)
     rows = [line.split() for line in capsys.readouterr().out.splitlines()[1:]]
     assert [row[8] for row in rows] == ["linear"] * 3 + ["sparse", "sparse", "linear"] * 2

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from crowd_demo.cli import main
 from crowd_demo.lab.motion import densest, head_on
-from crowd_demo.measure.people import close_pairs, nearest
+from crowd_demo.measure.distances import close_pairs, nearest
 
 
 @pytest.mark.quick
@@ -24,8 +24,8 @@ def test_close_pairs_are_all_pairs_that_are_near(people: int, side: float, withi
     x, y = np.random.default_rng(seed).uniform(0, side, (2, people)).astype(np.float32)
     distance = np.hypot(x[:, None].astype(float) - x, y[:, None].astype(float) - y)
     want = {(i, j) for i in range(people) for j in range(i) if distance[i, j] < within}
-    found = close_pairs(x, y, within)
-    pairs = [(max(i, j), min(i, j)) for i, j in zip(found.one.tolist(), found.other.tolist(), strict=True)]
+    ones, others, _ = close_pairs(x, y, within)
+    pairs = [(max(i, j), min(i, j)) for i, j in zip(ones.tolist(), others.tolist(), strict=True)]
     assert set(pairs) == want and len(pairs) == len(want)
     least = np.where(np.eye(people, dtype=bool), np.inf, distance).min(axis=1, initial=within)
     assert np.allclose(nearest(x, y, within), least)

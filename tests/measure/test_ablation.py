@@ -75,9 +75,9 @@ def test_no_difference_is_nothing_only_where_the_interval_is_narrow(monkeypatch:
     found = ablation(("simd",))
     list(found.run())
     (row,) = found.table().rows
-    assert (row[4], row[7], row[8]) == ("unclear 0.50-1.50", "nothing", "0.91-1.09")
+    assert (row[4], row[7], row[8]) == ("too noisy to tell 0.50-1.50", "no difference", "0.91-1.09")
     assert found.rows[0].found.line(True, False) == (
-        "on against off: step unclear (95 %: 0.50-1.50), frame no difference here (95 %: 0.91-1.09), same crowd")
+        "on against off: step too noisy to tell (95 %: 0.50-1.50), frame no difference (95 %: 0.91-1.09), same crowd")
 
 
 @pytest.mark.usefixtures("made_up")
@@ -181,7 +181,7 @@ def test_a_value_that_would_take_minutes_is_refused(monkeypatch: pytest.MonkeyPa
 @pytest.mark.quick
 def test_the_line_says_factor_interval_and_crowd() -> None:
     assert versus(3.1).line("every", "off") == "every against off: 3.1x faster (95 %: 2.9-3.3), same crowd"
-    assert versus(1.0).line(True, False) == "on against off: no difference here (95 %: 0.95-1.05), same crowd"
+    assert versus(1.0).line(True, False) == "on against off: no difference (95 %: 0.95-1.05), same crowd"
     assert versus(0.5, "approximate").line(3, 1) == (
         "3 against 1: 2.0x slower (95 %: 1.9-2.1), not the same (approximate)")
     assert versus(0.5, "model").line(2, 0).endswith("not the same (model)")

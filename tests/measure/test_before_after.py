@@ -7,8 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from crowd_demo.measure.before_after import MOST_BLOCKS, Baseline, Series, costs, unpaired_ratio
-from crowd_demo.measure.statistics import UNKNOWN, cost_of
+from crowd_demo.measure.statistics import MOST_BLOCKS, UNKNOWN, Baseline, Series, cost_of, costs, unpaired_ratio
 
 pytestmark = pytest.mark.quick
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from crowd_demo.config.optimizations import Optimizations, with_values
-from crowd_demo.measure.ladder import present_and_rungs, rungs
+from crowd_demo.measure.largest import present_and_rungs, rungs
 from crowd_demo.registry.entries import MODEL, Value
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 

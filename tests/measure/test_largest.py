@@ -16,18 +16,19 @@ from crowd_demo.config.model import MOST_AGENTS, Config
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.measure.comparison import TimedBlock
 from crowd_demo.measure.crowd_variant import DRAW, STEP
-from crowd_demo.measure.ladder import Rung, present_and_rungs
 from crowd_demo.measure.largest import (
     LIMIT_MS,
     MOST_BLOCKS,
     Largest,
     Measured,
+    Rung,
     crowd_of,
     is_clear,
     is_hopeless,
     measure,
     measured_of,
     most_agents,
+    present_and_rungs,
 )
 from crowd_demo.measure.statistics import Interval
 
@@ -196,6 +197,6 @@ def test_everything_off_and_everything_on_are_searched_on_a_real_crowd(monkeypat
     """With a most of 200 agents, so it takes little."""
     monkeypatch.setattr("crowd_demo.measure.largest.most_agents", lambda config: (200, "the test"))
     ladder = present_and_rungs(Optimizations())
-    found = Largest(small(), [ladder[0], ladder[-1]], no_compiling, start=50)
+    found = Largest(small(), [ladder[0], ladder[-1]], no_compiling)
     list(found.run())
     assert found.done and len(found.answers) == 2

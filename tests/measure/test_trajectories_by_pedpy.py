@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from walks import by_chance
 
-from crowd_demo.lab.validate.experiment import OWN, Measures
-from crowd_demo.lab.validate.other_programs import pedpy_measures
+from crowd_demo.lab.validate.validation_experiment import OWN, Measures
+from crowd_demo.lab.validate.walkers import pedpy_measures
 from crowd_demo.measure.trajectories import Line, Rectangle
 
 pytest.importorskip("pedpy", reason="PedPy comes with the extra [validation]")

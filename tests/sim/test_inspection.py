@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from crowds import CROWDS, simulation
 
-from crowd_demo.config.metres import UNITS_A_METRE
+from crowd_demo.config.section import UNITS_A_METRE
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.sim.behaviours.hunt import PREDATOR, HuntColumns
 from crowd_demo.sim.behaviours.people_rules import WAITING, PeopleColumns

@@ -9,7 +9,7 @@ import pytest
 from crowds import simulation
 from terrains import all_fields
 
-from crowd_demo.config.map_data import FLOOR, MapData
+from crowd_demo.config.maps import FLOOR, MapData
 from crowd_demo.config.memory import AGENT, FIELD_TILE, MAKING_TILE, TILE
 from crowd_demo.sim.terrain.flow_fields import FlowFields
 from crowd_demo.sim.terrain.ground import ground_of

@@ -306,7 +306,7 @@ def test_when_no_area_has_a_tile_goal_and_sees_stay_and_the_person_walks(tmp_pat
 
 @pytest.mark.quick
 def test_who_has_left_by_an_exit_no_longer_counts_where_others_queue(tmp_path: Path) -> None:
-    sim = drawn(tmp_path, "0......1", agents=2, crowd__exits=2, crowd__room=1, crowd__place=4096)
+    sim = drawn(tmp_path, "0......1", agents=2, crowd__exits=2, crowd__room=1, crowd__area_per_person=4096)
     sim.step()
     c: Any = sim.agents.columns
     point = sim.terrain.destinations[0]
@@ -319,7 +319,7 @@ def test_who_has_left_by_an_exit_no_longer_counts_where_others_queue(tmp_path: P
 @pytest.mark.quick
 def test_who_waits_at_the_point_holds_a_place_though_there_was_none(tmp_path: Path) -> None:
     """Outside and waiting: who arrived while the destination was walled in, and the wall is gone."""
-    sim = drawn(tmp_path, "0......1", agents=2, crowd__arrive=50, crowd__room=1, crowd__place=4096)
+    sim = drawn(tmp_path, "0......1", agents=2, crowd__arrive=50, crowd__room=1, crowd__area_per_person=4096)
     sim.step()
     sim.set_walls((0, 0, 1, 1), True)
     c: Any = sim.agents.columns

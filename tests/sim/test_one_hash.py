@@ -54,20 +54,22 @@ def rows() -> list[Settings]:
 ROWS = rows()
 
 LIVING: Settings = {**BIRTHS_AND_DEATHS, "life__deaths_per_s": 500}
-CHANGES: dict[str, Settings] = {"plain": {}, "births and deaths": LIVING, "capped": {"optimizations__cap": "nearest"},
-                                "ropes": {"links__pattern": "rope", "links__length": 7, "links__wind": 50}}
+CHANGES: dict[str, Settings] = {
+    "plain": {}, "births and deaths": LIVING, "limited to the nearest": {"optimizations__neighbour_limit": "nearest"},
+    "ropes": {"links__pattern": "rope", "links__length": 7, "links__wind": 50}}
 DYING: Settings = {"life__deaths_per_s": 120, "life__births_per_s": 120}
 PEOPLE: Settings = {**CROWD, "agents": 300}
 KINDS: dict[str, Settings] = {
     **{f"{name}, {change}": {**crowd, "agents": 200, **settings}
        for name, crowd in CROWDS.items() for change, settings in CHANGES.items()
-       if change != "capped" or "nearest" not in name},  # who gathers the nearest has a cap of its own
+       if change != "limited to the nearest" or "nearest" not in name},  # who gathers the nearest has a cap of its own
     **{f"{pattern}, dying": {**ROPE, **DYING, "name": pattern} for pattern in ("rope", "cloth", "column")},
-    "push with contact": {**PEOPLE, "optimizations__avoidance": "push", "optimizations__contact": 2},
-    "anticipate without contact": {**PEOPLE, "optimizations__avoidance": "anticipate", "optimizations__contact": 0},
-    "queues": {**PEOPLE, "optimizations__avoidance": "anticipate", "optimizations__contact": 3, "crowd__place": 9000},
+    "push with contact": {**PEOPLE, "optimizations__avoidance": "push", "optimizations__overlap_passes": 2},
+    "anticipate without contact": {**PEOPLE, "optimizations__avoidance": "anticipate", "optimizations__overlap_passes": 0},
+    "queues": {**PEOPLE, "optimizations__avoidance": "anticipate", "optimizations__overlap_passes": 3,
+               "crowd__area_per_person": 9000},
     "exits": {"name": "1k", "agents": 300, **open_world(900, 700), "crowd__destinations": 4, "crowd__exits": 2,
-              "optimizations__contact": 2, "crowd__speed_min": 150, "crowd__speed_max": 300},
+              "optimizations__overlap_passes": 2, "crowd__speed_min": 150, "crowd__speed_max": 300},
     "around crowds": {"name": "1k", "agents": 500, "map": "maze", "crowd__detour": 9, "crowd__detour_s": 0.1}}
 
 
@@ -141,10 +143,9 @@ def test_field_is_one_crowd_too(crowd: Settings, plain: str) -> None:
     assert len(hashes) == 1 and (hashes == {plain}) != flock
 
 
-@pytest.mark.parametrize("behaviour", [{"name": "1k", "optimizations__contact": 2}, {"name": "1k", "behaviour": "flock"}],
-                         ids=["people", "birds"])
-def test_workers_that_share_a_crowded_cell(behaviour: dict[str, Any]) -> None:
-    pile: Settings = {"agents": 500, **open_world(900, 700), **behaviour, "spawn__pattern": "point"}
+@pytest.mark.parametrize("behaviour", ["crowd", "flock"])
+def test_workers_that_share_a_crowded_cell(behaviour: str) -> None:
+    pile: Settings = {"name": "1k", "behaviour": behaviour, "agents": 500, **open_world(900, 700), "spawn__pattern": "point"}
     ways: list[Settings] = [{"neighbours": "none", "simd": "false", "threads": 1},
                             *({"simd": simd, "threads": threads, "reorder__every": 3} for simd in ("true", "false")
                               for threads in (1, 2, 3))]
@@ -192,10 +193,10 @@ EVERYBODY = tuple(BEHAVIOURS)
         ("no fear", ("hunt",), {"hunt__sight": 0, "hunt__separation": 0, "hunt__fear": 0, "hunt__predator_sight": 0}),
         ("no speed", ("crowd", "flock"), {"crowd__speed_min": 0, "crowd__speed_max": 0, "flock__speed_min": 0,
                                           "flock__speed_max": 0}),
-        ("fast", ("crowd", "flock", "crates"), {"crowd__speed_max": 10000, "crowd__cap": 10, "flock__speed_max": 10000,
-                                                "crates__speed_max": 10000}),
-        ("strong", EVERYBODY, {"crowd__push": 100, "flock__separate": 10000, "flock__border": 100000, "crates__push": 1000,
-                               "hunt__flee": 10000}),
+        ("fast", ("crowd", "flock", "crates"), {"crowd__speed_max": 10000, "crowd__max_speed_factor": 10,
+                                                "flock__speed_max": 10000, "crates__speed_max": 10000}),
+        ("strong", EVERYBODY, {"crowd__avoid_weight": 100, "flock__separate": 10000, "flock__border": 100000,
+                               "crates__repulsion": 1000, "hunt__flee": 10000}),
         ("huge", ("crates",), {"crates__half_min": 1024, "crates__half_max": 1024, "crates__gap": 1024}),
         ("minute", ("crates",), {"crates__half_min": 0.1, "crates__half_max": 0.1, "crates__gap": 0, "crates__rarity": 0}))
     for behaviour in behaviours])

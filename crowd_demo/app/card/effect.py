@@ -16,8 +16,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Bools
-from crowd_demo.measure.before_after import Baseline, Times, costs
 from crowd_demo.measure.comparison import counters_of
+from crowd_demo.measure.statistics import Baseline, Times, costs
 from crowd_demo.profile import HISTORY, OTHER, Profile
 from crowd_demo.registry.entries import Technique
 from crowd_demo.registry.stages import stages_of, text_of

@@ -18,9 +18,9 @@ from crowd_demo.app.card.effect import PROOF, Stretch, SwitchTimes, counted, exp
 from crowd_demo.app.crowd.crowd import Change
 from crowd_demo.compute.arrays import Floats
 from crowd_demo.config.optimizations import Optimizations
-from crowd_demo.measure.before_after import Times
 from crowd_demo.measure.proof import DrawnView, Finding, Pictures, ProofInParts, Replicas, Values
 from crowd_demo.measure.proof_of_answers import Answers
+from crowd_demo.measure.statistics import Times
 from crowd_demo.profile import Profile
 from crowd_demo.registry.kinds import EXACT, Kind, kind_of_all, strongest
 from crowd_demo.registry.techniques import BY_PATH, hud_word

@@ -21,7 +21,7 @@ from crowd_demo.app.output.files import free_name
 from crowd_demo.app.output.report import write_report
 from crowd_demo.app.process.worker import Worker
 from crowd_demo.measure.ablation import Ablation, Measurement
-from crowd_demo.measure.experiment import Experiment, InSlices, Progress
+from crowd_demo.measure.experiment import Experiment, InSlices, Slice
 from crowd_demo.measure.largest import Largest
 from crowd_demo.measure.three_crowds import Pair
 from crowd_demo.registry.techniques import BY_PATH
@@ -179,7 +179,7 @@ class Running:
     """The slices of an experiment; `make` is called in the worker's thread, where the crowd can be read."""
 
     def __init__(self, make: Callable[[], InSlices]) -> None:
-        self.progress = Progress("starting", 0.0)
+        self.progress = Slice("starting", 0.0)
         self.over = False
         self.refused = ""  # why it cannot be done
         self._slices = self._all(make)
@@ -202,7 +202,7 @@ class Running:
             job, self._job = self._job, None
             self.over = self.over or not job.result()
 
-    def _all(self, make: Callable[[], InSlices]) -> Iterator[Progress]:
+    def _all(self, make: Callable[[], InSlices]) -> Iterator[Slice]:
         yield self.progress
         yield from make().run()
 

@@ -16,8 +16,7 @@ from crowd_demo.app.process.worker import Worker
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.measure.ablation import Ablation, Measurement
-from crowd_demo.measure.ladder import present_and_rungs
-from crowd_demo.measure.largest import Largest
+from crowd_demo.measure.largest import Largest, present_and_rungs
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, yaml_word
 from crowd_demo.render.camera import Camera

@@ -19,10 +19,10 @@ from typing import NamedTuple
 import pygame
 
 from crowd_demo import __version__
-from crowd_demo.config.differences import differences
 from crowd_demo.config.loader import ConfigError, load_config, parse_overrides
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.config.section import differences
 from crowd_demo.config.yaml12 import dump
 from crowd_demo.render.camera import LEAST_ZOOM, Camera
 from crowd_demo.sim.actions import Populate, Switch

@@ -18,7 +18,7 @@ import numpy as np
 from crowd_demo.app.output.files import write_file
 from crowd_demo.app.process.streams import STDOUT
 from crowd_demo.compute.arrays import Floats
-from crowd_demo.measure.record import machine, versions
+from crowd_demo.measure.experiment import machine, versions
 from crowd_demo.profile import HISTORY, OTHER, Profile, other_ms
 
 if TYPE_CHECKING:

@@ -16,10 +16,10 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from crowd_demo.app.recording.saves import named
-from crowd_demo.config.files import read_bounded
-from crowd_demo.config.loader import ConfigError, Source
+from crowd_demo.config.loader import ConfigError, ReadConfig
 from crowd_demo.config.memory import shortage
 from crowd_demo.config.model import Config
+from crowd_demo.config.reading import read_bounded
 from crowd_demo.registry.texts import printable
 from crowd_demo.sim.actions import Action, from_data
 from crowd_demo.sim.save_format import MOST_TICKS, SaveError
@@ -295,7 +295,7 @@ class _Reader:
         if line.config is None or line.snapshot is not None:
             raise self.error("a beginning needs a configuration or a snapshot")
         try:
-            return Part(Source.of(line.config, f"{self.path}:{self.number}").config, line.map_digest)
+            return Part(ReadConfig.of(line.config, f"{self.path}:{self.number}").config, line.map_digest)
         except ConfigError as error:
             raise RecordingError(error.lines[0]) from None
 

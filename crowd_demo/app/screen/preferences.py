@@ -19,9 +19,9 @@ from pydantic import BeforeValidator, Field, ValidationError
 from crowd_demo.app.output.files import write_file
 from crowd_demo.config import yaml12
 from crowd_demo.config.explain import explain
-from crowd_demo.config.loader import Location, Mistake
 from crowd_demo.config.model import HudSettings, WindowSettings
 from crowd_demo.config.section import WITHOUT_POINT
+from crowd_demo.config.yaml12 import Location, Mistake
 from crowd_demo.registry import renames
 
 VARIABLE = "CROWD_DEMO_PREFERENCES"
@@ -76,9 +76,9 @@ def read(path: Path) -> Values:
     except yaml12.UnreadableError as error:
         mistakes = error.mistakes
     except ValidationError as error:
-        mistakes = [yaml12.Mistake(document.lines.get(key, 1), key, text) for key, text in explain(error, Values)]
-    line, key, text = min(mistakes)
-    raise PreferencesError(str(Mistake(Location(str(path), line), key, text)))
+        start = Location(str(path), 1)
+        mistakes = [Mistake(document.locations.get(key, start), key, text) for key, text in explain(error, Values)]
+    raise PreferencesError(str(min(mistakes)))
 
 
 class Preferences:

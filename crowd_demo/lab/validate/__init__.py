@@ -1,8 +1,6 @@
 """`crowd-demo validate`: people held against the literature.
 
-    scene             who walks where, in metres: where people begin, and the scene as a map of tiles
-    crowd_walk        this program's models walk a scene; a corridor may be closed to a ring
-    other_programs    JuPedSim walks it too, and PedPy measures
-    experiment        what an experiment is: scenes, readings with their expected bands, a picture; experiments/ has them
-    validation        runs experiments by all walkers; results makes tables, JSON, the page and its pictures of that
+    validation_experiment    scenes, readings with their expected bands, a picture; experiments/ has them by subject
+    walkers                  this program's models walk a scene, where a corridor may be closed to a ring; JuPedSim, PedPy
+    validation               runs experiments by all walkers; makes tables, JSON, the page and its pictures of the results
 """

@@ -23,7 +23,7 @@ from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.compute.simd import LANES, any_set, lane_numbers, select, splat, to_int
 from crowd_demo.compute.simd_memory import load, store, take
-from crowd_demo.config.metres import per_square_metre
+from crowd_demo.config.section import per_square_metre
 from crowd_demo.render.colours.base import LEVELS, RISING, ColourMode, Legend, ramp
 from crowd_demo.render.cull import CellRange, Cull, FoundSlots
 from crowd_demo.render.formulas import ROUNDING, Bounds, moving, number_of, numbering, registers, sixteen

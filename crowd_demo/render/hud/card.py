@@ -107,7 +107,7 @@ def outcome_text(span: Span) -> str:
     if span.outcome in ("faster", "slower"):
         return f"{factor_text(span)} {span.outcome}"
     if span.outcome == "no difference":
-        return "no difference here" if span.low > 1 / NARROW and span.high < NARROW else "unclear"
+        return span.outcome if span.low > 1 / NARROW and span.high < NARROW else "too noisy to tell"
     return "too few to tell"
 
 

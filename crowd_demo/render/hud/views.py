@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import pygame
 
-from crowd_demo.config.files import read_bounded
-from crowd_demo.config.images import png_size, unpacked
+from crowd_demo.config.maps import png_size, unpacked
+from crowd_demo.config.reading import read_bounded
 from crowd_demo.render.hud.canvas import (
     ACCENT,
     DIM,

@@ -14,7 +14,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Bools, Bytes, Floats, Ints
 from crowd_demo.compute.jit import Launch, device, launch
-from crowd_demo.config.metres import UNITS_A_METRE
+from crowd_demo.config.section import UNITS_A_METRE
 from crowd_demo.sim.terrain.tiles import Terrain, Walls, tile_at
 
 PLAIN = 8  # the price of an empty tile

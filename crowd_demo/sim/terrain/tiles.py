@@ -21,7 +21,7 @@ from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Longs, Marks
 from crowd_demo.compute.jit import Launch, device, launch
 from crowd_demo.compute.simd import select, splat, to_int
-from crowd_demo.config.map_data import FLOOR, WALL, WATER, MapData
+from crowd_demo.config.maps import FLOOR, WALL, WATER, MapData
 
 TILE_STEPS = 256  # a tile's side is a whole number of 1/256 unit
 OPEN_TILE = 64.0  # units a tile where there is no map, about

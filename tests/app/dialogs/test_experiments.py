@@ -18,7 +18,7 @@ from crowd_demo.app.dialogs.experiments import other_value
 from crowd_demo.app.process.worker import Worker
 from crowd_demo.app.screen.window import close_window, screen
 from crowd_demo.config.model import CameraSettings
-from crowd_demo.measure.experiment import Progress
+from crowd_demo.measure.experiment import Slice
 from crowd_demo.measure.three_crowds import Limits, ThreeCrowds, Versus
 from crowd_demo.registry.entries import Value
 from crowd_demo.registry.techniques import BY_PATH
@@ -240,8 +240,8 @@ def test_the_window_is_drawn_while_a_slice_takes_long(driven: Driven, monkeypatc
     monkeypatch.setattr("crowd_demo.app.dialogs.experiment_dialogs.SLICES_S", 0.01)
     released: list[bool] = []
 
-    def build(self: ThreeCrowds) -> Iterator[Progress]:
-        yield Progress("a long slice", 0)
+    def build(self: ThreeCrowds) -> Iterator[Slice]:
+        yield Slice("a long slice", 0)
         while not released:
             time.sleep(0.01)
         raise ValueError("enough")

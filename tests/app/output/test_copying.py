@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from crowd_demo.app.output import copying
 from crowd_demo.app.output.copying import MOST_CHARACTERS, Shown, copy, setting
+from crowd_demo.cli.arguments import parser_of
 from crowd_demo.cli.run import RUN, config_of
 from crowd_demo.config.loader import load_config, parse_overrides
 from crowd_demo.config.model import Config
@@ -51,7 +52,7 @@ def command_parts(text: str) -> list[str]:
 
 def parsed(text: str) -> Config:
     """The effective configuration of a command."""
-    return config_of(RUN.parser().parse_args(command_parts(text)))
+    return config_of(parser_of("run", RUN).parse_args(command_parts(text)))
 
 
 def read(text: str, folder: Path) -> Config:

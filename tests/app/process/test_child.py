@@ -14,7 +14,7 @@ from crowd_demo.app.compiling.compile_process import AS_TOLD
 from crowd_demo.app.compiling.helpers import ForkingSource, Source
 from crowd_demo.app.process import child
 from crowd_demo.config.loader import load_config
-from crowd_demo.ensemble.local import Process
+from crowd_demo.ensemble.executors import Process
 from crowd_demo.ensemble.plan import make_plan
 
 SOURCES = [Source, *[ForkingSource] * helpers.CAN_FORK]

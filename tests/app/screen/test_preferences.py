@@ -14,7 +14,7 @@ from crowd_demo.app.recording.saves import with_overrides
 from crowd_demo.app.screen import preferences as module
 from crowd_demo.app.screen.panel_controls import PanelControls
 from crowd_demo.app.screen.preferences import HEADER, Preferences, PreferencesError, Values, read, user_file
-from crowd_demo.config.loader import Source, load_config, parse_overrides
+from crowd_demo.config.loader import ReadConfig, load_config, parse_overrides
 from crowd_demo.config.model import WindowSettings
 from crowd_demo.sim.simulation import Simulation
 
@@ -174,7 +174,7 @@ def test_a_saved_crowd_leaves_the_preferences_what_its_configuration_did_not_set
     loaded = with_overrides(snapshot, "file", parse_overrides(["window.units=fps"], "--set"))
     window = preferences.window(loaded.config.window)
     assert (window.theme, window.units, window.scale) == ("light", "fps", 0.8)
-    recorded = Source.of(snapshot.config.model_dump(mode="json"), "file").config
+    recorded = ReadConfig.of(snapshot.config.model_dump(mode="json"), "file").config
     assert preferences.window(recorded.window).theme == "light"
 
 

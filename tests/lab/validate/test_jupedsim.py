@@ -6,8 +6,8 @@ import pytest
 from versus import no_compiling
 
 from crowd_demo.lab.validate.experiments import EXPERIMENTS
-from crowd_demo.lab.validate.other_programs import jupedsim_walkers
 from crowd_demo.lab.validate.validation import Validation
+from crowd_demo.lab.validate.walkers import jupedsim_walkers
 
 pytest.importorskip("jupedsim", reason="JuPedSim is installed by hand: pip install jupedsim")
 

@@ -10,10 +10,20 @@ import numpy as np
 import pytest
 
 from crowd_demo.config.maps import parse_octile
-from crowd_demo.lab.validate.experiment import SceneWalker
 from crowd_demo.lab.validate.experiments import EXPERIMENTS
-from crowd_demo.lab.validate.scene import FROM_WALLS, Exit, SceneMap, WalkGroup, WalkScene, left_of, placed, right_of, ring
 from crowd_demo.lab.validate.validation import ANTICIPATE, MODELS, PUSH
+from crowd_demo.lab.validate.validation_experiment import (
+    FROM_WALLS,
+    Exit,
+    SceneMap,
+    WalkGroup,
+    WalkScene,
+    left_of,
+    placed,
+    right_of,
+    ring,
+)
+from crowd_demo.lab.validate.walkers import SceneWalker
 from crowd_demo.measure.trajectories import Rectangle, Trajectories, speeds
 
 Value = TypeVar("Value")

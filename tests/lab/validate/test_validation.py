@@ -12,13 +12,11 @@ import pytest
 from versus import no_compiling
 
 from crowd_demo.cli import main
-from crowd_demo.lab.validate.crowd_walk import CrowdWalk
-from crowd_demo.lab.validate.experiment import Reading, ValidationExperiment, number
 from crowd_demo.lab.validate.experiments import EXPERIMENTS
 from crowd_demo.lab.validate.experiments.streams import weidmann
-from crowd_demo.lab.validate.results import as_data, page, terminal
-from crowd_demo.lab.validate.scene import WalkScene
-from crowd_demo.lab.validate.validation import ANTICIPATE, PUSH, Validation, options_of
+from crowd_demo.lab.validate.validation import ANTICIPATE, PUSH, Validation, as_data, options_of, page, terminal
+from crowd_demo.lab.validate.validation_experiment import Reading, ValidationExperiment, WalkScene, number
+from crowd_demo.lab.validate.walkers import CrowdWalk
 from crowd_demo.measure.trajectories import Trajectories, TrajectoryRecorder
 
 HOLDS = {"rimea-1", "rimea-6", "head-on"}  # whose numbers must go on passing
@@ -31,7 +29,7 @@ class Straight(CrowdWalk):
     def why_not(self, scene: WalkScene) -> str:
         return "no legs" if self.name == "snake" else ""
 
-    def walk(self, scene: WalkScene, seed: int = 1) -> Generator[float, None, Trajectories]:
+    def walk(self, scene: WalkScene) -> Generator[float, None, Trajectories]:
         yield 0.5
         if self.name == "broken":
             raise RuntimeError("a leg\nis missing")
@@ -144,5 +142,5 @@ def test_strict_fails_for_what_fails(monkeypatch: pytest.MonkeyPatch) -> None:
 
     impossible = EXPERIMENTS["rimea-1"].__class__(**{**vars(EXPERIMENTS["rimea-1"]), "read": lambda runs, measures: [
         Reading("nothing", 1, 2, 3)]})
-    monkeypatch.setattr("crowd_demo.cli.validate.experiment_of", lambda running, args: too_slow(impossible))
+    monkeypatch.setattr("crowd_demo.cli.validate.experiment_of", lambda tell, args: too_slow(impossible))
     assert [main(["validate", "--short", "rimea-1"]), main(["validate", "--short", "--strict", "rimea-1"])] == [0, 1]

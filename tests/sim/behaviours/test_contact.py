@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crowd_demo.compute.jit import run
-from crowd_demo.measure.people import nearest
+from crowd_demo.measure.distances import nearest
 from crowd_demo.sim.behaviours.contact import ContactPass, SmallCells
 from crowd_demo.sim.behaviours.contact_rules import STEPS
 from crowd_demo.sim.neighbours.structures import STRUCTURES
@@ -116,8 +116,8 @@ def test_nobody_lies_upon_another_in_a_walking_crowd() -> None:
 
 @pytest.mark.quick
 def test_without_bodies_or_passes_there_is_no_contact() -> None:
-    bodiless: Settings = {"crowd__body": 0, "optimizations__contact": 4}
-    for more in (bodiless, {"optimizations__contact": 0}):
+    bodiless: Settings = {"crowd__body": 0, "optimizations__overlap_passes": 4}
+    for more in (bodiless, {"optimizations__overlap_passes": 0}):
         sim = simulation(agents=5, **ROOM, **more)
         assert not any(stage.wanted(sim.world) for stage in sim.stages if isinstance(stage, ContactPass))
 

@@ -40,7 +40,8 @@ def held(sim: Simulation) -> list[int]:
 
 def small(**more: Any) -> Simulation:
     """People with few places to go to."""
-    return simulation(agents=150, **open_world(800, 600), crowd__destinations=3, crowd__place=8000, crowd__wait_s=4, **more)
+    return simulation(agents=150, **open_world(800, 600), crowd__destinations=3, crowd__area_per_person=8000,
+                      crowd__wait_s=4, **more)
 
 
 @settings(max_examples=25, deadline=None)

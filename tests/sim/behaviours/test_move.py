@@ -68,7 +68,8 @@ def act(sim: Any) -> dict[str, Any]:
 @given(agents=st.integers(0, 70), seed=st.integers(0, 999))
 def test_every_agent_moves_as_the_oracle_says(behaviour: str, simd: str, agents: int, seed: int) -> None:
     roost = seed % 2 * 0.5
-    people = {"crowd__destinations": 1 + seed % 4, "crowd__room": seed % 3 * 4000, "crowd__place": 20_000 + seed * 20}
+    people = {"crowd__destinations": 1 + seed % 4, "crowd__room": seed % 3 * 4000,
+              "crowd__area_per_person": 20_000 + seed * 20}
     sim = walled(behaviour, agents, seed, optimizations__simd=simd, flock__roost=roost, flock__roost_radius=150, **people)
     want = act(sim)
     rules = sim.behaviour.rules(sim.world)

@@ -74,9 +74,10 @@ def test_no_meter_compiles_what_was_not_compiled_ahead(neighbours: str, cap: str
 
 
 @pytest.mark.parametrize("settings", [
-    {}, {"optimizations__cap": "first"}, {"optimizations__neighbours": "none"}, {"optimizations__neighbours": "aabb_tree"}])
+    {}, {"optimizations__neighbour_limit": "first"}, {"optimizations__neighbours": "none"},
+    {"optimizations__neighbours": "aabb_tree"}])
 def test_a_crowd_on_one_point_is_sampled_sparsely(settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowd_demo.sim.metrics.push_error.MEETS", 20_000)
+    monkeypatch.setattr("crowd_demo.sim.metrics.avoidance_error.MEETS", 20_000)
     sim = simulation("1k", agents=1000, map="null", spawn__pattern="point", **settings)
     avoidance_error(sim, KEPT, EXACT)
     assert 10_000 <= sim.interaction.candidates_met(sim.world) <= 20_000

@@ -11,8 +11,7 @@ from reference_terrain import reference_ways
 from terrains import REAL_MAPS, all_fields, grids, make_fields, town, way_costs
 
 from crowd_demo.compute.jit import compile_launches, is_compiled
-from crowd_demo.config.map_data import FLOOR, WALL, MapData
-from crowd_demo.config.maps import read_map
+from crowd_demo.config.maps import FLOOR, WALL, MapData, read_map
 from crowd_demo.sim.terrain.crowding import DEAREST, PLAIN, Crowding, Prices
 from crowd_demo.sim.terrain.flow_fields import ARRIVED, STEP_COLUMN, STEP_ROW, UNREACHABLE, FlowFields, heading
 from crowd_demo.sim.terrain.tiles import Terrain, tile_at

@@ -1,9 +1,9 @@
 """All experiments, in the order of the page. A new one may have a file of its own, or stand beside others of its subject."""
 
-from crowd_demo.lab.validate.experiment import ValidationExperiment
 from crowd_demo.lab.validate.experiments.corridors import CORNER, CORRIDOR, HEAD_ON
 from crowd_demo.lab.validate.experiments.doors import BOTTLENECK, DOOR, EVACUATION
 from crowd_demo.lab.validate.experiments.streams import COUNTERFLOW, CROSSING, FUNDAMENTAL
+from crowd_demo.lab.validate.validation_experiment import ValidationExperiment
 
 EXPERIMENTS: dict[str, ValidationExperiment] = {each.name: each for each in (
     CORRIDOR, FUNDAMENTAL, CORNER, BOTTLENECK, COUNTERFLOW, CROSSING, EVACUATION, HEAD_ON, DOOR)}

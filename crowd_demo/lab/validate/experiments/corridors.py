@@ -7,8 +7,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crowd_demo.lab.validate.experiment import Measures, Reading, ValidationExperiment, WalkedScene, WalkedScenes
-from crowd_demo.lab.validate.scene import WalkGroup, WalkScene, above, left_of, right_of
+from crowd_demo.lab.validate.validation_experiment import (
+    Measures,
+    Reading,
+    ValidationExperiment,
+    WalkedScene,
+    WalkedScenes,
+    WalkGroup,
+    WalkScene,
+    above,
+    left_of,
+    right_of,
+)
 from crowd_demo.measure.trajectories import Line, Rectangle, nearest
 
 if TYPE_CHECKING:
@@ -20,10 +30,10 @@ if TYPE_CHECKING:
 SPEED, LENGTH, WIDTH = 1.33, 40.0, 2.0
 
 
-def corridor_scenes(short: bool) -> Mapping[float, WalkScene]:
+def corridor(speed: float, short: bool) -> WalkScene:
     floor = Rectangle(-2, 0, LENGTH + 2, WIDTH)
-    walker = WalkGroup(1, floor, 0, SPEED, ((-1.0, WIDTH / 2),))
-    return {SPEED: WalkScene((floor,), (right_of(floor),), (walker,), 60)}
+    walker = WalkGroup(1, floor, 0, speed, ((-1.0, WIDTH / 2),))
+    return WalkScene((floor,), (right_of(floor),), (walker,), 60)
 
 
 def read_corridor(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
@@ -47,7 +57,7 @@ CORRIDOR = ValidationExperiment(
     title="Speed in a corridor",
     about="One person with a desired speed of 1.33 m/s walks 40 m along a corridor 2 m wide.",
     source="RiMEA, Guideline for Microscopic Evacuation Analysis, test 1",
-    scenes=corridor_scenes, read=read_corridor, plot=plot_corridor)
+    numbers=(SPEED,), short_numbers=(SPEED,), scene=corridor, read=read_corridor, plot=plot_corridor)
 
 
 # --- RiMEA 6: people go round a corner and do not walk into its walls ------------------------------------------------
@@ -55,12 +65,12 @@ CORRIDOR = ValidationExperiment(
 CORNER_PEOPLE, CORNER_WIDTH, LEG = 20, 2.0, 12.0
 
 
-def corner_scenes(short: bool) -> Mapping[float, WalkScene]:
+def corner(people: float, short: bool) -> WalkScene:
     """A corridor to the right, and from its end one upwards."""
     first = Rectangle(0, LEG - CORNER_WIDTH, LEG, LEG)
     second = Rectangle(LEG - CORNER_WIDTH, 0, LEG, LEG - CORNER_WIDTH)
-    group = WalkGroup(CORNER_PEOPLE, Rectangle(0, LEG - CORNER_WIDTH, 6, LEG), 0)
-    return {CORNER_PEOPLE: WalkScene((first, second), (above(second),), (group,), 60)}
+    group = WalkGroup(int(people), Rectangle(0, LEG - CORNER_WIDTH, 6, LEG), 0)
+    return WalkScene((first, second), (above(second),), (group,), 60)
 
 
 def read_corner(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
@@ -103,7 +113,7 @@ CORNER = ValidationExperiment(
     about="20 people in a corridor 2 m wide walk around a corner to the left.",
     source="RiMEA, test 6: all get round the corner without walking through a wall. The time is that of the farthest, who"
            " has 17 m to go, with a queue at most as long again",
-    scenes=corner_scenes, read=read_corner, plot=plot_corner)
+    numbers=(CORNER_PEOPLE,), short_numbers=(CORNER_PEOPLE,), scene=corner, read=read_corner, plot=plot_corner)
 
 
 # --- two people who walk exactly against each other pass without touching, and lose hardly any time ------------------
@@ -112,11 +122,11 @@ MEETING_SPEED, MEETING_LENGTH, MEETING_WIDTH = 1.34, 12.0, 3.0
 BODY = 0.46
 
 
-def head_on_scenes(short: bool) -> Mapping[float, WalkScene]:
+def head_on(speed: float, short: bool) -> WalkScene:
     floor = Rectangle(-1, 0, MEETING_LENGTH + 1, MEETING_WIDTH)
-    groups = tuple(WalkGroup(1, floor, exit_number, MEETING_SPEED, ((x, MEETING_WIDTH / 2),))
+    groups = tuple(WalkGroup(1, floor, exit_number, speed, ((x, MEETING_WIDTH / 2),))
                    for exit_number, x in enumerate((-0.5, MEETING_LENGTH + 0.5)))
-    return {MEETING_SPEED: WalkScene((floor,), (right_of(floor), left_of(floor)), groups, 30)}
+    return WalkScene((floor,), (right_of(floor), left_of(floor)), groups, 30)
 
 
 def read_head_on(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
@@ -144,4 +154,4 @@ HEAD_ON = ValidationExperiment(
     about="Two people who want to walk at 1.34 m/s walk against each other on the very middle of a corridor 3 m wide.",
     source="Bodies of 0.46 m do not touch. People evade early and hardly slow down: Moussaïd and others, Experimental study"
            " of the behavioural mechanisms underlying self-organization in human crowds, 2009",
-    scenes=head_on_scenes, read=read_head_on, plot=plot_head_on)
+    numbers=(MEETING_SPEED,), short_numbers=(MEETING_SPEED,), scene=head_on, read=read_head_on, plot=plot_head_on)

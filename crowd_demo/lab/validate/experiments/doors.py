@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crowd_demo.compute.arrays import Doubles
-from crowd_demo.lab.validate.experiment import (
+from crowd_demo.lab.validate.validation_experiment import (
     OWN,
     Measures,
     Reading,
     ValidationExperiment,
     WalkedScene,
     WalkedScenes,
+    WalkGroup,
+    WalkScene,
+    gate,
     plot_by_walker,
+    right_of,
 )
-from crowd_demo.lab.validate.scene import WalkGroup, WalkScene, gate, right_of
 from crowd_demo.measure.trajectories import Rectangle, flow, longest_gap, middle, nearest
 
 if TYPE_CHECKING:
@@ -45,16 +48,12 @@ def room_with_door(people: int, side: float, width: float, seconds: float) -> Wa
 ROOM, LENGTH = 10.0, 5.0  # sides of both rooms, and what lies between them
 
 
-def bottleneck_scenes(short: bool) -> Mapping[float, WalkScene]:
-    return {width: bottleneck(width, 50 if short else 150) for width in ((1.0, 2.0) if short else (1.0, 1.5, 2.0, 2.5, 3.0))}
-
-
-def bottleneck(width: float, people: int) -> WalkScene:
+def bottleneck(width: float, short: bool) -> WalkScene:
     """A room, a corridor of that width in the middle of its right side, and a room to leave by."""
     top = (ROOM - width) / 2 // 0.5 * 0.5
     first, second = Rectangle(0, 0, ROOM, ROOM), Rectangle(ROOM + LENGTH, 0, 2 * ROOM + LENGTH, ROOM)
     between = Rectangle(ROOM, top, ROOM + LENGTH, top + width)
-    group = WalkGroup(people, Rectangle(0, 0, ROOM - 1, ROOM), 0)
+    group = WalkGroup(50 if short else 150, Rectangle(0, 0, ROOM - 1, ROOM), 0)
     return WalkScene((first, between, second), (right_of(second),), (group,), 240)
 
 
@@ -90,7 +89,7 @@ BOTTLENECK = ValidationExperiment(
            " Kretz, Grünebohm and Schreckenberg (Experimental study of pedestrian flow through a bottleneck, 2006), 1.9 by"
            " Seyfried and others (New insights into pedestrian flow through bottlenecks, 2009), whose flow grows linearly"
            " with the width",
-    scenes=bottleneck_scenes, read=read_bottleneck, plot=plot_bottleneck)
+    numbers=(1.0, 1.5, 2.0, 2.5, 3.0), short_numbers=(1.0, 2.0), scene=bottleneck, read=read_bottleneck, plot=plot_bottleneck)
 
 
 # --- how long a room takes to empty, against the width of its door ---------------------------------------------------
@@ -98,9 +97,8 @@ BOTTLENECK = ValidationExperiment(
 FIRST_S, LAST_S = 1.0, 6.0  # until the first is at the door, and what the farthest may take longer
 
 
-def evacuation_scenes(short: bool) -> Mapping[float, WalkScene]:
-    return {width: room_with_door(40 if short else 100, 8.0, width, 240)
-            for width in ((1.0, 2.0) if short else (1.0, 1.5, 2.0, 3.0))}
+def evacuation(width: float, short: bool) -> WalkScene:
+    return room_with_door(40 if short else 100, 8.0, width, 240)
 
 
 def seconds_to_empty(run: WalkedScene, measures: Measures) -> float:
@@ -134,7 +132,7 @@ EVACUATION = ValidationExperiment(
     source="The people divided by the flow that is expected of a bottleneck (1.2 to 2 per metre and second), and a second to"
            " begin with or six for those who have the longest way; in proportion to the width, as in the evacuation"
            " experiments compared by Seyfried and others, 2009",
-    scenes=evacuation_scenes, read=read_evacuation, plot=plot_evacuation)
+    numbers=(1.0, 1.5, 2.0, 3.0), short_numbers=(1.0, 2.0), scene=evacuation, read=read_evacuation, plot=plot_evacuation)
 
 
 # --- two hundred people leave through one door: no arch of people lasts before it ------------------------------------
@@ -144,8 +142,8 @@ DEPTH = 0.3  # metres from breast to back, about: nobody can be nearer to somebo
 LASTING = 5.0  # seconds without anybody through the door
 
 
-def door_scenes(short: bool) -> Mapping[float, WalkScene]:
-    return {WIDTH: room_with_door(60 if short else 200, 12.0, WIDTH, 300)}
+def door(width: float, short: bool) -> WalkScene:
+    return room_with_door(60 if short else 200, 12.0, width, 300)
 
 
 def read_door(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
@@ -176,4 +174,4 @@ DOOR = ValidationExperiment(
     source="Flow as for the bottleneck. Arches form and break where people push: Helbing, Farkas and Vicsek, Simulating"
            " dynamical features of escape panic, 2000; Garcimartín and others, Flow of pedestrians through narrow doors with"
            " different competitiveness, 2016",
-    scenes=door_scenes, read=read_door, plot=plot_door)
+    numbers=(WIDTH,), short_numbers=(WIDTH,), scene=door, read=read_door, plot=plot_door)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crowd_demo.compute.arrays import Bools, Doubles, Longs
-from crowd_demo.lab.validate.experiment import (
+from crowd_demo.lab.validate.validation_experiment import (
     OWN,
     SPEED_STEP,
     Measures,
@@ -20,9 +20,13 @@ from crowd_demo.lab.validate.experiment import (
     ValidationExperiment,
     WalkedScene,
     WalkedScenes,
+    WalkGroup,
+    WalkScene,
+    above,
     plot_by_walker,
+    right_of,
+    ring,
 )
-from crowd_demo.lab.validate.scene import WalkGroup, WalkScene, above, right_of, ring
 from crowd_demo.measure.trajectories import Line, Rectangle, lane_order
 
 if TYPE_CHECKING:
@@ -60,9 +64,8 @@ MEASURED_S = 10.0  # at the end
 SCATTER = 0.25  # m/s, about that of the field data compared by Seyfried and others
 
 
-def fundamental_scenes(short: bool) -> Mapping[float, WalkScene]:
-    return {density: ring(SAME_WAY, (WalkGroup(round(density * SAME_WAY.size), SAME_WAY, 0),), 20 if short else 40)
-            for density in ((0.5, 2.0, 4.0) if short else (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0))}
+def fundamental(density: float, short: bool) -> WalkScene:
+    return ring(SAME_WAY, (WalkGroup(round(density * SAME_WAY.size), SAME_WAY, 0),), 20 if short else 40)
 
 
 def mean_speed(run: WalkedScene, measures: Measures) -> float:
@@ -91,7 +94,8 @@ FUNDAMENTAL = ValidationExperiment(
     source="RiMEA, test 4; the curve of Weidmann (Transporttechnik der Fussgänger, 1993), give or take 0.25 m/s, which is"
            " about the scatter of the field data compared by Seyfried and others (The fundamental diagram of pedestrian"
            " movement revisited, 2005)",
-    scenes=fundamental_scenes, read=read_fundamental, plot=plot_fundamental)
+    numbers=(0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0), short_numbers=(0.5, 2.0, 4.0),
+    scene=fundamental, read=read_fundamental, plot=plot_fundamental)
 
 
 # --- people who walk against each other form lanes -------------------------------------------------------------------
@@ -102,12 +106,9 @@ ORDER = 0.8
 COUNTERFLOW_SCATTER = 0.3  # m/s
 
 
-def counterflow_scenes(short: bool) -> Mapping[float, WalkScene]:
-    def scene(density: float) -> WalkScene:
-        groups = tuple(WalkGroup(round(density * BOTH_WAYS.size / 2), BOTH_WAYS, way) for way in (0, 1))
-        return ring(BOTH_WAYS, groups, 20 if short else 60)
-
-    return {density: scene(density) for density in ((1.0,) if short else (1.0, 1.5, 2.0))}
+def counterflow(density: float, short: bool) -> WalkScene:
+    groups = tuple(WalkGroup(round(density * BOTH_WAYS.size / 2), BOTH_WAYS, way) for way in (0, 1))
+    return ring(BOTH_WAYS, groups, 20 if short else 60)
 
 
 def to_the_right(run: WalkedScene, ids: Longs) -> Bools:
@@ -159,7 +160,7 @@ COUNTERFLOW = ValidationExperiment(
            " cellular automaton model, 2012), who speak of lanes above 0.8. Streams of both ways are about as fast as one of"
            " that density: Zhang and Seyfried, Empirical characteristics of different types of pedestrian streams, 2013; here"
            " Weidmann's curve, give or take 0.3 m/s",
-    scenes=counterflow_scenes, read=read_counterflow, plot=plot_counterflow)
+    numbers=(1.0, 1.5, 2.0), short_numbers=(1.0,), scene=counterflow, read=read_counterflow, plot=plot_counterflow)
 
 
 # --- two streams that cross at right angles go through each other without a jam --------------------------------------
@@ -169,11 +170,7 @@ SQUARE = Rectangle(0, 0, WIDTH, WIDTH)
 SCATTER_SHARE = 0.3  # of the expected speed
 
 
-def crossing_scenes(short: bool) -> Mapping[float, WalkScene]:
-    return {density: crossing(density) for density in ((1.0,) if short else (0.5, 1.0, 1.5))}
-
-
-def crossing(density: float) -> WalkScene:
+def crossing(density: float, short: bool) -> WalkScene:
     """A corridor from left to right and one from below upwards; the density is that of each stream where it begins."""
     across, upwards = Rectangle(-LEG, 0, LEG, WIDTH), Rectangle(0, -LEG, WIDTH, LEG)
     left, below = Rectangle(-LEG, 0, -1, WIDTH), Rectangle(0, WIDTH + 1, WIDTH, LEG)
@@ -227,4 +224,4 @@ CROSSING = ValidationExperiment(
     source="Streams that cross are about as fast as one stream of that density: Zhang and Seyfried, Comparison of"
            " intersecting pedestrian flows based on experiments, 2014; here Weidmann's curve, give or take 30 %. Nobody gets"
            " stuck",
-    scenes=crossing_scenes, read=read_crossing, plot=plot_crossing)
+    numbers=(0.5, 1.0, 1.5), short_numbers=(1.0,), scene=crossing, read=read_crossing, plot=plot_crossing)

@@ -1,21 +1,105 @@
-"""A scene: a floor, people with their starts and exits, and for how long; all in metres and seconds. Where its people begin is
-the same in every program that walks it; for this program it becomes a map of tiles.
+"""An experiment: scenes, what is read from how people walked them, what the literature expects, and a picture.
 
-Whoever is on an exit is taken out. Goals lie at its far end, and nobody gets there: at a goal people would stand and wait.
+A scene is a floor, people with their starts and exits, and for how long; all in metres and seconds. Where its people
+begin is the same in every program that walks it; for this program it becomes a map of tiles. Whoever is on an exit is
+taken out. Goals lie at its far end, and nobody gets there: at a goal people would stand and wait.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from crowd_demo.compute.arrays import Doubles, Floats, Longs
 from crowd_demo.config.maps import MARKS
-from crowd_demo.config.metres import UNITS_A_METRE
-from crowd_demo.measure.trajectories import Line, Rectangle
+from crowd_demo.config.section import UNITS_A_METRE
+from crowd_demo.measure.trajectories import Line, Rectangle, Trajectories, crossings, density, speeds
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SPEED_STEP = 5  # frames: speeds are those of a second
+
+
+class Measures(NamedTuple):
+    """The measures that PedPy has, too."""
+
+    crossings: Callable[[Trajectories, Line], tuple[Longs, Doubles]]
+    speeds: Callable[[Trajectories, int, tuple[float, float] | None], tuple[Longs, Longs, Doubles]]
+    density: Callable[[Trajectories, Rectangle], Doubles]
+
+
+OWN = Measures(crossings, speeds, density)
+
+
+class WalkedScene(NamedTuple):
+    """A scene, and how somebody walked it."""
+
+    scene: WalkScene
+    walked: Trajectories
+
+
+WalkedScenes = Mapping[float, WalkedScene]  # by what the scenes of an experiment differ in: a width, a density
+
+
+class Reading(NamedTuple):
+    """A number, and between which two the literature expects it. `measured`: by a measure that PedPy has, too."""
+
+    what: str
+    value: float
+    low: float
+    high: float
+    unit: str = ""
+    measured: bool = False
+
+    @property
+    def passes(self) -> bool:
+        return self.low <= self.value <= self.high
+
+    @property
+    def expected(self) -> str:
+        if self.high == math.inf:
+            return f"at least {number(self.low)}"
+        if self.low in (0, -math.inf):
+            return f"at most {number(self.high)}"
+        return number(self.low) if self.low == self.high else f"{number(self.low)} to {number(self.high)}"
+
+
+@dataclass(frozen=True)
+class ValidationExperiment:
+    """One entry of the registry. Its scenes differ in a number, such as a density or a width."""
+
+    name: str
+    title: str
+    about: str
+    source: str
+    numbers: tuple[float, ...]
+    short_numbers: tuple[float, ...]  # of the short form, whose scenes may be smaller, too
+    scene: Callable[[float, bool], WalkScene]  # of a number; True for the short form
+    read: Callable[[WalkedScenes, Measures], Iterable[Reading]]
+    plot: Callable[[Axes, Mapping[str, WalkedScenes]], None]
+
+    def scenes(self, short: bool) -> dict[float, WalkScene]:
+        return {number: self.scene(number, short) for number in (self.short_numbers if short else self.numbers)}
+
+
+def number(value: float) -> str:
+    """With three digits; a time that nobody has seen the end of is never."""
+    return "none" if math.isnan(value) else "never" if value == math.inf else f"{value:.3g}"
+
+
+def plot_by_walker(axes: Axes, walkers: Mapping[str, WalkedScenes], measure: Callable[[float, WalkedScene], float]) -> None:
+    """A line for each walker: what is measured in each scene, over what the scenes differ in."""
+    for name, runs in walkers.items():
+        axes.plot(list(runs), [measure(key, run) for key, run in runs.items()], marker="o", label=name)
+
+
+# --- scenes ----------------------------------------------------------------------------------------------------------
 
 TILE = 0.5  # metres: doors and corridors are multiples of it
 FROM_WALLS = 0.25  # metres
@@ -113,9 +197,9 @@ class PlacedPeople(NamedTuple):
     goal_y: Doubles
 
 
-def placed(scene: WalkScene, seed: int = 1) -> PlacedPeople:
+def placed(scene: WalkScene) -> PlacedPeople:
     """Return all people of a scene."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(1)
     starts = [start for group in scene.groups for start in _starts(group, rng)]
     number = np.repeat(np.arange(len(scene.groups)), [group.people for group in scene.groups])
     drawn = np.clip(rng.normal(MEAN_SPEED, SPEED_SPREAD, len(starts)), MEAN_SPEED / 3, MEAN_SPEED * 5 / 3)

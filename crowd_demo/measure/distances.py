@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, cast
+from typing import cast
 
 import numpy as np
 
@@ -21,26 +21,19 @@ def people(sim: Simulation) -> PeopleColumns:
 def squares(x: Floats, y: Floats) -> Longs:
     """Return the number of the aligned square that each is in."""
     columns = int(x.max(initial=0) / SQUARE) + 1
-    numbers: Longs = (y / SQUARE).astype(np.int64) * columns + (x / SQUARE).astype(np.int64)
-    return numbers
+    return (y / SQUARE).astype(np.int64) * columns + (x / SQUARE).astype(np.int64)
 
 
 def wants_to_walk(c: PeopleColumns) -> Bools:
     """Return who neither waits at a goal nor queues for one."""
-    wants: Bools = (c.state != WAITING) & (c.state != QUEUING)
-    return wants
+    return (c.state != WAITING) & (c.state != QUEUING)
 
 
-class Pairs(NamedTuple):
-    """Pairs of people, each once."""
+def close_pairs(x: Floats, y: Floats, within: float) -> tuple[Longs, Longs, Doubles]:
+    """Return (one, other, distance) of all pairs nearer than `within`, each once.
 
-    one: Longs  # [p]
-    other: Longs
-    distance: Doubles  # [p]
-
-
-def close_pairs(x: Floats, y: Floats, within: float) -> Pairs:
-    """Return all pairs nearer than `within`: people sorted into squares of that size, each compared with those around."""
+    People are sorted into squares of that size, and each is compared with those around.
+    """
     columns = int(x.max(initial=0) / within) + 3
     cell = (y / within).astype(np.int64) * columns + (x / within).astype(np.int64) + columns + 1
     order = np.argsort(cell, kind="stable")
@@ -58,12 +51,13 @@ def close_pairs(x: Floats, y: Floats, within: float) -> Pairs:
     one, other = np.concatenate([*ones, none]), np.concatenate([*others, none])
     distance = np.hypot(x[one].astype(float) - x[other], y[one].astype(float) - y[other])
     near = distance < within
-    return Pairs(one[near], other[near], distance[near])
+    return one[near], other[near], distance[near]
 
 
 def nearest(x: Floats, y: Floats, within: float = 13.0) -> Doubles:
     """Return the distance of each to the nearest other, or `within`."""
-    pairs, least = close_pairs(x, y, within), np.full(len(x), within)
-    np.minimum.at(least, pairs.one, pairs.distance)
-    np.minimum.at(least, pairs.other, pairs.distance)
+    one, other, distance = close_pairs(x, y, within)
+    least = np.full(len(x), within)
+    np.minimum.at(least, one, distance)
+    np.minimum.at(least, other, distance)
     return least

@@ -1,10 +1,13 @@
-"""Read a file that a user names: in bounded time, and no more of it than a bound."""
+"""Read what a user names: in bounded time, no more of it than a bound, and without the lines that C libraries print."""
 
 from __future__ import annotations
 
 import errno
 import os
 import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from crowd_demo.config.memory import shortage
@@ -31,3 +34,23 @@ def read_bounded(path: Path, most: int) -> bytes:
         raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM)) from None
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def quiet_libraries() -> Iterator[None]:
+    """Hide what C libraries write to standard error: the program says in its own line what went wrong."""
+    if sys.stderr:
+        sys.stderr.flush()
+    try:
+        kept = os.dup(2)
+    except OSError:  # it is closed: nothing can be seen anyway
+        yield
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    os.close(nowhere)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from crowd_demo.config.quiet import quiet_libraries
+from crowd_demo.config.reading import quiet_libraries
 
 pytestmark = pytest.mark.quick
 
@@ -24,6 +24,6 @@ def test_what_is_written_inside_is_hidden_and_outside_is_not(capfd: pytest.Captu
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a shell closes standard error")
 def test_a_closed_standard_error_does_no_harm() -> None:
-    code = "from crowd_demo.config.quiet import quiet_libraries\nwith quiet_libraries(): pass\nprint('fine')"
+    code = "from crowd_demo.config.reading import quiet_libraries\nwith quiet_libraries(): pass\nprint('fine')"
     done = subprocess.run(["sh", "-c", 'exec "$0" -c "$1" 2>&-', sys.executable, code], stdout=subprocess.PIPE, check=True)
     assert done.stdout == b"fine\n"
