@@ -50,7 +50,7 @@ ABOUT = "All keys. Those of techniques step through the choices, with Shift back
 CLOSE = "closes this"
 
 
-class Entry(NamedTuple):
+class HelpEntry(NamedTuple):
     """A line of the help screen: keys, a short name (of techniques only) and what it does."""
 
     keys: Sequence[str]
@@ -61,28 +61,28 @@ class Entry(NamedTuple):
 
 class Group(NamedTuple):
     heading: str
-    entries: Sequence[Entry]
+    entries: Sequence[HelpEntry]
 
 
 def help_groups(keys: Keys, mouse: Sequence[tuple[str, str]]) -> list[Group]:
     groups = [Group(heading, [_entry(action, keys.get(action, ())) for action in actions
                               if action in BY_PATH or (action not in TOLD_BY_OTHERS and keys.get(action))])
               for heading, actions in by_heading().items()]
-    return [group for group in (*groups, Group("Mouse", [Entry((gesture,), "", what) for gesture, what in mouse]))
+    return [group for group in (*groups, Group("Mouse", [HelpEntry((gesture,), "", what) for gesture, what in mouse]))
             if group.entries]
 
 
-def _entry(action: str, keys: Sequence[str]) -> Entry:
+def _entry(action: str, keys: Sequence[str]) -> HelpEntry:
     technique = BY_PATH.get(action)
     if technique is None:
-        return Entry(keys, "", ACTIONS[action].what)
-    return Entry(keys, technique.label.strip(), technique.why, technique.kind.mark)
+        return HelpEntry(keys, "", ACTIONS[action].what)
+    return HelpEntry(keys, technique.label.strip(), technique.why, technique.kind.mark)
 
 
 class Block(NamedTuple):
     """An entry as it is laid out: units."""
 
-    entry: Entry
+    entry: HelpEntry
     heading: str
     lines: list[str]
     indent: float  # where the words begin

@@ -9,7 +9,7 @@ stands between the keys that change it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import partial
 
 from crowd_demo.compute.arrays import Ints, Longs
@@ -113,20 +113,18 @@ def crowd_sections(sim: Simulation, readings: Readings, colours: Mapping[str, Co
     ]
 
 
-def _errors(sim: Simulation, readings: Readings) -> list[PanelSection]:
+def _errors(sim: Simulation, readings: Readings) -> Iterator[PanelSection]:
     """A section for each approximate technique that is on."""
-    sections = []
     if is_limited(sim):
-        sections.append(PanelSection("neighbour_limit", BIAS_HEIGHT, 5,
-                                     partial(draw_limit, error=readings.neighbour_limit, bias=readings.bias)))
+        yield PanelSection("neighbour_limit", BIAS_HEIGHT, 5,
+                           partial(draw_limit, error=readings.neighbour_limit, bias=readings.bias))
     if has_field(sim):
         worst = percent(readings.field.most) if readings.field else UNREAD
-        sections.append(_row("field", {"field error": mean_error(readings.field), "at worst": worst}, 5, WARM))
+        yield _row("field", {"field error": mean_error(readings.field), "at worst": worst}, 5, WARM)
     if is_staggered(sim):
         period = sim.optimizations.stagger.avoidance
         ages = readings.ages[:period] if readings.ages is not None else [0] * period
-        sections.append(PanelSection("stagger", AGES_HEIGHT, 5, partial(draw_ages, ages=ages, error=readings.stagger)))
-    return sections
+        yield PanelSection("stagger", AGES_HEIGHT, 5, partial(draw_ages, ages=ages, error=readings.stagger))
 
 
 def _row(name: str, facts: Mapping[str, str], rank: int, colour: Colour = TEXT) -> PanelSection:
