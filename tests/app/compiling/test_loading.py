@@ -16,7 +16,8 @@ from crowd_demo.app.input.key_input import quits
 from crowd_demo.app.input.keyboard import Keyboard
 from crowd_demo.app.process.quitting import Quitting
 from crowd_demo.compute import cache
-from crowd_demo.registry.behaviours import BEHAVIOURS
+from crowd_demo.registry import texts
+from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.render.hud.canvas import Pen
 
 NOTHING_COMPILES = """
@@ -46,12 +47,12 @@ assert overloads() == loaded, sorted(overloads() - loaded)
 
 SWITCHES = """
 from crowd_demo.app.compiling.compile_process import all_choices
-from crowd_demo.compute.jit import compile_calls
+from crowd_demo.compute.jit import compile_launches
 from crowd_demo.app.compiling.ahead import KernelFinder
 
 ahead = KernelFinder(driven.config)
 for options in all_choices(driven.config.optimizations):
-    compile_calls(ahead.missing(options))
+    compile_launches(ahead.missing(options))
 loaded = overloads()
 for options in all_choices(driven.config.optimizations):
     driven.program.sim.optimizations = options
@@ -95,7 +96,7 @@ def test_progress_names_what_is_compiled() -> None:
 def test_progress_promises_nothing_for_later_starts_once_a_kernel_could_not_be_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     progress = LoadingProgress()
     progress.compiling("see lanes", 2, 11)
-    monkeypatch.setattr(cache, "_said", {cache.NOT_KEPT})
+    monkeypatch.setattr(texts, "_said", {cache.NOT_KEPT})
     progress.compiling("move", 3, 11)
     assert str(progress) == "compiling move (4 of 11)"
 

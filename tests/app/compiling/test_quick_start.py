@@ -19,9 +19,8 @@ from crowd_demo.app.recording.saves import newest, read_save
 from crowd_demo.compute.jit import Launch, launch
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import Optimizations, with_values
-from crowd_demo.registry.entries import Value
-from crowd_demo.registry.kinds import EXACT, kind_of
-from crowd_demo.registry.techniques import TECHNIQUES
+from crowd_demo.registry.entries import EXACT, Value
+from crowd_demo.registry.techniques import TECHNIQUES, kind_of
 from crowd_demo.sim.actions import Switch
 from crowd_demo.sim.simulation import Simulation
 
@@ -150,7 +149,7 @@ def test_what_follows_waits_while_the_crowd_is_in_the_past(driven: Driven) -> No
     {"headless": True}, {"frames": 10}, {"report": Path("r.json")}, {"screenshot": Path("s.png")}, {"record": Path("r.rec")},
     {"trace": Path("t.json")}, {"load": object()}, {"replay": object()}], ids=lambda options: next(iter(options)))
 def test_what_is_measured_kept_or_compared_has_all_kernels(options: dict[str, Any]) -> None:
-    assert RunOptions(tour="talk").is_only_looked_at and not RunOptions(**options).is_only_looked_at
+    assert RunOptions(tour="talk").is_interactive and not RunOptions(**options).is_interactive
 
 
 def test_overlays_wait_until_what_they_draw_with_is_compiled(driven: Driven) -> None:
