@@ -222,15 +222,15 @@ def _read_flocks(args: argparse.Namespace) -> Config:
 
 
 def _flocks(args: argparse.Namespace, config: Config) -> int:
-    from crowd_demo.lab.flocks import watch
+    from crowd_demo.lab.flocks import table, watch
     from crowd_demo.sim.simulation import Simulation
 
     print(f"flocks: {args.steps:,} steps of {config.agents:,} agents", file=sys.stderr)
     sim = Simulation(config)
     with ProgressLine("flocks") as line:
-        flight = watch(sim, args.steps, lambda done: line.tell(f"step {done:,} of {args.steps:,}"))
-    return _show_crowd("flocks", f"agents over {args.steps:,} steps", flight.table(), args, config,
-                       {"state_hash": sim.state_hash(), **flight.record()})
+        looks, splits, merges = watch(sim, args.steps, lambda done: line.tell(f"step {done:,} of {args.steps:,}"))
+    return _show_crowd("flocks", f"agents over {args.steps:,} steps", table(looks, splits, merges), args, config, {
+        "state_hash": sim.state_hash(), "looks": [look._asdict() for look in looks], "splits": splits, "merges": merges})
 
 
 def _show_crowd(kind: str, after: str, table: str, args: argparse.Namespace, config: Config,
