@@ -33,7 +33,7 @@ from crowd_demo.app.seeing.side_by_side import SideBySide
 from crowd_demo.app.tours.guide import Guide
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.render.camera import Camera, Docked
-from crowd_demo.render.hud.layout import docked
+from crowd_demo.render.hud.panel_layout import docked
 from crowd_demo.sim.simulation import Simulation
 
 FLAGS = {  # what an action turns on and off

@@ -20,8 +20,8 @@ from crowd_demo.config.keys import bindings, key_text
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.canvas import Target, scale_for
 from crowd_demo.render.hud.hud import Hud
-from crowd_demo.render.hud.layout import bar_of
 from crowd_demo.render.hud.navigation import tick_at
+from crowd_demo.render.hud.panel_layout import bar_of
 from crowd_demo.render.hud.status import Hovered
 
 ZOOM_STEP = 1.15

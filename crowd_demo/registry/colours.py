@@ -7,18 +7,18 @@ from crowd_demo.registry.plugins import with_plugins
 
 BUILT_IN: tuple[ColourEntry, ...] = (
     ColourEntry("looks", "agents as they look", ""),
-    ColourEntry("state", "what each agent is doing", "crowd_demo.render.colours.movement:StateColours"),
-    ColourEntry("heading", "where each agent is going", "crowd_demo.render.colours.movement:HeadingColours"),
-    ColourEntry("speed", "how fast each agent moves", "crowd_demo.render.colours.movement:SpeedColours"),
+    ColourEntry("state", "what each agent is doing", "crowd_demo.render.colours.modes:StateColours"),
+    ColourEntry("heading", "where each agent is going", "crowd_demo.render.colours.modes:HeadingColours"),
+    ColourEntry("speed", "how fast each agent moves", "crowd_demo.render.colours.modes:SpeedColours"),
     ColourEntry("density", "how crowded it is around each agent; for people by Fruin's levels of service, A to F",
                 "crowd_demo.render.colours.density:DensityColours"),
     ColourEntry("memory", "each agent's place in memory: sorted memory is a smooth carpet, unsorted is confetti",
-                "crowd_demo.render.colours.machine:MemoryColours"),
-    ColourEntry("age", "how long ago each agent looked at its neighbours", "crowd_demo.render.colours.machine:AgeColours"),
-    ColourEntry("turn", "when each agent looks at its neighbours next", "crowd_demo.render.colours.machine:TurnColours"),
+                "crowd_demo.render.colours.modes:MemoryColours"),
+    ColourEntry("age", "how long ago each agent looked at its neighbours", "crowd_demo.render.colours.modes:AgeColours"),
+    ColourEntry("turn", "when each agent looks at its neighbours next", "crowd_demo.render.colours.modes:TurnColours"),
     ColourEntry("worker", "which thread's share each agent belongs to when it moves",
-                "crowd_demo.render.colours.machine:WorkerColours"),
-    ColourEntry("cell", "the cells of the grid, as a chessboard", "crowd_demo.render.colours.machine:CellColours"),
+                "crowd_demo.render.colours.modes:WorkerColours"),
+    ColourEntry("cell", "the cells of the grid, as a chessboard", "crowd_demo.render.colours.modes:CellColours"),
 )
 
 COLOURS: dict[str, ColourEntry] = {

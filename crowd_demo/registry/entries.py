@@ -215,7 +215,7 @@ class BehaviourEntry(NamedTuple):
     about: Text  # one to three words
     settings: SettingsCode  # of a `config.behaviours.BehaviourSettings`
     code: Code  # of a `sim.behaviours.base.Behaviour`
-    figures: Code  # of a `render.figures.base.Figures`
+    figures: Code  # of a `render.scene.Figures`
 
 
 class OverlayEntry(NamedTuple):

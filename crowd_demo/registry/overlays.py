@@ -49,7 +49,7 @@ BUILT_IN: tuple[OverlayEntry, ...] = (
     OverlayEntry("show_streams", "where agents on each square of the ground go, all in all, and how much they agree",
                  f"{_FOLDER}.fields:draw_streams"),
     OverlayEntry("show_turns", "bands and agents whose turn it was, where looking is staggered",
-                 f"{_FOLDER}.agents:draw_turns", inactive=_everybody_looks, on_ground=True),
+                 f"{_FOLDER}.agents:draw_updates", inactive=_everybody_looks, on_ground=True),
     OverlayEntry("show_bands", "the bands of the depth order, as this picture was sorted",
                  f"{_FOLDER}.space:draw_bands", inactive=_no_bands, on_ground=True),
     OverlayEntry("show_culling", "cells taken whole, cells tested, and what was left out",

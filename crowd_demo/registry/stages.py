@@ -17,51 +17,70 @@ PARTS = {
 
 
 class StageText(NamedTuple):
-    """What is told of a stage."""
+    """What is known of a stage."""
 
     name: str  # as in the profile
     part: str  # one of `PARTS`
+    colour: tuple[int, int, int]  # in the graph of frame times and beside the stage's time
     about: str
 
 
+# The colours differ for all eyes. The parts are three families of hues: *step* is blue, *draw* is yellow to brown, and
+# *present* is pink; to eyes without red or green these are blue, yellow and grey. Within a family lightness tells stages
+# apart. The hues are Okabe and Ito's; a search placed the rest as far from each other, and from the grounds of both
+# themes, as it could. The distances are in tests/render/hud/test_stage_colours.py.
+PLUGIN_COLOUR = (0, 72, 246)
+
 _KNOWN = (
-    StageText("life", "step", "births and deaths"),
-    StageText("compact", "step", "closes the gaps in memory that the dead have left, where removal is deferred"),
-    StageText("exits", "step", "people who have arrived at an exit leave, and as many others come in"),
-    StageText("index", "step", "finds out who stands where: sorts agents into cells, or builds the tree"),
-    StageText("reorder", "step", "moves agents in memory into the order of their cells; only now and then"),
-    StageText("query", "step", "finds the candidates of each leaf of a tree, or of each square of cells"),
-    StageText("interaction", "step", "each agent that is due looks at its candidates, and adds up the push of its neighbours"),
-    StageText("links", "step", "pulls at agents that are tied to each other by springs"),
-    StageText("sight", "step", "people who are due look whether their goal is in sight"),
-    StageText("paths", "step", "people who are due take a new heading; flow fields are made, and again around crowds"),
-    StageText("admit", "step", "destinations count who is there and who queues, and decide whom they let in"),
-    StageText("hunt", "step", "predators look for the densest cell of prey in sight"),
-    StageText("move", "step", "each agent takes its next velocity and position, and stays out of walls"),
-    StageText("contact", "step", "moves people apart whose bodies overlap; one or more passes"),
-    StageText("pins", "step", "holds pinned agents in their places"),
-    StageText("culling grid", "draw", "sorts agents into cells once more, for culling by cells: they have moved since index"),
-    StageText("cull", "draw", "finds the agents that the camera sees"),
-    StageText("depth", "draw", "puts what is drawn into order, back first"),
-    StageText("ground", "draw", "draws floor, walls and water"),
-    StageText("lines", "draw", "draws the links"),
-    StageText("blit", "draw", "draws the agents"),
-    StageText("overlays", "draw", "draws what is switched on over the picture, such as the frozen view"),
-    StageText("events", "present", "reads keys, mouse and window"),
-    StageText("meters", "present", "measures errors and the order in memory on a sample, for the HUD; only now and then"),
-    StageText("proof", "present", "after a switch: measures what it gave, and compares two crowds, a twentieth of the time; or"
-              " side by side, the second crowd"),
-    StageText("hud", "present", "draws the HUD"),
-    StageText("flip", "present", "hands the picture to the system; waits for the screen where that is synchronous"),
-    StageText("other", "present", "lies in no stage: handing work to another thread, counting, Python itself"),
+    StageText("life", "step", (90, 96, 138), "births and deaths"),
+    StageText("compact", "step", (24, 66, 174),
+              "closes the gaps in memory that the dead have left, where removal is deferred"),
+    StageText("exits", "step", (24, 12, 100), "people who have arrived at an exit leave, and as many others come in"),
+    StageText("index", "step", (86, 180, 233),
+              "finds out who stands where: sorts agents into cells, or builds the tree"),
+    StageText("reorder", "step", (24, 102, 252),
+              "moves agents in memory into the order of their cells; only now and then"),
+    StageText("query", "step", (66, 174, 192),
+              "finds the candidates of each leaf of a tree, or of each square of cells"),
+    StageText("interaction", "step", (0, 114, 178),
+              "each agent that is due looks at its candidates, and adds up the push of its neighbours"),
+    StageText("links", "step", (54, 126, 252), "pulls at agents that are tied to each other by springs"),
+    StageText("sight", "step", (90, 234, 252), "people who are due look whether their goal is in sight"),
+    StageText("paths", "step", (6, 60, 198),
+              "people who are due take a new heading; flow fields are made, and again around crowds"),
+    StageText("admit", "step", (120, 120, 144),
+              "destinations count who is there and who queues, and decide whom they let in"),
+    StageText("hunt", "step", (70, 100, 200), "predators look for the densest cell of prey in sight"),
+    StageText("move", "step", (48, 72, 138), "each agent takes its next velocity and position, and stays out of walls"),
+    StageText("contact", "step", (20, 40, 250), "moves people apart whose bodies overlap; one or more passes"),
+    StageText("pins", "step", (72, 168, 252), "holds pinned agents in their places"),
+    StageText("culling grid", "draw", (234, 216, 102),
+              "sorts agents into cells once more, for culling by cells: they have moved since index"),
+    StageText("cull", "draw", (180, 120, 84), "finds the agents that the camera sees"),
+    StageText("depth", "draw", (234, 222, 12), "puts what is drawn into order, back first"),
+    StageText("ground", "draw", (213, 94, 0), "draws floor, walls and water"),
+    StageText("lines", "draw", (228, 204, 150), "draws the links"),
+    StageText("blit", "draw", (230, 159, 0), "draws the agents"),
+    StageText("overlays", "draw", (168, 66, 30), "draws what is switched on over the picture, such as the frozen view"),
+    StageText("events", "present", (185, 125, 155), "reads keys, mouse and window"),
+    StageText("meters", "present", (120, 80, 75),
+              "measures errors and the order in memory on a sample, for the HUD; only now and then"),
+    StageText("proof", "present", (205, 170, 195),
+              "after a switch: measures what it gave, and compares two crowds, a twentieth of the time; or side by side,"
+              " the second crowd"),
+    StageText("hud", "present", (195, 80, 115), "draws the HUD"),
+    StageText("flip", "present", (250, 175, 180),
+              "hands the picture to the system; waits for the screen where that is synchronous"),
+    StageText("other", "present", (66, 71, 80),
+              "lies in no stage: handing work to another thread, counting, Python itself"),
 )
 
 STAGES: dict[str, StageText] = {stage.name: stage for stage in _KNOWN}  # in the order in which they are stacked
 
 
 def text_of(stage: str) -> StageText:
-    """What is known of a stage; one that is not in the registry is a plugin's, and those are parts of a step."""
-    return STAGES.get(stage) or StageText(stage, "step", "a stage that a plugin has added")
+    """The record of a stage; one that is not in the registry is a plugin's, and part of a step."""
+    return STAGES.get(stage) or StageText(stage, "step", PLUGIN_COLOUR, "a stage that a plugin has added")
 
 
 def in_order(stages: Iterable[str]) -> list[str]:

@@ -46,7 +46,6 @@ class View(NamedTuple):
 
 
 def clamp(value: float, low: float, high: float) -> float:
-    """The number of [low, high] that is nearest to `value`."""
     return max(low, min(high, value))
 
 
@@ -67,7 +66,7 @@ class Camera:
         self.look_at(*(settings.center or (self.x, self.y)), settings.zoom or self.zoom)
 
     def settings(self) -> CameraSettings:
-        """The settings that show the same, but for a zoom that no configuration can have."""
+        """The settings of this view; without its zoom where a configuration could not have it."""
         return CameraSettings(center=(self.x, self.y), zoom=self.zoom if self.zoom >= LEAST_ZOOM else None)
 
     @property
@@ -89,12 +88,10 @@ class Camera:
         self.y = clamp(y, 0.0, self.world[1])
 
     def resize(self, size: tuple[int, int]) -> None:
-        """Show the same place in a window of `size` pixels."""
         self.size = size
         self.look_at(self.x, self.y, self.zoom)
 
     def pan(self, dx_px: float, dy_px: float) -> None:
-        """Move the camera; the picture moves the other way."""
         self.look_at(self.x + dx_px / self.zoom, self.y + dy_px / self.zoom)
 
     def zoom_at(self, px: float, py: float, factor: float) -> None:
@@ -104,29 +101,26 @@ class Camera:
         self.look_at(x - (px - self.size[0] / 2) / self.zoom, y - (py - self.size[1] / 2) / self.zoom)
 
     def screen_to_world(self, px: float, py: float) -> tuple[float, float]:
-        """Return the world point (x, y) under a pixel."""
         left, top, _, _ = self.view_rect()
         return left + px / self.zoom, top + py / self.zoom
 
     def world_to_screen(self, x: float, y: float) -> tuple[float, float]:
-        """Return the pixel (x, y) of a world point, as floats."""
         left, top, _, _ = self.view_rect()
         return (x - left) * self.zoom, (y - top) * self.zoom
 
     def view_rect(self) -> Rect:
-        """Return the part of the world that is on the screen."""
         half_width, half_height = self.size[0] / 2 / self.zoom, self.size[1] / 2 / self.zoom
         return Rect(self.x - half_width, self.y - half_height, self.x + half_width, self.y + half_height)
 
     def band(self, top: int, bottom: int) -> Camera:
-        """A camera that shows the rows of pixels [top, bottom) of this one's picture."""
+        """A camera of the rows of pixels [top, bottom) of this picture."""
         band = Camera(self.world, (self.size[0], bottom - top))
         band.zoom, band.x = self.zoom, self.x
         band.y = self.y + ((top + bottom) / 2 - self.size[1] / 2) / self.zoom
         return band
 
     def view(self) -> View:
-        """Return the same for kernels, as float32 and int32."""
+        """Return the view for kernels, as float32 and int32."""
         left, top, _, _ = self.view_rect()
         width, height = self.size
         return View(np.float32(left), np.float32(top), np.float32(self.zoom), np.int32(width), np.int32(height))

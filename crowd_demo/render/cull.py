@@ -18,7 +18,7 @@ import numpy as np
 from crowd_demo.compute.arrays import Ints, Longs
 from crowd_demo.compute.jit import Launch, device, kernel, launch, run
 from crowd_demo.render.camera import Rect, clamp
-from crowd_demo.render.formulas import Bounds, Moving, within
+from crowd_demo.render.drawing import Bounds, Moving, within
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.grid import Grid
 
@@ -44,7 +44,7 @@ class CellsInView(NamedTuple):
 
 
 class FoundSlots(NamedTuple):
-    """What each worker found: `region[first:first + size]`, and how many agents it had to test."""
+    """By worker: the slots that it found, `region[first:first + size]`, and the number of agents that it tested."""
 
     region: Ints
     first: Longs  # [workers], as the next two
@@ -53,7 +53,7 @@ class FoundSlots(NamedTuple):
 
 
 def span(low: float, high: float, slack: float, cell: float, cells: int) -> tuple[int, int, int, int]:
-    """The range of cells along an axis that may hold agents in [low, high], and the range of cells that hold only such.
+    """The cells along an axis that may hold agents in [low, high], then the cells that hold no others.
 
     An agent may be up to `slack` outside its cell.
     """
@@ -78,7 +78,7 @@ def bounds_of(rect: Rect, margin: Rect) -> Bounds:
 
 
 @kernel
-def test_agents(worker: int, workers: int, count: int, agents: Moving, ahead: np.float32, bounds: Bounds,
+def cull_agents(worker: int, workers: int, count: int, agents: Moving, ahead: np.float32, bounds: Bounds,
                 found: FoundSlots) -> None:
     """Find those of this worker's share of the slots [0, count) whose drawn position is in the bounds."""
     first, last = count * worker // workers, count * (worker + 1) // workers
@@ -107,7 +107,7 @@ def _test(first: int, last: int, cells: Cells, agents: Moving, ahead: np.float32
 
 
 @kernel
-def visit_cells(worker: int, workers: int, cells: Cells, in_view: CellsInView, agents: Moving, ahead: np.float32,
+def cull_cells(worker: int, workers: int, cells: Cells, in_view: CellsInView, agents: Moving, ahead: np.float32,
                 bounds: Bounds, found: FoundSlots) -> None:
     """Take a share of the rows: a row belongs to a worker by the candidates before it, so all get about as many."""
     total, window, inner = 0, in_view.all, in_view.inner
@@ -144,8 +144,7 @@ def pack(worker: int, workers: int, found: FoundSlots, slots: Ints) -> None:
 
 
 class Cull:
-    """Owns the buffers. After `run`, `counters` say how many agents were tested, and how many cells were visited to
-    find them.
+    """Owns the buffers. After `run`, `counters` has the numbers of tested agents and of visited cells.
 
     No cell is visited where all agents are taken.
     """
@@ -171,12 +170,12 @@ class Cull:
             return ()
         last = launch(pack, workers, self.found, self.slots)
         if how == "agents":
-            return launch(test_agents, workers, count, agents, ahead, bounds, self.found), last
+            return launch(cull_agents, workers, count, agents, ahead, bounds, self.found), last
         assert grid, "culling by grid needs one"
         in_view = self.in_view = cells_in(bounds, slack, grid.cell, grid.columns, grid.rows)
         self._takes_all = in_view.inner == (0, grid.rows, 0, grid.columns)
         self.counters["cells_visited"] = 0 if self._takes_all else in_view.all.cells
-        return launch(visit_cells, workers, grid.view(), in_view, agents, ahead, bounds, self.found), last
+        return launch(cull_cells, workers, grid.view(), in_view, agents, ahead, bounds, self.found), last
 
     def run(self, launches: tuple[Launch, ...], workers: int, count: int) -> Ints:
         """Return the visible slots, int32[visible]; the array is overwritten by the next frame."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Float, Int, Ints, Keys, with_room
 from crowd_demo.compute.jit import Launch, device, kernel, launch
-from crowd_demo.render.formulas import Moving, drawn
+from crowd_demo.render.drawing import Moving, drawn
 
 BAND_PX = 32
 MOST_BANDS = 4096
@@ -51,7 +51,7 @@ def full(slots: Ints, agents: Moving, ahead: np.float32) -> Ints:
 
 
 @device
-def key_of(y: Float, number: Int) -> Int:
+def sort_key(y: Float, number: Int) -> Int:
     """A uint64 that sorts like (y, number).
 
     The bits of a float sort like an unsigned integer once the sign bit is flipped, or all bits of a negative number.
@@ -79,7 +79,7 @@ def count_parts(worker: int, workers: int, slots: Ints, agents: Moving, ahead: n
     for k in range(visible * worker // workers, visible * (worker + 1) // workers):
         slot = np.uintp(slots[k])
         y = drawn(agents.y[slot], agents.vy[slot], ahead)
-        keys[k] = key_of(y, agents.id[slot])
+        keys[k] = sort_key(y, agents.id[slot])
         part[k] = part_of(y, scale, parts)
         mine[np.uintp(part[k])] += np.int32(1)
 
@@ -106,7 +106,7 @@ def add_up(workers: int, bands: int, parts: int, counts: Ints, start: Ints, full
 
 @kernel
 def scatter(worker: int, workers: int, slots: Ints, keys: Keys, part: Ints, counts: Ints, pile: Pile) -> None:
-    """Afterwards counts[workers - 1, part] is where a part ends."""
+    """Put keys and slots where their part lies; afterwards counts[workers - 1, part] is the end of a part."""
     mine, visible = counts[worker], slots.shape[0]
     for k in range(visible * worker // workers, visible * (worker + 1) // workers):
         at = np.uintp(part[k])
@@ -170,8 +170,6 @@ def sort_bands(worker: int, workers: int, bands: int, parts: int, start: Ints, f
 
 
 class Depth:
-    """Owns the buffers of `bands`."""
-
     def __init__(self) -> None:
         self._reserve(0, 1)
 

@@ -54,7 +54,7 @@ TONES = 64  # of the scale
 
 
 def scale_inks(shares: ArrayLike, least_alpha: int, most_alpha: int) -> Words:
-    """The inks of shares between 0 and 1, uint32 of their shape; what is more is more opaque, too."""
+    """The inks of shares between 0 and 1, uint32 of their shape; greater shares are more opaque."""
     tones = np.clip(np.nan_to_num(np.asarray(shares)) * (TONES - 1), 0, TONES - 1).astype(np.int64)
     return _inks(least_alpha, most_alpha)[tones]
 

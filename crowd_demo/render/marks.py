@@ -1,5 +1,4 @@
-"""Lines and areas on a picture: the links between agents, and the marks of overlays, each blended over it by a
-kernel.
+"""Lines and areas on a picture: the links between agents, and the marks of overlays.
 
 Links are thin and half transparent, above the ground and below the agents: `place_ends` finds the pixels of both
 ends, where their agents are drawn. Marks are in world units; their kernel finds their pixels and clips lines to the
@@ -18,7 +17,7 @@ import numpy as np
 from crowd_demo.compute.arrays import Doubles, Int, Ints, Words
 from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.render.camera import Rect, View
-from crowd_demo.render.formulas import SLICES_PER_WORKER, Moving, pixel
+from crowd_demo.render.drawing import SLICES_PER_WORKER, Moving, pixel
 from crowd_demo.render.pixels import Frame, over_pixel
 
 EDGE_PX = 4.0  # lines are clipped so far outside of the screen
@@ -36,8 +35,6 @@ class FilledAreas(NamedTuple):
 
 
 class Strokes(NamedTuple):
-    """Lines from point to point."""
-
     ends: Doubles  # [4, n]: x, y of both ends, world units
     ink: Words  # [n]: premultiplied 0xAARRGGBB
     width: Ints  # [n]: pixels
@@ -73,7 +70,7 @@ def _inside(x0: float, y0: float, x1: float, y1: float, width: float, height: fl
 
 @device
 def _within(begin: float, way: float, size: float) -> tuple[float, float]:
-    """Between which shares of its way a line is on the screen or near it, along an axis; nowhere if the first is greater."""
+    """The part of a line, as shares of its length, that is near the screen along an axis; empty if the first is greater."""
     low, high = -EDGE_PX - begin, size + EDGE_PX - begin
     if way == 0.0:
         return (0.0, 1.0) if low <= 0.0 <= high else (1.0, 0.0)
@@ -82,7 +79,7 @@ def _within(begin: float, way: float, size: float) -> tuple[float, float]:
 
 @device
 def _clipped(x0: float, y0: float, x1: float, y1: float, width: float, height: float) -> tuple[float, float, float, float]:
-    """Both ends of what of a line is on the screen or near its edge; ends that are nowhere if nothing is.
+    """Both ends of the part of a line that is on the screen or near its edge; infinite ends if there is none.
 
     Source: Liang and Barsky, "A new concept and method for line clipping" (1984).
     """
@@ -138,7 +135,6 @@ def _draw(frame: Frame, top: int, bottom: int, x0: Int, y0: Int, x1: Int, y1: In
 
 @device
 def _stroke(frame: Frame, top: int, bottom: int, strokes: Strokes, view: Rect, zoom: float) -> None:
-    """Draw what lies in the rows [top, bottom)."""
     high, wide = float(frame.shape[0]), float(frame.shape[1])
     for k in range(strokes.ink.shape[0]):
         y0, y1 = (strokes.ends[1, k] - view.top) * zoom, (strokes.ends[3, k] - view.top) * zoom

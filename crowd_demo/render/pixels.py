@@ -51,6 +51,10 @@ def frame_of(surface: pygame.Surface) -> Frame:
     return pygame.surfarray.pixels2d(surface).T
 
 
+def _replace(b: ir.IRBuilder, where: ir.Value, pixels: ir.Value) -> None:
+    llvm.store(b, pixels, where, align=4)
+
+
 def _blend(b: ir.IRBuilder, where: ir.Value, above: ir.Value) -> None:
     """Store pixels over those at an address."""
     def all_of(value: int) -> ir.Value:
@@ -65,26 +69,15 @@ def _blend(b: ir.IRBuilder, where: ir.Value, above: ir.Value) -> None:
     llvm.store(b, b.sub(b.add(under, above), lost), where, align=4)
 
 
-def _copy(count: int) -> Callable[..., None]:
+def _drawn(count: int, put: Callable[[ir.IRBuilder, ir.Value, ir.Value], None]) -> Callable[..., None]:
     @_intrinsic
-    def copy(context: Any, target: Any, at: Any, source: Any, start: Any) -> Any:
+    def draw(context: Any, target: Any, at: Any, source: Any, start: Any) -> Any:
         def code(context: Any, b: Any, launch: Any, args: Any) -> Any:
             pixels = llvm.load(b, ir.VectorType(I32, count), element_at(context, b, launch, args, 2), align=4)
-            llvm.store(b, pixels, element_at(context, b, launch, args), align=4)
+            put(b, element_at(context, b, launch, args), pixels)
             return context.get_dummy_value()
         return types.void(target, types.uintp, source, types.uintp), code
-    return copy
-
-
-def _over(count: int) -> Callable[..., None]:
-    @_intrinsic
-    def over(context: Any, target: Any, at: Any, source: Any, start: Any) -> Any:
-        def code(context: Any, b: Any, launch: Any, args: Any) -> Any:
-            above = llvm.load(b, ir.VectorType(I32, count), element_at(context, b, launch, args, 2), align=4)
-            _blend(b, element_at(context, b, launch, args), above)
-            return context.get_dummy_value()
-        return types.void(target, types.uintp, source, types.uintp), code
-    return over
+    return draw
 
 
 def _over_tinted(count: int) -> Callable[..., None]:
@@ -106,9 +99,9 @@ def _over_tinted(count: int) -> Callable[..., None]:
 
 
 # target[at:at + 16] = source[start:start + 16], and the same for eight; flat arrays of uint32
-copy_row, copy_half_row = _copy(ROW), _copy(HALF_ROW)
+copy_row, copy_half_row = _drawn(ROW, _replace), _drawn(HALF_ROW, _replace)
 # target[at:at + 16] = source[start:start + 16] over target, and the same for eight; flat arrays of uint32
-over_row, over_half_row = _over(ROW), _over(HALF_ROW)
+over_row, over_half_row = _drawn(ROW, _blend), _drawn(HALF_ROW, _blend)
 # the same with each channel of the source times that of a tint: `channel * (tint + 1) >> 8`
 over_row_tinted, over_half_row_tinted = _over_tinted(ROW), _over_tinted(HALF_ROW)
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import pygame
@@ -30,19 +30,41 @@ from crowd_demo.render import depth
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.colours.base import ColourMode, Legend, palette_of
 from crowd_demo.render.cull import CellsInView, Cull, bounds_of
-from crowd_demo.render.figures.base import Figures, FrameInput
-from crowd_demo.render.figures.light import Shades
-from crowd_demo.render.figures.sprites import load_manifest
-from crowd_demo.render.formulas import ROUNDING, moving
-from crowd_demo.render.ground import TileLayer
+from crowd_demo.render.drawing import ROUNDING, FrameInput, Shades, moving
+from crowd_demo.render.figures.sprites import Manifest, load_manifest
 from crowd_demo.render.marks import LinkLines
 from crowd_demo.render.pixels import Frame, frame_of, is_plain, plain_surface
-from crowd_demo.render.tiles import TileSet
+from crowd_demo.render.tile_layer import TileLayer
+from crowd_demo.render.tile_pictures import TileSet
 from crowd_demo.sim.simulation import Simulation
 
 
+class Figures(Protocol):
+    """The figures of one behaviour. They own the memory that they need for a frame, and read the agents from the input."""
+
+    MARKS: bool  # whether the ground shows the agents' destinations
+
+    def __init__(self, config: Config, folder: Path, manifest: Manifest) -> None:
+        """Load what is needed of `folder`, whose sheets `manifest` describes."""
+
+    def margin(self, zoom: float) -> Rect:
+        """How far the pixels of any agent reach beyond its position on each side, in world units."""
+
+    def ordered(self, zoom: float) -> bool:
+        """Does the order in which they are drawn change the picture?"""
+
+    def draw(self, target: pygame.Surface, now: FrameInput, slots: Ints, shades: Shades | None = None) -> int:
+        """Draw all of `slots`, in that order, with the present blitter; return how many touch the screen.
+
+        They have the colours of `shades`, or their own.
+        """
+
+    def launches(self, now: FrameInput, frame: Frame) -> Iterator[Launch]:
+        """Every kernel that `draw` may run with the present options at any zoom, for compiling ahead."""
+
+
 class Used(NamedTuple):
-    """What a picture is made with, for overlays; the slots are right until the next one."""
+    """What a picture was drawn from, for overlays; valid until the next picture."""
 
     now: FrameInput
     slots: Ints  # of the agents that were drawn, in that order
@@ -75,18 +97,16 @@ class Scene:
         self.show_colours(config.scene.colours)
 
     def show_colours(self, name: str) -> None:
-        """Choose a colour mode of the registry."""
         self.colours, code = name, COLOURS[name].code
         self._mode: ColourMode | None = load(code)() if code else None
 
     def legend(self) -> Legend | None:
-        """What the colours of agents mean, unless they are their own."""
+        """What the colours of agents mean; None for their own."""
         return self._mode.legend(self.sim) if self._mode else None
 
     def draw(self, surface: pygame.Surface, camera: Camera, frozen_rect: Rect | None = None,
              alpha: float = 0.0, on_ground: Callable[[pygame.Surface], None] | None = None) -> None:
-        """Draw a frame on all of `surface`, at `alpha` of a step after the last one; cull by `frozen_rect`, or by the
-        view.
+        """Draw a frame on `surface`, `alpha` of a step after the last one; cull by `frozen_rect`, or by the view.
 
         `on_ground` draws on the picture before agents are drawn; what these are drawn with is in `used` then.
         """
@@ -123,8 +143,7 @@ class Scene:
         no_slots, frame = np.zeros(0, np.int32), np.zeros((1, 1), np.uint32)
         yield from self._cull_launches(now)
         if options.depth == "bands":
-            light_workers = self.sim.world.light_workers
-            yield from self._depth.launches(light_workers, no_slots, now.agents, now.ahead, self._bands(now))
+            yield from self._depth.launches(self.sim.world.light_workers, no_slots, now.agents, now.ahead, self._bands(now))
         if options.blitter == "compiled":
             self.ground.prepare(options.cull, self.sim.terrain, camera, now.rect)
             yield self.ground.launch(now.workers, frame)
@@ -135,7 +154,6 @@ class Scene:
         yield from self._figures.launches(now, frame)
 
     def colour_launches(self) -> Iterator[Launch]:
-        """The kernels of all colour modes, for compiling ahead."""
         for entry in COLOURS.values():
             if entry.code:
                 yield from load(entry.code)().launches_to_compile(self.sim, self._number)

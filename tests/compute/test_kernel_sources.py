@@ -103,4 +103,4 @@ def test_every_compiled_function_is_in_the_fingerprint() -> None:
 
 def test_a_constant_far_away_is_found() -> None:
     """The chain that was missed once: a kernel of one file, a number of another one that holds no kernel."""
-    assert set(homes("crowd_demo.render.colours.movement", "LEVELS", set())) == {"crowd_demo.render.colours.base"}
+    assert set(homes("crowd_demo.render.colours.modes", "LEVELS", set())) == {"crowd_demo.render.colours.base"}

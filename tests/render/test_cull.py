@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from crowd_demo.render.camera import Rect
 from crowd_demo.render.cull import Cull, bounds_of, span
-from crowd_demo.render.formulas import Bounds
+from crowd_demo.render.drawing import Bounds
 
 rects = st.builds(lambda x, y, w, h: Bounds(*map(np.float32, (x, y, x + w, y + h))),
                   *(st.floats(-100, 500) for _ in range(2)), *(st.floats(0, 500) for _ in range(2)))

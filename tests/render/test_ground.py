@@ -6,8 +6,8 @@ import reference_render as reference
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowd_demo.render import ground as grounds
-from crowd_demo.render import tiles
+from crowd_demo.render import tile_layer as grounds
+from crowd_demo.render import tile_pictures as tiles
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.figures.sprites import load_manifest, load_surface
 from crowd_demo.render.pixels import frame_of, plain_surface

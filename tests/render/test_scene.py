@@ -14,7 +14,7 @@ from crowd_demo.compute.jit import compile_launches, is_compiled
 from crowd_demo.profile import Profile
 from crowd_demo.registry.behaviours import BEHAVIOURS
 from crowd_demo.render.camera import Camera
-from crowd_demo.render.figures.light import Shades
+from crowd_demo.render.drawing import Shades
 from crowd_demo.render.figures.sprited import Sprited
 from crowd_demo.render.inks import BLACK, WHITE
 from crowd_demo.render.pixels import frame_of, plain_surface

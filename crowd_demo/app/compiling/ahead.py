@@ -18,7 +18,7 @@ from crowd_demo.config.model import Config, Life, WorldSettings
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.render.camera import Camera
-from crowd_demo.render.formulas import moving
+from crowd_demo.render.drawing import moving
 from crowd_demo.render.overlays.base import overlay_launches
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.inspection import perceive_launch

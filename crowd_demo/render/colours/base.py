@@ -1,5 +1,4 @@
-"""Colour modes: a mode numbers the colours of agents, for sprites, crates and light alike, and explains them in a
-legend.
+"""Colour modes: a mode chooses the colours of agents, in sprites, crates and light, and explains them in a legend.
 
 A mode reads the simulation and never writes it. Its kernels take columns, not a behaviour's record, so each is
 compiled once.
@@ -15,7 +14,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Ints, Words
 from crowd_demo.compute.jit import Launch
-from crowd_demo.render.formulas import Mode, numbering
+from crowd_demo.render.drawing import Mode, numbering
 from crowd_demo.render.inks import RGB, packed
 from crowd_demo.sim.simulation import Simulation
 
@@ -31,7 +30,7 @@ LEVELS = 256
 
 
 class Legend(NamedTuple):
-    """What the colours mean: each with a text, or, of a ramp, all of them and the texts at its two ends."""
+    """What the colours mean: a text for each colour, or two texts for the ends of a ramp."""
 
     title: str
     colours: tuple[RGB, ...]
@@ -43,7 +42,7 @@ class Legend(NamedTuple):
 
 
 class ColourMode(Protocol):
-    """One mode, made when it is chosen; it owns the memory that its kernels need. Modes derive from this."""
+    """Base class of modes. A mode is made when it is chosen, and owns the memory that its kernels need."""
 
     COLOURS: Sequence[RGB] = ()
 
@@ -69,7 +68,7 @@ class ColourMode(Protocol):
 
 @lru_cache(32)  # a mode is asked for its colours in each frame
 def ramp(anchors: tuple[RGB, ...], levels: int = LEVELS) -> tuple[RGB, ...]:
-    """So many colours, from the first anchor to the last."""
+    """`levels` colours, interpolated from the first anchor to the last."""
     at, ends = np.linspace(0, len(anchors) - 1, levels), np.arange(len(anchors))
     channels = (np.interp(at, ends, channel).round().astype(int).tolist() for channel in np.array(anchors, float).T)
     return tuple((red, green, blue) for red, green, blue in zip(*channels, strict=True))

@@ -26,7 +26,7 @@ from crowd_demo.compute.simd_memory import load, store, take
 from crowd_demo.config.section import per_square_metre
 from crowd_demo.render.colours.base import LEVELS, RISING, ColourMode, Legend, ramp
 from crowd_demo.render.cull import CellRange, Cull, FoundSlots
-from crowd_demo.render.formulas import ROUNDING, Bounds, moving, number_of, numbering, registers, sixteen
+from crowd_demo.render.drawing import ROUNDING, Bounds, moving, number_of, numbering, registers, sixteen
 from crowd_demo.render.inks import RGB
 from crowd_demo.sim.simulation import Simulation
 
@@ -102,7 +102,7 @@ def find_ends(worker: int, workers: int, x: Floats, y: Floats, slots: Ints, ends
 
 @device
 def _reach(first: int, last: int, count: int) -> tuple[np.float32, np.float32]:
-    """Where the rows [first - 1, last + 1) begin and end, in rows; the outermost ones hold all that lies beyond."""
+    """Where the rows [first - 1, last + 1) begin and end; the first and the last row of the world have no outer end."""
     return (np.float32(first - 1 if first > 1 else -np.inf), np.float32(last + 1 if last + 1 < count else np.inf))
 
 
@@ -134,7 +134,7 @@ def count_squares(worker: int, workers: int, x: Floats, y: Floats, agents: int, 
 @kernel
 def count_found(worker: int, workers: int, x: Floats, y: Floats, found: FoundSlots, squares: CountedSquares,
                 window: CellRange) -> None:
-    """The same of the agents that culling has found near the window, which are all that count."""
+    """Count the same among the agents that culling has found near the window."""
     counts, stride = squares.counts[worker], squares.columns + 2
     counts[window.row0 * stride:(window.row1 + 2) * stride] = 0
     top, bottom = _reach(window.row0, window.row1, squares.rows)
@@ -209,7 +209,6 @@ class DensityColours(ColourMode):
         return launch(find_ends, sim.world.workers, sim.agents.columns.x, sim.agents.columns.y, slots, squares.ends)
 
     def _window_of(self, sim: Simulation, squares: CountedSquares, slots: Ints) -> CellRange:
-        """The squares that those slots lie in."""
         self._find_ends(sim, squares, slots).run()
         least, most = squares.ends.min(axis=(0, 2)), squares.ends.max(axis=(0, 2))
         return CellRange(*(int(min(max(end * squares.inv_side, 0), count - 1)) + beyond
@@ -228,7 +227,7 @@ class DensityColours(ColourMode):
 
     def _shading(self, sim: Simulation, squares: CountedSquares, window: CellRange, slots: Ints,
                  number: Bytes) -> tuple[Launch, ...]:
-        """Once agents are counted: find the shade of each square, and give it to the agents that are drawn."""
+        """Find the shade of each square from the counts, then the number of each agent that is drawn."""
         columns, workers = sim.agents.columns, sim.world.workers
         shade_by_count = shades(_is_people(sim), side_of(sim), _mean(sim))
         return (launch(add_squares, workers, squares, window), launch(shade_squares, workers, squares, window, shade_by_count),
@@ -245,7 +244,6 @@ class DensityColours(ColourMode):
 
 
 def squares_for(workers: int, side: float, width: float, height: float) -> CountedSquares:
-    """Memory for the squares of a world of that size."""
     columns, rows = (max(1, math.ceil(length / side)) for length in (width, height))
     padded = (rows + 2) * (columns + 2) + LANES
     return CountedSquares(np.float32(1 / side), columns, rows, np.zeros((workers, padded), np.int32),
@@ -254,7 +252,7 @@ def squares_for(workers: int, side: float, width: float, height: float) -> Count
 
 
 def around(window: CellRange, squares: CountedSquares, side: float) -> Bounds:
-    """Where agents are that may count: in the window and a square around it, or beyond the world beside it."""
+    """Where agents count: in the window, a square around it, and beyond the world where the window ends at its edge."""
     top, bottom = (FAR if end in (0, squares.rows) else 0.0 for end in (window.row0, window.row1))
     left, right = (FAR if end in (0, squares.columns) else 0.0 for end in (window.column0, window.column1))
     return Bounds(np.float32((window.column0 - AROUND) * side - left), np.float32((window.row0 - AROUND) * side - top),
@@ -265,8 +263,7 @@ def around(window: CellRange, squares: CountedSquares, side: float) -> Bounds:
 def shades(people: bool, side: float, mean: float) -> Ints:
     """The shade by the number of agents in nine squares of that side; `mean` is how many there are on average."""
     if people:
-        per_metre = np.arange(256) * per_square_metre(1 / (9 * side**2))
-        return np.searchsorted(SERVICE, per_metre, "right").astype(np.int32)
+        return np.searchsorted(SERVICE, np.arange(256) * per_square_metre(1 / (9 * side**2)), "right").astype(np.int32)
     times = np.arange(max(2, math.ceil(MOST * mean)) + 1) / mean
     share = np.log(np.clip(times, LEAST, MOST) / LEAST) / np.log(MOST / LEAST)
     return (share * (LEVELS - 1)).round().astype(np.int32)
@@ -285,7 +282,6 @@ def _mean(sim: Simulation) -> float:
 
 
 def _has_cells(sim: Simulation) -> bool:
-    """Does culling know which agents are in which cells now?"""
     return sim.optimizations.cull == "grid" and sim.world.grid.fresh
 
 

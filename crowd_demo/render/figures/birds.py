@@ -1,7 +1,6 @@
-"""Birds, which beat their wings for a while and then glide with spread wings; and predators among them, larger and
-red.
+"""Birds, which beat their wings for a while and then glide; and predators among them, larger and red.
 
-Sprites are numbered (look, flap, heading). Predators, which are those with the lowest ids, are always visible: where
+Sprites are numbered (appearance, flap, heading). Predators, which are those with the lowest ids, are always visible: where
 their sprites would be smaller than a quarter of those on the sheet, each is drawn once more in that size, over all
 others, with a dark and a light outline, so it stands out from any ground, in its own colour and in any other. They
 lie in the order of their ids, so neither memory nor culling matters. O(drawn), one comparison each.
@@ -23,13 +22,11 @@ from crowd_demo.compute.simd import select, splat
 from crowd_demo.compute.simd_memory import take
 from crowd_demo.config.model import Config
 from crowd_demo.render.camera import Rect
+from crowd_demo.render.drawing import MARGIN_PX, FrameInput, Mode, Moving, Shades, appearance_of_id, hash_id, number_of
 from crowd_demo.render.figures import sprited
-from crowd_demo.render.figures.base import MARGIN_PX, FrameInput
 from crowd_demo.render.figures.blit import DrawList, draw_list
-from crowd_demo.render.figures.light import Shades
 from crowd_demo.render.figures.sprited import Poses, Sprited, sector, slopes
 from crowd_demo.render.figures.sprites import Atlas, Manifest, Sheet, load_sheet
-from crowd_demo.render.formulas import Mode, Moving, hash_id, look_of_id, number_of
 from crowd_demo.render.inks import BLACK, WHITE, ink
 from crowd_demo.render.pixels import Frame
 
@@ -46,45 +43,42 @@ DARK_PX, LIGHT_PX = 1, 2  # how far their outlines reach
 
 
 class BirdMode(NamedTuple):
-    """What chooses the sprites and looks of birds."""
-
     id: Ints
     time_s: np.float64
-    looks: int  # of all but predators
-    predators: int  # those with the lowest ids, who have the next look
+    appearances: int  # of all but predators
+    predators: int  # those with the lowest ids, who have the next appearance
 
 
 @implements(sprited.sprite_of, BirdMode)
 def sprite_of(mode: BirdMode, agents: Moving, slot: Int) -> int:
     seed = hash_id(agents.id[slot])
-    look = mode.looks if agents.id[slot] < mode.predators else int(seed) % mode.looks
+    appearance = mode.appearances if agents.id[slot] < mode.predators else int(seed) % mode.appearances
     beats = mode.time_s * FLAPS_HZ / FLAPS + float(seed >> np.uint32(16)) / 64.0
     glides = beats / 8.0 - np.floor(beats / 8.0) < GLIDING_PART
     flap = GLIDING if glides else int(beats * FLAPS) % FLAPS
     heading = sector(agents.vx[slot], agents.vy[slot], HEADING_SLOPES)
-    return (look * FLAPS + flap) * HEADINGS + heading
+    return (appearance * FLAPS + flap) * HEADINGS + heading
 
 
 @implements(number_of, BirdMode)
-def number_looks(mode: BirdMode, slots: Int, register: Register) -> Register:
+def number_appearances(mode: BirdMode, slots: Int, register: Register) -> Register:
     identity = take(mode.id, slots)
-    return select(identity < mode.predators, splat(np.int32(mode.looks), register), look_of_id(identity, mode.looks))
+    predator = splat(np.int32(mode.appearances), register)
+    return select(identity < mode.predators, predator, appearance_of_id(identity, mode.appearances))
 
 
 class BirdFigures(Sprited):
-    """The figures of the sheet "birds"."""
-
     MARKS = False
     SHEET: Literal["birds", "hunt"] = "birds"
 
     def __init__(self, config: Config, folder: Path, manifest: Manifest) -> None:
         about = manifest[self.SHEET]
-        looks = np.arange(about["looks"] * FLAPS * HEADINGS, dtype=np.int32) // (FLAPS * HEADINGS)
-        super().__init__(load_sheet(folder, about), UNITS, SHEET_PX, looks)
-        self._common_looks, self._predators = about["looks"], 0
+        appearances = np.arange(about["looks"] * FLAPS * HEADINGS, dtype=np.int32) // (FLAPS * HEADINGS)
+        super().__init__(load_sheet(folder, about), UNITS, SHEET_PX, appearances)
+        self._appearance_count, self._predators = about["looks"], 0
 
     def mode(self, now: FrameInput) -> BirdMode:
-        return BirdMode(now.agents.id, now.time_s, self._common_looks, self._predators)
+        return BirdMode(now.agents.id, now.time_s, self._appearance_count, self._predators)
 
 
 class HuntFigures(BirdFigures):
@@ -94,7 +88,7 @@ class HuntFigures(BirdFigures):
 
     def __init__(self, config: Config, folder: Path, manifest: Manifest) -> None:
         super().__init__(config, folder, manifest)
-        self._common_looks, self._predators = 1, config.hunt.predators
+        self._appearance_count, self._predators = 1, config.hunt.predators
         self._hawks = AlwaysVisible(self._sheet, self._units_a_pixel, self._predators)
 
     def margin(self, zoom: float) -> Rect:
@@ -125,7 +119,7 @@ INKS = np.repeat(np.array([ink(WHITE), ink(BLACK)], np.uint32), (len(disc(LIGHT_
 
 
 def outlines(draws: DrawList) -> DrawList:
-    """What is drawn, of white shapes, to outline those of the list."""
+    """The draw list of white shapes that outline those of `draws`."""
     offset = np.repeat(WIDENED, len(draws.sprite), axis=0)
     sprite, left, top = (np.tile(part, len(WIDENED)) for part in (draws.sprite, draws.left, draws.top))
     return DrawList(sprite, left + offset[:, 0], top + offset[:, 1], np.repeat(INKS, len(draws.sprite)))
@@ -133,7 +127,7 @@ def outlines(draws: DrawList) -> DrawList:
 
 @kernel
 def find_few(worker: int, workers: int, slots: Ints, ids: Ints, found: Ints) -> None:
-    """found[id] becomes the place in `slots` of the agent with that id."""
+    """Write the index in `slots` of each agent whose id is below len(found) to found[id]."""
     listed = slots.shape[0]
     for k in range(listed * worker // workers, listed * (worker + 1) // workers):
         identity = ids[np.uintp(slots[np.uintp(k)])]
@@ -154,7 +148,6 @@ class AlwaysVisible:
         return zoom < self._farthest and len(self._found) > 0
 
     def margin(self, zoom: float) -> Rect:
-        """How far one reaches beyond its position, in world units."""
         (width, height), (x, y) = self._coloured.size, self._coloured.anchor
         return Rect(*((pixels + LIGHT_PX + MARGIN_PX) / zoom for pixels in (x, y, width - x, height - y)))
 
@@ -170,5 +163,4 @@ class AlwaysVisible:
         draw_list(target, self._grey if shades else self._coloured, draws, now)
 
     def find(self, now: FrameInput, slots: Ints) -> Launch:
-        """The kernel that finds those of `slots`."""
         return launch(find_few, now.workers, slots, now.agents.id, self._found)

@@ -15,9 +15,8 @@ import pygame
 
 from crowd_demo.compute.arrays import Int, Ints, Words
 from crowd_demo.compute.jit import device, kernel, launch
-from crowd_demo.render.figures.base import FrameInput
+from crowd_demo.render.drawing import SLICES_PER_WORKER, FrameInput, first_at
 from crowd_demo.render.figures.sprites import Atlas, Pixels
-from crowd_demo.render.formulas import SLICES_PER_WORKER, first_at
 from crowd_demo.render.pixels import (
     HALF_ROW,
     NO_TINT,
@@ -54,7 +53,6 @@ def draw_list(target: pygame.Surface, atlas: Atlas, draws: DrawList, now: FrameI
 
 
 def draw_fblits(surface: pygame.Surface, atlas: Atlas, draws: DrawList) -> None:
-    """Draw the list with pygame's `fblits`, premultiplied."""
     boxes = atlas.view.box[draws.sprite]
     corners = zip((draws.left + boxes[:, 0]).tolist(), (draws.top + boxes[:, 1]).tolist(), strict=True)
     surface.fblits(list(zip(atlas.surfaces(draws.sprite, draws.tint), corners, strict=True)), pygame.BLEND_PREMULTIPLIED)
@@ -83,7 +81,7 @@ def _draw_rows(target: Words, width: int, x: int, y: int, rows: int, source: Wor
 @device
 def _draw_cut_rows(target: Words, width: int, x: int, y: int, rows: int, source: Words, start: int, stride: int,
                    columns: int, tint: Int) -> None:
-    """The same for a sprite that is cut by the left or right edge of the screen: pixel by pixel."""
+    """Draw a sprite that the left or right edge of the screen cuts, pixel by pixel."""
     for row in range(rows):
         for column in range(max(0, -x), min(columns, width - x)):
             at = (y + row) * width + x + column
@@ -120,7 +118,7 @@ def draw_sprites(worker: int, workers: int, frame: Frame, sprites: Pixels, draws
 
 @device
 def _mixed(a: Int, b: Int, share: Int) -> Int:
-    """Two channels at a time; what a sum carries over does not reach the next one."""
+    """Mix two channels at a time, 16 bits apart, so that no carry reaches the next channel."""
     odd = (a & np.uint32(ODD)) * share + (b & np.uint32(ODD)) * (np.uint32(256) - share) + np.uint32(0x800080)
     even = (a >> np.uint32(8) & np.uint32(255)) * share + (b >> np.uint32(8) & np.uint32(255)) * (np.uint32(256) - share)
     return (odd >> np.uint32(8) & np.uint32(ODD)) | (even + np.uint32(128) & np.uint32(EVEN))
@@ -137,7 +135,6 @@ def fade(worker: int, workers: int, frame: Frame, other: Frame, share: int) -> N
 
 
 def fade_plain(frame: Frame, other: Frame, share: int) -> None:
-    """The same in NumPy."""
     out = np.zeros_like(frame)
     for shift in (np.uint32(0), np.uint32(8), np.uint32(16)):
         a, b = (picture >> shift & np.uint32(255) for picture in (frame, other))

@@ -23,10 +23,19 @@ from crowd_demo.compute.arrays import Floats, Int, Ints, Longs, Mask, Occurring,
 from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.config.model import Config
 from crowd_demo.render.camera import Rect, View
-from crowd_demo.render.figures.base import MARGIN_PX, FrameInput, ReusedColumns
-from crowd_demo.render.figures.light import Shades
+from crowd_demo.render.drawing import (
+    MARGIN_PX,
+    SLICES_PER_WORKER,
+    FrameInput,
+    Moving,
+    ReusedColumns,
+    Shades,
+    drawn,
+    first_at,
+    hash_id,
+    pixel,
+)
 from crowd_demo.render.figures.sprites import Manifest
-from crowd_demo.render.formulas import SLICES_PER_WORKER, Moving, drawn, first_at, hash_id, pixel
 from crowd_demo.render.inks import RGB, channels_of, packed
 from crowd_demo.render.pixels import Frame, frame_of
 from crowd_demo.sim.behaviours.crates import CrateColumns
@@ -46,7 +55,7 @@ EDGE_PX, BEVEL_PX, PLANKS_PX, BOARD_PX, NAILS_PX = 3, 6, 10, 18, 36  # least sid
 ROUNDING_PX = 3  # rows by which the rounding of top, side and middle may disagree
 
 def inks(colours: ArrayLike = TONES) -> Inks:
-    """uint32[tones, inks]: colours."""
+    """The colours of each tone: uint32[tones, inks], 0xRRGGBB."""
     tones = np.asarray(colours, float)[:, None]
     others, shares = (np.array(column, float) for column in zip(*MIXTURES, strict=True))
     return packed((tones + (others - tones) * shares[:, None]).round())
@@ -73,7 +82,6 @@ def design(side: int, style: int) -> list[Part]:
 
 
 def _planks(side: int, frame: int, line: int) -> list[Part]:
-    """Side by side within the frame, and darker than it."""
     inner = side - 2 * frame
     count = 2 if inner < 10 else 3 if inner < 22 else 4 if inner < 44 else 5
     parts = [(frame, frame, side - frame, side - frame, GAP)]
@@ -86,7 +94,6 @@ def _planks(side: int, frame: int, line: int) -> list[Part]:
 
 
 def _board(side: int, frame: int, line: int) -> list[Part]:
-    """A board across the planks."""
     width = max(3, round(side * 0.13))
     left = (side - width) // 2
     return [(left, frame, left + width + line, side - frame, GAP), (left, frame, left + width, side - frame, FACE),
@@ -94,7 +101,6 @@ def _board(side: int, frame: int, line: int) -> list[Part]:
 
 
 def _nails(side: int, line: int) -> list[Part]:
-    """A nail in each corner of the frame."""
     width = max(2, round(side * 0.035))
     near = round(side * 0.085) - width // 2 + line // 2
     far = side - near - width
@@ -133,7 +139,6 @@ class Patterns:
         self.table = PartTable(nothing, nothing, np.zeros((0, 5), np.int32))
 
     def ensure(self, sides: Ints) -> None:
-        """Add the parts of those sides that are not known yet."""
         asked = self._occurring.among(sides, max(len(self._known), int(sides.max(initial=0)) + 1))
         if len(asked) > len(self._known):
             self._known.resize(len(asked), refcheck=False)
@@ -154,7 +159,6 @@ class Patterns:
 
 
 def fill_plain(surface: pygame.Surface, boxes: Boxes, table: PartTable, inks: Inks) -> None:
-    """Draw the list with pygame's `fill`."""
     first, last = (column[boxes.side, boxes.style] for column in table[:2])
     count = last - first
     box = np.repeat(np.arange(len(count)), count)

@@ -15,7 +15,6 @@ worker adds up its share of the agents on a layer of its own, which is a pixel l
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 
@@ -24,22 +23,12 @@ from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.compute.simd import LANES, count_set, lane_numbers, select, splat, to_int
 from crowd_demo.compute.simd_memory import store, take
 from crowd_demo.render.camera import View
+from crowd_demo.render.drawing import Moving, Shades, is_run, pixel, registers, sixteen
 from crowd_demo.render.figures.exposure import AMOUNT, BLUR, FULL, LEAST, PARTS, UNIT, empty_shared_rows, expose, rows_for
-from crowd_demo.render.formulas import Moving, is_run, pixel, registers, sixteen
 from crowd_demo.render.inks import channels_of, packed
 from crowd_demo.render.pixels import Frame, add_saturated
 
 BATCH = 512  # agents
-
-
-class Shades(NamedTuple):
-    """The colours of agents: entry k of a list of slots has the colour `palette[number[k]]`."""
-
-    number: Bytes
-    palette: Words  # 0xRRGGBB
-
-
-NO_SHADES = Shades(np.zeros(0, np.uint8), np.zeros(1, np.uint32))
 
 
 @lru_cache(16)
@@ -56,14 +45,14 @@ def light_of(palette: bytes) -> Keys:
 
 
 def area_of_one(area_px: float) -> np.float32:
-    """What the tone curve takes for one unit of the blurred amount."""
+    """The factor of the tone curve for one unit of the blurred amount of light."""
     return np.float32(area_px / 16 / (UNIT * sum(BLUR) ** 2))
 
 
 # --- adding up -------------------------------------------------------------------------------------------------------
 
 @device
-def _place(slots: Int, agents: Moving, ahead: np.float32, view: View, stride: int) -> tuple[Register, Mask, Mask]:
+def _index_in_layer(slots: Int, agents: Moving, ahead: np.float32, view: View, stride: int) -> tuple[Register, Mask, Mask]:
     """Where in a layer sixteen agents are, which of them are there, and which are on the screen.
 
     The blur lets a pixel beyond the edge reach in.
@@ -78,7 +67,7 @@ def _place(slots: Int, agents: Moving, ahead: np.float32, view: View, stride: in
 
 @device
 def _ends(low: Register, high: Register, room: Ints) -> tuple[int, int]:
-    """The least and the greatest place of all lanes."""
+    """The least and the greatest index of all lanes."""
     store(room, 0, low)
     store(room, LANES, high)
     least, greatest = room[0], room[LANES]
@@ -90,11 +79,11 @@ def _ends(low: Register, high: Register, room: Ints) -> tuple[int, int]:
 @kernel
 def add_light(worker: int, workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: View, number: Bytes,
               light: Keys, layers: Keys, batch: Ints, reached: Ints, on_screen: Longs) -> None:
-    """Add the light of this worker's share of the slots to its layer, and note the places that it has reached.
+    """Add the light of this worker's share of the slots to its layer, and write the range that it has reached.
 
-    First the places of `BATCH` agents are found in lanes, then their light is added, one by one.
+    First the indices of `BATCH` agents are found in lanes, then their light is added, one by one.
     """
-    layer, stride, places = layers[worker].reshape(-1), layers.shape[2], batch[worker]
+    layer, stride, indices = layers[worker].reshape(-1), layers.shape[2], batch[worker]
     nowhere = np.int32((layers.shape[1] - 1) * stride)  # in the last row, which nobody reads
     listed, seen = slots.shape[0], 0
     first, last = registers(listed, worker, workers)
@@ -104,31 +93,25 @@ def add_light(worker: int, workers: int, slots: Ints, agents: Moving, ahead: np.
         for at in range(begin, end, LANES):
             register = sixteen(slots, at)
             if is_run(register, slots[at]):
-                place, near, shown = _place(np.intp(slots[at]), agents, ahead, view, stride)
+                index, near, shown = _index_in_layer(np.intp(slots[at]), agents, ahead, view, stride)
             else:
-                place, near, shown = _place(register, agents, ahead, view, stride)
+                index, near, shown = _index_in_layer(register, agents, ahead, view, stride)
             near, shown = near & (lane_numbers() < listed - at), shown & (lane_numbers() < listed - at)
-            store(places, at - begin, select(near, place, splat(nowhere, place)))
-            low = select(near & (place < low), place, low)
-            high = select(near & (place > high), place, high)
+            store(indices, at - begin, select(near, index, splat(nowhere, index)))
+            low = select(near & (index < low), index, low)
+            high = select(near & (index > high), index, high)
             seen += count_set(shown)
         for at in range(begin, min(end, listed)):
-            add_saturated(layer, np.uintp(places[np.uintp(at - begin)]), light[np.uintp(number[np.uintp(at)])])
-    reached[worker, 0], reached[worker, 1] = _ends(low, high, places)
+            add_saturated(layer, np.uintp(indices[np.uintp(at - begin)]), light[np.uintp(number[np.uintp(at)])])
+    reached[worker, 0], reached[worker, 1] = _ends(low, high, indices)
     on_screen[worker] = seen
 
 
 class Light:
-    """Owns the layers. After the calls have run, `on_screen` is how many of their agents are on the screen."""
+    """Owns the layers. After the calls have run, `on_screen` has the agents on the screen of each worker."""
 
     def __init__(self) -> None:
         self._layers: Keys = np.zeros((0, 1, 1), np.uint64)
-        self._rows = rows_for(0, 1)
-        self._on_screen: Longs = np.zeros(0, np.int64)
-
-    @property
-    def on_screen(self) -> int:
-        return int(self._on_screen.sum())
 
     def launches(self, workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: View, shades: Shades,
                  area_px: float, frame: Frame) -> tuple[Launch, ...]:
@@ -136,27 +119,25 @@ class Light:
         self._fit(workers, frame)
         light = light_of(shades.palette.tobytes())
         return (launch(add_light, workers, slots, agents, ahead, view, shades.number, light, self._layers, self._batch,
-                       self._reached, self._on_screen),
+                       self._reached, self.on_screen),
                 launch(expose, workers, frame.view(np.int32), self._layers, self._reached, self._rows, area_of_one(area_px)),
                 launch(empty_shared_rows, workers, frame.shape[0], self._layers))
 
     def _fit(self, workers: int, frame: Frame) -> None:
-        """Make layers for that many workers, or more; the last row is for agents that are not in the picture."""
-        height, width = frame.shape[0] + 3, frame.shape[1] + 2
-        if self._layers.shape[0] < workers or self._layers.shape[1:] != (height, width):
-            self._layers = np.zeros((workers, height, width), np.uint64)
-            self._rows = rows_for(workers, width)
-        if len(self._on_screen) != workers:
-            self._on_screen = np.zeros(workers, np.int64)
+        """Make the layers; their last row is for agents that are not in the picture."""
+        shape = workers, frame.shape[0] + 3, frame.shape[1] + 2
+        if self._layers.shape != shape:
+            self._layers, self._rows = np.zeros(shape, np.uint64), rows_for(workers, shape[2])
+            self.on_screen: Longs = np.zeros(workers, np.int64)
             self._batch: Ints = np.zeros((workers, BATCH), np.int32)
-            self._reached: Ints = np.zeros((workers, 2), np.int32)  # the least and the greatest place
+            self._reached: Ints = np.zeros((workers, 2), np.int32)  # the least and the greatest index
 
 
 # --- the same in NumPy -----------------------------------------------------------------------------------------------
 
 def draw_plain(slots: Ints, agents: Moving, ahead: np.float32, view: View, shades: Shades, area_px: float,
                frame: Frame) -> int:
-    """Draw the same picture in NumPy; return how many are on the screen."""
+    """Draw the picture of the kernels in NumPy; return how many agents are on the screen."""
     x, y = (np.floor((position[slots] + velocity[slots] * ahead - corner) * view.zoom).astype(np.int64)
             for position, velocity, corner in ((agents.x, agents.vx, view.left), (agents.y, agents.vy, view.top)))
     near = (x >= -1) & (x <= view.width) & (y >= -1) & (y <= view.height)

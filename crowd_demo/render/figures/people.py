@@ -1,4 +1,4 @@
-"""People: sprites by look, direction and pose, and numbered so. They walk by the distance walked and turn smoothly.
+"""People: sprites by appearance, direction and pose, and numbered so. They walk by the distance walked and turn smoothly.
 
 People who walk look where they go; those who hardly move look where they want to go. A figure turns there smoothly,
 like the mean of the last 0.2 s of the crowd's time, and keeps its direction until it looks `BEYOND` past the border
@@ -6,7 +6,10 @@ to the next one, so nobody twitches. For that the renderer remembers how everybo
 the simulation does not know of it. Who was in no picture for `LATE_S` is drawn as it looks now. Time may stand still,
 go back or jump.
 
-Destinations are marked, and so are people who wait or are stuck (icons.py).
+Icons stand above people who wait or are stuck. They fade, and there is at most one a spot, so a jam has no fence of
+them. A spot is a square of the world. It shows the icon that is strongest, of equal ones that of the least id, so
+neither slots nor threads matter. A spot has none unless all of it is where culling keeps everybody, so culling does
+not matter either. Icons lie over all people, in the order of the spots. O(drawn + spots).
 """
 
 from __future__ import annotations
@@ -20,26 +23,39 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pygame
 
-from crowd_demo.compute.arrays import Bytes, Doubles, Float, Floats, Int, Ints, Register
+from crowd_demo.compute.arrays import Bytes, Doubles, Float, Floats, Int, Ints, Longs, Register
 from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.jit import Launch, device, kernel
+from crowd_demo.compute.jit import Launch, device, kernel, launch, run
 from crowd_demo.compute.simd import select, splat
 from crowd_demo.compute.simd_memory import take
+from crowd_demo.config.behaviours import PeopleSettings
 from crowd_demo.config.model import Config
+from crowd_demo.render.camera import View
+from crowd_demo.render.cull import CellRange
+from crowd_demo.render.drawing import (
+    Bounds,
+    FrameInput,
+    Moving,
+    ReusedColumns,
+    Shades,
+    appearance_of_id,
+    drawn,
+    hash_id,
+    number_of,
+    pixel,
+    within,
+)
 from crowd_demo.render.figures import sprited
-from crowd_demo.render.figures.base import FrameInput
-from crowd_demo.render.figures.icons import Icons
-from crowd_demo.render.figures.light import Shades
+from crowd_demo.render.figures.blit import DrawList, draw_list
 from crowd_demo.render.figures.sprited import Sprited, sector, slopes
-from crowd_demo.render.figures.sprites import Manifest, load_sheet
-from crowd_demo.render.formulas import Bounds, Moving, drawn, hash_id, look_of_id, number_of, within
+from crowd_demo.render.figures.sprites import Manifest, Sprites, load_sheet
 from crowd_demo.render.pixels import Frame
-from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING, WALKING, PeopleColumns
+from crowd_demo.sim.behaviours.people_rules import QUEUING, STUCK, WAITING, WALKING, PeopleColumns
 from crowd_demo.sim.store.handles import Handles
 
 UNITS, SHEET_PX = 22.0, 44.0  # height of a person in the world and on the sheet
 WALK_FRAMES = 8
-STAND, WAIT, STUCK = 8, 9, 10  # poses after the walk's
+STAND_POSE, WAIT_POSE, STUCK_POSE = 8, 9, 10  # poses after the walk's
 POSES, DRAWN_STATES = 11, 3  # people who queue are drawn like those who walk
 CYCLE = 36.0  # world units that two steps take, one with each foot
 
@@ -54,7 +70,7 @@ KEPT = np.float32(math.cos(math.radians(180 / DIRECTIONS + BEYOND)))  # least co
 # --- facing: which of eight directions a person is drawn in -------------------------------------------------------------
 
 class Facings(NamedTuple):
-    """How people were drawn last, by id."""
+    """By id: how people were drawn last."""
 
     x: Floats  # where they looked
     y: Floats
@@ -63,7 +79,6 @@ class Facings(NamedTuple):
 
 
 def facings(ids: int) -> Facings:
-    """Memory for so many ids, none of which was drawn yet."""
     return Facings(np.zeros(ids, np.float32), np.zeros(ids, np.float32), np.full(ids, -np.inf), np.zeros(ids, np.uint8))
 
 
@@ -74,7 +89,7 @@ def walks(vx: Float, vy: Float) -> bool:
 
 @device
 def _aim(vx: Float, vy: Float, heading_x: Float, heading_y: Float) -> tuple[Float, Float]:
-    """Where somebody looks who need not turn: a unit vector."""
+    """The direction in which a person would look without turning smoothly: a unit vector."""
     if not walks(vx, vy):
         return heading_x, heading_y
     speed = np.sqrt(vx * vx + vy * vy)
@@ -83,7 +98,7 @@ def _aim(vx: Float, vy: Float, heading_x: Float, heading_y: Float) -> tuple[Floa
 
 @device
 def face(facings: Facings, identity: Int, vx: Float, vy: Float, heading_x: Float, heading_y: Float, time_s: np.float64) -> int:
-    """The direction of somebody at that time, which is remembered."""
+    """The direction in which a person is drawn at that time; remember it."""
     aim_x, aim_y = _aim(vx, vy, heading_x, heading_y)
     passed_s = abs(time_s - facings.time_s[identity])
     part = np.float32(passed_s / LATE_S) if passed_s < LATE_S else np.float32(1)
@@ -113,7 +128,7 @@ class Faces:
         self._of: WeakKeyDictionary[Handles, Facings] = WeakKeyDictionary()
 
     def of(self, handles: Handles) -> Facings:
-        """The memory of the crowd with those handles, for all of its ids."""
+        """The memory of the crowd with those handles, large enough for all of its ids."""
         known = self._of.get(handles)
         if known is None or len(known.x) < handles.limit:
             grown = facings(handles.limit)
@@ -126,11 +141,11 @@ class Faces:
 # --- sprites ------------------------------------------------------------------------------------------------------------
 
 class PeopleMode(NamedTuple):
-    """What chooses the sprites and looks of people; columns by slot."""
+    """What chooses the sprites and appearances of people; columns by slot."""
 
     id: Ints
     ahead: np.float32
-    looks: int
+    appearances: int
     state: Ints  # WALKING, WAITING, STUCK, QUEUING
     heading_x: Floats  # unit heading that a person wants
     heading_y: Floats
@@ -162,7 +177,7 @@ def _direction(mode: PeopleMode, agents: Moving, slot: Int) -> int:
 
 @device
 def _as_drawn(state: Register) -> Register:
-    """Who queues looks like somebody who walks, and stands. One state, or sixteen."""
+    """The state as drawn, of one person or of sixteen: who queues looks like somebody who walks."""
     return select(state == QUEUING, splat(np.int32(WALKING), state), state)
 
 
@@ -170,42 +185,146 @@ def _as_drawn(state: Register) -> Register:
 def sprite_of(mode: PeopleMode, agents: Moving, slot: Int) -> int:
     seed = hash_id(agents.id[slot])
     direction = _direction(mode, agents, slot)
-    posed = _stride(mode, agents, slot, direction, seed) if walks(agents.vx[slot], agents.vy[slot]) else STAND
+    posed = _stride(mode, agents, slot, direction, seed) if walks(agents.vx[slot], agents.vy[slot]) else STAND_POSE
     if _as_drawn(mode.state[slot]) != WALKING:
-        posed = WAIT if mode.state[slot] == WAITING else STUCK
-    return (int(seed) % mode.looks * DIRECTIONS + direction) * POSES + posed
+        posed = WAIT_POSE if mode.state[slot] == WAITING else STUCK_POSE
+    return (int(seed) % mode.appearances * DIRECTIONS + direction) * POSES + posed
 
 
 @implements(number_of, PeopleMode)
-def number_looks(mode: PeopleMode, slots: Int, register: Register) -> Register:
-    return look_of_id(take(mode.id, slots), mode.looks) * DRAWN_STATES + _as_drawn(take(mode.state, slots))
+def number_appearances(mode: PeopleMode, slots: Int, register: Register) -> Register:
+    return appearance_of_id(take(mode.id, slots), mode.appearances) * DRAWN_STATES + _as_drawn(take(mode.state, slots))
 
 
 class PeopleFigures(Sprited):
-    """The figures of the sheet "people"."""
-
     MARKS = True
 
     def __init__(self, config: Config, folder: Path, manifest: Manifest) -> None:
         about = manifest["people"]
         number = np.arange(about["looks"] * DIRECTIONS * POSES, dtype=np.int32)
-        state = np.maximum(number % POSES - STAND, 0)  # walking and standing, waiting, stuck
+        state = np.maximum(number % POSES - STAND_POSE, 0)  # walking and standing, waiting, stuck
         super().__init__(load_sheet(folder, about), UNITS, SHEET_PX, number // (DIRECTIONS * POSES) * DRAWN_STATES + state)
-        self._person_looks, self._faces = about["looks"], Faces()
+        self._appearance_count, self._faces = about["looks"], Faces()
         self._icons = Icons(config.crowd, folder, manifest, UNITS / SHEET_PX)
 
     def mode(self, now: FrameInput) -> PeopleMode:
         columns = cast(PeopleColumns, now.columns)
-        return PeopleMode(now.agents.id, now.ahead, self._person_looks, columns.state, columns.heading_x, columns.heading_y,
-                          now.time_s, now.bounds, self._faces.of(now.handles))
+        return PeopleMode(now.agents.id, now.ahead, self._appearance_count, columns.state, columns.heading_x,
+                          columns.heading_y, now.time_s, now.bounds, self._faces.of(now.handles))
 
     def launches(self, now: FrameInput, frame: Frame) -> Iterator[Launch]:
         yield from super().launches(now, frame)
         yield from self._icons.launches(now, np.zeros(0, np.int32))
 
     def _draw_sprites(self, target: pygame.Surface, now: FrameInput, slots: Ints, shades: Shades | None) -> int:
-        """In a colour mode there are no icons: their colours mean something else."""
+        """Draw icons too, but not in a colour mode: the colours of icons mean something else."""
         on_screen = super()._draw_sprites(target, now, slots, shades)
         if not shades:
             self._icons.draw(target, now, slots)
         return on_screen
+
+# --- icons ------------------------------------------------------------------------------------------------------------
+
+SPOT = 48.0  # world units, twice the height of a person
+FADE_S = 0.5  # somebody who waits is given an icon within this time, and loses it so long before going on
+STRONGEST = 255
+NOBODY = (1 << 63) - 1
+
+
+class Fading(NamedTuple):
+    """Seconds: how long people wait, how long they go without progress until they are stuck, and how long icons fade."""
+
+    wait: np.float32
+    wait_fade: np.float32
+    stuck: np.float32
+    stuck_fade: np.float32
+
+
+class SpotIcons(NamedTuple):
+    """By spot: the key of the strongest icon (weakness in the high half, id in the low one), and whose slot that is."""
+
+    key: Longs
+    slot: Ints
+
+
+@device
+def strength(state: Int, timer: Float, fading: Fading) -> int:
+    """The opacity of an icon, 0 to 255: by the time since the waiting began, or until it ends."""
+    waiting = min(timer, fading.wait - timer) / fading.wait_fade
+    stuck = (timer - fading.stuck) / fading.stuck_fade
+    share = stuck if state == STUCK else waiting
+    return int(min(max(share, np.float32(0.0)), np.float32(1.0)) * np.float32(STRONGEST))
+
+
+@device
+def choose_icons(slots: Ints, agents: Moving, state: Ints, timer: Floats, ahead: np.float32, fading: Fading, spots: CellRange,
+                 chosen: SpotIcons) -> None:
+    """Choose for each spot the strongest icon of the agents in it."""
+    rows, columns = spots.row1 - spots.row0, spots.column1 - spots.column0
+    for spot in range(rows * columns):
+        chosen.key[spot] = NOBODY
+    for slot in slots:
+        power = strength(state[slot], timer[slot], fading) if state[slot] != WALKING else 0
+        if power > 0:
+            x, y = drawn(agents.x[slot], agents.vx[slot], ahead), drawn(agents.y[slot], agents.vy[slot], ahead)
+            column = int(np.floor(x / np.float32(SPOT))) - spots.column0
+            row = int(np.floor(y / np.float32(SPOT))) - spots.row0
+            if 0 <= column < columns and 0 <= row < rows:
+                spot, key = row * columns + column, (STRONGEST - power) << 32 | agents.id[slot]
+                if key < chosen.key[spot]:
+                    chosen.key[spot], chosen.slot[spot] = key, slot
+
+
+@device
+def list_icons(agents: Moving, state: Ints, ahead: np.float32, view: View, anchor_x: int, anchor_y: int, chosen: SpotIcons,
+               draws: DrawList, listed: Longs) -> None:
+    """Write the draw list of the chosen icons, and its length to listed[0]. Tints fade icons: they multiply opacity, too."""
+    k = 0
+    for spot in range(draws.sprite.shape[0]):
+        if chosen.key[spot] != NOBODY:
+            slot = chosen.slot[spot]
+            draws.sprite[k] = state[slot] - WAITING  # the sheet begins with that of who waits
+            draws.left[k] = int(pixel(agents.x[slot], agents.vx[slot], ahead, view.left, view.zoom)) - anchor_x
+            draws.top[k] = int(pixel(agents.y[slot], agents.vy[slot], ahead, view.top, view.zoom)) - anchor_y
+            draws.tint[k] = (STRONGEST - (chosen.key[spot] >> 32)) * 0x01010101
+            k += 1
+    listed[0] = k
+
+
+class Icons:
+    """The icons of people, from the sheet "icons", `units_a_pixel` of which are a pixel. Owns the memory of their list."""
+
+    def __init__(self, settings: PeopleSettings, folder: Path, manifest: Manifest, units_a_pixel: float) -> None:
+        self._sprites = Sprites(load_sheet(folder, manifest["icons"]))
+        self._fading, self._units_a_pixel = fading(settings), units_a_pixel
+        self._listed = np.zeros(1, np.int64)
+        self._chosen = ReusedColumns[SpotIcons](SpotIcons, key=np.int64)
+        self._draws = ReusedColumns[DrawList](DrawList, tint=np.uint32)
+
+    def draw(self, target: pygame.Surface, now: FrameInput, slots: Ints) -> None:
+        """Draw the icons of those of `slots` that have one, with the blitter of the input's options."""
+        run(self.launches(now, slots))
+        draws = self._draws.first(int(self._listed[0]))
+        draw_list(target, self._sprites.at(now.camera.zoom * self._units_a_pixel), draws, now)
+
+    def launches(self, now: FrameInput, slots: Ints) -> tuple[Launch, ...]:
+        """Find the icons of those of `slots` that have one."""
+        columns, agents, spots = cast(PeopleColumns, now.columns), now.agents, spots_in(now.bounds)
+        chosen, draws = self._chosen.first(spots.cells), self._draws.first(spots.cells)
+        anchor = self._sprites.at(now.camera.zoom * self._units_a_pixel).anchor
+        return (
+            launch(choose_icons, slots, agents, columns.state, columns.timer, now.ahead, self._fading, spots, chosen),
+            launch(list_icons, agents, columns.state, now.ahead, now.view, *anchor, chosen, draws, self._listed))
+
+
+def fading(settings: PeopleSettings) -> Fading:
+    """The icon of people who are stuck begins after `stuck_s` without progress, and is complete half as long after that."""
+    wait, stuck = settings.wait_s, settings.stuck_s
+    return Fading(*map(np.float32, (wait, max(min(FADE_S, wait / 2), 1e-3), stuck, max(stuck / 2, 1e-3))))
+
+
+def spots_in(bounds: Bounds) -> CellRange:
+    """The spots that lie completely within the bounds."""
+    left, top, right, bottom = (float(edge) / SPOT for edge in bounds)
+    first_column, first_row = math.ceil(left), math.ceil(top)
+    return CellRange(first_row, max(math.floor(bottom), first_row), first_column, max(math.floor(right), first_column))

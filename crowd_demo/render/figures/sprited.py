@@ -1,8 +1,8 @@
 """Figures that are sprites, or light where a sprite would be smaller than four pixels; in between the two cross-fade.
 
 A behaviour gives its sheet, and a record (mode) by whose type the kernels choose the functions that choose an agent's
-sprite and number its look. Differences between agents come from a hash of the id, so reordering cannot change a
-picture. In light an agent has the mean colour of the sprites of its look and their mean area, so nothing jumps. In a
+sprite and number its appearance. Differences between agents come from a hash of the id, so reordering cannot change a
+picture. In light an agent has the mean colour of the sprites of its appearance and their mean area, so nothing jumps. In a
 colour mode sprites are grey and multiplied by the agent's shade, and light has that colour. Light needs no order.
 O(visible).
 """
@@ -21,11 +21,10 @@ from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Longs, Ma
 from crowd_demo.compute.dispatch import generic
 from crowd_demo.compute.jit import Launch, device, kernel, launch, run
 from crowd_demo.render.camera import Rect, View
-from crowd_demo.render.figures.base import MARGIN_PX, FrameInput, ReusedColumns
+from crowd_demo.render.drawing import MARGIN_PX, NO_SHADES, FrameInput, Mode, Moving, ReusedColumns, Shades, numbering, pixel
 from crowd_demo.render.figures.blit import DrawList, draw_list, draw_sprites, fade, fade_plain
-from crowd_demo.render.figures.light import NO_SHADES, Light, Shades, dimmed, draw_plain
+from crowd_demo.render.figures.light import Light, dimmed, draw_plain
 from crowd_demo.render.figures.sprites import Atlas, Means, Sheet, Sprites, next_missing
-from crowd_demo.render.formulas import Mode, Moving, numbering, pixel
 from crowd_demo.render.pixels import NO_TINT, Frame, frame_of
 
 SHARP_PX = 4.2  # a larger agent is a sprite alone; down from there, over two notches of the wheel, it becomes light
@@ -41,8 +40,7 @@ def sprite_of(mode: Mode, agents: Moving, slot: Int) -> int:  # type: ignore[emp
 
 def slopes(sectors: int) -> Floats:
     """Tangents of the borders between sectors, within the first eighth of a turn."""
-    borders = (np.arange(sectors // 8) + 0.5) * math.tau / sectors
-    return np.tan(borders).astype(np.float32)
+    return np.tan((np.arange(sectors // 8) + 0.5) * math.tau / sectors).astype(np.float32)
 
 
 @device
@@ -83,49 +81,44 @@ def pose(worker: int, workers: int, slots: Ints, agents: Moving, ahead: np.float
 
 
 class Poses:
-    """Owns the draw list. After the call has run, `on_screen` is how many of the sprites touch the screen."""
+    """Owns the draw list. After the call has run, `on_screen` has the sprites of each worker that touch the screen."""
 
     def __init__(self) -> None:
         self.draws = ReusedColumns[DrawList](DrawList, tint=np.uint32).first  # by their number
-        self._on_screen = np.zeros(1, np.int64)
-
-    @property
-    def on_screen(self) -> int:
-        return int(self._on_screen.sum())
+        self.on_screen = np.zeros(1, np.int64)
 
     def launch(self, now: FrameInput, slots: Ints, mode: Mode, atlas: Atlas, shades: Shades | None = None) -> Launch:
         """The kernel that fills the draw list of the slots, tinted by their shades if there are any."""
-        if len(self._on_screen) != now.workers:
-            self._on_screen = np.zeros(now.workers, np.int64)
+        if len(self.on_screen) != now.workers:
+            self.on_screen = np.zeros(now.workers, np.int64)
         number, palette = shades or NO_SHADES
         return launch(pose, now.workers, slots, now.agents, now.ahead, now.view, mode, atlas.anchor, atlas.size,
-                      number, palette | np.uint32(0xFF000000), self.draws(len(slots)), self._on_screen)
+                      number, palette | np.uint32(0xFF000000), self.draws(len(slots)), self.on_screen)
 
 
 class Sprited(ABC):
     """Figures of `sheet`; an agent is `units` large in the world and `pixels` large on the sheet.
 
-    `looks` is the look of each sprite: sprites of one look have one mean colour.
+    `appearances` has the appearance of each sprite: sprites of one appearance have one mean colour.
     """
 
-    def __init__(self, sheet: Sheet, units: float, pixels: float, looks: Ints) -> None:
+    def __init__(self, sheet: Sheet, units: float, pixels: float, appearances: Ints) -> None:
         self._sheet, self._units, self._units_a_pixel = sheet, units, units / pixels
-        self._looks = looks
+        self._appearances = appearances
         self._sprites, self._poses, self._light = Sprites(sheet), Poses(), Light()
         self._number: Bytes = np.zeros(0, np.uint8)
         self._lit: Frame = np.zeros((1, 1), np.uint32)  # the ground with light, for cross-fading
 
     @abstractmethod
     def mode(self, now: FrameInput) -> Mode:
-        """What chooses the sprites of a frame (`sprite_of`), and numbers agents by their looks (`number_of`)."""
+        """What chooses the sprites of a frame (`sprite_of`), and numbers agents by their appearances (`number_of`)."""
 
     # --- how much of it is sprites, and how much light ---------------------------------------------------------------
 
     def margin(self, zoom: float) -> Rect:
         """How far a cell of the sheet reaches beyond its anchor."""
         (width, height), (x, y), slack = self._sheet.cell, self._sheet.anchor, MARGIN_PX / zoom
-        reach = (pixels * self._units_a_pixel + slack for pixels in (x, y, width - x, height - y))
-        return Rect(*reach)
+        return Rect(*(pixels * self._units_a_pixel + slack for pixels in (x, y, width - x, height - y)))
 
     def ordered(self, zoom: float) -> bool:
         return self._units * zoom >= LEAST_PX
@@ -165,11 +158,10 @@ class Sprited(ABC):
             yield launch(fade, now.workers, frame, frame, 0)
 
     def _draw_sprites(self, target: pygame.Surface, now: FrameInput, slots: Ints, shades: Shades | None) -> int:
-        sprites = self._grey if shades else self._sprites
-        atlas = sprites.at(now.camera.zoom * self._units_a_pixel)
+        atlas = (self._grey if shades else self._sprites).at(now.camera.zoom * self._units_a_pixel)
         self._poses.launch(now, slots, self.mode(now), atlas, shades).run()
         draw_list(target, atlas, self._poses.draws(len(slots)), now, ordered=now.options.depth != "off")
-        return self._poses.on_screen
+        return int(self._poses.on_screen.sum())
 
     def _draw_light(self, frame: Frame, now: FrameInput, slots: Ints, shades: Shades | None) -> int:
         if shades:  # the mean colours of grey sprites that are multiplied by them
@@ -180,13 +172,13 @@ class Sprited(ABC):
         if now.options.blitter == "pygame":
             return draw_plain(slots, now.agents, now.ahead, now.view, light, self._area_px(now, shades), frame)
         run(self._light_launches(now, slots, light, self._area_px(now, shades), frame))
-        return self._light.on_screen
+        return int(self._light.on_screen.sum())
 
     # --- colours -----------------------------------------------------------------------------------------------------
 
     @cached_property
     def _means(self) -> Means:
-        return self._sheet.means(self._looks)
+        return self._sheet.means(self._appearances)
 
     @cached_property
     def _grey(self) -> Sprites:
@@ -194,7 +186,6 @@ class Sprited(ABC):
 
     @cached_property
     def _mean_grey(self) -> int:
-        """0 to 255."""
         return int(self._grey.sheet.means(np.zeros(self._sheet.sprites, np.int32)).colours[0] & 255)
 
     def _area_px(self, now: FrameInput, shades: Shades | None) -> float:

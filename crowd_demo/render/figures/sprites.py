@@ -76,12 +76,11 @@ class Sheet(NamedTuple):
         return self.columns * (self.surface.get_height() // self.cell[1])
 
     def sprite(self, number: int) -> pygame.Surface:
-        """Return a sprite of the sheet, by its number."""
         row, column = divmod(number, self.columns)
         return self.surface.subsurface((column * self.cell[0], row * self.cell[1]), self.cell)
 
     def grey(self) -> Sheet:
-        """The same sheet in grey, as bright as can be multiplied by a colour and still show shapes."""
+        """This sheet in grey: bright enough to be multiplied by a colour, dark enough to show shapes."""
         pixels = frame_of(self.surface)
         alpha, red, green, blue = (pixels >> np.uint32(shift) & np.uint32(255) for shift in (24, 16, 8, 0))
         light = (red * 77 + green * 150 + blue * 29).astype(np.float32) / 256
@@ -90,17 +89,16 @@ class Sheet(NamedTuple):
         return self._replace(surface=surface_of(alpha << np.uint32(24) | level * np.uint32(0x10101)))
 
     def white(self) -> Sheet:
-        """The shapes of its sprites, in white."""
         return self._replace(surface=surface_of((frame_of(self.surface) >> np.uint32(24)) * np.uint32(0x01010101)))
 
     def shrunk(self, by: int) -> Sheet:
-        """The same sheet, so many times smaller; all of its lengths can be divided by that, so no cell mixes with the next."""
+        """This sheet, `by` times smaller. All of its lengths are multiples of `by`, so no cell mixes with the next."""
         width, height = self.surface.get_size()
         surface = pygame.transform.smoothscale(self.surface, (width // by, height // by))
         return Sheet(surface, (self.cell[0] // by, self.cell[1] // by), (self.anchor[0] // by, self.anchor[1] // by))
 
     def means(self, group: Ints) -> Means:
-        """The mean colour of the sprites of each group, and the mean area of all; `group` is that of each sprite."""
+        """The mean colour of each group of sprites, and the mean area of all; `group` has the group of each sprite."""
         (width, height), columns = self.cell, self.columns
         pixels = frame_of(self.surface)[:self.sprites // columns * height, :columns * width]
         cells = pixels.reshape(-1, height, columns, width)
@@ -112,14 +110,14 @@ class Sheet(NamedTuple):
 
 
 class Means(NamedTuple):
-    """What sprites look like from afar."""
+    """Sprites on average."""
 
     colours: Words  # 0xRRGGBB, of each group
     area: float  # covered pixels of the sheet, of a mean sprite
 
 
 class Pixels(NamedTuple):
-    """What the blitter reads: sprites without what is empty around them, each from its `first` pixel on.
+    """What the blitter reads: sprites cropped to their visible pixels, each from its `first` pixel on.
 
     They lie close together, in rows that are padded to eight pixels, so that many of them fit into a core's cache.
     """
@@ -137,13 +135,12 @@ def load_surface(path: Path) -> pygame.Surface:
 
 
 def load_sheet(folder: Path, about: SpritesSheet) -> Sheet:
-    """The sheet that the manifest says so much about."""
+    """The sheet that an entry of the manifest describes."""
     (width, height), (x, y) = about["cell"], about["anchor"]
     return Sheet(load_surface(folder / about["file"]).premul_alpha(), (width, height), (x, y))
 
 
 def load_manifest(folder: Path) -> Manifest:
-    """Read `sprites.json`."""
     return json.loads((folder / "sprites.json").read_text(encoding="utf-8"))
 
 
@@ -154,7 +151,7 @@ def state_colours(manifest: Manifest) -> dict[str, tuple[int, int, int]]:
 
 @device
 def next_missing(sprites: Ints, ready: Bools, first: int) -> int:
-    """The first entry from there on whose sprite does not exist yet, or how many entries there are."""
+    """The first index from `first` on whose sprite does not exist yet, or the number of entries."""
     while first < sprites.shape[0] and ready[np.uintp(sprites[first])]:
         first += 1
     return first
@@ -166,7 +163,6 @@ def argb(size: tuple[int, int]) -> pygame.Surface:
 
 
 def surface_of(pixels: Words) -> pygame.Surface:
-    """A surface of 0xAARRGGBB with these pixels."""
     surface = argb(pixels.shape[::-1])
     if pixels.size:
         frame_of(surface)[:] = pixels
@@ -188,7 +184,6 @@ class Atlas:
         self._surfaces: dict[int, pygame.Surface] = {}
 
     def ensure(self, sprites: Ints) -> None:
-        """Make those of the given sprites that do not exist yet."""
         at = 0
         while (at := next_missing(sprites, self.ready, at)) < len(sprites):
             self._make(int(sprites[at]))
@@ -214,13 +209,13 @@ class Atlas:
         self.ready[number] = True
 
     def pixels(self, number: int) -> Words:
-        """uint32[height, width] of a sprite that exists, without what is empty around it."""
+        """uint32[height, width] of a sprite that exists, cropped to its visible pixels."""
         first, (width, height) = self.view.first[number], self.view.box[number, 2:].tolist()
         return self.view.pixels[first:first + height * _padded(width)].reshape(height, _padded(width))[:, :width]
 
 
 def _padded(width: int) -> int:
-    """Pixels of a row in memory."""
+    """Pixels of a row in memory: a multiple of eight."""
     return -(-width // HALF_ROW) * HALF_ROW
 
 

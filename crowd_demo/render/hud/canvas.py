@@ -1,5 +1,4 @@
-"""What the HUD is drawn with: two themes of colours, a `Pen` that writes, in pixels, and a `Canvas` that is drawn on
-in units.
+"""What the HUD is drawn with: themes of colours, a `Pen` that writes in pixels, and a `Canvas` measured in units.
 
 A unit is a pixel times the scale, which grows with the root of the window's height: text can be read from the back of
 a room at 1280 x 720, and fills no larger screen.
@@ -70,6 +69,11 @@ FACES = (
 )
 
 
+def digits_text(number: float, below: float = 1.0, thousands: str = "") -> str:
+    """Two decimals for a number less than `below`, one if it is less than ten times that, else none: 0.52, 3.1, 140."""
+    return f"{number:{thousands}.{2 if number < below - 0.005 else 1 if number < 10 * below - 0.05 else 0}f}"
+
+
 def scale_for(size: tuple[int, int], factor: float = 1.0) -> float:
     """Pixels a unit in a window of that size; `factor` is the user's, as far as both panels have room side by side."""
     wanted = USUAL_SCALE * math.sqrt(size[1] / USUAL_HEIGHT) * factor
@@ -87,11 +91,9 @@ class Pen:
         self._measured = lru_cache(MEASURED)(text_width)
 
     def colour(self, colour: Colour) -> RGBA:
-        """The colour that a name stands for in the present theme."""
         return self.theme[colour] if isinstance(colour, str) else colour
 
     def width(self, text: str, size: int = NORMAL) -> int:
-        """Pixels that the text takes."""
         return self._measured(self._font(size), printable(text))
 
     def left(self, on: pygame.Surface, text: str, x: int, middle: int, size: int = NORMAL, colour: Colour = TEXT) -> int:
@@ -133,8 +135,6 @@ class Target(NamedTuple):
 
 
 class Region(NamedTuple):
-    """The part of a canvas, in pixels, that a target is about."""
-
     target: Target
     rect: pygame.Rect
 
@@ -160,7 +160,7 @@ class Canvas:
         return pygame.Rect(left, top, max(right - left, 1), max(bottom - top, 1))
 
     def target(self, box: Box, kind: str, name: str = "") -> None:
-        """Say what a box is about; of several that overlap, the last one counts."""
+        """Register what a box is about; where boxes overlap, the last one counts."""
         self.targets.append(Region(Target(kind, name), self.pixels(box)))
 
     # --- text --------------------------------------------------------------------------------------------------------
@@ -233,7 +233,6 @@ class Canvas:
         pygame.draw.polygon(self.surface, self.pen.colour(colour), [self._at(point) for point in points])
 
     def picture(self, picture: pygame.Surface, box: Box) -> None:
-        """Draw a picture, fitted into the box."""
         rect = self.pixels(box)
         if picture.get_size() != rect.size:
             picture = pygame.transform.smoothscale(picture, rect.size)
@@ -257,13 +256,13 @@ class Canvas:
 
 
 class Renderings:
-    """What was rendered last under each name. It is rendered again when it has to look different, or when it is too old."""
+    """A cache of renderings by name: rendered again when they have to look different, or are too old."""
 
     def __init__(self) -> None:
         self._kept: dict[str, tuple[object, float, Any]] = {}
 
     def get(self, name: str, drawn_as: object, render: Callable[[], T], now_s: float = 0.0, period_s: float = math.inf) -> T:
-        """What was rendered for an equal `drawn_as` less than `period_s` ago, or what `render` makes now."""
+        """Return the last rendering if it was for an equal `drawn_as` less than `period_s` ago, else a new one."""
         kept = self._kept.get(name)
         if kept is None or kept[0] != drawn_as or now_s - kept[1] >= period_s:
             kept = self._kept[name] = drawn_as, now_s, render()

@@ -28,6 +28,7 @@ from crowd_demo.render.hud.canvas import (
     Canvas,
     Colour,
     Pen,
+    digits_text,
 )
 
 Outcome = Literal["faster", "slower", "no difference", "unknown"]
@@ -56,8 +57,6 @@ class Span(NamedTuple):
 
 
 class Count(NamedTuple):
-    """A counter that explains it, as texts."""
-
     name: str
     before: str
     after: str
@@ -88,22 +87,22 @@ class Card(NamedTuple):
 # --- the texts -------------------------------------------------------------------------------------------------------
 
 def factor_text(span: Span) -> str:
-    """3.1x, whether it is faster or slower by that."""
-    return f"{_number(span.factor if span.factor >= 1 else 1 / span.factor)}x"
+    """The factor as a text, at least 1: 3.1x."""
+    return f"{digits_text(max(span.factor, 1 / span.factor), 2)}x"
 
 
 def interval_text(span: Span) -> str:
-    """The interval of the same, if there is one; the noise where a difference lies within that."""
+    """The confidence interval of the factor, or the noise that a difference lies within."""
     if not 0 < span.low <= span.high < math.inf:
         return "too few for an interval" if span.outcome in ("faster", "slower") else ""
     if span.outcome == "no difference" and not span.low <= 1 <= span.high:
-        return f"noise here: {_number(span.noise)}x"
+        return f"noise here: {digits_text(span.noise, 2)}x"
     ends = (1 / span.high, 1 / span.low) if span.factor < 1 and span.outcome != "no difference" else (span.low, span.high)
-    return f"95 %: {_number(ends[0])} - {_number(ends[1])}"
+    return f"95 %: {digits_text(ends[0], 2)} - {digits_text(ends[1], 2)}"
 
 
 def outcome_text(span: Span) -> str:
-    """One that is not known has no factor, however large the difference looks."""
+    """The outcome in words, with its factor only if that is known."""
     if span.outcome in ("faster", "slower"):
         return f"{factor_text(span)} {span.outcome}"
     if span.outcome == "no difference":
@@ -112,13 +111,7 @@ def outcome_text(span: Span) -> str:
 
 
 def ms_text(ms: float) -> str:
-    if math.isnan(ms):
-        return "-"
-    return f"{ms:.{2 if ms < 9.995 else 1 if ms < 99.95 else 0}f} ms"
-
-
-def _number(number: float) -> str:
-    return f"{number:.{2 if number < 1.995 else 1 if number < 19.95 else 0}f}"
+    return "-" if math.isnan(ms) else f"{digits_text(ms, 10)} ms"
 
 
 # --- the drawing -----------------------------------------------------------------------------------------------------
@@ -161,7 +154,7 @@ def _draw_head(on: Canvas, card: Card) -> None:
 
 
 def _draw_factor(on: Canvas, span: Span, top: float) -> None:
-    """How many times as fast the step or frame is now, as large as it can be."""
+    """Draw the factor of the step or frame, large, or why there is none."""
     wide, colour = on.size[0], OUTCOME_COLOURS[span.outcome]
     times = f"{span.name}: {ms_text(span.before_ms)} -> {ms_text(span.after_ms)}"
     if span.outcome in ("faster", "slower"):

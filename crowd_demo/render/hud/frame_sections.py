@@ -14,11 +14,25 @@ import pygame
 
 from crowd_demo.compute.arrays import Floats
 from crowd_demo.profile import OTHER, Profile, percentiles
-from crowd_demo.registry.stages import PARTS, in_order, stages_of
-from crowd_demo.render.hud.canvas import DIM, FAINT, GROUND, HUGE, LARGE, NORMAL, PAD, SMALL, TEXT, WARM, Box, Canvas, Colour
-from crowd_demo.render.hud.layout import ALWAYS, INNER, LEFT_WIDTH, PanelSection
-from crowd_demo.render.hud.status import Status, Tick, real_speed_text, short_ms, speed_text, time_text
-from crowd_demo.render.inks import RGB
+from crowd_demo.registry.stages import PARTS, in_order, stages_of, text_of
+from crowd_demo.render.hud.canvas import (
+    DIM,
+    FAINT,
+    GROUND,
+    HUGE,
+    LARGE,
+    NORMAL,
+    PAD,
+    SMALL,
+    TEXT,
+    WARM,
+    Box,
+    Canvas,
+    Colour,
+    digits_text,
+)
+from crowd_demo.render.hud.panel_layout import ALWAYS, INNER, LEFT_WIDTH, PanelSection
+from crowd_demo.render.hud.status import Status, Tick, speed_text, time_text
 
 SMOOTHED = 30  # frames in the mean of a stage
 RECENT = 300  # frames in the percentiles; a stage that the last ones of its part did without is not listed
@@ -26,24 +40,6 @@ GRAPH_HEIGHT, LINE = 60.0, 15.0
 STEPS_RIGHT = 178.0  # where "steps/s" ends
 HEADER_HEIGHT = 61.0
 APART = 6.0  # units between two rates at least
-# The same in every configuration and different for all eyes. The parts of a frame are three families of hues: *step*
-# is blue, *draw* is yellow to brown, *present* is pink; to eyes without red or green these are blue, yellow and grey.
-# Within a family lightness tells stages apart. The hues are Okabe and Ito's; a search placed the rest as far from
-# each other, and from the grounds of both themes, as it could. The distances are in
-# tests/render/hud/test_stage_colours.py.
-REST: RGB = (66, 71, 80)  # time of a frame that lies in no stage
-PLUGIN_STAGE: RGB = (0, 72, 246)
-STAGE_COLOURS: dict[str, RGB] = {
-    "life": (90, 96, 138), "compact": (24, 66, 174), "exits": (24, 12, 100), "index": (86, 180, 233),
-    "reorder": (24, 102, 252), "query": (66, 174, 192), "interaction": (0, 114, 178), "links": (54, 126, 252),
-    "sight": (90, 234, 252), "paths": (6, 60, 198),
-    "admit": (120, 120, 144), "move": (48, 72, 138), "hunt": (70, 100, 200), "contact": (20, 40, 250), "pins": (72, 168, 252),
-    "culling grid": (234, 216, 102), "cull": (180, 120, 84), "depth": (234, 222, 12), "ground": (213, 94, 0),
-    "lines": (228, 204, 150), "blit": (230, 159, 0), "overlays": (168, 66, 30),
-    "events": (185, 125, 155), "meters": (120, 80, 75), "proof": (205, 170, 195), "hud": (195, 80, 115),
-    "flip": (250, 175, 180), "other": REST,
-}
-
 BUDGET_MS = 1000 / 60
 SCALES_MS = (20, 40, 80, 160, 320, 640, 1280, 2560, 10_000)  # the full height
 SETTLED = 60  # frames after which the scale is fixed
@@ -99,11 +95,11 @@ def _fitting(ms: float, room: float, size: float, on: Canvas) -> str:
 
 
 def _draw_clock(on: Canvas, middle: float, status: Status) -> None:
-    """Draw the speed, the real one where it is another, tick and time of the crowd."""
+    """Draw the speed, the measured one where that differs, and the crowd's tick and time."""
     speed = "paused" if status.paused else speed_text(status.speed)
     end = on.left(speed, PAD, middle, SMALL, WARM if status.paused else DIM)
     if status.clock.real_speed is not None:
-        end = on.left(f"real {real_speed_text(status.clock.real_speed)}", end + 6, middle, SMALL, WARM)
+        end = on.left(f"real x{digits_text(status.clock.real_speed)}", end + 6, middle, SMALL, WARM)
     on.target((PAD, middle - 7, end - PAD, 14), "fact", "speed")
     time = time_text(status.clock.time_s)
     on.right(time, LEFT_WIDTH - PAD, middle, SMALL, DIM)
@@ -136,7 +132,7 @@ class Bars:
         self._middles = np.arange(height, 0, -1, dtype=np.float32) - np.float32(0.5)
 
     def draw(self, profile: Profile, full_ms: float, ground: tuple[int, ...]) -> None:
-        """Draw the frames, `full_ms` being as high as the picture."""
+        """Draw the frames; `full_ms` is the height of the picture."""
         width, height = self._numbers.shape
         stages, frames = in_order(profile.stages), profile.frame_ms(width)
         first, middles_ms = width - len(frames), self._middles * np.float32(full_ms / height)
@@ -150,14 +146,13 @@ class Bars:
         np.maximum(top_ms, frames[:, None], out=top_ms)
         numbers += np.greater_equal(middles_ms, top_ms, out=above.view(bool)).view(np.uint8)
         pygame.surfarray.blit_array(self.surface, self._numbers)
-        self.surface.set_palette([*map(stage_colour, stages), REST, ground[:3]])
+        self.surface.set_palette([*(text_of(stage).colour for stage in (*stages, OTHER)), ground[:3]])
 
 
 class Graph:
-    """The graph of frame times. Its scale fits the first frames and then stays, so that what a switch changes can be
-    seen.
+    """The graph of frame times. Its scale fits the first frames and then stays, so a switch can be seen in it.
 
-    When next to nothing that it shows fits any longer, it is fitted again.
+    It is fitted again when hardly any frame fits.
     """
 
     def __init__(self) -> None:
@@ -199,7 +194,6 @@ class Graph:
         on.target(box, "graph", "graph")
 
     def _write(self, on: Canvas, text: str, left: float, middle: float, colour: Colour) -> None:
-        """Write over the bars, on a ground of its own."""
         on.rect(GROUND, (left, middle - 6, on.width(text, SMALL) + 6, 12))
         on.left(text, left + 3, middle, SMALL, colour)
 
@@ -221,10 +215,6 @@ class Graph:
 
 # --- stages ----------------------------------------------------------------------------------------------------------
 
-def stage_colour(stage: str) -> RGB:
-    return STAGE_COLOURS.get(stage, PLUGIN_STAGE)
-
-
 def mean_ms(stage: str, profile: Profile) -> float:
     recent = profile.other_ms(SMOOTHED) if stage == OTHER else profile.stage_ms(stage, SMOOTHED)
     return float(recent.mean()) if len(recent) else 0.0
@@ -243,14 +233,14 @@ def steps_a_frame(profile: Profile, ms: float) -> str:
     """
     counts = [record.steps for record in profile.records(SMOOTHED)]
     mean = sum(counts) / max(len(counts), 1)
-    return f"{mean:.1f} steps of {short_ms(ms / mean)} ms" if mean and f"{mean:.1f}" != "1.0" else ""
+    return f"{mean:.1f} steps of {digits_text(ms / mean, thousands=',')} ms" if mean and f"{mean:.1f}" != "1.0" else ""
 
 
 def part_section(part: str, profile: Profile, status: Status) -> PanelSection:
     """The sum of a part of the frame, and its stages in two columns."""
     stages = present_stages(part, profile)
-    height = LINE * (1 + -(-len(stages) // 2)) + 3
-    return PanelSection(part, height, 2, partial(draw_part, part=part, stages=stages, profile=profile))
+    return PanelSection(part, LINE * (1 + -(-len(stages) // 2)) + 3, 2,
+                        partial(draw_part, part=part, stages=stages, profile=profile))
 
 
 def draw_part(on: Canvas, top: float, part: str, stages: Sequence[str], profile: Profile) -> None:
@@ -264,7 +254,7 @@ def draw_part(on: Canvas, top: float, part: str, stages: Sequence[str], profile:
     width, half = (INNER - 14) / 2, -(-len(stages) // 2)
     for number, (stage, ms) in enumerate(times.items()):
         x, y = PAD + number // half * (width + 14), top + 8 + LINE * (1 + number % half)
-        on.rect(stage_colour(stage), (x, y - 4, 8, 8), radius=2)
+        on.rect(text_of(stage).colour, (x, y - 4, 8, 8), radius=2)
         on.left(stage, x + 14, y, SMALL, DIM)
         on.right(f"{ms:.2f}", x + width, y, SMALL, TEXT if ms >= 0.005 else FAINT)
         on.target((x, y - 7, width, LINE), "stage", stage)

@@ -35,6 +35,7 @@ from crowd_demo.render.hud.canvas import (
     WARM,
     Canvas,
     Pen,
+    Renderings,
 )
 
 Keys = Mapping[str, Sequence[str]]  # of each action, as they are shown
@@ -60,22 +61,16 @@ class Entry(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Entries under a heading."""
-
     heading: str
     entries: Sequence[Entry]
 
 
 def help_groups(keys: Keys, mouse: Sequence[tuple[str, str]]) -> list[Group]:
-    """All techniques, all other actions that have a key, and the mouse."""
-    groups = [Group(heading, [_entry(action, keys.get(action, ())) for action in actions if _is_listed(action, keys)])
+    groups = [Group(heading, [_entry(action, keys.get(action, ())) for action in actions
+                              if action in BY_PATH or (action not in TOLD_BY_OTHERS and keys.get(action))])
               for heading, actions in by_heading().items()]
     return [group for group in (*groups, Group("Mouse", [Entry((gesture,), "", what) for gesture, what in mouse]))
             if group.entries]
-
-
-def _is_listed(action: str, keys: Keys) -> bool:
-    return action in BY_PATH or (action not in TOLD_BY_OTHERS and bool(keys.get(action)))
 
 
 def _entry(action: str, keys: Sequence[str]) -> Entry:
@@ -113,16 +108,13 @@ class Help:
         self.groups = help_groups(keys, mouse)
         self.pen = pen
         self._closing = (*keys.get("help", ()), *keys.get("quit", ()))
-        self._kept: tuple[object, pygame.Surface] | None = None
+        self._rendered = Renderings()
 
     def draw(self, on: pygame.Surface, scale: float) -> None:
         drawn_as = on.get_size(), scale, id(self.pen.theme)
-        if self._kept is None or self._kept[0] != drawn_as:
-            self._kept = drawn_as, self._covered(on.get_size(), scale)
-        on.blit(self._kept[1], (0, 0))
+        on.blit(self._rendered.get("help", drawn_as, lambda: self._covered(on.get_size(), scale)), (0, 0))
 
     def _covered(self, size: tuple[int, int], scale: float) -> pygame.Surface:
-        """A shade of the window's size with the sheet in its middle."""
         shade = pygame.Surface(size, pygame.SRCALPHA)
         shade.fill(self.pen.colour(SHADE))
         sheet = self._drawn(self._layout(size, scale))
@@ -169,7 +161,6 @@ class Help:
         return on.surface
 
     def _draw_head(self, on: Canvas, wide: float) -> None:
-        """What this is on the left, and the keys that close it on the right."""
         middle, start = 3 + HEAD / 2, wide - PAD
         if self._closing:
             start = on.right(CLOSE, start, middle, SMALL, DIM) - 6

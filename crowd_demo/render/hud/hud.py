@@ -16,10 +16,11 @@ from crowd_demo.config.keys import key_text
 from crowd_demo.render.hud.canvas import SHADE, THEMES, Canvas, Colour, Pen, Region, Renderings, Target, scale_for
 from crowd_demo.render.hud.card import Card, draw_card
 from crowd_demo.render.hud.frame_sections import Graph, frame_sections
-from crowd_demo.render.hud.layout import (
+from crowd_demo.render.hud.help import Keys
+from crowd_demo.render.hud.navigation import Minimap, TimelineBar
+from crowd_demo.render.hud.panel_layout import (
     LEFT_WIDTH,
     RIGHT_WIDTH,
-    PanelSection,
     PlacedCanvas,
     bar_of,
     between,
@@ -29,11 +30,18 @@ from crowd_demo.render.hud.layout import (
     margin_of,
     timeline_px,
 )
-from crowd_demo.render.hud.legends import draw_colour_legend, draw_legend
-from crowd_demo.render.hud.navigation import Minimap, TimelineBar
-from crowd_demo.render.hud.panels import draw_compact, draw_inspection, draw_notice, draw_tip, draw_tour, tip_of
-from crowd_demo.render.hud.sections import Keys, crowd_sections, switchboard_sections
+from crowd_demo.render.hud.sections import crowd_sections, switchboard_sections
 from crowd_demo.render.hud.status import Inspection, MinimapView, Status
+from crowd_demo.render.hud.text_panels import (
+    draw_colour_legend,
+    draw_compact,
+    draw_inspection,
+    draw_legend,
+    draw_notice,
+    draw_tip,
+    draw_tour,
+    tip_of,
+)
 from crowd_demo.render.hud.views import TableView, View, draw_view, place_of
 from crowd_demo.sim.simulation import Simulation
 
@@ -113,12 +121,12 @@ class Hud:
             bottom -= round(6 * self.scale)
 
     def target_at(self, x: float, y: float) -> Target | None:
-        """What is at a pixel, as it was drawn last; None where the picture is."""
+        """The target at a pixel of the last picture; None outside of the HUD."""
         found = next((found for placed in reversed(self._placed) if (found := placed.target_at(x, y))), None)
         return found or (TIMELINE if self._timeline and self._timeline.collidepoint(x, y) else None)
 
     def uncovered(self, rect: pygame.Rect) -> pygame.Rect:
-        """Where a rectangle of the picture can be seen: there, or as near as the HUD, as it was drawn last, leaves room."""
+        """Move a rectangle out of the HUD, as it was drawn last, if it is covered."""
         covering = [*(placed.rect for placed in self._placed), *filter(None, [self._timeline])]
         return rect if rect.collidelist(covering) < 0 else rect.clamp(self._free)
 
@@ -146,23 +154,18 @@ class Hud:
         drawn_as = self._size, self._taken_px, self.scale, status.panels, status.touched
         if drawn_as != self._drawn_as:
             self._drawn_as = drawn_as
-            self.panels = self._left_panel(sim, status), self._right_panel(sim, status)
+            self.panels = self._panel(LEFT_WIDTH, sim, status), self._panel(RIGHT_WIDTH, sim, status)
             self._drawn_at = [now_s, now_s - period / 2]
         older = self._drawn_at.index(min(self._drawn_at))
         if now_s - self._drawn_at[older] >= period:
-            left, right = self.panels
-            self.panels = (left, self._right_panel(sim, status)) if older else (self._left_panel(sim, status), right)
+            renewed = self._panel((LEFT_WIDTH, RIGHT_WIDTH)[older], sim, status)
+            self.panels = (self.panels[0], renewed) if older else (renewed, self.panels[1])
             self._drawn_at[older] = now_s
 
-    def _left_panel(self, sim: Simulation, status: Status) -> Canvas:
-        sections = [*frame_sections(sim.profile, status, self.graph), *crowd_sections(sim, status.readings, self.colours)]
-        return self._panel(sections, LEFT_WIDTH, status)
-
-    def _right_panel(self, sim: Simulation, status: Status) -> Canvas:
-        return self._panel(switchboard_sections(sim, status, self.keys), RIGHT_WIDTH, status)
-
-    def _panel(self, sections: Sequence[PanelSection], width: float, status: Status) -> Canvas:
+    def _panel(self, width: float, sim: Simulation, status: Status) -> Canvas:
         room = (self._size[1] - self._taken_px - 2 * self._margin) / self.scale
+        sections = switchboard_sections(sim, status, self.keys) if width == RIGHT_WIDTH else [
+            *frame_sections(sim.profile, status, self.graph), *crowd_sections(sim, status.readings, self.colours)]
         return draw_panel(sections, width, room, status.panels.folded, status.panels.opened, self.pen, self.scale)
 
     # --- legends, card and tour --------------------------------------------------------------------------------------
@@ -208,7 +211,7 @@ class Hud:
         return (left, right) if right - left > needed * self.scale else (self._margin, width - self._margin)
 
     def _draw_minimap(self, sim: Simulation, shown: MinimapView, now_s: float) -> None:
-        """Draw it in the right lower corner: left of a panel that is there, above anything lower."""
+        """Draw the minimap in the right lower corner: left of a panel that is there, above anything lower."""
         canvas, margin, (width, height) = self.minimap.draw(sim, shown, self.pen, self.scale, now_s), self._margin, self._size
         bottom = self._timeline.top if self._timeline else height
         rect = canvas.surface.get_rect(bottomright=(width - margin, bottom - margin))
@@ -240,7 +243,6 @@ class Hud:
         return common_px(rect, [placed.rect for placed in self._placed])
 
     def _hints(self, said: Mapping[str, str]) -> list[str]:
-        """The keys of these actions, as far as they have one, and what is said of each."""
         return [f"{key_text(self.keys[action][0])} {what}" for action, what in said.items() if self.keys.get(action)]
 
     # --- what is open ------------------------------------------------------------------------------------------------
@@ -259,7 +261,6 @@ class Hud:
         self._place(canvas, place_of(view, canvas, self._size, self.scale))
 
     def _shade(self) -> Canvas:
-        """What darkens the picture and the panels below a table."""
         canvas = Canvas((self._size[0] / self.scale, self._size[1] / self.scale), self.pen, self.scale, None)
         canvas.surface.fill(self.pen.colour(SHADE))
         return canvas
@@ -268,11 +269,11 @@ class Hud:
 
     def _rendered(self, name: str, drawn_as: object, render: Callable[[], Canvas], now_s: float = 0.0,
                   period_s: float = math.inf) -> Canvas:
-        """What was rendered under that name, or a new one if it has to look different or is older than `period_s`."""
+        """The last rendering of that name, or a new one if it has to look different or is older than `period_s`."""
         return self._renderings.get(name, (drawn_as, self.scale, id(self.pen.theme)), render, now_s, period_s)
 
     def _place_low(self, canvas: Canvas, between: tuple[int, int]) -> None:
-        """Place it in the middle of those columns of pixels, above what lies at the lower edge."""
+        """Place a canvas in the middle of those columns of pixels, above what lies at the lower edge."""
         self._taken_px += canvas.surface.get_height() + self._margin
         self._place(canvas, ((sum(between) - canvas.surface.get_width()) // 2, self._size[1] - self._taken_px))
 

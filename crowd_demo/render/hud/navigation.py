@@ -1,5 +1,4 @@
-"""Where the view is in the world, and when in time: the minimap and the timeline. A press or a drag there goes
-elsewhere.
+"""Navigation in space and time: the minimap and the timeline. A press or a drag on them goes there.
 
 The minimap is the whole world, small, with its crowd, the view, and the frozen frustum. The ground has the mean
 colour of each tile; the crowd is a sample, drawn on it some times a second and kept in between.
@@ -10,6 +9,8 @@ times a second, and only the line moves in between.
 """
 
 from __future__ import annotations
+
+from functools import lru_cache
 
 import numpy as np
 import pygame
@@ -32,7 +33,7 @@ from crowd_demo.render.hud.canvas import (
     Renderings,
 )
 from crowd_demo.render.hud.frame_sections import BUDGET_MS, scale_ms
-from crowd_demo.render.hud.layout import BAR_TEXT, bar_of
+from crowd_demo.render.hud.panel_layout import BAR_TEXT, bar_of
 from crowd_demo.render.hud.status import MinimapView, Past
 from crowd_demo.sim.simulation import Simulation
 
@@ -47,7 +48,7 @@ STRONGEST = 0.8  # share of the crowd's colour, where it is densest
 # --- the minimap -----------------------------------------------------------------------------------------------------
 
 class Minimap:
-    """Draws it; keeps the picture of ground and crowd."""
+    """Draws the minimap; keeps the picture of ground and crowd."""
 
     def __init__(self) -> None:
         self._rendered = Renderings()
@@ -84,7 +85,6 @@ class Minimap:
         return (x - left - self._edge_px) / self._px_per_unit, (y - top - self._edge_px) / self._px_per_unit
 
 
-
 def picture_of(sim: Simulation, tiles: Bytes, size: tuple[int, int]) -> Bytes:
     """Ground and crowd of the whole world in so many pixels: uint8[width, height, 3]."""
     width, height = size
@@ -94,10 +94,11 @@ def picture_of(sim: Simulation, tiles: Bytes, size: tuple[int, int]) -> Bytes:
     crowd = np.array(LIGHT if ground.mean() < DARK_BELOW else DARK, np.float32)
     columns_of, count = sim.agents.columns, sim.agents.count
     every = max(1, -(-count // SAMPLE))
-    places = (np.clip(place[:count:every] / float(side) * pixels, 0, pixels - 1).astype(np.int64) for place, side, pixels in (
-        (columns_of.x, sim.terrain.walls.width, width), (columns_of.y, sim.terrain.walls.height, height)))
+    across, down = (np.clip(along[:count:every] / float(side) * pixels, 0, pixels - 1).astype(np.int64)
+                    for along, side, pixels in ((columns_of.x, sim.terrain.walls.width, width),
+                                                (columns_of.y, sim.terrain.walls.height, height)))
     counts = np.zeros(size, np.float32)
-    np.add.at(counts, tuple(places), 1)
+    np.add.at(counts, (across, down), 1)
     share = STRONGEST * (1 - np.exp(-counts / max(3 * float(counts.mean()), 0.1)))[..., None]
     return (ground + (crowd - ground) * share).astype(np.uint8)
 
@@ -111,12 +112,12 @@ def tick_at(past: Past, x: float, bar: pygame.Rect) -> int:
 
 
 def column_of(past: Past, tick: int, width: int) -> int:
-    """The column of a bar so wide at which a tick is shown."""
+    """The column of a bar of that width at which a tick is shown."""
     return round((tick - past.first) / past.span * (width - 1))
 
 
 def label(past: Past) -> str:
-    """Where one is, how far back one can go, and what that takes."""
+    """The text above the timeline: the present tick, how far back one can go, and the memory for it."""
     reach = why_not(past) or (
         f"can go back {(past.newest - past.oldest) / past.hz:.0f} s, {past.nbytes / 1e6:.0f} of {past.bound / 1e6:.0f} MB")
     if past.recorded is not None:
@@ -138,14 +139,13 @@ def why_not(past: Past) -> str:
 
 
 class TimelineBar:
-    """Draws the bar."""
-
     def __init__(self, pen: Pen) -> None:
-        self._pen, self._rendered, self._times = pen, Renderings(), Times(1, 1)
+        self._pen, self._rendered, self._times_for = pen, Renderings(), lru_cache(1)(Times)
 
     def draw(self, on: pygame.Surface, past: Past, now_s: float, scale: float) -> None:
         bar, theme = bar_of(on.get_size(), scale), id(self._pen.theme)
-        sheet = self._rendered.get("bar", (bar.size, theme), lambda: self._sheet(past, bar.size), now_s, 1 / REFRESH_HZ)
+        sheet = self._rendered.get("bar", (bar.size, theme), lambda: rendered(
+            bar.size, past, self._times_for(past.span, bar.width), self._pen), now_s, 1 / REFRESH_HZ)
         on.blit(sheet, bar)
         at = bar.left + column_of(past, past.tick, bar.width)
         pygame.draw.line(on, self._pen.colour(ACCENT), (at, bar.top), (at, bar.bottom - 1), 3)
@@ -153,13 +153,6 @@ class TimelineBar:
         line = self._rendered.get("text", (text, colour, scale, bar.width, theme),
                                   lambda: self._line(text, colour, scale, bar.width / scale))
         on.blit(line, (bar.left, bar.top - line.get_height()))
-
-    def _sheet(self, past: Past, size: tuple[int, int]) -> pygame.Surface:
-        if self._times.shape != (past.span, size[0]):
-            self._times = Times(past.span, size[0])
-        sheet = pygame.Surface(size)
-        render(sheet, past, self._times, self._pen)
-        return sheet
 
     def _line(self, text: str, colour: Colour, scale: float, width: float) -> pygame.Surface:
         ruler = Canvas((1, 1), self._pen, scale, None)
@@ -170,10 +163,9 @@ class TimelineBar:
 
 
 class Times:
-    """The times of `span` frames in so many columns. Owns the memory that it takes to find their scale and the slowest."""
+    """The times of `span` frames in `width` columns. Owns the memory to find their scale and the slowest."""
 
     def __init__(self, span: int, width: int) -> None:
-        self.shape = span, width
         self._firsts = np.linspace(0, span, width + 1).astype(np.intp)[:-1]
         self._slowest, self._sorted = np.zeros(width, np.float32), np.zeros(span, np.float32)
 
@@ -183,15 +175,15 @@ class Times:
         return self._slowest.tolist()
 
     def scale_ms(self, frame_ms: Floats) -> float:
-        """Milliseconds of the full height for those that are known."""
+        """Milliseconds of the full height, by the known times."""
         self._sorted[:] = frame_ms
         self._sorted.sort()
         return scale_ms(self._sorted[np.searchsorted(self._sorted, np.float32(0), "right"):])
 
 
-def render(sheet: pygame.Surface, past: Past, times: Times, pen: Pen) -> None:
-    """Draw the bar without its line: each column is as high as the slowest frame of the ticks that it stands for."""
-    width, height = sheet.get_size()
+def rendered(size: tuple[int, int], past: Past, times: Times, pen: Pen) -> pygame.Surface:
+    """The bar without its line: each column is as high as the slowest frame of the ticks that it stands for."""
+    sheet, (width, height) = pygame.Surface(size), size
     full_ms, reach = times.scale_ms(past.frame_ms), column_of(past, past.oldest, width)
     sheet.fill(pen.colour(GROUND))
     sheet.fill(pen.colour(KEY), (reach, 0, width, height))
@@ -205,3 +197,4 @@ def render(sheet: pygame.Surface, past: Past, times: Times, pen: Pen) -> None:
         for column in range(0, width, 2):
             sheet.set_at((column, budget), pen.colour(DIM))
     pygame.draw.rect(sheet, pen.colour(EDGE), sheet.get_rect(), 1)
+    return sheet

@@ -35,9 +35,11 @@ from crowd_demo.render.hud.canvas import (
     Canvas,
     Colour,
     Point,
+    digits_text,
 )
-from crowd_demo.render.hud.layout import ALWAYS, INNER, RIGHT_WIDTH, PanelSection
-from crowd_demo.render.hud.status import Status, short_ms
+from crowd_demo.render.hud.help import Keys
+from crowd_demo.render.hud.panel_layout import ALWAYS, INNER, RIGHT_WIDTH, PanelSection
+from crowd_demo.render.hud.status import Status
 from crowd_demo.sim.inactive import inactive, partly_inactive
 from crowd_demo.sim.metrics.avoidance_error import AvoidanceError
 from crowd_demo.sim.metrics.bias import Bias
@@ -51,8 +53,6 @@ UNREAD = "-"
 ROW, HEAD, FOOT = 17.0, 14.0, 38.0
 NUMBER_KEYS = ("lower", "higher")
 FOOT_ACTIONS = ("help", "menu", "hud", "tour")
-
-Keys = Mapping[str, Sequence[str]]
 
 
 # --- the texts -------------------------------------------------------------------------------------------------------
@@ -77,13 +77,12 @@ def sorting_facts(sim: Simulation, unused: Set[str]) -> dict[str, str]:
     counters, cell = sim.profile.counters, sim.world.grid.cell
     if "reorder.when" in unused or sim.optimizations.reorder.when == "off" or "sorts" not in counters:
         return {}
-    return {"sorts (ms)": f"{counters['sorts']:,.0f} ({short_ms(sim.profile.last_run_ms('reorder'))})",
+    return {"sorts (ms)": f"{counters['sorts']:,.0f} ({digits_text(sim.profile.last_run_ms('reorder'), thousands=',')})",
             "since sort": f"{counters['steps_since_sort']:,.0f}", "drift": f"{counters['drift'] / cell:.2f} cells"}
 
 
 def memory_facts(counters: Mapping[str, float], readings: Readings) -> dict[str, str]:
-    """What the busiest worker of the last step did against the mean, and how near to each other neighbours are in
-    memory.
+    """The work of the busiest worker by the mean, and how close neighbours are in memory.
 
     Empty before the first step.
     """
@@ -145,7 +144,6 @@ def draw_fact(on: Canvas, x: float, top: float, name: str, value: str, colour: C
 
 
 def draw_facts(on: Canvas, top: float, facts: Mapping[str, str], colour: Colour = TEXT) -> None:
-    """Draw numbers side by side."""
     for number, (name, value) in enumerate(facts.items()):
         draw_fact(on, PAD + number * INNER / 3, top, name, value, colour)
 
@@ -162,7 +160,6 @@ def draw_states(on: Canvas, top: float, states: Mapping[str, int], colours: Mapp
 
 
 def draw_life(on: Canvas, top: float, sim: Simulation) -> None:
-    """Draw births and deaths of the last step, and the number of agents after each of the last steps."""
     counters, lived = sim.profile.counters, sim.life.population()
     draw_facts(on, top, {"births": f"{counters.get('births', 0):,.0f}", "deaths": f"{counters.get('deaths', 0):,.0f}",
                          "peak": f"{lived.max():,}" if len(lived) else UNREAD})
@@ -260,8 +257,6 @@ def switchboard_sections(sim: Simulation, status: Status, keys: Keys) -> list[Pa
 
 
 class Switchboard:
-    """Draws the rows for the present state of the program."""
-
     def __init__(self, sim: Simulation, status: Status, keys: Keys) -> None:
         self.options, self.status, self.keys = sim.optimizations, status, keys
         self._inactive, self._partly = inactive(sim), partly_inactive(sim)
@@ -272,7 +267,7 @@ class Switchboard:
             self._row(on, top + HEAD + ROW * (number + 0.5), technique)
 
     def draw_foot(self, on: Canvas, top: float) -> None:
-        """Explain the marks, and tell the keys of what tells more."""
+        """Draw what the marks mean, and the keys of help, menu, HUD and tour."""
         on.line(EDGE, (PAD, top + 5), (RIGHT_WIDTH - PAD, top + 5))
         left: float = PAD
         for kind in MARKED:

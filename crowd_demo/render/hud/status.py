@@ -26,7 +26,7 @@ class Clock(NamedTuple):
 
 
 class Hovered(NamedTuple):
-    """A target on which the cursor rests, and the cursor's place in pixels."""
+    """A target on which the cursor rests, and the cursor's position in pixels."""
 
     target: Target
     at: tuple[float, float]
@@ -52,7 +52,7 @@ class Tick(NamedTuple):
 
 
 class Past(NamedTuple):
-    """What a timeline knows, in ticks, and the times of the frames in which ticks were made."""
+    """What the timeline shows: ticks, memory, and the times of the frames in which ticks were made."""
 
     oldest: int
     newest: int
@@ -72,7 +72,7 @@ class Past(NamedTuple):
 
 
 class TourView(NamedTuple):
-    """What is shown of a tour. `doing` says what is waited for."""
+    """What is shown of a tour; `doing` is what it waits for."""
 
     title: str
     step: int  # counted from 1
@@ -84,7 +84,7 @@ class TourView(NamedTuple):
 
 
 class MinimapView(NamedTuple):
-    """What the camera shows of the world, what culling keeps where that is frozen, and the ground of all of it."""
+    """The camera's part of the world, the frozen part that culling keeps, if any, and the whole ground."""
 
     view: Rect
     frozen: Rect | None
@@ -92,8 +92,6 @@ class MinimapView(NamedTuple):
 
 
 class Key(NamedTuple):
-    """A colour in the legend, and what it means."""
-
     colour: RGB
     what: str
     dashed: bool = False
@@ -155,18 +153,8 @@ def speed_text(speed: float) -> str:
     return f"x1/{slower:.0f}" if slower >= 2 and slower.is_integer() else f"x{speed:g}"
 
 
-def real_speed_text(speed: float) -> str:
-    """A measured speed: two decimals below 1, one below 10."""
-    return f"x{speed:.{2 if speed < 0.995 else 1 if speed < 9.95 else 0}f}"
-
-
 def time_text(seconds: float) -> str:
     """h:mm:ss.t"""
     tenths = int(seconds * 10 + 1e-6)  # 0.3 / 0.1 is a little less than 3
     minutes, tenths = divmod(tenths, 600)
     return f"{minutes // 60}:{minutes % 60:02}:{tenths // 10:02}.{tenths % 10}"
-
-
-def short_ms(ms: float) -> str:
-    """Milliseconds with two digits or so: 0.52, 3.1, 140."""
-    return f"{ms:,.{2 if ms < 0.995 else 1 if ms < 9.95 else 0}f}"

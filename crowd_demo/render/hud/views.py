@@ -62,8 +62,6 @@ class ListView(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """A text of a table."""
-
     text: str
     colour: Colour = TEXT
 
@@ -80,8 +78,6 @@ class TableView(NamedTuple):
 
 
 class QuestionView(NamedTuple):
-    """A question, and what the keys answer."""
-
     text: str
     hint: str
 

@@ -1,6 +1,4 @@
-"""Agents: their velocity and size, whom they yield to, their goals, whose turn it was, the springs between them; and
-the agent that is inspected, or the rectangle whose agents are counted.
-"""
+"""Overlays of agents: velocity, size, avoidance, goals, staggering, links; and what the inspector marks."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Doubles, Ints
 from crowd_demo.render.camera import Rect
-from crowd_demo.render.colours.machine import ages
+from crowd_demo.render.colours.modes import ages
 from crowd_demo.render.hud.status import Key
 from crowd_demo.render.inks import BLACK, GREEN, GREY, ORANGE, SCALE, SHADOW, SKY, WHITE, ink, scale_inks
 from crowd_demo.render.overlays.base import NOT_BUILT, OverlayView
@@ -27,8 +25,8 @@ YIELDING = 12  # people whose neighbours are shown
 LEAST_PUSH = 0.15  # of the strongest push on somebody: weaker ones are left out
 PUSH_UNITS = 30.0  # length of an arrow that stands for a push of 1
 GOALS = 80  # lines of sight
-TURNS = 3000  # agents with a mark
-TURN_UNITS, TURN_PX, EDGE_PX = 6.0, 1.5, 1.0  # half its side is the larger of the two: it is to be seen around their feet
+UPDATED = 3000  # agents with a mark
+MARK_UNITS, MARK_LEAST_PX, EDGE_PX = 6.0, 1.5, 1.0  # half a mark's side is the larger of the first two: more than their feet
 LINKS = 6000
 FULL_STRETCH = 1.0  # of its length at rest: a spring that is stretched so far has the last colour of the scale
 CANDIDATES = 2000  # of the inspected agent, that are marked
@@ -37,7 +35,7 @@ LEAST_SIZE = 0.6  # of these sizes: below a pixel a unit marks are smaller, or t
 
 
 def draw_velocity(sketch: Sketch, view: OverlayView) -> None:
-    """Draw an arrow from each agent to where it will be after some time if nothing changes."""
+    """Draw an arrow from each agent to where it will be after `AHEAD_S` at its present velocity."""
     slots, x, y, how_many = view.sample(view.in_view(), ARROWS)
     agents = view.used.now.agents
     to_x, to_y = x + AHEAD_S * agents.vx[slots], y + AHEAD_S * agents.vy[slots]
@@ -90,7 +88,7 @@ def draw_avoidance(sketch: Sketch, view: OverlayView) -> None:
     sketch.arrows(x, y, far_x, far_y, ink(SKY), 2, shadow=ink(BLACK, 170))
     sketch.circles(x, y, 8 / sketch.zoom, ink(WHITE), 2)
     sketch.explain(f"avoidance {sim.optimizations.get('avoidance')}, {how_many}", Key(ORANGE, "whom they yield to now"),
-                   Key(SKY, "the push since their last look"))
+                   Key(SKY, "avoidance since their last update"))
 
 
 def draw_sight(sketch: Sketch, view: OverlayView) -> None:
@@ -108,33 +106,33 @@ def draw_sight(sketch: Sketch, view: OverlayView) -> None:
                    Key(WHITE, "in sight"), Key(BLACK, "behind walls or water: the flow field leads", dashed=True))
 
 
-def draw_turns(sketch: Sketch, view: OverlayView) -> None:
-    """Fill the areas that were due, and mark agents by when they say that they have looked."""
+def draw_updates(sketch: Sketch, view: OverlayView) -> None:
+    """Fill the areas that were due, and mark the agents that were updated in the last step."""
     sim = view.sim
-    turn, by = sim.world.schedule, sim.optimizations.stagger.by
-    if not turn.by_id:
+    schedule, by = sim.world.schedule, sim.optimizations.stagger.by
+    if not schedule.by_id:
         _fill_due(sketch, view)
     slots = view.in_view()
-    looked = ages(sim, slots) == 0
-    _, x, y, how_many = view.sample(slots[looked], TURNS)
-    side = max(TURN_UNITS, TURN_PX / sketch.zoom)
+    updated = ages(sim, slots) == 0
+    _, x, y, how_many = view.sample(slots[updated], UPDATED)
+    side = max(MARK_UNITS, MARK_LEAST_PX / sketch.zoom)
     edge = side + EDGE_PX / sketch.zoom
     sketch.areas(x - edge, y - edge, x + edge, y + edge, ink(BLACK, 200))
     sketch.areas(x - side, y - side, x + side, y + side, ink(WHITE, 255))
-    share = looked.mean() if len(slots) else 0.0
+    share = updated.mean() if len(slots) else 0.0
     words = {"place": "bands", "tile": "tiles", "id": "ids"}[by]
-    sketch.explain(f"by {words}, one step in {turn.period}; {share:.0%} of the agents in view have just looked",
-                   *(() if turn.by_id else (Key(ORANGE, "due in the last step"), Key(SKY, "in the next one"))),
-                   Key(WHITE, f"have looked ({how_many})"))
+    sketch.explain(f"by {words}, one step in {schedule.period}; {share:.0%} of the agents in view were just updated",
+                   *(() if schedule.by_id else (Key(ORANGE, "due in the last step"), Key(SKY, "in the next one"))),
+                   Key(WHITE, f"updated ({how_many})"))
 
 
 def _fill_due(sketch: Sketch, view: OverlayView) -> None:
-    turn, walls = view.sim.world.schedule, view.sim.terrain.walls
-    wait = turn.next_update % LONGEST + 1  # steps from the coming one until the place is due again
-    side = 1 / float(turn.inv_band)
-    row, column = np.divmod(np.arange(len(wait)), turn.columns)
-    wide = side if turn.columns > 1 else float(walls.width)
-    last, coming = wait == turn.period - 1, wait == turn.period
+    schedule, walls = view.sim.world.schedule, view.sim.terrain.walls
+    wait = schedule.next_update % LONGEST + 1  # steps from the coming one until the band or tile is due again
+    side = 1 / float(schedule.inv_band)
+    row, column = np.divmod(np.arange(len(wait)), schedule.columns)
+    wide = side if schedule.columns > 1 else float(walls.width)
+    last, coming = wait == schedule.period - 1, wait == schedule.period
     in_world = (column * wide < float(walls.width)) & (row * side < float(walls.height))
     for due, colour, alpha in ((coming & in_world, SKY, 60), (last & in_world, ORANGE, 90)):
         left, top = column[due] * wide, row[due] * side
@@ -144,7 +142,6 @@ def _fill_due(sketch: Sketch, view: OverlayView) -> None:
 
 
 def draw_links(sketch: Sketch, view: OverlayView) -> None:
-    """Draw the links that are on the screen."""
     links = view.sim.links
     if not links.fresh:
         sketch.explain(NOT_BUILT)
@@ -167,7 +164,7 @@ def draw_links(sketch: Sketch, view: OverlayView) -> None:
 # --- what is inspected -----------------------------------------------------------------------------------------------
 
 def _size(sketch: Sketch) -> float:
-    """How large marks are, of their full size."""
+    """The share of their full size that marks have."""
     return min(max(sketch.zoom, LEAST_SIZE), 1.0)
 
 

@@ -1,5 +1,4 @@
-"""Overlays: what is drawn over the finished picture, or on the ground under the agents. An overlay never writes the
-crowd.
+"""Overlays, drawn over the finished picture or on the ground under the agents. They never write the crowd.
 
 An overlay is a function in a file of this folder and an entry in the registry. It draws on a `Sketch` what it finds
 in the arrays that the last step and this frame have really used; nothing is worked out anew, so what it shows is what
@@ -20,7 +19,7 @@ from crowd_demo.compute.jit import Launch, kernel, launch
 from crowd_demo.registry.entries import load
 from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.render.camera import Camera, Rect
-from crowd_demo.render.formulas import Moving, drawn, hash_id
+from crowd_demo.render.drawing import Moving, drawn, hash_id
 from crowd_demo.render.hud.canvas import Pen
 from crowd_demo.render.hud.status import LegendItem
 from crowd_demo.render.overlays.sketch import Moved, Scales, Sketch
@@ -34,7 +33,7 @@ NOT_BUILT = "the next step builds it"  # a structure, after a change or in the p
 
 
 class InView(NamedTuple):
-    """The agents that each worker has found in its share of a list, at the beginning of the same share of these columns."""
+    """The agents found in a list: each worker writes to the beginning of its share of these columns."""
 
     slots: Ints  # [listed]
     x: Doubles  # [listed], world units, as the next one
@@ -69,7 +68,8 @@ def find_in_view(worker: int, workers: int, slots: Ints, agents: Moving, ahead: 
     in_view.found[worker] = at - first
 
 
-def finding(workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: Rect, mask: int = 0) -> tuple[Launch, InView]:
+def find_launch(workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: Rect,
+                mask: int = 0) -> tuple[Launch, InView]:
     """Return the kernel, and what it writes."""
     listed = len(slots)
     in_view = InView(np.empty(listed, np.int32), np.empty(listed), np.empty(listed), np.zeros(workers, np.int64))
@@ -106,13 +106,13 @@ class OverlayView(NamedTuple):
         return self.visible(slots)[0]
 
     def visible(self, slots: Ints | None = None) -> tuple[Ints, Doubles, Doubles]:
-        """The same, and where each is drawn: x and y, world units."""
+        """The slots of `in_view`, and where each agent is drawn: x and y, world units."""
         return self._found(self.used.slots if slots is None else slots, self.camera.view_rect())
 
     def sample(self, slots: Ints, most: int) -> tuple[Ints, Doubles, Doubles, str]:
-        """Of many agents about one in 2^k, always the same ones, so that lines can be read.
+        """Of many agents one in 2^k, always the same ones, so that lines can be read.
 
-        Their slots, by id, and where they are drawn; and words that say how many these are.
+        Return their slots, by id, x and y where they are drawn, and a text that says how many they are.
         """
         halvings = (max(len(slots) - 1, 0) // most).bit_length()
         kept, x, y = self._found(slots, EVERYWHERE, (1 << halvings) - 1)
@@ -122,7 +122,7 @@ class OverlayView(NamedTuple):
     def _found(self, slots: Ints, rect: Rect, mask: int = 0) -> tuple[Ints, Doubles, Doubles]:
         """Those of them that are drawn in a part of the world, and whose hashed id has no bit of the mask; x and y of each."""
         now = self.used.now
-        find, found = finding(now.workers, np.ascontiguousarray(slots, np.int32), now.agents, now.ahead, rect, mask)
+        find, found = find_launch(now.workers, np.ascontiguousarray(slots, np.int32), now.agents, now.ahead, rect, mask)
         find.run()
         return found.joined()
 
@@ -143,7 +143,7 @@ Looking = OverlayView  # of plugins, until 0.3
 
 
 def on_ground(shown: Collection[str]) -> set[str]:
-    """Those of them that agents are drawn over."""
+    """The overlays of `shown` that agents are drawn over."""
     return {name for name in shown if OVERLAYS[name].on_ground}
 
 
@@ -176,4 +176,4 @@ def draw_overlays(on: pygame.Surface, shown: Collection[str], view: OverlayView,
 def overlay_launches(workers: int, agents: Moving) -> Iterator[Launch]:
     """The kernels of all overlays, on nothing, for compiling ahead."""
     yield Sketch(Camera((1.0, 1.0), (1, 1))).launch(workers, np.zeros((1, 1), np.uint32))
-    yield finding(workers, np.zeros(0, np.int32), agents, np.float32(0), EVERYWHERE)[0]
+    yield find_launch(workers, np.zeros(0, np.int32), agents, np.float32(0), EVERYWHERE)[0]

@@ -1,16 +1,14 @@
-"""What is where on the ground: heat maps of how many agents there are and at how many one there has to look, the
-streams of the crowd, and the flow field that leads people to a destination.
-"""
+"""Overlays of the ground: heat maps of density and of candidates, streams of the crowd, and a flow field."""
 
 from __future__ import annotations
 
-from itertools import product
+from functools import reduce
 
 import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Doubles, Ints, Longs, Words
 from crowd_demo.render.camera import Rect
-from crowd_demo.render.colours.movement import SHADES, WHEEL, shades_of
+from crowd_demo.render.colours.modes import SHADES, WHEEL, shades_of
 from crowd_demo.render.hud.status import Key
 from crowd_demo.render.inks import BLACK, BLUE, SHADOW, VERMILION, WHITE, ink
 from crowd_demo.render.overlays.base import NOT_BUILT, OverlayView
@@ -25,7 +23,7 @@ from crowd_demo.sim.terrain.tiles import Walls
 
 LEAST_PX = 14.0  # side of a square
 SMALLEST = 16.0  # units
-CANDIDATES = "agents in the cells or leaves that one looks at"
+CANDIDATES = "candidates: agents in the cells or leaves searched"
 SQUARE_PX = 15.0  # least side of a square
 USUAL = 12  # agents on a square, if they stood evenly: fewer agree by chance
 MOST = 40_000  # agents that are looked at
@@ -93,56 +91,42 @@ def draw_candidates(sketch: Sketch, view: OverlayView) -> None:
         sketch.explain(NOT_BUILT)
         return
     match structure.candidates():
-        case Cells() as cells:
+        case Cells() | Lists() as cells:
             heat = _of_cells(sketch, cells, structure.domain.grid.cell)
-        case Lists() as lists:
-            heat = _of_lists(sketch, lists, structure.domain.grid.cell)
         case Runs() as runs:
             heat = _of_groups(view, structure, runs)
     draw_heat(sketch, heat, CANDIDATES, view.scales)
 
 
-def _where_somebody_is(sketch: Sketch, cell: float, rows: Longs, columns: Longs, agents: Longs, candidates: Longs) -> Heat:
-    """The cells in which somebody stands; smaller than a pixel, only one of each pixel counts."""
+def _of_cells(sketch: Sketch, cells: Cells | Lists, cell: float) -> Heat:
+    """Add up the agents around each cell on the screen in which somebody stands.
+
+    Of cells smaller than a pixel only one of each pixel counts.
+    """
+    rows, columns = cells_in(sketch.rect, cell, cells.columns, cells.rows)
+    reach, high, wide = cells.reach, len(rows), len(columns)
+    row, column = (np.arange(each[0] - reach, each[-1] + reach + 1) if len(each) else each for each in (rows, columns))
+    inside = ((row >= 0) & (row < cells.rows))[:, None] & (column >= 0) & (column < cells.columns)
+    number = row.clip(0, cells.rows - 1)[:, None] * cells.columns + column.clip(0, cells.columns - 1)
+    agents = np.where(inside, _agents_in(cells, number), 0)
+    of_columns = reduce(np.add, (agents[first:first + high] for first in range(2 * reach + 1)))
+    candidates = reduce(np.add, (of_columns[:, first:first + wide] for first in range(2 * reach + 1)))
     every = max(int(1 / (cell * sketch.zoom)), 1)
-    row, column = np.nonzero(agents[::every, ::every])
-    amounts = candidates[::every, ::every][row, column].astype(np.float64)
+    row, column = np.nonzero(agents[reach:reach + high:every, reach:reach + wide:every])
     left, top = columns[::every][column] * cell, rows[::every][row] * cell
+    amounts = candidates[::every, ::every][row, column].astype(np.float64)
     return Heat(left, top, left + every * cell, top + every * cell, amounts)
 
 
-def _of_cells(sketch: Sketch, cells: Cells, cell: float) -> Heat:
-    rows, columns = cells_in(sketch.rect, cell, cells.columns, cells.rows)
-    start = cells.start[:cells.rows * cells.columns + 1].astype(np.int64)
-    left, right = np.maximum(columns - cells.reach, 0), np.minimum(columns + cells.reach, cells.columns - 1) + 1
-    found = np.zeros((len(rows), len(columns)), np.int64)
-    for near in range(-cells.reach, cells.reach + 1):
-        inside = (rows + near >= 0) & (rows + near < cells.rows)
-        base = (rows[inside] + near)[:, None] * cells.columns
-        found[inside] += start[base + right] - start[base + left]
-    own = rows[:, None] * cells.columns + columns
-    return _where_somebody_is(sketch, cell, rows, columns, start[own + 1] - start[own], found)
-
-
-def _of_lists(sketch: Sketch, lists: Lists, cell: float) -> Heat:
-    """Follow the lists of all cells on the screen and around it at once, as long as the longest one goes on."""
-    rows, columns = cells_in(sketch.rect, cell, lists.columns, lists.rows)
-    reach = lists.reach
-    near_rows, near_columns = (np.arange(each[0] - reach, each[-1] + reach + 1) if len(each) else each
-                               for each in (rows, columns))
-    counts = np.zeros((len(near_rows), len(near_columns)), np.int64)
-    inside = np.ix_((near_rows >= 0) & (near_rows < lists.rows), (near_columns >= 0) & (near_columns < lists.columns))
-    row, column = near_rows.clip(0, lists.rows - 1)[:, None], near_columns.clip(0, lists.columns - 1)
-    slot = lists.head[row * lists.columns + column][inside]
-    long = np.zeros_like(slot, np.int64)
+def _agents_in(cells: Cells | Lists, number: Longs) -> Longs:
+    """The agents in each of these cells; all lists are followed at once, as long as the longest one goes on."""
+    if isinstance(cells, Cells):
+        return cells.start[number + 1].astype(np.int64) - cells.start[number]
+    slot, agents = cells.head[number], np.zeros_like(number)
     while (slot >= 0).any():
-        long += slot >= 0
-        slot = np.where(slot >= 0, lists.next[slot], -1)
-    counts[inside] = long
-    found = np.zeros((len(rows), len(columns)), np.int64)
-    for down, across in product(range(2 * reach + 1), repeat=2):
-        found += counts[down:down + len(rows), across:across + len(columns)]
-    return _where_somebody_is(sketch, cell, rows, columns, counts[reach:reach + len(rows), reach:reach + len(columns)], found)
+        agents += slot >= 0
+        slot = np.where(slot >= 0, cells.next[slot], -1)
+    return agents
 
 
 def _of_groups(view: OverlayView, structure: Structure, runs: Runs) -> Heat:
@@ -193,7 +177,7 @@ def draw_streams(sketch: Sketch, view: OverlayView) -> None:
 
 
 def _side(sketch: Sketch, sim: Simulation, every: int) -> float:
-    """Side of the squares, units, if one agent in so many is looked at."""
+    """Side of the squares, units, where one agent in `every` is counted."""
     walls, side = sim.terrain.walls, SMALLEST
     area = float(walls.width) * float(walls.height) * every / max(sim.agents.count, 1)  # of an agent
     while side * sketch.zoom < SQUARE_PX or side * side < USUAL * area:
@@ -202,7 +186,6 @@ def _side(sketch: Sketch, sim: Simulation, every: int) -> float:
 
 
 def inks_of(way_x: Doubles, way_y: Doubles) -> Words:
-    """The colours that headings have."""
     return INKS[shades_of(way_x.astype(np.float32), way_y.astype(np.float32))]
 
 

@@ -61,7 +61,6 @@ class Sketch:
 
     def boxes(self, left: ArrayLike, top: ArrayLike, right: ArrayLike, bottom: ArrayLike, inks: ArrayLike, width: int = 1,
               dash: int = 0, shadow: int = 0) -> None:
-        """Draw the outlines of rectangles."""
         left, top, right, bottom = np.broadcast_arrays(left, top, right, bottom)
         self.lines(np.stack((left, right, right, left)), np.stack((top, top, bottom, bottom)),
                    np.stack((right, right, left, left)), np.stack((top, bottom, bottom, top)), inks, width, dash, shadow)
@@ -92,7 +91,7 @@ class Sketch:
     # --- words -------------------------------------------------------------------------------------------------------
 
     def explain(self, text: str, *keys: Key) -> None:
-        """Say in the legend what the present overlay shows, and what its colours mean."""
+        """Add what the present overlay shows, and what its colours mean, to the legend."""
         self.legend_items.append(LegendItem(self.name, text, keys))
 
     tell = explain  # of plugins, until 0.3
@@ -117,7 +116,6 @@ class Sketch:
 
 
 def plate(text: str, pen: Pen, scale: float, colour: RGB | str) -> pygame.Surface:
-    """A small panel around a line of text."""
     canvas = Canvas((Canvas((1, 1), pen, scale, None).width(text, SMALL) + 10, 17), pen, scale)
     canvas.left(text, 5, 8.5, SMALL, colour)
     return canvas.surface
@@ -153,8 +151,7 @@ class Heat(NamedTuple):
 
 
 class Scales:
-    """Where the scale of each heat map ends: at once higher if there is more; lower once no picture has needed it for
-    long.
+    """The end of each heat map's scale: it rises at once, and falls after `LASTING` pictures that did not need it.
 
     So colours do not flicker.
     """
@@ -163,13 +160,12 @@ class Scales:
         self._needed = defaultdict[str, deque[int]](lambda: deque(maxlen=LASTING))
 
     def end_of(self, what: str, most: float) -> int:
-        """Where the scale of this picture ends."""
         self._needed[what].append(round_up(most))
         return max(self._needed[what])
 
 
 def draw_heat(sketch: Sketch, heat: Heat, what: str, scales: Scales) -> None:
-    """Fill rectangles by how much there is of what."""
+    """Fill rectangles by their amounts; `what` is the text of the legend."""
     most = float(heat.amounts.max(initial=0))
     end = scales.end_of(what, most)
     inks = scale_inks((heat.amounts - 1) / (end - 1), PALE, FULL)
@@ -205,7 +201,6 @@ class GroundSquares(NamedTuple):
         return (row - self.top) * self.columns + (column - self.left)
 
     def cell_of(self, number: Longs) -> tuple[Longs, Longs]:
-        """Column and row in the world."""
         row, column = np.divmod(number, self.columns)
         return column + self.left, row + self.top
 

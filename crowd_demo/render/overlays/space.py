@@ -1,7 +1,4 @@
-"""How techniques divide space: the cells or boxes of the present neighbour structure, the order of the cells along
-which agents lie in memory, what culling takes, tests and leaves out, the frozen frustum, and the bands of the depth
-order.
-"""
+"""Overlays of how techniques divide space: neighbour structure, curve, culling, frozen frustum, depth bands."""
 
 from __future__ import annotations
 
@@ -30,7 +27,6 @@ ENDS = Key(SCALE[0], "start of memory"), Key(SCALE[-1], "its end")
 # --- cells and boxes -------------------------------------------------------------------------------------------------
 
 def draw_cells(sketch: Sketch, view: OverlayView) -> None:
-    """Draw the part of the structure that is on the screen."""
     structure = view.structure
     if structure is None:
         sketch.explain(NOT_BUILT)
@@ -42,11 +38,11 @@ def draw_cells(sketch: Sketch, view: OverlayView) -> None:
         if level:
             _draw_grid(sketch, structure.cell * (1 << level), structure.floor.columns / (1 << level),
                        structure.floor.rows / (1 << level), STRONG, 2)
-        sketch.explain(text, Key(BLACK, f"squares of {1 << level} x {1 << level} cells look together"))
+        sketch.explain(text, Key(BLACK, f"squares of {1 << level} x {1 << level} cells share their candidates"))
     else:
         grid = structure.domain.grid
         text = _draw_grid(sketch, grid.cell, grid.columns, grid.rows, ink(BLACK, 160), 1)
-        sketch.explain(f"{text}; an agent looks {grid.reach} farther on each side")
+        sketch.explain(f"{text}; neighbours are searched up to {grid.reach} cells away")
 
 
 def _draw_grid(sketch: Sketch, cell: float, columns: float, rows: float, line: int, width: int) -> str:
@@ -172,7 +168,7 @@ def _draw_rows(sketch: Sketch, cell: float, columns: int, rows: int) -> None:
 # --- how the picture is made --------------------------------------------------------------------------------------------
 
 def draw_culling(sketch: Sketch, view: OverlayView) -> None:
-    """Fill them; all of it is in view only from outside, while the frustum is frozen."""
+    """Fill the cells that culling takes, tests and leaves out; from outside while the frustum is frozen."""
     used, counters, count = view.used, view.sim.profile.counters, view.sim.agents.count
     if used.cells is None:
         sketch.boxes(used.now.bounds.left, used.now.bounds.top, used.now.bounds.right, used.now.bounds.bottom,
@@ -199,7 +195,7 @@ def draw_culling(sketch: Sketch, view: OverlayView) -> None:
 
 
 def draw_frustum(sketch: Sketch, view: OverlayView) -> None:
-    """Draw the outline of that rectangle, with its name above it."""
+    """Draw the outline of the frozen frustum, with its name above it."""
     frozen = view.frozen
     if frozen:
         sketch.boxes(*frozen, ink(BLACK), width=6)

@@ -15,8 +15,8 @@ from crowd_demo.app.recording.recording import Player
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.loader import load_config
 from crowd_demo.render.hud.canvas import scale_for
-from crowd_demo.render.hud.layout import bar_of
 from crowd_demo.render.hud.navigation import column_of
+from crowd_demo.render.hud.panel_layout import bar_of
 from crowd_demo.sim.simulation import Simulation
 
 

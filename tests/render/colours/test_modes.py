@@ -11,9 +11,9 @@ from crowd_demo.config.section import UNITS_A_METRE
 from crowd_demo.registry.colours import COLOURS
 from crowd_demo.registry.entries import load
 from crowd_demo.render.camera import Camera
-from crowd_demo.render.colours import density, machine, movement
+from crowd_demo.render.colours import density, modes
 from crowd_demo.render.colours.base import RAINBOW, RISING, palette_of, ramp
-from crowd_demo.render.formulas import numbering
+from crowd_demo.render.drawing import numbering
 from crowd_demo.render.pixels import frame_of, plain_surface
 from crowd_demo.render.scene import Scene
 
@@ -74,7 +74,7 @@ def expected_of(sim, name):
             return [(math.floor(x / cell) + math.floor(y / cell)) % 2
                     for x, y in zip(c.x[:count].tolist(), c.y[:count].tolist(), strict=True)]
         case "worker":
-            registers, shares = -(-count // 16), machine.movers(sim)
+            registers, shares = -(-count // 16), modes.movers(sim)
             return [next(w for w in range(shares) if slot // 16 < registers * (w + 1) // shares) for slot in range(count)]
     return None
 
@@ -93,10 +93,10 @@ def test_ages_and_turns_lie_within_the_period(sim):
 
 
 def test_headings_go_round_the_wheel():
-    turns = [movement.shade_of(np.float32(x), np.float32(y)) for x, y in ((0, -1), (1, 0), (0, 1), (-1, 0), (0, 0))]
+    turns = [modes.shade_of(np.float32(x), np.float32(y)) for x, y in ((0, -1), (1, 0), (0, 1), (-1, 0), (0, 0))]
     assert turns == [0, 32, 64, 96, 32]
-    colours = movement.HeadingColours.COLOURS
-    assert [colours[turn] for turn in turns[:4]] == list(movement.WHEEL) and len(colours) == movement.TURN
+    colours = modes.HeadingColours.COLOURS
+    assert [colours[turn] for turn in turns[:4]] == list(modes.WHEEL) and len(colours) == modes.TURN
 
 
 def test_headings_of_arrays_are_those_of_agents():
@@ -104,14 +104,14 @@ def test_headings_of_arrays_are_those_of_agents():
     vx = np.append(30 * np.cos(around), [0, 1, 0, -1, 0]).astype(np.float32)
     vy = np.append(30 * np.sin(around), [-1, 0, 1, 0, 0]).astype(np.float32)
     found = np.zeros(len(vx), np.uint8)
-    numbering(1, np.arange(len(vx), dtype=np.int32), movement.HeadingMode(vx, vy), found).run()
-    assert movement.shades_of(vx, vy).tolist() == found.tolist() and len(set(found.tolist())) == movement.TURN
+    numbering(1, np.arange(len(vx), dtype=np.int32), modes.HeadingMode(vx, vy), found).run()
+    assert modes.shades_of(vx, vy).tolist() == found.tolist() and len(set(found.tolist())) == modes.TURN
 
 
 def test_speeds_rise_along_the_ramp(sim):
     speed = np.hypot(sim.agents.columns.vx, sim.agents.columns.vy)[:sim.agents.count]
     found = numbers(sim, "speed")[1]
-    expected = np.minimum(speed / movement.fastest(sim) * 256, 255)
+    expected = np.minimum(speed / modes.fastest(sim) * 256, 255)
     assert np.abs(found - expected).max() <= 1 and found.max() > found.min()
 
 
@@ -213,7 +213,7 @@ def test_ramps_begin_and_end_with_their_anchors_and_palettes_are_words():
     colours = ramp(((0, 0, 0), (200, 100, 50)), 5)
     assert colours[0] == (0, 0, 0) and colours[2] == (100, 50, 25) and colours[4] == (200, 100, 50)
     assert palette_of(colours)[4] == 0xC86432
-    assert len(machine.MemoryColours.COLOURS) == 256
+    assert len(modes.MemoryColours.COLOURS) == 256
 
 
 def picture(scene, zoom, **options):

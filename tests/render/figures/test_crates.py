@@ -15,10 +15,9 @@ from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.cull import bounds_of
+from crowd_demo.render.drawing import FrameInput, Moving
 from crowd_demo.render.figures import crates
-from crowd_demo.render.figures.base import FrameInput
 from crowd_demo.render.figures.sprites import load_manifest
-from crowd_demo.render.formulas import Moving
 from crowd_demo.render.pixels import frame_of, plain_surface
 
 SIZE = 80, 50

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowd_demo.config.behaviours import PeopleSettings
-from crowd_demo.render.figures.icons import FADE_S, SPOT, STRONGEST, SpotIcons, choose_icons, fading, spots_in, strength
-from crowd_demo.render.formulas import Bounds, moving
+from crowd_demo.render.drawing import Bounds, moving
+from crowd_demo.render.figures.people import FADE_S, SPOT, STRONGEST, SpotIcons, choose_icons, fading, spots_in, strength
 
 pytestmark = pytest.mark.quick
 SETTINGS = PeopleSettings(wait_s=10, stuck_s=2)

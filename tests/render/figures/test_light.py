@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowd_demo.render.camera import Camera
+from crowd_demo.render.drawing import Shades
 from crowd_demo.render.figures import light
-from crowd_demo.render.figures.light import Shades
 from crowd_demo.render.inks import channels_of
 
 PALETTE = np.array([0xFFFFFF, 0x147CDC, 0xDE4000, 0x000000], np.uint32)
@@ -29,7 +29,7 @@ def compiled(workers, slots, agents, shades, area, drawer=None, size=(60, 40)):
     drawer, frame = drawer or light.Light(), ground(size)
     for launch in drawer.launches(workers, slots, agents, AHEAD, view(size=size), shades, area, frame):
         launch.run()
-    return frame, drawer.on_screen
+    return frame, drawer.on_screen.sum()
 
 
 def by_numpy(slots, agents, shades, area):

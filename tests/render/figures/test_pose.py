@@ -10,9 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from crowd_demo.render.camera import Camera
+from crowd_demo.render.drawing import Bounds, Shades
 from crowd_demo.render.figures import birds, people, sprited
-from crowd_demo.render.figures.light import Shades
-from crowd_demo.render.formulas import Bounds
 from crowd_demo.render.pixels import NO_TINT
 
 SPEEDS = st.integers(-12800, 12800).map(lambda speed: speed / 64)
@@ -83,8 +82,8 @@ def test_people_show_state_look_and_direction():
     look, rest = np.divmod(numbers, 8 * people.POSES)
     direction, shown = np.divmod(rest, people.POSES)
     state = wants.state[:200]
-    assert (shown[state == 1] == people.WAIT).all() and (shown[state == 2] == people.STUCK).all()
-    assert set(shown[state == 0]) - {people.STAND} == set(range(8))
+    assert (shown[state == 1] == people.WAIT_POSE).all() and (shown[state == 2] == people.STUCK_POSE).all()
+    assert set(shown[state == 0]) - {people.STAND_POSE} == set(range(8))
     assert set(look) == set(range(8)) and set(direction) == set(range(8))
 
 
@@ -94,7 +93,7 @@ def test_slow_people_look_where_they_want_to_go_and_stand():
     wants = mode_of(agents)._replace(state=np.zeros(17, np.int32), heading_x=np.full(17, -1, np.float32),
                                     heading_y=np.zeros(17, np.float32))
     number = posed(np.zeros(1, np.int32), agents, wants).sprite[0]
-    assert number % 88 == 4 * 11 + people.STAND
+    assert number % 88 == 4 * 11 + people.STAND_POSE
     agents.vx[0] = 9.0
     assert posed(np.zeros(1, np.int32), agents, later(wants, 1)).sprite[0] % 88 // 11 == 0
 

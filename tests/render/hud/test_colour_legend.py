@@ -3,7 +3,7 @@ import pytest
 
 from crowd_demo.render.colours.base import Legend, ramp
 from crowd_demo.render.hud.canvas import THEMES, Canvas, Pen
-from crowd_demo.render.hud.legends import draw_colour_legend
+from crowd_demo.render.hud.text_panels import draw_colour_legend
 
 pytestmark = pytest.mark.quick
 SIX = Legend("density", ramp(((0, 0, 255), (255, 0, 0)), 6), ("A free", "B", "C", "D", "E", "F jammed"))

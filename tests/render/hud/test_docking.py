@@ -8,7 +8,7 @@ from hud_spy import KEYS, crowd, pixels
 
 from crowd_demo.render.camera import Docked
 from crowd_demo.render.hud.hud import Hud
-from crowd_demo.render.hud.layout import docked
+from crowd_demo.render.hud.panel_layout import docked
 from crowd_demo.render.hud.status import PanelSettings, Past, Status
 from crowd_demo.render.pixels import plain_surface
 

@@ -8,8 +8,9 @@ import pytest
 from hud_spy import Spy, measured
 
 from crowd_demo.profile import Profile
+from crowd_demo.registry.stages import text_of
 from crowd_demo.render.hud.canvas import DARK, GROUND, Canvas
-from crowd_demo.render.hud.frame_sections import BUDGET_MS, REST, STAGE_COLOURS, Bars, Graph, scale_ms
+from crowd_demo.render.hud.frame_sections import BUDGET_MS, Bars, Graph, scale_ms
 from crowd_demo.render.hud.status import Tick
 
 pytestmark = pytest.mark.quick
@@ -24,8 +25,8 @@ def test_the_newest_frame_is_a_column_of_stages_upon_each_other() -> None:
     bars.draw(profile, 20.0, ground)  # 2 pixels a ms
     pixels = pygame.surfarray.array3d(bars.surface)
     column = pixels[-1].tolist()
-    see, blit = (list(STAGE_COLOURS[stage]) for stage in ("interaction", "blit"))
-    assert column[::-1] == [see] * 10 + [blit] * 20 + [list(REST)] * 4 + [list(ground)] * 6
+    see, blit = (list(text_of(stage).colour) for stage in ("interaction", "blit"))
+    assert column[::-1] == [see] * 10 + [blit] * 20 + [list(text_of("other").colour)] * 4 + [list(ground)] * 6
     assert (pixels[:-1] == ground).all()
 
 

@@ -14,20 +14,19 @@ from crowd_demo.registry.entries import Technique
 from crowd_demo.registry.readouts import READOUTS
 from crowd_demo.registry.stages import PARTS
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word
-from crowd_demo.render.hud.canvas import DARK, LIGHT, THEMES, WARM, Canvas, Pen, Target, scale_for
+from crowd_demo.render.hud.canvas import DARK, LIGHT, THEMES, WARM, Canvas, Pen, Target, digits_text, scale_for
 from crowd_demo.render.hud.hud import Hud
-from crowd_demo.render.hud.layout import ON_PANEL
-from crowd_demo.render.hud.panels import tip_of
+from crowd_demo.render.hud.panel_layout import ON_PANEL
 from crowd_demo.render.hud.status import (
     Clock,
     Hovered,
     Inspection,
     PanelSettings,
     Status,
-    real_speed_text,
     speed_text,
     time_text,
 )
+from crowd_demo.render.hud.text_panels import tip_of
 
 pytestmark = pytest.mark.quick
 BUNDLED = "freesansbold.ttf"
@@ -55,7 +54,7 @@ def test_the_row_of_a_technique_shows_its_value(technique: Any) -> None:
 
 def test_speeds_and_times_are_written_as_people_do() -> None:
     assert [speed_text(speed) for speed in (1 / 8, 0.3, 0.5, 1.0, 1.5, 64.0)] == ["x1/8", "x0.3", "x1/2", "x1", "x1.5", "x64"]
-    assert [real_speed_text(speed) for speed in (0.467, 0.999, 4.06, 9.96, 41.7)] == ["x0.47", "x1.0", "x4.1", "x10", "x42"]
+    assert [f"x{digits_text(speed)}" for speed in (0.467, 0.999, 4.06, 9.96, 41.7)] == ["x0.47", "x1.0", "x4.1", "x10", "x42"]
     assert [time_text(seconds) for seconds in (0.0, 59.99, 3 * 0.1, 61.2, 7325.9)] == [
         "0:00:00.0", "0:00:59.9", "0:00:00.3", "0:01:01.2", "2:02:05.9"]
 

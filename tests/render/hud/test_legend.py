@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hud_spy import Spy
 
-from crowd_demo.render.hud.legends import EDGES, LINE, LegendPart, draw_legend, in_lines, width_of
 from crowd_demo.render.hud.status import Key, LegendItem
+from crowd_demo.render.hud.text_panels import EDGES, LINE, LegendPart, draw_legend, in_lines, width_of
 
 pytestmark = pytest.mark.quick
 KEYS = Key((200, 0, 0), "taken without a test"), Key((0, 200, 0), "tested", dashed=True), Key((0, 0, 200), "left out")

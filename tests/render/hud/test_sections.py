@@ -14,7 +14,7 @@ from crowd_demo.registry.stages import PARTS
 from crowd_demo.render.hud.canvas import DARK, TEXT, WARM, Canvas, Pen, Target
 from crowd_demo.render.hud.frame_sections import HEADER_HEIGHT, RECENT, draw_header, present_stages
 from crowd_demo.render.hud.hud import Hud
-from crowd_demo.render.hud.layout import FOLDED, LEFT_WIDTH, PanelSection, folded_sections
+from crowd_demo.render.hud.panel_layout import FOLDED, LEFT_WIDTH, PanelSection, folded_sections
 from crowd_demo.render.hud.sections import (
     DIAL_RADIUS,
     crowd_sections,

@@ -7,8 +7,8 @@ import pygame
 import pytest
 
 from crowd_demo.render.hud.canvas import Pen, scale_for
-from crowd_demo.render.hud.layout import bar_of, timeline_px
-from crowd_demo.render.hud.navigation import TimelineBar, Times, column_of, label, render, tick_at
+from crowd_demo.render.hud.navigation import TimelineBar, Times, column_of, label, rendered, tick_at
+from crowd_demo.render.hud.panel_layout import bar_of, timeline_px
 from crowd_demo.render.hud.status import Past
 
 pytestmark = pytest.mark.quick
@@ -41,8 +41,7 @@ def test_what_cannot_be_returned_to_is_darker_and_slow_frames_are_higher() -> No
     pygame.font.init()
     times = np.full(SPAN, 2, np.float32)
     times[3000:3100] = 18
-    sheet = pygame.Surface((360, 30))
-    render(sheet, past()._replace(frame_ms=times), Times(SPAN, 360), Pen())
+    sheet = rendered((360, 30), past()._replace(frame_ms=times), Times(SPAN, 360), Pen())
     pixels = pygame.surfarray.array3d(sheet).astype(int).sum(axis=2)
     assert (pixels[150, 7:25] > pixels[20, 7:25]).all(), "ground within reach"
     heights = (pixels[:, 7:29] != pixels[150, 7]).sum(axis=1)

@@ -11,8 +11,8 @@ import pytest
 from crowd_demo.config.resources import list_tours
 from crowd_demo.config.tour import load_tour
 from crowd_demo.render.hud.canvas import Canvas, Pen, scale_for
-from crowd_demo.render.hud.panels import draw_tour
 from crowd_demo.render.hud.status import TourView
+from crowd_demo.render.hud.text_panels import draw_tour
 
 pytestmark = pytest.mark.quick
 

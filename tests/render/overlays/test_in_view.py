@@ -7,8 +7,8 @@ import pytest
 
 from crowd_demo.compute.hashing import scramble
 from crowd_demo.render.camera import Rect
-from crowd_demo.render.formulas import Moving
-from crowd_demo.render.overlays.base import finding
+from crowd_demo.render.drawing import Moving
+from crowd_demo.render.overlays.base import find_launch
 
 pytestmark = pytest.mark.quick
 
@@ -26,7 +26,7 @@ def test_agents_in_view_and_their_places_are_those_of_numpy(workers: int, listed
     everywhere = Rect(-np.inf, -np.inf, np.inf, np.inf)
     views = Rect(-40.0, -70.0, edge, 55.0), everywhere, everywhere, Rect(300.0, 0.0, 400.0, 9.0)
     for view, mask in zip(views, (0, 0, 3, 1), strict=True):
-        find, in_view = finding(workers, slots, agents, ahead, view, mask)
+        find, in_view = find_launch(workers, slots, agents, ahead, view, mask)
         find.run()
         kept = (at_x >= view.left) & (at_x <= view.right) & (at_y >= view.top) & (at_y <= view.bottom)
         kept &= scramble(slots.astype(np.uint32)) & np.uint32(mask) == 0  # an id is its slot here

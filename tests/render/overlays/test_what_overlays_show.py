@@ -12,9 +12,9 @@ from overlaid import camera_of, shown
 
 from crowd_demo.compute.jit import run
 from crowd_demo.render.camera import Camera, Rect
-from crowd_demo.render.colours.movement import WHEEL
+from crowd_demo.render.colours.modes import WHEEL
 from crowd_demo.render.inks import ORANGE, WHITE, ink
-from crowd_demo.render.overlays.agents import BODIES, RANGES, draw_bodies, draw_turns
+from crowd_demo.render.overlays.agents import BODIES, RANGES, draw_bodies, draw_updates
 from crowd_demo.render.overlays.fields import draw_candidates, draw_flow, draw_streams, inks_of
 from crowd_demo.render.overlays.sketch import GroundSquares, Sketch, squares_in
 from crowd_demo.render.overlays.space import draw_curve
@@ -98,7 +98,7 @@ def test_turns_mark_those_who_have_looked_in_the_last_step(by: str) -> None:
     now = dict(zip(sim.agents.columns.id[:sim.agents.count].tolist(),
                    sim.agents.columns.next_update[:sim.agents.count].tolist(), strict=True))
     looked = {number for number, packed in zip(ids.tolist(), before.tolist(), strict=True) if now[number] != packed}
-    spy = spied(sim, draw_turns)
+    spy = spied(sim, draw_updates)
     marks = [area for area in spy.filled if np.all(area[4] == ink(WHITE, 255))]
     assert len(marks) == 1 and len(marks[0][0]) == len(looked) > 50
     due = [area for area in spy.filled if np.all(area[4] == ink(ORANGE, 90)) and len(area[0])]

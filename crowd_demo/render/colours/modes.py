@@ -1,5 +1,5 @@
-"""Colours of how the program works on agents: when they look at their neighbours, where they lie in memory and in the
-grid, and which thread moves them.
+"""Colours of what agents do: their state, heading and speed; and of what the program does with them: their last and next
+update, place in memory, grid cell and thread.
 """
 
 from __future__ import annotations
@@ -9,19 +9,148 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Bytes, Floats, Int, Ints, Register
+from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Register
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import Launch, device
-from crowd_demo.compute.simd import LANES, bits, quotient, select, splat, to_int
+from crowd_demo.compute.simd import LANES, bits, quotient, root, select, splat, to_int
 from crowd_demo.compute.simd_memory import take
-from crowd_demo.render.colours.base import CATEGORIES, FALLING, LEVELS, RAINBOW, ColourMode, Legend, ramp
-from crowd_demo.render.formulas import number_of, numbering
+from crowd_demo.config.resources import assets_folder
+from crowd_demo.render.colours.base import CATEGORIES, FALLING, LEVELS, RAINBOW, RISING, ColourMode, Legend, ramp
+from crowd_demo.render.drawing import number_of, numbering
+from crowd_demo.render.figures.sprites import load_manifest, state_colours
 from crowd_demo.render.inks import RGB
 from crowd_demo.sim.behaviours.steering import Move
+from crowd_demo.sim.measures import speed_text
 from crowd_demo.sim.neighbours.grid import Floor
 from crowd_demo.sim.neighbours.schedule import LONGEST
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.stage import unchecked
+
+KINDS = "prey", "predator"
+WHEEL: tuple[RGB, ...] = (255, 248, 232), (255, 196, 70), (188, 96, 150), (86, 168, 255)  # going up, right, down, left
+TURN = 128  # shades once around
+SHADES = ramp((*WHEEL, WHEEL[0]), TURN + 1)[:TURN]
+
+
+# --- state -----------------------------------------------------------------------------------------------------------
+
+class StateMode(NamedTuple):
+    """A column by slot."""
+
+    state: Ints
+
+
+@implements(number_of, StateMode)
+def number_states(mode: StateMode, slots: Int, register: Register) -> Register:
+    return take(mode.state, slots)
+
+
+class StateColours(ColourMode):
+    """Walking, waiting, stuck, queuing, in the colours that the HUD counts people by; predators and prey; or all alike."""
+
+    def __init__(self) -> None:
+        self._known = state_colours(load_manifest(assets_folder()))
+
+    def colours(self, sim: Simulation) -> Sequence[RGB]:
+        return [self._known.get(name, CATEGORIES[number]) for number, name in enumerate(_names(sim))]
+
+    def launches(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Launch, ...]:
+        columns = sim.agents.columns
+        state: Ints | None = getattr(columns, "state", getattr(columns, "kind", None))
+        if state is None:
+            number[:len(slots)] = 0
+            return ()
+        return (numbering(sim.world.workers, slots, StateMode(state), number),)
+
+    def legend(self, sim: Simulation) -> Legend:
+        return Legend("state", tuple(self.colours(sim)), _names(sim))
+
+
+def _names(sim: Simulation) -> tuple[str, ...]:
+    return sim.behaviour.states or (KINDS if hasattr(sim.agents.columns, "kind") else ("agents without states",))
+
+
+# --- heading: a wheel that can be told apart by people who are colour-blind ---------------------------------------------
+
+class HeadingMode(NamedTuple):
+    """Columns by slot."""
+
+    vx: Floats
+    vy: Floats
+
+
+@device
+def _size(value: Float) -> Float:
+    return select(value < np.float32(0.0), np.float32(0.0) - value, value)
+
+
+@device
+def shade_of(vx: Float, vy: Float) -> Int:
+    """Index on the wheel, clockwise from up; an agent that stands goes right.
+
+    The angle is that on the diamond |x| + |y| = 1, which costs one division and no arc tangent.
+    """
+    nothing = splat(np.float32(0.0), vx)
+    length = _size(vx) + _size(vy)
+    down = select(length > nothing, vy / length, nothing)
+    half = to_int((down + np.float32(1.0)) * np.float32(TURN / 4))
+    other = select(half > 0, TURN - half, half)
+    return select(vx >= nothing, half, other)
+
+
+def shades_of(vx: Floats, vy: Floats) -> Ints:
+    """`shade_of` for arrays, in NumPy."""
+    length = np.abs(vx) + np.abs(vy)
+    down = np.divide(vy, length, out=np.zeros_like(length), where=length > 0)
+    half = ((down + np.float32(1.0)) * np.float32(TURN / 4)).astype(np.int32)
+    return np.where((vx < 0) & (half > 0), TURN - half, half)
+
+
+@implements(number_of, HeadingMode)
+def number_headings(mode: HeadingMode, slots: Int, register: Register) -> Register:
+    return shade_of(take(mode.vx, slots), take(mode.vy, slots))
+
+
+class HeadingColours(ColourMode):
+    COLOURS = SHADES
+
+    def mode(self, sim: Simulation) -> HeadingMode:
+        return HeadingMode(sim.agents.columns.vx, sim.agents.columns.vy)
+
+    def legend(self, sim: Simulation) -> Legend:
+        return Legend("heading", WHEEL, ("up", "right", "down", "left"))
+
+
+# --- speed: from standing to the fastest preferred speed ----------------------------------------------------------------
+
+class SpeedMode(NamedTuple):
+    """Columns by slot, and the numbers of a unit/s."""
+
+    vx: Floats
+    vy: Floats
+    per_unit: np.float32
+
+
+@implements(number_of, SpeedMode)
+def number_speeds(mode: SpeedMode, slots: Int, register: Register) -> Register:
+    vx, vy = take(mode.vx, slots), take(mode.vy, slots)
+    shade, most = root(vx * vx + vy * vy) * mode.per_unit, splat(np.float32(LEVELS - 1), vx)
+    return to_int(select(shade < most, shade, most))
+
+
+class SpeedColours(ColourMode):
+    COLOURS = ramp(RISING)
+
+    def mode(self, sim: Simulation) -> SpeedMode:
+        return SpeedMode(sim.agents.columns.vx, sim.agents.columns.vy, np.float32(LEVELS / fastest(sim)))
+
+    def legend(self, sim: Simulation) -> Legend:
+        return Legend("speed", ramp(RISING, 24), ("standing", speed_text(sim, fastest(sim))))
+
+
+def fastest(sim: Simulation) -> float:
+    """The fastest preferred speed, or the top speed where there is none, in units/s."""
+    return max(float(getattr(sim.config.behaviour_settings, "speed_max", sim.world.needs.top_speed)), 1e-3)
 
 STEPS = LONGEST + 1  # 0 to 16 steps
 SHIFT, TICKS, WAITS = 4, 0x7FFFFFF, LONGEST - 1  # a tick is packed above a wait of four bits
@@ -31,14 +160,14 @@ BOARD: tuple[RGB, ...] = (0, 114, 178), (240, 228, 66)
 # --- staggering: how long ago an agent looked at its neighbours, and when it looks again (neighbours/schedule.py) ---------
 
 class AgeMode(NamedTuple):
-    """A column by slot; steps since the last look, in the step before `tick`."""
+    """A column by slot: steps from the last update to the step before `tick`."""
 
     next_update: Ints
     tick: np.int32
 
 
 class TurnMode(NamedTuple):
-    """The same; steps from `tick`, the next one, to the next look."""
+    """A column by slot: steps from `tick`, the next step, to the next update."""
 
     next_update: Ints
     tick: np.int32
@@ -63,7 +192,7 @@ def number_turns(mode: TurnMode, slots: Int, register: Register) -> Register:
 
 
 def ages(sim: Simulation, slots: Ints) -> Bytes:
-    """Steps since each of those agents has looked, 0 for the last step, at most `LONGEST`. Runs a kernel."""
+    """Steps since the last update of each of those agents: 0 for the last step, at most `LONGEST`. Runs a kernel."""
     number = np.zeros(len(slots), np.uint8)
     numbering(sim.world.workers, slots, AgeColours().mode(sim), number).run()
     return number
@@ -71,10 +200,10 @@ def ages(sim: Simulation, slots: Ints) -> Bytes:
 
 class AgeColours(ColourMode):
     MODE: Any = AgeMode
-    TEXTS = "last look at neighbours", "in the last step", "{} steps before"  # the legend's title, and its two ends
+    TEXTS = "last update", "in the last step", "{} steps before"  # the legend's title, and its two ends
 
     def colours(self, sim: Simulation) -> Sequence[RGB]:
-        """The brightest for 0, the darkest for the last step of the present period and beyond."""
+        """Brightest for 0 steps, darkest for the period's last step and more."""
         shades = ramp(FALLING, max(sim.optimizations.stagger.avoidance, 2))
         return (*shades, *[shades[-1]] * STEPS)[:STEPS]
 
@@ -89,14 +218,12 @@ class AgeColours(ColourMode):
 
 class TurnColours(AgeColours):
     MODE = TurnMode
-    TEXTS = "next look at neighbours", "in the next step", "{} steps later"
+    TEXTS = "next update", "in the next step", "{} steps later"
 
 
 # --- memory: slot 0 is red, the last slot violet ------------------------------------------------------------------------
 
 class MemoryMode(NamedTuple):
-    """How many agents there are."""
-
     agents: int
 
 
@@ -118,7 +245,7 @@ class MemoryColours(ColourMode):
 # --- cells of the grid: a chessboard ------------------------------------------------------------------------------------
 
 class CellMode(NamedTuple):
-    """Columns by slot, and the cells."""
+    """Columns by slot, and the cells of the grid."""
 
     x: Floats
     y: Floats

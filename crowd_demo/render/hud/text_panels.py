@@ -1,13 +1,17 @@
-"""Small panels of text: a notice, the tooltip, the inspector's, a tour's; and the compact HUD, which is one such panel."""
+"""Small panels of text: a notice, the tooltip, the inspector's, a tour's, the compact HUD; and legends.
+
+A legend is laid out in parts, such as a colour with its text, in as many lines as they take.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from crowd_demo.registry.readouts import READOUTS
 from crowd_demo.registry.stages import text_of
 from crowd_demo.registry.techniques import BY_PATH, exactness, hud_word
+from crowd_demo.render.colours.base import Legend
 from crowd_demo.render.hud.canvas import (
     ACCENT,
     DIM,
@@ -29,8 +33,8 @@ from crowd_demo.render.hud.canvas import (
     Target,
 )
 from crowd_demo.render.hud.frame_sections import SMOOTHED
-from crowd_demo.render.hud.status import Inspection, MemoryStrip, Status, TourView
-from crowd_demo.render.inks import GREEN, GREY, ORANGE
+from crowd_demo.render.hud.status import Inspection, Key, LegendItem, MemoryStrip, Status, TourView
+from crowd_demo.render.inks import GREEN, GREY, ORANGE, RGB
 from crowd_demo.sim.inactive import inactive
 from crowd_demo.sim.simulation import Simulation
 
@@ -47,7 +51,6 @@ COMPACT = 250.0, 62.0
 
 
 def draw_compact(sim: Simulation, status: Status, pen: Pen, scale: float) -> Canvas:
-    """Frames a second, and the technique that was touched last."""
     on = Canvas(COMPACT, pen, scale)
     frames = sim.profile.frame_ms(SMOOTHED)
     mean = float(frames.mean()) if len(frames) else 0.0
@@ -75,14 +78,12 @@ def draw_notice(text: str, room: float, pen: Pen, scale: float) -> Canvas:
 # --- the tooltip -----------------------------------------------------------------------------------------------------
 
 class Tip(NamedTuple):
-    """A title and paragraphs, each with its colour."""
-
     title: str
     paragraphs: tuple[tuple[str, Colour], ...]
 
 
 def tip_of(target: Target, sim: Simulation, status: Status) -> Tip | None:
-    """What there is to say about a target; None for one that speaks for itself."""
+    """The tip of a target; None for one that needs none."""
     kind, name = target
     match kind:
         case "technique" | "number" if name in BY_PATH:
@@ -120,7 +121,6 @@ def _about_technique(path: str, sim: Simulation, status: Status) -> Tip:
 
 def draw_tip(tip: Tip, cursor: tuple[float, float], window: tuple[int, int], pen: Pen,
              scale: float) -> tuple[Canvas, tuple[int, int]]:
-    """Render a tip, and place it beside the cursor, inside the window."""
     ruler = Canvas((1, 1), pen, scale, None)
     wide = min(TIP_WIDTH, window[0] / scale - 8)
     title = ruler.wrapped(tip.title, wide - 2 * PAD)
@@ -143,7 +143,6 @@ def beside(cursor: tuple[float, float], size: tuple[int, int], window: tuple[int
 # --- a tour ----------------------------------------------------------------------------------------------------------
 
 def draw_tour(view: TourView, width_px: int, pen: Pen, scale: float) -> Canvas:
-    """Render the panel for a window so wide."""
     wide = min(TOUR_WIDEST, width_px / scale - 2 * PAD)
     ruler = Canvas((1, 1), pen, scale, None)
     texts = [(ruler.wrapped(text, wide - 2 * PAD, SAID), colour) for text, colour in _texts(view)]
@@ -156,7 +155,6 @@ def draw_tour(view: TourView, width_px: int, pen: Pen, scale: float) -> Canvas:
 
 
 def _texts(view: TourView) -> list[tuple[str, Colour]]:
-    """The sentence and then the question, or the question and then its answer."""
     if view.is_answer:
         return [(view.question, DIM), (view.text, TEXT)]
     return [(view.text, TEXT), *([(view.question, WARM)] if view.question else [])]
@@ -208,6 +206,128 @@ def _draw_strip(on: Canvas, strip: MemoryStrip, top: float) -> None:
     on.rect(GROUND, (PAD, top + 11, wide, 12))
     on.rect(EDGE, (PAD, top + 11, wide, 12), width=1)
     for shares, colour, down in ((strip.candidates, GREY, 11.0), (strip.neighbours, GREEN, 17.0)):
-        for place in {int(share * wide) for share in shares}:
-            on.rect(colour, (PAD + place, top + down, 1.5, 6))
+        for offset in {int(share * wide) for share in shares}:
+            on.rect(colour, (PAD + offset, top + down, 1.5, 6))
     on.rect(ORANGE, (PAD + strip.own * wide - 1, top + 9, 2.5, 16))
+
+# --- legends ----------------------------------------------------------------------------------------------------------
+
+LINE = 16.0
+EDGES, KEY_WIDTH, KEY_GAP = 12.0, 18.0, 16.0  # of overlays
+WIDEST = 620.0
+TEXT_LINES = 2  # at most
+COLOUR_EDGES, SWATCH, COLOUR_GAP = 10.0, 10.0, 12.0  # of a colour mode
+RAMP = 150.0  # width of all colours of a ramp
+
+
+class LegendPart(NamedTuple):
+    """A part that is not broken into lines: its width, and a function that draws it from x on around the middle of a line."""
+
+    wide: float
+    draw: Callable[[Canvas, float, float], object]
+
+
+def in_lines(parts: Sequence[LegendPart], room: float, gap: float) -> list[list[LegendPart]]:
+    """As many parts in a line as fit there; one line if there are none."""
+    lines: list[list[LegendPart]] = [[]]
+    for part in parts:
+        if lines[-1] and width_of(lines[-1], gap) + gap + part.wide > room:
+            lines.append([])
+        lines[-1].append(part)
+    return lines
+
+
+def width_of(line: Sequence[LegendPart], gap: float) -> float:
+    return sum(part.wide + gap for part in line) - gap
+
+
+def draw_line(on: Canvas, line: Sequence[LegendPart], x: float, middle: float, gap: float) -> None:
+    for part in line:
+        part.draw(on, x, middle)
+        x += part.wide + gap
+
+
+def _words(text: str, ruler: Canvas, size: float, colour: Colour) -> LegendPart:
+    return LegendPart(ruler.width(text, size), lambda on, x, middle: on.left(text, x, middle, size, colour))
+
+
+# --- overlays --------------------------------------------------------------------------------------------------------
+
+def draw_legend(items: Sequence[LegendItem], room: float, pen: Pen, scale: float) -> Canvas:
+    """A panel of at most `room` units width. Of each overlay the text has a line or two, the colours as many as they take."""
+    ruler, wide = Canvas((1, 1), pen, scale, None), min(room, WIDEST)
+    left = PAD + max(ruler.width(each.name) for each in items) + 12
+    lines = [_lines(each, wide - PAD - left, ruler) for each in items]
+    on = Canvas((wide, EDGES + LINE * sum(map(len, lines))), pen, scale)
+    middle = (EDGES + LINE) / 2
+    for each, its_lines in zip(items, lines, strict=True):
+        on.left(each.name, PAD, middle, NORMAL, ACCENT)
+        for line in its_lines:
+            draw_line(on, line, left, middle, KEY_GAP)
+            middle += LINE
+    return on
+
+
+def _lines(item: LegendItem, room: float, ruler: Canvas) -> list[list[LegendPart]]:
+    text = [[_words(line, ruler, SMALL, DIM)] for line in ruler.wrapped(item.text, room, SMALL, TEXT_LINES)]
+    keys = in_lines([_key(key, ruler) for key in item.keys], room, KEY_GAP) if item.keys else []
+    return text + keys or [[]]
+
+
+def _key(key: Key, ruler: Canvas) -> LegendPart:
+    dashes, width, height = ((0.0, 7.0, 14.0), 4.0, 3.0) if key.dashed else ((0.0,), KEY_WIDTH, 8.0)
+
+    def draw(on: Canvas, x: float, middle: float) -> None:
+        on.rect(EDGE, (x - 1, middle - 5, KEY_WIDTH + 2, 10), radius=2)
+        for dash in dashes:
+            on.rect(key.colour, (x + dash, middle - height / 2, width, height))
+        on.left(key.what, x + KEY_WIDTH + 6, middle, SMALL, DIM)
+
+    return LegendPart(KEY_WIDTH + 6 + ruler.width(key.what, SMALL), draw)
+
+
+# --- a colour mode ---------------------------------------------------------------------------------------------------
+
+def draw_colour_legend(legend: Legend, room: float, pen: Pen, scale: float) -> Canvas:
+    """A panel of at most `room` units width: a title, and each colour with its text, or all of them between two texts."""
+    ruler = Canvas((1, 1), pen, scale, None)
+    lines = in_lines(_parts(legend, room - 2 * PAD, ruler), room - 2 * PAD, COLOUR_GAP)
+    wide = max(width_of(line, COLOUR_GAP) for line in lines)
+    canvas = Canvas((2 * PAD + wide, COLOUR_EDGES + LINE * len(lines)), pen, scale)
+    for number, line in enumerate(lines):
+        draw_line(canvas, line, PAD, COLOUR_EDGES / 2 + LINE * (number + 0.5), COLOUR_GAP)
+    canvas.target((0, 0, *canvas.size), "action", "colours")
+    return canvas
+
+
+def _parts(legend: Legend, room: float, ruler: Canvas) -> list[LegendPart]:
+    title = _words(ruler.fitted(legend.title, room), ruler, NORMAL, TEXT)
+    if legend.is_ramp:
+        return [title, _ramp(legend, room, ruler)]
+    return [title, *(_swatch(colour, ruler.fitted(text, room - SWATCH - 4, SMALL), ruler)
+                     for colour, text in zip(legend.colours, legend.texts, strict=True))]
+
+
+def _ramp(legend: Legend, room: float, ruler: Canvas) -> LegendPart:
+    each = (room - RAMP - COLOUR_GAP) / 2
+    first, last = (ruler.fitted(text, each, SMALL) for text in (legend.texts[0], legend.texts[-1]))
+    before = ruler.width(first, SMALL) + COLOUR_GAP / 2
+    step = RAMP / len(legend.colours)
+
+    def draw(on: Canvas, x: float, middle: float) -> None:
+        on.left(first, x, middle, SMALL, DIM)
+        for number, colour in enumerate(legend.colours):
+            on.rect(colour, (x + before + number * step, middle - SWATCH / 2, step, SWATCH))
+        on.rect(FAINT, (x + before - 1, middle - SWATCH / 2 - 1, RAMP + 2, SWATCH + 2), width=1)
+        on.left(last, x + before + RAMP + COLOUR_GAP / 2, middle, SMALL, DIM)
+
+    return LegendPart(before + RAMP + COLOUR_GAP / 2 + ruler.width(last, SMALL), draw)
+
+
+def _swatch(colour: RGB, text: str, ruler: Canvas) -> LegendPart:
+    def draw(on: Canvas, x: float, middle: float) -> None:
+        on.rect(FAINT, (x - 1, middle - SWATCH / 2 - 1, SWATCH + 2, SWATCH + 2), radius=2)
+        on.rect(colour, (x, middle - SWATCH / 2, SWATCH, SWATCH), radius=2)
+        on.left(text, x + SWATCH + 4, middle, SMALL, DIM)
+
+    return LegendPart(SWATCH + 4 + ruler.width(text, SMALL), draw)

@@ -112,14 +112,12 @@ class Scaled:
         self.pixels = np.zeros(count * side * side + beyond, np.uint32)[:-beyond].reshape(count, side, side)
 
     def ensure(self, numbers: list[int]) -> None:
-        """Make those of the given pictures that do not exist yet."""
         missing = [number for number in numbers if number not in self._made]
         for number, picture in self._pictures(missing, self.pixels.shape[1]):
             self.pixels[number] = packed(picture.round())
         self._made.update(missing)
 
     def surfaces(self, numbers: list[int]) -> list[pygame.Surface]:
-        """The pygame surface of each of the given pictures, which exist."""
         for number in set(numbers) - self._surfaces.keys():
             self._surfaces[number] = _surface(self.pixels[number])
         return list(map(self._surfaces.__getitem__, numbers))
@@ -133,12 +131,12 @@ def _top_of(number: int) -> int:
 @lru_cache(SHADES)
 def _light(shade: int, side: int) -> Floats:
     """How much of the light reaches each pixel of open ground: float32[side, side]."""
-    place = (np.arange(side) + 0.5) / side
-    from_north, from_west = (_fading(place, reach) for _, reach in (NORTH_SHADOW, WEST_SHADOW))
+    position = (np.arange(side) + 0.5) / side
+    from_north, from_west = (_fading(position, reach) for _, reach in (NORTH_SHADOW, WEST_SHADOW))
     north = np.repeat(NORTH_SHADOW[0] * from_north[:, None], side, axis=1)
     west = np.repeat(WEST_SHADOW[0] * from_west[None, :], side, axis=0)
     if shade == CORNER:  # between the shadow on the tile to the west and that on the tile to the north
-        turn = place[None, :] / (place[:, None] + place[None, :])
+        turn = position[None, :] / (position[:, None] + position[None, :])
         darkest = NORTH_SHADOW[0] * (1 - turn) + WEST_SHADOW[0] * turn
         return (1 - darkest * from_north[:, None] * from_west[None, :]).astype(np.float32)
     if shade == NORTH:  # the wall begins here: its shadow too, at the edge
@@ -148,14 +146,13 @@ def _light(shade: int, side: int) -> Floats:
     return ((1 - north * bool(shade & NORTH)) * (1 - west * bool(shade & WEST))).astype(np.float32)
 
 
-def _fading(place: Doubles, reach: float) -> Doubles:
+def _fading(position: Doubles, reach: float) -> Doubles:
     """From 1 at a wall to 0 at the other edge of the tile."""
     end = np.exp(-1 / reach)
-    return (np.exp(-place / reach) - end) / (1 - end)
+    return (np.exp(-position / reach) - end) / (1 - end)
 
 
 def _with_front(top: Picture, front: Picture) -> Picture:
-    """The wall's top with its front below."""
     side = len(top)
     height = round(side * FRONT_PART)
     picture = top.copy()
@@ -170,8 +167,7 @@ def _surface(pixels: Words) -> pygame.Surface:
 
 
 def _resized(picture: Picture, width: int, height: int, top_joins: bool = True) -> Picture:
-    """The picture at another size: its mean where that is tiny, an area filter to shrink it, interpolation to enlarge
-    it.
+    """The picture at another size: its mean if that is tiny, shrunk with an area filter, or enlarged by interpolation.
 
     Its left edge goes on from the right one, and its upper one from the lower one if `top_joins`.
     """

@@ -9,6 +9,7 @@ above and below them, so no two of them write the same line of pixels.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from crowd_demo.compute.simd import LANES
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.cull import CellRange
 from crowd_demo.render.pixels import HALF_ROW, Frame, copy_half_row, copy_row
-from crowd_demo.render.tiles import TileSet
+from crowd_demo.render.tile_pictures import TileSet
 from crowd_demo.sim.terrain.tiles import Terrain
 
 RIM, FACE, FOOT = (92, 98, 114), (58, 62, 76), (26, 28, 36)  # of the world: a slab, whose south face is in view
@@ -32,7 +33,7 @@ OUTSIDE_PIXEL = OUTSIDE[0] << 16 | OUTSIDE[1] << 8 | OUTSIDE[2]
 
 
 class Paving(NamedTuple):
-    """What the kernel draws: the picture of each tile, where columns and rows begin, and what tiles have to meet."""
+    """What the kernel draws: tiles' pictures, the pixels where columns and rows begin, and which tiles are wanted."""
 
     number: Marks  # [H, W]
     pictures: Words  # [numbers, side, side]
@@ -89,7 +90,7 @@ def _copy_small(target: Words, width: int, height: int, source: Words, paving: P
 
 @device
 def _small_tiles(paving: Paving, tiles: CellRange, end: int) -> tuple[int, int]:
-    """The columns of tiles of which sixteen pixels may be copied: none of them at or beyond the column of pixels `end`."""
+    """The columns of tiles of which sixteen pixels may be copied without reaching the column of pixels `end`."""
     first, last = tiles.column0, tiles.column1
     while first < last and paving.xs[first] < 0:
         first += 1
@@ -140,7 +141,7 @@ def pave(worker: int, workers: int, frame: Frame, paving: Paving, tiles: CellRan
 # --- the layer of tiles -------------------------------------------------------------------------------------------------
 
 class Borders:
-    """Where the columns, or the rows, of a map begin and the last one ends, in the world and in pixels. Owns the memory."""
+    """The borders of the columns or of the rows of a map, in the world and in pixels. Owns the memory."""
 
     def __init__(self, count: int, tile: float) -> None:
         self._units = np.arange(count + 1) * tile
@@ -155,7 +156,7 @@ class Borders:
         return self._pixels
 
     def widest(self) -> int:
-        """Pixels of the widest column, as `pixels` has found them last."""
+        """Pixels of the widest column of the last call of `pixels`."""
         return int(np.subtract(self._pixels[1:], self._pixels[:-1], out=self._widths).max())
 
     def meeting(self, low: float, high: float) -> tuple[int, int]:
@@ -176,7 +177,7 @@ class TileLayer:
         self._seen: tuple[Terrain | None, int] = None, -1  # the terrain that was read, and its version then
         self._prepared: tuple[object, ...] = ()  # for what
         self._small: Bytes | None = None
-        self._grid = 0, 0, 0.0  # columns, rows, side of a tile
+        self._columns, self._rows = lru_cache(1)(Borders), lru_cache(1)(Borders)  # of the present map
         self.counters: dict[str, int] = {}
 
     def prepare(self, how: str, terrain: Terrain, camera: Camera, rect: Rect) -> None:
@@ -200,13 +201,12 @@ class TileLayer:
         slack = EDGE_PX / camera.zoom
         rect = Rect(rect.left - slack, rect.top - slack, rect.right + slack, rect.bottom + slack)
         left, top, _, _ = camera.view_rect()
-        if self._grid != (columns, rows, tile):
-            self._grid, self._across, self._down = (columns, rows, tile), Borders(columns, tile), Borders(rows, tile)
-        xs, ys = self._across.pixels(left, camera.zoom), self._down.pixels(top, camera.zoom)
-        side = max(self._across.widest(), self._down.widest(), 1)
+        across, down = self._columns(columns, tile), self._rows(rows, tile)
+        xs, ys = across.pixels(left, camera.zoom), down.pixels(top, camera.zoom)
+        side = max(across.widest(), down.widest(), 1)
         everywhere = CellRange(0, rows, 0, columns)
-        self._drawn = everywhere if how == "off" else CellRange(*self._down.meeting(rect.top, rect.bottom),
-                                                                *self._across.meeting(rect.left, rect.right))
+        self._drawn = everywhere if how == "off" else CellRange(*down.meeting(rect.top, rect.bottom),
+                                                                *across.meeting(rect.left, rect.right))
         self._pictures = self._set.at(side)
         self._pictures.ensure(self._needed(side))
         self._paving = Paving(self._numbers, self._pictures.pixels, xs, ys, how == "agents", rect, tile)
@@ -266,7 +266,7 @@ class TileLayer:
         return CellRange(top, bottom, left, right) if left < right and top < bottom else CellRange(0, 0, 0, 0)
 
     def _read(self, terrain: Terrain) -> None:
-        """Number the tiles if they have changed; then nothing is prepared any more."""
+        """Number the tiles again if they have changed, and forget what was prepared for them."""
         if terrain is self._seen[0] and terrain.version == self._seen[1]:
             return
         self._seen, self._prepared, self._small = (terrain, terrain.version), (), None

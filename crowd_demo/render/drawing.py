@@ -1,30 +1,35 @@
-"""What kernels ask about an agent: where it is drawn, and which number it has; and the slices of the screen.
+"""What all that draws agents shares: the input of a frame, where an agent is drawn, and which number it has.
 
 The drawn position is `position + velocity * ahead`, with `ahead` in seconds since the last step; its pixel is the floor
 of `(drawn - corner) * zoom`. Kernels and NumPy both calculate in float32, so all ways of drawing agree to the pixel:
 culling, depth, poses and light.
 
-A number below 256 is that of an agent's look, or of its colour in a mode; sixteen are found at a time. A mode is a
-record that holds the columns it reads; its type chooses the formula. After a sort most slots of a list follow each
+A number below 256 is that of an agent's appearance, or of its colour in a mode; sixteen are found at a time. A mode is
+a record that holds the columns it reads; its type chooses the formula. After a sort most slots of a list follow each
 other, so their columns are read as they lie in memory; others are gathered. O(listed).
 
-A slice is a band of rows of pixels. A worker draws what touches its slices, in the order of the list, so the picture
-does not depend on the number of workers.
+The screen is cut into slices, which are bands of rows of pixels. A worker draws what touches its slices, in the order
+of the list, so the picture does not depend on the number of workers.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Mask, Register
+from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Mask, Register, Words, with_room
 from crowd_demo.compute.dispatch import generic
 from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.compute.simd import LANES, count_set, floor, lane_numbers, remainder32, scramble, select, splat
 from crowd_demo.compute.simd_memory import load, store_bytes, take
+from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.render.camera import Camera, Rect, View
 from crowd_demo.sim.store.columns import Columns
+from crowd_demo.sim.store.handles import Handles
 
+C = TypeVar("C")
+MARGIN_PX = 1.0  # a figure has whole pixels, and its position is rounded
 ROUNDING = 2.0**-20  # of the world's side: more than the rounding error of a position in float32
 SLICES_PER_WORKER = 4  # so that the workers also share a crowd that stands in one part of the screen
 Mode = Any  # what the columns are read from: the type of the record decides how agents are numbered
@@ -49,8 +54,23 @@ class Bounds(NamedTuple):
     bottom: np.float32
 
 
+class FrameInput(NamedTuple):
+    """The input of all stages that draw a frame."""
+
+    workers: int
+    options: Optimizations  # the techniques as they are now
+    columns: Columns  # of the agents, by slot
+    agents: Moving
+    ahead: np.float32  # seconds from the last step to this frame
+    time_s: np.float64  # of this frame
+    camera: Camera
+    view: View
+    rect: Rect  # of the world: culling keeps what is in it
+    bounds: Bounds  # of drawn positions: `rect`, and the margin of the figures around it
+    handles: Handles  # of the crowd, for figures that remember how they drew somebody
+
+
 def moving(columns: Columns) -> Moving:
-    """Those columns of any behaviour."""
     return Moving(columns.id, columns.x, columns.y, columns.vx, columns.vy)
 
 
@@ -79,9 +99,9 @@ def hash_id(number: Int) -> Int:
 
 
 @device
-def look_of_id(number: Int, looks: int) -> Int:
-    """`hash_id(number) % looks`, for one id or for sixteen, of at most 256 looks."""
-    return remainder32(scramble(number), looks)
+def appearance_of_id(number: Int, appearances: int) -> Int:
+    """`hash_id(number) % appearances`, for one id or for sixteen, of at most 256 appearances."""
+    return remainder32(scramble(number), appearances)
 
 
 @device
@@ -106,7 +126,7 @@ def number_of(mode: Mode, slots: Int, register: Register) -> Register:
 
 @device
 def sixteen(slots: Ints, at: int) -> Register:
-    """Sixteen entries of the list from there on; after its end the last one is repeated."""
+    """Sixteen entries of the list from `at` on; after its end the last one is repeated."""
     last = slots.shape[0] - 1
     if at + LANES - 1 <= last:
         return load(slots, at)
@@ -116,7 +136,6 @@ def sixteen(slots: Ints, at: int) -> Register:
 
 @device
 def is_run(register: Register, first: Int) -> bool:
-    """Do the slots follow each other?"""
     return count_set(register == lane_numbers() + first) == LANES
 
 
@@ -143,3 +162,27 @@ def number_agents(worker: int, workers: int, slots: Ints, mode: Mode, number: By
 def numbering(workers: int, slots: Ints, mode: Mode, number: Bytes) -> Launch:
     """The kernel after which `number[k]` is the number of the agent in `slots[k]`."""
     return launch(number_agents, workers, slots, mode, number)
+
+
+class Shades(NamedTuple):
+    """The colours of agents: entry k of a list of slots has the colour `palette[number[k]]`."""
+
+    number: Bytes
+    palette: Words  # 0xRRGGBB
+
+
+NO_SHADES = Shades(np.zeros(0, np.uint8), np.zeros(1, np.uint32))
+
+
+class ReusedColumns(Generic[C]):
+    """Memory for a record of arrays, int32 unless `types` says otherwise. It grows with room to spare."""
+
+    def __init__(self, record: Any, **types: type[np.generic]) -> None:
+        self._record, self._types = record, [types.get(name, np.int32) for name in record._fields]
+        self._columns = [np.empty(0, kind) for kind in self._types]
+
+    def first(self, count: int) -> C:
+        """The first `count` entries of each array; the next caller overwrites them."""
+        if count > len(self._columns[0]):
+            self._columns = [np.empty(with_room(count), kind) for kind in self._types]
+        return self._record(*(column[:count] for column in self._columns))

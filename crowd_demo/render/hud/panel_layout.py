@@ -1,5 +1,4 @@
-"""Where things lie: the sections of a panel, the panels in the window, and what all of them leave free of the
-picture.
+"""The layout of the HUD: sections of panels, panels in the window, and what all of them leave free.
 
 A panel is a column of sections. Those that a small window has no room for are folded to a line, the least important
 first. A click on the mark at a section's left folds it or unfolds it; the user's wishes come before ranks. The
@@ -41,10 +40,9 @@ class PanelSection(NamedTuple):
 
 
 def folded_sections(sections: Sequence[PanelSection], room: float, folded: Set[str], opened: Sequence[str]) -> set[str]:
-    """Names of the sections to fold: those the user has folded, and as many as do not fit, but first those not
-    `opened`.
+    """Names of the sections to fold: those the user has folded, and those that do not fit, `opened` ones last.
 
-    What a larger one that is folded later leaves room for stays unfolded.
+    A section stays unfolded if folding a larger one later leaves room for it.
     """
     wanted = [section for section in sections if section.name not in folded or section.rank == ALWAYS]
     used = FOLDED * (len(sections) - len(wanted)) + sum(section.height for section in wanted)
@@ -111,7 +109,7 @@ class PlacedCanvas(NamedTuple):
 
 
 def between(rects: Sequence[pygame.Rect], width: int, margin: int) -> tuple[int, int]:
-    """The columns of pixels that rectangles at both sides of a window so wide leave free."""
+    """The columns of pixels between the rectangles at both sides of a window of that width."""
     middle = width // 2
     return (max((rect.right for rect in rects if rect.right <= middle), default=0) + margin,
             min((rect.left for rect in rects if rect.left >= middle), default=width) - margin)
@@ -123,12 +121,10 @@ def common_px(rect: pygame.Rect, others: Iterable[pygame.Rect]) -> int:
 
 
 def margin_of(size: tuple[int, int], scale: float) -> int:
-    """Pixels around the panels."""
     return min(round(OUTER * scale), size[0] // 50)
 
 
 def has_both(size: tuple[int, int], scale: float) -> bool:
-    """Is there room for the right panel too?"""
     return size[0] >= round(LEFT_WIDTH * scale) + round(RIGHT_WIDTH * scale) + 3 * margin_of(size, scale)
 
 
