@@ -83,7 +83,7 @@ class Loop:
                 switcher.close()
 
     def _run(self) -> None:
-        while self.program.running and self.frames_left and not self.opened and not (self.options.headless and self._played):
+        while self.program.running and self.frames_left and not self.opened and not self._is_played:
             self.frame()
             if self.program.running and not self.options.headless:
                 self.end_window_frame()
@@ -94,8 +94,10 @@ class Loop:
         return self.frames - self._frame
 
     @property
-    def _played(self) -> bool:
-        """Is this a replay or a tour, and over?"""
+    def _is_played(self) -> bool:
+        """Is this a replay or a tour without a window, and over?"""
+        if not self.options.headless:
+            return False
         player = self.program.crowd.player
         return player.done if player else self.options.tour is not None and self.program.guide.tour is None
 
@@ -154,7 +156,8 @@ class Loop:
 
     def _read_events(self, elapsed_s: float) -> None:
         self.events.read(elapsed_s)
-        self.program.seeing.glide(elapsed_s)
+        if self.program.seeing.zoom_left != 1:
+            self.program.seeing.glide(elapsed_s)
         self._open_asked()
         self.program.guide.look(self.program)
         if self.options.headless and self.options.tour:

@@ -123,11 +123,15 @@ class Session:
         if self.options.tour:
             program.guide.begin(self.options.tour, program, opened=True)
         self.loop = Loop(self.config, self.options, program, self.worker)
-        if self.options.is_only_looked_at and not self.options.tour:
+        if self.options.is_interactive and not self.options.tour:
             welcome(program.notices, program.menus.keys)
         program.techniques.follow(loaded.follow)
         if self.options.record:
-            self._start_recording(program, self.options.record)
+            try:
+                program.files.start_recording(self.options.record)
+            except OSError as error:
+                print(f"crowd-demo: --record: cannot write {self.options.record}: {error.strerror or error}", file=sys.stderr)
+                self.record_failed = True
         return {"import": loaded.import_s, "compile": loaded.compile_s}
 
     def _play(self, loop: Loop, startup_s: dict[str, float]) -> int:
@@ -144,13 +148,6 @@ class Session:
             return self._left("in the middle of a step", FAILED)
         code = self._write_files(loop, startup_s)
         return self._say_how_it_ended(loop.program) or code
-
-    def _start_recording(self, program: Program, path: Path) -> None:
-        try:
-            program.files.start_recording(path)
-        except OSError as error:
-            print(f"crowd-demo: --record: cannot write {path}: {error.strerror or error}", file=sys.stderr)
-            self.record_failed = True
 
     def _say_how_it_ended(self, program: Program) -> int:
         """Say how a replay went, and whether the recording was written; return an exit code."""
@@ -216,7 +213,7 @@ class Session:
 
     def _loaded(self, progress: Progress) -> Loaded:
         """Load, and put the crowd into the state in which the run begins."""
-        loaded = load(self.config, self.options.render, progress, self.options.is_only_looked_at)
+        loaded = load(self.config, self.options.render, progress, self.options.is_interactive)
         if self.options.load:
             self.options.load.restore(loaded.sim)
         if self.options.replay:

@@ -36,7 +36,7 @@ class RunOptions:
     tour: str | None = None
 
     @property
-    def is_only_looked_at(self) -> bool:
-        """Does nothing but a person look at the first frames? Whatever is measured, kept or compared has all kernels."""
+    def is_interactive(self) -> bool:
+        """True for a plain interactive run; whatever is measured, kept or compared needs all kernels at once."""
         asked = self.frames or self.screenshot or self.report or self.record or self.load or self.replay or self.trace
         return not (self.headless or asked)

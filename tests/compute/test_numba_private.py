@@ -49,7 +49,7 @@ def add(worker, workers, numbers, sums):
 sums = np.zeros(3, np.int64)
 one = call(add, 3, np.arange(6).reshape(3, 2), sums)
 kept = jit.is_on_disk(one)
-jit.compile_calls([one])
+jit.compile_launches([one])
 one.run()
 print(sums.tolist(), jit.compiler.__name__.split("_")[-1], kept, jit.is_on_disk(one), one.compiled.stats.cache_hits.total())
 """

@@ -224,10 +224,10 @@ def test_squares_are_products_in_float32(setting: str, square: str) -> None:
 
 # --- The state and its hash ------------------------------------------------------------------------------------------
 
-FLOCK = "id, x, y, vx, vy, push_x, push_y, look_at"
+FLOCK = "id, x, y, vx, vy, avoidance_x, avoidance_y, next_update"
 CRATES = FLOCK + ", half"
 HUNT = FLOCK + ", kind"
-CROWD = FLOCK + ", speed, goal, goal_x, goal_y, heading_x, heading_y, sees, state, timer"
+CROWD = FLOCK + ", speed, goal, goal_x, goal_y, heading_x, heading_y, goal_visible, state, timer"
 WHOLE = {"id", "next_update", "goal", "goal_visible", "state", "kind"}
 
 

@@ -1,13 +1,13 @@
 """What a key is called, on whatever layout.
 
-Digits and W A S D are places: they are called as on a US keyboard. All other names are characters, or what is printed on the
-key ("page up"). A key may have several names; of those that are bound the first counts:
+Digits and W A S D are positions: they are called as on a US keyboard. All other names are characters, or what is printed on
+the key ("page up"). A key may have several names; of those that are bound the first counts:
 
 1. the sign that Shift or AltGr makes it type: on a German keyboard Shift+7 is `/`, and AltGr+8 is `[`;
-2. its place, if that is a digit's or one of W A S D: on a French keyboard Z pans up, and the key with 6 and - is technique 6;
-3. the character that it types, unless that names another place;
-4. if it does, the character that the key at that place types: the two change places, as A and Q on a French keyboard;
-5. if it types no Latin letter, the one at its place on a US keyboard: Russian is used like US;
+2. its position, if that is a digit's or one of W A S D: on a French keyboard Z pans up, and the key of 6 and - is technique 6;
+3. the character that it types, unless that names another position;
+4. if it does, the character that the key at that position types: the two are exchanged, as A and Q on a French keyboard;
+5. if it types no Latin letter, the one at its position on a US keyboard: Russian is used like US;
 6. what a key of the keypad is called elsewhere on the keyboard.
 """
 
@@ -21,7 +21,7 @@ import pygame
 
 from crowd_demo.config.keys import ACTIONS, CHORD, Keys, bindings, keys_of
 
-PLACES = frozenset("0123456789wasd")
+POSITIONS = frozenset("0123456789wasd")
 US = dict(enumerate(string.ascii_lowercase + "1234567890", start=pygame.KSCAN_A))  # scancode -> its letter or digit
 SCANCODES = {character: scancode for scancode, character in US.items()}
 TYPING = (*range(pygame.KSCAN_A, pygame.KSCAN_SLASH + 1), pygame.KSCAN_NONUSBACKSLASH)  # scancodes of keys that type
@@ -48,13 +48,11 @@ class Keyboard:
         modifiers, plain, typed = getattr(event, "mod", 0), _plain(event), getattr(event, "unicode", "")
         chord = CHORD if modifiers & pygame.KMOD_CTRL else ""
         shift = bool(modifiers & pygame.KMOD_SHIFT)
-        if modifiers & ALTGR and _is_sign(typed) and typed != plain:  # Windows tells of Ctrl, too
+        if modifiers & ALTGR and _is_sign(typed) and typed != plain:  # Windows reports Ctrl, too
             yield typed, False
         elif not modifiers & OTHER_MODIFIERS:
-            if shift and _is_sign(typed):
+            if (shift or chord) and _is_sign(typed):  # comes first: on some keyboards the keys of digits type signs
                 yield chord + typed, False
-            if chord and not shift and _is_sign(typed):  # comes first: on some keyboards the keys of digits type signs
-                yield chord + typed, shift
             for name in self._plain_names(getattr(event, "scancode", 0), plain):
                 yield chord + name, shift
             if _is_sign(typed):
@@ -68,7 +66,7 @@ class Keyboard:
         return "", False
 
     def dialog_name(self, event: pygame.Event) -> str:
-        """What a dialog is told: letters are characters, digits places, the keypad's keys like others; of Shift, nothing."""
+        """The name for a dialog: letters are characters, digits positions, keypad keys like others; Shift is left out."""
         name = next((name for name, _ in self.names(event) if name not in MODIFIERS), "")
         if name.isalpha():
             name = _plain(event)
@@ -87,20 +85,20 @@ class Keyboard:
 
     def _plain_names(self, scancode: int, plain: str) -> Iterator[str]:
         """What the key there is called without modifiers, if it types `plain` then."""
-        place = US.get(scancode, "") if scancode else plain
-        if place in PLACES:
-            yield place
-        yield self._displaced_by(plain) if plain in PLACES else plain
-        if place.isalpha() and not plain.isascii():
-            yield place
+        position = US.get(scancode, "") if scancode else plain
+        if position in POSITIONS:
+            yield position
+        yield self._displaced_by(plain) if plain in POSITIONS else plain
+        if position.isalpha() and not plain.isascii():
+            yield position
         if plain in KEYPAD:
             yield KEYPAD[plain]
 
     def _displaced_by(self, name: str) -> str:
-        """What the key at that place types; if that names a place again, what the key there types, and so on."""
-        for _ in PLACES:
+        """What the key at that position types; if that names a position again, what the key there types, and so on."""
+        for _ in POSITIONS:
             name = self.types.get(SCANCODES[name], name)
-            if name not in PLACES:
+            if name not in POSITIONS:
                 break
         return name
 
@@ -124,7 +122,7 @@ def _shown(names: Sequence[str], labels: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def present_layout() -> dict[int, str]:
-    """What each key types without modifiers. SDL tells it only by the keys whose state it is asked for."""
+    """What each key types without modifiers. SDL gives it only by the keys whose state it is asked for."""
     scancode_of = pygame.key.ScancodeWrapper(cast("Iterator[bool]", range(SCANCODE_COUNT)))
     found = {int(scancode_of[code]): chr(code) for code in range(ord("!"), LAST_CHARACTER)}
     return {scancode: found[scancode] for scancode in TYPING if scancode in found}

@@ -28,7 +28,7 @@ class CameraControls:
     def __init__(self, config: Config, camera: Camera, crowd: Crowd, notices: Notices) -> None:
         self.smooth = False
         self._configured, self._camera, self._crowd, self._notices = config.scene.colours, camera, crowd, notices
-        self._left = 1.0  # the factor by which to zoom still
+        self.zoom_left = 1.0  # the factor by which to zoom still
         self._at = 0.0, 0.0  # the pixel that stays where it is
         self._bookmarks: dict[int, tuple[float, float, float]] = {}
 
@@ -43,12 +43,12 @@ class CameraControls:
     # --- zoom --------------------------------------------------------------------------------------------------------
 
     def fit(self) -> None:
-        self._left = 1.0
+        self.zoom_left = 1.0
         self._camera.fit()
 
     def zoom(self, x: float, y: float, factor: float) -> None:
         """Zoom by `factor`; the world point under pixel (x, y) stays there."""
-        self._left, self._at = self._left * factor, (x, y)
+        self.zoom_left, self._at = self.zoom_left * factor, (x, y)
         if not self.smooth:
             self.glide(math.inf)
 
@@ -58,18 +58,16 @@ class CameraControls:
 
     def glide(self, elapsed_s: float) -> None:
         """Make the part of the zoom for that time."""
-        if self._left == 1.0:
-            return
         part = 1 - math.exp(-elapsed_s / GLIDE_S)
-        factor = self._left ** part if abs(math.log(self._left)) * (1 - part) > DONE else self._left
+        factor = self.zoom_left ** part if abs(math.log(self.zoom_left)) * (1 - part) > DONE else self.zoom_left
         before = self._camera.zoom
         self._camera.zoom_at(*self._at, factor)
         ended = self._camera.zoom == before  # it cannot zoom any farther
-        self._left = 1.0 if ended else self._left / factor
+        self.zoom_left = 1.0 if ended else self.zoom_left / factor
 
     def look_at(self, x: float, y: float) -> None:
         """Show a point of the world in the middle."""
-        self._left = 1.0
+        self.zoom_left = 1.0
         self._camera.look_at(x, y)
 
     # --- bookmarks ---------------------------------------------------------------------------------------------------
@@ -82,7 +80,7 @@ class CameraControls:
     def go_to(self, number: int) -> None:
         """Show the view of a bookmark."""
         if number in self._bookmarks:
-            self._left = 1.0
+            self.zoom_left = 1.0
             self._camera.look_at(*self._bookmarks[number])
         else:
             self._notices.add(f"there is no bookmark {number} yet: Ctrl Shift {number} keeps this view", "bookmark")

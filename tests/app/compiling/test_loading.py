@@ -46,12 +46,12 @@ assert overloads() == loaded, sorted(overloads() - loaded)
 
 SWITCHES = """
 from crowd_demo.app.compiling.compile_process import all_choices
-from crowd_demo.compute.jit import compile_calls
+from crowd_demo.compute.jit import compile_launches
 from crowd_demo.app.compiling.ahead import Ahead
 
 ahead = Ahead(driven.config)
 for options in all_choices(driven.config.optimizations):
-    compile_calls(ahead.missing(options))
+    compile_launches(ahead.missing(options))
 loaded = overloads()
 for options in all_choices(driven.config.optimizations):
     driven.program.sim.optimizations = options

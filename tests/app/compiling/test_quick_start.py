@@ -150,7 +150,7 @@ def test_what_follows_waits_while_the_crowd_is_in_the_past(driven: Driven) -> No
     {"headless": True}, {"frames": 10}, {"report": Path("r.json")}, {"screenshot": Path("s.png")}, {"record": Path("r.rec")},
     {"trace": Path("t.json")}, {"load": object()}, {"replay": object()}], ids=lambda options: next(iter(options)))
 def test_what_is_measured_kept_or_compared_has_all_kernels(options: dict[str, Any]) -> None:
-    assert RunOptions(tour="talk").is_only_looked_at and not RunOptions(**options).is_only_looked_at
+    assert RunOptions(tour="talk").is_interactive and not RunOptions(**options).is_interactive
 
 
 def test_overlays_wait_until_what_they_draw_with_is_compiled(driven: Driven) -> None:

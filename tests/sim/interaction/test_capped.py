@@ -22,15 +22,16 @@ def capped(behaviour: str, cap: str, agents: int, **more: Any) -> Any:
     return simulation(agents=agents, behaviour=behaviour, optimizations__neighbour_limit=cap, **ROOM, **more)
 
 
-def limits(sim: Any) -> tuple[Any, Any]:
+def distances(sim: Any) -> tuple[Any, Any]:
     return np.float32(sim.behaviour.needs.radius), np.float32(sim.behaviour.needs.contact)
 
 
 def kept_by(sim: Any, columns: Any) -> list[list[int]]:
     limits, agents = sim.interaction.limits(sim.world), range(len(columns.x))
     if limits.nearest:
-        return [reference.nearest_kept(columns, i, limits.neighbours, *limits(sim)) for i in agents]
-    return [reference.first_kept(columns, sim.world.grid, i, limits.scanned, limits.neighbours, *limits(sim)) for i in agents]
+        return [reference.nearest_kept(columns, i, limits.neighbours, *distances(sim)) for i in agents]
+    return [reference.first_kept(columns, sim.world.grid, i, limits.scanned, limits.neighbours, *distances(sim))
+            for i in agents]
 
 
 @pytest.mark.parametrize("behaviour, avoidance", [("flock", "push"), ("crowd", "push"), ("crowd", "anticipate"),
@@ -57,7 +58,7 @@ def test_an_agent_meets_whom_the_cap_leaves_it(behaviour: str, avoidance: str, c
     kept = kept_by(sim, before)
     for i in range(n):
         assert (got[0, i], got[1, i]) == reference.push_of(before, i, kept[i], rules, behaviour)
-        all_of_them = reference.nearest_kept(before, i, n, *limits(sim))
+        all_of_them = reference.nearest_kept(before, i, n, *distances(sim))
         assert (every[0, i], every[1, i]) == reference.push_of(before, i, all_of_them, rules, behaviour)
 
 
@@ -105,7 +106,7 @@ def test_bias_is_the_mean_direction_to_the_kept_and_to_all(cap: str) -> None:
     sim = capped("flock", cap, 150, flock__limit_kept=3)
     got = bias(sim)
     columns = sim.agents.by_id()
-    every = [reference.nearest_kept(columns, i, 150, *limits(sim)) for i in range(150)]
+    every = [reference.nearest_kept(columns, i, 150, *distances(sim)) for i in range(150)]
     kept = every if cap == "none" else kept_by(sim, columns)
     some = [i for i in range(150) if every[i]]
     assert got.agents == len(some) > 0
