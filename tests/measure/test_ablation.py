@@ -51,7 +51,7 @@ def test_what_buys_most_comes_first_and_what_costs_is_last() -> None:
         "neighbours: sorted", "none", "2.00", "36.0", "18.0x", "4.00", "72.0", "18.0x", "17.1-18.9", "same")
     assert [row[:2] for row in table.rows[1:4]] == [
         ("SIMD lanes: on", "off"), ("culling: grid", "off"), ("reorder: every", "off")]
-    assert table.rows[3][6:9] == ("4.00", "nothing", "0.95-1.05")
+    assert table.rows[3][6:9] == ("4.00", "no difference", "0.95-1.05")
     assert table.rows[4] == ("threads: auto", "1", "2.00", "1.60", "0.80x", "4.00", "3.20", "0.80x", "0.76-0.84", "DIFFERS")
     assert found.noise() == "noise: a second copy of the present crowd took 0.99-1.01 times as long"
     assert ablation().noise() == "too few frames for an interval"
@@ -109,7 +109,7 @@ def test_what_is_off_or_has_no_work_or_would_take_minutes_is_left_out(monkeypatc
     found = ablation(("neighbour_limit", "leaf_size", "neighbours", "simd"))
     list(found.run())
     assert found.left_out == {"neighbour_limit": "off already", "leaf_size": "no work here", "neighbours": "too slow"}
-    assert found.notes()[1] == "too slow: neighbours\noff already: cap\nno work here: leaf size"
+    assert found.notes()[1] == "too slow: neighbours\noff already: neighbour limit\nno work here: leaf size"
     assert [row.technique.path for row in found.rows] == ["simd"]
 
 

@@ -50,7 +50,7 @@ def test_exact_techniques_give_the_same_crowd(kind: dict[str, Any]) -> None:
 def test_an_approximate_technique_is_called_so_and_a_wrong_crowd_too(monkeypatch: pytest.MonkeyPatch) -> None:
     crowds = crowds_of(simulation(**{**CROWD, **SMALL}))
     assert against(crowds, stagger__avoidance=1).crowd == "approximate"
-    assert against(crowds, avoidance="push").crowd == against(crowds, contact=0, stagger__avoidance=1).crowd == "model"
+    assert against(crowds, avoidance="push").crowd == against(crowds, overlap_passes=0, stagger__avoidance=1).crowd == "model"
     monkeypatch.setattr("crowd_demo.measure.three_crowds.kind_of", lambda *_: EXACT)
     assert against(crowds, stagger__avoidance=1).crowd == "DIFFERS"
 
