@@ -36,9 +36,8 @@ from crowd_demo.compute.jit import compile_launches, make_compiler_ready
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import with_values
 from crowd_demo.measure.comparison import collect, interleave
-from crowd_demo.registry.colours import COLOURS
+from crowd_demo.registry.built_in import COLOURS, OVERLAYS
 from crowd_demo.registry.entries import Technique, Value
-from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.registry.techniques import BY_PATH
 
 STEADY_FRAMES, STEADY_S = 150, 2.0  # until lists have grown, and each meter was read

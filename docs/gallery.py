@@ -23,8 +23,8 @@ from crowd_demo.app.process.worker import Worker
 from crowd_demo.app.program import Program
 from crowd_demo.app.screen.window import close_window, open_window
 from crowd_demo.config.loader import load_config
-from crowd_demo.registry.colours import BUILT_IN as COLOUR_MODES
-from crowd_demo.registry.overlays import BUILT_IN as OVERLAYS
+from crowd_demo.registry.built_in import OWN_COLOURS as COLOUR_MODES
+from crowd_demo.registry.built_in import OWN_OVERLAYS as OVERLAYS
 
 FOLDER = Path(__file__).resolve().parent / "pictures/window"
 SIZE = 1280, 720

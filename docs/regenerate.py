@@ -25,7 +25,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -33,9 +33,12 @@ from pydantic import BaseModel
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import about, list_configs, list_tours
 from crowd_demo.config.tour import NUMBERS, Tour
-from crowd_demo.registry import colours, measures, overlays, readouts, stages
+from crowd_demo.registry.built_in import MEASURES, OWN_COLOURS, OWN_OVERLAYS
+from crowd_demo.registry.entries import GROUPS
 from crowd_demo.registry.plugins import installed
-from crowd_demo.registry.techniques import table
+from crowd_demo.registry.readouts import READOUTS
+from crowd_demo.registry.stages import STAGES
+from crowd_demo.registry.techniques import TECHNIQUES, exactness, yaml_word
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA, README, TUTORIAL = ROOT / "configs/schema.json", ROOT / "README.md", ROOT / "docs/tutorial.md"
@@ -90,18 +93,18 @@ def main() -> int:
 def derived() -> dict[Path, str]:
     """The files that are derived, or hold something that is, as they should be."""
     readme = README.read_text("utf-8")
-    readme = between(readme, "techniques", table())
+    readme = between(readme, "techniques", technique_table())
     readme = between(readme, "configurations", listed(list_configs()))
     readme = between(readme, "tours", listed(list_tours()))
     numbers = between(TOURS.read_text("utf-8"), "numbers", listed_numbers())
-    gallery = between(GALLERY.read_text("utf-8"), "overlay pictures", overlays.pictures())
-    glossary = between(GLOSSARY.read_text("utf-8"), "stages", stages.table())
-    glossary = between(glossary, "readouts", readouts.table())
+    gallery = between(GALLERY.read_text("utf-8"), "overlay pictures", overlay_pictures())
+    glossary = between(GLOSSARY.read_text("utf-8"), "stages", stage_table())
+    glossary = between(glossary, "readouts", readout_table())
     return {SCHEMA: schema(Config), TOUR_SCHEMA: schema(Tour), README: readme, TOURS: numbers,
             TUTORIAL: with_code(TUTORIAL.read_text("utf-8")), GLOSSARY: glossary,
-            WINDOW: between(WINDOW.read_text("utf-8"), "overlays", overlays.table()),
-            GALLERY: between(gallery, "colour pictures", colours.pictures()),
-            ENSEMBLE: between(ENSEMBLE.read_text("utf-8"), "measures", measures.table())}
+            WINDOW: between(WINDOW.read_text("utf-8"), "overlays", overlay_table()),
+            GALLERY: between(gallery, "colour pictures", colour_pictures()),
+            ENSEMBLE: between(ENSEMBLE.read_text("utf-8"), "measures", measure_table())}
 
 
 def schema(model: type[BaseModel]) -> str:
@@ -111,6 +114,59 @@ def schema(model: type[BaseModel]) -> str:
 def listed(files: Mapping[str, Path]) -> str:
     """Shipped files, each with its first comment."""
     return "\n".join(f"- `{name}`: {about(path)}" for name, path in files.items())
+
+
+# --- tables and captions that follow from the registry ---------------------------------------------------------------
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head), *(f"| {' | '.join(row)} |" for row in rows)]
+    return "\n".join(lines)
+
+
+def technique_table() -> str:
+    """Of the README: a table for each group that has any."""
+    return "\n\n".join(f"**{group.capitalize()}**: {about}.\n\n{_techniques_of(group)}" for group, about in GROUPS.items()
+                       if any(technique.group == group for technique in TECHNIQUES))
+
+
+def _techniques_of(group: str) -> str:
+    rows = []
+    for technique in TECHNIQUES:
+        if technique.group == group:
+            choices = ", ".join(f"**{yaml_word(choice)}**" if choice == technique.default else yaml_word(choice)
+                                for choice in technique.choices)
+            rows.append((f"`{technique.key}`" if technique.key else "", f"{technique.label}: {technique.why}",
+                         f"`{technique.path}`", choices, exactness(technique)))
+    return table(("key", "technique", "YAML, under `optimizations`", "choices (**default**)", "crowd"), rows)
+
+
+def stage_table() -> str:
+    return table(("part", "stage", "what it does"), ((stage.part, stage.name, stage.about) for stage in STAGES.values()))
+
+
+def readout_table() -> str:
+    return table(("number", "what it is", "what to make of it"),
+                 ((label, readout.what, readout.good) for label, readout in READOUTS.items()))
+
+
+def overlay_table() -> str:
+    return table(("overlay", "action", "it shows"), ((entry.label, f"`{entry.name}`", entry.why) for entry in OWN_OVERLAYS))
+
+
+def overlay_pictures() -> str:
+    return "\n\n".join(f"**{entry.label}**: {entry.why}\n\n![{entry.why}](pictures/window/overlay-{entry.label}.jpg)"
+                       for entry in OWN_OVERLAYS)
+
+
+def colour_pictures() -> str:
+    return "\n\n".join(f"**{entry.name}**: {entry.why}\n\n![{entry.why}](pictures/window/colours-{entry.name}.jpg)"
+                       for entry in OWN_COLOURS)
+
+
+def measure_table() -> str:
+    return table(("measure", "what it is", "unit", "of a run", "behaviour"), (
+        (f"`{entry.name}`", entry.why, entry.unit.replace("^2", "²"), entry.fold, ", ".join(entry.behaviours) or "all")
+        for entry in MEASURES.values()))
 
 
 def listed_numbers() -> str:

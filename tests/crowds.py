@@ -13,7 +13,7 @@ import numpy as np
 
 from crowd_demo.compute.jit import run
 from crowd_demo.config.loader import load_config
-from crowd_demo.registry.behaviours import BEHAVIOURS
+from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.sim.simulation import Simulation
 
 F = np.float32

@@ -15,7 +15,7 @@ from typing import Any
 
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.resources import list_configs
-from crowd_demo.registry.behaviours import BUILT_IN as BEHAVIOURS
+from crowd_demo.registry.built_in import OWN_BEHAVIOURS as BEHAVIOURS
 from crowd_demo.registry.techniques import BUILT_IN as TECHNIQUES
 from crowd_demo.sim.simulation import Simulation
 

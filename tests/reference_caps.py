@@ -9,7 +9,7 @@ import numpy as np
 import reference
 import reference_flock
 
-from crowd_demo.sim.behaviours.anticipate import AnticipateRules
+from crowd_demo.sim.behaviours.avoidance import AnticipateRules
 
 
 def perceived(columns: Any, i: int, j: int, radius: Any, gap: Any) -> Any:

@@ -15,7 +15,7 @@ from crowd_demo.config.keys import Keys
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.config.section import Section
-from crowd_demo.registry import behaviours, colours, measures, overlays, techniques
+from crowd_demo.registry import built_in, techniques
 from crowd_demo.registry.entries import Plugin, StageEntry
 from crowd_demo.registry.plugins import Installed, check
 from crowd_demo.sim.behaviours.steering import Glide
@@ -107,15 +107,13 @@ def test_a_scenario_is_one_file_that_is_found(environment: dict[str, str]) -> No
     assert ["toytown", "A hundred birds of a toy package."] in [line.split(maxsplit=1) for line in listed]
 
 
-def test_schema_keys_and_table_know_a_technique(environment: dict[str, str]) -> None:
+def test_schema_and_keys_know_a_technique(environment: dict[str, str]) -> None:
     schema = json.loads(crowd_demo(environment, "--print-schema").stdout)
     assert schema["$defs"]["Optimizations"]["properties"]["census"]["type"] == "boolean"
     assert schema["$defs"]["Optimizations"]["properties"]["brake"]["maximum"] == 2
     listed = crowd_demo(environment, "--list-keys").stdout.splitlines()
     keys = {line.split()[1]: line.split()[0] for line in listed if line.startswith(" ")}
     assert (keys["brake"], keys["census"], keys["centre"]) == ("'", "-", "z")
-    rows = python(environment, "-c", "from crowd_demo.registry.techniques import table; print(table())").stdout
-    assert "| `'` | brake: take so many tenths" in rows and "|  | census: count who" in rows
 
 
 def test_help_needs_neither_numba_nor_pygame(environment: dict[str, str]) -> None:
@@ -227,16 +225,16 @@ def test_a_broken_plugin_or_entry_is_left_out_and_named_in_one_line(environment:
 
 
 def test_the_programs_own_entries_are_what_those_of_plugins_must_be() -> None:
-    registries = (behaviours, colours, measures, overlays, techniques)
-    entries = [entry for registry in registries for entry in registry.BUILT_IN if entry != colours.COLOURS["looks"]]
+    own = (built_in.OWN_BEHAVIOURS, built_in.OWN_COLOURS, built_in.OWN_MEASURES, built_in.OWN_OVERLAYS, techniques.BUILT_IN)
+    entries = [entry for registry in own for entry in registry if entry != built_in.COLOURS["looks"]]
     assert len(entries) >= 60
     for entry in entries:
         check(entry)
 
 
 def test_what_sections_have_beside_their_keys_is_no_name_of_an_entry() -> None:
-    assert set(Config.model_fields) - set(behaviours.BEHAVIOURS) < set(behaviours.RESERVED)
-    for section, names in ((Optimizations, techniques.RESERVED), (Config, behaviours.RESERVED), (Keys, ("pairs",))):
+    assert set(Config.model_fields) - set(built_in.BEHAVIOURS) < set(built_in.RESERVED)
+    for section, names in ((Optimizations, techniques.RESERVED), (Config, built_in.RESERVED), (Keys, ("pairs",))):
         assert {name for name in set(dir(section)) - set(dir(Section)) if not name.startswith("_")} <= set(names)
 
 

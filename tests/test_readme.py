@@ -8,16 +8,11 @@ from pathlib import Path
 import pytest
 
 from crowd_demo.config.resources import list_configs
-from crowd_demo.registry.techniques import table
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
 FOLDERS = ("crowd_demo", "tests", "docs", "benchmarks", "assets", "examples")
 pytestmark = pytest.mark.quick
-
-
-def test_table_of_techniques_is_the_registry() -> None:
-    assert table() in README, "python -c 'from crowd_demo.registry.techniques import table; print(table())'"
 
 
 def test_every_shipped_configuration_is_named() -> None:

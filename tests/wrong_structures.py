@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crowd_demo.sim.neighbours.linked import Linked
-from crowd_demo.sim.neighbours.sorted import Sorted
+from crowd_demo.sim.neighbours.cell_structures import Linked, Sorted
 
 
 class Forgetful(Linked):

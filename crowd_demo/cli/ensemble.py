@@ -27,7 +27,7 @@ from crowd_demo.cli.arguments import (
     print_error,
     refuse,
 )
-from crowd_demo.registry.measures import MEASURES
+from crowd_demo.registry.built_in import MEASURES
 
 if TYPE_CHECKING:
     from crowd_demo.ensemble.job import RunRow

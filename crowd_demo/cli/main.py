@@ -28,8 +28,8 @@ from crowd_demo.app.process.quitting import (
 from crowd_demo.app.process.streams import OutputError, discard_output, standard_streams
 from crowd_demo.cli.arguments import COMMANDS, RUN, Command, mistaken, parser_of
 from crowd_demo.compute.numba_settings import SettingError
-from crowd_demo.registry.plugins import raised_by, say
-from crowd_demo.registry.texts import error_line
+from crowd_demo.registry.plugins import raised_by
+from crowd_demo.registry.texts import error_line, say
 
 FILES = ("screenshot", "report", "trace")  # options that name a file to be written
 

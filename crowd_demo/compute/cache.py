@@ -24,6 +24,7 @@ from pathlib import Path
 from types import FunctionType
 
 from crowd_demo.registry import plugins
+from crowd_demo.registry.texts import say_once, was_said
 
 PACKAGE = Path(__file__).parents[1]
 COMPILED = b"@device", b"@formula", b"@kernel", b"@implements", b"@intrinsic"  # what makes code of a function
@@ -32,7 +33,6 @@ CHECKSUM_BYTES = 16
 NOT_KEPT = "not kept"  # a topic of what is said once
 ROOM_BYTES = 1 << 20  # at least this much must fit into the folder: a large kernel
 LEFT_S = 86_400.0  # so old, an unfinished file was left
-_said: set[str] = set()
 
 
 # --- the folder ------------------------------------------------------------------------------------------------------
@@ -125,19 +125,9 @@ def kernel_sources() -> dict[Path, bytes]:
     return {path: source for path, source in sources.items() if path.parent in folders}
 
 
-def say_once(text: str, topic: str = "") -> None:
-    """Print a line to standard error, unless one on this topic has been printed."""
-    if (topic or text) in _said or not sys.stderr:
-        return
-    _said.add(topic or text)
-    with suppress(OSError, ValueError):  # nobody reads it
-        over_progress = "\r\x1b[K" if sys.stderr.isatty() else ""
-        print(f"{over_progress}crowd-demo: {text}", file=sys.stderr, flush=True)
-
-
 def lasts() -> bool:
     """Return whether there is room, and every kernel so far could be kept."""
-    return has_room() and NOT_KEPT not in _said
+    return has_room() and not was_said(NOT_KEPT)
 
 
 # --- its files -------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@
     def accumulate(rules, ...): ...                              once for each behaviour
 
 A body also serves subclasses that have none of their own, so that for `object` serves all types. Bodies are formulas:
-numbers in their source take the type of what they are combined with (formula.py).
+numbers in their source take the type of what they are combined with (formula.py). `@formula` makes such a function by itself.
 
 So kernels are written once for all behaviours, and nothing is chosen while they run. An implementation names the function
 it implements, so its module imports that function: the order of imports does not matter.
@@ -22,13 +22,14 @@ from numba.extending import overload
 
 from crowd_demo.compute.formula import with_number_rule
 from crowd_demo.compute.numba_plain import IN_KERNELS
-from crowd_demo.registry.renames import with_present_columns
+from crowd_demo.registry import renames
 
 P = ParamSpec("P")
 R = TypeVar("R")
 Body = TypeVar("Body", bound=Callable[..., object])
 
 _bodies: dict[Callable[..., object], dict[type, Callable[..., object]]] = {}
+_as_they_are: set[Callable[..., object]] = set()  # bodies whose numbers stay Python's
 
 
 def generic(function: Callable[P, R]) -> Callable[P, R]:
@@ -38,19 +39,25 @@ def generic(function: Callable[P, R]) -> Callable[P, R]:
     @overload(function, jit_options={**IN_KERNELS, "forceinline": True}, strict=False)
     def body_for(first: Any, *others: Any) -> Callable[..., object] | None:
         kinds = getattr(first, "instance_class", object).__mro__
-        return next((bodies[kind] for kind in kinds if kind in bodies), None)
+        body = next((bodies[kind] for kind in kinds if kind in bodies), None)
+        return body if body is None or body in _as_they_are else renames.with_present_columns(with_number_rule(body))
 
     return function
 
 
-def implements(function: Callable[..., object], *kinds: type) -> Callable[[Body], Body]:
-    """Make the decorated formula the body of a generic function, for a first argument of one of these types."""
+def implements(function: Callable[..., object], *kinds: type, by_rule: bool = True) -> Callable[[Body], Body]:
+    """Make the decorated formula the body of a generic function, for a first argument of one of these types.
+
+    Numbers stay Python's in a body that does not go `by_rule`, a lambda, a closure, and what is typed into a prompt.
+    """
     def define(body: Body) -> Body:
-        provide(function, with_present_columns(with_number_rule(body)), *kinds)
+        _bodies[function].update(dict.fromkeys(kinds, body))
+        if not by_rule:
+            _as_they_are.add(body)
         return body
     return define
 
 
-def provide(function: Callable[..., object], body: Callable[..., object], *kinds: type) -> None:
-    """Make a function the body of a generic one, as it is."""
-    _bodies[function].update(dict.fromkeys(kinds, body))
+def formula(function: Callable[P, R]) -> Callable[P, R]:
+    """Make a function that formulas and kernels call, written once for one number and for sixteen."""
+    return implements(generic(function), object)(function)

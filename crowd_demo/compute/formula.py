@@ -16,20 +16,16 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from types import CodeType, FunctionType
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 from llvmlite import ir
 from numba import types
-from numba.core.imputils import lower_constant
-from numba.core.typeconv import Conversion
-from numba.core.typing.templates import AbstractTemplate, Signature, infer_global, signature
 from numba.extending import lower_builtin, lower_cast, models, register_model, typeof_impl
 
-from crowd_demo.compute.jit import device
+from crowd_demo.compute.llvm import AbstractTemplate, Conversion, infer_global, lower_constant
 
-P = ParamSpec("P")
-R = TypeVar("R")
 FOLLOWING = "select", "min", "max"  # functions whose arguments follow the rule
 MARK = "a number of a formula"
 
@@ -65,7 +61,7 @@ WHOLE, FRACTION = NumberType(types.int64), NumberType(types.float64)
 
 
 @register_model(NumberType)
-class _Model(models.PrimitiveModel):
+class _NumberModel(models.PrimitiveModel):
     def __init__(self, manager: object, kind: NumberType) -> None:
         super().__init__(manager, kind, ir.IntType(64) if kind is WHOLE else ir.DoubleType())
 
@@ -91,10 +87,10 @@ for _extreme, _sign in ((min, "<"), (max, ">")):
     class _Rule(AbstractTemplate):
         """The less or the greater of a number in the source and a scalar, which Numba alone does not know."""
 
-        def generic(self, args: Sequence[types.Type], kws: object) -> Signature | None:
+        def generic(self, args: Sequence[types.Type], kws: object) -> types.Type | None:
             kinds = {kind for kind in args if not isinstance(kind, NumberType)}
             kind = kinds.pop() if len(args) == 2 and len(kinds) == 1 else None
-            return signature(kind, kind, kind) if isinstance(kind, types.Float | types.Integer) else None
+            return kind(kind, kind) if isinstance(kind, types.Float | types.Integer) else None
 
     @lower_builtin(_extreme, types.Number, types.Number)
     def _chosen(context, builder, sig, args, sign=_sign):
@@ -107,13 +103,12 @@ for _extreme, _sign in ((min, "<"), (max, ">")):
 
 # --- the source ------------------------------------------------------------------------------------------------------
 
-def formula(function: Callable[P, R]) -> Callable[P, R]:
-    """A function that formulas and kernels call (`device`), in whose source numbers follow the rule."""
-    return device(with_number_rule(function))
+@cache
+def with_number_rule(function: Callable[..., object]) -> Callable[..., object]:
+    """Return the function with its numbers marked for the compiler; itself where it has none.
 
-
-def with_number_rule(function: Callable[P, R]) -> Callable[P, R]:
-    """Return the function with its numbers marked for the compiler; itself where there are none or no source can be read."""
+    A lambda, a closure, and what is typed into a prompt stay as they are: only the source of a function in a file is read.
+    """
     assert isinstance(function, FunctionType)
     code, values = function.__code__, function.__globals__
     named = {name: values[name] for name in set(code.co_names) - set(code.co_varnames) if _is_number(values.get(name))}
@@ -121,10 +116,11 @@ def with_number_rule(function: Callable[P, R]) -> Callable[P, R]:
         return function
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    except OSError:  # typed into a prompt
+    except OSError:
         return function
     definition = tree.body[0]
-    assert isinstance(definition, ast.FunctionDef)
+    if not isinstance(definition, ast.FunctionDef):
+        return function
     definition.decorator_list = []
     definition.body = [_Marking(named).visit(statement) for statement in definition.body]
     ast.increment_lineno(ast.fix_missing_locations(tree), code.co_firstlineno - 1)
@@ -176,6 +172,7 @@ class _Marking(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         follows = isinstance(node.func, ast.Name) and node.func.id in FOLLOWING
         node.args = [each if self._is_constant(each) and not follows else self.visit(each) for each in node.args]
+        node.keywords = [each if self._is_constant(each.value) else self.visit(each) for each in node.keywords]
         return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:

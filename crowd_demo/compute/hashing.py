@@ -6,6 +6,7 @@ are the same hash in NumPy, for spawning and for tests.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -40,10 +41,8 @@ def scramble(value: Words) -> Words:
 
 
 def _scramble_word(value: int) -> int:
-    """The same for one number, without arrays or calls: a step makes several keys, and each would cost 40 us."""
-    for shift, factor in ROUNDS:
-        value = (value ^ value >> shift) * factor & MASK
-    return value ^ value >> 16
+    """The same for one number, without arrays: a step makes several keys, and each would cost 40 us."""
+    return lowbias32(value, operator.xor, operator.rshift, lambda h, n: h * n & MASK)
 
 
 def _as_int32(h: int) -> np.int32:

@@ -25,6 +25,7 @@ from typing import Concatenate, Generic, NamedTuple, ParamSpec, Protocol, TypeVa
 
 from crowd_demo.compute import cache, numba_plain
 from crowd_demo.compute.workers import max_threads, threading_layer
+from crowd_demo.registry import texts
 
 # isort: split
 import numba
@@ -45,7 +46,7 @@ def _compiler() -> ModuleType:
             return numba_private
         except (ImportError, AttributeError) as error:
             what = str(error).partition(" (")[0]  # without the path of Numba's file
-            cache.say_once(f"kernels take longer to compile with this version of Numba: {what}")
+            texts.say_once(f"kernels take longer to compile with this version of Numba: {what}")
     return numba_plain
 
 

@@ -1,13 +1,30 @@
 """Addresses, loads and stores in LLVM's code, for all versions of llvmlite: before 0.45 a pointer says what it points to.
 
 Addresses are made by `getelementptr` alone: LLVM 22 may miscompile those that are made of integers (Numba issue #10695).
+
+The names of `numba.core` that intrinsics and types of ours need, however kernels are compiled, are imported here and nowhere
+else (numba_private.py has those that only make compiling quicker). Most of Numba's own extensions use them, and they have not
+changed since 0.53. Without them:
+
+    alloca_once, for_range, unpack_tuple    a few instructions each, which llvmlite's IRBuilder writes
+    create_struct_proxy                     `extract_value` by the position of a field, as in `data_of`
+    impl_ret_borrowed                       the value itself, where no references are counted
+    AbstractTemplate, infer_global          `numba.extending.type_callable`, which takes longer for each operator
+    Conversion, lower_constant              numbers of formulas would be written `np.float32(1)` (formula.py)
 """
 
 from __future__ import annotations
 
 from llvmlite import binding, ir
 from numba import types
-from numba.core.base import BaseContext
+from numba.core.cgutils import alloca_once, alloca_once_value, create_struct_proxy, for_range, unpack_tuple
+from numba.core.imputils import impl_ret_borrowed, lower_constant
+from numba.core.typeconv import Conversion
+from numba.core.typing.templates import AbstractTemplate, infer_global
+
+__all__ = ["AbstractTemplate", "Conversion", "alloca_once", "alloca_once_value", "cast", "create_struct_proxy", "data_of",
+           "element", "elements", "for_range", "function_of", "impl_ret_borrowed", "infer_global", "load", "lower_constant",
+           "number", "pointer_to", "repeat", "store", "unpack_tuple"]
 
 TYPED = binding.llvm_version_info < (17,)  # of llvmlite 0.43 and 0.44: pointers say what they point to
 I8, I32, I64 = (ir.IntType(bits) for bits in (8, 32, 64))
@@ -58,6 +75,17 @@ def repeat(b: ir.IRBuilder, value: ir.Value, count: int) -> ir.Value:
     return b.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(I32, count), [0] * count))
 
 
-def data_of(context: BaseContext, b: ir.IRBuilder, kind: types.Array, array: ir.Value) -> ir.Value:
+def number(kind: ir.Type, value: int) -> ir.Constant:
+    """A number, in all lanes of a register."""
+    return ir.Constant(kind, [value] * kind.count if isinstance(kind, ir.VectorType) else value)
+
+
+def function_of(b: ir.IRBuilder, name: str, result: ir.Type, *arguments: ir.Type) -> ir.Function:
+    """A function of LLVM's or of a library, by its name."""
+    known = b.module.globals.get(name)
+    return known or ir.Function(b.module, ir.FunctionType(result, arguments), name)
+
+
+def data_of(context, b: ir.IRBuilder, kind: types.Array, array: ir.Value) -> ir.Value:
     """The address of an array's first element."""
     return b.extract_value(array, context.data_model_manager[kind].get_field_position("data"))

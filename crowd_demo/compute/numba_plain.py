@@ -14,8 +14,9 @@ from crowd_demo.compute.workers import HAS_POOL, field, run_shares
 import numba  # by workers.py first, which looks at its settings
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic, typeof_impl
+
+from crowd_demo.compute import llvm
 
 # A division by zero is inf or nan, never a branch; the wrapper is for C.
 OPTIONS: dict[str, object] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
@@ -57,8 +58,8 @@ def run_all(typing, share, workers, args):
         context.add_linking_libs([compiled.library])
         packer = context.get_arg_packer(list(args))
         kind = ir.LiteralStructType(packer.argument_types)
-        record = cgutils.alloca_once(b, kind)
-        for number, leaf in enumerate(packer.as_arguments(b, cgutils.unpack_tuple(b, values[2]))):
+        record = llvm.alloca_once(b, kind)
+        for number, leaf in enumerate(packer.as_arguments(b, llvm.unpack_tuple(b, values[2]))):
             b.store(leaf, field(b, kind, record, number))
         count = context.cast(b, values[1], signature.args[1], types.intp)
         run_shares(b, context.declare_function(b.module, compiled.fndesc), count, record, kind)

@@ -42,6 +42,7 @@ from numba.core.typing import signature
 
 from crowd_demo.compute import cache, llvm, numba_plain
 from crowd_demo.compute.workers import HAS_POOL, INTP, field, run_shares
+from crowd_demo.registry.texts import say_once
 
 if TYPE_CHECKING:
     from numba.core.base import BaseContext
@@ -344,7 +345,7 @@ class KernelCache:
             assert isinstance(kept, Kept)
             library, entry = self._form.restored(context, kept)
         except Exception as error:
-            cache.say_once(f"a damaged file in {self.files.folder} is compiled again, like any other ({error})", "damaged")
+            say_once(f"a damaged file in {self.files.folder} is compiled again, like any other ({error})", "damaged")
             return None
         return compile_result(
             typing_context=context.typing_context, target_context=context, library=library, entry_point=entry,

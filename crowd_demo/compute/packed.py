@@ -13,12 +13,11 @@ from __future__ import annotations
 
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic
 
 from crowd_demo.compute.arrays import Float, Int
 from crowd_demo.compute.jit import device
-from crowd_demo.compute.llvm import repeat
+from crowd_demo.compute.llvm import I32, function_of, number, repeat
 from crowd_demo.compute.simd import LANES, Lanes, i32v, no_sum
 
 # --- sums that count -------------------------------------------------------------------------------------------------
@@ -33,7 +32,7 @@ def sum_capacity(most: float) -> int:
 
 
 def _constant(kind: ir.Type, of_lane: int, alone: int) -> ir.Constant:
-    return ir.Constant(kind, [of_lane] * LANES) if isinstance(kind, ir.VectorType) else ir.Constant(kind, alone)
+    return number(kind, of_lane if isinstance(kind, ir.VectorType) else alone)
 
 
 @intrinsic
@@ -85,7 +84,7 @@ _PAIRS = ir.VectorType(ir.IntType(16), 2 * LANES)
 def halves(context, low, high):
     """A register of pairs: the lower 16 bits of each of two registers of int32."""
     def code(c, b, s, a):
-        half = ir.Constant(i32v.llvm, [16] * LANES)
+        half = number(i32v.llvm, 16)
         return b.or_(b.lshr(b.shl(a[0], half), half), b.shl(a[1], half))
     return i32v(low, high), code
 
@@ -108,7 +107,7 @@ SUMS_OF_PRODUCTS: tuple[tuple[str, int, str], ...] = (
 
 
 def _numbers(first: int, count: int, step: int = 1) -> ir.Constant:
-    return ir.Constant(ir.VectorType(ir.IntType(32), count), list(range(first, first + count * step, step)))
+    return ir.Constant(ir.VectorType(I32, count), list(range(first, first + count * step, step)))
 
 
 def _cut(b: ir.IRBuilder, value: ir.Value, bits: int) -> list[ir.Value]:
@@ -118,9 +117,8 @@ def _cut(b: ir.IRBuilder, value: ir.Value, bits: int) -> list[ir.Value]:
 
 
 def _summed(b: ir.IRBuilder, part: ir.Value, name: str) -> ir.Value:
-    result = ir.VectorType(ir.IntType(32), part.type.count // 2)
-    function = cgutils.get_or_insert_function(b.module, ir.FunctionType(result, (part.type, part.type)), name)
-    return b.call(function, (part, part))
+    result = ir.VectorType(I32, part.type.count // 2)
+    return b.call(function_of(b, name, result, part.type, part.type), (part, part))
 
 
 def _joined(b: ir.IRBuilder, parts: list[ir.Value]) -> ir.Value:

@@ -18,24 +18,15 @@ from functools import partial
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
-from numba.core.base import BaseContext
-from numba.core.datamodel import DataModelManager
-from numba.core.imputils import lower_builtin
-from numba.core.typeconv import Conversion
-from numba.core.typing.templates import AbstractTemplate, Signature, infer_global, signature
-from numba.extending import intrinsic, lower_cast, models, register_model
+from numba.extending import intrinsic, lower_builtin, lower_cast, models, register_model
 
 from crowd_demo.compute.arrays import Float, Int
-from crowd_demo.compute.formula import FRACTION, WHOLE, NumberType, formula
+from crowd_demo.compute.formula import FRACTION, WHOLE, NumberType
 from crowd_demo.compute.hashing import lowbias32
 from crowd_demo.compute.jit import device
-from crowd_demo.compute.llvm import I32, repeat
+from crowd_demo.compute.llvm import I32, I64, AbstractTemplate, Conversion, function_of, infer_global, number, repeat
 
 LANES = 16
-
-_F32, _BIT = ir.FloatType(), ir.IntType(1)
-
 
 class Lanes(types.Type):
     """A Numba type that lives in a vector register; `llvm` is the register, `scalar` the type of one lane."""
@@ -50,33 +41,20 @@ class Lanes(types.Type):
         return Conversion.safe if isinstance(other, NumberType) else None
 
 
-class _FloatLanes(Lanes):
-    pass
+@register_model(Lanes)
+class _LanesModel(models.PrimitiveModel):
+    def __init__(self, manager: object, kind: Lanes) -> None:
+        super().__init__(manager, kind, kind.llvm)
 
 
-class _IntLanes(Lanes):
-    pass
-
-
-class _MaskLanes(Lanes):
-    pass
-
-
-f32v = _FloatLanes("f32v", _F32, types.float32)
-i32v = _IntLanes("i32v", I32, types.int32)
-mask = _MaskLanes("mask", _BIT, types.boolean)
-
-for _lanes in (f32v, i32v, mask):
-
-    @register_model(type(_lanes))
-    class _Model(models.PrimitiveModel):
-        def __init__(self, manager: DataModelManager, kind: Lanes) -> None:
-            super().__init__(manager, kind, kind.llvm)
+f32v = Lanes("f32v", ir.FloatType(), types.float32)
+i32v = Lanes("i32v", I32, types.int32)
+mask = Lanes("mask", ir.IntType(1), types.boolean)
 
 
 # --- broadcasting ----------------------------------------------------------------------------------------------------
 
-def _widened(context: BaseContext, builder: ir.IRBuilder, value: ir.Value, own: types.Type, kind: types.Type) -> ir.Value:
+def _widened(context, builder: ir.IRBuilder, value: ir.Value, own: types.Type, kind: types.Type) -> ir.Value:
     """A value of one type as another one; a scalar in all lanes, which LLVM folds into the operand of the next instruction."""
     if own == kind:
         return value
@@ -105,8 +83,8 @@ def splat(context, value, like):
 def no_sum(context, like):
     """0 to begin a sum with: sixteen int32, or one int64 (see `wrap32`)."""
     if isinstance(like, Lanes):
-        return i32v(like), lambda c, b, s, a: ir.Constant(i32v.llvm, [0] * LANES)
-    return types.int64(like), lambda c, b, s, a: ir.Constant(ir.IntType(64), 0)
+        return i32v(like), lambda c, b, s, a: number(i32v.llvm, 0)
+    return types.int64(like), lambda c, b, s, a: number(I64, 0)
 
 
 # --- operators -------------------------------------------------------------------------------------------------------
@@ -117,11 +95,11 @@ def _operator(op: Callable[..., object], kind: Lanes, emit: Callable[..., ir.Val
 
     @infer_global(op)
     class Rule(AbstractTemplate):
-        def generic(self, args: Sequence[types.Type], kws: object) -> Signature | None:
+        def generic(self, args: Sequence[types.Type], kws: object) -> types.Type | None:
             args = tuple(types.unliteral(a) for a in args)
-            return signature(result or kind, *args) if args in pairs else None
+            return (result or kind)(*args) if args in pairs else None
 
-    def lower(context: BaseContext, builder: ir.IRBuilder, sig: Signature, args: Sequence[ir.Value]) -> ir.Value:
+    def lower(context, builder, sig, args):
         return emit(builder, *(_widened(context, builder, a, own, kind) for a, own in zip(args, sig.args, strict=True)))
 
     for pair in pairs:
@@ -176,11 +154,11 @@ def to_float(context, value):
     return out(value), lambda c, b, s, a: b.sitofp(a[0], c.get_value_type(out))
 
 
-def _call_llvm(function: str, c: BaseContext, b: ir.IRBuilder, s: Signature, a: Sequence[ir.Value]) -> ir.Value:
+def _call_llvm(function, c, b, s, a):
     """LLVM's own function of one float32, or of a register of them."""
     kind = a[0].type
     name = f"llvm.{function}." + (f"v{LANES}f32" if isinstance(kind, ir.VectorType) else "f32")
-    return b.call(cgutils.get_or_insert_function(b.module, ir.FunctionType(kind, [kind]), name), a)
+    return b.call(function_of(b, name, kind, kind), a)
 
 
 @intrinsic
@@ -193,19 +171,17 @@ def floor(context, value):
 def bits(context, value, shift, mask):
     """(value >> shift) & mask of the 32 bits of an int32; both are literals."""
     def code(c, b, s, a):
-        def all_of(number):
-            kind = a[0].type
-            return ir.Constant(kind, [number] * LANES if isinstance(kind, ir.VectorType) else number)
-        return b.and_(b.lshr(a[0], all_of(s.args[1].literal_value)), all_of(s.args[2].literal_value))
+        moved = b.lshr(a[0], number(a[0].type, s.args[1].literal_value))
+        return b.and_(moved, number(a[0].type, s.args[2].literal_value))
     if isinstance(shift, types.IntegerLiteral) and isinstance(mask, types.IntegerLiteral):
         return value(value, shift, mask), code
     return None
 
 
-@formula
+@device
 def quotient(value: Int, by: int) -> Int:
     """value // by, of whole numbers from 0 on; the quotient must be below 2**22, for it is first found in float32."""
-    near = to_int(to_float(value) * (1 / np.float32(by)))
+    near = to_int(to_float(value) * (np.float32(1) / np.float32(by)))
     rest = value - near * by
     near = select(rest < 0, near - 1, near)
     return select(rest < 0, near, select(rest < by, near, near + 1))
@@ -238,33 +214,27 @@ def root(context, value):
 def _guess_inverse_root(context, value):
     """A first guess: the number whose bits are 0x5f3759df less half of those of the value."""
     def code(c, b, s, a):
-        wide = isinstance(a[0].type, ir.VectorType)
-        integer = i32v.llvm if wide else I32
-
-        def constant(n):
-            return ir.Constant(integer, [n] * LANES if wide else n)
-        bits = b.lshr(b.bitcast(a[0], integer), constant(1))
-        return b.bitcast(b.sub(constant(0x5F3759DF), bits), a[0].type)
+        integer = i32v.llvm if isinstance(a[0].type, ir.VectorType) else I32
+        bits = b.lshr(b.bitcast(a[0], integer), number(integer, 1))
+        return b.bitcast(b.sub(number(integer, 0x5F3759DF), bits), a[0].type)
     return value(value), code
 
 
-@formula
+@device
 def inverse_root(value: Float) -> Float:
     """1 / sqrt(value), less by 0.18 % at most, by one step of Newton's: a root and a division take lanes longer.
 
     Of 0 it is a number around 2e19, not infinity.
     """
     guess = _guess_inverse_root(value)
-    return guess * (1.5 - 0.5 * value * guess * guess)
+    return guess * (np.float32(1.5) - np.float32(0.5) * value * guess * guess)
 
 
 @intrinsic
 def scramble(context, value):
     """The integer hash `lowbias32` (hashing.py): int32 -> int32."""
     def code(c, b, s, a):
-        def constant(n):
-            return ir.Constant(a[0].type, [n] * LANES if isinstance(a[0].type, ir.VectorType) else n)
-        return lowbias32(a[0], b.xor, lambda h, n: b.lshr(h, constant(n)), lambda h, n: b.mul(h, constant(n)))
+        return lowbias32(a[0], b.xor, lambda h, n: b.lshr(h, number(h.type, n)), lambda h, n: b.mul(h, number(h.type, n)))
     return value(value), code
 
 
@@ -277,17 +247,17 @@ def bits_xor(context, value, key):
     return value(value, types.int32), code
 
 
-@formula
+@device
 def chance(identity: Int, key: Int) -> Float:
     """Uniform in [-1, 1), for one id or for sixteen; `key` stands for (seed, tick, purpose), see hashing.py."""
-    return to_float(scramble(bits_xor(identity, key))) * 2.0**-31
+    return to_float(scramble(bits_xor(identity, key))) * np.float32(2.0**-31)
 
 
 @intrinsic
 def modulo(context, value, divisor, inverse):
     """`value % divisor` by a product with `inverse`, 2**32 / divisor rounded up: exact for 0 <= value < 2**28 and up to 16."""
     def code(c, b, s, a):
-        numbers = a[1], a[2], ir.Constant(ir.IntType(64), 32)
+        numbers = a[1], a[2], number(I64, 32)
         by, times, half = (repeat(b, each, LANES) for each in numbers) if isinstance(s.args[0], Lanes) else numbers
         wide = b.zext(a[0], by.type)
         return b.trunc(b.sub(wide, b.mul(b.lshr(b.mul(wide, times), half), by)), a[0].type)
@@ -304,14 +274,14 @@ def lane_numbers(context):
 def width_of(context, like):
     """16 for a register, 1 for a number."""
     width = LANES if isinstance(like, Lanes) else 1
-    return types.intp(like), lambda c, b, s, a: ir.Constant(ir.IntType(64), width)
+    return types.intp(like), lambda c, b, s, a: number(I64, width)
 
 
 @intrinsic
 def count_set(context, lanes):
     """How many lanes of a mask are set."""
     def code(c, b, s, a):
-        return b.zext(b.ctpop(b.bitcast(a[0], ir.IntType(LANES))), ir.IntType(64))
+        return b.zext(b.ctpop(b.bitcast(a[0], ir.IntType(LANES))), I64)
     return types.int64(mask), code
 
 
@@ -319,9 +289,8 @@ def count_set(context, lanes):
 def total(context, value):
     """The sum of all lanes, modulo 2**32."""
     def code(c, b, s, a):
-        name = f"llvm.vector.reduce.add.v{LANES}i32"
-        reduce = cgutils.get_or_insert_function(b.module, ir.FunctionType(I32, [i32v.llvm]), name)
-        return b.sext(b.call(reduce, a), ir.IntType(64))
+        reduce = function_of(b, f"llvm.vector.reduce.add.v{LANES}i32", I32, i32v.llvm)
+        return b.sext(b.call(reduce, a), I64)
     return types.int64(i32v), code
 
 

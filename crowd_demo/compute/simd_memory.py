@@ -6,19 +6,14 @@ from collections.abc import Sequence
 
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
-from numba.core.base import BaseContext
-from numba.core.imputils import impl_ret_borrowed
-from numba.core.typing.templates import Signature
 from numba.extending import intrinsic
 
 from crowd_demo.compute import llvm
-from crowd_demo.compute.llvm import I32, I64
+from crowd_demo.compute.llvm import I32, I64, function_of, impl_ret_borrowed
 from crowd_demo.compute.simd import LANES, Lanes, f32v, i32v, lanes_of, mask
 
 
-def element_at(context: BaseContext, builder: ir.IRBuilder, signature: Signature, args: Sequence[ir.Value],
-               array: int = 0) -> ir.Value:
+def element_at(context, builder: ir.IRBuilder, signature, args: Sequence[ir.Value], array: int = 0) -> ir.Value:
     """The address of args[array][args[array + 1]]."""
     kind = signature.args[array]
     data = llvm.data_of(context, builder, kind, args[array])
@@ -122,8 +117,8 @@ def _masked(b: ir.IRBuilder, how: str, kind: Lanes, value: ir.Value, where: ir.V
     """Write the wanted lanes of a value to one place or, each by itself, to sixteen."""
     pointers = f"v{LANES}p0" if how == "scatter" else "p0"
     name = f"llvm.masked.{how}.v{LANES}{'f' if kind is f32v else 'i'}32.{pointers}"
-    write = ir.FunctionType(ir.VoidType(), [kind.llvm, where.type, I32, mask.llvm])
-    b.call(cgutils.get_or_insert_function(b.module, write, name), [value, where, ir.Constant(I32, 4), wanted])
+    write = function_of(b, name, ir.VoidType(), kind.llvm, where.type, I32, mask.llvm)
+    b.call(write, [value, where, ir.Constant(I32, 4), wanted])
 
 
 @intrinsic

@@ -48,7 +48,6 @@ with numba_settings.checked():
 
 from llvmlite import binding, ir  # noqa: E402
 from numba import types  # noqa: E402
-from numba.core import cgutils  # noqa: E402
 
 from crowd_demo.compute import llvm  # noqa: E402
 
@@ -80,10 +79,9 @@ def run_shares(b: ir.IRBuilder, body: ir.Function, workers: ir.Value, record: ir
     `body` is a function as Numba compiles it; `record` is the address of its arguments, a record of that kind. A single worker
     does not go to the pool, where it would wait 30 us for a thread.
     """
-    share, module = _share(b.module, body, kind), b.module
-    bases = cgutils.alloca_once_value(b, b.ptrtoint(record, INTP))
-    sizes = cgutils.alloca_once_value(b, workers)
-    steps = cgutils.alloca_once(b, INTP, size=2)
+    share = _share(b.module, body, kind)
+    bases, sizes = llvm.alloca_once_value(b, b.ptrtoint(record, INTP)), llvm.alloca_once_value(b, workers)
+    steps = llvm.alloca_once(b, INTP, size=2)
     b.store(ONE, steps)
     b.store(workers, llvm.element(b, INTP, steps, ONE))
     pointers = [llvm.cast(b, value, llvm.I8) for value in (share, bases, sizes, steps, record)]
@@ -91,8 +89,8 @@ def run_shares(b: ir.IRBuilder, body: ir.Function, workers: ir.Value, record: ir
         with here:
             b.call(share, [bases, sizes, steps, pointers[-1]])
         with elsewhere:
-            pool = cgutils.get_or_insert_function(module, ir.FunctionType(ir.VoidType(), [BYTES] * 5 + [INTP] * 3), POOL)
-            most = b.call(cgutils.get_or_insert_function(module, ir.FunctionType(INTP, []), THREADS), [])
+            pool = llvm.function_of(b, POOL, ir.VoidType(), *[BYTES] * 5, *[INTP] * 3)
+            most = b.call(llvm.function_of(b, THREADS, INTP), [])
             threads = b.select(b.icmp_signed("<", workers, most), workers, most)
             b.call(pool, [*pointers, ir.Constant(INTP, 0), ONE, threads])
 
@@ -111,8 +109,8 @@ def _share(module: ir.Module, body: ir.Function, record: ir.Type) -> ir.Function
     first = b.sub(llvm.load(b, INTP, bases), b.ptrtoint(data, INTP))
     workers = llvm.load(b, INTP, llvm.element(b, INTP, steps, ONE))
     leaves = [llvm.load(b, leaf, field(b, record, data, k)) for k, leaf in enumerate(record.elements)]
-    returned = [b.bitcast(cgutils.alloca_once(b, INTP), kind) for kind in body.function_type.args[:2]]  # nothing and no error
-    with cgutils.for_range(b, llvm.load(b, INTP, sizes), intp=INTP) as loop:
+    returned = [b.bitcast(llvm.alloca_once(b, INTP), kind) for kind in body.function_type.args[:2]]  # nothing and no error
+    with llvm.for_range(b, llvm.load(b, INTP, sizes), intp=INTP) as loop:
         b.call(body, [*returned, b.add(first, loop.index), workers, *leaves])
     b.ret_void()
     return share

@@ -15,9 +15,9 @@ from typing_extensions import TypeAliasType
 
 from crowd_demo.config.section import Section
 from crowd_demo.registry.actions import OVERLAY_HEADING, PROGRAM, ActionEntry
-from crowd_demo.registry.overlays import OVERLAYS
-from crowd_demo.registry.plugins import say
+from crowd_demo.registry.built_in import OVERLAYS
 from crowd_demo.registry.techniques import TECHNIQUES
+from crowd_demo.registry.texts import say
 
 CHORD = "ctrl+"  # before a key's name: the key while Ctrl is held
 KEY_NAMES: tuple[str, ...] = (

@@ -15,10 +15,8 @@ from crowd_demo.config.behaviours import BehaviourSettings, CratesSettings, Floc
 from crowd_demo.config.keys import Keys
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.config.section import LENGTH, UNITS_A_METRE, WITHOUT_POINT, Problem, Section, Whole, number, refuse, section
-from crowd_demo.registry.behaviours import BEHAVIOURS
-from crowd_demo.registry.colours import COLOURS
+from crowd_demo.registry.built_in import AT_FIRST, BEHAVIOURS, COLOURS, OVERLAYS
 from crowd_demo.registry.entries import load
-from crowd_demo.registry.overlays import AT_FIRST, OVERLAYS
 
 if TYPE_CHECKING:
     BehaviourName = str

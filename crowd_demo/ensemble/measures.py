@@ -1,4 +1,4 @@
-"""What can be measured about a run, in the order of the registry (registry/measures.py), and who looks at it every few steps.
+"""What can be measured about a run, in the order of the registry (registry/built_in.py), and who looks at it every few steps.
 
 A measure reads a simulation between two steps and changes nothing. It adds up in the order of ids, so that neither the order
 in memory nor the number of threads can change its number.
@@ -17,8 +17,8 @@ import numpy as np
 from crowd_demo.compute.arrays import Longs
 from crowd_demo.measure.distances import nearest, people, squares, wants_to_walk
 from crowd_demo.measure.trajectories import Line, Rectangle, steps_across
+from crowd_demo.registry.built_in import MEASURES
 from crowd_demo.registry.entries import load
-from crowd_demo.registry.measures import MEASURES
 from crowd_demo.sim.behaviours.people_rules import QUEUING, STUCK, WAITING, PeopleColumns
 from crowd_demo.sim.simulation import Simulation
 

@@ -18,7 +18,7 @@ from crowd_demo.config.loader import ConfigError, Override, ReadConfig, as_overr
 from crowd_demo.config.model import Config
 from crowd_demo.config.yaml12 import Location, Mistake
 from crowd_demo.ensemble.job import Job, code_fingerprint, is_unread, run_key
-from crowd_demo.registry.measures import MEASURES
+from crowd_demo.registry.built_in import MEASURES
 from crowd_demo.registry.renames import current_dotted
 
 DEFAULT_EVERY = 10  # steps between two looks

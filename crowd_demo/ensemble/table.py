@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crowd_demo.ensemble.job import RunRow
 from crowd_demo.ensemble.plan import Cell, Plan, Run, cell_text, cell_word
-from crowd_demo.registry.measures import of_column
+from crowd_demo.registry.built_in import of_column
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

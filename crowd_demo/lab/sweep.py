@@ -17,8 +17,7 @@ from crowd_demo.measure.comparison import Estimate, VariantResult, block_lengths
 from crowd_demo.measure.crowd_variant import CrowdVariant, Picture, all_pairs_s
 from crowd_demo.measure.experiment import aligned, header, result_json
 from crowd_demo.registry.entries import EXACT, Kind, Technique, Value
-from crowd_demo.registry.techniques import kind_of, strongest, yaml_word
-from crowd_demo.sim.inactive import inactive
+from crowd_demo.registry.techniques import inactive, kind_of, strongest, yaml_word
 from crowd_demo.sim.metrics.locality import locality
 
 WARM_UP = 10  # steps
@@ -59,7 +58,7 @@ def _variant(config: Config, technique: Technique, value: Value) -> CrowdVariant
 
 def expectations(technique: Technique, variants: Variants, steps: int) -> Iterator[str]:
     """Lines to print before the sweep starts."""
-    if all(technique.path in inactive(variant.sim) for variant in variants.values()):
+    if all(technique.path in inactive(variant.sim.situation) for variant in variants.values()):
         yield f"{technique.path} is inactive here: another technique or the behaviour leaves it no work"
     for name, variant in variants.items():
         options = variant.sim.optimizations

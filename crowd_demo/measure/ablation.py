@@ -13,8 +13,7 @@ from typing import NamedTuple
 from crowd_demo.measure.experiment import Compile, Slice, TextTable, crowd_json, header, with_progress
 from crowd_demo.measure.three_crowds import CROWDS, UNCLEAR, Limits, Pair, ThreeCrowds, Versus
 from crowd_demo.registry.entries import Technique, Value
-from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word
-from crowd_demo.sim.inactive import inactive
+from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word, inactive
 from crowd_demo.sim.snapshot import Snapshot
 
 MEASUREMENT_LIMITS, ABLATION_LIMITS = Limits(seconds=8.0), Limits(seconds=4.0)
@@ -149,7 +148,7 @@ class Ablation(_OfTechniques):
         self.done = True
 
     def _chosen(self, crowds: ThreeCrowds) -> Iterator[Technique]:
-        idle = inactive(crowds.present)
+        idle = inactive(crowds.present.situation)
         for technique in self._techniques:
             path, off = technique.path, technique.baseline
             why = OFF_ALREADY if self.values[path] == off else INACTIVE if path in idle else crowds.too_slow({path: off})

@@ -15,7 +15,7 @@ import numpy as np
 from crowd_demo.compute.arrays import Doubles, Ints, Longs
 from crowd_demo.compute.jit import run
 from crowd_demo.measure.proof import Finding, ProofInParts, Values, replicas_of, set_values
-from crowd_demo.sim.neighbours.brute import ROW, Brute
+from crowd_demo.sim.neighbours.cell_structures import ROW, Brute
 from crowd_demo.sim.simulation import Simulation
 
 SAMPLE, GROUP, TOGETHER = 256, 16, 4

@@ -7,7 +7,8 @@ The types of a record's fields say what they may hold, in part by a `Must`; plug
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import InitVar, dataclass
+from dataclasses import dataclass
+from functools import wraps
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -148,24 +149,6 @@ class Technique:
     approximate_if: tuple[tuple[str, Value], ...] = ()  # an exact one is approximate while it, or another path, has that value
     moves_memory: bool = False  # it decides where agents lie in memory, or in which order they are read
 
-    # the names of these fields before 0.2, which plugins may use until 0.3
-    exact: InitVar[bool | None] = None
-    model: InitVar[bool] = False
-    partly: InitVar[Callable[[Situation], str] | None] = None
-    approximate_choices: InitVar[tuple[Value, ...]] = ()
-    approximate_with: InitVar[tuple[tuple[str, Value], ...]] = ()
-
-    def __post_init__(self, exact: bool | None, model: bool, partly: Callable[[Situation], str] | None,
-                      approximate_choices: tuple[Value, ...], approximate_with: tuple[tuple[str, Value], ...]) -> None:
-        exact = self.kind if isinstance(self.kind, bool) else exact
-        if exact is not None or model:
-            object.__setattr__(self, "kind", MODEL if model else EXACT if exact else APPROXIMATE)
-        if partly:
-            inactive = self.inactive
-            object.__setattr__(self, "inactive", lambda situation: inactive(situation) or partly(situation))
-        own = tuple((self.path, value) for value in approximate_choices)
-        object.__setattr__(self, "approximate_if", (*self.approximate_if, *own, *approximate_with))
-
     @property
     def baseline(self) -> Value:
         """The value upon which the others improve."""
@@ -199,6 +182,26 @@ class Technique:
                     yield f"{field}: {each!r} is none of its choices, or not in its range"
         if self.quick is not None and self.kind is not EXACT:
             yield "quick: only an exact technique has such a choice"
+
+
+def _by_old_names(make: Callable[..., None]) -> Callable[..., None]:
+    """Let plugins use the names that fields of `Technique` had before 0.2; to be removed in 0.3."""
+    @wraps(make)
+    def made(self: Technique, path: str, choices: tuple[Value, ...], default: Value, kind: Kind | bool = EXACT,
+             *others: object, inactive: Decides = never, approximate_if: tuple[tuple[str, Value], ...] = (),
+             exact: bool | None = None, model: bool = False, partly: Explains | None = None,
+             approximate_choices: tuple[Value, ...] = (), approximate_with: tuple[tuple[str, Value], ...] = (),
+             **named: object) -> None:
+        exact = kind if isinstance(kind, bool) else exact
+        if exact is not None or model:
+            kind = MODEL if model else EXACT if exact else APPROXIMATE
+        own = tuple((path, value) for value in approximate_choices)
+        make(self, path, choices, default, kind, *others, approximate_if=(*approximate_if, *own, *approximate_with),
+             inactive=(lambda situation: inactive(situation) or partly(situation)) if partly else inactive, **named)
+    return made
+
+
+Technique.__init__ = _by_old_names(Technique.__init__)  # type: ignore[method-assign]
 
 
 class StageEntry(NamedTuple):
@@ -235,7 +238,7 @@ class OverlayEntry(NamedTuple):
 
 
 class ColourEntry(NamedTuple):
-    """A colour mode: what the colours of agents tell. `name` is a choice of `scene.colours` in the YAML."""
+    """A colour mode: what the colours of agents mean. `name` is a choice of `scene.colours` in the YAML."""
 
     name: Name
     why: Text

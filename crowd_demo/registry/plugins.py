@@ -10,10 +10,7 @@ error; the program starts without it. So is a single entry whose name is taken.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Collection
-from contextlib import suppress
-from dataclasses import InitVar
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
@@ -34,7 +31,7 @@ from crowd_demo.registry.entries import (
     StageEntry,
     Technique,
 )
-from crowd_demo.registry.texts import error_line, printable
+from crowd_demo.registry.texts import error_line, say
 
 GROUP = "crowd_demo"
 RECORDS = {"techniques": Technique, "behaviours": BehaviourEntry, "overlays": OverlayEntry, "colours": ColourEntry,
@@ -107,17 +104,9 @@ def _is_within(path: str, other: str) -> bool:
     return f"{path}.".startswith(f"{other}.")
 
 
-def say(text: str) -> None:
-    """Print a line on standard error."""
-    with suppress(OSError):  # there is nowhere else to tell that standard error is full
-        print(printable(f"crowd-demo: {text}"), file=sys.stderr)
-
-
 def check(entry: tuple[object, ...] | Technique) -> None:
     """Raise TypeError or ValueError for an entry that would only fail later, and then without the plugin's name."""
     for field, hint in get_type_hints(type(entry), include_extras=True).items():
-        if isinstance(hint, InitVar):
-            continue
         value: object = getattr(entry, field)
         must: Must | None = next(iter(getattr(hint, "__metadata__", ())), None)
         what = must.be if must else hint.__name__ if isinstance(hint, type) else str(hint)

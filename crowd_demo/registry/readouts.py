@@ -99,9 +99,3 @@ TIMELINE = {
 }
 
 READOUTS: dict[str, Readout] = {**TIMES, **CROWD, **MEMORY, **ERRORS, **TIMELINE}
-
-
-def table() -> str:
-    """The table of the glossary."""
-    rows = ["| number | what it is | what to make of it |", "|---|---|---|"]
-    return "\n".join([*rows, *(f"| {label} | {readout.what} | {readout.good} |" for label, readout in READOUTS.items())])

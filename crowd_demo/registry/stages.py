@@ -93,9 +93,3 @@ def in_order(stages: Iterable[str]) -> list[str]:
 def stages_of(part: str, stages: Iterable[str]) -> list[str]:
     """Those of the stages that belong to a part, in their order."""
     return [stage for stage in in_order(stages) if text_of(stage).part == part]
-
-
-def table() -> str:
-    """The table of the glossary."""
-    return "\n".join(["| part | stage | what it does |", "|---|---|---|", *(
-        f"| {stage.part} | {stage.name} | {stage.about} |" for stage in STAGES.values())])

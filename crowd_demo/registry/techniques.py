@@ -9,7 +9,7 @@ the motion a little. One of the *model* chooses among rules of behaviour, none o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.registry.entries import (
@@ -25,6 +25,18 @@ from crowd_demo.registry.entries import (
     Value,
 )
 from crowd_demo.registry.plugins import with_plugins
+
+_STRUCTURES = "crowd_demo.sim.neighbours"
+STRUCTURES: dict[str, str] = {  # the code of each neighbour structure; a behaviour may have one of its own instead
+    "none": f"{_STRUCTURES}.cell_structures:Brute",
+    "linked": f"{_STRUCTURES}.cell_structures:Linked",
+    "buckets": f"{_STRUCTURES}.cell_structures:Buckets",
+    "sorted": f"{_STRUCTURES}.cell_structures:Sorted",
+    "z_grid": f"{_STRUCTURES}.z_grid:ZGrid",
+    "kd_tree": f"{_STRUCTURES}.tree_structures:KdTree",
+    "aabb_tree": f"{_STRUCTURES}.tree_structures:AabbTree",
+    "field": f"{_STRUCTURES}.cell_structures:Sorted",
+}
 
 
 def _unused(path: str, *needed: tuple[str, Value]) -> Callable[[Situation], bool]:
@@ -63,8 +75,7 @@ def _lanes_left(situation: Situation) -> str:
 
 BUILT_IN: tuple[Technique, ...] = (
     Technique(
-        "neighbours", ("none", "linked", "buckets", "sorted", "z_grid", "kd_tree", "aabb_tree", "field"),
-        "sorted", EXACT, "neighbours",
+        "neighbours", tuple(STRUCTURES), "sorted", EXACT, "neighbours",
         "how neighbours are found: test all pairs, cell lists, a sorted grid, a grid in Z order, or trees; or a smoothed"
         " field instead",
         stage="interaction", key="1", group="search", inactive=_instead_of_a_field, approximate_if=(("neighbours", "field"),),
@@ -241,33 +252,26 @@ def exactness(technique: Technique) -> str:
     return f"exact; {some}: approximate" if some else technique.kind.name
 
 
+def inactive(situation: Situation) -> frozenset[str]:
+    """The paths of the techniques whose value changes nothing at present."""
+    return frozenset(path for path, left in _answers(situation) if left and not isinstance(left, str))
+
+
+def partly_inactive(situation: Situation) -> dict[str, str]:
+    """What those techniques still do that are inactive in part, by path."""
+    return {path: left for path, left in _answers(situation) if left and isinstance(left, str)}
+
+
+def _answers(situation: Situation) -> Iterator[tuple[str, bool | str]]:
+    return ((technique.path, technique.inactive(situation)) for technique in TECHNIQUES)
+
+
 def marks_in_a_line() -> str:
     """The marks of the kinds, and what has none, in one line."""
     choices = [f"{technique.label} {' and '.join(map(str, technique.approximate_values))}"
                for technique in TECHNIQUES if technique.approximate_values]
     _, approximate, model = (f"{kind.mark} {kind.name}: {kind.does}" for kind in KINDS)
     return f"{approximate} (so with {', '.join(choices)});  {model};  no mark: exactly {EXACT.does}"
-
-
-def grouped() -> dict[str, tuple[Technique, ...]]:
-    """The techniques of each group that has any, in the order of `GROUPS`."""
-    groups = {group: tuple(technique for technique in TECHNIQUES if technique.group == group) for group in GROUPS}
-    return {group: techniques for group, techniques in groups.items() if techniques}
-
-
-def table() -> str:
-    """The registry as the tables of the README, one a group."""
-    return "\n\n".join(f"**{group.capitalize()}**: {GROUPS[group]}.\n\n{_rows(techniques)}"
-                       for group, techniques in grouped().items())
-
-
-def _rows(techniques: tuple[Technique, ...]) -> str:
-    rows = ["| key | technique | YAML, under `optimizations` | choices (**default**) | crowd |", "|---|---|---|---|---|"]
-    for t in techniques:
-        choices = ", ".join(f"**{yaml_word(c)}**" if c == t.default else yaml_word(c) for c in t.choices)
-        key = f"`{t.key}`" if t.key else ""
-        rows.append(f"| {key} | {t.label}: {t.why} | `{t.path}` | {choices} | {exactness(t)} |")
-    return "\n".join(rows)
 
 
 def yaml_word(value: Value) -> str:

@@ -1,8 +1,12 @@
-"""Texts and errors in one line of printable characters, whoever wrote them."""
+"""Texts and errors in one line of printable characters, whoever wrote them; and what is said on standard error."""
 
 from __future__ import annotations
 
+import sys
+from contextlib import suppress
+
 MOST = 400  # characters of an error
+_said: set[str] = set()
 
 
 def printable(text: str) -> str:
@@ -19,3 +23,21 @@ def error_line(error: BaseException) -> str:
     except BaseException:  # another package's error may raise anything
         text = ""
     return printable(" ".join([f"{type(error).__name__}:", *text.splitlines()[:1]]).rstrip(":"))[:MOST]
+
+
+def say(text: str) -> None:
+    """Print a line on standard error, over a line of progress."""
+    with suppress(OSError, ValueError, AttributeError):  # nobody reads it, or there is no standard error
+        over_progress = "\r\x1b[K" if sys.stderr.isatty() else ""
+        print(over_progress + printable(f"crowd-demo: {text}"), file=sys.stderr, flush=True)
+
+
+def say_once(text: str, topic: str = "") -> None:
+    """Say it, unless something on this topic has been said."""
+    if not was_said(topic or text):
+        _said.add(topic or text)
+        say(text)
+
+
+def was_said(topic: str) -> bool:
+    return topic in _said

@@ -26,7 +26,7 @@ from crowd_demo.compute.simd_memory import load, store_bytes, take
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.render.camera import Camera, Rect, View
 from crowd_demo.sim.store.columns import Columns
-from crowd_demo.sim.store.handles import Handles
+from crowd_demo.sim.store.sparse_set import Handles
 
 C = TypeVar("C")
 MARGIN_PX = 1.0  # a figure has whole pixels, and its position is rounded

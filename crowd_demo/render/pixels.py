@@ -24,7 +24,6 @@ from crowd_demo.compute.simd_memory import element_at
 # isort: split
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic
 
 ROW, HALF_ROW = 16, 8
@@ -132,7 +131,7 @@ def add_saturated(context: Any, target: Any, at: Any, value: Any) -> Any:
         four = ir.VectorType(ir.IntType(16), 4)
         where = element_at(context, b, launch, args)
         under = llvm.load(b, four, where, align=8)
-        add = cgutils.get_or_insert_function(b.module, ir.FunctionType(four, (four, four)), "llvm.uadd.sat.v4i16")
+        add = llvm.function_of(b, "llvm.uadd.sat.v4i16", four, four, four)
         llvm.store(b, b.call(add, (under, b.bitcast(args[2], four))), where, align=8)
         return context.get_dummy_value()
     return types.void(target, types.uintp, types.uint64), code
@@ -146,8 +145,8 @@ def add_words(context, words, middle, at):
     """
     def code(context, b, launch, args):
         def load(row):
-            rows = cgutils.create_struct_proxy(launch.args[0])(context, b, args[0])
-            start = b.add(b.mul(row, cgutils.unpack_tuple(b, rows.shape, 2)[1]), args[2])
+            rows = llvm.create_struct_proxy(launch.args[0])(context, b, args[0])
+            start = b.add(b.mul(row, llvm.unpack_tuple(b, rows.shape, 2)[1]), args[2])
             return llvm.load(b, ir.VectorType(I32, 2 * LANES), llvm.element(b, I64, rows.data, start), align=8)
 
         rows = [*(load(ir.Constant(args[1].type, row)) for row in range(3)), load(args[1])]

@@ -23,8 +23,7 @@ import pygame
 from crowd_demo.compute.arrays import Bytes, Ints
 from crowd_demo.compute.jit import Launch, run
 from crowd_demo.config.model import Config
-from crowd_demo.registry.behaviours import BEHAVIOURS
-from crowd_demo.registry.colours import COLOURS
+from crowd_demo.registry.built_in import BEHAVIOURS, COLOURS
 from crowd_demo.registry.entries import load
 from crowd_demo.render import depth
 from crowd_demo.render.camera import Camera, Rect

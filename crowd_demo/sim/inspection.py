@@ -1,4 +1,4 @@
-"""What the arrays that the last step left tell about one agent, or about those in a rectangle.
+"""What is known of one agent, or of those in a rectangle, from the arrays that the last step left.
 
 Reading changes nothing. Candidates are those that the step found in the present structure. Which of them are neighbours is
 tested at their present positions, by the behaviour's own test.
@@ -13,14 +13,15 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Floats, Ints, Rules, Whole
 from crowd_demo.compute.jit import Launch, device, launch
-from crowd_demo.registry.behaviours import BEHAVIOURS
+from crowd_demo.config.section import metres, per_square_metre
+from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.sim.behaviours.people_rules import WAITING
 from crowd_demo.sim.interaction.pairwise import accumulate, finish, no_sums, perceive, read_columns
-from crowd_demo.sim.measures import density_text, length_text, place_text, speed_text
+from crowd_demo.sim.interaction.runs import written_out
 from crowd_demo.sim.neighbours.candidates import Cells, Lists, Runs
 from crowd_demo.sim.neighbours.schedule import LONGEST
 from crowd_demo.sim.neighbours.structure import Structure
-from crowd_demo.sim.neighbours.trees import TreeStructure
+from crowd_demo.sim.neighbours.tree_structures import TreeStructure
 from crowd_demo.sim.neighbours.z_grid import ZGrid
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.store.columns import Columns
@@ -51,7 +52,7 @@ def mark_perceived(columns: Columns, rules: Rules, slot: int, candidates: Ints, 
 
 
 def perceive_launch(sim: Simulation, slot: int, candidates: Ints) -> tuple[Launch, Bytes]:
-    """Return the kernel that tells which candidates are neighbours, and the array that it writes."""
+    """Return the kernel that finds which candidates are neighbours, and the array that it writes."""
     found = np.zeros(len(candidates), np.uint8)
     return launch(mark_perceived, sim.agents.columns, sim.world.rules, slot, candidates, found), found
 
@@ -76,7 +77,7 @@ def find_pushes(columns: Columns, rules: Rules, slots: Ints, first: Ints, candid
 
 
 def avoidance_launch(sim: Simulation, slots: Ints, candidates: Sequence[Ints]) -> tuple[Launch, Floats]:
-    """Return the kernel that tells how much each candidate pushes its agent, and the array that it writes, float32[n, 2]."""
+    """Return the kernel that finds how much each candidate pushes its agent, and the array that it writes, float32[n, 2]."""
     first = np.cumsum([0, *map(len, candidates)]).astype(np.int32)
     pushes = np.zeros((int(first[-1]), 2), np.float32)
     joined = np.concatenate([np.zeros(0, np.int32), *candidates]).astype(np.int32)
@@ -98,7 +99,7 @@ def around(sim: Simulation, slot: int) -> Around | None:
         case Cells() as cells:
             return _in_cells(cells, slot, structure.domain.grid.cell)
         case Lists() as lists:
-            return _in_lists(sim, lists, slot, structure.domain.grid.cell)
+            return _in_cells(written_out(lists, sim.agents.count), slot, structure.domain.grid.cell)
         case Runs() as runs:
             return _in_runs(structure, runs, slot)
     return None
@@ -108,7 +109,7 @@ def _others(slots: Ints, slot: int) -> Ints:
     return slots[slots != slot]
 
 
-def _place_in(order: Ints, count: int, slot: int) -> int:
+def _index_of(slot: int, order: Ints, count: int) -> int:
     return int((order[:count] == slot).argmax())
 
 
@@ -119,8 +120,8 @@ def _box_of(row: int, column: int, reach: int, rows: int, columns: int, cell: fl
 
 def _in_cells(cells: Cells, slot: int, cell: float) -> Around:
     start = cells.start[:cells.rows * cells.columns + 1]
-    place = _place_in(cells.order, int(start[-1]), slot)
-    row, column = divmod(int(np.searchsorted(start, place, "right")) - 1, cells.columns)
+    index = _index_of(slot, cells.order, int(start[-1]))
+    row, column = divmod(int(np.searchsorted(start, index, "right")) - 1, cells.columns)
     left, right = max(column - cells.reach, 0), min(column + cells.reach + 1, cells.columns)
     near = range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows))
     parts = [cells.order[start[each * cells.columns + left]:start[each * cells.columns + right]] for each in near]
@@ -128,34 +129,10 @@ def _in_cells(cells: Cells, slot: int, cell: float) -> Around:
                   _box_of(row, column, cells.reach, cells.rows, cells.columns, cell), _others(np.concatenate(parts), slot))
 
 
-def _in_lists(sim: Simulation, lists: Lists, slot: int, cell: float) -> Around | None:
-    """Since it was put into a list the agent has moved by up to a step, so the cells beside its own are searched too."""
-    columns = sim.agents.columns
-    row, column = int(columns.y[slot] / cell), int(columns.x[slot] / cell)
-    for near in range(max(row - 1, 0), min(row + 2, lists.rows)):
-        for beside in range(max(column - 1, 0), min(column + 2, lists.columns)):
-            if slot in _listed(lists, near, beside):
-                box = _box_of(near, beside, lists.reach, lists.rows, lists.columns, cell)
-                found = [each for r in range(max(near - lists.reach, 0), min(near + lists.reach + 1, lists.rows))
-                         for c in range(max(beside - lists.reach, 0), min(beside + lists.reach + 1, lists.columns))
-                         for each in _listed(lists, r, c)]
-                return Around(f"cell {beside}, {near}", True, _box_of(near, beside, 0, lists.rows, lists.columns, cell), box,
-                              _others(np.array(found, np.int32), slot))
-    return None
-
-
-def _listed(lists: Lists, row: int, column: int) -> list[int]:
-    found, slot = [], int(lists.head[row * lists.columns + column])
-    while slot >= 0:
-        found.append(slot)
-        slot = int(lists.next[slot])
-    return found
-
-
 def _in_runs(structure: Structure, runs: Runs, slot: int) -> Around:
     groups = int(runs.groups[0])
-    place = _place_in(runs.order, int(runs.start[groups]), slot)
-    group = int(np.searchsorted(runs.start[:groups + 1], place, "right")) - 1
+    index = _index_of(slot, runs.order, int(runs.start[groups]))
+    group = int(np.searchsorted(runs.start[:groups + 1], index, "right")) - 1
     parts = [runs.order[runs.first[group, k]:runs.last[group, k]] for k in range(runs.count[group])]
     found = np.concatenate(parts) if parts else np.zeros(0, np.int32)
     if isinstance(structure, TreeStructure):
@@ -198,10 +175,10 @@ def _goal_of(sim: Simulation, slot: int) -> list[tuple[str, str]]:
     if goal is None:
         return []
     to_x, to_y = getattr(columns, "goal_x", columns.x)[slot], getattr(columns, "goal_y", columns.y)[slot]
-    away = float(np.hypot(to_x - columns.x[slot], to_y - columns.y[slot]))
+    offset = float(np.hypot(to_x - columns.x[slot], to_y - columns.y[slot]))
     seen = getattr(columns, "goal_visible", None)
     sight = "" if seen is None else ", in sight" if seen[slot] else ", not in sight"
-    return [("goal", f"destination {int(goal[slot])}{sight}"), ("distance", length_text(sim, away))]
+    return [("goal", f"destination {int(goal[slot])}{sight}"), ("distance", length_text(sim, offset))]
 
 
 def _ages_of(sim: Simulation, slot: int) -> list[tuple[str, str]]:
@@ -251,3 +228,42 @@ def counts_of(sim: Simulation, box: Box) -> Rows:
     spread = int(slots.max() - slots.min()) + 1
     rows.append(("memory", f"spread over {spread:,} slots"))
     return tuple(rows)
+
+
+# --- in words: in metres for people, in world units for all others ---------------------------------------------------
+
+def in_metres(sim: Simulation) -> bool:
+    """Are these people, whose sizes and speeds are given in metres?"""
+    return sim.config.behaviour == "crowd"
+
+
+def length_text(sim: Simulation, units: float) -> str:
+    return f"{metres(units):.{2 if metres(units) < 0.995 else 1}f} m" if in_metres(sim) else f"{round(units, 1):g} units"
+
+
+def size_text(sim: Simulation, width: float, height: float) -> str:
+    """Both sides of a rectangle."""
+    return f"{metres(width):.1f} x {metres(height):.1f} m" if in_metres(sim) else f"{width:.0f} x {height:.0f} units"
+
+
+def place_text(sim: Simulation, x: float, y: float) -> str:
+    return f"{metres(x):.2f}, {metres(y):.2f} m" if in_metres(sim) else f"{x:.1f}, {y:.1f}"
+
+
+def speed_text(sim: Simulation, *units_a_second: float, joined: str = ", ", sign: str = "") -> str:
+    """A speed, or several with one unit."""
+    if in_metres(sim):
+        return joined.join(f"{metres(each):{sign}.2f}" for each in units_a_second) + " m/s"
+    return joined.join(f"{each:{sign}.1f}" for each in units_a_second) + " units/s"
+
+
+def density_text(sim: Simulation, per_square_unit: float) -> str:
+    return (f"{per_square_metre(per_square_unit):.2f} a m²" if in_metres(sim)
+            else f"{per_square_unit * 1e4:.2f} in 100 x 100 units")
+
+
+def square_text(sim: Simulation, side: float) -> str:
+    """A square of that side."""
+    length = metres(side)
+    text = f"{length:.2g}" if length < 10 else f"{length:.0f}"
+    return f"{text} x {text} m" if in_metres(sim) else f"{side:g} x {side:g} units"

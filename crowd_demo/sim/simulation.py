@@ -28,16 +28,24 @@ from crowd_demo.sim.actions import Action
 from crowd_demo.sim.behaviours.base import make_behaviour
 from crowd_demo.sim.interaction.interaction_stage import Interaction
 from crowd_demo.sim.neighbours.structure import Structure
-from crowd_demo.sim.neighbours.structures import STRUCTURES
 from crowd_demo.sim.population.births_deaths import BirthsDeaths
 from crowd_demo.sim.population.spawn import spawn_positions
 from crowd_demo.sim.population.springs import FindLinkEnds, HoldPins, Springs
 from crowd_demo.sim.snapshot import Shared, Snapshot, differences, state_hash
-from crowd_demo.sim.stage import Stage, run_stages, unchecked, with_plugin_stages
-from crowd_demo.sim.stages import Compact, CullingGrid, Index, Query, Reorder, SharedGrid
+from crowd_demo.sim.stage import (
+    Compact,
+    CullingGrid,
+    Index,
+    Query,
+    Reorder,
+    SharedGrid,
+    Stage,
+    run_stages,
+    unchecked,
+    with_plugin_stages,
+)
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.store.columns import Columns
-from crowd_demo.sim.terrain.step_out import step_out
 from crowd_demo.sim.terrain.tiles import Rectangle, Terrain
 from crowd_demo.sim.world import World
 
@@ -60,7 +68,7 @@ class Simulation:
         self.links = Springs(config, world.agents)
         if self.links.active:
             world.measured_speed = self.links.top_speed
-        self.index = Index({**STRUCTURES, **self.behaviour.structures})
+        self.index = Index(self.behaviour.structures)
         settings = config.behaviour_settings
         self.interaction = Interaction(self.index, settings.limit_scanned, settings.limit_kept)
         own = self.behaviour.stages(world, self.index)
@@ -152,7 +160,7 @@ class Simulation:
     def set_walls(self, rectangle: Rectangle, wall: bool) -> None:
         """Build or tear down walls on tiles [left, top, right, bottom); agents in a new wall are moved out of it."""
         self.world.set_walls(rectangle, wall)
-        step_out(self.terrain, self.agents.columns.x[:self.agents.count], self.agents.columns.y[:self.agents.count])
+        self.terrain.step_out(self.agents.columns.x[:self.agents.count], self.agents.columns.y[:self.agents.count])
 
     def place(self, identity: int, x: float, y: float) -> None:
         """Put the agent with an id at a place, out of walls and into the world. Raises ValueError if nobody has that id."""
@@ -162,7 +170,7 @@ class Simulation:
         columns, ground = self.agents.columns, self.world.ground
         columns.x[slot] = min(float(ground.limit_x), max(0.0, x))
         columns.y[slot] = min(float(ground.limit_y), max(0.0, y))
-        step_out(self.terrain, columns.x[slot:slot + 1], columns.y[slot:slot + 1])
+        self.terrain.step_out(columns.x[slot:slot + 1], columns.y[slot:slot + 1])
         self.world.grid.outdated()
 
     # --- the state, for reading --------------------------------------------------------------------------------------
@@ -216,7 +224,7 @@ class Simulation:
     @property
     def situation(self) -> Situation:
         """What decides which techniques are inactive; makes no structure."""
-        structure = self.index.structures[self.optimizations.neighbours]
+        structure = self.index.kind(self.optimizations.neighbours)
         return Situation(self.optimizations.get, structure.OBEYS, self.behaviour.techniques, self.life.active,
                          self.world.needs.nearest > 0, self.links.active, "field" in self.behaviour.structures)
 
@@ -311,7 +319,7 @@ class Simulation:
             world.read_terrain()
         world.restore_crowding(snapshot.crowding)
         self.agents.restore(snapshot.columns, snapshot.generations)
-        self._shared = Shared(snapshot.generations, self.agents.handles.deaths, snapshot.kinds, self.terrain.version)
+        self._shared = Shared(snapshot.generations, self.agents.handles.removed, snapshot.kinds, self.terrain.version)
         if self.links.ends is not snapshot.link_ends:
             self.links.restore(snapshot.link_ends, snapshot.link_generations)
         self.life.restore(snapshot.population)

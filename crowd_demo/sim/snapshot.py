@@ -106,8 +106,8 @@ class Shared(NamedTuple):
     def refreshed(self, agents: Agents[Columns], terrain: Terrain) -> Shared:
         """Return the arrays for the present state."""
         handles, kept = agents.handles, self
-        if kept.deaths != handles.deaths or len(kept.generations) != handles.limit:
-            kept = kept._replace(generations=handles.generations[:handles.limit].copy(), deaths=handles.deaths)
+        if kept.deaths != handles.removed or len(kept.generations) != handles.limit:
+            kept = kept._replace(generations=handles.generations[:handles.limit].copy(), deaths=handles.removed)
         if kept.version != terrain.version:
             kept = kept._replace(kinds=terrain.kinds.copy(), version=terrain.version)
         return kept

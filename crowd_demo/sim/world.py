@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Bytes, Floats
+from crowd_demo.compute.arrays import Bytes
 from crowd_demo.compute.jit import max_threads
 from crowd_demo.compute.simd import LANES
 from crowd_demo.config.maps import read_map
@@ -25,14 +25,12 @@ from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.sim.neighbours.grid import Grid
 from crowd_demo.sim.neighbours.schedule import UpdateSchedule, update_schedule
 from crowd_demo.sim.neighbours.structure import Domain
-from crowd_demo.sim.store.agents import Agents
+from crowd_demo.sim.store.agents import Agents, Drift
 from crowd_demo.sim.store.columns import Columns, with_present_names
-from crowd_demo.sim.store.reorder import Drift
 from crowd_demo.sim.terrain.crowding import Crowding
 from crowd_demo.sim.terrain.flow_fields import FlowFields
-from crowd_demo.sim.terrain.ground import Ground, ground_of
+from crowd_demo.sim.terrain.ground import WallField, ground_of
 from crowd_demo.sim.terrain.tiles import Rectangle, Terrain
-from crowd_demo.sim.terrain.wall_field import WallField
 
 WORTH_NS = 65_536  # of work that a worker should have: starting one takes 10 to 85 us (docs/design/threads.md)
 LIGHT_NS = 2.0  # time of indexing, moving in lanes or culling, for each agent
@@ -66,6 +64,11 @@ class Sizes(NamedTuple):
     capacity: int
 
 
+def _terrain_of(config: Config, needs: Needs) -> Terrain:
+    data = read_map(find_map(config.map)) if config.map else None
+    return Terrain(data, config.world.width, config.world.height, needs.destinations, config.seed)
+
+
 class World:
     """A crowd and its surroundings. `options` may be changed between steps.
 
@@ -82,22 +85,12 @@ class World:
         self.drift = Drift()
         self.rules: object = None
         self.measured_speed: Callable[[], float] | None = None  # set by springs, which have no bound of the speed
-        self.terrain: Terrain
-        self.wall_field: WallField
-        if like:
-            self.terrain, self.wall_field = like.terrain, like.wall_field
-        else:
-            data = read_map(find_map(config.map)) if config.map else None
-            self.terrain = Terrain(data, config.world.width, config.world.height, needs.destinations, config.seed)
-            self.wall_field = WallField(self.terrain, max(needs.margin, 1.0))
+        self.terrain: Terrain = like.terrain if like else _terrain_of(config, needs)
+        self.wall_field: WallField = like.wall_field if like else WallField(self.terrain, max(needs.margin, 1.0))
         self.crowding = Crowding(self.terrain, needs.detour, round(needs.detour_s * config.time.step_hz))
         self.flow_fields = FlowFields(self.terrain, max_threads(), self.crowding.active)
         self.agents: Agents[Columns] = Agents(with_present_names(needs.columns), room)
         self.sizes: Sizes | None = None
-        self.grid: Grid
-        self.domain: Domain
-        self.farthest_sq: Floats
-        self.ground: Ground
         self.read_terrain()
 
     # --- derived -----------------------------------------------------------------------------------------------------
@@ -188,7 +181,7 @@ class World:
         """Derive what the kernels need from the walls."""
         if self.needs.margin > 0:
             self.wall_field.rebuild(self.terrain)
-        self.ground = ground_of(self.terrain, self.needs.body, self.wall_field.away)
+        self.ground = ground_of(self.terrain, self.needs.body, self.wall_field)
         if self.needs.paths:
             self.flow_fields.forget_outdated(self.terrain)
 

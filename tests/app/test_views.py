@@ -10,7 +10,7 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app.screen.window import close_window
-from crowd_demo.registry.colours import COLOURS
+from crowd_demo.registry.built_in import COLOURS
 
 
 def test_panning_and_fitting(driven: Driven) -> None:

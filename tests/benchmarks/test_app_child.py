@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from targets.app import asked
 
-from crowd_demo.registry.colours import COLOURS
-from crowd_demo.registry.overlays import OVERLAYS
+from crowd_demo.registry.built_in import COLOURS, OVERLAYS
 
 
 def test_keys_are_pressed_and_each_answer_is_timed() -> None:

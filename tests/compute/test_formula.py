@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
-from crowd_demo.compute.formula import formula
+from crowd_demo.compute.dispatch import formula
 from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import LANES, select, to_int
 from crowd_demo.compute.simd_memory import load, store

@@ -33,7 +33,7 @@ def modules() -> Iterator[ModuleType]:
 def compiled_functions() -> set[FunctionType]:
     """All that may become machine code, as Python's functions."""
     values = [value for module in modules() for value in vars(module).values()]
-    functions: set[Any] = {body for bodies in dispatch._bodies.values() for body in bodies.values()}
+    functions: set[Any] = {body for bodies in dispatch._bodies.values() for body in bodies.values()} - dispatch._as_they_are
     functions |= {value.share for value in values if isinstance(value, jit.Kernel)}
     functions |= {value.py_func for value in values if isinstance(value, jit.compiler.Device)}
     return {each for each in functions if each.__module__.startswith("crowd_demo.")}

@@ -6,7 +6,7 @@ from pydantic import ValidationError
 from crowd_demo.config.keys import ACTIONS, KEY_NAMES, bindings
 from crowd_demo.config.model import Config
 from crowd_demo.registry.actions import PROGRAM
-from crowd_demo.registry.overlays import OVERLAYS
+from crowd_demo.registry.built_in import OVERLAYS
 from crowd_demo.registry.techniques import TECHNIQUES
 
 pytestmark = pytest.mark.quick

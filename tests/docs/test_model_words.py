@@ -9,7 +9,7 @@ import pytest
 
 from crowd_demo.config.model import Config
 from crowd_demo.registry.techniques import BY_PATH
-from crowd_demo.sim.behaviours.anticipate import SHARPEST
+from crowd_demo.sim.behaviours.avoidance import SHARPEST
 from crowd_demo.sim.behaviours.contact import SHIFT_PARTS
 from crowd_demo.sim.behaviours.people import SLOW
 

@@ -18,7 +18,7 @@ from crowd_demo.app.process.streams import ERASE
 from crowd_demo.cli import main
 from crowd_demo.cli.measuring import watched
 from crowd_demo.measure.experiment import Slice
-from crowd_demo.registry.kinds import EXACT
+from crowd_demo.registry.entries import EXACT
 from crowd_demo.registry.techniques import BY_PATH
 
 SMALL = ("--config", "1k", "--agents", "150", "--set", "map=null", "--set", "world.width=300", "--set", "world.height=300",

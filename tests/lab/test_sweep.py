@@ -17,7 +17,6 @@ from crowd_demo.cli import main
 from crowd_demo.lab.sweep import NOTE, WARM_UP, expectations, figure
 from crowd_demo.measure.crowd_variant import CrowdVariant
 from crowd_demo.registry.entries import EXACT
-from crowd_demo.registry.kinds import usual_kind
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 
 SMALL = ("sweep", "--config", "1k", "--agents", "150", "--set", "map=null", "--set", "world.width=300",
@@ -70,7 +69,7 @@ def test_an_exact_technique_that_changes_the_crowd_is_an_error(monkeypatch: pyte
                                                                capsys: pytest.CaptureFixture[str]) -> None:
     liar = replace(BY_PATH["stagger.avoidance"], kind=EXACT)
     monkeypatch.setitem(BY_PATH, "stagger.avoidance", liar)
-    monkeypatch.setattr("crowd_demo.lab.sweep.kind_of", lambda technique, value, get: usual_kind(technique))
+    monkeypatch.setattr("crowd_demo.lab.sweep.kind_of", lambda technique, value, get: technique.kind)
     assert main([*SMALL, "stagger.avoidance", "1"]) == 1
     assert capsys.readouterr().out.splitlines()[-1].startswith("THE CROWD DIFFERS: 3 ")
 

@@ -8,10 +8,9 @@ from itertools import islice
 import numpy as np
 import pytest
 from crowds import BIRTHS_AND_DEATHS, CROWD, Settings, simulation
-from wrong_structures import Forgetful
 
 from crowd_demo.measure.proof import Apart, Replicas, apart, hash_of, touch
-from crowd_demo.sim.neighbours.structures import STRUCTURES
+from crowd_demo.registry.techniques import STRUCTURES
 from crowd_demo.sim.simulation import Simulation
 
 
@@ -60,7 +59,7 @@ def test_it_is_the_same_crowd_while_people_are_born_and_die() -> None:
 
 
 def test_a_wrong_kernel_is_caught_at_the_first_step_that_differs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(STRUCTURES, "linked", Forgetful)
+    monkeypatch.setitem(STRUCTURES, "linked", "wrong_structures:Forgetful")
     sim = simulation(**CROWD)
     sim.step(3)
     wrong = Simulation.from_snapshot(sim.snapshot())

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from crowds import CROWD, Settings, simulation
-from wrong_structures import Forgetful, WrongRegisters
 
 from crowd_demo.measure.proof_of_answers import GROUP, SAMPLE, TOGETHER, Answers, answers, sample_groups
-from crowd_demo.sim.neighbours.structures import STRUCTURES
+from crowd_demo.registry.techniques import STRUCTURES
 
 
 def told(proof: Answers) -> list[str]:
@@ -62,10 +61,10 @@ def test_registers_are_asked_too(neighbours: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "wrong", "old", "new"), [
-    ("linked", Forgetful, {"neighbours": "sorted"}, {"neighbours": "linked"}),
-    ("sorted", WrongRegisters, {"simd": False}, {"simd": True})])
+    ("linked", "Forgetful", {"neighbours": "sorted"}, {"neighbours": "linked"}),
+    ("sorted", "WrongRegisters", {"simd": False}, {"simd": True})])
 def test_wrong_answers_are_caught(monkeypatch: pytest.MonkeyPatch, name: str, wrong, old, new) -> None:
-    monkeypatch.setitem(STRUCTURES, name, wrong)
+    monkeypatch.setitem(STRUCTURES, name, f"wrong_structures:{wrong}")
     sim = simulation("1k", agents=3000, map="null", world__width=1500, world__height=1200)
     proof = Answers(sim, old, new, exact=True)
     told(proof)

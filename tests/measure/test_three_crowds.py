@@ -10,7 +10,7 @@ import pytest
 from crowds import CROWD, FLOCK, simulation
 
 from crowd_demo.measure.three_crowds import PATIENCE, Limits, ThreeCrowds, Versus, unsorted
-from crowd_demo.registry.kinds import EXACT
+from crowd_demo.registry.entries import EXACT
 from crowd_demo.sim.simulation import Simulation
 
 quick = pytest.mark.quick

@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 
 from crowd_demo.config.optimizations import Optimizations
-from crowd_demo.registry.kinds import APPROXIMATE, EXACT, KINDS, MODEL, in_a_line, kind_of, kind_of_all, strongest, usual_kind
+from crowd_demo.registry.entries import APPROXIMATE, EXACT, KINDS, MODEL
 from crowd_demo.registry.readouts import READOUTS
-from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, exactness
+from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, exactness, kind_of, kind_of_all, marks_in_a_line, strongest
 
 pytestmark = pytest.mark.quick
 
 
 def test_kinds_are_those_of_the_registry() -> None:
-    assert {technique.path for technique in TECHNIQUES if usual_kind(technique) is MODEL} == {"avoidance", "overlap_passes"}
+    assert {technique.path for technique in TECHNIQUES if technique.kind is MODEL} == {"avoidance", "overlap_passes"}
     assert kind_of(BY_PATH["neighbours"], "field") is APPROXIMATE and kind_of(BY_PATH["neighbours"], "none") is EXACT
-    assert all(exactness(technique).startswith(usual_kind(technique).name) for technique in TECHNIQUES)
+    assert all(exactness(technique).startswith(technique.kind.name) for technique in TECHNIQUES)
 
 
 def test_of_several_the_one_that_changes_most_counts() -> None:
@@ -30,5 +30,5 @@ def test_of_several_the_one_that_changes_most_counts() -> None:
 def test_every_mark_is_another_one_and_is_explained() -> None:
     assert len({kind.mark for kind in KINDS}) == len(KINDS) and not EXACT.mark
     for kind in (APPROXIMATE, MODEL):
-        assert f"{kind.mark} {kind.name}: {kind.does}" in in_a_line() and f"({kind.mark})" in READOUTS[kind.name].what
-    assert "so with neighbours field, neighbour limit first and nearest" in in_a_line()
+        assert f"{kind.mark} {kind.name}: {kind.does}" in marks_in_a_line() and f"({kind.mark})" in READOUTS[kind.name].what
+    assert "so with neighbours field, neighbour limit first and nearest" in marks_in_a_line()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from crowd_demo.compute.jit import compile_launches, is_compiled
 from crowd_demo.profile import Profile
-from crowd_demo.registry.behaviours import BEHAVIOURS
+from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.drawing import Shades
 from crowd_demo.render.figures.sprited import Sprited

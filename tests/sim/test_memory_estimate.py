@@ -12,9 +12,8 @@ from terrains import all_fields
 from crowd_demo.config.maps import FLOOR, MapData
 from crowd_demo.config.memory import AGENT, FIELD_TILE, MAKING_TILE, TILE
 from crowd_demo.sim.terrain.flow_fields import FlowFields
-from crowd_demo.sim.terrain.ground import ground_of
+from crowd_demo.sim.terrain.ground import WallField, ground_of
 from crowd_demo.sim.terrain.tiles import Terrain
-from crowd_demo.sim.terrain.wall_field import WallField
 
 
 @pytest.mark.parametrize("name", ["1k", "20k-flock", "crates"])
@@ -36,7 +35,7 @@ def test_tiles_and_fields_take_what_is_estimated() -> None:
     terrain = Terrain(data, 512, 512, count=5)
     field = WallField(terrain, 10)
     field.rebuild(terrain)
-    ground = ground_of(terrain, 1.0, field.away)
+    ground = ground_of(terrain, 1.0, field)
     peak, before = tracemalloc.get_traced_memory()[1], tracemalloc.get_traced_memory()[0]
     fields = FlowFields(terrain, workers)
     after = tracemalloc.get_traced_memory()[0]

@@ -14,10 +14,9 @@ import pytest
 from covering import covering_rows
 from crowds import BIRTHS_AND_DEATHS, CROWD, CROWDS, FLOCK, ROPE, Settings, open_world, shuffle, simulation
 
-from crowd_demo.registry.behaviours import BEHAVIOURS
+from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.registry.entries import EXACT as EXACT_KIND
-from crowd_demo.registry.techniques import TECHNIQUES
-from crowd_demo.sim.neighbours.structures import STRUCTURES
+from crowd_demo.registry.techniques import STRUCTURES, TECHNIQUES
 from crowd_demo.sim.simulation import Simulation
 
 STEPS = 40

@@ -42,4 +42,4 @@ def test_the_calls_of_a_twin_are_those_of_a_step() -> None:
     compile_launches(launches)
     sim.step()
     assert all(is_compiled(launch) for launch in launches)
-    assert {"see_lanes", "move_lanes", "check_sight", "take_headings"} <= {launch.name for launch in launches}
+    assert {"interact_lanes", "move_lanes", "check_sight", "take_headings"} <= {launch.name for launch in launches}

@@ -9,7 +9,7 @@ import numpy as np
 from picture_files import pixels
 
 from crowd_demo.config.loader import load_config
-from crowd_demo.registry.overlays import OVERLAYS
+from crowd_demo.registry.built_in import OVERLAYS
 from crowd_demo.sim.simulation import Simulation
 
 

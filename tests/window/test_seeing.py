@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pygame
 
-from crowd_demo.registry.colours import COLOURS
+from crowd_demo.registry.built_in import COLOURS
 from crowd_demo.render.hud.canvas import DARK, PANEL
 
 REST_S = 0.6  # a glide of the zoom is over, and the HUD was drawn again

@@ -22,10 +22,9 @@ from crowd_demo.measure.proof import DrawnView, Finding, Pictures, ProofInParts,
 from crowd_demo.measure.proof_of_answers import Answers
 from crowd_demo.measure.statistics import Times
 from crowd_demo.profile import Profile
-from crowd_demo.registry.kinds import EXACT, Kind, kind_of_all, strongest
-from crowd_demo.registry.techniques import BY_PATH, hud_word
+from crowd_demo.registry.entries import EXACT, Kind
+from crowd_demo.registry.techniques import BY_PATH, hud_word, inactive, kind_of_all, strongest
 from crowd_demo.render.hud.card import Card, Count, ProofLine, Span, factor_text
-from crowd_demo.sim.inactive import inactive
 from crowd_demo.sim.metrics.readings import Readings
 from crowd_demo.sim.simulation import Simulation
 
@@ -93,7 +92,7 @@ class Trial:
         self._frame, self._steps_before = at.sim.profile.frames, at.sim.profile.steps - at.sim.profile.steps_in_frame
         self._drawn = all(is_drawn(BY_PATH[path]) for path in switched.new)  # what changes steps is the larger claim
         self._kind = switched.kind(at.sim.optimizations)
-        self._note = "changes nothing at present, " * (set(switched.new) <= inactive(at.sim))
+        self._note = "changes nothing at present, " * (set(switched.new) <= inactive(at.sim.situation))
         self._until = ""  # why it was over before its time
         self._paused = False
         self._clock = clock

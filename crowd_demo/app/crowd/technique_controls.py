@@ -11,10 +11,9 @@ from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.registry.entries import Technique, Value
-from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word
+from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word, inactive
 from crowd_demo.render.hud.status import Tick
 from crowd_demo.sim.actions import Switch
-from crowd_demo.sim.inactive import inactive
 
 MOST_TICKS = 20  # kept for the graph
 TOUCHED_FIRST = "stagger.avoidance"  # the number keys change this until the user has chosen a technique
@@ -89,7 +88,8 @@ class Techniques:
         if value == before:
             self._notices.add(f"{name}: {hud_word(value)}, the {'most' if direction > 0 else 'least'}", path)
         else:
-            self._notices.add(f"{name}: {hud_word(value)}" + " (changes nothing at present)" * (path in inactive(sim)), path)
+            in_vain = " (changes nothing at present)" * (path in inactive(sim.situation))
+            self._notices.add(f"{name}: {hud_word(value)}{in_vain}", path)
             self._touch(path)
             self.switcher.request(path, value)
 

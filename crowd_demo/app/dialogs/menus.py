@@ -33,13 +33,10 @@ from crowd_demo.config.resources import (
 )
 from crowd_demo.config.tour import load_tour
 from crowd_demo.registry.actions import PROGRAM, TOLD_BY_OTHERS
-from crowd_demo.registry.colours import COLOURS
+from crowd_demo.registry.built_in import COLOURS, OVERLAYS
 from crowd_demo.registry.entries import OverlayEntry, Technique, Value
-from crowd_demo.registry.kinds import kind_of
-from crowd_demo.registry.overlays import OVERLAYS
-from crowd_demo.registry.techniques import TECHNIQUES, hud_word
+from crowd_demo.registry.techniques import TECHNIQUES, hud_word, inactive, kind_of
 from crowd_demo.render.hud.views import Row
-from crowd_demo.sim.inactive import inactive
 
 FIRST = ("scenarios", "tour", "measure", "ablate", "largest", "card")  # of the program's actions, in the main menu
 HELD = ("pan_left", "pan_right", "pan_up", "pan_down", "menu")  # actions that a menu has no use for
@@ -115,7 +112,7 @@ class Menus:
                    f"Nothing to show at present: {nothing}. {entry.why}" if nothing else entry.why)
 
     def _technique_items(self) -> list[Item]:
-        unused = inactive(self._crowd.sim)
+        unused = inactive(self._crowd.sim.situation)
         return [Item(self._technique_row(technique, unused), partial(self.open_choices, technique), stays=True)
                 for technique in TECHNIQUES]
 

@@ -13,7 +13,7 @@ from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.model import Config
-from crowd_demo.registry.colours import COLOURS
+from crowd_demo.registry.built_in import COLOURS
 from crowd_demo.render.camera import Camera
 
 GLIDE_S = 0.05  # in which a glide comes nearer by a factor of e

@@ -15,7 +15,7 @@ import pygame
 
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
-from crowd_demo.registry.overlays import AT_FIRST, OVERLAYS
+from crowd_demo.registry.built_in import AT_FIRST, OVERLAYS
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.hud.canvas import THEMES, Pen
 from crowd_demo.render.hud.status import Inspection, LegendItem, MemoryStrip, PanelSettings
@@ -23,8 +23,7 @@ from crowd_demo.render.overlays.agents import draw_agent, draw_box
 from crowd_demo.render.overlays.base import OverlayView, draw_overlays, on_ground
 from crowd_demo.render.overlays.sketch import Moved, Scales, Sketch
 from crowd_demo.render.pixels import frame_of
-from crowd_demo.sim.inspection import Around, around, counts_of, facts_of, neighbours_of
-from crowd_demo.sim.measures import size_text
+from crowd_demo.sim.inspection import Around, around, counts_of, facts_of, neighbours_of, size_text
 from crowd_demo.sim.simulation import Simulation
 
 NEAR_PX = 14.0  # a click that hits nobody within that distance inspects nobody
@@ -207,7 +206,7 @@ class Inspector:
     def _slot_of(self, sim: Simulation, identity: int) -> int | None:
         """Its slot; None while it is gone. After a restart it is the one with the same id."""
         handles, ids = sim.agents.handles, np.array([identity])
-        if identity >= handles.limit or not handles.living(ids)[0]:
+        if identity >= handles.limit or not handles.has(ids)[0]:
             return None
         if self._sim is None or self._sim() is not sim:
             self._sim, self._generation = ref(sim), int(handles.generations[identity])

@@ -19,9 +19,8 @@ from crowd_demo.app.crowd.crowd import OTHER_CROWD, OTHER_TIME, Change, Crowd
 from crowd_demo.app.crowd.technique_controls import TOUCHED_FIRST, Techniques
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
-from crowd_demo.registry.entries import Technique, Value
-from crowd_demo.registry.kinds import EXACT, kind_of
-from crowd_demo.registry.techniques import BY_PATH, hud_word
+from crowd_demo.registry.entries import EXACT, Technique, Value
+from crowd_demo.registry.techniques import BY_PATH, hud_word, kind_of
 from crowd_demo.render.camera import Camera, clamp
 from crowd_demo.render.hud.canvas import THEMES, Pen, Target, scale_for
 from crowd_demo.render.hud.status import PanelSettings, time_text

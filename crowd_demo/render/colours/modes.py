@@ -20,7 +20,7 @@ from crowd_demo.render.drawing import number_of, numbering
 from crowd_demo.render.figures.sprites import load_manifest, state_colours
 from crowd_demo.render.inks import RGB
 from crowd_demo.sim.behaviours.steering import Move
-from crowd_demo.sim.measures import speed_text
+from crowd_demo.sim.inspection import speed_text
 from crowd_demo.sim.neighbours.grid import Floor
 from crowd_demo.sim.neighbours.schedule import LONGEST
 from crowd_demo.sim.simulation import Simulation

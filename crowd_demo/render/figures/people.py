@@ -51,7 +51,7 @@ from crowd_demo.render.figures.sprited import Sprited, sector, slopes
 from crowd_demo.render.figures.sprites import Manifest, Sprites, load_sheet
 from crowd_demo.render.pixels import Frame
 from crowd_demo.sim.behaviours.people_rules import QUEUING, STUCK, WAITING, WALKING, PeopleColumns
-from crowd_demo.sim.store.handles import Handles
+from crowd_demo.sim.store.sparse_set import Handles
 
 UNITS, SHEET_PX = 22.0, 44.0  # height of a person in the world and on the sheet
 WALK_FRAMES = 8

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Literal, NamedTuple
 
-from crowd_demo.registry.kinds import Kind
+from crowd_demo.registry.entries import Kind
 from crowd_demo.render.hud.canvas import (
     ACCENT,
     BAD,

@@ -17,8 +17,7 @@ import pygame
 
 from crowd_demo.config.keys import ACTIONS, by_heading
 from crowd_demo.registry.actions import TOLD_BY_OTHERS
-from crowd_demo.registry.kinds import in_a_line, usual_kind
-from crowd_demo.registry.techniques import BY_PATH
+from crowd_demo.registry.techniques import BY_PATH, marks_in_a_line
 from crowd_demo.render.hud.canvas import (
     ACCENT,
     DIM,
@@ -51,7 +50,7 @@ ABOUT = "All keys. Those of techniques step through the choices, with Shift back
 CLOSE = "closes this"
 
 
-class Entry(NamedTuple):
+class HelpEntry(NamedTuple):
     """A line of the help screen: keys, a short name (of techniques only) and what it does."""
 
     keys: Sequence[str]
@@ -62,28 +61,28 @@ class Entry(NamedTuple):
 
 class Group(NamedTuple):
     heading: str
-    entries: Sequence[Entry]
+    entries: Sequence[HelpEntry]
 
 
 def help_groups(keys: Keys, mouse: Sequence[tuple[str, str]]) -> list[Group]:
     groups = [Group(heading, [_entry(action, keys.get(action, ())) for action in actions
                               if action in BY_PATH or (action not in TOLD_BY_OTHERS and keys.get(action))])
               for heading, actions in by_heading().items()]
-    return [group for group in (*groups, Group("Mouse", [Entry((gesture,), "", what) for gesture, what in mouse]))
+    return [group for group in (*groups, Group("Mouse", [HelpEntry((gesture,), "", what) for gesture, what in mouse]))
             if group.entries]
 
 
-def _entry(action: str, keys: Sequence[str]) -> Entry:
+def _entry(action: str, keys: Sequence[str]) -> HelpEntry:
     technique = BY_PATH.get(action)
     if technique is None:
-        return Entry(keys, "", ACTIONS[action].what)
-    return Entry(keys, technique.label.strip(), technique.why, usual_kind(technique).mark)
+        return HelpEntry(keys, "", ACTIONS[action].what)
+    return HelpEntry(keys, technique.label.strip(), technique.why, technique.kind.mark)
 
 
 class Block(NamedTuple):
     """An entry as it is laid out: units."""
 
-    entry: Entry
+    entry: HelpEntry
     heading: str
     lines: list[str]
     indent: float  # where the words begin
@@ -137,7 +136,7 @@ class Help:
     def _fitted(self, size: tuple[int, int], brief: bool, scale: float) -> Layout:
         """Laid out at that scale, in as few columns as possible; what does not fit into the window is cut off."""
         ruler, wide = Canvas((1, 1), self.pen, scale, None), min(size[0] / scale - 12, WIDEST)
-        foot = ruler.wrapped(in_a_line(), wide - 2 * PAD, SMALL)
+        foot = ruler.wrapped(marks_in_a_line(), wide - 2 * PAD, SMALL)
         most = size[1] / scale - 8 - HEAD - 3 * EDGE_Y - LINE * len(foot)
         for count in range(1, MOST_COLUMNS + 1):
             width, narrower = ((wide - 2 * PAD + GUTTER) / each - GUTTER for each in (count, count + 1))

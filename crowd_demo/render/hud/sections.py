@@ -9,14 +9,13 @@ stands between the keys that change it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import partial
 
 from crowd_demo.compute.arrays import Ints, Longs
 from crowd_demo.config.keys import key_text
-from crowd_demo.registry.entries import Technique
-from crowd_demo.registry.kinds import MARKED, kind_of
-from crowd_demo.registry.techniques import TECHNIQUES, hud_word
+from crowd_demo.registry.entries import KINDS, Technique
+from crowd_demo.registry.techniques import TECHNIQUES, hud_word, inactive, kind_of, partly_inactive
 from crowd_demo.render.hud.canvas import (
     ACCENT,
     DIM,
@@ -40,7 +39,6 @@ from crowd_demo.render.hud.canvas import (
 from crowd_demo.render.hud.help import Keys
 from crowd_demo.render.hud.panel_layout import ALWAYS, INNER, RIGHT_WIDTH, PanelSection
 from crowd_demo.render.hud.status import Status
-from crowd_demo.sim.inactive import inactive, partly_inactive
 from crowd_demo.sim.metrics.avoidance_error import AvoidanceError
 from crowd_demo.sim.metrics.bias import Bias
 from crowd_demo.sim.metrics.readings import Readings, has_field, is_limited, is_staggered
@@ -104,7 +102,7 @@ def crowd_sections(sim: Simulation, readings: Readings, colours: Mapping[str, Co
     """Those for the present techniques; `colours` are those of the agents' states."""
     counters, states = sim.profile.counters, sim.states()
     crowd = {"agents": sim.agents.count, "visible": counters.get("visible", 0), "drawn": counters.get("drawn", 0)}
-    rows = {"sorting": sorting_facts(sim, inactive(sim)), "memory": memory_facts(counters, readings)}
+    rows = {"sorting": sorting_facts(sim, inactive(sim.situation)), "memory": memory_facts(counters, readings)}
     return [
         _row("crowd", {name: f"{count:,.0f}" for name, count in crowd.items()}, 1),
         _row("neighbours", work_facts(counters), 4),
@@ -115,20 +113,18 @@ def crowd_sections(sim: Simulation, readings: Readings, colours: Mapping[str, Co
     ]
 
 
-def _errors(sim: Simulation, readings: Readings) -> list[PanelSection]:
+def _errors(sim: Simulation, readings: Readings) -> Iterator[PanelSection]:
     """A section for each approximate technique that is on."""
-    sections = []
     if is_limited(sim):
-        sections.append(PanelSection("neighbour_limit", BIAS_HEIGHT, 5,
-                                     partial(draw_limit, error=readings.neighbour_limit, bias=readings.bias)))
+        yield PanelSection("neighbour_limit", BIAS_HEIGHT, 5,
+                           partial(draw_limit, error=readings.neighbour_limit, bias=readings.bias))
     if has_field(sim):
         worst = percent(readings.field.most) if readings.field else UNREAD
-        sections.append(_row("field", {"field error": mean_error(readings.field), "at worst": worst}, 5, WARM))
+        yield _row("field", {"field error": mean_error(readings.field), "at worst": worst}, 5, WARM)
     if is_staggered(sim):
         period = sim.optimizations.stagger.avoidance
         ages = readings.ages[:period] if readings.ages is not None else [0] * period
-        sections.append(PanelSection("stagger", AGES_HEIGHT, 5, partial(draw_ages, ages=ages, error=readings.stagger)))
-    return sections
+        yield PanelSection("stagger", AGES_HEIGHT, 5, partial(draw_ages, ages=ages, error=readings.stagger))
 
 
 def _row(name: str, facts: Mapping[str, str], rank: int, colour: Colour = TEXT) -> PanelSection:
@@ -259,7 +255,7 @@ def switchboard_sections(sim: Simulation, status: Status, keys: Keys) -> list[Pa
 class Switchboard:
     def __init__(self, sim: Simulation, status: Status, keys: Keys) -> None:
         self.options, self.status, self.keys = sim.optimizations, status, keys
-        self._inactive, self._partly = inactive(sim), partly_inactive(sim)
+        self._inactive, self._partly = inactive(sim.situation), partly_inactive(sim.situation)
 
     def draw_group(self, on: Canvas, top: float, name: str, group: Sequence[Technique]) -> None:
         on.left(name, PAD, top + HEAD / 2 + 1, SMALL, FAINT)
@@ -270,7 +266,7 @@ class Switchboard:
         """Draw what the marks mean, and the keys of help, menu, HUD and tour."""
         on.line(EDGE, (PAD, top + 5), (RIGHT_WIDTH - PAD, top + 5))
         left: float = PAD
-        for kind in MARKED:
+        for kind in KINDS[1:]:
             end = on.left(kind.mark, left, top + 16, SMALL, WARM)
             end = on.left(f" {kind.name}", end, top + 16, SMALL, FAINT)
             on.target((left, top + 8, end - left, 15), "fact", kind.name)

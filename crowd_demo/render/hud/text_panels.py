@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from crowd_demo.registry.readouts import READOUTS
 from crowd_demo.registry.stages import text_of
-from crowd_demo.registry.techniques import BY_PATH, exactness, hud_word
+from crowd_demo.registry.techniques import BY_PATH, exactness, hud_word, inactive
 from crowd_demo.render.colours.base import Legend
 from crowd_demo.render.hud.canvas import (
     ACCENT,
@@ -35,7 +35,6 @@ from crowd_demo.render.hud.canvas import (
 from crowd_demo.render.hud.frame_sections import SMOOTHED
 from crowd_demo.render.hud.status import Inspection, Key, LegendItem, MemoryStrip, Status, TourView
 from crowd_demo.render.inks import GREEN, GREY, ORANGE, RGB
-from crowd_demo.sim.inactive import inactive
 from crowd_demo.sim.simulation import Simulation
 
 NOTICE_LINE = 16  # units: the heights of lines, the widths of panels, the sizes of text
@@ -111,7 +110,7 @@ def _about_technique(path: str, sim: Simulation, status: Status) -> Tip:
     technique = BY_PATH[path]
     measured = status.measured.get(path)
     paragraphs = (
-        (technique.why, TEXT), (IDLE if path in inactive(sim) else "", FAINT),
+        (technique.why, TEXT), (IDLE if path in inactive(sim.situation) else "", FAINT),
         (technique.watch and f"Watch: {technique.watch}", DIM), (measured and f"Measured last: {measured}", GOOD),
         (technique.source and f"From: {technique.source}", FAINT),
         ("click: its choices" + ("; drag the number: any other" if technique.numbers else ""), FAINT))

@@ -14,10 +14,9 @@ from crowd_demo.render.inks import BLACK, GREEN, GREY, ORANGE, SCALE, SHADOW, SK
 from crowd_demo.render.overlays.base import NOT_BUILT, OverlayView
 from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.sim.behaviours.people_rules import WAITING, PeopleColumns
-from crowd_demo.sim.inspection import Around, around, avoidance_launch
-from crowd_demo.sim.measures import length_text
-from crowd_demo.sim.neighbours.boxes import extents
+from crowd_demo.sim.inspection import Around, around, avoidance_launch, length_text
 from crowd_demo.sim.neighbours.schedule import LONGEST
+from crowd_demo.sim.neighbours.trees import extents
 
 ARROWS, AHEAD_S = 800, 0.5  # arrows of velocity, at most, and how far ahead they reach
 BODIES, RANGES = 300, 20  # agents with a body, and with a range of perception, which are larger

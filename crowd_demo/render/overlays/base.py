@@ -16,8 +16,8 @@ import pygame
 
 from crowd_demo.compute.arrays import Doubles, Ints, Longs
 from crowd_demo.compute.jit import Launch, kernel, launch
+from crowd_demo.registry.built_in import OVERLAYS
 from crowd_demo.registry.entries import load
-from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.drawing import Moving, drawn, hash_id
 from crowd_demo.render.hud.canvas import Pen

@@ -13,10 +13,10 @@ from crowd_demo.render.hud.status import Key
 from crowd_demo.render.inks import BLACK, BLUE, SHADOW, VERMILION, WHITE, ink
 from crowd_demo.render.overlays.base import NOT_BUILT, OverlayView
 from crowd_demo.render.overlays.sketch import Heat, Sketch, cells_in, draw_heat, squares_in
-from crowd_demo.sim.measures import square_text
+from crowd_demo.sim.inspection import square_text
 from crowd_demo.sim.neighbours.candidates import Cells, Lists, Runs
 from crowd_demo.sim.neighbours.structure import Structure
-from crowd_demo.sim.neighbours.trees import TreeStructure
+from crowd_demo.sim.neighbours.tree_structures import TreeStructure
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.terrain.flow_fields import ARRIVED, STEP_COLUMN, STEP_ROW, UNREACHABLE
 from crowd_demo.sim.terrain.tiles import Walls
@@ -104,11 +104,13 @@ def _of_cells(sketch: Sketch, cells: Cells | Lists, cell: float) -> Heat:
     Of cells smaller than a pixel only one of each pixel counts.
     """
     rows, columns = cells_in(sketch.rect, cell, cells.columns, cells.rows)
+    if len(rows) == 0 or len(columns) == 0:
+        return Heat(*np.zeros((5, 0)))
     reach, high, wide = cells.reach, len(rows), len(columns)
-    row, column = (np.arange(each[0] - reach, each[-1] + reach + 1) if len(each) else each for each in (rows, columns))
-    inside = ((row >= 0) & (row < cells.rows))[:, None] & (column >= 0) & (column < cells.columns)
-    number = row.clip(0, cells.rows - 1)[:, None] * cells.columns + column.clip(0, cells.columns - 1)
-    agents = np.where(inside, _agents_in(cells, number), 0)
+    near = cells_in(sketch.rect, cell, cells.columns, cells.rows, reach)
+    outside = [(reach - shown[0] + around[0], reach + shown[-1] - around[-1])
+               for shown, around in zip((rows, columns), near, strict=True)]  # of the world
+    agents = np.pad(_agents_in(cells, *near), outside)
     of_columns = reduce(np.add, (agents[first:first + high] for first in range(2 * reach + 1)))
     candidates = reduce(np.add, (of_columns[:, first:first + wide] for first in range(2 * reach + 1)))
     every = max(int(1 / (cell * sketch.zoom)), 1)
@@ -118,11 +120,14 @@ def _of_cells(sketch: Sketch, cells: Cells | Lists, cell: float) -> Heat:
     return Heat(left, top, left + every * cell, top + every * cell, amounts)
 
 
-def _agents_in(cells: Cells | Lists, number: Longs) -> Longs:
+def _agents_in(cells: Cells | Lists, rows: Longs, columns: Longs) -> Ints:
     """The agents in each of these cells; all lists are followed at once, as long as the longest one goes on."""
+    count, shape = cells.rows * cells.columns, (cells.rows, cells.columns)
+    window = np.s_[rows[0]:rows[-1] + 1, columns[0]:columns[-1] + 1]
     if isinstance(cells, Cells):
-        return cells.start[number + 1].astype(np.int64) - cells.start[number]
-    slot, agents = cells.head[number], np.zeros_like(number)
+        return cells.start[1:count + 1].reshape(shape)[window] - cells.start[:count].reshape(shape)[window]
+    slot = cells.head[:count].reshape(shape)[window]
+    agents = np.zeros_like(slot)
     while (slot >= 0).any():
         agents += slot >= 0
         slot = np.where(slot >= 0, cells.next[slot], -1)

@@ -13,12 +13,11 @@ from numpy.typing import ArrayLike
 
 from crowd_demo.compute.arrays import Floats, Ints
 from crowd_demo.config.model import Config
-from crowd_demo.registry.behaviours import BEHAVIOURS
+from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.registry.entries import load
 from crowd_demo.sim.behaviours.steering import Glide
 from crowd_demo.sim.neighbours.structure import Structure
-from crowd_demo.sim.stage import Stage
-from crowd_demo.sim.stages import Index
+from crowd_demo.sim.stage import Index, Stage
 from crowd_demo.sim.terrain.tiles import Terrain
 from crowd_demo.sim.world import Needs, World
 

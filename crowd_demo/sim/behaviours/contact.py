@@ -34,8 +34,7 @@ from crowd_demo.sim.interaction.strips import CANDIDATES, REGISTERS
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.grid import Grid
 from crowd_demo.sim.neighbours.schedule import everybody_due, update_schedule
-from crowd_demo.sim.stage import Stage
-from crowd_demo.sim.stages import Index
+from crowd_demo.sim.stage import Index, Stage
 from crowd_demo.sim.store.columns import Columns, MovingColumns
 from crowd_demo.sim.terrain.ground import Ground, slide
 from crowd_demo.sim.world import Sizes, World

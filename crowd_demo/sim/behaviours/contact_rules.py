@@ -13,11 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs, Mask, Register
-from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.formula import formula
+from crowd_demo.compute.dispatch import formula, implements
 from crowd_demo.compute.jit import device, kernel
 from crowd_demo.compute.packed import halves, squares_apart
-from crowd_demo.compute.simd import LANES, any_set, bits_xor, chance, no_sum, root, scramble, select, to_float, to_int, wrap32
+from crowd_demo.compute.simd import LANES, any_set, bits_xor, chance, root, scramble, select, to_float, to_int, wrap32
 from crowd_demo.compute.simd_memory import load, store, take_block
 from crowd_demo.sim.interaction import pairwise
 from crowd_demo.sim.interaction.pairwise import Observed, Strip, Sums, load_register, observes, read_strip
@@ -43,12 +42,6 @@ class ContactRules(NamedTuple):
 
 
 # --- who overlaps whom -----------------------------------------------------------------------------------------------
-
-@implements(pairwise.no_sums, ContactRules)
-def no_sums(rules: ContactRules, like: Float) -> Sums:
-    none = no_sum(like)
-    return none, none, none
-
 
 @device
 def touches(rules: ContactRules, me: Observed, other: Observed) -> Mask:

@@ -22,9 +22,8 @@ from numpy.typing import ArrayLike
 
 from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
-from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.formula import formula
-from crowd_demo.compute.simd import no_sum, root, select, to_float, to_int, wrap32
+from crowd_demo.compute.dispatch import formula, implements
+from crowd_demo.compute.simd import root, select, to_float, to_int, wrap32
 from crowd_demo.compute.simd_memory import pick
 from crowd_demo.config.model import Config
 from crowd_demo.sim.behaviours import steering
@@ -77,12 +76,6 @@ class CrateRules(NamedTuple):
 
 
 # --- the interaction -------------------------------------------------------------------------------------------------
-
-@implements(pairwise.no_sums, CrateRules)
-def no_sums(rules: CrateRules, like: Float) -> Sums:
-    none = no_sum(like)
-    return none, none, none
-
 
 @implements(pairwise.accumulate, CrateRules)
 def accumulate(rules: CrateRules, me: Observed, other: Observed, sums: Sums) -> Sums:

@@ -23,7 +23,7 @@ import numpy as np
 
 from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs
-from crowd_demo.compute.formula import formula
+from crowd_demo.compute.dispatch import formula
 from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.compute.simd import bits_xor, chance, scramble, select
 from crowd_demo.compute.simd_memory import gather

@@ -18,8 +18,7 @@ from numpy.typing import ArrayLike
 
 from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Doubles, Float, Floats, Int, Ints
-from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.formula import formula
+from crowd_demo.compute.dispatch import formula, implements
 from crowd_demo.compute.packed import sum_capacity
 from crowd_demo.compute.simd import chance, root, select
 from crowd_demo.compute.simd_memory import gather, pick
@@ -30,7 +29,7 @@ from crowd_demo.sim.behaviours.base import Behaviour
 from crowd_demo.sim.behaviours.flock_field import FieldGrid
 from crowd_demo.sim.behaviours.flock_rules import (
     FIXED,
-    Ahead,
+    AheadOnly,
     AllAround,
     ByContact,
     ByOffset,
@@ -138,7 +137,7 @@ class Flock(Behaviour):
         farthest = max(settings.sight, settings.separation) * FIXED * 1.001 + 2  # of whom it heeds, positions rounded
         kind, half = NearestRules if self.needs.nearest else FlockRules, cosine(settings.blind / 720)
         return kind(
-            eyes=Ahead(f(half * half)) if settings.blind > 0 else AllAround(),
+            eyes=AheadOnly(f(half * half)) if settings.blind > 0 else AllAround(),
             apart=ByContact(f(settings.separation * FIXED)) if settings.separate_by == "contact" else ByOffset(),
             sight_sq=sight * sight, separation_sq=separation * separation, align=f(settings.align),
             cohere=f(settings.cohere), separate=f(settings.separate), inv_crowding=f(1 / settings.crowding),

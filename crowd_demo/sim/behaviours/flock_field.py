@@ -21,8 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Float, Floats, Int, Longs
-from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.formula import formula
+from crowd_demo.compute.dispatch import formula, implements
 from crowd_demo.compute.jit import Launch, kernel, launch
 from crowd_demo.compute.simd import LANES, no_sum, select, wrap32
 from crowd_demo.sim.behaviours.flock_rules import (
@@ -35,12 +34,13 @@ from crowd_demo.sim.behaviours.flock_rules import (
     no_separation,
     separation_of,
     settle_separation,
+    sum_capacity,
 )
 from crowd_demo.sim.interaction import pairwise
 from crowd_demo.sim.interaction.pairwise import Observed, Sums, observes
 from crowd_demo.sim.neighbours.candidates import Cells
+from crowd_demo.sim.neighbours.cell_structures import Sorted
 from crowd_demo.sim.neighbours.schedule import UpdateSchedule, update_due
-from crowd_demo.sim.neighbours.sorted import Sorted
 from crowd_demo.sim.neighbours.structure import Domain
 from crowd_demo.sim.store.columns import Columns
 
@@ -153,9 +153,7 @@ def accumulate(rules: FieldRules, me: Observed, other: Observed, sums: Sums) -> 
     return met + select(near, rules.one, 0), add_separation(rules.apart, near, dx, dy, distance_sq, other.px, other.py, apart)
 
 
-@implements(pairwise.sum_capacity, FieldRules)
-def sum_capacity(rules: FieldRules) -> Int:
-    return np.int64(rules.sum_capacity)
+implements(pairwise.sum_capacity, FieldRules)(sum_capacity)
 
 
 @implements(pairwise.settle, FieldRules)

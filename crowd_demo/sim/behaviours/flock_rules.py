@@ -7,7 +7,7 @@ Rules are put together of parts; each is a record whose type chooses the bodies 
 is not chosen costs nothing:
 
     AllAround     a bird follows everybody in sight
-    Ahead         not those in a blind angle behind it
+    AheadOnly     not those in a blind angle behind it
     ByContact     it is driven apart the more the nearer another is (Reynolds 1987)
     ByOffset      the more the farther away it is, and not at all at contact (Ihaa21's SIMD boids)
 
@@ -27,8 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Float, Int, Ints, Mask
-from crowd_demo.compute.dispatch import generic, implements
-from crowd_demo.compute.formula import formula
+from crowd_demo.compute.dispatch import formula, generic, implements
 from crowd_demo.compute.packed import CountingSum, counted, nothing_counted, settled
 from crowd_demo.compute.simd import inverse_root, no_sum, root, select, to_float, to_int, wrap32
 from crowd_demo.sim.interaction import nearest, pairwise
@@ -44,7 +43,7 @@ class AllAround(NamedTuple):
     """A bird follows everybody in sight."""
 
 
-class Ahead(NamedTuple):
+class AheadOnly(NamedTuple):
     """A bird follows nobody in a blind angle behind it."""
 
     behind: np.float32  # square of the cosine of half that angle
@@ -60,7 +59,7 @@ class ByOffset(NamedTuple):
     """Separation by the offset, which is nothing at contact."""
 
 
-Eyes = AllAround | Ahead
+Eyes = AllAround | AheadOnly
 Apart = ByContact | ByOffset
 Separation = tuple[Any, Int]  # what drives a bird apart along x, which may count, and along y
 
@@ -96,8 +95,8 @@ def _follows_all(eyes: AllAround, me: Observed, dx: Float, dy: Float, distance_s
     return distance_sq < sight_sq
 
 
-@implements(follows, Ahead)
-def _follows_ahead(eyes: Ahead, me: Observed, dx: Float, dy: Float, distance_sq: Float, sight_sq: Float) -> Mask:
+@implements(follows, AheadOnly)
+def _follows_ahead(eyes: AheadOnly, me: Observed, dx: Float, dy: Float, distance_sq: Float, sight_sq: Float) -> Mask:
     """Leave out those behind, which have dx*vx + dy*vy < -cosine * distance * speed."""
     vx, vy = to_float(me.vx), to_float(me.vy)
     limit = (vx * vx + vy * vy) * eyes.behind

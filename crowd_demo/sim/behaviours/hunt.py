@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
-from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.formula import formula
+from crowd_demo.compute.dispatch import formula, implements
 from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.compute.simd import inverse_root, root, select, to_float
 from crowd_demo.compute.simd_memory import pick
@@ -34,8 +33,7 @@ from crowd_demo.sim.behaviours.flock_rules import IN_FIXED_POINT, FlockRules
 from crowd_demo.sim.behaviours.steering import Glide
 from crowd_demo.sim.interaction import nearest, pairwise
 from crowd_demo.sim.interaction.pairwise import COLUMNS, RECORDS, Observed, Sums, observes
-from crowd_demo.sim.stage import Stage
-from crowd_demo.sim.stages import Index
+from crowd_demo.sim.stage import Index, Stage
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.terrain.ground import Ground
 from crowd_demo.sim.terrain.tiles import Terrain

@@ -1,7 +1,7 @@
 """The crowd: walk to a goal, wait there, choose another, avoid others, wiggle when stuck (docs/model.md, "The crowd").
 
     neighbours  j != i with |p_i - p_j| < radius
-    avoidance   as the model of avoidance says (push.py, anticipate.py)
+    avoidance   as the model of avoidance says (avoidance.py)
     wanted      heading * speed + avoid_weight * speed * avoidance (+ wiggle), at most max_speed_factor * speed long
     v'          v + (wanted - v) * min(1, response * dt)
     p'          p + dt * v', sliding along walls
@@ -23,13 +23,12 @@ from numpy.typing import ArrayLike
 
 from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
-from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.formula import formula
+from crowd_demo.compute.dispatch import formula, implements
 from crowd_demo.compute.jit import Launch, device
 from crowd_demo.compute.simd import any_set, chance, root, select, width_of
 from crowd_demo.compute.simd_memory import pick, store
 from crowd_demo.config.model import Config
-from crowd_demo.sim.behaviours.anticipate import AnticipateRules
+from crowd_demo.sim.behaviours.avoidance import AVOIDANCE
 from crowd_demo.sim.behaviours.base import Behaviour
 from crowd_demo.sim.behaviours.contact import SHIFT_PARTS, contact_passes
 from crowd_demo.sim.behaviours.destinations import (
@@ -53,17 +52,14 @@ from crowd_demo.sim.behaviours.people_rules import (
     rules_of,
     stands,
 )
-from crowd_demo.sim.behaviours.push import PushRules
 from crowd_demo.sim.behaviours.steering import Move, advance, move_launch
 from crowd_demo.sim.behaviours.wayfinding import CheckSight, LookForCrowds, MakeFlowFields, TakeHeadings
 from crowd_demo.sim.neighbours.schedule import BAND_RADII
-from crowd_demo.sim.stage import Stage
-from crowd_demo.sim.stages import Index
+from crowd_demo.sim.stage import Index, Stage
 from crowd_demo.sim.terrain.ground import Ground, slide
 from crowd_demo.sim.terrain.tiles import Terrain, Walls
 from crowd_demo.sim.world import Needs, World
 
-AVOIDANCE: dict[str, type[PeopleRules]] = {"push": PushRules, "anticipate": AnticipateRules}  # by the technique's value
 SLOW = 0.25  # of the preferred speed towards the goal: below that an agent makes no progress
 NEARLY = 4.0  # times `arrive`: an agent stuck within that distance has arrived, because the place is taken
 WIGGLE_STEPS = 30  # a stuck agent keeps to one direction for so many steps

@@ -53,7 +53,7 @@ class PeopleRules(NamedTuple):
     patience: np.float32
     follow: np.float32  # min(1, response * dt)
     dt: np.float32
-    ahead: np.float32  # this one and those below are for looking ahead (anticipate.py)
+    ahead: np.float32  # this one and those below are for looking ahead (avoidance.py)
     inv_ahead: np.float32
     gap_sq: np.float32
     inv_gap: np.float32

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Ints
-from crowd_demo.compute.formula import formula
+from crowd_demo.compute.dispatch import formula
 from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.compute.simd import LANES, lane_numbers, root, select
 from crowd_demo.compute.simd_memory import gather, load, onward, put
@@ -141,7 +141,7 @@ class LookForCrowds(Stage):
 
     def commit(self, world: World) -> None:
         world.crowding.keep()
-        world.flow_fields.forget(world.crowding.outdated(world.tick))
+        world.flow_fields.made[world.crowding.outdated(world.tick)] = 0
 
 
 class MakeFlowFields(Stage):

@@ -26,8 +26,7 @@ from crowd_demo.sim.interaction.runs import (
 from crowd_demo.sim.interaction.strips import CANDIDATES, COPIES, DUE, NEIGHBOURS, REGISTERS, RUNS, Strips, strips_of
 from crowd_demo.sim.neighbours.candidates import Candidates, Cells, Lists, Runs
 from crowd_demo.sim.neighbours.schedule import UpdateSchedule
-from crowd_demo.sim.stage import Stage
-from crowd_demo.sim.stages import Index
+from crowd_demo.sim.stage import Index, Stage
 from crowd_demo.sim.store.columns import Columns
 from crowd_demo.sim.world import Sizes, World
 

@@ -67,29 +67,7 @@ def _insert(columns: Columns, slot: int, distance: Float, size: int, most: int, 
     return size
 
 
-@device
-def gather(cells: Cells, columns: Columns, rules: Rules, row: int, column: int, slot: int, most: int, near: Ints,
-           distances: Floats) -> tuple[int, int, int]:
-    """Fill `near` with the `most` nearest neighbours of the agent in a slot; return (how many, found, scanned)."""
-    me = read_columns(rules, columns, np.uintp(slot))
-    size, found, scanned, farthest = 0, 0, 0, np.float32(np.inf)
-    left, right = max(column - cells.reach, 0), min(column + cells.reach, cells.columns - 1)
-    for beside in range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)):
-        first, last = cells.start[beside * cells.columns + left], cells.start[beside * cells.columns + right + 1]
-        for k in range(np.uintp(first), np.uintp(last)):
-            other = cells.order[k]
-            if other == slot:
-                continue
-            scanned += 1
-            is_neighbour, distance = perceive(rules, me, read_columns(rules, columns, np.uintp(other)))
-            found += is_neighbour
-            if is_neighbour & (distance <= farthest):
-                size = _insert(columns, other, distance, size, most, near, distances)
-                farthest = distances[most - 1] if size == most else farthest
-    return size, found, scanned
-
-
-# --- limits ------------------------------------------------------------------------------------------------------------
+# --- limits ----------------------------------------------------------------------------------------------------------
 
 class NeighbourLimits(NamedTuple):
     """Which neighbours an agent keeps: the nearest or the first, and two limits."""
@@ -114,33 +92,31 @@ def kept_of(workers: int) -> KeptNeighbours:
 
 
 @device
-def _keep_first(cells: Cells, columns: Columns, rules: Rules, row: int, column: int, slot: int, limits: NeighbourLimits,
-                slots: Ints) -> tuple[int, int, int, bool]:
-    me = read_columns(rules, columns, np.uintp(slot))
-    found, scanned = 0, 0
-    left, right = max(column - cells.reach, 0), min(column + cells.reach, cells.columns - 1)
-    for beside in range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)):
-        for k in range(cells.start[beside * cells.columns + left], cells.start[beside * cells.columns + right + 1]):
-            other = cells.order[k]
-            if other == slot:
-                continue
-            if scanned == limits.scanned or found == limits.neighbours:
-                return found, found, scanned, True
-            scanned += 1
-            is_neighbour, _ = perceive(rules, me, read_columns(rules, columns, np.uintp(other)))
-            if is_neighbour:
-                slots[found] = other
-                found += 1
-    return found, found, scanned, False
-
-
-@device
 def choose(cells: Cells, columns: Columns, rules: Rules, row: int, column: int, slot: int, limits: NeighbourLimits,
            slots: Ints, distances: Floats) -> tuple[int, int, int, bool]:
     """Fill `slots` with the neighbours that an agent keeps; return (how many, found, scanned, whether a limit was hit)."""
-    if not limits.nearest:
-        return _keep_first(cells, columns, rules, row, column, slot, limits, slots)
-    size, found, scanned = gather(cells, columns, rules, row, column, slot, limits.neighbours, slots, distances)
+    me = read_columns(rules, columns, np.uintp(slot))
+    size, found, scanned, farthest = 0, 0, 0, np.float32(np.inf)
+    left, right = max(column - cells.reach, 0), min(column + cells.reach, cells.columns - 1)
+    for beside in range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)):
+        first, last = cells.start[beside * cells.columns + left], cells.start[beside * cells.columns + right + 1]
+        for k in range(np.uintp(first), np.uintp(last)):
+            other = cells.order[k]
+            if other == slot:
+                continue
+            if not limits.nearest and (scanned == limits.scanned or found == limits.neighbours):
+                return size, found, scanned, True
+            scanned += 1
+            is_neighbour, distance = perceive(rules, me, read_columns(rules, columns, np.uintp(other)))
+            found += is_neighbour
+            if not is_neighbour:
+                continue
+            if not limits.nearest:
+                slots[size] = other
+                size += 1
+            elif distance <= farthest:
+                size = _insert(columns, other, distance, size, limits.neighbours, slots, distances)
+                farthest = distances[size - 1] if size == limits.neighbours else farthest
     return size, found, scanned, found > size
 
 

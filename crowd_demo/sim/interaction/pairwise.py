@@ -21,7 +21,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask, Rules
-from crowd_demo.compute.dispatch import generic, implements, provide
+from crowd_demo.compute.dispatch import generic, implements
+from crowd_demo.compute.simd import no_sum
 from crowd_demo.compute.simd_memory import load, store, take
 from crowd_demo.sim.store.columns import Columns
 
@@ -57,7 +58,7 @@ def load_register(rules: Rules, strip: Strip, at: Int) -> Observed:
 
 @generic
 def no_sums(rules: Rules, like: Float) -> Sums:
-    """Return the sums over no neighbours; `like` is a number or a register, for the width."""
+    """Return the sums over no neighbours, by default three: a count, and sums along x and y. `like` gives the width."""
 
 
 @generic
@@ -78,7 +79,7 @@ def perceive(rules: Rules, me: Observed, other: Observed) -> tuple[Mask, Float]:
     """
 
 
-# --- what it may define besides --------------------------------------------------------------------------------------
+# --- what it may define besides, and defaults ------------------------------------------------------------------------
 
 @generic
 def sum_capacity(rules: Rules) -> Int:
@@ -88,6 +89,11 @@ def sum_capacity(rules: Rules) -> Int:
 @generic
 def settle(rules: Rules, me: Observed, sums: Sums) -> Sums:
     """Return the sums of a register with room for as many again."""
+
+
+@implements(no_sums, object)
+def _count_and_vector(rules: Rules, like: Float) -> Sums:
+    return no_sum(like), no_sum(like), no_sum(like)
 
 
 @implements(sum_capacity, object)
@@ -150,7 +156,7 @@ def observes(*floats: Field, ints: Sequence[Field] = ()) -> Callable[[Kind], Kin
         names |= {"Observed": record, "load": load, "store": store, "take": take, "__name__": kind.__module__}
         exec(compile(source, getattr(sys.modules[kind.__module__], "__file__", "observed"), "exec"), names)
         for each in (copy_to_strip, read_columns, read_strip, load_register):
-            provide(each, names[each.__name__], kind)
+            implements(each, kind, by_rule=False)(names[each.__name__])
         RECORDS[kind], COLUMNS[kind] = record, tuple(array for array in arrays if "." not in array)
         return kind
     return declare

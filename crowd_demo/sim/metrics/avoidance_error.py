@@ -92,9 +92,9 @@ def avoidance_error(sim: Simulation, method: Method, truth: Method) -> Avoidance
     slots = spread(sim.agents.count, affordable(lambda few: _met(sim, few, truth)))
     found, true = pushes(sim, slots, method, truth)
     np.subtract(found, true, out=found)
-    away, lengths = (np.hypot(x, y, out=x) for x, y in (found, true))
+    offsets, lengths = (np.hypot(x, y, out=x) for x, y in (found, true))
     length = float(lengths.mean()) if len(slots) else 0.0
-    return AvoidanceError(float(away.mean()) / length, float(away.max()) / length) if length > 0 else AvoidanceError()
+    return AvoidanceError(float(offsets.mean()) / length, float(offsets.max()) / length) if length > 0 else AvoidanceError()
 
 
 def stagger_error(sim: Simulation) -> AvoidanceError:

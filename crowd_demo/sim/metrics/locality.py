@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Ints, Longs
+from crowd_demo.compute.dispatch import generic, implements
 from crowd_demo.compute.jit import Launch, device, launch, run
 from crowd_demo.config.model import Cache
 from crowd_demo.sim.interaction.runs import write_launch, written_out
@@ -70,9 +71,14 @@ def _read(order: Ints, first: int, last: int, fields: Longs, per_line: int, most
         counted[3] = line
 
 
-@device
-def _read_neighbours(cells: Cells, cell: int, fields: Longs, per_line: int, most: int, tags: Longs, counted: Longs) -> None:
-    """An agent of that cell reads its candidates."""
+@generic
+def read_neighbours(candidates: Cells | Runs, group: int, fields: Longs, per_line: int, most: int, tags: Longs,
+                    counted: Longs) -> None:
+    """An agent of that cell or group reads its candidates."""
+
+
+@implements(read_neighbours, Cells, by_rule=False)
+def _read_rows(cells: Cells, cell: int, fields: Longs, per_line: int, most: int, tags: Longs, counted: Longs) -> None:
     row, column = cell // cells.columns, cell % cells.columns
     left, right = max(column - cells.reach, 0), min(column + cells.reach, cells.columns - 1)
     for near in range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)):
@@ -80,35 +86,25 @@ def _read_neighbours(cells: Cells, cell: int, fields: Longs, per_line: int, most
         _read(cells.order, first, last, fields, per_line, most, tags, counted)
 
 
-@device
-def read_samples(cells: Cells, sample: int, run: int, fields: Longs, per_line: int, most: int, tags: Longs,
-                 counted: Longs) -> None:
-    """Runs of agents, evenly spread over the cells, read their candidates."""
-    agents = cells.start[cells.columns * cells.rows]
-    runs = -(-sample // run)
-    for number in range(runs):
-        first = agents * number // runs
-        cell = holder_of(first, cells.start, cells.columns * cells.rows)
-        for k in range(first, min(first + run, agents)):
-            while cells.start[cell + 1] <= k:
-                cell += 1
-            _read_neighbours(cells, cell, fields, per_line, most, tags, counted)
+@implements(read_neighbours, Runs, by_rule=False)
+def _read_runs(runs: Runs, group: int, fields: Longs, per_line: int, most: int, tags: Longs, counted: Longs) -> None:
+    for near in range(runs.count[group]):
+        _read(runs.order, runs.first[group, near], runs.last[group, near], fields, per_line, most, tags, counted)
 
 
 @device
-def read_run_samples(groups: Runs, sample: int, run: int, fields: Longs, per_line: int, most: int, tags: Longs,
-                     counted: Longs) -> None:
-    """The same for candidates in runs."""
-    start, agents = groups.start, groups.start[groups.groups[0]]
+def read_samples(candidates: Cells | Runs, groups: int, sample: int, run: int, fields: Longs, per_line: int, most: int,
+                 tags: Longs, counted: Longs) -> None:
+    """Runs of agents, evenly spread over the cells or groups, read their candidates."""
+    agents = candidates.start[groups]
     runs = -(-sample // run)
     for number in range(runs):
         first = agents * number // runs
-        group = holder_of(first, start, groups.groups[0])
+        group = holder_of(first, candidates.start, groups)
         for k in range(first, min(first + run, agents)):
-            while start[group + 1] <= k:
+            while candidates.start[group + 1] <= k:
                 group += 1
-            for near in range(groups.count[group]):
-                _read(groups.order, groups.first[group, near], groups.last[group, near], fields, per_line, most, tags, counted)
+            read_neighbours(candidates, group, fields, per_line, most, tags, counted)
 
 
 def candidates_of(sim: Simulation) -> Candidates:
@@ -129,10 +125,9 @@ def locality_launch(sim: Simulation, candidates: Candidates, sample: int = 256) 
     fields = np.array([agents.names.index(name) for name in sim.behaviour.observed]) * agents.front.shape[1]
     counted = np.array([0, 0, 0, -2])
     per_line, tags, sample = settings.line_bytes // WORD, empty_cache(settings), min(sample, agents.count)
-    if isinstance(candidates, Runs):
-        return launch(read_run_samples, candidates, sample, run, fields, per_line, most, tags, counted), counted
-    assert isinstance(candidates, Cells), "lists have to be written out first"
-    return launch(read_samples, candidates, sample, run, fields, per_line, most, tags, counted), counted
+    assert not isinstance(candidates, Lists), "lists have to be written out first"
+    groups = int(candidates.groups[0]) if isinstance(candidates, Runs) else candidates.columns * candidates.rows
+    return launch(read_samples, candidates, groups, sample, run, fields, per_line, most, tags, counted), counted
 
 
 def launches_to_compile(sim: Simulation) -> Iterator[Launch]:

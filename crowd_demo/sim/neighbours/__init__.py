@@ -1,1 +1,1 @@
-"""Neighbour structures: one file for each, one interface (structure.py)."""
+"""Neighbour structures: who may be near whom, behind one interface (structure.py)."""

@@ -1,4 +1,4 @@
-"""Curves through a square of 2^bits x 2^bits cells: from a cell to its number along the curve, and back.
+"""Curves through a square of 2^bits x 2^bits cells: from a number along the curve to its cell (and back, for Morton).
 
     ROW      row by row: neighbours in a row follow each other, those in a column are a whole row apart
     MORTON   the bits of row and column interleaved: four cells make a Z, four Zs make a larger Z
@@ -49,20 +49,6 @@ def morton_place(number: int) -> tuple[int, int]:
 
 
 @device
-def hilbert(column: int, row: int, bits: int) -> int:
-    """Return the number of a cell on Hilbert's curve through 2^bits x 2^bits cells."""
-    number = 0
-    for bit in range(bits - 1, -1, -1):
-        right, below = column >> bit & 1, row >> bit & 1
-        number = number << 2 | (3 * right ^ below)
-        if not below:
-            if right:
-                column, row = ~column, ~row
-            column, row = row, column
-    return number
-
-
-@device
 def hilbert_place(number: int, bits: int) -> tuple[int, int]:
     """Return (column, row) of the cell with that number."""
     column, row = 0, 0
@@ -76,16 +62,6 @@ def hilbert_place(number: int, bits: int) -> tuple[int, int]:
         column, row = column + (right << bit), row + (below << bit)
         number >>= 2
     return column, row
-
-
-@device
-def cell_number(curve: int, column: int, row: int, bits: int) -> int:
-    """Return the cell's number along the curve, from 0."""
-    if curve == MORTON:
-        return morton(column, row)
-    if curve == HILBERT:
-        return hilbert(column, row, bits)
-    return row << bits | column
 
 
 @device

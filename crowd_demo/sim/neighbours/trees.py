@@ -1,4 +1,4 @@
-"""Binary trees over the agents: what kd_tree.py and aabb_tree.py share, building and querying.
+"""Binary trees over the agents: how they are built, the boxes of their nodes, and who is near a leaf.
 
 The tree is perfect: level l has 2^l nodes, node i has the children 2i and 2i + 1, and the j-th node of level l holds the
 agents `order[n*j >> l : n*(j + 1) >> l]`. So its shape and depth depend on n alone, nothing is allocated, and
@@ -8,6 +8,9 @@ right half already. Workers share the nodes of the upper levels, level by level,
 not depend on which worker does which node.
 
 Source: Bentley, "Multidimensional binary search trees" (1975); Hoare, "Algorithm 65: FIND" (1961).
+
+A leaf's box is either the bounds of its agents with their extents, or the region that was cut, grown by the largest extent in
+it. A node's box is the union of its children's. O(n), for whatever agents the leaves hold.
 """
 
 from __future__ import annotations
@@ -16,17 +19,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Float, Floats, Ints, Longs
-from crowd_demo.compute.jit import Launch, device, kernel, launch
+from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs
+from crowd_demo.compute.jit import device, kernel
 from crowd_demo.compute.simd_memory import take_block
-from crowd_demo.sim.neighbours.boxes import JOINED, bound_nodes, extents
-from crowd_demo.sim.neighbours.candidates import Runs, add_run, runs_of
+from crowd_demo.sim.neighbours.candidates import Runs, add_run
 from crowd_demo.sim.neighbours.schedule import UpdateSchedule, count_due
-from crowd_demo.sim.neighbours.structure import Domain, Structure
+from crowd_demo.sim.store.columns import Columns
 
 LEAF_BLOCK = 16  # consecutive leaves that a worker queries
-SLACK = 1e-3  # of the radius, and
-ROUNDING = 2.0**-22  # of the world: more than the rounding error of a distance and of an edge
+POINTS = np.zeros(0, np.float32)  # the extents of agents that have none
+JOINED, SHRUNK, GROWN = range(3)  # boxes of the lowest nodes: there already, bounds of the agents, or of regions
 
 
 class Tree(NamedTuple):
@@ -126,6 +128,61 @@ def cut_subtrees(worker: int, workers: int, tree: Tree, queue: Longs, agents: in
         subtree = take_block(queue, 1)
 
 
+# --- boxes of the nodes, from the leaves upwards ---------------------------------------------------------------------
+
+def extents(columns: Columns) -> Floats:
+    """Return float32[n + 16], half a side of the agent in each slot; empty where agents have no extent."""
+    return getattr(columns, "half", POINTS)
+
+
+@device
+def _extent(half: Floats, slot: Int) -> np.float32:
+    return half[np.uintp(slot)] if half.shape[0] > 0 else np.float32(0)
+
+
+@device
+def _shrink_leaf(x: Floats, y: Floats, half: Floats, order: Ints, box: Floats, first: int, last: int) -> None:
+    left, top, right, bottom = np.float32(np.inf), np.float32(np.inf), np.float32(-np.inf), np.float32(-np.inf)
+    for k in range(first, last):
+        slot = np.uintp(order[k])
+        extent = _extent(half, slot)
+        left, top = min(left, x[slot] - extent), min(top, y[slot] - extent)
+        right, bottom = max(right, x[slot] + extent), max(bottom, y[slot] + extent)
+    box[0], box[1], box[2], box[3] = left, top, right, bottom
+
+
+@device
+def _grow_leaf(region: Floats, half: Floats, order: Ints, box: Floats, first: int, last: int) -> None:
+    extent = np.float32(0)
+    for k in range(first, last):
+        extent = max(extent, _extent(half, np.uintp(order[k])))
+    box[0], box[1] = region[0] - extent, region[1] - extent
+    box[2], box[3] = region[2] + extent, region[3] + extent
+
+
+@device
+def _join(box: Floats, node: int) -> None:
+    low, high = box[2 * node], box[2 * node + 1]
+    box[node, 0], box[node, 1] = min(low[0], high[0]), min(low[1], high[1])
+    box[node, 2], box[node, 3] = max(low[2], high[2]), max(low[3], high[3])
+
+
+@kernel
+def bound_nodes(worker: int, workers: int, x: Floats, y: Floats, half: Floats, order: Ints, region: Floats, fit: int,
+                box: Floats, agents: int, top: int, depth: int) -> None:
+    """Boxes of all nodes from level `top` down to `depth`, which are leaves unless they are JOINED already."""
+    for subtree in range(worker, 1 << top, workers):
+        for leaf in range(subtree << depth - top, subtree + 1 << depth - top):
+            node, first, last = (1 << depth) + leaf, agents * leaf >> depth, agents * (leaf + 1) >> depth
+            if fit == SHRUNK:
+                _shrink_leaf(x, y, half, order, box[node], first, last)
+            elif fit == GROWN:
+                _grow_leaf(region[node], half, order, box[node], first, last)
+        for level in range(depth - 1, top - 1, -1):
+            for j in range(subtree << level - top, subtree + 1 << level - top):
+                _join(box, (1 << level) + j)
+
+
 # --- querying --------------------------------------------------------------------------------------------------------
 
 @device
@@ -176,83 +233,3 @@ def find_leaves(worker: int, workers: int, box: Floats, next_update: Ints, order
     if worker == 0:
         runs.groups[0] = leaves
         runs.start[leaves] = agents
-
-
-# --- the structure ---------------------------------------------------------------------------------------------------
-
-class TreeStructure(Structure):
-    """A tree whose nodes have the boxes `box`."""
-
-    REORDERS = True
-    OBEYS = frozenset({"leaf_size", "reorder.when"})
-
-    def __init__(self, domain: Domain) -> None:
-        super().__init__(domain)
-        leaves = 1 << depth_of(domain.agents.capacity, domain.leaf)
-        self.tree: Tree = tree_of(domain.agents.capacity, leaves, domain.workers, domain.width, domain.height)
-        self.box = self.tree.region
-        self.order = self.tree.order
-        self.runs = runs_of(self.order, leaves)
-        self.subtrees = (8 * domain.workers - 1).bit_length()  # log2 of their number: enough for an even end
-
-    @property
-    def depth(self) -> int:
-        return depth_of(self.domain.agents.count, self.domain.leaf)
-
-    @property
-    def top(self) -> int:
-        """Level of the subtrees that one worker builds alone."""
-        return min(self.subtrees, self.depth)
-
-    def index(self, tick: int) -> tuple[Launch, ...]:
-        """Build the tree."""
-        self.order = self.tree.order
-        return self.build(self.tree, 0, self.parts)
-
-    @property
-    def parts(self) -> int:
-        """Parts of building a tree, alike in cost: load the agents, cut the upper levels one by one, then the subtrees."""
-        return 1 + self.top + (1 << self.top)
-
-    def build(self, tree: Tree, first: int, last: int) -> tuple[Launch, ...]:
-        """Return parts [first, last) of building a tree, for the positions at the time of loading."""
-        agents, workers, top = self.domain.agents, self.domain.workers, self.top
-        levels = range(max(first - 1, 0), min(last - 1, top))
-        subtree, end = max(first - 1 - top, 0), last - 1 - top
-        tree.queue[:] = 0
-        tree.queue[top] = subtree
-        load = launch(load_agents, workers, agents.columns.x, agents.columns.y, agents.count, tree)
-        upper = (self._cut_below(tree, level, level + 1, 1 << level) for level in levels)
-        lower = self._cut_below(tree, top, self.depth, end)
-        return (*((load,) if first == 0 < last else ()), *upper, *((lower,) if end > subtree else ()))
-
-    def _cut_below(self, tree: Tree, top: int, depth: int, end: int) -> Launch:
-        """Return the kernel that cuts the nodes of some levels: below those of level `top` before `end`."""
-        agents, workers = self.domain.agents, self.domain.workers
-        return launch(cut_subtrees, workers, tree, tree.queue[top:top + 1], agents.count, top, depth, end)
-
-    def boxes(self, fit: int) -> tuple[Launch, ...]:
-        """Return the kernels that fit the boxes of leaves to their agents, and those of the other nodes to their children."""
-        return (self._bound(self.domain.workers, fit, self.top, self.depth), self._bound(1, JOINED, 0, self.top))
-
-    def _bound(self, workers: int, fit: int, top: int, depth: int) -> Launch:
-        columns = self.domain.agents.columns
-        return launch(bound_nodes, workers, columns.x, columns.y, extents(columns), self.order, self.tree.region, fit,
-                      self.box, self.domain.agents.count, top, depth)
-
-    def query(self, simd: bool, rules: object, schedule: UpdateSchedule) -> tuple[Launch, ...]:
-        agents, domain = self.domain.agents, self.domain
-        reach = domain.contact + SLACK * domain.radius
-        return (launch(find_leaves, domain.workers, self.box, agents.columns.next_update, self.order, agents.count, self.depth,
-                       schedule, np.float32(reach + ROUNDING * max(domain.width, domain.height)), self.runs,
-                       self.tree.visited),)
-
-    def candidates(self) -> Runs:
-        return self.runs._replace(order=self.order)
-
-    def counters(self) -> dict[str, float]:
-        leaves = 1 << self.depth
-        queries, nodes, found = self.tree.visited.sum(axis=0).tolist()
-        asked = max(queries, 1)
-        return {"leaves": leaves, "depth": self.depth, "queries": queries, "nodes_per_query": nodes / asked,
-                "leaves_per_query": found / asked, "runs_per_group": float(self.runs.count[:leaves].sum()) / asked}

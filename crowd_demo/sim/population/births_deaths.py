@@ -41,17 +41,26 @@ class BirthsDeaths(Stage):
         return self.active
 
     def commit(self, world: World) -> None:
-        """Remove the agents that die in this step, then add newcomers; the gaps of deferred removals stay open."""
+        """Remove the agents that die in this step, then add newcomers."""
+        deaths, births = self._remove_dead(world), self._add_newborn(world)
+        world.fit()
+        world.profile.counters.update(births=float(births), deaths=float(deaths))
+
+    def _remove_dead(self, world: World) -> int:
+        """Return how many died; the gaps of deferred removals stay open."""
         dead = who_dies(world, self._due(world.tick, self.settings.deaths_per_s, late=True))
         for part in np.array_split(dead, self.settings.causes):
             world.agents.remove(part, world.options.removal, world.workers)
+        return len(dead)
+
+    def _add_newborn(self, world: World) -> int:
+        """Return how many were born: as many as are due, while there is room."""
         room = max(self.settings.most - len(world.agents.handles), 0)
         born = min(self._due(world.tick, self.settings.births_per_s, late=False), room)
         if born:
             seed = int(hashing.key(self._config.seed, world.tick, hashing.BIRTH)) & 0x7FFFFFFF
             self._add_agents(world.agents.handles.free_ids(born), seed)
-        world.fit()
-        world.profile.counters.update(births=float(born), deaths=float(len(dead)))
+        return born
 
     def record(self, count: int) -> None:
         """Call at the end of each step."""
@@ -94,7 +103,7 @@ def who_dies(world: World, count: int) -> Ints:
     while len(drawn) < count:
         numbers = np.arange(draws, draws + more, dtype=np.uint32)
         ids = (hashing.scramble(numbers ^ key) % limit).astype(np.int32)
-        drawn = _first_of_each(np.concatenate((drawn, ids[handles.living(ids)])))
+        drawn = _first_of_each(np.concatenate((drawn, ids[handles.has(ids)])))
         draws, more = draws + more, more * 2
     return drawn[:count]
 

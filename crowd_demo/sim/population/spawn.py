@@ -1,22 +1,31 @@
-"""Positions of new agents: a function of the seed and the id alone."""
+"""Positions of new agents, and who of them is tied and pinned: functions of the seed and the id alone.
+
+    uniform, box, point    free positions all over the world, many in a box, or all at one point
+    rope                   `length` agents hang from a pinned one; ropes are arranged in rows all over the world
+    cloth                  `length` agents wide, as deep as there are agents; each is tied to the left and above, the top row
+                           is pinned
+    column                 `length` agents one behind the other, the first of them free; only the one behind is pulled
+"""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from crowd_demo.compute import hashing
-from crowd_demo.compute.arrays import Floats, Ints
+from crowd_demo.compute.arrays import Bools, Doubles, Floats, Ints, Whole
 from crowd_demo.config.model import Config
-from crowd_demo.sim.population import spring_patterns
-from crowd_demo.sim.terrain.step_out import step_out
 from crowd_demo.sim.terrain.tiles import Terrain
+
+TOP = 0.12  # of the world's height (or a row's): ropes and cloth hang from there
 
 
 def spawn_positions(ids: Ints, config: Config, terrain: Terrain, seed: int) -> tuple[Floats, Floats]:
     """Return (x, y) float32[n]: free positions all over the world, or many in a box, or one point; or a pattern."""
     if config.links.pattern != "none":
-        x, y = spring_patterns.positions(ids, config, terrain, seed)
-        step_out(terrain, x, y)
+        x, y = pattern_positions(ids, config, terrain, seed)
+        terrain.step_out(x, y)
         return x, y
     x, y = terrain.random_walkable(ids.astype(np.int64), seed)
     spawn = config.spawn
@@ -32,5 +41,58 @@ def spawn_positions(ids: Ints, config: Config, terrain: Terrain, seed: int) -> t
             key = hashing.next_key(key)
             offset = (hashing.unit(ids, key) - np.float32(0.5)) * np.float32(2 * spawn.box) * centre
             axis[inside] = (centre + offset)[inside]
-    step_out(terrain, x, y)
+    terrain.step_out(x, y)
     return x, y
+
+
+# --- patterns of linked agents ---------------------------------------------------------------------------------------
+
+def reaches(config: Config) -> tuple[int, ...]:
+    """Return the differences of id between linked agents, for those where `tied` is true."""
+    return {"none": (), "rope": (1,), "column": (1,), "cloth": (1, config.links.length)}[config.links.pattern]
+
+
+def tied(ids: Whole, reach: int, config: Config) -> Bools:
+    """Return bool[n]: whether each id is linked to id - reach; the first of a rope or of a row of cloth is not."""
+    return (ids >= reach) & ((reach != 1) | (ids % config.links.length != 0))
+
+
+def pinned(ids: Whole, config: Config) -> Bools:
+    """Return bool[n]: whether each id is pinned."""
+    links = config.links
+    if links.pattern == "cloth":
+        return ids < links.length
+    return (ids % links.length == 0) & (links.pattern == "rope")
+
+
+def pattern_positions(ids: Whole, config: Config, terrain: Terrain, seed: int) -> tuple[Floats, Floats]:
+    """Return (x, y) float32[n], inside the world but not always clear of walls."""
+    x, y = {"rope": _ropes, "cloth": _cloth, "column": _columns}[config.links.pattern](ids, config, terrain, seed)
+    walls = terrain.walls
+    inside = (np.nextafter(side, np.float32(0)) for side in (walls.width, walls.height))
+    x, y = (np.clip(axis, 0, limit).astype(np.float32) for axis, limit in zip((x, y), inside, strict=True))
+    return x, y
+
+
+def _ropes(ids: Whole, config: Config, terrain: Terrain, seed: int) -> tuple[Floats | Doubles, Floats | Doubles]:
+    links, world = config.links, config.world
+    ropes = max(1, -(-config.agents // links.length))
+    rows = max(1, math.floor(world.height / max(links.length * links.rest * 1.2, 1.0)))
+    columns = -(-ropes // rows)
+    rope, bead = np.divmod(ids, links.length)
+    row, column = np.divmod(rope % ropes, columns)
+    shift = 0.25 + 0.5 * (row % 2)  # every other row is shifted by half a gap
+    return (column + shift) * (world.width / columns), (row + TOP) * (world.height / rows) + bead * links.rest
+
+
+def _cloth(ids: Whole, config: Config, terrain: Terrain, seed: int) -> tuple[Floats | Doubles, Floats | Doubles]:
+    links, world = config.links, config.world
+    row, column = np.divmod(ids, links.length)
+    left = (world.width - (links.length - 1) * links.rest) / 2
+    return left + column * links.rest, TOP * world.height + row * links.rest
+
+
+def _columns(ids: Whole, config: Config, terrain: Terrain, seed: int) -> tuple[Floats | Doubles, Floats | Doubles]:
+    column, behind = np.divmod(ids, config.links.length)
+    x, y = terrain.random_walkable(column.astype(np.int64), seed)
+    return x - behind * config.links.rest, y

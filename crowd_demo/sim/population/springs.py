@@ -22,7 +22,7 @@ from crowd_demo.compute.arrays import Float, Floats, Ints, Whole
 from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.compute.simd import root, to_float, to_int, wrap32
 from crowd_demo.config.model import Config
-from crowd_demo.sim.population.spring_patterns import pinned, reaches, tied
+from crowd_demo.sim.population.spawn import pinned, reaches, tied
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.store.columns import Columns
@@ -129,12 +129,9 @@ class Springs(Stage):
         columns = world.agents.columns
         self.stood = columns.x[self.pins], columns.y[self.pins]
 
-    def __len__(self) -> int:
-        return len(self.ends)
-
     def tie(self, ends: Ints) -> None:
         """Link agents, int32[n, 2] ids. Raises ValueError when an id is not in use."""
-        if not self._agents.handles.living(ends.reshape(-1)).all():
+        if not self._agents.handles.has(ends.reshape(-1)).all():
             raise ValueError("only the living can be tied")
         self.ends = np.concatenate((self.ends, ends.astype(np.int32)))
         self.generations = np.concatenate((self.generations, self._agents.handles.generations[ends]))
@@ -155,11 +152,11 @@ class Springs(Stage):
     def cut_dead(self) -> None:
         """Drop the links whose agents died, even if their ids are in use again."""
         handles = self._agents.handles
-        if self._deaths != handles.deaths:
-            stays = (handles.living(self.ends.reshape(-1)).reshape(-1, 2)
+        if self._deaths != handles.removed:
+            stays = (handles.has(self.ends.reshape(-1)).reshape(-1, 2)
                      & (handles.generations[self.ends] == self.generations)).all(axis=1)
             self.ends, self.generations = self.ends[stays], self.generations[stays]
-            self._deaths = handles.deaths
+            self._deaths = handles.removed
             self._sort_links()
 
     def refresh(self) -> None:
@@ -175,7 +172,7 @@ class Springs(Stage):
     @property
     def fresh(self) -> bool:
         """True while the slots are right."""
-        return self._layout == self._agents.layout and self._deaths == self._agents.handles.deaths
+        return self._layout == self._agents.layout and self._deaths == self._agents.handles.removed
 
     def top_speed(self) -> float:
         """Return the present maximum of all speeds, units/s; springs have no bound."""
@@ -195,7 +192,7 @@ class Springs(Stage):
         later = np.union1d(ids, ids + reach)
         later = later[tied(later, reach, self._config)]
         pairs = np.stack((later - reach, later), axis=1)
-        alive = self._agents.handles.living(pairs.reshape(-1)).reshape(-1, 2).all(axis=1)
+        alive = self._agents.handles.has(pairs.reshape(-1)).reshape(-1, 2).all(axis=1)
         return pairs[alive & np.isin(pairs, ids).any(axis=1)]
 
     def _sort_links(self) -> None:
@@ -217,7 +214,7 @@ class Springs(Stage):
     def _living_pins(self) -> Whole:
         ids = np.arange(self._agents.handles.limit)
         ids = ids[pinned(ids, self._config)]
-        return ids[self._agents.handles.living(ids)]
+        return ids[self._agents.handles.has(ids)]
 
     def _find_slots(self) -> None:
         """Look up the present slots of all linked agents."""

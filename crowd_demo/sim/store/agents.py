@@ -1,4 +1,4 @@
-"""The agents: two buffers of columns (columns.py) and stable ids.
+"""The agents: two buffers of columns (columns.py) and stable ids; and when they are moved into the order of cells.
 
 Agents are in slots [0, count); the rest is padding that the last register may read. The id identifies an agent; its slot
 changes with every reorder.
@@ -6,18 +6,19 @@ changes with every reorder.
 
 from __future__ import annotations
 
+import math
 from typing import Generic
 from weakref import proxy
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from crowd_demo.compute.arrays import Ints, Longs, Whole
+from crowd_demo.compute.arrays import Floats, Ints, Longs, Whole
 from crowd_demo.compute.jit import Launch, kernel, launch, run
 from crowd_demo.compute.simd import LANES
 from crowd_demo.compute.simd_memory import gather, onward, store
 from crowd_demo.sim.store.columns import Kind, dtypes_of, views
-from crowd_demo.sim.store.handles import Handles
+from crowd_demo.sim.store.sparse_set import Handles
 
 MOVED = 1024  # slots at a time
 
@@ -63,6 +64,10 @@ class Agents(Generic[Kind]):
         self.columns = views(self.kind, self.front)
         self.layout += 1
 
+    def reordering(self, order: Ints, workers: int) -> tuple[Launch, ...]:
+        """Return the kernels after which, and after `swap`, slot k holds the agent that was in slot order[k]."""
+        return (launch(move_rows, workers, self.front, order, self.count, self.back),)
+
     def spawn(self, **values: ArrayLike) -> None:
         """Append agents, one for each of `id`; columns left out start at zero. Raises ValueError for an id in use."""
         ids = np.asarray(values["id"])
@@ -73,7 +78,7 @@ class Agents(Generic[Kind]):
             self.front[:, :self.count] = old[:, :self.count]
         for name, column in zip(self.names, self.columns, strict=True):
             column[self.count:self.count + added] = values.get(name, 0)
-        self.handles.add(ids)
+        self.handles.add_new(ids)
         self._resize(self.count + added)
 
     def remove(self, ids: Whole, mode: str = "swap_back", workers: int = 1) -> None:
@@ -82,12 +87,12 @@ class Agents(Generic[Kind]):
         `deferred` leaves the gaps until `closing` has run; the columns may not be read before.
         """
         if mode == "swap_back":
-            moves = self.handles.remove(ids, mode)
+            moves = self.handles.discard_many(ids, mode)
             self.front[:, moves.target] = self.front[:, moves.source]
             if self.count > len(self.handles):
                 self._resize(len(self.handles))
         else:
-            self.handles.remove(ids, "deferred")
+            self.handles.discard_many(ids, "deferred")
             if mode == "shift":
                 self.close_gaps(workers)
 
@@ -143,3 +148,44 @@ class Agents(Generic[Kind]):
         self.front[:, :count] = rows
         self.handles.restore(self.columns.id[:count], generations)
         self._resize(count)
+
+
+# --- when to move them -----------------------------------------------------------------------------------------------
+
+class Drift:
+    """What happened since agents were last moved into cell order.
+
+    It adds up the longest move of each step, an upper bound of every agent's path, so it needs no column and no id.
+    """
+
+    def __init__(self) -> None:
+        self.sorts = 0  # so far
+        self.steps = 0  # since the last one
+        self.units = 0.0  # upper bound of every agent's path since then
+
+    def moved(self, farthest_sq: Floats) -> None:
+        """Call after a step; float32[workers, 16], squares of the longest moves."""
+        self.steps += 1
+        self.units += math.sqrt(farthest_sq.max())
+
+    def pushed(self, farthest_sq: Floats) -> None:
+        """Call after agents were moved once more within the same step."""
+        self.units += math.sqrt(farthest_sq.max())
+
+    def reset(self) -> None:
+        """Call after a sort."""
+        self.sorts += 1
+        self.steps, self.units = 0, 0.0
+
+    def counters(self) -> dict[str, float]:
+        return {"sorts": self.sorts, "drift": self.units, "steps_since_sort": self.steps}
+
+
+def reorder_due(when: str, every: int, drift: float, tick: int, since: Drift, cell: float) -> bool:
+    """Should agents be moved into cell order in this step?
+
+    `every` sorts every so many steps, `drift` once an agent may have moved by that share of a cell, `cell` units wide.
+    """
+    if when == "drift":
+        return tick == 0 or since.units > drift * cell
+    return when == "every" and tick % every == 0

@@ -15,11 +15,14 @@ Three ways to close the gap of a removed member, alone or in bulk (`discard_many
 
 Memory: 8 bytes for each possible id, plus 4 for its generation: a handle is an id and its generation at that time, so that a
 recycled id is told from its former use. Unknown and repeated ids are harmless.
+
+`Handles` is such a set for agents: whether an id is in use is always exact, and slots are brought up to date on demand: a sort
+costs nothing here, and the first look-up after it O(n).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -103,7 +106,7 @@ class SparseSet:
         return self._dense[:self._end]
 
     def has(self, ids: ArrayLike) -> Bools:
-        return self.slots_of(ids) >= 0
+        return SparseSet.slots_of(self, ids) >= 0  # needs no slots that are right
 
     def slots_of(self, ids: ArrayLike) -> Ints:
         """Return int32[n]: the slot of each id, -1 for others than members."""
@@ -188,6 +191,11 @@ class SparseSet:
         return np.concatenate((free, beyond)).astype(np.int32)
 
     @property
+    def gaps(self) -> int:
+        """Number of gaps that removed members have left."""
+        return self._gap_count
+
+    @property
     def nbytes(self) -> int:
         """Bytes of the two arrays and of the generations."""
         return self._sparse.nbytes + self._dense.nbytes + self.generations.nbytes
@@ -221,3 +229,49 @@ def each_once(ids: Whole) -> Ints:
         return ids.astype(np.int32)
     _, first = np.unique(ids, return_index=True)
     return ids[np.sort(first)].astype(np.int32)
+
+
+# --- of agents ---------------------------------------------------------------------------------------------------------
+
+class Handles(SparseSet):
+    """The ids of agents. `layout` returns a number that grows whenever agents move in memory, `ids_by_slot` their ids."""
+
+    def __init__(self, layout: Callable[[], int], ids_by_slot: Callable[[], Ints], capacity: int) -> None:
+        super().__init__(capacity)
+        self._now, self._by_slot = layout, ids_by_slot
+        self._layout = layout()
+
+    def slot(self, handle: Handle) -> int:
+        """Return the agent's present slot, or -1 when it has died, even if its id is in use again."""
+        return int(self.slots_of(np.array([handle.id]))[0]) if self.is_alive(handle) else -1
+
+    def slots_of(self, ids: ArrayLike) -> Ints:
+        self._adopt_sorts()
+        return super().slots_of(ids)
+
+    # --- for the owner of the columns --------------------------------------------------------------------------------
+
+    def add_new(self, ids: Whole) -> None:
+        """Append ids in this order. Raises ValueError when one is in use already."""
+        if self.has(ids).any() or len(each_once(ids)) != len(ids):
+            raise ValueError("two agents cannot have one id")
+        self._adopt_sorts()
+        self.add_many(ids)
+
+    def discard_many(self, ids: ArrayLike, mode: str = "swap_back") -> Moves:
+        self._adopt_sorts()
+        return super().discard_many(ids, mode)
+
+    def living_slots(self) -> Longs:
+        """Return the slots of all but the gaps, ascending."""
+        self._adopt_sorts()
+        return np.flatnonzero(self.ids >= 0)
+
+    def follow(self) -> None:
+        """Call after the columns have been moved too: slots are right for the present layout."""
+        self._layout = self._now()
+
+    def _adopt_sorts(self) -> None:
+        if self._layout != self._now():
+            self.adopt(self._by_slot())
+            self.follow()

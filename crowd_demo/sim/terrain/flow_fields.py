@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Bools, Bytes, Float, Floats, Int, Ints, Marks
+from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Marks
 from crowd_demo.compute.jit import Launch, device, kernel, launch, run
 from crowd_demo.compute.simd import root, select, splat, to_float
 from crowd_demo.compute.simd_memory import gather
@@ -49,7 +49,7 @@ class FlowField(NamedTuple):
     rounds: bool  # is the way rounded off, by heading for where the next tile is left?
 
 
-class Plan(NamedTuple):
+class FieldInput(NamedTuple):
     """The input of the fields."""
 
     blocked: Bytes
@@ -75,7 +75,7 @@ class FlowFields:
         directions = np.zeros((count, rows, columns), np.uint8)
         self.fields = FlowField(directions, points[:, 0].copy(), points[:, 1].copy(), rounds)
         self.asked = np.zeros((workers, count), np.uint8)  # 1 where a worker has found somebody who needs the field
-        self.made = np.zeros(count, np.uint8)
+        self.made = np.zeros(count, np.uint8)  # 0: to be made when somebody needs it
         self.version = -1  # of the terrain that the fields are made for
         self.targets = terrain.marks  # int16[H, W]: the destination whose field leads to this tile; -1: none
         self._steps = np.empty((rows, columns), np.uint8)
@@ -97,14 +97,10 @@ class FlowFields:
         self.version = terrain.version
         return True
 
-    def forget(self, outdated: Bools) -> None:
-        """Drop these fields, bool[D]."""
-        self.made[outdated] = 0
-
     def launches(self, terrain: Terrain, prices: Prices, workers: int) -> tuple[Launch, ...]:
         """Return the kernel that makes the fields that are asked for and were not made yet."""
         makers = min(workers, self._scratch.distance.shape[0])
-        plan = Plan(terrain.blocked, self.targets, self._steps, prices)
+        plan = FieldInput(terrain.blocked, self.targets, self._steps, prices)
         return (launch(fill_flow_fields, makers, self.asked, self.made, plan, self._scratch, self.fields),)
 
     def keep(self) -> None:
@@ -144,7 +140,7 @@ def _direction(fields: FlowField, goal: Int, column: Int, row: Int) -> Int:
 
 @device
 def allow_steps(blocked: Bytes, steps: Bytes) -> None:
-    """Fill Plan.steps."""
+    """Fill FieldInput.steps."""
     rows, columns = blocked.shape
     for row in range(rows):
         for column in range(columns):
@@ -167,7 +163,7 @@ def _can_step(blocked: Bytes, row: int, column: int, step: int) -> bool:
 
 
 @kernel
-def fill_flow_fields(worker: int, workers: int, asked: Bytes, made: Bytes, grid: Plan, scratch: Scratch,
+def fill_flow_fields(worker: int, workers: int, asked: Bytes, made: Bytes, grid: FieldInput, scratch: Scratch,
                      fields: FlowField) -> None:
     """Make this worker's share of the fields that are asked for and were not made yet: one of every `workers`."""
     distance, heads, links, missing = scratch.distance[worker], scratch.heads[worker], scratch.links[worker], 0
@@ -190,7 +186,7 @@ def _is_asked(asked: Bytes, goal: int) -> bool:
 
 
 @device
-def _spread(heads: Ints, following: Ints, before: Ints, grid: Plan, goal: int, prices: Bytes, distance: Ints) -> None:
+def _spread(heads: Ints, following: Ints, before: Ints, grid: FieldInput, goal: int, prices: Bytes, distance: Ints) -> None:
     """Write the cost of every tile, from the destination outwards; a tile is its index in the flat map."""
     steps, columns = grid.steps.reshape(-1), grid.steps.shape[1]
     waiting, now = _begin(heads, following, before, grid, goal, distance), 0
@@ -218,7 +214,7 @@ def _spread(heads: Ints, following: Ints, before: Ints, grid: Plan, goal: int, p
 
 
 @device
-def _begin(heads: Ints, following: Ints, before: Ints, grid: Plan, goal: int, distance: Ints) -> int:
+def _begin(heads: Ints, following: Ints, before: Ints, grid: FieldInput, goal: int, distance: Ints) -> int:
     """Distance 0 on the destination's free tiles, which wait, and -1 elsewhere; return how many wait."""
     blocked, targets, count = grid.blocked.reshape(-1), grid.targets.reshape(-1), 0
     heads[:] = NONE

@@ -19,7 +19,7 @@ import numpy as np
 
 from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Longs, Marks
-from crowd_demo.compute.jit import Launch, device, launch
+from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import select, splat, to_int
 from crowd_demo.config.maps import FLOOR, WALL, WATER, MapData
 
@@ -86,9 +86,6 @@ class Terrain:
     def columns(self) -> int:
         return int(self.blocked.shape[1])
 
-    def set_wall(self, column: int, row: int, wall: bool) -> None:
-        self.set_walls((column, row, column + 1, row + 1), wall)
-
     def set_walls(self, rectangle: Rectangle, wall: bool) -> None:
         """Build or remove walls; tiles outside the map are ignored. Water stays water."""
         left, top, right, bottom = rectangle
@@ -142,9 +139,20 @@ class Terrain:
             draw += 3
         return x, y
 
-    def launches(self) -> tuple[Launch, ...]:
-        """Return the compiled functions that this class runs, for compiling ahead."""
-        return (launch(label_areas, self.blocked, self._labels, self._stack),)
+    def step_out(self, x: Floats, y: Floats) -> None:
+        """Move whoever stands in a wall to the centre of the nearest free tile in the world; changes x and y, float32[n]."""
+        walls = self.walls
+        rows, columns = (y * walls.inv_tile).astype(np.int64), (x * walls.inv_tile).astype(np.int64)
+        caught = np.flatnonzero(self.blocked[rows, columns])
+        free = np.argwhere(self.blocked == 0)
+        free = free[((free + 0.5) * float(walls.tile) < (float(walls.height), float(walls.width))).all(axis=1)]
+        if not len(caught) or not len(free):
+            return
+        tiles, which = np.unique(rows[caught] * self.columns + columns[caught], return_inverse=True)
+        for number, tile in enumerate(tiles):
+            row, column = divmod(int(tile), self.columns)
+            nearest = free[((free - (row, column)) ** 2).sum(axis=1).argmin()]
+            y[caught[which == number]], x[caught[which == number]] = (nearest + 0.5) * float(walls.tile)
 
     def _random_points(self, ground: Longs, ids: Longs, seed: int,
                        draw: int) -> tuple[Floats, Floats]:

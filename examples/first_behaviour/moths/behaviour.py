@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.simd import no_sum, root, select, to_float, to_int, wrap32
+from crowd_demo.compute.simd import root, select, to_float, to_int, wrap32
 from crowd_demo.compute.simd_memory import pick
 from crowd_demo.sim.behaviours import steering
 from crowd_demo.sim.behaviours.base import Behaviour
@@ -27,11 +27,6 @@ class MothRules(NamedTuple):
 
 
 # --- neighbours ------------------------------------------------------------------------------------------------------
-
-@implements(pairwise.no_sums, MothRules)
-def no_sums(rules, like):
-    return no_sum(like), no_sum(like), no_sum(like)
-
 
 @implements(pairwise.accumulate, MothRules)
 def accumulate(rules, me, other, sums):

@@ -5,20 +5,18 @@ from __future__ import annotations
 import pytest
 from driven import Driven
 from watched import Watched
-from wrong_structures import Forgetful
 
 from crowd_demo.app.card import trial
 from crowd_demo.app.card.effect import is_drawn
-from crowd_demo.registry.kinds import APPROXIMATE
-from crowd_demo.registry.techniques import BY_PATH
+from crowd_demo.registry.entries import APPROXIMATE
+from crowd_demo.registry.techniques import BY_PATH, STRUCTURES
 from crowd_demo.sim.actions import Switch
-from crowd_demo.sim.neighbours.structures import STRUCTURES
 from crowd_demo.sim.simulation import Simulation
 
 
 @pytest.fixture
 def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(STRUCTURES, "linked", Forgetful)
+    monkeypatch.setitem(STRUCTURES, "linked", "wrong_structures:Forgetful")
 
 
 def test_the_running_crowd_is_what_it_is_without_cards(watched: Watched) -> None:

@@ -6,7 +6,7 @@ import pytest
 from driven import Driven
 from watched import LOOK_S, Watched
 
-from crowd_demo.registry.kinds import EXACT
+from crowd_demo.registry.entries import EXACT
 from crowd_demo.registry.stages import text_of
 from crowd_demo.render.hud.card import Card
 from crowd_demo.sim.actions import Switch

@@ -16,7 +16,8 @@ from crowd_demo.app.input.key_input import quits
 from crowd_demo.app.input.keyboard import Keyboard
 from crowd_demo.app.process.quitting import Quitting
 from crowd_demo.compute import cache
-from crowd_demo.registry.behaviours import BEHAVIOURS
+from crowd_demo.registry import texts
+from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.render.hud.canvas import Pen
 
 NOTHING_COMPILES = """
@@ -95,7 +96,7 @@ def test_progress_names_what_is_compiled() -> None:
 def test_progress_promises_nothing_for_later_starts_once_a_kernel_could_not_be_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     progress = Progress()
     progress.compiling("see lanes", 2, 11)
-    monkeypatch.setattr(cache, "_said", {cache.NOT_KEPT})
+    monkeypatch.setattr(texts, "_said", {cache.NOT_KEPT})
     progress.compiling("move", 3, 11)
     assert str(progress) == "compiling move (4 of 11)"
 

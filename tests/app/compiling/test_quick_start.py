@@ -19,9 +19,8 @@ from crowd_demo.app.recording.saves import newest, read_save
 from crowd_demo.compute.jit import Launch, launch
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import Optimizations, with_values
-from crowd_demo.registry.entries import Value
-from crowd_demo.registry.kinds import EXACT, kind_of
-from crowd_demo.registry.techniques import TECHNIQUES
+from crowd_demo.registry.entries import EXACT, Value
+from crowd_demo.registry.techniques import TECHNIQUES, kind_of
 from crowd_demo.sim.actions import Switch
 from crowd_demo.sim.simulation import Simulation
 

@@ -6,9 +6,7 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app.screen.window import close_window
-from crowd_demo.registry.behaviours import BEHAVIOURS
-from crowd_demo.registry.colours import COLOURS
-from crowd_demo.registry.overlays import OVERLAYS
+from crowd_demo.registry.built_in import BEHAVIOURS, COLOURS, OVERLAYS
 from crowd_demo.sim.metrics.readings import METERS
 from crowd_demo.sim.simulation import Simulation
 

@@ -101,7 +101,7 @@ def test_another_agent_with_the_id_of_a_dead_one_is_not_taken_for_it(driven: Dri
     for count in (100, 200):
         driven.program.crowd.apply(Populate(count))
         driven.frames(2)
-    assert driven.program.sim.agents.handles.living(np.array([199]))[0] and "gone" in str(rows(driven))
+    assert driven.program.sim.agents.handles.has(np.array([199]))[0] and "gone" in str(rows(driven))
 
 
 def test_a_box_is_selected_by_a_drag_with_shift_and_stays_on_the_ground(driven: Driven) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from driven import Driven
 
 from crowd_demo.app.screen.window import screen
-from crowd_demo.registry.overlays import OVERLAYS
+from crowd_demo.registry.built_in import OVERLAYS
 from crowd_demo.render.hud.views import ListView
 
 

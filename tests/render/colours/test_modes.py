@@ -8,7 +8,7 @@ from crowds import CROWDS, open_world, simulation
 from crowd_demo.compute.jit import run
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.config.section import UNITS_A_METRE
-from crowd_demo.registry.colours import COLOURS
+from crowd_demo.registry.built_in import COLOURS
 from crowd_demo.registry.entries import load
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.colours import density, modes

@@ -8,7 +8,7 @@ import pygame
 import pytest
 from hud_spy import Spy
 
-from crowd_demo.registry.kinds import APPROXIMATE, EXACT, MODEL, Kind
+from crowd_demo.registry.entries import APPROXIMATE, EXACT, MODEL, Kind
 from crowd_demo.render.hud.canvas import BAD, GOOD, Colour, scale_for
 from crowd_demo.render.hud.card import Card, Count, ProofLine, Span, draw_card, interval_text, ms_text, outcome_text
 

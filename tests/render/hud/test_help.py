@@ -11,15 +11,15 @@ from hud_spy import KEYS, Spy, Written, help_of, picture, pixels
 from crowd_demo.app.presenter import MOUSE
 from crowd_demo.config.keys import ACTIONS, key_text
 from crowd_demo.registry.actions import HEADINGS, OVERLAY_HEADING, PROGRAM, TOLD_BY_OTHERS, ActionEntry
-from crowd_demo.registry.overlays import OVERLAYS
-from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, grouped
+from crowd_demo.registry.built_in import OVERLAYS
+from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 from crowd_demo.render.hud.canvas import LEAST_PX, Canvas, Pen, scale_for
 from crowd_demo.render.hud.help import (
     ABOUT,
     BEFORE_HEADING,
     CLOSE,
     Block,
-    Entry,
+    HelpEntry,
     Keys,
     balanced,
     height_of,
@@ -33,14 +33,14 @@ SIZES = [(800, 600), (1280, 720), (2560, 1440)]
 SMALL = (640, 360)  # a window with room for the names of techniques alone
 
 
-def entries_of(keys: Keys) -> dict[str, list[Entry]]:
+def entries_of(keys: Keys) -> dict[str, list[HelpEntry]]:
     return {group.heading: list(group.entries) for group in help_groups(keys, MOUSE)}
 
 
 def test_help_lists_every_action_with_its_real_keys() -> None:
     keys = {**KEYS, "pause": ("p",), "depth": ("k", "l")}
     groups = entries_of(keys)
-    assert groups["Time"][0] == Entry(("p",), "", PROGRAM["pause"].what)
+    assert groups["Time"][0] == HelpEntry(("p",), "", PROGRAM["pause"].what)
     assert next(entry for entry in groups["Techniques: drawing"] if entry.name == BY_PATH["depth"].label).keys == ("k", "l")
     listed = [entry for heading, entries in groups.items() for entry in entries if heading != "Mouse"]
     without = [action for action in ACTIONS if not keys[action]]
@@ -52,8 +52,9 @@ def test_help_lists_every_action_with_its_real_keys() -> None:
 
 def test_help_is_ordered_by_what_one_wants_to_do() -> None:
     groups = entries_of(KEYS)
-    techniques = {f"Techniques: {name}": [technique.label.strip() for technique in listed]
-                  for name, listed in grouped().items()}
+    techniques: dict[str, list[str]] = {}
+    for technique in TECHNIQUES:
+        techniques.setdefault(f"Techniques: {technique.group}", []).append(technique.label)
     assert list(groups) == [*techniques, *HEADINGS, "Mouse"]
     assert {heading: [entry.name for entry in groups[heading]] for heading in techniques} == techniques
     assert [entry.what for entry in groups[OVERLAY_HEADING]][-1] == OVERLAYS["freeze"].why
@@ -64,8 +65,8 @@ def test_one_entry_brings_an_action_or_a_technique_into_the_help(monkeypatch: py
     monkeypatch.setitem(ACTIONS, "rumour", ActionEntry((), "who has heard it", "Techniques: more"))
     monkeypatch.setitem(BY_PATH, "rumour", replace(BY_PATH["threads"], path="rumour", label="rumours"))
     groups = entries_of({**KEYS, "dance": ("f14",)})
-    assert groups["Time"][-1] == Entry(("f14",), "", "let them dance")
-    assert groups["Techniques: more"] == [Entry((), "rumours", BY_PATH["threads"].why)], "without a key too"
+    assert groups["Time"][-1] == HelpEntry(("f14",), "", "let them dance")
+    assert groups["Techniques: more"] == [HelpEntry((), "rumours", BY_PATH["threads"].why)], "without a key too"
 
 
 @pytest.mark.parametrize("size", [SMALL, *SIZES])
@@ -124,7 +125,7 @@ def test_help_keeps_groups_whole(size: tuple[int, int]) -> None:
 
 
 def test_a_group_higher_than_a_column_goes_on_in_the_next_one_under_its_heading_again() -> None:
-    small, large = ([Block(Entry((), "", ""), heading, [], 0, 20) for _ in range(count)]
+    small, large = ([Block(HelpEntry((), "", ""), heading, [], 0, 20) for _ in range(count)]
                     for heading, count in (("small", 2), ("large", 9)))
     assert balanced([small, large], 3, 150) == [small, large[:5], large[5:]]
     assert balanced([small, large], 2, 100) == []

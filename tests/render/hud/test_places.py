@@ -10,7 +10,7 @@ import pygame
 import pytest
 from hud_spy import KEYS, crowd, picture
 
-from crowd_demo.registry.kinds import EXACT
+from crowd_demo.registry.entries import EXACT
 from crowd_demo.render.camera import Rect
 from crowd_demo.render.colours.base import Legend
 from crowd_demo.render.hud.canvas import Box

@@ -11,6 +11,7 @@ from hud_spy import KEYS, PATHS, Spy, changed, colour_of_text, crowd, drawn, mea
 from crowd_demo.config.loader import load_config
 from crowd_demo.profile import Profile
 from crowd_demo.registry.stages import PARTS
+from crowd_demo.registry.techniques import inactive, partly_inactive
 from crowd_demo.render.hud.canvas import DARK, TEXT, WARM, Canvas, Pen, Target
 from crowd_demo.render.hud.frame_sections import HEADER_HEIGHT, RECENT, draw_header, present_stages
 from crowd_demo.render.hud.hud import Hud
@@ -26,7 +27,6 @@ from crowd_demo.render.hud.sections import (
     work_facts,
 )
 from crowd_demo.render.hud.status import Clock, PanelSettings, Status
-from crowd_demo.sim.inactive import inactive, partly_inactive
 from crowd_demo.sim.metrics.avoidance_error import AvoidanceError
 from crowd_demo.sim.metrics.bias import Bias
 from crowd_demo.sim.metrics.locality import Locality
@@ -53,41 +53,41 @@ def test_techniques_are_inactive_whose_value_changes_nothing(change: dict[str, A
     sim = crowd()
     for path, value in change.items():
         sim.optimizations.set(path, value)
-    assert inactive(sim) == inactive_paths
+    assert inactive(sim.situation) == inactive_paths
     sim.life.active, sim.behaviour.techniques = True, frozenset()
-    assert inactive(sim) == inactive_paths - {"removal"} | PATHS
+    assert inactive(sim.situation) == inactive_paths - {"removal"} | PATHS
 
 
 def test_cells_matter_while_people_touch_whatever_the_structure() -> None:
     sim = crowd()
     sim.optimizations.set("neighbours", "kd_tree")
     sim.optimizations.set("cull", "agents")
-    assert "cell_size" not in inactive(sim)
+    assert "cell_size" not in inactive(sim.situation)
     sim.optimizations.set("overlap_passes", 0)
-    assert "cell_size" in inactive(sim)
+    assert "cell_size" in inactive(sim.situation)
 
 
 def test_lanes_that_only_move_are_said_to() -> None:
     sim = crowd()
     sim.optimizations.neighbour_limit = "first"
-    assert partly_inactive(sim) == {"simd": "move only"} and "on, move only" in texts(sim)
+    assert partly_inactive(sim.situation) == {"simd": "move only"} and "on, move only" in texts(sim)
     sim.optimizations.neighbour_limit = "none"
-    assert partly_inactive(sim) == {}
+    assert partly_inactive(sim.situation) == {}
     sim.optimizations.neighbour_limit, sim.optimizations.simd = "first", False
-    assert partly_inactive(sim) == {}
+    assert partly_inactive(sim.situation) == {}
 
 
 def test_who_has_no_field_is_said_to_use_the_sorted_grid() -> None:
     sim = crowd()
     sim.optimizations.neighbours, sim.optimizations.neighbour_limit = "field", "nearest"
-    assert partly_inactive(sim)["neighbours"] == "as sorted" and "field, as sorted" in texts(sim)
+    assert partly_inactive(sim.situation)["neighbours"] == "as sorted" and "field, as sorted" in texts(sim)
 
 
 @pytest.mark.parametrize(("cap", "left"), [("none", ""), ("nearest", "as sorted")])
 def test_birds_use_their_field_unless_they_keep_only_some_neighbours(cap: str, left: str) -> None:
     config = load_config("20k-flock",
                          overrides=["agents=10", "optimizations.neighbours=field", f"optimizations.neighbour_limit={cap}"])
-    assert partly_inactive(Simulation(config)).get("neighbours", "") == left
+    assert partly_inactive(Simulation(config).situation).get("neighbours", "") == left
 
 
 def test_the_row_of_an_inactive_technique_is_dimmed() -> None:

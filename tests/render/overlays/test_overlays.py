@@ -10,7 +10,7 @@ from crowds import CROWDS, ROPE, simulation
 from overlaid import SIZE, camera_of, pixels, shown
 
 from crowd_demo.config.resources import assets_folder
-from crowd_demo.registry.overlays import OVERLAYS
+from crowd_demo.registry.built_in import OVERLAYS
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.canvas import Pen
 from crowd_demo.render.overlays.base import OverlayView, draw_overlays

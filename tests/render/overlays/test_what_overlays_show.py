@@ -18,7 +18,7 @@ from crowd_demo.render.overlays.agents import BODIES, RANGES, draw_bodies, draw_
 from crowd_demo.render.overlays.fields import draw_candidates, draw_flow, draw_streams, inks_of
 from crowd_demo.render.overlays.sketch import GroundSquares, Sketch, squares_in
 from crowd_demo.render.overlays.space import draw_curve
-from crowd_demo.sim.measures import square_text
+from crowd_demo.sim.inspection import square_text
 from crowd_demo.sim.simulation import Simulation
 
 

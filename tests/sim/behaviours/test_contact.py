@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from crowd_demo.compute.jit import run
 from crowd_demo.measure.distances import nearest
+from crowd_demo.registry.techniques import STRUCTURES
 from crowd_demo.sim.behaviours.contact import ContactPass, SmallCells
 from crowd_demo.sim.behaviours.contact_rules import STEPS
-from crowd_demo.sim.neighbours.structures import STRUCTURES
 
 ROOM = open_world(640, 400)
 examples = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowd_demo.config.loader import load_config
-from crowd_demo.registry.behaviours import BEHAVIOURS
+from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.sim.metrics.locality import MOST, Locality, empty_cache, locality, machine_cache_kb, touch
 
 CACHE = {"cache__size_kb": 4, "cache__ways": 4, "cache__line_bytes": 64}

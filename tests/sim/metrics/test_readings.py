@@ -12,9 +12,9 @@ from numba.core.dispatcher import Dispatcher
 from crowd_demo.app.compiling.ahead import Ahead
 from crowd_demo.compute.jit import compile_launches
 from crowd_demo.config.loader import load_config
+from crowd_demo.registry.techniques import STRUCTURES
 from crowd_demo.sim.metrics.avoidance_error import EXACT, FEW, KEPT, MEETS, SAMPLE, affordable, avoidance_error, spread
 from crowd_demo.sim.metrics.readings import METERS, Readings, launches_to_compile
-from crowd_demo.sim.neighbours.structures import STRUCTURES
 from crowd_demo.sim.simulation import Simulation
 
 LIFE = {**FLOCK, **BIRTHS_AND_DEATHS}

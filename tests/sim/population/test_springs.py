@@ -12,9 +12,8 @@ import reference_flock
 import reference_links
 from crowds import ROPE, refresh_rules, shuffle, simulation
 
-from crowd_demo.sim.population.spring_patterns import pinned, positions
+from crowd_demo.sim.population.spawn import pattern_positions, pinned
 from crowd_demo.sim.simulation import Simulation
-from crowd_demo.sim.terrain.step_out import step_out
 
 STEPS = 30
 SMALL = {key: value for key, value in ROPE.items() if key != "name"}
@@ -93,7 +92,7 @@ def test_pinned_agents_stay_where_they_are_and_ropes_hold(pattern: str, behaviou
     ids = np.arange(160)
     pins = ids[pinned(ids, sim.config)]
     assert len(pins) == (10 if pattern == "rope" else 16)
-    x, y = positions(pins, sim.config, sim.terrain, sim.config.seed)
+    x, y = pattern_positions(pins, sim.config, sim.terrain, sim.config.seed)
     for _ in range(10):
         sim.step(30)
         columns = sim.agents.by_id()
@@ -109,18 +108,18 @@ def test_pins_stand_beside_walls_and_step_out_of_new_ones() -> None:
     sim = simulation("rope", **{**SMALL, "map": "maze", "world__width": 1400, "world__height": 900})
     columns = sim.agents.by_id()
     pins = np.flatnonzero(pinned(np.arange(160), sim.config))
-    wanted = positions(pins, sim.config, sim.terrain, sim.config.seed)
+    wanted = pattern_positions(pins, sim.config, sim.terrain, sim.config.seed)
     walls = sim.terrain.walls
     in_walls = walls.blocked[(wanted[1] * walls.inv_tile).astype(int), (wanted[0] * walls.inv_tile).astype(int)] > 0
     assert in_walls.any()
-    step_out(sim.terrain, *wanted)
+    sim.terrain.step_out(*wanted)
     sim.step(20)
     now = sim.agents.by_id()
     for then in (columns, now):
         assert np.array_equal(then.x[pins], wanted[0]) and np.array_equal(then.y[pins], wanted[1])
     column, row = int(wanted[0][0] * walls.inv_tile), int(wanted[1][0] * walls.inv_tile)
     sim.set_walls((column, row, column + 1, row + 1), True)
-    step_out(sim.terrain, *wanted)
+    sim.terrain.step_out(*wanted)
     assert wanted[0][0] != now.x[0] or wanted[1][0] != now.y[0]
     sim.step(20)
     sim.set_walls((column, row, column + 1, row + 1), False)
@@ -149,15 +148,15 @@ def test_a_recycled_id_does_not_inherit_links() -> None:
     sim = simulation("rope", **SMALL)
     sim.agents.remove(np.array([20]))
     sim.agents.spawn(id=np.array([20]))
-    assert len(sim.links) == 150
+    assert len(sim.links.ends) == 150
     sim.links.refresh()
     assert 20 not in sim.agents.columns.id[np.concatenate(sim.links.pairs())]
-    assert len(sim.links) == 148
+    assert len(sim.links.ends) == 148
     with pytest.raises(ValueError, match="living"):
         sim.links.tie(np.array([[19, 500]]))
     sim.links.tie(np.array([[19, 20]]))
     sim.step()
-    assert len(sim.links) == 149
+    assert len(sim.links.ends) == 149
 
 
 @pytest.mark.quick

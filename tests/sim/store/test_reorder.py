@@ -10,9 +10,9 @@ import pytest
 import reference
 from crowds import open_world, run_through, shuffle, simulation
 
-from crowd_demo.registry.behaviours import BEHAVIOURS
+from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.sim.interaction.interaction_stage import imbalance
-from crowd_demo.sim.neighbours.curves import CURVES, cell_number
+from crowd_demo.sim.neighbours.curves import CURVES, cell_place
 
 WIDE = {"agents": 300, **open_world(900, 700)}
 
@@ -84,7 +84,8 @@ def test_agents_lie_along_the_curve_and_every_cell_still_knows_its_own(curve: st
     grid, columns = sim.world.grid, sim.agents.columns
     x, y = ((column[:300] * grid.floor.inv_cell).astype(int) for column in (columns.x, columns.y))
     bits = (max(grid.columns, grid.rows) - 1).bit_length()
-    numbers = [cell_number(CURVES[curve], int(a), int(b), bits) for a, b in zip(x, y, strict=True)]
+    number_of = {cell_place(CURVES[curve], number, bits): number for number in range(4**bits)}
+    numbers = [number_of[int(a), int(b)] for a, b in zip(x, y, strict=True)]
     assert numbers == sorted(numbers)
     lists = [sorted(grid.order[a:b].tolist()) for a, b in pairwise(grid.start)]
     assert lists == reference.cell_lists(columns.x[:300], columns.y[:300], grid.cell, grid.columns, grid.rows)

@@ -143,10 +143,10 @@ def test_fields_are_made_again_when_walls_have_changed_and_only_then() -> None:
     view = fields.fields
     assert not fields.forget_outdated(terrain) and fields.complete
     assert way_costs(view.direction[0])[2, 0] == 30
-    terrain.set_wall(0, 1, False)
+    terrain.set_walls((0, 1, 1, 2), False)
     assert fields.forget_outdated(terrain) and not fields.complete
     assert way_costs(make_fields(fields, terrain).fields.direction[0])[2, 0] == 10
-    terrain.set_wall(0, 0, True)  # the destination itself
+    terrain.set_walls((0, 0, 1, 1), True)  # the destination itself
     assert fields.forget_outdated(terrain)
     assert (make_fields(fields, terrain).fields.direction == UNREACHABLE).all()
 
@@ -190,6 +190,6 @@ def test_a_world_without_destinations_has_no_fields() -> None:
 
 def test_the_kernels_can_be_compiled_ahead() -> None:
     terrain = Terrain(None, 100, 100)
-    launches = FlowFields(terrain).launches(terrain, Crowding(terrain).prices(0), 1) + terrain.launches()
+    launches = FlowFields(terrain).launches(terrain, Crowding(terrain).prices(0), 1)
     compile_launches(launches)
     assert all(is_compiled(launch) for launch in launches)

@@ -12,10 +12,9 @@ from reference_terrain import Point, reference_sees
 from terrains import REAL_MAPS, grids, terrain_of, town
 
 from crowd_demo.config.maps import read_map
-from crowd_demo.sim.terrain.ground import ground_of
+from crowd_demo.sim.terrain.ground import WallField, ground_of
 from crowd_demo.sim.terrain.line_of_sight import in_sight, surely_hidden
 from crowd_demo.sim.terrain.tiles import TILE_STEPS, Terrain, Walls
-from crowd_demo.sim.terrain.wall_field import WallField
 
 F = np.float32
 
@@ -55,7 +54,7 @@ def test_sight_is_exact_where_lines_touch_corners_and_run_along_borders(blocked:
 @given(grids, st.sampled_from([1 / 256, 0.25, 0.26, 1.0, 7.5, 16.0, 7000.0]), st.data())
 def test_the_quick_look_is_sure_only_of_what_is_hidden(blocked: np.ndarray, tile: float, data: st.DataObject) -> None:
     terrain = terrain_of(blocked, tile)
-    ground, walls = ground_of(terrain, 0.0, WallField(terrain, 1.0).away), terrain.walls
+    ground, walls = ground_of(terrain, 0.0, WallField(terrain, 1.0)), terrain.walls
     limits = float(ground.limit_x), float(ground.limit_y), float(walls.width), float(walls.height)
     x, y, to_x, to_y = (F(data.draw(st.floats(0, limit, width=32))) for limit in limits)
     assert not (surely_hidden(ground, x, y, to_x, to_y) and in_sight(walls, x, y, to_x, to_y))
@@ -64,7 +63,7 @@ def test_the_quick_look_is_sure_only_of_what_is_hidden(blocked: np.ndarray, tile
 @pytest.mark.quick
 def test_the_quick_look_finds_a_thick_wall() -> None:
     terrain = town("..@@..", width=60, height=10)
-    ground = ground_of(terrain, 0.0, WallField(terrain, 1.0).away)
+    ground = ground_of(terrain, 0.0, WallField(terrain, 1.0))
     assert surely_hidden(ground, F(5), F(5), F(55), F(5))
     assert not surely_hidden(ground, F(5), F(5), F(15), F(5))
 

@@ -71,7 +71,7 @@ def test_diagonal_gaps_join_nothing() -> None:
 def test_walls_come_and_go_and_the_version_says_so() -> None:
     terrain = town("..G", "W@.")
     blocked, walls = terrain.blocked, terrain.walls
-    terrain.set_wall(2, 0, True)
+    terrain.set_walls((2, 0, 3, 1), True)
     assert (terrain.version, terrain.kinds.tolist()) == (1, [[FLOOR, FLOOR, WALL], [WATER, WALL, FLOOR]])
     terrain.set_walls((-5, 0, 99, 99), True)
     assert terrain.version == 2 and terrain.blocked.all() and (terrain.labels == -1).all()

@@ -3,7 +3,16 @@
 import sys
 from pathlib import Path
 
-from crowd_demo.registry.entries import BehaviourEntry, ColourEntry, OverlayEntry, Plugin, Situation, StageEntry, Technique
+from crowd_demo.registry.entries import (
+    APPROXIMATE,
+    BehaviourEntry,
+    ColourEntry,
+    OverlayEntry,
+    Plugin,
+    Situation,
+    StageEntry,
+    Technique,
+)
 
 
 def is_inactive(situation: Situation) -> bool:
@@ -14,9 +23,9 @@ def is_inactive(situation: Situation) -> bool:
 
 PLUGIN = Plugin(
     techniques=(
-        Technique("census", (False, True), False, exact=True, label="census", why="count who stands in the left half",
+        Technique("census", (False, True), False, label="census", why="count who stands in the left half",
                   stage="census"),
-        Technique("brake", (0, 1, 2), 0, exact=False, label="brake", why="take so many tenths of everybody's speed, each step",
+        Technique("brake", (0, 1, 2), 0, APPROXIMATE, label="brake", why="take so many tenths of everybody's speed, each step",
                   stage="brake", key="'", inactive=is_inactive),
     ),
     behaviours=(BehaviourEntry("gnats", "gnats that follow", "toys.settings:GnatSettings", "toys.gnats:Gnats",

@@ -1,8 +1,17 @@
-"""The grid of buckets.py, and from time to time the agents are moved into its order, so that neighbours share cache lines
-(Ihmsen and others 2011, for particles).
+"""Structures whose candidates are in the cells of the domain's grid, and the one that has no cells.
 
-With a curve, only *the order in memory* follows it, cell after cell along Morton's or Hilbert's curve; the index stays row by
-row, because SIMD needs the candidates of a row in one run. It is rewritten at the sort: after that the agents of cell c are
+    none      all agents are candidates of all, O(n^2): the baseline of the comparison
+    buckets   the grid as it is: agents stay where they are in memory
+    linked    each cell stores its first agent, each agent the next one of its cell (as in Ihaa21's boids)
+    sorted    the grid, and from time to time agents are moved into its order, so that neighbours share cache lines (Ihmsen and
+              others 2011, for particles)
+
+Linked lists are rebuilt every step and never sorted: the agents of a cell lie anywhere in memory, and the next one is known
+only after reading the one before. Every worker links the cells of its own rows, so lists are in slot order for any number of
+workers; each looks at all agents for that, O(n) a worker.
+
+Only *the order in memory* of the sorted grid follows a curve, cell after cell along Morton's or Hilbert's. The index stays row
+by row, because SIMD needs the candidates of a row in one run. It is rewritten at the sort: after that the agents of cell c are
 still the slots `order[start[c]:start[c + 1]]`, contiguous within a cell but not across cells. docs/design/curves.md has the
 measurements.
 """
@@ -13,12 +22,85 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Ints, Longs
+from crowd_demo.compute.arrays import Floats, Ints, Longs
 from crowd_demo.compute.jit import Launch, device, kernel, launch
-from crowd_demo.sim.neighbours.buckets import Buckets
+from crowd_demo.compute.simd import LANES
+from crowd_demo.sim.neighbours.candidates import Cells, Lists
 from crowd_demo.sim.neighbours.curves import CURVES, cell_place
-from crowd_demo.sim.neighbours.structure import Domain
+from crowd_demo.sim.neighbours.grid import Floor, cell_of
+from crowd_demo.sim.neighbours.structure import Domain, Structure
 
+ROW = 64  # slots, without a structure
+
+
+class Brute(Structure):
+    """Rows of ROW slots each, so that there is work to share; every row reaches all others."""
+
+    def candidates(self) -> Cells:
+        count = self.domain.agents.count
+        rows = max(1, -(-count // ROW))
+        start = np.minimum(np.arange(rows + 1 + LANES) * ROW, count).astype(np.int32)
+        return Cells(self.domain.grid.identity, start, 1, rows, rows)
+
+    def rows_within(self, distance: float) -> Cells:
+        return self.candidates()
+
+
+class Buckets(Structure):
+    """The domain's grid as an index alone: agents stay where they are in memory, each candidate is fetched through `order`."""
+
+    USES_GRID = True
+    OBEYS = frozenset({"cell_size"})
+
+    def index(self, tick: int) -> tuple[Launch, ...]:
+        return self.domain.grid.launches()
+
+    def built(self) -> None:
+        super().built()
+        self.domain.grid.built()
+        self.order = self.domain.grid.order
+
+    def candidates(self) -> Cells:
+        return self.domain.grid.view()
+
+
+# --- linked lists ----------------------------------------------------------------------------------------------------
+
+@kernel
+def link_cells(worker: int, workers: int, x: Floats, y: Floats, agents: int, floor: Floor, lists: Lists) -> None:
+    """Link the agents of the cells in this worker's rows."""
+    first = floor.rows * worker // workers * floor.columns
+    last = floor.rows * (worker + 1) // workers * floor.columns
+    for cell in range(first, last):
+        lists.head[cell] = -1
+    for slot in range(agents - 1, -1, -1):
+        cell = cell_of(x[slot], y[slot], floor)
+        if first <= cell < last:
+            lists.next[slot] = lists.head[cell]
+            lists.head[cell] = slot
+
+
+class Linked(Structure):
+    """Lists over the cells of the domain's grid, which is not built itself."""
+
+    OBEYS = frozenset({"cell_size"})
+
+    def __init__(self, domain: Domain) -> None:
+        super().__init__(domain)
+        grid = domain.grid
+        self.lists = Lists(np.zeros(grid.cells, np.int32), np.zeros(domain.agents.capacity, np.int32), grid.columns,
+                           grid.rows, grid.reach)
+
+    def index(self, tick: int) -> tuple[Launch, ...]:
+        agents, workers = self.domain.agents, self.domain.workers
+        columns = agents.columns
+        return (launch(link_cells, workers, columns.x, columns.y, agents.count, self.domain.grid.floor, self.lists),)
+
+    def candidates(self) -> Lists:
+        return self.lists
+
+
+# --- sorted, along rows or a curve -----------------------------------------------------------------------------------
 
 class CurveOrder(NamedTuple):
     """A curve through the cells of a grid, and memory for an order along it."""

@@ -1,9 +1,12 @@
-"""Looking ahead: people step aside in time for whom they would meet (docs/model.md, "Looking ahead").
+"""The models of avoidance: how people keep apart (docs/model.md, "The crowd" and "Looking ahead").
 
-    away     as in push.py, weaker
-    meet     t = when i and j are nearest if both walk on, within `ahead_s`; m = where j is then, seen from i
-    aside    sum over those with |m| < gap of (1 - t / ahead_s) * (1 - |m| / gap)^2 * (which side of the way m is on, a bit
-             to the right where it is straight ahead): how far to turn from the heading; those behind count little
+    neighbours  j != i with d = |p_i - p_j| < radius
+    push        sum over neighbours of (1 - d / radius)^2 * (p_i - p_j) / d, each term cut to 1/4096
+
+    anticipate  that push, weaker, and `aside`
+    meet        t = when i and j are nearest if both walk on, within `ahead_s`; m = where j is then, seen from i
+    aside       sum over those with |m| < gap of (1 - t / ahead_s) * (1 - |m| / gap)^2 * (which side of the way m is on, a bit
+                to the right where it is straight ahead): how far to turn from the heading; those behind count little
 
 The turn keeps the length of the wanted velocity, so people go around each other instead of slowing down. Sums are integers.
 
@@ -14,8 +17,7 @@ predicted side, Xu and others 2021 (anticipation velocity model).
 from __future__ import annotations
 
 from crowd_demo.compute.arrays import Float, Int, Mask
-from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.formula import formula
+from crowd_demo.compute.dispatch import formula, implements
 from crowd_demo.compute.simd import any_set, no_sum, root, select, to_float, to_int, wrap32
 from crowd_demo.sim.behaviours.people_rules import PeopleRules, stands
 from crowd_demo.sim.interaction import pairwise
@@ -26,6 +28,36 @@ SOFT_SQ = 16.0  # units^2: the side is half taken at 2.3 units from straight ahe
 RIGHT = 0.2  # part of a step aside that goes to the right, whatever the side
 SHARPEST = 1.0  # turn, as a part of straight on: at most 45 degrees
 
+
+# --- push: by the distance alone -------------------------------------------------------------------------------------
+
+@observes("x", "y")
+class PushRules(PeopleRules):
+    """The constants of people who keep apart by the distance alone."""
+
+
+@implements(pairwise.accumulate, PushRules)
+def accumulate_push(rules: PushRules, me: Observed, other: Observed, sums: Sums) -> Sums:
+    count, sum_x, sum_y = sums
+    dx, dy = me.x - other.x, me.y - other.y
+    distance_sq = dx * dx + dy * dy
+    within_reach = distance_sq < rules.radius_sq
+    apart = within_reach & (distance_sq > 0)  # at the same position there is no direction
+    distance = root(select(apart, distance_sq, 1))
+    near = 1 - distance * rules.inv_radius
+    weight = near * near / distance * STEPS
+    return (count + select(within_reach, 1, 0),
+            sum_x + select(apart, to_int(weight * dx), 0), sum_y + select(apart, to_int(weight * dy), 0))
+
+
+@implements(pairwise.finish, PushRules)
+def finish_push(rules: PushRules, me: Observed, sums: Sums) -> tuple[Float, Float, Int]:
+    count, sum_x, sum_y = sums
+    neighbours = wrap32(count) - select(rules.radius_sq > 0, 1, 0)  # without the agent itself
+    return to_float(wrap32(sum_x)) * (1 / STEPS), to_float(wrap32(sum_y)) * (1 / STEPS), wrap32(neighbours)
+
+
+# --- anticipate: stepping aside in time for whom one would meet ------------------------------------------------------
 
 @formula
 def ahead_of(state: Int, heading: Float) -> Float:
@@ -93,3 +125,6 @@ def finish(rules: AnticipateRules, me: Observed, sums: Sums) -> tuple[Float, Flo
     share = rules.away * (1 / STEPS)
     return (to_float(wrap32(sum_x)) * share + (turned_x - me.ahead_x),
             to_float(wrap32(sum_y)) * share + (turned_y - me.ahead_y), wrap32(neighbours))
+
+
+AVOIDANCE: dict[str, type[PeopleRules]] = {"push": PushRules, "anticipate": AnticipateRules}  # by the technique's value

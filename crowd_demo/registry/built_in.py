@@ -1,0 +1,158 @@
+"""The program's own behaviours, overlays, colour modes and measures of a run, and those of plugins.
+
+A line here names the code; choices of the configuration, keys, menu, help, legends, documentation and tests follow from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from crowd_demo.registry.actions import PROGRAM
+from crowd_demo.registry.entries import BehaviourEntry, ColourEntry, MeasureEntry, OverlayEntry, Situation
+from crowd_demo.registry.plugins import with_plugins
+from crowd_demo.registry.techniques import BY_PATH
+
+# --- behaviours ------------------------------------------------------------------------------------------------------
+
+OWN_BEHAVIOURS: tuple[BehaviourEntry, ...] = (
+    BehaviourEntry("crowd", "people with goals", "crowd_demo.config.behaviours:PeopleSettings",
+                   "crowd_demo.sim.behaviours.people:People", "crowd_demo.render.figures.people:PeopleFigures"),
+    BehaviourEntry("flock", "birds", "crowd_demo.config.behaviours:FlockSettings",
+                   "crowd_demo.sim.behaviours.flock:Flock", "crowd_demo.render.figures.birds:BirdFigures"),
+    BehaviourEntry("hunt", "predators and prey", "crowd_demo.config.behaviours:HuntSettings",
+                   "crowd_demo.sim.behaviours.hunt:Hunters", "crowd_demo.render.figures.birds:HuntFigures"),
+    BehaviourEntry("crates", "crates", "crowd_demo.config.behaviours:CratesSettings",
+                   "crowd_demo.sim.behaviours.crates:Crates", "crowd_demo.render.figures.crates:CrateFigures"),
+)
+
+RESERVED = ("agents", "seed", "behaviour", "world", "map", "scene", "spawn", "life", "links", "time", "optimizations",
+            "window", "camera", "cache", "measure", "keys", "behaviour_settings")  # of a configuration, beside their sections
+
+BEHAVIOURS: dict[str, BehaviourEntry] = {entry.name: entry for entry in with_plugins(
+    OWN_BEHAVIOURS, lambda plugin: plugin.behaviours, lambda entry: (entry.name,), RESERVED)}
+
+# --- overlays: what can be drawn over the picture --------------------------------------------------------------------
+
+_OVERLAYS = "crowd_demo.render.overlays"
+_GRID_LESS = "no structure: everybody is a candidate of everybody"
+
+
+def _without_structure(situation: Situation) -> str:
+    return _GRID_LESS if situation.get("neighbours") == "none" else ""
+
+
+def _not_moved(situation: Situation) -> str:
+    if "reorder.when" not in situation.structure:
+        return f"{situation.get('neighbours')} leaves agents where they are in memory"
+    return "reorder is off: agents stay where they are in memory" if situation.get("reorder.when") == "off" else ""
+
+
+def _no_bands(situation: Situation) -> str:
+    how = situation.get("depth")
+    return "" if how == "bands" else f"depth order is {how}: it has no bands"
+
+
+def _everybody_looks(situation: Situation) -> str:
+    return "everybody looks in every step" if situation.get("stagger.avoidance") == 1 else ""
+
+
+def _untied(situation: Situation) -> str:
+    return "" if situation.links else "nobody is tied to anybody"
+
+
+def _without(technique: str, why: str) -> Callable[[Situation], str]:
+    """Inactive where the behaviour does not have that technique."""
+    return lambda situation: "" if technique in situation.behaviour else why
+
+
+OWN_OVERLAYS: tuple[OverlayEntry, ...] = (
+    OverlayEntry("show_density", "how many agents there are on each square of the ground",
+                 f"{_OVERLAYS}.fields:draw_density", on_ground=True),
+    OverlayEntry("show_candidates", "at how many agents one has to look there, by the present structure",
+                 f"{_OVERLAYS}.fields:draw_candidates", inactive=_without_structure, on_ground=True),
+    OverlayEntry("show_streams", "where agents on each square of the ground go, all in all, and how much they agree",
+                 f"{_OVERLAYS}.fields:draw_streams"),
+    OverlayEntry("show_turns", "bands and agents whose turn it was, where looking is staggered",
+                 f"{_OVERLAYS}.agents:draw_updates", inactive=_everybody_looks, on_ground=True),
+    OverlayEntry("show_bands", "the bands of the depth order, as this picture was sorted",
+                 f"{_OVERLAYS}.space:draw_bands", inactive=_no_bands, on_ground=True),
+    OverlayEntry("show_culling", "cells taken whole, cells tested, and what was left out",
+                 f"{_OVERLAYS}.space:draw_culling",
+                 inactive=lambda situation: "culling is off" if situation.get("cull") == "off" else "", on_ground=True),
+    OverlayEntry("show_cells", "the cells or boxes of the present neighbour structure",
+                 f"{_OVERLAYS}.space:draw_cells", inactive=_without_structure),
+    OverlayEntry("show_curve", "the order through the cells in which agents lie in memory",
+                 f"{_OVERLAYS}.space:draw_curve", inactive=_not_moved),
+    OverlayEntry("show_flow", "the flow field of the destination nearest to the cursor",
+                 f"{_OVERLAYS}.fields:draw_flow", inactive=_without("stagger.paths", "only people follow flow fields")),
+    OverlayEntry("show_sight", "lines of sight from people to their goals, clear or blocked",
+                 f"{_OVERLAYS}.agents:draw_sight", inactive=_without("stagger.sight", "only people look for their goals")),
+    OverlayEntry("show_avoidance", "whom people yield to, by the present kind of avoidance",
+                 f"{_OVERLAYS}.agents:draw_avoidance", inactive=_without("avoidance", "only people yield like this")),
+    OverlayEntry("show_links", "springs between agents, by how far they are stretched",
+                 f"{_OVERLAYS}.agents:draw_links", inactive=_untied),
+    OverlayEntry("show_bodies", "hit areas, and how far agents perceive others",
+                 f"{_OVERLAYS}.agents:draw_bodies"),
+    OverlayEntry("show_velocity", "where agents will be in half a second",
+                 f"{_OVERLAYS}.agents:draw_velocity"),
+    OverlayEntry("freeze", "freeze the culling frustum: see it from outside", f"{_OVERLAYS}.space:draw_frustum", "f"),
+)
+
+OVERLAYS: dict[str, OverlayEntry] = {entry.name: entry for entry in with_plugins(
+    OWN_OVERLAYS, lambda plugin: plugin.overlays, lambda entry: (entry.name, f"scene.overlays.{entry.label}"),
+    (*PROGRAM, *BY_PATH, "pairs"))}  # which have keys too, or which the section of keys has beside them
+
+AT_FIRST: dict[str, str] = {  # names by labels, of those that a configuration may begin with
+    entry.label: entry.name for entry in OVERLAYS.values() if entry.name != "freeze"}
+
+
+# --- colour modes: what the colours of agents can tell ---------------------------------------------------------------
+
+OWN_COLOURS: tuple[ColourEntry, ...] = (
+    ColourEntry("looks", "agents as they look", ""),
+    ColourEntry("state", "what each agent is doing", "crowd_demo.render.colours.modes:StateColours"),
+    ColourEntry("heading", "where each agent is going", "crowd_demo.render.colours.modes:HeadingColours"),
+    ColourEntry("speed", "how fast each agent moves", "crowd_demo.render.colours.modes:SpeedColours"),
+    ColourEntry("density", "how crowded it is around each agent; for people by Fruin's levels of service, A to F",
+                "crowd_demo.render.colours.density:DensityColours"),
+    ColourEntry("memory", "each agent's place in memory: sorted memory is a smooth carpet, unsorted is confetti",
+                "crowd_demo.render.colours.modes:MemoryColours"),
+    ColourEntry("age", "how long ago each agent looked at its neighbours", "crowd_demo.render.colours.modes:AgeColours"),
+    ColourEntry("turn", "when each agent looks at its neighbours next", "crowd_demo.render.colours.modes:TurnColours"),
+    ColourEntry("worker", "which thread's share each agent belongs to when it moves",
+                "crowd_demo.render.colours.modes:WorkerColours"),
+    ColourEntry("cell", "the cells of the grid, as a chessboard", "crowd_demo.render.colours.modes:CellColours"),
+)
+
+COLOURS: dict[str, ColourEntry] = {
+    entry.name: entry for entry in with_plugins(OWN_COLOURS, lambda plugin: plugin.colours, lambda entry: (entry.name,))}
+
+
+# --- measures: what `crowd-demo ensemble` can say about a run --------------------------------------------------------
+
+_MEASURES = "crowd_demo.ensemble.measures"
+_PEOPLE = ("crowd",)
+
+OWN_MEASURES: tuple[MeasureEntry, ...] = (
+    MeasureEntry("stuck", "share of people who are stuck", f"{_MEASURES}:stuck", behaviours=_PEOPLE),
+    MeasureEntry("waiting", "share of people who wait at a goal", f"{_MEASURES}:waiting", behaviours=_PEOPLE),
+    MeasureEntry("queuing", "share of people who queue for a goal", f"{_MEASURES}:queuing", behaviours=_PEOPLE),
+    MeasureEntry("speed", "way of people who neither wait nor queue, as a part of what they prefer", f"{_MEASURES}:Speed",
+                 behaviours=_PEOPLE),
+    MeasureEntry("overlap", "share of people whose bodies overlap somebody's", f"{_MEASURES}:overlap", behaviours=_PEOPLE),
+    MeasureEntry("densest", "most people in a square of 48 units", f"{_MEASURES}:densest", fold="most", behaviours=_PEOPLE),
+    MeasureEntry("density", "agents in each area of measure.areas", f"{_MEASURES}:density", "1/m^2", places="areas"),
+    MeasureEntry("flow", "agents who cross each line of measure.lines, either way", f"{_MEASURES}:Flow", "1/s",
+                 places="lines"),
+    MeasureEntry("neighbours", "neighbours of an agent that looked", f"{_MEASURES}:neighbours"),
+    MeasureEntry("population", "agents that live", f"{_MEASURES}:population"),
+    MeasureEntry("step_ms", "time of a step", f"{_MEASURES}:StepTime", "ms", fold="median", time=True),
+)
+
+MEASURES: dict[str, MeasureEntry] = {
+    entry.name: entry for entry in with_plugins(OWN_MEASURES, lambda plugin: plugin.measures, lambda entry: (entry.name,))}
+
+
+def of_column(column: str) -> MeasureEntry:
+    """The measure of a table's column, `measure` or `measure.place`."""
+    return MEASURES[column.partition(".")[0]]
