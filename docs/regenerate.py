@@ -145,8 +145,8 @@ def stage_table() -> str:
 
 
 def readout_table() -> str:
-    return table(("number", "what it is", "what to make of it"),
-                 ((label, readout.what, readout.good) for label, readout in READOUTS.items()))
+    """Of the glossary; the tooltips say what to make of each, too."""
+    return table(("number", "what it is"), ((label, readout.what) for label, readout in READOUTS.items()))
 
 
 def overlay_table() -> str:
@@ -154,12 +154,12 @@ def overlay_table() -> str:
 
 
 def overlay_pictures() -> str:
-    return "\n\n".join(f"**{entry.label}**: {entry.why}\n\n![{entry.why}](pictures/window/overlay-{entry.label}.jpg)"
+    return "\n\n".join(f"**{entry.label}**: {entry.why}\n\n![{entry.label}](pictures/window/overlay-{entry.label}.jpg)"
                        for entry in OWN_OVERLAYS)
 
 
 def colour_pictures() -> str:
-    return "\n\n".join(f"**{entry.name}**: {entry.why}\n\n![{entry.why}](pictures/window/colours-{entry.name}.jpg)"
+    return "\n\n".join(f"**{entry.name}**: {entry.why}\n\n![{entry.name}](pictures/window/colours-{entry.name}.jpg)"
                        for entry in OWN_COLOURS)
 
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from crowd_demo import Config, ConfigError, load_config
 from crowd_demo.config.keys import keys_of
+from crowd_demo.registry.built_in import BEHAVIOURS
 
 pytestmark = pytest.mark.quick
 
@@ -41,8 +42,8 @@ def test_an_empty_file_is_all_defaults(write):
     ("agents: 4000001", "bad.yaml:1: agents: must be a whole number from 0 to 4000000, not 4000001"),
     ("world: {width: 0}", "bad.yaml:1: world.width: must be a number from 0.1 to 65536 or text such as \"0.46 m\", not 0"),
     ("world: 5", "bad.yaml:1: world: must be a section (lines of key: value), not 5"),
-    ("behaviour: {a: 1}", "bad.yaml:1: behaviour: must be one of crowd, flock, hunt, crates, not a section"),
-    ("behaviour: crwd", "bad.yaml:1: behaviour: must be one of crowd, flock, hunt, crates, not 'crwd' (did you mean crowd?)"),
+    ("behaviour: {a: 1}", f"bad.yaml:1: behaviour: must be one of {', '.join(BEHAVIOURS)}, not a section"),
+    ("behaviour: crwd", f"bad.yaml:1: behaviour: must be one of {', '.join(BEHAVIOURS)}, not 'crwd' (did you mean crowd?)"),
     ("optimizations: {simd: on}",
      "bad.yaml:1: optimizations.simd: must be true or false, not 'on' (did you mean true?)"),
     ("optimizations: {cull: false}", "bad.yaml:1: optimizations.cull: must be one of off, agents, grid, not false"),

@@ -95,8 +95,8 @@ FAULTS = (
     Fault("reorder", "reorder: drift",
           "The drift that asks for a sort is compared in world units instead of in cells: agents are sorted far too "
           "often.",
-          "drift.units > settings.drift * cell",
-          "drift.units > settings.drift",
+          "since.units > drift * cell",
+          "since.units > drift",
           "sim/store/test_reorder.py::test_drift_sorts_as_soon_as_somebody_may_have_moved_that_share_of_a_cell"),
     Fault("cull", "culling by cells",
           "Culling by cells takes agents without a test in cells whose agents may have moved out of the view since "
