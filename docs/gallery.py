@@ -119,14 +119,14 @@ def apart() -> None:
 def ablation() -> None:
     with visit("20k") as it:
         it.do("ablate")
-        it.until(lambda: not it.program.experiments.active)
+        it.until(lambda: not it.program.experiments.dialog)
         it.save("ablation")
 
 
 def ladder() -> None:
     with visit("5k") as it:
         it.do("largest")
-        it.until(lambda: not it.program.experiments.active)
+        it.until(lambda: not it.program.experiments.dialog)
         it.save("ladder")
 
 

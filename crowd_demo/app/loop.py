@@ -23,7 +23,7 @@ from crowd_demo.app.compiling.helpers import Precompiler
 from crowd_demo.app.compiling.loading import Loaded
 from crowd_demo.app.compiling.switching import CannotOpenError, Opening
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.output.report import Recorder, noting_collections
+from crowd_demo.app.output.report import COLLECT_EVERY, Recorder, noting_collections
 from crowd_demo.app.presenter import LONG_FRAME_MS, Presenter, moment_of
 from crowd_demo.app.process.system import Worker
 from crowd_demo.app.program import Program
@@ -104,7 +104,7 @@ class Loop:
     def _record(self) -> None:
         if self._frame == min(WARMUP_FRAMES, self.frames // 4):
             self.recorder, self.warmup = Recorder(self.program.sim.profile), self._frame
-        elif self.recorder.is_due:
+        elif self._frame % COLLECT_EVERY == 0:
             self.recorder.collect()
 
     def followed(self) -> Loop:
@@ -135,7 +135,7 @@ class Loop:
             if self.options.render:
                 self.presenter.save_asked()
             return
-        if program.experiments.active:
+        if program.experiments.dialog:
             self._stand_still()
             return
         steps = program.crowd.due_steps(elapsed_s)
@@ -159,11 +159,12 @@ class Loop:
         if self.program.seeing.zoom_left != 1:
             self.program.seeing.glide(elapsed_s)
         self._open_asked()
-        if tour := self.program.guide.tour:
+        if self.program.guide.latest and (tour := self.program.guide.tour):
             tour.measure_frame()
             if self.options.headless and self.options.tour:
                 tour.go_alone()
-        self.program.techniques.switch_to_compiled()
+        if self.program.techniques.switcher.pending:
+            self.program.techniques.switch_to_compiled()
         if self.program.split.second:
             self.program.split.show_compiled(self.program.split.second)
         self.presenter.fit_window()
@@ -189,7 +190,7 @@ class Loop:
         """Change, step and draw the crowd; runs in the worker's thread. Stop between two steps if somebody wants to quit."""
         program, crowd = self.program, self.program.crowd
         crowd.carry_out_changes(lambda: program.running)
-        if steps:
+        if steps and program.hawk.led:
             program.hawk.lead()
         crowd.make_steps(steps, lambda: program.running)
         program.tell_changes()
@@ -201,7 +202,8 @@ class Loop:
                 on_ground = partial(overlays.draw_on_ground, panels)
                 program.crowd.scene.draw(screen(), program.camera, overlays.frozen, alpha, on_ground)
                 overlays.draw(screen(), panels)
-                program.split.draw(screen(), alpha, panels, overlays.draw_on_both)
+                if program.split.second:
+                    program.split.draw(screen(), alpha, panels, overlays.draw_on_both)
                 # Held until the end: an answer would draw over the new picture before it was shown.
                 if steps and program.panels.now.hud == "full" and program.running:
                     with program.sim.profile.stage("meters"):
@@ -222,7 +224,7 @@ class Loop:
         self.presenter.present(self.events.mouse.resting_on)
         self.program.sim.profile.drop_frame()
         self.program.experiments.advance(self.worker)
-        if not self.program.experiments.active:
+        if not self.program.experiments.dialog:
             self._still = None
             self.program.crowd.rate.clear()
 
@@ -279,7 +281,7 @@ class Loop:
 
     def end_window_frame(self) -> None:
         """Start the compilers in the background once the first frames are over; wait if the frame was very short."""
-        idle = not (self.program.is_compiling or self.program.experiments.active)
+        idle = not (self.program.is_compiling or self.program.experiments.dialog)
         if self._frame >= PRECOMPILE_FRAME and idle and CACHE_LASTS and not self._precompiler:
             self._precompiler = Precompiler(self.program.techniques.switcher.stand_by(), self.program.sim.optimizations)
         self._pause_precompiler(not idle)

@@ -122,18 +122,18 @@ class Presenter:
 def status_of(program: Program, hovered: Hovered | None = None) -> Status:
     """Return what the HUD shows of the program in this frame; `hovered` is what the cursor rests on."""
     crowd, panels, techniques, scene = program.crowd, program.panels.now, program.techniques, program.crowd.scene
-    notices, past = program.notices.present(), crowd.past()
+    notices, past = program.notices.present() if program.notices.shown else [], crowd.past()
     if techniques.switcher.pending:
         notices.append(techniques.switcher.text or "compiling")
-    has_timeline = program.has_timeline
+    has_timeline, top = program.has_timeline, program.dialogs.top if program.dialogs.stack else None
     if crowd.in_past and not has_timeline:
         notices.append(label(past))
     return Status(
         paused=crowd.paused, speed=crowd.speed, pending=techniques.switcher.pending, notices=notices,
         readings=program.cards.readings, touched=techniques.touched, clock=crowd.clock,
         past=past if has_timeline else None, panels=panels, ticks=techniques.ticks,
-        view=program.dialogs.top.view() if program.dialogs.top else None, hovered=hovered, measured=program.measured,
-        tour=program.guide.tour.view() if program.guide.tour else None, card=program.cards.card(),
+        view=top.view() if top else None, hovered=hovered, measured=program.measured,
+        tour=tour.view() if program.guide.latest and (tour := program.guide.tour) else None, card=program.cards.card(),
         legend_items=program.overlays.legend_items,
         legend=scene.legend() if scene else None, inspection=program.inspector.found,
         minimap=MinimapView(program.camera.view_rect(), program.overlays.frozen, scene.ground.small(scene.sim.terrain))

@@ -145,8 +145,8 @@ class Program:
     def collect_news(self) -> None:
         """Take up what the parts have found out since the last frame: files that were written, and the meters' readings."""
         self.files.news()
-        for line in self.preferences.news():
-            self.notices.add(line)
+        while self.preferences.news:
+            self.notices.add(self.preferences.news.pop(0))
         self.cards.readings = self.crowd.meters.readings(self.sim)
 
     def _toggle(self, flag: str) -> None:

@@ -49,8 +49,9 @@ class CrowdFiles:
                 self.broken = recording
             else:
                 self._notices.add(f"recorded {recording.path}", "record")
-        for line in self._saver.finished():
-            self._notices.add(line)
+        if self._saver.jobs:
+            for line in self._saver.finished():
+                self._notices.add(line)
 
     def finish(self, timeout_s: float) -> None:
         """End the recording and wait until it is written, and at most so long for what is being saved."""

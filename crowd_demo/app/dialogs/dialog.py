@@ -115,18 +115,18 @@ class Question(Dialog):
 
 
 class Dialogs:
-    """The open ones, the top one last."""
+    """The open ones (`stack`), the top one last; who was closed stays there until somebody asks for the top one."""
 
     def __init__(self) -> None:
-        self._open: list[Dialog] = []
+        self.stack: list[Dialog] = []
 
     def open(self, dialog: Dialog) -> None:
-        self._open.append(dialog)
+        self.stack.append(dialog)
 
     @property
     def top(self) -> Dialog | None:
-        self._open = [dialog for dialog in self._open if not dialog.closed]
-        return self._open[-1] if self._open else None
+        self.stack = [dialog for dialog in self.stack if not dialog.closed]
+        return self.stack[-1] if self.stack else None
 
     def press(self, key: str, shift: bool) -> bool:
         """Offer a key to the top one; Esc closes it if it does not want that. Return whether somebody took it."""

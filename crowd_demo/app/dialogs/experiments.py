@@ -213,7 +213,7 @@ class Experiments:
         self._compile_for = partial(compile_missing, ahead)
         self._techniques, self._notices, self._config_name = techniques, notices, config_name
         self._screen, self._open_dialog, self._keep_result = screen, open_dialog, keep_result
-        self._dialog: MeasurementDialog | AblationDialog | LargestDialog | None = None  # of the experiment that runs
+        self.dialog: MeasurementDialog | AblationDialog | LargestDialog | None = None  # of what runs instead of frames
 
     @property
     def actions(self) -> KeyActions:
@@ -252,9 +252,9 @@ class Experiments:
         """Begin one, unless one runs, or a kernel is being compiled, beside which nothing can be measured."""
         if self._techniques.switcher.pending:
             self._notices.add("still compiling a technique: measure it when it is there", "experiment")
-        elif not self.active:
-            self._dialog = make()
-            self._open_dialog(self._dialog)
+        elif not self.dialog:
+            self.dialog = make()
+            self._open_dialog(self.dialog)
 
     def _measurement(self, path: str, value: Value, other: Value) -> Measurement:
         start = self._start()
@@ -281,21 +281,16 @@ class Experiments:
 
     # --- going on ----------------------------------------------------------------------------------------------------
 
-    @property
-    def active(self) -> bool:
-        """Is one running? Then no frame may be computed."""
-        return self._dialog is not None
-
     def advance(self, worker: Worker) -> None:
         """Run some slices, or end the experiment if it is over or its dialog was closed."""
-        dialog = self._dialog
+        dialog = self.dialog
         if dialog is None:
             return
         if dialog.closed:
             dialog.running.stop()
         dialog.running.advance(worker)
         if dialog.running.over:
-            self._dialog = None
+            self.dialog = None
             dialog.ended()
             worker.submit(give_back_freed)
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from crowd_demo.sim.simulation import Simulation
 
 MB = 1 << 20
-OFTEN = HISTORY // 2  # frames after which `collect` is due
+COLLECT_EVERY = HISTORY // 2  # frames
 SECONDS = 1.0
 LEAST_FRAMES = 20  # where a second has fewer: there is no median frame of three
 UNLIKE = 0.1  # a counter is listed that differs from its median by more than this part of it
@@ -70,12 +70,8 @@ class Recorder:
         self._profile, self._taken = profile, profile.frames
         self._parts = [Frames(profile.frames, np.zeros(0, np.float32), {})]
 
-    @property
-    def is_due(self) -> bool:
-        return self._profile.frames - self._taken >= OFTEN
-
     def collect(self) -> None:
-        """Copy the frames since the last call. Call between frames, at least every `OFTEN` frames."""
+        """Copy the frames since the last call. Call between frames, at least every `COLLECT_EVERY` frames."""
         if new := self._profile.frames - self._taken:
             self._parts.append(Frames.last(self._profile, new))
             self._taken += new

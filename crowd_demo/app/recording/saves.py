@@ -85,24 +85,24 @@ class Saver:
 
     def __init__(self) -> None:
         self._writer = beside_frames()
-        self._jobs: list[tuple[Path, Future[None]]] = []
+        self.jobs: list[tuple[Path, Future[None]]] = []
 
     def save(self, snapshot: Snapshot) -> None:
         """Write a save file in the background; block while `MOST_AT_ONCE` are unfinished, as each holds its snapshot."""
-        unfinished = [path for path, job in self._jobs if not job.done()]
+        unfinished = [path for path, job in self.jobs if not job.done()]
         if len(unfinished) == MOST_AT_ONCE:
             self.wait()
         path = free_name(Path(), SUFFIX, taken=unfinished)
-        self._jobs.append((path, self._writer.submit(write_save, path, snapshot)))
+        self.jobs.append((path, self._writer.submit(write_save, path, snapshot)))
 
     def wait(self, timeout_s: float | None = None) -> None:
         """Wait until all is written, or at most so long."""
-        wait([job for _, job in self._jobs], timeout_s)
+        wait([job for _, job in self.jobs], timeout_s)
 
     def finished(self) -> Iterator[str]:
         """Yield a line for each file that was written since the last call, or could not be. Any thread may call it."""
-        for path, job in [each for each in self._jobs if each[1].done()]:
-            self._jobs.remove((path, job))
+        for path, job in [each for each in self.jobs if each[1].done()]:
+            self.jobs.remove((path, job))
             error = job.exception()
             yield f"cannot save {path}: {getattr(error, 'strerror', None) or error}" if error else f"saved {path}"
 

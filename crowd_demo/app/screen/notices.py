@@ -31,27 +31,27 @@ class Notices:
     """
 
     def __init__(self) -> None:
-        self._shown: dict[str, Notice] = {}  # by topic
+        self.shown: dict[str, Notice] = {}  # by topic
 
     def add(self, text: str, about: str = "", lasts_s: float = NOTICE_S) -> None:
         """Show a line; one without a topic is its own."""
         self.drop(about or text)
-        self._shown[about or text] = Notice(text, lasts_s)
-        self._shown = dict(list(self._shown.items())[-NOTICES:])
+        self.shown[about or text] = Notice(text, lasts_s)
+        self.shown = dict(list(self.shown.items())[-NOTICES:])
 
     def drop(self, about: str) -> None:
         """Remove the line about a topic, if there is one."""
-        self._shown.pop(about, None)
+        self.shown.pop(about, None)
 
     def present(self) -> list[str]:
         now = time.monotonic()
-        self._shown = {about: notice._replace(end_s=min(notice.end_s, now + notice.lasts_s))
-                       for about, notice in self._shown.items() if notice.end_s > now}
-        return [notice.text for notice in self._shown.values()]
+        self.shown = {about: notice._replace(end_s=min(notice.end_s, now + notice.lasts_s))
+                       for about, notice in self.shown.items() if notice.end_s > now}
+        return [notice.text for notice in self.shown.values()]
 
     def take_over(self, left: Notices) -> None:
         """Go on with the lines of another program."""
-        self._shown = left._shown | self._shown
+        self.shown = left.shown | self.shown
 
 
 def welcome(notices: Notices, keys: Mapping[str, Sequence[str]]) -> None:

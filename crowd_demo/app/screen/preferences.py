@@ -87,7 +87,7 @@ class Preferences:
     def __init__(self, path: Path | None = None, save_s: float = SAVE_S) -> None:
         self.values = Values.model_validate({})
         self._path, self._save_s = path, save_s
-        self._news: list[str] = []
+        self.news: list[str] = []
         self._lock = RLock()
         self._timer: Timer | None = None
         if path:
@@ -98,7 +98,7 @@ class Preferences:
             self.values = read(path)
         except PreferencesError as error:
             self._path = None
-            self._news.append(f"{error} (preferences are not used)")
+            self.news.append(f"{error} (preferences are not used)")
 
     def window(self, configured: WindowSettings) -> WindowSettings:
         """The settings of the window, with what is preferred where the configuration does not say."""
@@ -129,11 +129,6 @@ class Preferences:
                 self._timer.cancel()
                 self._save()
 
-    def news(self) -> list[str]:
-        """Errors since the last call."""
-        news, self._news = self._news, []
-        return news
-
     def _save(self) -> None:
         with self._lock:
             if not (self._timer and self._path):  # written meanwhile
@@ -143,7 +138,7 @@ class Preferences:
                 self._path.parent.mkdir(parents=True, exist_ok=True)
                 write_file(self._path, self._text().encode())
             except OSError as error:
-                self._news.append(f"cannot keep preferences in {self._path}: {error.strerror or error}")
+                self.news.append(f"cannot keep preferences in {self._path}: {error.strerror or error}")
                 self._path = None
 
     def _text(self) -> str:

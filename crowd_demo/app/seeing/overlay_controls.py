@@ -66,12 +66,12 @@ class Overlays:
 
     def draw_on_ground(self, panels: PanelSettings, on: pygame.Surface) -> None:
         """Begin with those that agents are drawn over. Call from the worker's thread, like `draw`: this runs kernels."""
-        shown = on_ground(self.shown)
+        shown = on_ground(self.shown) if self.shown else None
         self._items_of_ground = self._draw(on, shown, panels) if shown else ()
 
     def draw(self, on: pygame.Surface, panels: PanelSettings) -> None:
         """Draw the others over the picture that the scene has just drawn, and what is inspected."""
-        shown = self.shown - on_ground(self.shown)
+        shown = self.shown - on_ground(self.shown) if self.shown else self.shown
         is_drawing = shown or self._inspector.active
         self.legend_items = self._items_of_ground + (self._draw(on, shown, panels, self._inspector.draw) if is_drawing else ())
 

@@ -272,12 +272,12 @@ class Guide:
     """Begins and ends tours. It goes over to the program of the scenario that is opened."""
 
     def __init__(self) -> None:
-        self._latest: TourPlayer | None = None
+        self.latest: TourPlayer | None = None
 
     @property
     def tour(self) -> TourPlayer | None:
         """The one under way."""
-        return self._latest if self._latest and not self._latest.over else None
+        return self.latest if self.latest and not self.latest.over else None
 
     def menu(self, program: Guided) -> Dialog | None:
         """A list of tours to choose from; or None and an end of the present one."""
@@ -289,14 +289,14 @@ class Guide:
     def begin(self, name: str, program: Guided, opened: bool = False) -> None:
         """Begin a tour, a shipped name or a path; unless its configuration is `opened` already, open that first."""
         try:
-            self._latest = TourPlayer(Path(name).stem, load_tour(name), program)
+            self.latest = TourPlayer(Path(name).stem, load_tour(name), program)
         except ConfigError as error:
             program.notices.add(error.lines[0], "tour")
             return
         if opened:
-            self._latest.set_up()
+            self.latest.set_up()
         else:
-            self._latest.begin()
+            self.latest.begin()
 
     @property
     def wanted(self) -> Set[str]:

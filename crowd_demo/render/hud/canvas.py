@@ -94,11 +94,11 @@ class Pen:
         return self.theme[colour] if isinstance(colour, str) else colour
 
     def width(self, text: str, size: int = NORMAL) -> int:
-        return self._measured(self._font(size), printable(text))
+        return self._measured(self._font(size), text if text.isprintable() else printable(text))
 
     def left(self, on: pygame.Surface, text: str, x: int, middle: int, size: int = NORMAL, colour: Colour = TEXT) -> int:
         """Write from x on, with the middle of the line at `middle`; return where the text ends."""
-        image = self._image(self._font(size), printable(text), self.colour(colour))
+        image = self._image(self._font(size), text if text.isprintable() else printable(text), self.colour(colour))
         on.blit(image, (x, middle - image.get_height() // 2))
         return x + image.get_width()
 

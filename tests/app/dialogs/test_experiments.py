@@ -45,7 +45,7 @@ def view(driven: Driven) -> TableView:
 
 
 def finish(driven: Driven) -> None:
-    while driven.program.experiments.active:
+    while driven.program.experiments.dialog:
         driven.frames()
 
 
@@ -70,7 +70,7 @@ def test_a_window_that_is_resized_meanwhile_shows_the_crowd_in_all_of_it(
     driven.frames(2)
     pygame.display.set_mode((800, 500), pygame.RESIZABLE, 32)
     driven.frames(2)
-    assert driven.program.experiments.active
+    assert driven.program.experiments.dialog
     assert (pygame.surfarray.array3d(screen()) > 0).any(axis=2).mean() > 0.95
     driven.press("escape")
     finish(driven)
@@ -120,7 +120,7 @@ def test_the_crowd_stands_still_while_an_experiment_runs(driven: Driven, monkeyp
     driven.press("n")
     tick, frames = driven.program.sim.tick, driven.program.sim.profile.frames
     driven.frames(2)
-    assert driven.program.experiments.active
+    assert driven.program.experiments.dialog
     assert (driven.program.sim.tick, driven.program.sim.profile.frames) == (tick, frames)
     assert "The crowd on the screen stands still" in " ".join(view(driven).notes)
     let_go.append(True)
@@ -154,10 +154,10 @@ def test_escape_stops_with_what_there_is_and_then_closes(driven: Driven, monkeyp
         driven.frames()
     driven.frames(2)
     driven.press("4")  # means nothing meanwhile
-    assert driven.program.experiments.active and view(driven).progress == pytest.approx(1.5 / 13, abs=0.01)
+    assert driven.program.experiments.dialog and view(driven).progress == pytest.approx(1.5 / 13, abs=0.01)
     driven.press("escape")
     driven.frames()
-    assert not driven.program.experiments.active and driven.program.sim.optimizations.stagger.avoidance == 3
+    assert not driven.program.experiments.dialog and driven.program.sim.optimizations.stagger.avoidance == 3
     assert [row[0] for row in texts(view(driven))] == ["neighbours: sorted"]
     assert view(driven).notes[0] == "stopped before the end"
     assert driven.program.measured.keys() == {"neighbours"}
@@ -215,7 +215,7 @@ def test_nothing_is_measured_beside_the_compiler(driven: Driven, monkeypatch: py
     driven.program.techniques.switcher.pending["depth"] = "full"
     monkeypatch.setattr(driven.program.techniques.switcher, "ready", lambda options: {})
     driven.press("n")
-    assert not driven.program.experiments.active and driven.program.dialogs.top is None
+    assert not driven.program.experiments.dialog and driven.program.dialogs.top is None
     assert "still compiling" in " ".join(driven.program.notices.present())
 
 
@@ -250,7 +250,7 @@ def test_the_window_is_drawn_while_a_slice_takes_long(driven: Driven, monkeypatc
     driven.frames(3)
     screen().fill((255, 0, 255))
     driven.frames()
-    assert screen().get_at((320, 20))[:3] != (255, 0, 255) and driven.program.experiments.active
+    assert screen().get_at((320, 20))[:3] != (255, 0, 255) and driven.program.experiments.dialog
     released.append(True)
     finish(driven)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crowd_demo.app.output.report import OFTEN, Recorder, stages
+from crowd_demo.app.output.report import COLLECT_EVERY, Recorder, stages
 from crowd_demo.profile import Profile
 
 pytestmark = pytest.mark.quick
@@ -19,13 +19,12 @@ def run(profile: Profile, frames: range, stage: str = "interaction") -> None:
 def test_more_frames_than_the_profile_holds() -> None:
     profile = Profile()
     recorder = Recorder(profile)
-    for start in range(0, 4 * OFTEN, OFTEN):
-        run(profile, range(start, start + OFTEN))
-        assert recorder.is_due
+    for start in range(0, 4 * COLLECT_EVERY, COLLECT_EVERY):
+        run(profile, range(start, start + COLLECT_EVERY))
         recorder.collect()
         recorder.collect()
-    assert len(recorder.frames().frame_ms) == 4 * OFTEN
-    assert recorder.frames().stage_ms["interaction"].tolist() == list(range(4 * OFTEN))
+    assert len(recorder.frames().frame_ms) == 4 * COLLECT_EVERY
+    assert recorder.frames().stage_ms["interaction"].tolist() == list(range(4 * COLLECT_EVERY))
 
 
 def test_frames_before_it_do_not_count() -> None:

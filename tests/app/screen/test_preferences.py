@@ -92,9 +92,9 @@ def test_the_last_of_two_programs_wins(file: Path) -> None:
 ])
 def test_a_broken_file_costs_one_line_and_is_kept(file: Path, text: str, line: str) -> None:
     preferences = Preferences(written(file, text), 0.0)
-    (news,) = preferences.news()
+    (news,) = preferences.news
     assert news.startswith(f"{file}:{line}") and "\n" not in news
-    assert preferences.values.model_dump(exclude_defaults=True) == {} and preferences.news() == []
+    assert preferences.values.model_dump(exclude_defaults=True) == {} and preferences.news == []
     preferences.change(scale=1.4)
     preferences.close()
     assert file.read_text("utf-8") == text
@@ -105,7 +105,7 @@ def test_a_file_that_cannot_be_written_costs_one_line(tmp_path: Path) -> None:
     for scale in 1.1, 1.25:
         preferences.change(scale=scale)
         preferences.close()
-    (news,) = preferences.news()
+    (news,) = preferences.news
     assert "cannot keep preferences in" in news
 
 
