@@ -1,7 +1,7 @@
 """The state of the program: its parts, what is open, and the actions by key that need more than one part.
 
-Each part says itself what it does by key (`actions`); `window_events.py` carries out commands. Changes of the crowd
-wait for the worker's thread, which carries them out before its next step, so the window does not wait for a long step.
+Each part says itself what it does by key (`actions`). Changes of the crowd wait for the worker's thread, which carries them
+out before its next step, so the window does not wait for a long step.
 """
 
 from __future__ import annotations

@@ -90,8 +90,8 @@ def _ensemble(plan: Plan, args: argparse.Namespace) -> int:
 
     missing, damaged = look(plan, args.out, args.again)
     write_manifest(plan, args.out)
-    for place in damaged if missing else ():
-        print_error(f"ensemble: {place} is damaged: skipped, and its run is made again unless it has been")
+    for row in damaged if missing else ():
+        print_error(f"ensemble: {row} is damaged: skipped, and its run is made again unless it has been")
     made, code = Made(len(plan.runs), len(missing)), FINE
     try:
         if missing:

@@ -137,17 +137,16 @@ def checked_config(args: argparse.Namespace, mistakes_of: Callable[[Config], Ite
 # --- techniques ------------------------------------------------------------------------------------------------------
 
 def _read_sweep(args: argparse.Namespace) -> tuple[Config, Technique, Sequence[Value]]:
+    from crowd_demo.config.optimizations import known
     from crowd_demo.config.yaml12 import scalar
 
     config = crowd_config(args)
-    trial = config.optimizations.model_copy(deep=True)
-    trial.get(args.path)  # raises for an unknown path
-    values = []
+    path, values, trial = known(args.path), [], config.optimizations.model_copy(deep=True)
     for text in args.values:
-        trial.set(args.path, scalar(text))  # type: ignore[arg-type]  # null gets the same message as other illegal values
-        values.append(trial.get(args.path))
+        trial.set(path, scalar(text))  # type: ignore[arg-type]  # null gets the same message as other illegal values
+        values.append(trial.get(path))
     refuse(unwritable_report(args))
-    return config, BY_PATH[args.path], values or BY_PATH[args.path].choices
+    return config, BY_PATH[path], values or BY_PATH[path].choices
 
 
 def _sweep(args: argparse.Namespace, asked: tuple[Config, Technique, Sequence[Value]]) -> int:
@@ -164,17 +163,18 @@ def _sweep(args: argparse.Namespace, asked: tuple[Config, Technique, Sequence[Va
     return written or (FINE if one_crowd(found) else FAILED)
 
 
-def _read_ablate(args: argparse.Namespace) -> Config:
+def _read_ablate(args: argparse.Namespace) -> tuple[Config, list[Technique]]:
     from crowd_demo.config.optimizations import known
 
     config = crowd_config(args)
-    for path in args.paths:
-        known(path)
+    chosen = [BY_PATH[known(path)] for path in args.paths or BY_PATH]
     refuse(unwritable_report(args))
-    return config
+    return config, chosen
 
 
-def _ablate(args: argparse.Namespace, config: Config) -> int:
+def _ablate(args: argparse.Namespace, asked: tuple[Config, list[Technique]]) -> int:
+    config, chosen = asked
+
     def make(tell: Tell) -> Ablation:
         compile_for = kernels(config, tell)
         from crowd_demo.measure.ablation import Ablation
@@ -183,8 +183,7 @@ def _ablate(args: argparse.Namespace, config: Config) -> int:
 
         tell(f"building a world of {config.agents:,} agents")
         start = Simulation(config).snapshot()
-        return Ablation(start, compile_for, args.render, Limits(args.seconds, args.steps),
-                        [BY_PATH[path] for path in args.paths or BY_PATH])
+        return Ablation(start, compile_for, args.render, Limits(args.seconds, args.steps), chosen)
 
     def conclude(ablation: Ablation) -> int:
         written = show_experiment(ablation, f"{args.config}: {ablation.agents:,} agents", "nothing was measured", args.report)
@@ -222,15 +221,15 @@ def _read_flocks(args: argparse.Namespace) -> Config:
 
 
 def _flocks(args: argparse.Namespace, config: Config) -> int:
-    from crowd_demo.lab.flocks import watch
+    from crowd_demo.lab.flocks import table, watch
     from crowd_demo.sim.simulation import Simulation
 
     print(f"flocks: {args.steps:,} steps of {config.agents:,} agents", file=sys.stderr)
     sim = Simulation(config)
     with ProgressLine("flocks") as line:
-        flight = watch(sim, args.steps, lambda done: line.tell(f"step {done:,} of {args.steps:,}"))
-    return _show_crowd("flocks", f"agents over {args.steps:,} steps", flight.table(), args, config,
-                       {"state_hash": sim.state_hash(), **flight.record()})
+        looks, splits, merges = watch(sim, args.steps, lambda done: line.tell(f"step {done:,} of {args.steps:,}"))
+    return _show_crowd("flocks", f"agents over {args.steps:,} steps", table(looks, splits, merges), args, config, {
+        "state_hash": sim.state_hash(), "looks": [look._asdict() for look in looks], "splits": splits, "merges": merges})
 
 
 def _show_crowd(kind: str, after: str, table: str, args: argparse.Namespace, config: Config,

@@ -107,18 +107,14 @@ def _walk(model: type[BaseModel], location: tuple[str | int, ...]) -> tuple[KeyP
     """Follow a location as far as it consists of keys and of places in lists; pydantic adds members of unions."""
     schema, path = _schema(model), list[str | int]()
     for step in location:
-        child = _child(_resolve(schema, model), step)
+        parent = _resolve(schema, model)
+        named = parent.get("additionalProperties") or None  # what a name of the user's own stands for, if it may have one
+        child = parent.get("items") if isinstance(step, int) else parent.get("properties", {}).get(step, named)
         if child is None:
             break
         path.append(step)
         schema = child
     return tuple(path), schema
-
-
-def _child(schema: Schema, step: str | int) -> Schema | None:
-    named = schema.get("additionalProperties") or None  # what a name of the user's own stands for, if it may have one
-    found: Schema | None = schema.get("items") if isinstance(step, int) else schema.get("properties", {}).get(step, named)
-    return found
 
 
 def _words(schema: Schema, model: type[BaseModel]) -> list[str]:

@@ -30,10 +30,6 @@ def assets_folder() -> Path:
     return data_folder() / "assets"
 
 
-def maps_folder() -> Path:
-    return assets_folder() / "maps"
-
-
 def list_configs() -> dict[str, Path]:
     """Shipped configurations by name, in the order of their size, and then those of plugins."""
     folders = data_folder() / "configs", *(each.plugin.scenarios for each in installed() if each.plugin.scenarios)
@@ -89,7 +85,7 @@ def picture_of(config: Path) -> Path | None:
 
 def list_maps() -> dict[str, Path]:
     """Shipped maps by name."""
-    return {path.stem: path for path in sorted(maps_folder().glob("*.map"))}
+    return {path.stem: path for path in sorted((assets_folder() / "maps").glob("*.map"))}
 
 
 def find_config(name: str | Path) -> Path:
@@ -121,7 +117,7 @@ def find_map(name: str, base: Path | None = None) -> Path:
     if name in shipped:
         return shipped[name]
     if Path(name).suffix.lower() in MAP_SUFFIXES:
-        for folder in (base or Path(), Path(), maps_folder()):
+        for folder in (base or Path(), Path(), assets_folder() / "maps"):
             if _exists(folder / name):
                 return (folder / name).resolve()
     names = ", ".join(shipped) or "none"

@@ -132,16 +132,16 @@ class Tour(Section):
         return tuple(self._pages())
 
     def _pages(self) -> Iterator[Page]:
-        for place, step in enumerate(self.steps):
-            yield Page(place, step.say, step.ask or "")
+        for index, step in enumerate(self.steps):
+            yield Page(index, step.say, step.ask or "")
             if step.answer:
-                yield Page(place, step.answer, step.ask or "", is_answer=True)
+                yield Page(index, step.answer, step.ask or "", is_answer=True)
 
     # --- what holds at a step ----------------------------------------------------------------------------------------
 
     def scenario_at(self, step: int) -> tuple[int, str]:
         """(the step that opened it, its name) of the configuration that a step is about."""
-        opened = [place for place, each in enumerate(self.steps[:step + 1]) if each.do.scenario]
+        opened = [index for index, each in enumerate(self.steps[:step + 1]) if each.do.scenario]
         return (opened[-1], self.steps[opened[-1]].do.scenario) if opened else (0, self.config)
 
     def settings_at(self, step: int) -> Settings:
@@ -168,18 +168,18 @@ class Tour(Section):
 
     def _problems(self) -> Iterator[Problem]:
         marks = [BEFORE]
-        for place, step in enumerate(self.steps):
+        for index, step in enumerate(self.steps):
             if step.answer and not step.ask:
-                yield Problem(("steps", place, "answer"), step.answer, "must have a question: ask")
+                yield Problem(("steps", index, "answer"), step.answer, "must have a question: ask")
             if not MARK.fullmatch(step.mark):
-                yield Problem(("steps", place, "mark"), step.mark, f"must be small letters, digits and _, not {step.mark!r}")
+                yield Problem(("steps", index, "mark"), step.mark, f"must be small letters, digits and _, not {step.mark!r}")
             if step.mark in (BEFORE, *NUMBERS):
-                yield Problem(("steps", place, "mark"), step.mark, f"must be another name: {step.mark} has a meaning")
+                yield Problem(("steps", index, "mark"), step.mark, f"must be another name: {step.mark} has a meaning")
             for key in ("say", "ask", "answer"):
                 if step.mark and key == "answer":
                     marks.append(step.mark)
                 for problem in _unknown(getattr(step, key) or "", marks):
-                    yield Problem(("steps", place, key), getattr(step, key), problem)
+                    yield Problem(("steps", index, key), getattr(step, key), problem)
 
 
 def _unknown(text: str, marks: list[str]) -> Iterator[str]:
@@ -229,8 +229,8 @@ def load_tour(name_or_path: str | Path) -> Tour:
 def _opened(tour: Tour) -> Iterator[tuple[KeyPath, str, int]]:
     """(key, name, 0) of each configuration that a tour opens; and with how many agents, where a step asks for some."""
     yield ("config",), tour.config, 0
-    for place, step in enumerate(tour.steps):
+    for index, step in enumerate(tour.steps):
         if step.do.scenario:
-            yield ("steps", place, "do", "scenario"), step.do.scenario, 0
+            yield ("steps", index, "do", "scenario"), step.do.scenario, 0
         if step.do.agents:
-            yield ("steps", place, "do", "agents"), tour.scenario_at(place)[1], step.do.agents
+            yield ("steps", index, "do", "agents"), tour.scenario_at(index)[1], step.do.agents

@@ -170,12 +170,12 @@ class _EventReader:
             if not isinstance(event, yaml.ScalarEvent) or event.tag:
                 self._stop(event, path, "a key must be plain text")
             key, line = str(event.value), self._line(event)
-            place = (*path, key)
+            inner = (*path, key)
             if key in items:
-                self.mistakes.append(self._mistake(line, place, f"given twice, first on line {self.locations[place].line}"))
-                place = (*path, f"{key} again on line {line}")
-            self.locations.setdefault(place, Location(self.origin, line))
-            items.setdefault(key, self._value(next(self.events), place))
+                self.mistakes.append(self._mistake(line, inner, f"given twice, first on line {self.locations[inner].line}"))
+                inner = (*path, f"{key} again on line {line}")
+            self.locations.setdefault(inner, Location(self.origin, line))
+            items.setdefault(key, self._value(next(self.events), inner))
         return items
 
     def _stop(self, event: yaml.Event, path: KeyPath, text: str) -> NoReturn:

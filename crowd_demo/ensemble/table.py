@@ -210,25 +210,25 @@ def _draw(axes: Axes, groups: Sequence[RunGroup], means: bool) -> None:
     """Numbers stand where they are on the axis; words one after another, and their groups side by side."""
     values = list(dict.fromkeys(value for group in groups for value in group.numbers))
     numeric = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
-    places = {value: float(value or 0) if numeric else float(place) for place, value in enumerate(values)}
+    positions = {value: float(value or 0) if numeric else float(number) for number, value in enumerate(values)}
     for number, group in enumerate(groups):
         aside = 0.0 if numeric else APART * ((number + 0.5) / len(groups) - 0.5)
-        _draw_group(axes, group, {value: place + aside for value, place in places.items()}, numeric, means)
+        _draw_group(axes, group, {value: x + aside for value, x in positions.items()}, numeric, means)
     if not numeric:
-        axes.set_xticks(list(places.values()), [cell_word(value) for value in values])
+        axes.set_xticks(list(positions.values()), [cell_word(value) for value in values])
         axes.set_xlim(-0.6, len(values) - 0.4)
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", color="#e4e4e4", linewidth=0.6)
     axes.set_axisbelow(True)
 
 
-def _draw_group(axes: Axes, group: RunGroup, places: dict[Cell, float], line: bool, means: bool) -> None:
-    dots = [(places[value], number) for value, numbers in group.numbers.items() for number in numbers]
+def _draw_group(axes: Axes, group: RunGroup, positions: dict[Cell, float], line: bool, means: bool) -> None:
+    dots = [(positions[value], number) for value, numbers in group.numbers.items() for number in numbers]
     axes.scatter([x for x, _ in dots], [y for _, y in dots], s=7, color=group.colour, alpha=0.5, linewidths=0)
     if not means:
         return
-    values = sorted(group.numbers, key=places.__getitem__)
-    at = [places[value] for value in values]
+    values = sorted(group.numbers, key=positions.__getitem__)
+    at = [positions[value] for value in values]
     middle = [statistics.fmean(group.numbers[value]) for value in values]
     spread = [statistics.stdev(group.numbers[value]) if len(group.numbers[value]) > 1 else 0.0 for value in values]
     if line:

@@ -44,28 +44,6 @@ class Look(NamedTuple):
     largest: float
 
 
-class Flight(NamedTuple):
-    """A look each second, and what happened between them."""
-
-    looks: list[Look]
-    splits: int
-    merges: int
-
-    def table(self) -> str:
-        """A line for each figure: mean, least and most of the looks."""
-        def row(name: str, values: Sequence[float], form: str) -> tuple[str, ...]:
-            return name, *(format(value, form) for value in (float(np.mean(values)), min(values), max(values)))
-        _, order, densest, strays, flocks, largest = zip(*self.looks, strict=True)
-        rows = [("", "mean", "least", "most"), row("local order", order, ".3f"),
-                row(f"share of the birds in the densest {DENSEST:.0%} of the tiles", densest, ".1%"),
-                row("strays", strays, ".1%"), row("flocks", flocks, ".1f"),
-                row("share of the birds in the largest", largest, ".1%")]
-        return f"{aligned(rows)}\n\nflocks that came apart: {self.splits}; that came together: {self.merges}"
-
-    def record(self) -> dict[str, object]:
-        return {"looks": [look._asdict() for look in self.looks], "splits": self.splits, "merges": self.merges}
-
-
 # --- a moment --------------------------------------------------------------------------------------------------------
 
 def nearest_of(x: Doubles, y: Doubles, asked: Longs, most: int = NEAREST) -> Longs:
@@ -132,8 +110,11 @@ def splits_and_merges(before: Ints, now: Ints) -> tuple[int, int]:
     return int((left > 1).sum()), int((come > 1).sum())
 
 
-def watch(sim: Simulation, steps: int, tell: Callable[[int], None] = lambda done: None) -> Flight:
-    """Run so many steps, and look each second of the crowd's own time; `tell` is called with the steps that were made."""
+def watch(sim: Simulation, steps: int, tell: Callable[[int], None] = lambda done: None) -> tuple[list[Look], int, int]:
+    """Run so many steps, and look each second of the crowd's own time; return the looks, and how many splits and merges.
+
+    `tell` is called with the steps that were made.
+    """
     settings = cast(FlockSettings, sim.config.behaviour_settings)
     every, looks, splits, merges = max(1, round(LOOK_S / sim.dt)), [], 0, 0
     before: Ints | None = None
@@ -147,4 +128,16 @@ def watch(sim: Simulation, steps: int, tell: Callable[[int], None] = lambda done
             splits, merges = splits + split, merges + merged
         before = flock
         tell(done)
-    return Flight(looks, splits, merges)
+    return looks, splits, merges
+
+
+def table(looks: Sequence[Look], splits: int, merges: int) -> str:
+    """A line for each figure: mean, least and most of the looks."""
+    def row(name: str, values: Sequence[float], form: str) -> tuple[str, ...]:
+        return name, *(format(value, form) for value in (float(np.mean(values)), min(values), max(values)))
+    _, order, densest, strays, flocks, largest = zip(*looks, strict=True)
+    rows = [("", "mean", "least", "most"), row("local order", order, ".3f"),
+            row(f"share of the birds in the densest {DENSEST:.0%} of the tiles", densest, ".1%"),
+            row("strays", strays, ".1%"), row("flocks", flocks, ".1f"),
+            row("share of the birds in the largest", largest, ".1%")]
+    return f"{aligned(rows)}\n\nflocks that came apart: {splits}; that came together: {merges}"

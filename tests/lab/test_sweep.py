@@ -42,7 +42,7 @@ def test_an_exact_technique_gives_one_crowd(capsys: pytest.CaptureFixture[str]) 
     assert table["leaves"][:3] == ["-"] * 3 and table["neighbours per agent"][0] == table["neighbours per agent"][1]
     assert float(table["of the default's"][0]) == 1
     assert table["95 %"] == ["too few steps"] * 4
-    assert {"step ms", "other ms", "index ms", "see ms", "move ms", "near reads", "l1 misses"} <= set(table)
+    assert {"step ms", "other ms", "index ms", "interaction ms", "move ms", "near reads", "l1 misses"} <= set(table)
 
 
 @pytest.mark.parametrize("path", [technique.path for technique in TECHNIQUES])

@@ -1,1 +1,1 @@
-"""From events to commands: keyboard, mouse, and what an action of the key bindings does."""
+"""Keys: what they are called on any layout, what they are bound to, which are held."""

@@ -1,1 +1,1 @@
-"""A crowd on disk and its past: save files, recordings, replays, going back in time."""
+"""A crowd on disk: save files, recordings, replays."""

@@ -49,7 +49,7 @@ class CrowdWalk(NamedTuple):
         """Run until the scene's end or until all have left; yield how much is done, 0 to 1; return who was where."""
         scene_map = SceneMap(scene)
         sim = simulation(scene_map, self.techniques)
-        place(sim, placed(scene), scene_map)
+        put_people(sim, placed(scene), scene_map)
         ends = ClosedRing(sim, scene_map) if scene.ring else OpenEnds(sim, scene_map)
         recorder, frames = TrajectoryRecorder(FPS), math.ceil(scene.seconds * FPS)
         while ends.look(recorder) and recorder.frames <= frames:
@@ -72,7 +72,7 @@ def simulation(scene_map: SceneMap, techniques: Mapping[str, Value]) -> Simulati
         return Simulation(ReadConfig.of(data, ORIGIN.origin, overrides).config)
 
 
-def place(sim: Simulation, people: PlacedPeople, scene_map: SceneMap) -> None:
+def put_people(sim: Simulation, people: PlacedPeople, scene_map: SceneMap) -> None:
     """Put everybody where they begin, standing, about to walk to their goal. Call before the first step."""
     c, who = sim.agents.columns, sim.agents.columns.id[:sim.agents.count].copy()
     assert isinstance(c, PeopleColumns)
