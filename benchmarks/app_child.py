@@ -25,11 +25,11 @@ from typing import Any
 import numpy as np
 import pygame
 
-from crowd_demo.app.compiling.ahead import Ahead
-from crowd_demo.app.compiling.loading import Progress, load
+from crowd_demo.app.compiling.ahead import KernelFinder
+from crowd_demo.app.compiling.loading import LoadingProgress, load
 from crowd_demo.app.loop import Loop
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.process.worker import Worker
+from crowd_demo.app.process.system import Worker
 from crowd_demo.app.program import Program
 from crowd_demo.app.screen.window import open_window
 from crowd_demo.compute.jit import compile_launches, make_compiler_ready
@@ -51,7 +51,7 @@ def opened(config_name: str, overrides: Sequence[str], headless: bool = True) ->
     config = load_config(config_name, list(overrides))
     open_window(config.window, headless=True)
     worker = Worker()
-    loaded = worker.submit(lambda: load(config, True, Progress())).result()
+    loaded = worker.submit(lambda: load(config, True, LoadingProgress())).result()
     program = Program(config, loaded, config_name=config_name)
     return Loop(config, RunOptions(headless=headless, frames=sys.maxsize), program, worker)
 
@@ -141,7 +141,7 @@ def wait_for_helpers(loop: Loop) -> None:
 def compile_cpu(config_name: str, frames: int, choice: str) -> dict[str, Any]:
     """One kernel after the other, all in this process."""
     config = load_config(config_name)
-    ahead, (technique, value) = Ahead(config), technique_and_value(choice)
+    ahead, (technique, value) = KernelFinder(config), technique_and_value(choice)
     compile_launches(ahead.missing(config.optimizations))
     make_compiler_ready()
     kernels = []

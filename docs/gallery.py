@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 import pygame
 
-from crowd_demo.app.compiling.loading import Progress, load
+from crowd_demo.app.compiling.loading import LoadingProgress, load
 from crowd_demo.app.loop import Loop
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.process.worker import Worker
+from crowd_demo.app.process.system import Worker
 from crowd_demo.app.program import Program
 from crowd_demo.app.screen.window import close_window, open_window
 from crowd_demo.config.loader import load_config
@@ -38,7 +38,7 @@ class Visit:
         self.config = load_config(config, overrides)
         open_window(self.config.window, headless=True)
         worker = Worker()
-        loaded = worker.submit(lambda: load(self.config, True, Progress())).result()
+        loaded = worker.submit(lambda: load(self.config, True, LoadingProgress())).result()
         self.program = Program(self.config, loaded, config_name=config)
         self.loop = Loop(self.config, RunOptions(headless=True, frames=sys.maxsize), self.program, worker)
         self._as_a_window()
@@ -151,7 +151,7 @@ def tour() -> None:
         it.program.dialogs.press("return", False)
         for _ in range(2):
             it.wait(6.0)
-            it.program.guide.press("return", it.program)
+            it.program.guide.press("return")
         it.wait(8.0)
         it.save("tour")
 

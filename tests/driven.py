@@ -8,9 +8,9 @@ from typing import Any
 
 import pygame
 
-from crowd_demo.app.compiling.loading import Progress, load
+from crowd_demo.app.compiling.loading import LoadingProgress, load
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.process.worker import Worker
+from crowd_demo.app.process.system import Worker
 from crowd_demo.app.screen.window import open_window
 from crowd_demo.config.loader import load_config
 from crowd_demo.render.hud.status import Status
@@ -34,7 +34,7 @@ class Driven:
         self.config = load_config(config, ["agents=200", "map=null", "window.width=640", "window.height=360", *settings])
         open_window(self.config.window, headless=True)
         worker = Worker()
-        loaded = worker.submit(lambda: load(self.config, True, Progress(), quick)).result()
+        loaded = worker.submit(lambda: load(self.config, True, LoadingProgress(), quick)).result()
         self.program = Program(self.config, loaded)
         self.program.techniques.follow(loaded.follow)
         self.loop = Loop(self.config, RunOptions(headless=True), self.program, worker)

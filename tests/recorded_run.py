@@ -49,6 +49,11 @@ class Run:
         self.sim.apply(action)
         self.recording.acted(self.sim.tick, action)
 
+    def end(self, crash: str = "") -> None:
+        """End the recording, and wait until it is written."""
+        self.recording.end(self.sim, crash)
+        self.recording.wait()
+
     def restart(self) -> None:
         left, config = self.sim.tick, self.sim.config
         options = self.sim.optimizations.model_copy(deep=True)
@@ -70,5 +75,5 @@ def replayed(script: Script, start_at: int = 0) -> tuple[Player, Simulation]:
     player = Player(script, start_at)
     sim = player.start(Simulation(script.parts[0].config))
     while not player.done:
-        sim = player.step(sim)
+        sim = player.step()
     return player, sim

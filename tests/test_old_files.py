@@ -47,7 +47,7 @@ def test_a_recording_replays_to_its_hashes(name: str) -> None:
     player = Player(read_recording(OLD / f"{name}.replay"))
     sim = player.start(Simulation(player.part.config))
     while not player.done:
-        sim = player.step(sim)
+        sim = player.step()
     assert player.parted is None and sim.state_hash() == EXPECTED[f"{name}.replay"]["hash"]
 
 

@@ -20,12 +20,12 @@ from weakref import WeakSet
 import pygame
 
 from crowd_demo.app.compiling.helpers import Precompiler
-from crowd_demo.app.compiling.switching import CannotOpenError, Opened, Opening
+from crowd_demo.app.compiling.loading import Loaded
+from crowd_demo.app.compiling.switching import CannotOpenError, Opening
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.output.report import Recorder
-from crowd_demo.app.output.slow_frames import noting_collections
+from crowd_demo.app.output.report import Recorder, noting_collections
 from crowd_demo.app.presenter import LONG_FRAME_MS, Presenter, moment_of
-from crowd_demo.app.process.worker import Worker
+from crowd_demo.app.process.system import Worker
 from crowd_demo.app.program import Program
 from crowd_demo.app.screen.window import screen
 from crowd_demo.app.window_events import WindowEvents
@@ -67,7 +67,7 @@ class Loop:
         self._drawing = threading.Lock()  # held by the thread that uses the window's surface while the worker is busy
         self.opening: Opening | None = None
         self.openings: WeakSet[Opening] = WeakSet()  # also those that were given up, while they are busy
-        self.opened: Opened | None = None
+        self.opened: Loaded | None = None
         if options.render:
             self.presenter = Presenter(config, program)
             self.events = WindowEvents(config.keys, program, self.presenter)
@@ -108,13 +108,13 @@ class Loop:
             self.recorder.collect()
 
     def followed(self) -> Loop:
-        """The loop of the configuration that was opened, in the same window."""
-        left, opened = self.program, self.opened
-        assert opened
-        window = left.window.model_copy(update={"title": opened.config.window.title})
-        config = opened.config.model_copy(update={"window": window})
+        """Return the loop of what was opened, in the same window."""
+        left, opening, opened = self.program, self.opening, self.opened
+        assert opening and opened
+        window = left.window.model_copy(update={"title": opened.sim.config.window.title})
+        config = opened.sim.config.model_copy(update={"window": window})
         self.worker.submit(left.files.close_recording).result()  # takes a snapshot, which may run a kernel
-        program = Program(config, opened.loaded, left.quitting, opened.name, left.remembers, left.preferences)
+        program = Program(config, opened, left.quitting, opening.name, left.remembers, left.preferences)
         program.take_over(left)
         frames = None if self.frames == sys.maxsize else self.frames_left
         loop = Loop(config, replace(self.options, frames=frames), program, self.worker)
@@ -159,9 +159,10 @@ class Loop:
         if self.program.seeing.zoom_left != 1:
             self.program.seeing.glide(elapsed_s)
         self._open_asked()
-        self.program.guide.look(self.program)
-        if self.options.headless and self.options.tour:
-            self.program.guide.go_alone(self.program)
+        if tour := self.program.guide.tour:
+            tour.measure_frame()
+            if self.options.headless and self.options.tour:
+                tour.go_alone()
         self.program.techniques.switch_to_compiled()
         if self.program.split.second:
             self.program.split.show_compiled(self.program.split.second)

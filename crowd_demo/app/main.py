@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 from weakref import WeakSet
 
-from crowd_demo.app.compiling.loading import Loaded, Progress, eager_threads, load, print_progress, show_progress
+from crowd_demo.app.compiling.loading import Loaded, LoadingProgress, load, print_progress, show_progress
 from crowd_demo.app.input.key_input import quits
 from crowd_demo.app.input.keyboard import Keyboard, shown_keys
 from crowd_demo.app.options import RunOptions
@@ -28,8 +28,7 @@ from crowd_demo.app.process.quitting import (
     signals_to,
 )
 from crowd_demo.app.process.streams import STDOUT, OutputError
-from crowd_demo.app.process.system import free_cycles, seconds_since_start
-from crowd_demo.app.process.worker import Worker
+from crowd_demo.app.process.system import Worker, eager_threads, free_cycles, seconds_since_start
 from crowd_demo.app.screen.notices import welcome
 from crowd_demo.app.screen.preferences import Preferences, user_file
 from crowd_demo.app.screen.window import NoDisplayError, close_window, on_lost_display, open_window, save_picture, screen
@@ -71,10 +70,9 @@ def run(config: Config, options: RunOptions) -> int:
 
 def is_mistake_in_file(error: ValueError) -> bool:
     """Is it about a saved crowd or a recording? That is found only once there is a simulation."""
-    from crowd_demo.app.recording.format import RecordingError
     from crowd_demo.sim.save_format import SaveError
 
-    return isinstance(error, (SaveError, RecordingError))
+    return isinstance(error, SaveError)
 
 
 class Session:
@@ -200,7 +198,7 @@ class Session:
 
     def _load(self) -> Loaded | None:
         """Load; None if somebody wants to quit meanwhile."""
-        progress = Progress()
+        progress = LoadingProgress()
         job = self.worker.submit(lambda: self._loaded(progress))
         with eager_threads():
             if self.options.headless:
@@ -211,7 +209,7 @@ class Session:
                 show_progress(job, progress, ends, self.quitting, shown_keys(keys, keyboard))
         return None if self.quitting.asked else job.result()
 
-    def _loaded(self, progress: Progress) -> Loaded:
+    def _loaded(self, progress: LoadingProgress) -> Loaded:
         """Load, and put the crowd into the state in which the run begins."""
         loaded = load(self.config, self.options.render, progress, self.options.is_interactive)
         if self.options.load:

@@ -22,7 +22,7 @@ from crowd_demo.app.dialogs.menus import Menus, scenarios_menu
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.output.copying import Shown, copy, to_clipboard, to_terminal
 from crowd_demo.app.output.files import free_name
-from crowd_demo.app.output.slow_frames import save_last_second
+from crowd_demo.app.output.report import save_last_second
 from crowd_demo.app.process.quitting import Quitting
 from crowd_demo.app.screen.notices import WELCOME, Notices
 from crowd_demo.app.screen.panel_controls import PanelControls
@@ -30,7 +30,7 @@ from crowd_demo.app.screen.preferences import Preferences
 from crowd_demo.app.seeing.camera_controls import CameraControls
 from crowd_demo.app.seeing.overlay_controls import Inspector, Overlays
 from crowd_demo.app.seeing.side_by_side import SideBySide
-from crowd_demo.app.tours.guide import Guide
+from crowd_demo.app.tours.tour import Guide
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.render.camera import Camera, Docked
 from crowd_demo.render.hud.panel_layout import docked
@@ -121,8 +121,9 @@ class Program:
         self.notices.take_over(left.notices)
         self.sim.profile = left.sim.profile.fresh()
         self.notices.add(f"opened {self.config_name}", "scenario")
-        self.guide = left.guide
-        self.guide.arrived(self)
+        if tour := left.guide.tour:
+            self.guide = left.guide
+            tour.arrived(self)
 
     @property
     def running(self) -> bool:
@@ -154,7 +155,7 @@ class Program:
     # --- what is open ------------------------------------------------------------------------------------------------
 
     def open_scenarios(self) -> None:
-        self.dialogs.open(scenarios_menu(self.open_scenario, self.config_name).dialog)
+        self.dialogs.open(scenarios_menu(self.open_scenario, self.config_name))
 
     def open_scenario(self, name: str) -> None:
         """Open another configuration in this window, a name or a path; until it is ready this one goes on."""
@@ -163,7 +164,8 @@ class Program:
     def cannot_open(self, why: str) -> None:
         """Show why the configuration cannot be opened."""
         self.notices.add(why, "scenario")
-        self.guide.cannot_open()
+        if (tour := self.guide.tour) and tour.opening:
+            tour.over = True
 
     def open_tours(self) -> None:
         """A list of tours; or the end of the present one."""

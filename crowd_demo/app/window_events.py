@@ -101,7 +101,7 @@ class WindowEvents:
     def _press(self, key: str, shift: bool) -> bool:
         """Offer a key to the dialog that is open, or else to the tour; return whether it was taken."""
         program = self._program
-        return program.dialogs.press(key, shift) if program.dialogs.top else program.guide.press(key, program)
+        return program.dialogs.press(key, shift) if program.dialogs.top else program.guide.press(key)
 
 
 class Mouse:
@@ -198,8 +198,8 @@ class Mouse:
                 program.panels.fit_graph()
             case Target("action", action):
                 program.act(action)
-            case Target("tour", name):
-                program.guide.act(name, program)
+            case Target("tour", name) if program.guide.tour:
+                program.guide.tour.act(name)
             case None:
                 program.inspector.click(*at)
 

@@ -154,7 +154,7 @@ def _make(plan: Plan, args: argparse.Namespace, missing: Sequence[Run], made: Ma
     from crowd_demo.ensemble.running import carry_out_all, executor_of
 
     with (ProgressLine(NAME, SAY_EVERY_S) as line,
-          executor_of(plan, missing, args.workers, args.scheduler, line.tell) as executor):
+          executor_of(plan, missing, args.workers, args.scheduler, line.show) as executor):
         made.begin(executor.workers)
         if args.workers and made.workers < args.workers:
             print_error(f"ensemble: {made.workers} at a time: more do not fit into memory")
@@ -163,7 +163,7 @@ def _make(plan: Plan, args: argparse.Namespace, missing: Sequence[Run], made: Ma
                 if row:
                     made.add(row)
                 made.workers = executor.workers
-                line.tell(made)
+                line.show(made)
 
 
 def _conclude(plan: Plan, table: Table, made: Made, out: Path) -> int:
@@ -191,8 +191,8 @@ def _dry_run(plan: Plan, args: argparse.Namespace) -> int:
     print(f"about {fits.run_bytes // MB:,} MB a run; {fits.at_once} at a time on this machine")
     if missing:
         with ProgressLine(NAME, SAY_EVERY_S) as line:
-            warm([missing[0].config], line.tell)
-            line.tell("making one run")
+            warm([missing[0].config], line.show)
+            line.show("making one run")
             one = run_seconds(plan, missing[0])
         with executor_of(plan, (), args.workers, args.scheduler) as executor:
             workers = max(min(executor.workers, len(missing)), 1)

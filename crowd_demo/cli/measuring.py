@@ -11,14 +11,15 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future, wait
+from concurrent.futures import wait
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from crowd_demo.app.process.quitting import FAILED, FINE, Interrupted
 from crowd_demo.app.process.streams import STDOUT, ProgressLine
-from crowd_demo.app.process.worker import carry_out
+from crowd_demo.app.process.system import in_thread
 from crowd_demo.cli.arguments import (
     NO_TABLE,
     Command,
@@ -70,12 +71,11 @@ def watched(name: str, make: Callable[[Tell], Kind], conclude: Callable[[Kind], 
             if stopped.is_set():
                 break
 
-    future: Future[None] = Future()
-    threading.Thread(target=carry_out, args=(run, future), daemon=True).start()
     try:
+        future = in_thread(run, name)
         with ProgressLine(name) as line:
             while not wait((future,), timeout=LOOK_EVERY_S).done:
-                line.tell(doing[0])
+                line.show(doing[0])
         future.result()
     except Interrupted as interrupted:
         stopped.set()
@@ -88,16 +88,16 @@ def watched(name: str, make: Callable[[Tell], Kind], conclude: Callable[[Kind], 
 
 def kernels(config: Config, tell: Tell, render: bool = True) -> Compile:
     """Compile what the configuration needs, for pictures too; return what compiles for other techniques."""
-    from crowd_demo.app.compiling.loading import Progress
+    from crowd_demo.app.compiling.loading import LoadingProgress
 
-    progress = Progress()
+    progress = LoadingProgress()
     tell(progress)
     progress.say("importing the compiler")
-    from crowd_demo.app.compiling.ahead import Ahead, compile_missing
+    from crowd_demo.app.compiling.ahead import KernelFinder, compile_missing
     from crowd_demo.app.compiling.compilers import Compilers
 
-    ahead = Ahead(config, render)
-    with Compilers(config) as compilers:
+    ahead = KernelFinder(config, render)
+    with closing(Compilers(config)) as compilers:
         compilers.compile_first(ahead.missing(config.optimizations), config.optimizations, progress.compiling)
     return partial(compile_missing, ahead)
 
@@ -227,7 +227,7 @@ def _flocks(args: argparse.Namespace, config: Config) -> int:
     print(f"flocks: {args.steps:,} steps of {config.agents:,} agents", file=sys.stderr)
     sim = Simulation(config)
     with ProgressLine("flocks") as line:
-        looks, splits, merges = watch(sim, args.steps, lambda done: line.tell(f"step {done:,} of {args.steps:,}"))
+        looks, splits, merges = watch(sim, args.steps, lambda done: line.show(f"step {done:,} of {args.steps:,}"))
     return _show_crowd("flocks", f"agents over {args.steps:,} steps", table(looks, splits, merges), args, config, {
         "state_hash": sim.state_hash(), "looks": [look._asdict() for look in looks], "splits": splits, "merges": merges})
 

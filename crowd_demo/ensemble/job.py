@@ -25,10 +25,10 @@ from crowd_demo.config.model import Config
 from crowd_demo.config.resources import PACKAGE, find_map
 from crowd_demo.registry.plugins import sources
 from crowd_demo.registry.texts import error_line
-from crowd_demo.sim.snapshot import LOOKS, PACE
+from crowd_demo.sim.snapshot import PACE_KEYS, VIEW_SECTIONS
 
 MAKERS = ("compute", "config", "ensemble", "measure", "registry", "sim")  # folders whose code may decide the result
-UNREAD = (LOOKS | {"seed", "map"}) - {"optimizations", "measure"}
+UNREAD = (VIEW_SECTIONS | {"seed", "map"}) - {"optimizations", "measure"}
 ONE_RUN = threading.Lock()  # kernels are called from one thread at a time; a Dask worker may have several
 
 
@@ -124,7 +124,7 @@ def own_sources() -> list[Path]:
 def run_key(config: Config, steps: int, every: int, measures: Sequence[str], code: str) -> str:
     """The name of a run: 24 hex digits that say what it was asked for and what made it."""
     values = config.model_dump(mode="json", exclude=set(UNREAD))
-    time = {name: value for name, value in values.pop("time").items() if f"time.{name}" not in PACE}
+    time = {name: value for name, value in values.pop("time").items() if f"time.{name}" not in PACE_KEYS}
     asked = {"config": values, "time": time, "seed": config.seed, "map": _map_hash(config.map), "steps": steps,
              "every": every, "measures": sorted(measures), "code": code}
     text = json.dumps(asked, sort_keys=True, separators=(",", ":"))
@@ -133,7 +133,7 @@ def run_key(config: Config, steps: int, every: int, measures: Sequence[str], cod
 
 def is_unread(path: str) -> bool:
     """Whether no key depends on this setting."""
-    return path in PACE or path.partition(".")[0] in UNREAD - {"seed", "map"}
+    return path in PACE_KEYS or path.partition(".")[0] in UNREAD - {"seed", "map"}
 
 
 def _map_hash(name: str | None) -> str:

@@ -111,15 +111,15 @@ def carry_out_all(plan: Plan, out: Path, runs: Sequence[Run], executor: Executor
 def warm(configs: Iterable[Config], tell: Callable[[str], object]) -> None:
     """Compile the kernels of these configurations, with as many helper processes as pay."""
     tell("importing the compiler")
-    from crowd_demo.app.compiling.ahead import Ahead
+    from crowd_demo.app.compiling.ahead import KernelFinder
     from crowd_demo.app.compiling.compilers import Compilers
 
     def compiling(kernel: str, done: int, total: int) -> None:
         tell(f"compiling {kernel} ({min(done + 1, total)} of {total})")
 
     for config in {_what_decides(config): config for config in configs}.values():
-        with Compilers(config) as compilers:
-            compilers.compile_first(Ahead(config, False).missing(config.optimizations), config.optimizations, compiling)
+        with closing(Compilers(config)) as compilers:
+            compilers.compile_first(KernelFinder(config, False).missing(config.optimizations), config.optimizations, compiling)
 
 
 def _what_decides(config: Config) -> str:

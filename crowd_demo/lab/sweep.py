@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from crowd_demo.app.compiling.loading import Progress, load
+from crowd_demo.app.compiling.loading import LoadingProgress, load
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import with_values
 from crowd_demo.measure.comparison import Estimate, VariantResult, block_lengths, collect, compare, interleave
@@ -52,7 +52,7 @@ def variants_of(config: Config, technique: Technique, values: Iterable[Value]) -
 
 def _variant(config: Config, technique: Technique, value: Value) -> CrowdVariant:
     options = with_values(config.optimizations, {technique.path: value})
-    loaded = load(config.model_copy(update={"optimizations": options}), technique.path in PICTURE, Progress())
+    loaded = load(config.model_copy(update={"optimizations": options}), technique.path in PICTURE, LoadingProgress())
     return CrowdVariant(loaded.sim, Picture(loaded.sim, loaded.scene) if loaded.scene else None)
 
 

@@ -42,7 +42,7 @@ ARRAYS = {"columns": (np.int32, 2), "generations": (np.int32, 1), "kinds": (np.u
 
 
 class SaveError(ValueError):
-    """What is wrong with a save file, in one line without its name."""
+    """What is wrong with a save file or a recording, in one line."""
 
 
 Count = Annotated[int, Field(ge=0, lt=2**63)]
@@ -64,11 +64,6 @@ class Header(BaseModel):
     drift: Annotated[float, Field(ge=0)]
     history: list[tuple[Count, dict[str, object]]]
     shapes: dict[str, list[Count]]
-
-
-def encode(snapshot: Snapshot, program: str) -> bytes:
-    """Return the bytes of a save file, which names the version of the program. Raises what `encoded` raises."""
-    return b"".join(encoded(snapshot, program))
 
 
 def encoded(snapshot: Snapshot, program: str) -> tuple[bytes | memoryview, ...]:
@@ -102,7 +97,7 @@ def decode(data: bytes) -> Snapshot:
     header, start = _header(data)
     arrays = _arrays(header.shapes, memoryview(data)[start:-CHECKSUM_BYTES])
     snapshot = Snapshot(
-        config=_config(header.config), tick=header.tick,
+        config=config_of(header.config), tick=header.tick,
         techniques={renames.current(renames.TECHNIQUES, path): value for path, value in header.techniques.items()},
         names=tuple(renames.current(renames.COLUMNS, name) for name in header.names),
         map_digest=header.map_digest, sorts=header.sorts, steps_since_sort=header.steps_since_sort, drift=header.drift,
@@ -111,6 +106,14 @@ def decode(data: bytes) -> Snapshot:
     if short := shortage(snapshot.agents * AGENT):
         raise SaveError(short)
     return _with_techniques(snapshot)
+
+
+def config_of(data: dict[str, object]) -> Config:
+    """Return the configuration that a file holds. Raises SaveError."""
+    try:
+        return ReadConfig.of(data, "config").config
+    except ConfigError as error:
+        raise SaveError(error.lines[0]) from None
 
 
 def check(snapshot: Snapshot, sim: Simulation) -> None:
@@ -168,13 +171,6 @@ def _arrays(shapes: Mapping[str, Sequence[int]], data: memoryview) -> dict[str, 
         found[name], start = array.astype(kind, copy=False), start + size
     _require(start == len(data), "is damaged: it is longer than its arrays")
     return found
-
-
-def _config(data: dict[str, object]) -> Config:
-    try:
-        return ReadConfig.of(data, "config").config
-    except ConfigError as error:
-        raise SaveError(error.lines[0]) from None
 
 
 def _history(entries: Sequence[tuple[int, dict[str, object]]], now: int) -> tuple[tuple[int, Action], ...]:

@@ -230,7 +230,7 @@ class Simulation:
 
     def state_hash(self) -> str:
         """Hash of tick and all columns in id order: 32 hex digits that no exact technique can change."""
-        return state_hash(self.tick, self.agents.rows_by_id())
+        return state_hash(self.tick, self.agents.count, self.agents.rows_by_id())
 
     @property
     def population(self) -> Ints:

@@ -7,7 +7,7 @@ snapshots too. Nobody writes into its arrays, so snapshots share those that did 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -22,8 +22,8 @@ from crowd_demo.sim.store.columns import Columns
 from crowd_demo.sim.terrain.tiles import Terrain
 
 HISTORY_ENTRY = 100  # bytes, about, of an action and its tick
-LOOKS = frozenset({"optimizations", "scene", "window", "camera", "keys", "cache", "measure"})  # sections that no step reads
-PACE = frozenset({"time.speed", "time.catch_up", "time.rewind_mb"})  # keys of others that no step reads
+VIEW_SECTIONS = frozenset({"optimizations", "scene", "window", "camera", "keys", "cache", "measure"})  # no step reads them
+PACE_KEYS = frozenset({"time.speed", "time.catch_up", "time.rewind_mb"})  # keys of others that no step reads
 
 
 class Snapshot(NamedTuple):
@@ -64,16 +64,14 @@ class Snapshot(NamedTuple):
     def state_hash(self) -> str:
         """Return what `Simulation.state_hash` returned when the snapshot was taken."""
         order = np.argsort(self.columns[0], kind="stable")
-        digest = begun_hash(self.tick, self.agents)
-        for column in self.columns:
-            digest.update(column[order].data)
-        return digest.hexdigest()
+        return state_hash(self.tick, self.agents, (column[order] for column in self.columns))
 
 
-def state_hash(tick: int, rows: Ints) -> str:
-    """Return the hash of a tick and all columns, int32[columns, n] in id order: 32 hex digits."""
-    digest = begun_hash(tick, rows.shape[1])
-    digest.update(np.ascontiguousarray(rows).data)
+def state_hash(tick: int, agents: int, columns: Iterable[Ints]) -> str:
+    """Return the hash of a tick and of all columns, int32[agents] each in id order: 32 hex digits."""
+    digest = begun_hash(tick, agents)
+    for column in columns:
+        digest.update(np.ascontiguousarray(column).data)
     return digest.hexdigest()
 
 
@@ -86,8 +84,8 @@ def differences(one: Config, other: Config) -> list[str]:
     """Return the paths of the keys that steps depend on and that differ, such as `agents` and `crowd.radius`."""
     if one is other:
         return []
-    found = config_differences(one.model_dump(exclude=set(LOOKS)), other.model_dump(exclude=set(LOOKS)))
-    return sorted(path for path, _ in found if path not in PACE)
+    found = config_differences(one.model_dump(exclude=set(VIEW_SECTIONS)), other.model_dump(exclude=set(VIEW_SECTIONS)))
+    return sorted(path for path, _ in found if path not in PACE_KEYS)
 
 
 def same_world(one: Config, other: Config) -> bool:

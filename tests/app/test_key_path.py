@@ -13,7 +13,7 @@ import crowd_demo
 
 PACKAGE = str(Path(crowd_demo.__file__).parent)
 ROOTS = ("WindowEvents.read", "Techniques.switch_to_compiled", "Crowd.carry_out_changes")  # what a frame calls
-WALK = "Ahead.missing"  # lists the kernels of a step by going through a small copy of the crowd
+WALK = "KernelFinder.missing"  # lists the kernels of a step by going through a small copy of the crowd
 
 
 class Followed:

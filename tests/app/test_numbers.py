@@ -6,7 +6,7 @@ import pygame
 import pytest
 from driven import Driven
 
-from crowd_demo.app.compiling.ahead import Ahead
+from crowd_demo.app.compiling.ahead import KernelFinder
 from crowd_demo.app.crowd.technique_controls import TOUCHED_FIRST
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.sim.actions import Switch
@@ -82,7 +82,7 @@ def test_several_presses_within_a_frame_all_count(driven: Driven) -> None:
 def test_what_is_asked_for_within_a_frame_is_compiled_together(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of two switches may need no kernel alone, and both together one."""
     asked = []
-    monkeypatch.setattr(Ahead, "missing",
+    monkeypatch.setattr(KernelFinder, "missing",
                         lambda ahead, options: asked.append((options.cull, options.blitter)) or [])
     driven.program.act("cull")
     driven.program.act("blitter")

@@ -1,8 +1,8 @@
 """Which kernels a set of options will run, found without running any of them on the crowd.
 
-A small copy of the simulation, of the same behaviour, lists the calls of a step and of a frame. These have the types of the
-real ones, for types depend on neither the number of agents nor the map. Making the copy may run kernels, listing its calls
-runs none. It takes a few milliseconds.
+A small copy of the simulation, of the same behaviour, lists the launches of a step and of a frame. These have the types of the
+real ones, for types depend on neither the number of agents nor the map. Making the copy may run kernels, listing its
+launches runs none. It takes a few milliseconds.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SMALL_PX = (64, 64)
 LEAST_LEAF = 4  # agents in a leaf: with more, so few agents would fit into one leaf and no kernel of trees be called
 
 
-class Ahead:
+class KernelFinder:
     """Finds the kernels for a configuration, whatever its optimizations are. Any thread may call `missing`."""
 
     def __init__(self, config: Config, render: bool = True) -> None:
@@ -57,7 +57,7 @@ class Ahead:
         return list(found.values())
 
     def missing_colours(self) -> list[Launch]:
-        """The same for all colour modes."""
+        """Launches of all colour modes whose kernels are not compiled yet."""
         with self._lock:
             launches = self._scene.colour_launches() if self._scene else ()
             return [launch for launch in launches if not is_compiled(launch)]
@@ -76,21 +76,17 @@ class Ahead:
 
 
 def key_of(launch: Launch) -> str:
-    """What names the kernel and its signature in every process."""
+    """Return the same name of the kernel and its signature in every process."""
     return f"{launch.kernel.__module__}.{launch.name}{launch.signature()}"
 
 
 def kernel_name(launch: Launch) -> str:
-    """The kernel's name for people."""
+    """Return the kernel's name as users read it."""
     return launch.name.replace("_", " ").strip()
 
 
-def compile_missing(ahead: Ahead, options: Optimizations) -> Iterator[str]:
+def compile_missing(ahead: KernelFinder, options: Optimizations) -> Iterator[str]:
     """Compile what these options need, kernel by kernel; yield a line before each."""
     for launch in ahead.missing(options):
         yield f"compiling {kernel_name(launch)}"
-        compile_one(launch)
-
-
-def compile_one(launch: Launch) -> None:
-    compile_launches((launch,))
+        compile_launches((launch,))

@@ -16,10 +16,10 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from crowd_demo.app.process.child import lines_of, standard_lines
 from crowd_demo.app.process.system import importing
@@ -28,138 +28,110 @@ from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.registry.techniques import TECHNIQUES
 
 if TYPE_CHECKING:
-    from crowd_demo.app.compiling.ahead import Ahead
+    from crowd_demo.app.compiling.ahead import KernelFinder
     from crowd_demo.compute.jit import Launch
 
 FORKS = "forks"  # the argument of the process that makes copies of itself
-AS_TOLD, ALL_CHOICES = "t", "a"  # what to compile, one letter
-MOST_KERNELS = {AS_TOLD: 8, ALL_CHOICES: 3}  # that a process compiles before another one takes its place
-WATCH_MS = 30  # how soon the first process notices, while it gets ready, that nobody wants it any more
-DONE, MORE = "done", "more"
-
-Tell = Callable[[str], None]
+ALL_CHOICES = "all choices"  # in place of a kernel: the next one that any single other choice needs, or a colour mode
+ALL_DONE = "all done"  # the answer to that once there is none
+WATCH_MS = 30  # how soon the first process notices, while it gets ready, that the program has ended
 
 
-def main(work: str) -> None:
-    """Compile what standard input says; or, if the work is FORKS, make copies that do."""
-    if sys.platform == "linux" and work == FORKS:
-        fork_when_told(socket.socket(fileno=0))
+def main(forks: str = "") -> None:
+    """Compile what standard input says; or, with FORKS, make copies that do."""
+    if sys.platform == "linux" and forks == FORKS:
+        serve_forks(socket.socket(fileno=0))
     lines, answers = standard_lines()
-    ahead = ahead_of(lines.get())
-    COMPILE[work](ahead, lines, lambda line: print(line, file=answers, flush=True))
+    serve(ahead_of(lines.get()), lines, answers)
 
 
-def fork_when_told(orders: socket.socket) -> None:
-    """Read a configuration; then each letter comes with a socket to a process that compiles that."""
-    if sys.platform != "linux":
-        raise NotImplementedError
-    signal.signal(signal.SIGCHLD, lambda *_: count_the_ended())
-    with orders.makefile("rb", buffering=0) as stream:
-        config = stream.readline().decode()
-    with ending_with(orders):
-        ahead = ahead_of(config)
-    gc.freeze()  # or a copy that looks for garbage would write to all it shares
-    while True:
-        letter, sockets, _, _ = socket.recv_fds(orders, 1, 1)
-        if not letter:
-            os._exit(0)
-        if os.fork() == 0:
-            orders.close()
-            try:
-                compile_for(ahead, letter.decode(), socket.socket(fileno=sockets[0]))
-            finally:
+if sys.platform == "linux":
+    def serve_forks(orders: socket.socket) -> None:
+        """Read a configuration; then make a copy for each socket that comes, which compiles what that says."""
+        signal.signal(signal.SIGCHLD, lambda *_: reap_copies())
+        with orders.makefile("rb", buffering=0) as stream:
+            config = stream.readline().decode()
+        with ending_with(orders):
+            ahead = ahead_of(config)
+        gc.freeze()  # or a copy that looks for garbage would write to all it shares
+        while True:
+            order, sockets, _, _ = socket.recv_fds(orders, 1, 1)
+            if not order:
                 os._exit(0)
-        os.close(sockets[0])
+            if os.fork() == 0:
+                orders.close()
+                program = socket.socket(fileno=sockets[0])
+                lines = program.makefile(encoding="utf-8")
+                try:
+                    serve(ahead, lines_of(lines), program.makefile("w", encoding="utf-8"))
+                finally:
+                    os._exit(0)
+            os.close(sockets[0])
 
-
-@contextmanager
-def ending_with(orders: socket.socket) -> Iterator[None]:
-    """Exit in the middle of it when the other end is closed. Its thread has ended afterwards, before copies are made."""
-    if sys.platform != "linux":
-        raise NotImplementedError
-    done = threading.Event()
-
-    def watch() -> None:
-        poll = select.poll()
+    @contextmanager
+    def ending_with(orders: socket.socket) -> Iterator[None]:
+        """Exit as soon as the other end is closed. The thread that watches has ended afterwards, before copies are made."""
+        ready, poll = threading.Event(), select.poll()
         poll.register(orders, select.POLLRDHUP)
-        while not done.is_set():
-            if poll.poll(WATCH_MS):
-                os._exit(0)
 
-    thread = threading.Thread(target=watch, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
+        def watch() -> None:
+            while not ready.is_set():
+                if poll.poll(WATCH_MS):
+                    os._exit(0)
 
+        thread = threading.Thread(target=watch, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ready.set()
+            thread.join()
 
-def count_the_ended() -> None:
-    """Take leave of copies that have ended, so that their CPU time counts as this process's."""
-    if sys.platform != "linux":
-        raise NotImplementedError
-    with suppress(ChildProcessError):
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
-
-
-def compile_for(ahead: Ahead, letter: str, program: socket.socket) -> None:
-    answers = program.makefile("w", encoding="utf-8")
-    COMPILE[letter](ahead, lines_of(program.makefile(encoding="utf-8")), lambda line: print(line, file=answers, flush=True))
+    def reap_copies() -> None:
+        """Reap copies that have ended, so that their CPU time is counted as this process's."""
+        with suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
 
 
-def ahead_of(config: str) -> Ahead:
-    """Make the compiler ready, and what finds the kernels of a configuration."""
+def ahead_of(config: str) -> KernelFinder:
+    """Load the compiler, and return what finds the kernels of a configuration."""
     with importing():
-        from crowd_demo.app.compiling.ahead import Ahead
+        from crowd_demo.app.compiling.ahead import KernelFinder
         from crowd_demo.compute.jit import make_compiler_ready
 
         make_compiler_ready()
-    return Ahead(Config.model_validate_json(config))
+    return KernelFinder(Config.model_validate_json(config))
 
 
-def compile_as_told(ahead: Ahead, lines: SimpleQueue[str], tell: Tell) -> None:
-    """Compile each kernel of which the key comes, with the options that need it; say so when it is in the cache."""
-    from crowd_demo.app.compiling.ahead import compile_one, key_of
+def serve(ahead: KernelFinder, lines: SimpleQueue[str], answers: TextIO) -> None:
+    """Compile the kernel of each key that comes, with the options that need it; repeat the key once it is in the cache.
 
-    found: object = None
-    launches: dict[str, Launch] = {}
+    For ALL_CHOICES, which compiles only when a core is free, the answer is ALL_DONE if no kernel is left or none can be kept.
+    """
+    from crowd_demo.app.compiling.ahead import key_of
+    from crowd_demo.compute.jit import compile_launches, is_on_disk
+
+    known: object = None
     while True:
-        kernel, options = json.loads(lines.get())
-        if options != found:
-            found = options
-            missing = ahead.missing(Optimizations.model_validate_json(json.dumps(options)))
-            launches = {key_of(launch): launch for launch in missing}
-        if kernel in launches:  # else it has been compiled already
-            compile_one(launches[kernel])
-        tell(kernel)
+        wanted, options = json.loads(lines.get())
+        if options != known:
+            known, asked = options, Optimizations.model_validate_json(json.dumps(options))
+            launches = {key_of(launch): launch for launch in ahead.missing(asked)}
+            others = (launch for launch in missing_anywhere(ahead, asked) if not is_on_disk(launch))
+        if wanted == ALL_CHOICES:
+            be_idle()
+            launch = next(others, None)
+        else:
+            launch = launches.get(wanted)  # None if it has been compiled already
+        if launch:
+            compile_launches((launch,))
+        is_over = wanted == ALL_CHOICES and not (launch and is_on_disk(launch))
+        print(ALL_DONE if is_over else wanted, file=answers, flush=True)
 
 
-def compile_all_choices(ahead: Ahead, lines: SimpleQueue[str], tell: Tell) -> None:
-    """Compile the next kernels that any single other choice needs, and those of all colour modes, when a core is free."""
-    from crowd_demo.app.compiling.ahead import compile_one
-    from crowd_demo.compute.jit import is_on_disk
-
-    be_idle()
-    compiled = 0
-    for launch in missing_anywhere(ahead, Optimizations.model_validate_json(lines.get())):
-        if not is_on_disk(launch):
-            if compiled == MOST_KERNELS[ALL_CHOICES]:
-                tell(MORE)
-                return
-            compile_one(launch)
-            compiled += 1
-            if not is_on_disk(launch):  # it cannot be written
-                break
-    tell(DONE)
-
-
-Work = Callable[["Ahead", SimpleQueue[str], Tell], None]
-COMPILE: dict[str, Work] = {AS_TOLD: compile_as_told, ALL_CHOICES: compile_all_choices}
-
-
-def missing_anywhere(ahead: Ahead, options: Optimizations) -> Iterator[Launch]:
+def missing_anywhere(ahead: KernelFinder, options: Optimizations) -> Iterator[Launch]:
+    """Yield the launches of each single other choice and of all colour modes whose kernels are not compiled yet."""
     for other in all_choices(options):
         yield from ahead.missing(other)
     yield from ahead.missing_colours()

@@ -1,11 +1,11 @@
 """Compile kernels, in this process and in helpers at once: while a configuration is loaded or opened, and for a technique.
 
-What is wanted is a list, which may change at any time. All take the largest kernel that is left, so that they end at about the
-same time. What a helper has compiled is loaded from the cache. A helper that ends early costs nothing but time.
+The wanted kernels are a list, which may change at any time. Each process takes the largest kernel that is left, so all end at
+about the same time. What a helper has compiled is loaded from the cache. A helper that ends early costs only time.
 
-Several may want kernels, each of them an owner of a list of its own, and work for that one; helpers go through all lists.
+There may be several owners, each with a list of its own, for which it works; helpers go through all lists.
 
-A start with much to compile begins with exact choices that are compiled soonest; the configured ones follow.
+A start with much to compile begins with the exact choices that are compiled soonest; the configured ones follow.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from operator import itemgetter
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
-from crowd_demo.app.compiling.ahead import Ahead, compile_one, kernel_name, key_of
-from crowd_demo.app.compiling.helpers import CAN_FORK, Helper, Source, source_of
+from crowd_demo.app.compiling.ahead import KernelFinder, kernel_name, key_of
+from crowd_demo.app.compiling.helpers import CAN_FORK, CompilerSource, Helper, source_of
 from crowd_demo.compute import cache
-from crowd_demo.compute.jit import CACHE_LASTS, Launch, is_on_disk
+from crowd_demo.compute.jit import CACHE_LASTS, Launch, compile_launches, is_on_disk
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.registry.entries import Value
@@ -31,15 +31,15 @@ from crowd_demo.registry.techniques import TECHNIQUES
 MOST_HELPERS = 3  # each takes a second to start, and some 200 MB
 FEW = 2  # kernels that are sooner compiled than a helper is started
 POLL_S = 0.1
-SETTLE_S = 0.2  # helpers do not begin with what is soon wanted no more: a key that is pressed again and again
+SETTLE_S = 0.2  # helpers wait so long, as the wish may change: a key that is pressed again and again
 HELPER_NICENESS = 5  # beside frames; small, because a helper shares no lock with them
 
-Tell = Callable[[str, int, int], None]  # what is being compiled, how many are done, and of how many
+OnProgress = Callable[[str, int, int], None]  # what is being compiled, how many are done, and of how many
 QUICK_AGENTS = 50_000  # with the quick choices a larger crowd would hardly move
 
 
 class Wish(NamedTuple):
-    """What an owner wants."""
+    """The kernels that an owner wants."""
 
     launches: dict[str, Launch]  # by key, the largest first: not compiled in this process yet
     options: Optimizations  # that need them
@@ -54,14 +54,14 @@ def helpers_that_fit() -> int:
 
 
 def compile_cost(launch: Launch) -> int:
-    """Greater for what takes longer to compile: the time grows with the number of arguments, above all."""
+    """A number that grows with the compile time, which depends most on the number of arguments."""
     return len(str(launch.signature()))
 
 
 class Compilers:
-    """Say what is wanted, then `work`. Other threads may want something else meanwhile, for the same owner or another one."""
+    """Call `want`, then `work`. Other threads may call `want` meanwhile, for the same owner or another one."""
 
-    def __init__(self, config: Config, source: Source | None = None) -> None:
+    def __init__(self, config: Config, source: CompilerSource | None = None) -> None:
         self._config = config
         self._helpers: list[Helper] = []
         self.source = source  # of the helpers' processes, once there is one
@@ -73,7 +73,7 @@ class Compilers:
     # --- what is wanted ----------------------------------------------------------------------------------------------
 
     def want(self, launches: Sequence[Launch], options: Optimizations, owner: object = None) -> None:
-        """Let an owner want these kernels, which those options need, and no others."""
+        """Replace what an owner wants by these kernels, which those options need."""
         wanted = {key_of(launch): launch for launch in sorted(launches, key=compile_cost, reverse=True)}
         kept = {key for key, launch in wanted.items() if is_on_disk(launch)}
         with self._changed:
@@ -81,48 +81,46 @@ class Compilers:
             self._kept |= kept
             self._changed.notify_all()
 
-    def work(self, tell: Tell, here: bool = True, owner: object = None) -> None:
+    def work(self, on_progress: OnProgress, here: bool = True, owner: object = None) -> None:
         """Compile all that an owner wants. If not `here`, this process only loads what helpers compile, while it has any."""
         while (wish := self._wishes.get(owner)) and wish.launches:
-            with self._taken(owner, here) as launch:
+            with self._taken(owner, here) as launches:
                 done = wish.total - len(wish.launches)  # what a helper has compiled is done when it is loaded, too
-                tell(kernel_name(launch) if launch else self._elsewhere(wish), done, wish.total)
-                if launch:
-                    compile_one(launch)
+                on_progress(self._under_way(wish), done, wish.total)
+                compile_launches(launches)
 
-    def _elsewhere(self, wish: Wish) -> str:
-        """A kernel that a helper is compiling."""
+    def _under_way(self, wish: Wish) -> str:
+        """The name of a kernel that is being compiled, here or by a helper."""
         with self._changed:
             return next((kernel_name(launch) for key, launch in wish.launches.items() if key in self._begun), "kernels")
 
-    def compile_first(self, launches: Sequence[Launch], options: Optimizations, tell: Tell) -> None:
+    def compile_first(self, launches: Sequence[Launch], options: Optimizations, on_progress: OnProgress) -> None:
         """Compile these kernels, which the first frames need with those options, with as many helpers as pay."""
         self.want(launches, options)
         if len({key_of(launch) for launch in launches} - self._kept) > FEW:
             self.start_all()
-        self.work(tell, here=not CAN_FORK)
+        self.work(on_progress, here=not CAN_FORK)
 
     @contextmanager
-    def _taken(self, owner: object, here: bool) -> Iterator[Launch | None]:
-        """What this process may do next for an owner, which is then done; nothing, after a moment, if that is left to helpers.
+    def _taken(self, owner: object, here: bool) -> Iterator[list[Launch]]:
+        """The launch that this process may compile next for an owner; none, after a moment, if helpers compile the rest.
 
-        What a helper has compiled comes first: loading is quick, and so the last kernels are not all loaded at the end.
+        What a helper has compiled comes first: loading is quick, and else all of it would be loaded at the end.
         """
         with self._changed:
             launches = wish.launches if (wish := self._wishes.get(owner)) else {}
             alone = here or not self._helpers
             free = [key for key in launches if key not in self._begun and (alone or key in self._kept)]
-            mine = sorted(free, key=lambda key: key not in self._kept)
+            mine = sorted(free, key=lambda key: key not in self._kept)[:1]
             if not mine:
                 self._changed.wait(POLL_S)
-            self._begun.update(mine[:1])
-            launch = launches[mine[0]] if mine else None
+            self._begun.update(mine)
         try:
-            yield launch
+            yield [launches[key] for key in mine]
         finally:
             with self._changed:
-                for key in mine[:1]:
-                    self._begun.discard(key)
+                self._begun.difference_update(mine)
+                for key in mine:
                     for each in self._wishes.values():
                         each.launches.pop(key, None)
 
@@ -154,25 +152,25 @@ class Compilers:
                 self.employ(Helper(self.source))
 
     def employ(self, helper: Helper) -> None:
-        """Let a helper compile what is wanted."""
+        """Have a helper compile what is wanted, in a thread of its own."""
         self._helpers.append(helper)
         threading.Thread(target=self._feed, args=(helper,), name="crowd-demo helper", daemon=True).start()
 
     def yield_to_frames(self) -> None:
-        """Let helpers compile in what time the frames leave."""
+        """Lower the priority of helpers, so that frames come first."""
         self.start_all()
         if self.source:
             self.source.lower_priority(HELPER_NICENESS)
 
     def close(self) -> None:
-        """End all helpers, and want nothing any more. New ones may be started."""
+        """Forget all wishes and end all helpers. New ones may be started."""
         with self._changed:
             self._wishes.clear()
-        self.keep(0)
+        self.keep_helpers(0)
         self._end_source()
 
-    def keep(self, count: int) -> None:
-        """End all helpers but so many."""
+    def keep_helpers(self, count: int) -> None:
+        """End all helpers but the first `count`."""
         with self._changed:
             ended, self._helpers = self._helpers[count:], self._helpers[:count]
             self._changed.notify_all()
@@ -185,9 +183,9 @@ class Compilers:
             source.close()
 
     def _feed(self, helper: Helper) -> None:
-        """Tell a helper what to compile, kernel by kernel, until it ends."""
-        while told := self._for(helper):
-            key, options = told
+        """Have a helper compile one kernel after the other, until it ends."""
+        while wanted := self._next_for(helper):
+            key, options = wanted
             done = helper.compile(key, options)
             with self._changed:
                 self._begun.discard(key)
@@ -199,13 +197,13 @@ class Compilers:
             if not done:
                 helper.close()
 
-    def _for(self, helper: Helper) -> tuple[str, Optimizations] | None:
+    def _next_for(self, helper: Helper) -> tuple[str, Optimizations] | None:
         """Wait for a kernel that this helper may compile, and the options that need it; None if the helper has ended."""
         with self._changed:
             while helper in self._helpers:
                 now = time.monotonic()
                 left = [(wish.since + SETTLE_S - now, key, wish.options)
-                        for wish in self._wishes.values() if (key := self._left(wish))]
+                        for wish in self._wishes.values() if (key := self._largest_left(wish))]
                 early, key, options = min(left, key=itemgetter(0), default=(math.inf, "", self._config.optimizations))
                 if early <= 0:
                     self._begun.add(key)
@@ -215,21 +213,15 @@ class Compilers:
                 self._changed.wait(early if left else None)
         return None
 
-    def _left(self, wish: Wish) -> str | None:
+    def _largest_left(self, wish: Wish) -> str | None:
         """The key of the largest kernel of a wish that nobody has compiled or begun."""
         return next((key for key in wish.launches if key not in self._begun | self._kept), None)
 
-    def __enter__(self) -> Self:
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+def quick_values(config: Config, ahead: KernelFinder, launches: Sequence[Launch]) -> dict[str, Value]:
+    """Exact values, by path, with which there is much less to compile than for `launches`, those of the configured ones.
 
-
-def quick_values(config: Config, ahead: Ahead, launches: Sequence[Launch]) -> dict[str, Value]:
-    """Exact values, by path, with which there is much less to compile than for `calls`, those of the configured ones.
-
-    None where that is not so.
+    Empty where that saves nothing.
     """
     most = to_compile(launches)
     if most <= FEW or config.agents > QUICK_AGENTS or not CACHE_LASTS:
@@ -242,5 +234,5 @@ def quick_values(config: Config, ahead: Ahead, launches: Sequence[Launch]) -> di
 
 
 def to_compile(launches: Sequence[Launch]) -> int:
-    """How many of them are not in the cache."""
+    """Return how many of them are not in the cache."""
     return sum(not is_on_disk(launch) for launch in launches)

@@ -3,7 +3,7 @@
 Numba's compiler holds a lock, so that threads would wait for each other; and in the program's own process each frame would
 wait some forty times for the thread that compiles. A `Helper` compiles the kernels that it is told. A `Precompiler` compiles
 whatever the present options do not need, when a core is free: a technique that is switched on for the first time is then
-loaded (0.01 s) instead of compiled (seconds). Both take their processes (compile_process.py) from one `Source`.
+loaded (0.01 s) instead of compiled (seconds). Both take their processes (compile_process.py) from one `CompilerSource`.
 """
 
 from __future__ import annotations
@@ -16,41 +16,37 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from io import StringIO
 from typing import IO
 
 from crowd_demo.app.compiling import compile_process
-from crowd_demo.app.compiling.compile_process import ALL_CHOICES, AS_TOLD, FORKS, MORE, MOST_KERNELS
+from crowd_demo.app.compiling.compile_process import ALL_CHOICES, FORKS
 from crowd_demo.app.process import child
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations
 
+MOST_KERNELS = 8  # that a process compiles before another one takes its place
+MOST_IDLE_KERNELS = 3  # of a process that compiles in idle moments
 CLOSE_S = 0.2  # the longest to wait for the end of a killed process
 CAN_FORK = sys.platform == "linux"
 OWN_GROUP = None if sys.platform == "win32" else 0  # so that copies can be given a niceness, too
 
 
 class Conversation:
-    """With a process that compiles; it may end at any time."""
+    """Lines to a process that compiles, and its answers; the process may end at any time."""
 
     def __init__(self, says: IO[str], hears: IO[str], end: Callable[[], None]) -> None:
         self._says, self._hears, self.close = says, hears, end
 
     def ask(self, line: str) -> str:
-        """Say something and wait for the answer: nothing if the process has ended, or is made to."""
+        """Send a line and wait for the answer; return an empty text if the process has ended."""
         with suppress(OSError, ValueError):  # ValueError: closed here
             print(line, file=self._hears, flush=True)
             return self._says.readline().rstrip("\n")
         return ""
 
 
-def nobody() -> Conversation:
-    """In place of a process that cannot be started: it never answers."""
-    return Conversation(StringIO(), StringIO(), lambda: None)
-
-
-class Source:
-    """Starts processes that compile kernels of a configuration. One that cannot be started is taken for one that has ended.
+class CompilerSource:
+    """Starts processes that compile kernels of a configuration.
 
     Use it only if `compute.jit.CACHE_LASTS`: another process cannot find a temporary cache.
     """
@@ -59,13 +55,11 @@ class Source:
         self._config, self._niceness = config.model_dump_json(), niceness
         self._processes: list[subprocess.Popen[str]] = []
 
-    def start(self, work: str) -> Conversation:
-        try:
-            process = self._run(work, subprocess.PIPE, subprocess.PIPE)
-        except OSError:
-            return nobody()
+    def start(self) -> Conversation:
+        """Start a process and return the conversation with it. Raises OSError."""
+        process = self._run("", subprocess.PIPE, subprocess.PIPE)
         assert process.stdin and process.stdout
-        talk = Conversation(process.stdout, process.stdin, lambda: end(process))
+        talk = Conversation(process.stdout, process.stdin, lambda: kill(process))
         with suppress(OSError):
             print(self._config, file=process.stdin, flush=True)
         return talk
@@ -74,24 +68,24 @@ class Source:
         """Wait until processes can be started quickly."""
 
     def lower_priority(self, niceness: int) -> None:
-        """Let all its processes, present and later ones, have that niceness."""
+        """Give all its processes, present and later ones, that niceness."""
         self._niceness = niceness
         self._processes = [process for process in self._processes if process.poll() is None]
         for process in self._processes:
             set_niceness(process, niceness)
 
     def close(self) -> None:
-        """Start no more."""
+        """End what starts processes."""
 
-    def _run(self, work: str, stdin: int, stdout: int) -> subprocess.Popen[str]:
-        process = child.start(compile_process.__name__, work, stdin=stdin, stdout=stdout, stderr=subprocess.DEVNULL,
+    def _run(self, forks: str, stdin: int, stdout: int) -> subprocess.Popen[str]:
+        process = child.start(compile_process.__name__, forks, stdin=stdin, stdout=stdout, stderr=subprocess.DEVNULL,
                               process_group=OWN_GROUP)
         self._processes.append(process)
         set_niceness(process, self._niceness)
         return process
 
 
-class ForkingSource(Source):
+class ForkingSource(CompilerSource):
     """Starts one process, which then makes copies of itself. Raises OSError if it cannot be started."""
 
     def __init__(self, config: Config, niceness: int = 0) -> None:
@@ -106,15 +100,12 @@ class ForkingSource(Source):
         with suppress(OSError):
             self._orders.sendall(f"{self._config}\n".encode())
 
-    def start(self, work: str) -> Conversation:
+    def start(self) -> Conversation:
         if sys.platform != "linux":
             raise NotImplementedError
-        try:
-            mine, its_end = socket.socketpair()
-        except OSError:
-            return nobody()
+        mine, its_end = socket.socketpair()
         with its_end, suppress(OSError):
-            socket.send_fds(self._orders, [work.encode()], [its_end.fileno()])
+            socket.send_fds(self._orders, [b"+"], [its_end.fileno()])
 
         def hang_up() -> None:
             with suppress(OSError):
@@ -124,35 +115,36 @@ class ForkingSource(Source):
         return Conversation(mine.makefile(encoding="utf-8"), mine.makefile("w", encoding="utf-8"), hang_up)
 
     def wait(self) -> None:
-        talk = self.start(AS_TOLD)
-        talk.ask(json.dumps(["no kernel", {}]))  # is answered when the first process can make copies, or has ended
-        talk.close()
+        with suppress(OSError):
+            talk = self.start()
+            talk.ask(json.dumps(["no kernel", {}]))  # is answered when the first process can make copies, or has ended
+            talk.close()
 
     def close(self) -> None:
         self._orders.close()
-        end(self.process)
+        kill(self.process)
 
 
 def set_niceness(process: subprocess.Popen[str], niceness: int) -> None:
-    """Of the process and its copies, where the system can."""
+    """Set the niceness of the process and its copies, where the system can."""
     if sys.platform != "win32":
         with suppress(OSError):
             os.setpriority(os.PRIO_PGRP, process.pid, niceness)
 
 
-def end(process: subprocess.Popen[str]) -> None:
+def kill(process: subprocess.Popen[str]) -> None:
     """Kill the process: a file of the cache is written completely or not at all.
 
     An idle one needs a free core also to end, so a thread waits for that if it takes long.
     """
     process.kill()
-    waiting = threading.Thread(target=take_leave, args=(process,), name="crowd-demo end of a compiler", daemon=True)
+    waiting = threading.Thread(target=close_when_ended, args=(process,), name="crowd-demo end of a compiler", daemon=True)
     waiting.start()
     waiting.join(CLOSE_S)
 
 
-def take_leave(process: subprocess.Popen[str]) -> None:
-    """Wait for its end. Before that, closing its streams would wait for a thread that still reads."""
+def close_when_ended(process: subprocess.Popen[str]) -> None:
+    """Wait for its end, then close its streams; earlier, closing would wait for a thread that still reads."""
     process.wait()
     for stream in (process.stdin, process.stdout):
         with suppress(OSError):
@@ -160,38 +152,48 @@ def take_leave(process: subprocess.Popen[str]) -> None:
                 stream.close()
 
 
-def source_of(config: Config, niceness: int = 0) -> Source:
+def source_of(config: Config, niceness: int = 0) -> CompilerSource:
     if CAN_FORK:
         with suppress(OSError):
             return ForkingSource(config, niceness)
-    return Source(config, niceness)
+    return CompilerSource(config, niceness)
 
 
 class Helper:
-    """Compiles kernels, each when it is told to. One at a time may be waited for."""
+    """Compiles kernels, each when it is told to. Only one thread may wait for it; any may close it."""
 
-    def __init__(self, source: Source) -> None:
-        self._source = source
+    def __init__(self, source: CompilerSource, most_kernels: int = MOST_KERNELS) -> None:
+        self._source, self._most = source, most_kernels
         self._closed, self._compiled = False, 0
-        self._talk: Conversation | None = None if CAN_FORK else source.start(AS_TOLD)
+        self._talk: Conversation | None = None
+        if not CAN_FORK:
+            self._start()
 
     def compile(self, kernel: str, options: Optimizations) -> bool:
         """Wait until the kernel of that key (ahead.py), which these options need, is in the cache; return whether it is.
 
-        As far as the process knows: what it does not need to compile, it takes for there.
+        A kernel that the process does not need to compile counts as cached. For ALL_CHOICES return whether a kernel
+        was left.
         """
-        self._talk = self._talk or self._source.start(AS_TOLD)
-        if self._closed:
+        if not self._talk:
+            self._start()
+        talk = self._talk
+        if self._closed or not talk:
             self._end()
             return False
-        done = self._talk.ask(json.dumps([kernel, options.model_dump(mode="json")])) == kernel
+        done = talk.ask(json.dumps([kernel, options.model_dump(mode="json")])) == kernel
         self._compiled += 1
-        if self._compiled == MOST_KERNELS[AS_TOLD]:
+        if self._compiled == self._most:
             self._end()
         return done
 
+    def _start(self) -> None:
+        """Start a process. One that cannot be started counts as one that has ended."""
+        with suppress(OSError):
+            self._talk = self._source.start()
+
     def rest(self) -> None:
-        """There is nothing to compile at present: do not keep a process that is soon there again."""
+        """End the process while there is nothing to compile, if another one can be started quickly."""
         if CAN_FORK:
             self._end()
 
@@ -208,53 +210,35 @@ class Helper:
 class Precompiler:
     """Compiles the kernels of all other choices, and of all colour modes, in idle moments. It is paused at first."""
 
-    def __init__(self, source: Source, options: Optimizations) -> None:
-        self._source, self._options = source, options.model_dump_json()
-        self._may, self._lock = threading.Event(), threading.Lock()
-        self._talk: Conversation | None = None
-        self._closed = False
-        self._thread = threading.Thread(target=self._run, name="crowd-demo precompiler", daemon=True)
-        self._thread.start()
+    def __init__(self, source: CompilerSource, options: Optimizations) -> None:
+        self._source, self._options = source, options.model_copy(deep=True)
+        self._helper: Helper | None = None  # none while it is paused
+        self._changed = threading.Condition()
+        self._over = False
+        self.thread = threading.Thread(target=self._run, name="crowd-demo precompiler", daemon=True)
+        self.thread.start()
 
     def pause(self, paused: bool) -> None:
-        """End its process, or go on with another one. Who is idle could not be asked to hurry."""
-        if paused != self._may.is_set():
-            return
-        with self._lock:
-            if paused:
-                self._may.clear()
-                self._end()
-            else:
-                self._may.set()
+        """End its process, which runs at idle priority and so could not hurry; or go on with another one."""
+        if paused != (self._helper is None) and not self._over:
+            self._go_on_with(None if paused else Helper(self._source, MOST_IDLE_KERNELS))
 
     def close(self) -> None:
-        with self._lock:
-            self._closed = True
-            self._may.set()
-            self._end()
+        self._over = True
+        self._go_on_with(None)
 
-    def wait(self, timeout_s: float) -> bool:
-        """Wait until all is compiled; return whether it is, or cannot be."""
-        self._thread.join(timeout_s)
-        return not self._thread.is_alive()
+    def _go_on_with(self, helper: Helper | None) -> None:
+        with self._changed:
+            before, self._helper = self._helper, helper
+            self._changed.notify()
+        if before:
+            before.close()
 
     def _run(self) -> None:
-        """Let one process after another compile some kernels, until one says that all are there, or fails."""
-        while self._may.wait():
-            with self._lock:
-                if self._closed:
-                    return
-                if not self._may.is_set():
-                    continue
-                self._talk = talk = self._source.start(ALL_CHOICES)
-            answer = talk.ask(self._options)
-            with self._lock:
-                if self._talk is talk:  # else it was paused
-                    self._end()
-                    if answer != MORE:
-                        return
-
-    def _end(self) -> None:
-        if self._talk:
-            self._talk.close()
-        self._talk = None
+        """Have one kernel after another compiled, until no kernel is left, or no process can be started."""
+        while not self._over:
+            with self._changed:
+                self._changed.wait_for(lambda: self._helper or self._over)
+                helper = self._helper
+            if helper and not helper.compile(ALL_CHOICES, self._options) and helper is self._helper:  # else it was paused
+                self.close()

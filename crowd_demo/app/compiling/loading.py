@@ -1,16 +1,15 @@
 """Loading: import the compiler, build the crowd, compile what the first frame needs; and the screen shown meanwhile.
 
-`load` runs in the worker's thread and writes its `Progress`; the main thread reads that, draws it and reacts to Esc.
+`load` runs in the worker's thread and writes its `LoadingProgress`; the main thread reads that, draws it and reacts to Esc.
 """
 
 from __future__ import annotations
 
 import math
-import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,7 +20,7 @@ from crowd_demo.app.process.quitting import Quitting
 from crowd_demo.app.process.streams import ProgressLine
 from crowd_demo.app.process.system import importing
 from crowd_demo.app.screen.window import screen
-from crowd_demo.compute.cache import is_first_start
+from crowd_demo.compute.cache import is_first_start, lasts
 from crowd_demo.config.keys import key_text
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import with_values
@@ -30,7 +29,7 @@ from crowd_demo.registry.entries import Value
 from crowd_demo.render.hud.canvas import ACCENT, DIM, EDGE, HUGE, NORMAL, Canvas, Pen, scale_for
 
 if TYPE_CHECKING:
-    from crowd_demo.app.compiling.ahead import Ahead
+    from crowd_demo.app.compiling.ahead import KernelFinder
     from crowd_demo.app.compiling.compilers import Compilers
     from crowd_demo.render.scene import Scene
     from crowd_demo.sim.simulation import Simulation
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
 BACKGROUND = (16, 20, 27)
 FRAME_S = 1 / 15  # the compilers need the time
 PRINT_EVERY_S = 0.2
-SWITCH_S = 0.0002  # after this time a compiling thread lets another one run Python code
 BAR = 640.0  # units
 WHAT = "A crowd in which every data-oriented optimisation is a switch: see what each one buys."
 FIRST_KEYS = {
@@ -49,28 +47,24 @@ FIRST_KEYS = {
 USUAL_S = 2.0  # what a kernel takes: the bar moves on meanwhile, ever more slowly
 
 
-class Progress:
-    """What is being done, and how far along it is."""
+class LoadingProgress:
+    """What is being done while loading, and how much of it is done."""
 
     def __init__(self) -> None:
         self.text, self.done, self.total = "starting", 0, 0
-        self._lasts = True
         self._since = time.monotonic()  # the last kernel was done
 
     def say(self, text: str) -> None:
-        """Go over to something without a number of parts."""
+        """Set the text of something without a number of parts."""
         self.text, self.done, self.total = text, 0, 0
 
     def compiling(self, kernel: str, done: int, total: int) -> None:
-        from crowd_demo.compute.cache import lasts  # once the compiler is there
-
-        self._lasts = lasts()
         if done != self.done or not self.total:
             self._since = time.monotonic()
         self.text, self.done, self.total = f"compiling {kernel}", done, total
 
     def part(self) -> float:
-        """How much is done, 0 to 1; 0 where that is not known."""
+        """Return the share that is done, 0 to 1; 0 where that is not known."""
         if not self.total:
             return 0.0
         present = 1 - math.exp(-(time.monotonic() - self._since) / USUAL_S)
@@ -79,7 +73,7 @@ class Progress:
     def __str__(self) -> str:
         if not self.total:
             return self.text
-        until_when = ", for this and later starts" if self._lasts else ""
+        until_when = ", for this and later starts" if lasts() else ""
         return f"{self.text} ({min(self.done + 1, self.total)} of {self.total}{until_when})"
 
 
@@ -88,14 +82,14 @@ class Loaded(NamedTuple):
 
     sim: Simulation
     scene: Scene | None
-    ahead: Ahead
+    ahead: KernelFinder
     compilers: Compilers  # without helpers, unless values follow
     follow: Mapping[str, Value]  # by path: configured values that are compiled while others do their work, after overlays
     import_s: float
     compile_s: float
 
 
-def load(config: Config, render: bool, progress: Progress, quick: bool = False) -> Loaded:
+def load(config: Config, render: bool, progress: LoadingProgress, quick: bool = False) -> Loaded:
     """Build the simulation and compile every kernel that its first frames need.
 
     A `quick` start may begin with other values of some techniques, for the same crowd: those that are compiled sooner.
@@ -104,18 +98,18 @@ def load(config: Config, render: bool, progress: Progress, quick: bool = False) 
     progress.say("importing the compiler")
     source = source_of(config) if is_first_start() else None  # it takes as long to start as all that comes before the kernels
     with importing():
-        from crowd_demo.app.compiling.ahead import Ahead
+        from crowd_demo.app.compiling.ahead import KernelFinder
         from crowd_demo.app.compiling.compilers import Compilers, quick_values
 
     imported = time.perf_counter()
     with ExitStack() as ending:
-        compilers = ending.enter_context(Compilers(config, source))
+        compilers = ending.enter_context(closing(Compilers(config, source)))
         progress.say("starting the compilers")
         compilers.start_early()
         progress.say(building(config))
         sim, scene = build(config, render)
         built = time.perf_counter()
-        ahead = Ahead(config, render)
+        ahead = KernelFinder(config, render)
         launches = ahead.missing(config.optimizations)
         first = quick_values(config, ahead, launches) if quick else {}
         if first:
@@ -131,7 +125,7 @@ def load(config: Config, render: bool, progress: Progress, quick: bool = False) 
 
 
 def building(config: Config) -> str:
-    """What `build` does, in words."""
+    """Describe what `build` does."""
     return f"building a world of {config.agents:,} agents" + (f" on {Path(config.map).stem}" if config.map else "")
 
 
@@ -144,18 +138,7 @@ def build(config: Config, render: bool) -> tuple[Simulation, Scene | None]:
     return sim, Scene(sim, config, assets_folder()) if render else None
 
 
-@contextmanager
-def eager_threads(interval_s: float = SWITCH_S) -> Iterator[None]:
-    """Switch between threads often enough for the window to respond."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(interval_s)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)
-
-
-def show_progress(job: Future[Loaded], progress: Progress, quits: Callable[[pygame.Event], bool], quitting: Quitting,
+def show_progress(job: Future[Loaded], progress: LoadingProgress, quits: Callable[[pygame.Event], bool], quitting: Quitting,
                   keys: Mapping[str, Sequence[str]]) -> None:
     """Draw until the job is done or somebody wants to quit; `quits` says which events mean that."""
     pen, shown, first = Pen(), 0.0, first_keys(keys)
@@ -197,8 +180,8 @@ def draw_progress(on: pygame.Surface, text: str, part: float, pen: Pen, keys: Se
     on.blit(canvas.surface, (0, 0))
 
 
-def print_progress(job: Future[Loaded], progress: Progress, quitting: Quitting) -> None:
+def print_progress(job: Future[Loaded], progress: LoadingProgress, quitting: Quitting) -> None:
     """Wait without a window, as `show_progress` does; print to standard error what takes long."""
     with ProgressLine("crowd-demo") as line:
         while not quitting.asked and not wait((job,), timeout=PRINT_EVERY_S).done:
-            line.tell(progress)
+            line.show(progress)

@@ -1,9 +1,8 @@
 """Switching techniques, and opening another configuration, while the window responds and the present crowd goes on.
 
-A thread compiles the kernels of a technique, then the value takes effect.
-
-The thread loads from the disk cache what helpers compile (compilers.py), and never runs a kernel; it ends when no value is
-pending. It shares its lock with the frames, so it compiles only where there are no helpers.
+A value takes effect once a thread has its kernels. The thread loads from the disk cache what helpers compile (compilers.py),
+and never runs a kernel; it ends when no value is pending. It shares Python's lock with the frames, so it compiles only where
+there are no helpers.
 
 A configuration is read by a thread that has its kernels compiled in other processes. What runs kernels itself, the making of
 the crowd above all, is done on the worker's thread between two frames: up to a second for a million agents.
@@ -12,20 +11,19 @@ the crowd above all, is done on the worker's thread between two frames: up to a 
 from __future__ import annotations
 
 import math
-import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import Future
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
+from contextlib import closing, contextmanager
+from typing import TypeVar
 
-from crowd_demo.app.compiling.ahead import Ahead
+from crowd_demo.app.compiling.ahead import KernelFinder
 from crowd_demo.app.compiling.compilers import HELPER_NICENESS, Compilers, compile_cost, helpers_that_fit, to_compile
-from crowd_demo.app.compiling.helpers import Source
-from crowd_demo.app.compiling.loading import Loaded, Progress, build, building, eager_threads
-from crowd_demo.app.process.worker import Worker, carry_out, lower_priority
+from crowd_demo.app.compiling.helpers import CompilerSource
+from crowd_demo.app.compiling.loading import Loaded, LoadingProgress, build, building
+from crowd_demo.app.process.system import Worker, eager_threads, in_thread, lower_priority
 from crowd_demo.compute.jit import Launch
 from crowd_demo.config.loader import ConfigError, load_config
-from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.registry.entries import Range, Technique, Value
 
@@ -67,13 +65,12 @@ class Switcher:
     A value takes effect when all of its kernels are there. The values that are compiled soonest come first.
     """
 
-    def __init__(self, ahead: Ahead, compilers: Compilers) -> None:
+    def __init__(self, ahead: KernelFinder, compilers: Compilers) -> None:
         self.pending: dict[str, Value] = {}
         self.text = ""
         self._ahead, self._compilers = ahead, compilers
         self._asked = False  # since `ready` looked last
-        self._error: BaseException | None = None
-        self._thread: threading.Thread | None = None
+        self._work: Future[None] | None = None
 
     def request(self, path: str, value: Value) -> None:
         """Ask for a value; `ready` returns it once its kernels are compiled."""
@@ -86,8 +83,8 @@ class Switcher:
         Raises the thread's error. To be called in every frame: it looks for kernels, which takes milliseconds, after a
         request and when the thread is done.
         """
-        if self._error:
-            raise self._error
+        if self._work and self._work.done():
+            self._work.result()
         if not self.pending or (self.busy and not self._asked):
             return {}
         found: dict[str, Value] = {}
@@ -105,9 +102,9 @@ class Switcher:
             self._compile_cheapest(missing, options)
         return found
 
-    def stand_by(self) -> Source:
-        """Start what compiles when a value is asked for, which needs a second; return where its processes come from."""
-        self._compilers.keep(HELPERS)
+    def stand_by(self) -> CompilerSource:
+        """Start helpers before any value is asked for, as that takes a second; return the source of their processes."""
+        self._compilers.keep_helpers(HELPERS)
         if not self._compilers.source:
             self._compilers.start(min(helpers_that_fit() + 1, HELPERS), HELPER_NICENESS)  # the frames leave most of a core
         assert self._compilers.source
@@ -115,47 +112,42 @@ class Switcher:
 
     @property
     def busy(self) -> bool:
-        """Is the compiling thread alive?"""
-        return self._thread is not None and self._thread.is_alive()
+        """Is the compiling thread at work?"""
+        return self._work is not None and not self._work.done()
 
     def close(self, timeout_s: float = 0.0) -> None:
         """Stop after the present kernel, and wait for that at most so long."""
         self._compilers.close()
-        if self._thread:
-            self._thread.join(timeout_s)
+        if self._work:
+            wait((self._work,), timeout_s)
 
     def _compile_cheapest(self, missing: list[tuple[list[Launch], Optimizations]], options: Optimizations) -> None:
-        """Start compiling the calls that take the least time to compile; stop if there are none."""
+        """Start compiling the launches that take the least time to compile; stop if there are none."""
         launches, asked = min(missing, key=lambda each: sum(map(compile_cost, each[0])), default=([], options))
         self._compilers.want(launches, asked, owner=self)
         if not launches:
             self.text = ""
         elif not self.busy:
-            self._thread = threading.Thread(target=self._compile, name="crowd-demo compiler", daemon=True)
-            self._thread.start()
+            self._work = in_thread(self._compile, "crowd-demo compiler")
 
     def _compile(self) -> None:
         """Compile all that is wanted, which may change meanwhile; `ready` raises the error if there is one."""
-        lower_priority()
-        try:
-            with eager_threads(SWITCH_S):
-                self._compilers.work(self._tell, here=False, owner=self)
-        except BaseException as error:
-            self._error = error
+        with compiling_beside_frames():
+            self._compilers.work(self._show_progress, here=False, owner=self)
 
-    def _tell(self, kernel: str, done: int, total: int) -> None:
+    def _show_progress(self, kernel: str, done: int, total: int) -> None:
         self.text = f"compiling {kernel}"
 
 
+@contextmanager
+def compiling_beside_frames() -> Iterator[None]:
+    """Let frames go first while this thread may be inside the compiler."""
+    lower_priority()
+    with eager_threads(SWITCH_S):
+        yield
+
+
 # --- opening another configuration ------------------------------------------------------------------------------------
-
-class Opened(NamedTuple):
-    """A configuration that is ready to be shown."""
-
-    name: str
-    config: Config
-    loaded: Loaded
-
 
 class CannotOpenError(Exception):
     """Why a configuration cannot be opened, in one line."""
@@ -166,16 +158,13 @@ class Opening:
 
     def __init__(self, name: str, worker: Worker, render: bool) -> None:
         self.name = name
-        self.progress = Progress()
+        self.progress = LoadingProgress()
         self._worker, self._render = worker, render
-        self._result: Future[Opened] = Future()
         self._closed = False
-        self._thread = threading.Thread(target=carry_out, args=(self._open, self._result), name="crowd-demo opening",
-                                        daemon=True)
-        self._thread.start()
+        self._result = in_thread(self._open, "crowd-demo opening")
 
-    def opened(self) -> Opened | None:
-        """What was opened, as soon as it is ready. Raises CannotOpenError."""
+    def opened(self) -> Loaded | None:
+        """What was loaded, as soon as it is ready. Raises CannotOpenError."""
         return self._result.result() if self._result.done() else None
 
     @property
@@ -186,38 +175,37 @@ class Opening:
     def close(self, timeout_s: float = 0.0) -> None:
         """Give up as soon as possible, and wait for that at most so long."""
         self._closed = True
-        self._thread.join(timeout_s)
+        wait((self._result,), timeout_s)
 
-    def _open(self) -> Opened:
-        lower_priority()
+    def _open(self) -> Loaded:
         try:
-            with eager_threads(SWITCH_S):
+            with compiling_beside_frames():
                 return self._opened()
         except ConfigError as error:
             raise CannotOpenError(error.lines[0]) from None
         except MemoryError:
             raise CannotOpenError(f"{self.name}: too little memory for it beside the present crowd") from None
 
-    def _opened(self) -> Opened:
+    def _opened(self) -> Loaded:
         config = load_config(self.name)
         start = time.perf_counter()
-        ahead = self._on_worker(lambda: Ahead(config, self._render))
+        ahead = self._on_worker(lambda: KernelFinder(config, self._render))
         launches = ahead.missing(config.optimizations)
-        with Compilers(config) as compilers:
+        with closing(Compilers(config)) as compilers:
             if missing := to_compile(launches):
                 compilers.start(min(max(helpers_that_fit(), 1), missing))
             compilers.want(launches, config.optimizations)
-            compilers.work(self._tell, here=False)
+            compilers.work(self._show_progress, here=False)
         compiled = time.perf_counter()
         self.progress.say(building(config))
         sim, scene = self._on_worker(lambda: build(config, self._render))
-        return Opened(self.name, config, Loaded(sim, scene, ahead, compilers, {}, 0.0, compiled - start))
+        return Loaded(sim, scene, ahead, compilers, {}, 0.0, compiled - start)
 
     def _on_worker(self, job: Callable[[], Result]) -> Result:
         self._go_on()
         return self._worker.submit(job).result()
 
-    def _tell(self, kernel: str, done: int, total: int) -> None:
+    def _show_progress(self, kernel: str, done: int, total: int) -> None:
         self._go_on()
         self.progress.compiling(kernel, done, total)
 

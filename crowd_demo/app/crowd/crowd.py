@@ -344,7 +344,7 @@ class Crowd:
     def _replay_step(self, player: Player) -> None:
         """Make a step of the replay; pause when it is over."""
         part, left = player.part, self.sim.tick
-        sim = player.step(self.sim, self._apply)
+        sim = player.step(self._apply)
         if player.part is part:
             self._stepped()
         else:

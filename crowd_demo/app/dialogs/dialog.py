@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from crowd_demo.render.hud.canvas import Target
 from crowd_demo.render.hud.views import ListView, QuestionView, Row, View
@@ -16,15 +16,20 @@ PAGE = 8  # rows that a page key goes over
 PATIENCE_S = 6.0  # how long a question waits for its answer
 
 
-class Dialog(Protocol):
+class Dialog:
     """Something that is open; `view` says what is drawn, and is asked in every frame."""
 
-    closed: bool
+    closed = False
 
-    def view(self) -> View: ...
+    def view(self) -> View:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        self.closed = True
 
     def press(self, key: str, shift: bool) -> bool:
         """A key went down, by its name; return whether it meant something here. Esc closes what does not want it."""
+        return False
 
     def click(self, target: Target) -> None:
         """A target of the view was clicked."""
@@ -41,14 +46,13 @@ class Item(NamedTuple):
     stays: bool = False  # does the list stay open?
 
 
-class ListDialog:
+class ListDialog(Dialog):
     """A list to choose from. `items` is asked in every frame, so rows may change; `verb` is what Enter does with one."""
 
     def __init__(self, title: str, items: Callable[[], Sequence[Item]], selected: int = 0,
                  at: tuple[int, int] | None = None, verb: str = "chooses") -> None:
         self.title, self.at, self.verb = title, at, verb
         self.selected = selected
-        self.closed = False
         self._items = items
 
     def view(self) -> ListView:
@@ -85,12 +89,11 @@ class ListDialog:
             items[self.selected].do()
 
 
-class Question:
+class Question(Dialog):
     """A question: Esc, Enter or a click on it say yes; other keys, a click elsewhere or no answer in time say no."""
 
     def __init__(self, text: str, hint: str, yes: Callable[[], object]) -> None:
         self.text, self.hint, self.yes = text, hint, yes
-        self.closed = False
         self._shown_at: float | None = None
 
     def view(self) -> QuestionView:
@@ -109,9 +112,6 @@ class Question:
     def click(self, target: Target) -> None:
         self.closed = True
         self.yes()
-
-    def hover(self, target: Target) -> None:
-        pass
 
 
 class Dialogs:
@@ -135,7 +135,7 @@ class Dialogs:
         if top.press(key, shift):
             return True
         if key == "escape":
-            top.closed = True
+            top.close()
         return key == "escape"
 
     def click(self, target: Target | None) -> bool:
@@ -145,5 +145,5 @@ class Dialogs:
         if target:
             top.click(target)
         else:
-            top.closed = True
+            top.close()
         return True

@@ -1,43 +1,219 @@
-"""Experiments in the window: beginning one, and letting it go on while the crowd on the screen stands still."""
+"""Experiments in the window. Each shows its progress and a table of its results, which can be saved as JSON.
+
+Esc stops an experiment and keeps the results so far; once it is over, Esc closes the table. The crowd on the screen stands
+still meanwhile: the worker's thread runs the experiment slice by slice, and between slices the window is drawn and events are
+read, so nothing runs beside what is measured. Only a slice that takes long, such as compiling a kernel or a step of brute
+force, is not waited for.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
 from functools import partial
+from pathlib import Path
+from typing import Generic, TypeVar
 
-from crowd_demo.app.compiling.ahead import Ahead, compile_missing
+from crowd_demo.app.compiling.ahead import KernelFinder, compile_missing
 from crowd_demo.app.crowd.technique_controls import Techniques
 from crowd_demo.app.dialogs.dialog import Dialog
-from crowd_demo.app.dialogs.experiment_dialogs import AblationDialog, LargestDialog, MeasurementDialog
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.output.copying import Shown, command_for, effective
-from crowd_demo.app.process.system import give_back_freed
-from crowd_demo.app.process.worker import Worker
+from crowd_demo.app.output.files import free_name
+from crowd_demo.app.output.report import write_report
+from crowd_demo.app.process.system import Worker, eager_threads, give_back_freed
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.measure.ablation import Ablation, Measurement
+from crowd_demo.measure.experiment import Experiment, Slice
 from crowd_demo.measure.largest import Largest, present_and_rungs
+from crowd_demo.measure.three_crowds import Pair
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, yaml_word
 from crowd_demo.render.camera import Camera
+from crowd_demo.render.hud.canvas import BAD, DIM, GOOD, TEXT, WARM, Colour
+from crowd_demo.render.hud.views import Cell, TableView
 from crowd_demo.sim.snapshot import Snapshot
 
-AnyDialog = AblationDialog | LargestDialog | MeasurementDialog
+Kind = TypeVar("Kind", bound=Experiment)
+STILL = "The crowd on the screen stands still meanwhile, or it would be measured too."
+LOOKING = ("f11", "f12", "tab")  # keys that the program gets while an experiment runs
+SLICES_S = 0.1  # how long slices run before the window is drawn again
 
+
+# --- running one -----------------------------------------------------------------------------------------------------
+
+class Running(Generic[Kind]):
+    """The slices of an experiment; `make` is called in the worker's thread, where the crowd can be read."""
+
+    def __init__(self, make: Callable[[], Kind]) -> None:
+        self.experiment: Kind | None = None  # until it is made
+        self.progress = Slice("starting", 0.0)
+        self.over = False
+        self.refused = ""  # why it cannot be done
+        self._slices = self._all(make)
+        self._job: Future[bool] | None = None
+
+    def stop(self) -> None:
+        """Stop it; its results so far remain. A slice that is under way runs to its end."""
+        self.over = True
+        self._slices = iter(())
+
+    def advance(self, worker: Worker) -> None:
+        """Run slices for `SLICES_S`. Raises what a slice raises, but for a ValueError, which is kept as a refusal."""
+        end = time.monotonic() + SLICES_S
+        while not self.over and (left := end - time.monotonic()) > 0:
+            self._job = self._job or worker.submit(self._slice)
+            with suppress(TimeoutError):
+                self._job.exception(left)
+            if not self._job.done():
+                return
+            job, self._job = self._job, None
+            self.over = self.over or not job.result()
+
+    def _all(self, make: Callable[[], Kind]) -> Iterator[Slice]:
+        yield self.progress
+        self.experiment = make()
+        yield from self.experiment.run()
+
+    def _slice(self) -> bool:
+        """Run one; return whether there is another."""
+        progress = None
+        try:
+            with eager_threads():  # so that the window responds while a kernel is compiled
+                progress = next(self._slices, None)
+        except ValueError as error:
+            self.refused = str(error)
+        self.progress = progress or self.progress
+        return progress is not None
+
+
+# --- showing one -----------------------------------------------------------------------------------------------------
+
+class ExperimentDialog(Dialog, Generic[Kind]):
+    """Shows an experiment. `make` is called in the worker's thread; `keep_result` gets the path and line of each result."""
+
+    def __init__(self, title: str, make: Callable[[], Kind], notify: Callable[[str, str], object],
+                 keep_result: Callable[[str, str], object], repeat: str = "") -> None:
+        """`notify` gets a line, and what it is about; `repeat` is a command that does the same."""
+        self.running = Running(make)
+        self.results: Mapping[str, str] = {}  # by path, once it is over
+        self._title, self._notify, self._keep_result, self._repeat = title, notify, keep_result, repeat
+
+    # --- what it shows -----------------------------------------------------------------------------------------------
+
+    def colours_of(self, experiment: Kind) -> Sequence[Colour]:
+        """One for each row."""
+        raise NotImplementedError
+
+    def results_of(self, experiment: Kind) -> Mapping[str, str]:
+        """A line for each technique that was measured, by path."""
+        return {}
+
+    def view(self) -> TableView:
+        experiment, progress, over = self.running.experiment, self.running.progress, self.running.over
+        columns: Sequence[str] = ("",)
+        rows: list[list[Cell]] = []
+        notes = [progress.text, STILL]
+        if experiment:
+            table = experiment.table()
+            columns = table.columns
+            rows = [[Cell(text, colour) for text in row]
+                    for row, colour in zip(table.rows, self.colours_of(experiment), strict=False)]
+            if over:
+                stopped = ["stopped before the end"] * (not experiment.done)
+                lines = [line for paragraph in experiment.notes() for line in paragraph.splitlines()]
+                notes = [*stopped, *lines, *[f"in a terminal: {self._repeat}"] * bool(self._repeat)]
+        hint = "S saves it as JSON, Esc closes" if over else "Esc stops and keeps the results so far"
+        return TableView(self._title, columns, rows, notes, None if over else progress.part, hint)
+
+    # --- keys --------------------------------------------------------------------------------------------------------
+
+    def press(self, key: str, shift: bool) -> bool:
+        if not self.running.over:
+            if key == "escape":
+                self.running.stop()
+            return key not in LOOKING
+        if key == "s":
+            self._save()
+        return key == "s"
+
+    def ended(self) -> None:
+        """The experiment is over: tell why it was refused, and keep its results."""
+        if self.running.refused:
+            self.closed = True
+            self._notify(self.running.refused, "experiment")
+        if self.running.experiment:
+            self.results = self.results_of(self.running.experiment)
+        for path, line in self.results.items():
+            self._keep_result(path, line)
+
+    def _save(self) -> None:
+        if not self.running.experiment:
+            return
+        path = free_name(Path(), ".json")
+        try:
+            write_report(self.running.experiment.record(), path)
+            self._notify(f"saved {path}", "experiment")
+        except OSError as error:
+            self._notify(f"cannot save {path}: {error.strerror or error}", "experiment")
+
+
+class MeasurementDialog(ExperimentDialog[Measurement]):
+    """One technique against another value. Once it is closed, the result is a notice."""
+
+    def colours_of(self, experiment: Measurement) -> Sequence[Colour]:
+        return [colour_of(pair) for pair in experiment.pairs().values()]
+
+    def results_of(self, experiment: Measurement) -> Mapping[str, str]:
+        found = experiment.found
+        return {experiment.path: found.line(experiment.value, experiment.other)} if found else {}
+
+    def close(self) -> None:
+        super().close()
+        for path, line in self.results.items():
+            self._notify(f"{BY_PATH[path].label.strip()}, {line}", path)
+
+
+class AblationDialog(ExperimentDialog[Ablation]):
+    """Each technique switched off in turn."""
+
+    def colours_of(self, experiment: Ablation) -> Sequence[Colour]:
+        return [BAD if row.found.crowd == "DIFFERS" else colour_of(row.found.frame) for row in experiment.rows]
+
+    def results_of(self, experiment: Ablation) -> Mapping[str, str]:
+        return {row.technique.path: row.found.line(row.value, row.off) for row in experiment.rows}
+
+
+class LargestDialog(ExperimentDialog[Largest]):
+    """The largest crowd with the present techniques, and on each rung of the ladder."""
+
+    def colours_of(self, experiment: Largest) -> Sequence[Colour]:
+        return [TEXT] * len(experiment.answers)
+
+
+def colour_of(pair: Pair) -> Colour:
+    """Green for what buys something, amber for what costs."""
+    return {"faster": GOOD, "slower": WARM}.get(pair.verdict, DIM)
+
+
+# --- beginning one ---------------------------------------------------------------------------------------------------
 
 class Experiments:
     """At most one runs at a time.
 
-    `screen` says what is on it, `open_dialog` shows the dialog of one, `keep` gets what was measured of a path.
+    `screen` says what is on it, `open_dialog` shows the dialog of one, `keep_result` gets what was measured of a path.
     """
 
-    def __init__(self, ahead: Ahead, techniques: Techniques, notices: Notices, config_name: str | None,
+    def __init__(self, ahead: KernelFinder, techniques: Techniques, notices: Notices, config_name: str | None,
                  screen: Callable[[], Shown], open_dialog: Callable[[Dialog], object],
-                 keep: Callable[[str, str], object]) -> None:
+                 keep_result: Callable[[str, str], object]) -> None:
         self._compile_for = partial(compile_missing, ahead)
         self._techniques, self._notices, self._config_name = techniques, notices, config_name
-        self._screen, self._open_dialog, self._keep = screen, open_dialog, keep
-        self._dialog: AnyDialog | None = None  # of the experiment that runs
+        self._screen, self._open_dialog, self._keep_result = screen, open_dialog, keep_result
+        self._dialog: MeasurementDialog | AblationDialog | LargestDialog | None = None  # of the experiment that runs
 
     @property
     def actions(self) -> KeyActions:
@@ -59,18 +235,20 @@ class Experiments:
                 value, other = other, value
             title = f"{name}: {yaml_word(value)} against {yaml_word(other)}"
             make = partial(self._measurement, path, value, other)
-            self._begin(lambda: MeasurementDialog(title, make, self._notices.add, self._keep))
+            self._begin(lambda: MeasurementDialog(title, make, self._notices.add, self._keep_result))
 
     def ablate(self) -> None:
         """Each technique off in turn."""
         self._begin(lambda: AblationDialog(
-            lambda: Ablation(self._start(), self._compile_for), self._notices.add, self._repeat("ablate"), self._keep))
+            "What each technique buys here", lambda: Ablation(self._start(), self._compile_for), self._notices.add,
+            self._keep_result, self._repeat("ablate")))
 
     def largest(self) -> None:
         """The largest crowd with the present techniques, and on each rung of the ladder."""
-        self._begin(lambda: LargestDialog(self._largest, self._notices.add, self._repeat("largest --ladder")))
+        self._begin(lambda: LargestDialog("The largest crowd at 60 frames a second here", self._largest, self._notices.add,
+                                          self._keep_result, self._repeat("largest --ladder")))
 
-    def _begin(self, make: Callable[[], AnyDialog]) -> None:
+    def _begin(self, make: Callable[[], MeasurementDialog | AblationDialog | LargestDialog]) -> None:
         """Begin one, unless one runs, or a kernel is being compiled, beside which nothing can be measured."""
         if self._techniques.switcher.pending:
             self._notices.add("still compiling a technique: measure it when it is there", "experiment")

@@ -6,7 +6,6 @@ mistake and cannot be chosen.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence, Set
 from functools import partial
 from pathlib import Path
@@ -16,6 +15,7 @@ from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.technique_controls import Techniques
 from crowd_demo.app.dialogs.dialog import Dialogs, Item, ListDialog
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
+from crowd_demo.app.process.system import in_thread
 from crowd_demo.app.screen.panel_controls import PanelControls
 from crowd_demo.app.seeing.overlay_controls import Overlays
 from crowd_demo.config.keys import key_text
@@ -133,29 +133,24 @@ def _mark(technique: Technique, choice: Value, get: Callable[[str], Value]) -> s
     return ", ".join([*marks, *[kind.name] * bool(kind.mark)])
 
 
-class Entry(NamedTuple):
+class FileEntry(NamedTuple):
     """A file that can be opened; `asked` is what opens it: its name, or its path if the name means another file."""
 
-    name: str
     path: Path
     asked: str
-    about: str
-    watch: str
-    picture: Path | None
-    own: bool  # is it the user's?
+    row: Row  # as long as no mistake is known in it
 
 
-class FileMenu:
+class FileMenu(ListDialog):
     """A list of files: shipped ones, those of plugins, the user's own. `check` raises ConfigError for a broken one."""
 
-    def __init__(self, title: str, entries: Sequence[Entry], check: Callable[[str], object],
+    def __init__(self, title: str, entries: Sequence[FileEntry], check: Callable[[str], object],
                  choose: Callable[[str], object], selected: int = 0) -> None:
         self.entries = entries
-        self._check, self._choose = check, choose
+        self._check, self._open = check, choose
         self._mistakes: dict[str, str] = {}  # by what would open it
-        self.dialog = ListDialog(title, self._items, selected)
-        self.checking = threading.Thread(target=self._check_all, name="crowd-demo menu", daemon=True)
-        self.checking.start()
+        super().__init__(title, self._rows, selected)
+        self.checking = in_thread(self._check_all, "crowd-demo menu")
 
     def _check_all(self) -> None:
         for entry in self.entries:
@@ -164,14 +159,12 @@ class FileMenu:
             except ConfigError as error:
                 self._mistakes[entry.asked] = error.lines[0]
 
-    def _items(self) -> list[Item]:
-        return [Item(self._row(entry), partial(self._choose, entry.asked)) for entry in self.entries]
+    def _rows(self) -> list[Item]:
+        return [Item(self._row(entry), partial(self._open, entry.asked)) for entry in self.entries]
 
-    def _row(self, entry: Entry) -> Row:
+    def _row(self, entry: FileEntry) -> Row:
         mistake = self._mistakes.get(entry.asked)
-        watch = f"Watch: {entry.watch}" if entry.watch else ""
-        name = entry.name + " (your own)" * entry.own
-        return Row(name, mistake or entry.about, watch, entry.picture, usable=mistake is None)
+        return entry.row._replace(detail=mistake, usable=False) if mistake else entry.row
 
 
 def scenarios_menu(choose: Callable[[str], object], present: str | None) -> FileMenu:
@@ -184,16 +177,20 @@ def tours_menu(choose: Callable[[str], object]) -> FileMenu:
     return FileMenu("Tours", _entries(list_tours(), "tours", find_tour), load_tour, choose)
 
 
-def _entries(shipped: Mapping[str, Path], folder: str, find: Callable[[str], Path]) -> list[Entry]:
+def _entries(shipped: Mapping[str, Path], folder: str, find: Callable[[str], Path]) -> list[FileEntry]:
     """The shipped files and the user's own, which hide shipped ones of the same name."""
     own = own_files(folder, shipped.values())
     listed = {name: path for name, path in shipped.items() if name not in own} | own
-    return [Entry(name, path, name if same_file(find(name), path) else str(path), about(path), what_to_watch(path),
-                  picture_of(path), name in own)
+
+    def row(name: str, path: Path) -> Row:
+        watch = what_to_watch(path)
+        return Row(name + " (your own)" * (name in own), about(path), f"Watch: {watch}" if watch else "", picture_of(path))
+
+    return [FileEntry(path, name if same_file(find(name), path) else str(path), row(name, path))
             for name, path in listed.items()]
 
 
-def _number_of(present: str, entries: Sequence[Entry]) -> int:
+def _number_of(present: str, entries: Sequence[FileEntry]) -> int:
     """The number of the entry of that file; 0 if there is none."""
     try:
         path = find_config(present)

@@ -59,10 +59,9 @@ class Copied(NamedTuple):
 def copy(shown: Shown, name: str | None, as_yaml: bool = False) -> Copied:
     """The command that shows the same from the configuration of that name; or YAML, if that is asked for or needed."""
     config, notes = effective(shown), "".join(f"# {note}\n" for note in not_in_it(shown))
-    base = None if name is None or as_yaml else _file(name)
-    if name is None or base is None:
+    changes = None if as_yaml else changes_of(shown, name)
+    if name is None or changes is None:
         return Copied(yaml_of(config) + notes, "YAML" + ("" if as_yaml else ", for there is no configuration file"))
-    changes = [setting(path, value) for path, value in changed(base, config)]
     command = command_of(name, changes)
     if len(command) > MOST_CHARACTERS:
         return Copied(yaml_of(config) + notes, f"YAML, for the command would be longer than {MOST_CHARACTERS} characters")
@@ -71,10 +70,8 @@ def copy(shown: Shown, name: str | None, as_yaml: bool = False) -> Copied:
 
 def command_for(shown: Shown, name: str | None, command: str) -> str:
     """One of the other commands for what is on the screen; empty if there is no configuration file, or if it would be long."""
-    base = _file(name) if name else None
-    if not (name and base):
-        return ""
-    text = command_of(name, [setting(path, value) for path, value in changed(base, effective(shown))], command)
+    changes = changes_of(shown, name)
+    text = "" if name is None or changes is None else command_of(name, changes, command)
     return text if len(text) <= MOST_CHARACTERS else ""
 
 
@@ -96,7 +93,7 @@ def to_terminal(text: str) -> None:
 # --- the configuration -----------------------------------------------------------------------------------------------
 
 def effective(shown: Shown) -> Config:
-    """The configuration that begins with what is on the screen."""
+    """Return the configuration that begins with what is on the screen."""
     config = shown.config
     window: dict[str, object] = {"fullscreen": shown.fullscreen, "hud": shown.hud}
     if not shown.fullscreen:
@@ -116,7 +113,7 @@ def view(shown: Shown) -> CameraSettings:
 
 
 def not_in_it(shown: Shown) -> Iterator[str]:
-    """What is on the screen and in no configuration."""
+    """Yield what is on the screen but cannot be configured."""
     sim, camera = shown.sim, shown.camera
     if sim.tick:
         yield f"the screen was at tick {sim.tick}; this begins at tick 0"
@@ -129,12 +126,12 @@ def not_in_it(shown: Shown) -> Iterator[str]:
         yield "the frozen frustum: not in this"
 
 
-def _file(name: str) -> Config | None:
-    """What the file says now, without the changes of the command line; None if it is not there any more."""
-    try:
-        return load_config(name)
-    except ConfigError:
-        return None
+def changes_of(shown: Shown, name: str | None) -> list[str] | None:
+    """Return what --set must add to the file's present configuration; None if there is no such file, or no more."""
+    with suppress(ConfigError):
+        if name is not None:
+            return [setting(path, value) for path, value in changed(load_config(name), effective(shown))]
+    return None
 
 
 # --- the texts -------------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from collections.abc import Collection, Iterable
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
+from secrets import token_hex
 
 DESCRIPTORS = Path("/dev/fd")
 MOST_LINKS = 40
@@ -104,15 +105,16 @@ def _write_into(descriptor: int, parts: Iterable[bytes | memoryview]) -> None:
 
 def _replace(path: Path, parts: Iterable[bytes | memoryview]) -> None:
     """Write it so that it is complete or as it was before; an older file's permissions are kept."""
-    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_umask()
     remove_unfinished(path.parent)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=UNFINISHED)
+    unfinished = path.parent / f"{UNFINISHED}{token_hex(4)}"
+    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     try:
         _write_into(descriptor, parts)
-        Path(name).chmod(mode)
-        Path(name).replace(path)
+        if path.exists():
+            unfinished.chmod(stat.S_IMODE(path.stat().st_mode))
+        unfinished.replace(path)
     except BaseException:
-        Path(name).unlink()
+        unfinished.unlink()
         raise
 
 
@@ -124,9 +126,3 @@ def remove_unfinished(folder: Path) -> None:
             is_own = found.st_uid == os.getuid() if hasattr(os, "getuid") else True
             if is_own and stat.S_ISREG(found.st_mode) and time.time() - found.st_mtime > LEFT_S:
                 path.unlink()
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

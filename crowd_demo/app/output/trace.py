@@ -14,7 +14,6 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -22,7 +21,8 @@ from typing import BinaryIO
 from crowd_demo.profile import Profile
 
 MOST_BYTES = 256_000_000  # half an hour at 60 frames a second
-END = b"\n]\n"
+END = "\n]\n"
+_encoded = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class Trace:
@@ -40,18 +40,18 @@ class Trace:
             self._file = path.open("wb")
         except OSError as error:
             self._fail(error)
-        self._write("[\n" + _event("process_name", "M", ',"pid":1,"args":{"name":"crowd-demo"}'))
+        self._write("[\n" + _encoded({"name": "process_name", "ph": "M", "pid": 1, "args": {"name": "crowd-demo"}}))
 
     def span(self, name: str, start_ns: int, end_ns: int, **arguments: int) -> None:
         """Something that has ended; times of `time.perf_counter_ns`."""
-        self._add(name, "X", start_ns, f',"dur":{_us(end_ns - start_ns)}' + _arguments(arguments))
+        self._add(name, "X", start_ns, dur=(end_ns - start_ns) / 1000, **({"args": arguments} if arguments else {}))
 
     def instant(self, name: str) -> None:
         """Something that happens now."""
-        self._add(name, "i", time.perf_counter_ns(), ',"s":"t"')
+        self._add(name, "i", time.perf_counter_ns(), s="t")
 
     def counter(self, name: str, value: float, now_ns: int) -> None:
-        self._add(name, "C", now_ns, _arguments({"value": float(value)}))
+        self._add(name, "C", now_ns, args={"value": float(value)})
 
     def flush(self) -> None:
         """Write the events since the last call. A trace that is full or cannot be written ends here; a line says so."""
@@ -64,22 +64,21 @@ class Trace:
 
     def close(self) -> None:
         """Write what is left, and end the file; what comes later is lost."""
-        if self._file:
-            self._write("".join(f",\n{event}" for event in self._events) + END.decode())
+        self._write("".join(f",\n{event}" for event in self._events) + END)
         self._end()
 
-    def _add(self, name: str, kind: str, now_ns: int, rest: str) -> None:
+    def _add(self, name: str, kind: str, now_ns: int, **rest: object) -> None:
         if self._file:
-            place = f',"pid":1,"tid":{self._thread()},"ts":{_us(now_ns - self._begin_ns)}'
-            self._events.append(_event(name, kind, place + rest))
+            us = (now_ns - self._begin_ns) / 1000
+            self._events.append(_encoded({"name": name, "ph": kind, "pid": 1, "tid": self._thread(), "ts": us, **rest}))
 
     def _thread(self) -> int:
         """Number of the present thread; the first event of a thread says its name."""
         identity = threading.get_ident()
         if identity not in self._threads:
             number = self._threads[identity] = len(self._threads) + 1
-            name = json.dumps({"name": threading.current_thread().name})
-            self._events.append(_event("thread_name", "M", f',"pid":1,"tid":{number},"args":{name}'))
+            name = {"name": threading.current_thread().name}
+            self._events.append(_encoded({"name": "thread_name", "ph": "M", "pid": 1, "tid": number, "args": name}))
         return self._threads[identity]
 
     def _write(self, text: str) -> None:
@@ -147,16 +146,3 @@ class TracedProfile(Profile):
                 self.trace.counter(name, value, end_ns)
         self._written = self.counters.copy()
         self.trace.flush()
-
-
-def _event(name: str, kind: str, rest: str) -> str:
-    return f'{{"name":{json.dumps(name)},"ph":"{kind}"{rest}}}'
-
-
-def _us(ns: int) -> str:
-    """Microseconds with three decimals, exactly."""
-    return f"{ns // 1000}.{ns % 1000:03}"
-
-
-def _arguments(values: Mapping[str, float]) -> str:
-    return f',"args":{json.dumps(values)}' if values else ""

@@ -17,29 +17,18 @@ from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from queue import SimpleQueue
-from typing import TextIO, TypedDict, Unpack
+from typing import TextIO
 
-if sys.platform == "win32":
-    NO_CONSOLE = subprocess.CREATE_NO_WINDOW
-else:
-    NO_CONSOLE = 0
+NO_CONSOLE = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # on Windows
 
 
-class Options(TypedDict, total=False):
-    """Of Popen, that may be given."""
-
-    stdin: int
-    stdout: int
-    stderr: int
-    env: Mapping[str, str]
-    process_group: int | None
-    start_new_session: bool
-
-
-def start(module: str, *arguments: str, **options: Unpack[Options]) -> subprocess.Popen[str]:
-    """Run `main(*arguments)` of a module in another process. Raises OSError."""
-    command = [sys.executable, "-P", __file__, json.dumps(sys.path), module, *arguments]
-    return subprocess.Popen(command, encoding="utf-8", creationflags=NO_CONSOLE, **options)
+def start(module: str, *arguments: str, stdin: int | None = None, stdout: int | None = None, stderr: int | None = None,
+          env: Mapping[str, str] | None = None, process_group: int | None = None,
+          start_new_session: bool = False) -> subprocess.Popen[str]:
+    """Run `main(*arguments)` of a module in another process; the rest is as Popen takes it. Raises OSError."""
+    return subprocess.Popen([sys.executable, "-P", __file__, json.dumps(sys.path), module, *arguments], encoding="utf-8",
+                            creationflags=NO_CONSOLE, stdin=stdin, stdout=stdout, stderr=stderr, env=env,
+                            process_group=process_group, start_new_session=start_new_session)
 
 
 # --- in the process that was started ---------------------------------------------------------------------------------

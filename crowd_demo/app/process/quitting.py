@@ -1,7 +1,7 @@
 """The wish to quit, by a person or by a signal, and what it takes to carry it out while a kernel or the compiler is running.
 
 Neither can be stopped, so they run in the worker's thread: the main thread looks at the wish meanwhile, waits a little for
-what is under way, and else ends the process over its head.
+what is under way, and then ends the process all the same.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future, wait
+from concurrent.futures import wait
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
-from crowd_demo.app.process.worker import carry_out
+from crowd_demo.app.process.system import in_thread
 
 # How the process ends: the codes of every command.
 FINE = 0
@@ -60,7 +60,7 @@ class Quitting:
             self.interrupted, self.code = True, 128 + number
 
     def left_s(self, after_s: float) -> float:
-        """Seconds until it is so long ago that somebody wished to quit; infinite while nobody does."""
+        """Seconds until `after_s` after the wish to quit; infinite while nobody wishes to."""
         return self._since + after_s - time.monotonic()
 
 
@@ -93,9 +93,8 @@ def interruptible(job: Callable[[], Result], files: Files | None = None) -> Resu
 
     `files` are those that it does not write if it is interrupted.
     """
-    future: Future[Result] = Future()
     try:
-        threading.Thread(target=carry_out, args=(job, future), daemon=True).start()
+        future = in_thread(job, "crowd-demo job")
         while not wait((future,), timeout=POLL_S).done:
             pass
     except Interrupted as interrupted:
@@ -105,7 +104,7 @@ def interruptible(job: Callable[[], Result], files: Files | None = None) -> Resu
 
 
 def say_not_written(when: str, files: Files) -> None:
-    """Print which of the files somebody asked for there will not be: a line, or nothing if nobody asked for any."""
+    """Print a line with the files that were asked for and are not written, if there are any."""
     asked = ", ".join(f"{option} {path}" for option, path in files.items() if path)
     if asked:
         print(f"crowd-demo: left {when}: not written: {asked}", file=sys.stderr)

@@ -1,5 +1,5 @@
 """Standard output and error as the program wants them: open, without control characters of others, and with errors that can
-be told from those of other files; and the line on standard error that says how far something is.
+be told apart from those of other files; and the line on standard error that shows progress.
 """
 
 from __future__ import annotations
@@ -26,56 +26,40 @@ class OutputError(OSError):
     """Standard output cannot be written."""
 
 
-class Printable:
-    """A stream that escapes what cannot be printed, but line ends and an `ERASE` with which a text begins."""
+class StandardStream:
+    """A stream that escapes what cannot be printed, but line ends and an `ERASE` with which a text begins.
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._stream, name)
-
-    def write(self, text: str) -> int:
-        erase = ERASE * text.startswith(ERASE)
-        self._stream.write(erase + "\n".join(map(printable, text.removeprefix(ERASE).split("\n"))))
-        return len(text)
-
-    def flush(self) -> None:
-        self._stream.flush()
-
-
-class Output:
-    """A stream whose errors are OutputErrors; but a pipe without a reader stays a BrokenPipeError.
-
-    The first error is raised again by `flush`: argparse goes on after one.
+    Errors of standard output are OutputErrors; but a pipe without a reader stays a BrokenPipeError. The first error is raised
+    again by `flush`: argparse goes on after one.
     """
 
-    def __init__(self, stream: Printable) -> None:
-        self._stream = stream
+    def __init__(self, stream: TextIO, is_output: bool) -> None:
+        self._stream, self._is_output = stream, is_output
         self._error: OSError | None = None
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
-        with self._told_apart():
-            return self._stream.write(text)
+        erase = ERASE * text.startswith(ERASE)
+        with self._translated_errors():
+            self._stream.write(erase + "\n".join(map(printable, text.removeprefix(ERASE).split("\n"))))
+        return len(text)
 
     def flush(self) -> None:
-        with self._told_apart():
+        with self._translated_errors():
             if self._error:
                 raise self._error
             self._stream.flush()
 
     @contextmanager
-    def _told_apart(self) -> Iterator[None]:
+    def _translated_errors(self) -> Iterator[None]:
         try:
             yield
-        except BrokenPipeError as error:
-            self._error = error
-            raise
         except OSError as error:
-            self._error = OutputError(error.errno, error.strerror)
+            if not self._is_output:
+                raise
+            self._error = error if isinstance(error, BrokenPipeError) else OutputError(error.errno, error.strerror)
             raise self._error from None
 
 
@@ -84,7 +68,8 @@ def standard_streams() -> Iterator[None]:
     """Within, standard output and error are open, whatever the caller has closed; and output raises OutputErrors."""
     _reopen()
     before = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = cast(TextIO, Output(Printable(sys.stdout))), cast(TextIO, Printable(sys.stderr))
+    sys.stdout, sys.stderr = (
+        cast(TextIO, StandardStream(sys.stdout, is_output=True)), cast(TextIO, StandardStream(sys.stderr, is_output=False)))
     try:
         yield
     finally:
@@ -92,7 +77,7 @@ def standard_streams() -> Iterator[None]:
 
 
 def discard_output() -> None:
-    """Let what standard output could not take go nowhere, so that the flush at exit does not fail again."""
+    """Send standard output to the null device, so that the flush at exit does not fail again."""
     with suppress(OSError, AttributeError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
@@ -111,19 +96,19 @@ def _reopen() -> None:
 
 
 class ProgressLine:
-    """`with ProgressLine("sweep") as line: line.tell("30 %")`; at the end nothing of it is left on a terminal."""
+    """`with ProgressLine("sweep") as line: line.show("30 %")`; at the end nothing of it is left on a terminal."""
 
     def __init__(self, name: str, every_s: float = SAY_EVERY_S) -> None:
         """`every_s` is the least time between two lines where standard error is no terminal."""
         self._name, self._terminal = name, sys.stderr.isatty()
         self._every_s = REDRAW_EVERY_S if self._terminal else every_s
-        self._told_s = -math.inf if self._terminal else time.monotonic()
+        self._shown_s = -math.inf if self._terminal else time.monotonic()
 
-    def tell(self, what: object) -> None:
-        """Show what is done now; cheap enough to be called often."""
-        if time.monotonic() - self._told_s < self._every_s:
+    def show(self, what: object) -> None:
+        """Show what is being done; cheap enough to be called often."""
+        if time.monotonic() - self._shown_s < self._every_s:
             return
-        self._told_s = time.monotonic()
+        self._shown_s = time.monotonic()
         line = f"{self._name}: {what}"
         if self._terminal:
             print(f"{ERASE}{line[:shutil.get_terminal_size().columns - 1]}", end="", file=sys.stderr, flush=True)

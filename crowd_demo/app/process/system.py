@@ -1,4 +1,9 @@
-"""The process as the system sees it: how long ago it was started, and its memory."""
+"""The process and its threads: the worker's, others beside the frames, whose turn they are; its age and its memory.
+
+All kernels are called from the worker's thread, so the window responds however long one takes. Numba's number of threads and
+OpenMP's pool of threads belong to the thread that calls kernels: another reason for only one. What takes long and runs no
+kernel is done by threads beside the frames, of a lower priority.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +11,90 @@ import ctypes
 import gc
 import os
 import sys
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
+from typing import TypeVar
 
 _IMPORTED = time.perf_counter()
+NICENESS = 15  # of threads beside the frames, on systems where a thread has a niceness
+EAGER_S = 0.0002  # after this time a compiling thread lets another one run Python code
+Result = TypeVar("Result")
 
+
+# --- threads ---------------------------------------------------------------------------------------------------------
+
+class Worker:
+    """Runs jobs one after another. A job's exception is raised by its `result()`. Submitting one costs about 30 us."""
+
+    def __init__(self) -> None:
+        self._jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._is_done: Callable[[], bool] = lambda: True  # of the last job
+        threading.Thread(target=self._work, name="crowd-demo worker", daemon=True).start()
+
+    def submit(self, job: Callable[[], Result]) -> Future[Result]:
+        """Run the job after those submitted before it."""
+        future: Future[Result] = Future()
+        self._is_done = future.done
+        self._jobs.put(partial(carry_out, job, future))
+        return future
+
+    @property
+    def busy(self) -> bool:
+        """Is a job running or waiting?"""
+        return not self._is_done()
+
+    def _work(self) -> None:
+        while True:
+            self._jobs.get()()
+
+
+def carry_out(job: Callable[[], Result], future: Future[Result]) -> None:
+    """Run the job, and set the future's result or exception."""
+    try:
+        result = job()
+    except BaseException as error:  # whatever it is, the main thread has to know
+        future.set_exception(error)
+    else:
+        future.set_result(result)
+
+
+def in_thread(job: Callable[[], Result], name: str) -> Future[Result]:
+    """Do the job in a thread of its own, for whose end the program does not wait when it exits."""
+    future: Future[Result] = Future()
+    threading.Thread(target=carry_out, args=(job, future), name=name, daemon=True).start()
+    return future
+
+
+def beside_frames() -> ThreadPoolExecutor:
+    """A thread for one job after another, in the time that frames leave. No call of a job may keep Python's lock for long."""
+    return ThreadPoolExecutor(1, initializer=lower_priority)
+
+
+def lower_priority() -> None:
+    """Let the frame's threads run first; only on Linux does a thread have a niceness of its own."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
+
+
+@contextmanager
+def eager_threads(interval_s: float = EAGER_S) -> Iterator[None]:
+    """Switch between threads often enough for the window to respond."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(interval_s)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+
+
+# --- memory and age --------------------------------------------------------------------------------------------------
 
 @contextmanager
 def importing() -> Iterator[None]:
@@ -32,7 +114,7 @@ def importing() -> Iterator[None]:
 
 
 def free_cycles() -> None:
-    """Free what is left of a program at once: its parts refer to each other, and with them a crowd would wait to be freed."""
+    """Free a program that was left at once: its parts refer to each other, so its crowd would wait for Python's collector."""
     gc.collect()
     give_back_freed()
 

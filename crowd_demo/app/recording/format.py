@@ -10,41 +10,61 @@ import hashlib
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from crowd_demo.app.recording.saves import named
-from crowd_demo.config.loader import ConfigError, ReadConfig
+from crowd_demo.app.recording.saves import naming, read_whole
 from crowd_demo.config.memory import shortage
 from crowd_demo.config.model import Config
-from crowd_demo.config.reading import read_bounded
-from crowd_demo.registry.texts import printable
 from crowd_demo.sim.actions import Action, from_data
-from crowd_demo.sim.save_format import MOST_TICKS, SaveError
+from crowd_demo.sim.save_format import MOST_TICKS, config_of, decode
 from crowd_demo.sim.snapshot import Snapshot, same_world
 
-MAGIC, FORMAT = "crowd-demo recording", 1
-MOST_BYTES = 1 << 30
-LINE_BYTES, LOOK_EVERY = 1000, 1 << 16  # memory of a line, and lines from one look at how much there is to the next
+MAGIC: Final = "crowd-demo recording"
+FORMAT = 1
+LINE_BYTES, CHECK_EVERY = 1000, 1 << 16  # memory of a line, and lines from one check of the free memory to the next
 CHECKSUM_DIGITS = 16
 PIECE = 49_152  # bytes of a snapshot at a time: base64 keeps Python's lock for 0.1 ms, not for as long as a frame
 Tick = Annotated[int, Field(ge=0, lt=MOST_TICKS)]
 Hash = Annotated[str, Field(pattern="^([0-9a-f]{32})?$")]
 
 
+@dataclass
+class Part:
+    """One crowd of a run, from its beginning to its end."""
+
+    config: Config
+    snapshot: Snapshot | None = None  # that it begins with; without one, as its configuration makes it
+    map_digest: str | None = None  # of the map that the configuration names
+    first: int = 0  # tick of its beginning
+    end: int = 0  # the last tick that was reached for certain
+    actions: list[tuple[int, Action]] = field(default_factory=list)
+    hashes: dict[int, str] = field(default_factory=dict)  # by tick, before its actions
+    last_hash: str = ""  # at `end`, after its actions; empty where the run went on, crashed, or was cut off
+
+    def reach(self, tick: int) -> None:
+        """Let it last to that tick at least. Raises ValueError for one before its beginning."""
+        if tick < self.first:
+            raise ValueError(f"tick {tick} is before the beginning")
+        self.end = max(self.end, tick)
+
+
 class _Line(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
 
-class Header(_Line):
+class RecordingHeader(_Line):
     """The first line."""
 
-    magic: str
+    magic: Literal["crowd-demo recording"]
     format: int
     program: str
 
+
+# --- the other lines: `follow` says what each means after the lines before it, and raises ValueError where it contradicts them
 
 class Begin(_Line):
     """A crowd begins: as its configuration makes it, or from a snapshot (a save file in base64); the former one ends."""
@@ -55,12 +75,35 @@ class Begin(_Line):
     snapshot: str | None = None
     left: Tick | None = None  # the tick at which the former one ended
 
+    def follow(self, parts: list[Part]) -> None:
+        if parts and self.left is not None:
+            parts[-1].end = max(parts[-1].end, self.left)
+        parts.append(self._part())
+        if not same_world(parts[0].config, parts[-1].config):
+            raise ValueError("the run goes on in another world")
+
+    def _part(self) -> Part:
+        match self.config, self.snapshot:
+            case dict(config), None:
+                return Part(config_of(config), map_digest=self.map_digest)
+            case None, str(text):
+                snapshot = decode(_from_base64(text))
+                return Part(snapshot.config, snapshot, first=snapshot.tick, end=snapshot.tick)
+        raise ValueError("a beginning needs a configuration or a snapshot")
+
 
 class Act(_Line):
     """An action, before the step from `tick`."""
 
     tick: Tick
     action: dict[str, object]
+
+    def follow(self, parts: list[Part]) -> None:
+        actions = parts[-1].actions
+        if actions and actions[-1][0] > self.tick:
+            raise ValueError("actions are not in the order of their ticks")
+        actions.append((self.tick, from_data(self.action)))
+        parts[-1].reach(self.tick)
 
 
 class Reached(_Line):
@@ -70,6 +113,11 @@ class Reached(_Line):
     jump: Annotated[int, Field(ge=1)]
     hash: Hash = ""
 
+    def follow(self, parts: list[Part]) -> None:
+        parts[-1].reach(self.tick)
+        if self.hash:
+            parts[-1].hashes[self.tick] = self.hash
+
 
 class WentBack(_Line):
     """The run went back from the tick `left`, and on from an earlier one with the first so many of its actions."""
@@ -77,6 +125,18 @@ class WentBack(_Line):
     left: Tick
     to: Tick
     actions: Annotated[int, Field(ge=0)]
+
+    def follow(self, parts: list[Part]) -> None:
+        if not parts or not self._leads_somewhere(parts[-1]):
+            raise ValueError("a rewind leads nowhere")
+        part = parts[-1]
+        part.actions = part.actions[:self.actions]
+        part.hashes = {tick: found for tick, found in part.hashes.items() if tick <= self.to}
+        part.end = self.to
+
+    def _leads_somewhere(self, part: Part) -> bool:
+        return (part.first <= self.to <= max(part.end, self.left) and self.actions <= len(part.actions)
+                and all(tick <= self.to for tick, _ in part.actions[:self.actions]))
 
 
 class End(_Line):
@@ -87,11 +147,16 @@ class End(_Line):
     hash: Hash = ""
     crash: str = ""
 
+    def follow(self, parts: list[Part]) -> None:
+        parts[-1].reach(self.tick)
+        parts[-1].last_hash = self.hash
+
 
 Line = Begin | Act | Reached | WentBack | End
-Numbered = tuple[int, Line]  # with the number of the line in the file
 _LINE: TypeAdapter[Line] = TypeAdapter(Line)
 
+
+# --- writing ---------------------------------------------------------------------------------------------------------
 
 def sealed_line(text: bytes) -> bytes:
     """Return the line of a text: its checksum, itself, and the line's end."""
@@ -134,35 +199,14 @@ def _base64(parts: Iterable[bytes | memoryview]) -> Iterator[bytes]:
     yield base64.b64encode(rest)
 
 
-class RecordingError(ValueError):
-    """What is wrong with a recording, in one line that names file and line."""
+def _from_base64(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except ValueError:
+        raise ValueError("is damaged: a snapshot is no base64") from None
 
 
-@dataclass
-class Part:
-    """One crowd of a run, from its beginning to its end."""
-
-    start: Config | Snapshot
-    map_digest: str | None = None  # of the map that the configuration names
-    actions: list[tuple[int, Action]] = field(default_factory=list)
-    hashes: dict[int, str] = field(default_factory=dict)  # by tick, before its actions
-    end: int = 0  # the last tick that was reached for certain
-    last_hash: str = ""  # at `end`, after its actions; empty where the run went on, crashed, or was cut off
-
-    @property
-    def config(self) -> Config:
-        return self.start if isinstance(self.start, Config) else self.start.config
-
-    @property
-    def first(self) -> int:
-        return 0 if isinstance(self.start, Config) else self.start.tick
-
-    def rewind(self, tick: int, actions: int) -> None:
-        """Forget what came after a tick, and all but its first actions."""
-        self.actions = self.actions[:actions]
-        self.hashes = {at: found for at, found in self.hashes.items() if at <= tick}
-        self.end = tick
-
+# --- reading ---------------------------------------------------------------------------------------------------------
 
 @dataclass(frozen=True)
 class Script:
@@ -175,143 +219,72 @@ class Script:
 
 
 def read_recording(path: Path) -> Script:
-    """Read a file. Raises RecordingError. A last line without an end is left out: the program was ended while it wrote."""
-    try:
-        data = read_bounded(path, MOST_BYTES)
-    except (OSError, ValueError) as error:  # ValueError: a name that no file can have
-        raise RecordingError(printable(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})")) from None
-    if len(data) > MOST_BYTES:
-        raise RecordingError(f"{path}: larger than {MOST_BYTES >> 20:,} MB")
-    reader = _Reader(path)
-    try:
-        return reader.script(_lines(data))
-    except MemoryError:
-        raise reader.error("needs more memory than there is") from None
+    """Read a file. Raises SaveError. A last line without an end is left out: the program was ended while it wrote."""
+    reader = _ScriptReader(path)
+    with naming(path):
+        data = read_whole(path)
+    with naming(reader):
+        return reader.script(line[:-1] for line in io.BytesIO(data) if line.endswith(b"\n"))
 
 
-def _lines(data: bytes) -> Iterator[bytes]:
-    """The lines that have an end, one at a time: a list of empty ones would be eight times as long as the file."""
-    return (line[:-1] for line in io.BytesIO(data) if line.endswith(b"\n"))
-
-
-class _Reader:
-    """Puts the lines together; `number` is that of the present one."""
+class _ScriptReader:
+    """Puts the lines together. As a text it says where: the file, and the number of the present line."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self.number = 1
+        self._path, self._number = path, 1
+
+    def __str__(self) -> str:
+        return f"{self._path}:{self._number}"
 
     def script(self, lines: Iterator[bytes]) -> Script:
-        self._check_header(next(lines, b""))
-        jumps: list[list[Numbered]] = []  # a beginning or a rewind, and what followed
+        """Return what the lines say. Raises ValueError; the text of this reader says of which line."""
+        _check_header(next(lines, b""))
+        jump, found = 0, list[tuple[int, int, Line]]()  # the last is (jump, number, line)
         end: End | None = None
-        for self.number, text in enumerate(lines, 2):
-            if self.number % LOOK_EVERY == 0 and (short := shortage(self.number * LINE_BYTES)):
-                raise self.error(short)
-            line = self._line(text)
+        for self._number, sealed in enumerate(lines, 2):
+            if self._number % CHECK_EVERY == 0 and (short := shortage(self._number * LINE_BYTES)):
+                raise ValueError(short)
+            line = _line(sealed)
             if end:
-                raise self.error("there is a line after the end")
-            if isinstance(line, Begin | WentBack):
-                jumps.append([(self.number, line)])
-                continue
-            if not jumps:
-                raise self.error("the recording does not begin with a crowd")
-            if isinstance(line, Reached) and line.jump > len(jumps):
-                raise self.error(f"hash of jump {line.jump}, of which there are {len(jumps)}")
-            jumps[line.jump - 1 if isinstance(line, Reached) else -1].append((self.number, line))
+                raise ValueError("there is a line after the end")
             end = line if isinstance(line, End) else None
-        parts = self._parts(jumps)
-        if not parts:
-            raise self.error("is damaged: it ends before it begins")
-        return Script(self.path, parts, bool(end), end.crash if end else "")
-
-    def _parts(self, jumps: Sequence[Sequence[Numbered]]) -> list[Part]:
+            jump += isinstance(line, Begin | WentBack)
+            if not jump:
+                raise ValueError("the recording does not begin with a crowd")
+            if isinstance(line, Reached) and line.jump > jump:
+                raise ValueError(f"hash of jump {line.jump}, of which there are {jump}")
+            found.append((line.jump if isinstance(line, Reached) else jump, self._number, line))
+        if not found:
+            raise ValueError("is damaged: it ends before it begins")
         parts: list[Part] = []
-        for (self.number, first), *lines in jumps:
-            if isinstance(first, Begin):
-                if parts and first.left is not None:
-                    parts[-1].end = max(parts[-1].end, first.left)
-                parts.append(self._begun(first))
-                if not same_world(parts[0].config, parts[-1].config):
-                    raise self.error("the run goes on in another world")
-            elif isinstance(first, WentBack) and parts and self._leads_somewhere(first, parts[-1]):
-                parts[-1].rewind(first.to, first.actions)
-            else:
-                raise self.error("a rewind leads nowhere")
-            for self.number, line in lines:
-                self._add(line, parts[-1])
-        return parts
+        for _, self._number, line in sorted(found, key=itemgetter(0)):  # a hash is written later than its jump
+            line.follow(parts)
+        return Script(self._path, parts, bool(end), end.crash if end else "")
 
-    @staticmethod
-    def _leads_somewhere(line: WentBack, part: Part) -> bool:
-        return (part.first <= line.to <= max(part.end, line.left) and line.actions <= len(part.actions)
-                and all(tick <= line.to for tick, _ in part.actions[:line.actions]))
 
-    def _add(self, line: Line, part: Part) -> None:
-        if isinstance(line, Act):
-            if part.actions and part.actions[-1][0] > line.tick:
-                raise self.error("actions are not in the order of their ticks")
-            part.actions.append((line.tick, self._action(line)))
-        if isinstance(line, Act | Reached | End):
-            if line.tick < part.first:
-                raise self.error(f"tick {line.tick} is before the beginning")
-            part.end = max(part.end, line.tick)
-        if isinstance(line, Reached) and line.hash:
-            part.hashes[line.tick] = line.hash
-        if isinstance(line, End):
-            part.last_hash = line.hash
+def _check_header(line: bytes) -> None:
+    try:
+        header = RecordingHeader.model_validate_json(line[CHECKSUM_DIGITS + 1:])
+    except ValidationError:
+        raise ValueError("is no recording of crowd-demo") from None
+    if header.format > FORMAT:
+        raise ValueError(f"has format {header.format}, newer than this program reads ({FORMAT}); "
+                        f"crowd-demo {header.program[:20]} wrote it")
+    if header.format != FORMAT:
+        raise ValueError(f"has format {header.format}, which no crowd-demo has written")
+    _unsealed(line)
 
-    def _check_header(self, line: bytes) -> None:
-        try:
-            header = Header.model_validate_json(line[CHECKSUM_DIGITS + 1:])
-        except ValidationError:
-            raise self.error("is no recording of crowd-demo") from None
-        if header.magic != MAGIC:
-            raise self.error("is no recording of crowd-demo")
-        if header.format > FORMAT:
-            raise self.error(f"has format {header.format}, newer than this program reads ({FORMAT}); "
-                              f"crowd-demo {header.program[:20]} wrote it")
-        if header.format != FORMAT:
-            raise self.error(f"has format {header.format}, which no crowd-demo has written")
-        self._unsealed(line)
 
-    def _line(self, sealed: bytes) -> Line:
-        try:
-            return _LINE.validate_json(self._unsealed(sealed))
-        except ValidationError:
-            raise self.error("is damaged: no line of a recording") from None
+def _line(sealed: bytes) -> Line:
+    try:
+        return _LINE.validate_json(_unsealed(sealed))
+    except ValidationError:
+        raise ValueError("is damaged: no line of a recording") from None
 
-    def _unsealed(self, line: bytes) -> bytes:
-        """The text of a line."""
-        text = line[CHECKSUM_DIGITS + 1:]
-        if sealed_line(text) != line + b"\n":
-            raise self.error("is damaged: its checksum is wrong")
-        return text
 
-    def _begun(self, line: Begin) -> Part:
-        if line.snapshot is not None and line.config is None:
-            snapshot = self._snapshot(line.snapshot)
-            return Part(snapshot, end=snapshot.tick)
-        if line.config is None or line.snapshot is not None:
-            raise self.error("a beginning needs a configuration or a snapshot")
-        try:
-            return Part(ReadConfig.of(line.config, f"{self.path}:{self.number}").config, line.map_digest)
-        except ConfigError as error:
-            raise RecordingError(error.lines[0]) from None
-
-    def _snapshot(self, text: str) -> Snapshot:
-        try:
-            return named(f"{self.path}:{self.number}", base64.b64decode(text, validate=True))
-        except SaveError as error:
-            raise RecordingError(str(error)) from None
-        except ValueError:
-            raise self.error("is damaged: a snapshot is no base64") from None
-
-    def _action(self, line: Act) -> Action:
-        try:
-            return from_data(line.action)
-        except ValueError as error:
-            raise self.error(str(error)) from None
-
-    def error(self, text: str) -> RecordingError:
-        return RecordingError(printable(f"{self.path}:{self.number}: {text}"))
+def _unsealed(line: bytes) -> bytes:
+    """Return the text of a line."""
+    text = line[CHECKSUM_DIGITS + 1:]
+    if sealed_line(text) != line + b"\n":
+        raise ValueError("is damaged: its checksum is wrong")
+    return text

@@ -1,19 +1,20 @@
-"""A recording: what was done to a crowd and when, and its state hash now and then, so that the run can be had again.
+"""A recording: what was done to a crowd and when, and its state hash now and then, so that the run can be repeated.
 
 A file of lines, each with a checksum, that only grows: each action is written before the step that it changes, so a crash
 leaves a recording that leads to it. docs/design/time.md has the format. What takes long is done beside the frames, from
 snapshots: the hashes, and the line of a crowd that begins in the middle of its run. A frame pays for the copy.
 
 A replay makes the steps with their actions at their ticks, and compares the state hashes. It says that they are the
-same, or at which tick they part. A recording without an end was ended by something else: it is replayed for as long as
-it may have gone on after its last line, so what ended it comes again.
+same, or the first tick at which they differ. A recording without an end was cut off, as by a crash: it is replayed for as long
+as the run may have gone on after its last line, so that the crash happens again.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
@@ -21,22 +22,21 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from crowd_demo import __version__
-from crowd_demo.app.process.worker import beside_frames
+from crowd_demo.app.process.system import beside_frames
 from crowd_demo.app.recording.format import (
     FORMAT,
     MAGIC,
     Act,
     Begin,
     End,
-    Header,
-    Part,
     Reached,
-    RecordingError,
+    RecordingHeader,
     Script,
     WentBack,
     sealed_line,
     snapshot_line,
 )
+from crowd_demo.app.recording.saves import naming
 from crowd_demo.registry.texts import printable
 from crowd_demo.sim.actions import Action, as_data
 from crowd_demo.sim.save_format import SaveError, check, encoded
@@ -74,7 +74,7 @@ class Recording:
         self._last: Future[None] | None = None  # that was left to `_writing`
         self._end: Future[None] | None = None
         self._file: int | None = os.open(path, FLAGS, 0o666)
-        self._write(Header(magic=MAGIC, format=FORMAT, program=__version__))
+        self._write(RecordingHeader(magic=MAGIC, format=FORMAT, program=__version__))
         self.begin(sim)
 
     # --- what happens ------------------------------------------------------------------------------------------------
@@ -82,11 +82,11 @@ class Recording:
     def begin(self, sim: Simulation, left: int | None = None) -> None:
         """Go on with another simulation, or another state, after a restart or a load at the tick `left`."""
         self._first_tick, self._actions_before = sim.tick, len(sim.history)
+        self._jumps += 1
         if is_fresh(sim):
             config = sim.config.model_dump(mode="json")
-            self._jump(Begin(config=config, map_digest=sim.terrain.map_digest, left=left))
+            self._write(Begin(config=config, map_digest=sim.terrain.map_digest, left=left))
         else:
-            self._jumps += 1
             self._in_turn(partial(self._write_snapshot, sim.snapshot(), left), takes_long=True)
 
     def acted(self, tick: int, action: Action) -> None:
@@ -99,7 +99,8 @@ class Recording:
         if sim.tick < self._first_tick or actions < 0:
             self.begin(sim, left)
         else:
-            self._jump(WentBack(left=left, to=sim.tick, actions=actions))
+            self._jumps += 1
+            self._write(WentBack(left=left, to=sim.tick, actions=actions))
 
     def stepped(self, sim: Simulation) -> None:
         """Call after each step."""
@@ -112,7 +113,7 @@ class Recording:
                 self._hashes.append(self._hashing.submit(self._write_hash, sim.snapshot(), self._jumps))
 
     def end(self, sim: Simulation, crash: str = "") -> None:
-        """End the recording with the last hash, or with what crashed it; `is_written` says when."""
+        """End the recording with the last hash or the crash, in the background; `is_written` says when that is done."""
         self._end = self._hashing.submit(self._write_end, sim.tick, None if crash else sim.snapshot(), crash)
         self._hashing.shutdown(wait=False)
 
@@ -121,21 +122,12 @@ class Recording:
         """Has it ended, and is all of it in the file?"""
         return self._end is not None and self._end.done()
 
-    def close(self, sim: Simulation, crash: str = "") -> None:
-        """End the recording, and wait until it is written."""
-        self.end(sim, crash)
-        self.wait()
-
     def wait(self) -> None:
         """Wait until all is written of a recording that has ended."""
         if self._end:
             self._end.result()
 
     # --- lines -------------------------------------------------------------------------------------------------------
-
-    def _jump(self, line: BaseModel) -> None:
-        self._jumps += 1
-        self._write(line)
 
     def _write_hash(self, snapshot: Snapshot, jump: int) -> None:
         self._write(Reached(tick=snapshot.tick, jump=jump, hash=snapshot.state_hash()))
@@ -178,7 +170,7 @@ class Recording:
 
 
 def is_fresh(sim: Simulation) -> bool:
-    """Is it as its configuration makes it? Then that is all there is to record."""
+    """Return whether it is as its configuration makes it, which is then all there is to record."""
     config = sim.config
     return (sim.tick == 0 and not sim.history and sim.terrain.version == 0 and sim.agents.count == config.agents
             and sim.optimizations == config.optimizations)
@@ -191,76 +183,66 @@ class Player:
 
     def __init__(self, script: Script, start_at: int = 0) -> None:
         self.script, self.start_at = script, start_at
+        self.part = script.parts[0]  # the present one
         self.done = False
         self.compared = 0  # hashes that were the same
         self.parted: tuple[int, str, str] | None = None  # tick, the recorded hash, the present one
         self.begun = False  # whether `start_at` was reached
-        self._number = 0  # of the part
-        self._next = 0  # of its actions
-
-    @property
-    def part(self) -> Part:
-        return self.script.parts[self._number]
 
     def start(self, sim: Simulation) -> Simulation:
-        """Return the simulation to begin with: this one, if its configuration is the recorded one. Raises RecordingError."""
-        return self._follow(self._begin(sim))
+        """Return the simulation to begin with: this one, if its configuration is the recorded one. Raises SaveError."""
+        self._run = self._play(sim)
+        return self.step()
 
-    def _begin(self, sim: Simulation) -> Simulation:
+    def step(self, apply: Callable[[Simulation, Action], None] = Simulation.apply) -> Simulation:
+        """Make a step, unless the replay is done; return the simulation to go on with: another one after a restart.
+
+        `apply` does the actions.
+        """
+        self._apply = apply
+        return next(self._run)
+
+    def _play(self, sim: Simulation) -> Iterator[Simulation]:
+        """Yield the simulation after each step and what was done at its tick; the last one again and again."""
+        for part in self.script.parts:
+            self.part = part
+            sim, actions = self._begun(sim), deque(self.part.actions)
+            self._act(sim, actions)
+            while not self.parted and sim.tick < self._end(sim):
+                yield sim
+                sim.step()
+                self._compare(sim, self.part.hashes.get(sim.tick, ""))
+                self._act(sim, actions)
+            if self.parted:
+                break
+        else:
+            self._compare(sim, self.part.last_hash)
+        self.done = True
+        while True:
+            yield sim
+
+    def _begun(self, sim: Simulation) -> Simulation:
         """Return a simulation at the beginning of the present part."""
-        start = self.part.start
-        try:
-            if isinstance(start, Snapshot):
-                sim = sim if sim.config is start.config else Simulation(start.config)
-                check(start, sim)
-                sim.restore(start)
-            elif sim.config is not start or sim.tick:
-                sim = Simulation(start)
+        config, snapshot = self.part.config, self.part.snapshot
+        if sim.config is not config or (sim.tick and not snapshot):
+            sim = Simulation(config)
+        with naming(self.script.path):
+            if snapshot:
+                check(snapshot, sim)
+                sim.restore(snapshot)
             if self.part.map_digest not in (None, sim.terrain.map_digest):
                 raise SaveError(f"the map {sim.config.map} has changed since")
-        except SaveError as error:
-            raise self._error(str(error)) from None
-        self._next = 0
         return sim
 
-    def step(self, sim: Simulation, apply: Callable[[Simulation, Action], None] = Simulation.apply) -> Simulation:
-        """Make a step; return the simulation to go on with: another one after a restart. `apply` does actions."""
-        if self.done:
-            return sim
-        if sim.tick < self._end(sim):
-            sim.step()
-            self._compare(sim, self.part.hashes.get(sim.tick, ""))
-        return self._follow(sim, apply)
-
-    def _follow(self, sim: Simulation, apply: Callable[[Simulation, Action], None] = Simulation.apply) -> Simulation:
-        """Do what was done at this tick; begin the next part if this was the last tick of one."""
-        while True:
-            self.begun = self.begun or sim.tick >= self.start_at
-            self._act(sim, apply)
-            if self.done or sim.tick < self._end(sim):
-                return sim
-            if self._is_last:
-                self._compare(sim, self.part.last_hash)
-                self.done = True
-                return sim
-            self._number += 1
-            sim = self._begin(sim)
-
-    def _act(self, sim: Simulation, apply: Callable[[Simulation, Action], None]) -> None:
-        while self._next < len(self.part.actions) and self.part.actions[self._next][0] <= sim.tick:
-            try:
-                apply(sim, self.part.actions[self._next][1])
-            except ValueError as error:
-                raise self._error(f"tick {sim.tick}: {error}") from None
-            self._next += 1
-
-    @property
-    def _is_last(self) -> bool:
-        return self._number == len(self.script.parts) - 1
+    def _act(self, sim: Simulation, actions: deque[tuple[int, Action]]) -> None:
+        self.begun = self.begun or sim.tick >= self.start_at
+        while actions and actions[0][0] <= sim.tick:
+            with naming(f"{self.script.path}: tick {sim.tick}"):
+                self._apply(sim, actions.popleft()[1])
 
     def _end(self, sim: Simulation) -> int:
         """The tick at which the present part is over."""
-        if not self._is_last or (self.script.ended and not self.script.crash):
+        if self.part is not self.script.parts[-1] or (self.script.ended and not self.script.crash):
             return self.part.end
         return self.part.end + (1 if self.script.crash else hash_interval(sim))
 
@@ -272,10 +254,10 @@ class Player:
         if present == recorded:
             self.compared += 1
         else:
-            self.parted, self.done = (sim.tick, recorded, present), True
+            self.parted = sim.tick, recorded, present
 
     def verdict(self, tick: int) -> str:
-        """Say in one line how it went, up to the tick reached."""
+        """Return one line about the result, up to the tick reached."""
         name = self.script.path
         if self.parted:
             at, recorded, present = self.parted
@@ -290,6 +272,3 @@ class Player:
         """For `--report`."""
         return {"recording": str(self.script.path), "complete": self.done and not self.parted, "hashes": self.compared,
                 "parted_at": self.parted[0] if self.parted else None}
-
-    def _error(self, text: str) -> RecordingError:
-        return RecordingError(printable(f"{self.script.path}: {text}"))

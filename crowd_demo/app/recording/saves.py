@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crowd_demo import __version__
 from crowd_demo.app.output.files import free_name, write_file
-from crowd_demo.app.process.worker import beside_frames
+from crowd_demo.app.process.system import beside_frames
 from crowd_demo.config.loader import Override, ReadConfig
 from crowd_demo.config.reading import read_bounded
 from crowd_demo.registry.texts import printable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SUFFIX = ".crowd"
 MOST_AT_ONCE = 2  # files that are being written or wait for that
-MOST_BYTES = 1 << 30  # four million people with their history take 320 MB
+MOST_BYTES = 1 << 30  # of a save file or a recording; four million people with their history take 320 MB
 
 
 class Save(NamedTuple):
@@ -39,36 +39,36 @@ class Save(NamedTuple):
 
 
 def write_save(path: Path, snapshot: Snapshot) -> None:
-    """Write it, completely or not at all. Raises OSError."""
+    """Write a save file, completely or not at all. Raises OSError."""
     write_file(path, *encoded(snapshot, __version__))
 
 
 def read_save(path: Path) -> Snapshot:
     """Return the snapshot in a file. Raises SaveError that names the file, in one line."""
+    with naming(path):
+        return decode(read_whole(path))
+
+
+def read_whole(path: Path) -> bytes:
+    """Return the bytes of a save file or a recording. Raises SaveError without its name."""
     try:
         data = read_bounded(path, MOST_BYTES)
     except (OSError, ValueError) as error:  # ValueError: a name that no file can have
-        raise SaveError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
+        raise SaveError(f"cannot be read ({getattr(error, 'strerror', None) or error})") from None
     if len(data) > MOST_BYTES:
-        raise SaveError(f"{path}: larger than {MOST_BYTES >> 20:,} MB")
-    return named(path, data)
-
-
-def named(origin: object, data: bytes) -> Snapshot:
-    """Return the decoded snapshot. Raises SaveError that names where the data are from."""
-    with naming(origin):
-        return decode(data)
+        raise SaveError(f"larger than {MOST_BYTES >> 20:,} MB")
+    return data
 
 
 @contextmanager
 def naming(origin: object) -> Iterator[None]:
-    """Let a SaveError say where the mistake is, in one line that can be printed."""
+    """Turn a mistake in a file, or too little memory for it, into a SaveError of one printable line that names the origin."""
     try:
         yield
-    except SaveError as error:
-        raise SaveError(printable(f"{origin}: {error}")) from None
     except MemoryError:
         raise SaveError(printable(f"{origin}: needs more memory than there is")) from None
+    except ValueError as error:
+        raise SaveError(printable(f"{origin}: {error}")) from None
 
 
 def with_overrides(snapshot: Snapshot, origin: str, overrides: Sequence[Override]) -> Snapshot:
@@ -88,7 +88,7 @@ class Saver:
         self._jobs: list[tuple[Path, Future[None]]] = []
 
     def save(self, snapshot: Snapshot) -> None:
-        """Write it beside what follows; waits for those before if there are many, for each keeps its snapshot."""
+        """Write a save file in the background; block while `MOST_AT_ONCE` are unfinished, as each holds its snapshot."""
         unfinished = [path for path, job in self._jobs if not job.done()]
         if len(unfinished) == MOST_AT_ONCE:
             self.wait()

@@ -27,15 +27,11 @@ class Counts(NamedTuple):
     frames: int
     steps: int
 
-    @classmethod
-    def of(cls, profile: Profile) -> Counts:
-        return cls(profile.frames, profile.steps)
-
 
 def measured(profile: Profile, readings: Readings, since: Counts, most: int) -> Numbers:
     """Medians over at most so many frames since a moment; there must be one.
 
-    What agents meet is the mean over all who have looked around: in a single step that may be nobody.
+    What agents meet is the mean over all who have updated around: in a single step that may be nobody.
     """
     frames = min(profile.frames - since.frames, most)
     steps = min(profile.steps - since.steps, most)
@@ -43,7 +39,7 @@ def measured(profile: Profile, readings: Readings, since: Counts, most: int) -> 
     drawing = [profile.stage_ms(stage, frames) for stage in stages_of("draw", profile.stages)]
     frame_ms = float(np.median(profile.frame_ms(frames)))
     counters, locality = profile.counters, readings.locality
-    looked = counters_of([record.counters for record in profile.records(frames) if record.counters.get("due")])
+    updated = counters_of([record.counters for record in profile.records(frames) if record.counters.get("due")])
     return {
         "step_ms": sum(stages.values()) if steps else math.nan,
         "interaction_ms": stages.get("interaction", math.nan),
@@ -51,8 +47,8 @@ def measured(profile: Profile, readings: Readings, since: Counts, most: int) -> 
         "frame_ms": frame_ms,
         "fps": 1e3 / frame_ms if frame_ms else math.nan,
         "agents": counters.get("total", math.nan),
-        "candidates": looked.get("candidates_per_agent", math.nan),
-        "neighbours": looked.get("neighbours_per_agent", math.nan),
+        "candidates": updated.get("candidates_per_agent", math.nan),
+        "neighbours": updated.get("neighbours_per_agent", math.nan),
         "drawn": counters.get("drawn", math.nan),
         "near_reads": 100 * locality.same_or_next_line if locality else math.nan,
     }

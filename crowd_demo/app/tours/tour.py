@@ -1,33 +1,39 @@
-"""A tour that is under way: what it does to the program, what it measures, and what its panel shows.
+"""Tours in the window: beginning one, what it does to the program, what it measures, and what its panel shows.
 
 A page is entered in three turns: what its step does is asked for (a scenario may have to be opened, kernels to be compiled);
-when all of that holds, frames are counted; when enough were measured, the numbers of its texts are filled in. Who wants to go
-on before that goes on as soon as they are there, or at once if asked again.
+when all of that holds, frames are counted; when enough were measured, the numbers of its texts are filled in. The first
+request to go on before that takes effect once the numbers are there, a second one at once.
 """
 
 from __future__ import annotations
 
 import math
 import time
+from collections.abc import Set
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.technique_controls import Techniques
+from crowd_demo.app.dialogs.dialog import Dialog
+from crowd_demo.app.dialogs.menus import tours_menu
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.seeing.overlay_controls import Overlays
 from crowd_demo.app.tours.live_numbers import Counts, Numbers, filled, measured
+from crowd_demo.config.loader import ConfigError
 from crowd_demo.config.model import CameraSettings, Config
-from crowd_demo.config.tour import BEFORE, Page, Settings, Step, Tour, technique_of
+from crowd_demo.config.tour import BEFORE, Page, Settings, Step, Tour, load_tour, technique_of
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.status import TourView
 
-LEAST_FRAMES = 3  # with fewer nothing is said
+KEYS = {"return": "next", "right": "next", "left": "back", "backspace": "back", "escape": "leave"}  # before the program's own
+LEAST_FRAMES = 3  # with fewer no number is shown
 LONG_S = 4.0  # after this time `LEAST_FRAMES` are enough
-COUNTED_BY = 10  # so many frames more are told: the panel is drawn anew then
+COUNTED_BY = 10  # frames between two updates of the count, each of which redraws the panel
 
 
 class Guided(Protocol):
-    """What a tour sees of a program, and what it does to it."""
+    """The part of a program that a tour reads and changes."""
 
     config: Config
     config_name: str | None
@@ -40,7 +46,7 @@ class Guided(Protocol):
     def show(self, settings: CameraSettings) -> None: ...
 
 
-class Seen(NamedTuple):
+class PageNumbers(NamedTuple):
     """The numbers of a page: just before its step did what it does, and afterwards, if they have been measured."""
 
     before: Numbers
@@ -50,12 +56,12 @@ class Seen(NamedTuple):
 class TourPlayer:
     """Plays a tour in a program, or in several, one after another, where it opens other scenarios."""
 
-    def __init__(self, name: str, tour: Tour) -> None:
-        self.name, self.tour = name, tour
+    def __init__(self, name: str, tour: Tour, program: Guided) -> None:
+        self.name, self.tour, self.program = name, tour, program
         self.over = False
         self.opening = ""  # the scenario that the tour waits for
         self._number = 0  # of the page
-        self._seen: dict[int, Seen] = {0: Seen({})}
+        self._numbers: dict[int, PageNumbers] = {0: PageNumbers({})}
         self._marks: dict[str, Numbers] = {}
         self._restart_due = False
         self._hurried = False  # does somebody want to go on as soon as the numbers are there?
@@ -74,52 +80,58 @@ class TourPlayer:
 
     # --- going through it --------------------------------------------------------------------------------------------
 
-    def begin(self, program: Guided) -> None:
+    def begin(self) -> None:
         """Open the configuration with which the tour begins."""
-        self._open(self.tour.config, program)
+        self._open(self.tour.config)
 
     def arrived(self, program: Guided) -> None:
         """Go on in the program of the scenario that was opened. If the tour did not ask for that one, it is over."""
-        self.over = program.config_name != self.opening
-        if not self.over:
-            self.set_up(program)
+        self.program = program
+        if program.config_name == self.opening:
+            self.set_up()
+        else:
+            self.end()
 
-    def set_up(self, program: Guided) -> None:
+    def end(self) -> None:
+        self.over = True
+        self.program.notices.add("the tour is over", "tour")
+
+    def set_up(self) -> None:
         """Ask for all that the tour has set up by now in a scenario that was just opened."""
         self.opening = ""
-        self._ask_for(self.tour.settings_at(self.page.step), program)
+        self._ask_for(self.tour.settings_at(self.page.step))
 
-    def act(self, name: str, program: Guided) -> None:
+    def act(self, name: str) -> None:
         """Do what a key or a part of the panel stands for: next, back or leave."""
         if name == "leave":
-            self.over = True
+            self.end()
         elif self.opening:
             return
         elif name == "back":
-            self.back(program)
+            self.back()
         elif self._is_complete or self._hurried:
-            self.next(program)
+            self.next()
         else:
             self._hurried = True
 
-    def next(self, program: Guided) -> None:
+    def next(self) -> None:
         """Go on to the next page; after the last one the tour is over."""
         self._hurried = False
-        seen, now = self._seen[self._number], self._measured(program)
-        self._keep(now)
+        known, now = self._numbers[self._number], self._measured()
+        self._keep_numbers(now)
         if self._number + 1 == len(self.tour.pages):
-            self.over = True
+            self.end()
             return
         self._number += 1
-        self._seen[self._number] = Seen(now or seen.now or seen.before)
+        self._numbers[self._number] = PageNumbers(now or known.now or known.before)
         if not self.page.is_answer:
             self._restart_due = self.step.do.restart
             if self.step.do.scenario:
-                self._open(self.step.do.scenario, program)
+                self._open(self.step.do.scenario)
             else:
-                self._ask_for(self.step.do.settings, program)
+                self._ask_for(self.step.do.settings)
 
-    def back(self, program: Guided) -> None:
+    def back(self) -> None:
         """Return to the page before, and to what was set up there."""
         self._hurried = False
         if self._number == 0:
@@ -129,53 +141,53 @@ class TourPlayer:
         if was_answer:
             return
         if self.tour.steps[left].do.scenario:
-            self._open(self.tour.scenario_at(left - 1)[1], program)
+            self._open(self.tour.scenario_at(left - 1)[1])
         else:
-            self._ask_for(self.tour.settings_back(left, program.config), program)
+            self._ask_for(self.tour.settings_back(left, self.program.config))
 
-    def _open(self, name: str, program: Guided) -> None:
+    def _open(self, name: str) -> None:
         self._wait()
-        self.opening = program.scenario_asked = name
+        self.opening = self.program.scenario_asked = name
 
-    def _ask_for(self, settings: Settings, program: Guided) -> None:
+    def _ask_for(self, settings: Settings) -> None:
         """Ask for settings, the camera last: it is the view of the moment before that may be frozen."""
         if settings:
             self._wait()
         for name, value in sorted(settings.items(), key=lambda setting: setting[0] == "camera"):
             match name, value:
                 case "agents", int():
-                    program.crowd.populate(value)
+                    self.program.crowd.populate(value)
                 case "speed", float() | int():
-                    program.crowd.set_speed(value)
-                case "pause", bool() if value != program.crowd.paused:
-                    program.crowd.pause()
-                case "freeze", bool() if value != (program.overlays.frozen is not None):
-                    program.overlays.freeze()
+                    self.program.crowd.set_speed(value)
+                case "pause", bool() if value != self.program.crowd.paused:
+                    self.program.crowd.pause()
+                case "freeze", bool() if value != (self.program.overlays.frozen is not None):
+                    self.program.overlays.freeze()
                 case "camera", CameraSettings():
-                    program.show(value)
+                    self.program.show(value)
                 case _, str() | int() | float() if path := technique_of(name):
-                    program.techniques.choose(BY_PATH[path], value)
+                    self.program.techniques.choose(BY_PATH[path], value)
 
     # --- measuring ---------------------------------------------------------------------------------------------------
 
-    def look(self, program: Guided) -> None:
+    def measure_frame(self) -> None:
         """Call in every frame: measure, when everything is as it was asked for."""
         if self.opening or self._is_measured:
             return
-        if program.techniques.switcher.pending or program.crowd.changes:
+        if self.program.techniques.switcher.pending or self.program.crowd.changes:
             self._wait()
         elif self._restart_due:
             self._restart_due = False
             self._wait()
-            program.crowd.restart()
-        elif self._is_enough(program):
-            self._keep(self._measured(program))
+            self.program.crowd.restart()
+        elif self._is_enough():
+            self._keep_numbers(self._measured())
             if self._hurried:
-                self.next(program)
+                self.next()
 
     @property
     def _is_measured(self) -> bool:
-        return self._seen[self._number].now is not None
+        return self._numbers[self._number].now is not None
 
     @property
     def _is_complete(self) -> bool:
@@ -183,47 +195,47 @@ class TourPlayer:
         return self._is_measured or not (self.page.numbers or self.step.mark)
 
     def _wait(self) -> None:
-        """Count frames afresh."""
+        """Start counting frames again."""
         self._state, self._count = None, 0
 
-    def _counted(self, program: Guided) -> int:
+    def _counted(self) -> int:
         """Frames since the one in which anything that matters was changed, by the tour or by somebody else."""
-        sim = program.crowd.sim
+        sim = self.program.crowd.sim
         state = sim, len(sim.history)
         if state != self._state:
-            self._state, self._since, self._since_s = state, Counts.of(sim.profile), time.monotonic()
+            self._state, self._since, self._since_s = state, Counts(sim.profile.frames, sim.profile.steps), time.monotonic()
         self._count = sim.profile.frames - self._since.frames
         return self._count
 
-    def _is_enough(self, program: Guided) -> bool:
+    def _is_enough(self) -> bool:
         """Were enough frames measured, and all numbers that the page needs? What is still unknown after a while stays so."""
-        counted = self._counted(program)
+        counted = self._counted()
         if counted >= LEAST_FRAMES and time.monotonic() - self._since_s > LONG_S:
             return True
-        now = self._measured(program) if counted >= self.step.wait else None
+        now = self._measured() if counted >= self.step.wait else None
         return now is not None and not any(math.isnan(now.get(number, 0.0)) for number in self.page.numbers)
 
-    def _measured(self, program: Guided) -> Numbers | None:
+    def _measured(self) -> Numbers | None:
         """The numbers of the last frames, if there are enough to say something."""
-        if self.opening or self._counted(program) < LEAST_FRAMES:
+        if self.opening or self._counted() < LEAST_FRAMES:
             return None
-        sim = program.crowd.sim
-        return measured(sim.profile, program.crowd.meters.readings(sim), self._since, self.step.wait)
+        sim = self.program.crowd.sim
+        return measured(sim.profile, self.program.crowd.meters.readings(sim), self._since, self.step.wait)
 
-    def _keep(self, now: Numbers | None) -> None:
+    def _keep_numbers(self, now: Numbers | None) -> None:
         """Keep numbers as those of this page, if it has none yet."""
         if now is None or self._is_measured:
             return
-        self._seen[self._number] = self._seen[self._number]._replace(now=now)
+        self._numbers[self._number] = self._numbers[self._number]._replace(now=now)
         if self.step.mark and not self.page.is_answer:
             self._marks[self.step.mark] = now
 
-    def go_alone(self, program: Guided) -> None:
-        """Without anybody to press a key: print the page once its numbers are there, and go on."""
+    def go_alone(self) -> None:
+        """Play without keys: print the page once its numbers are there, and go on."""
         if self._is_measured:
             said = [self.question, self.text] if self.page.is_answer else [self.text, self.question]
             print(f"{self.page.step + 1:2}/{len(self.tour.steps)}", "\n      ".join(filter(None, said)), flush=True)
-            self.next(program)
+            self.next()
 
     # --- what is shown -----------------------------------------------------------------------------------------------
 
@@ -237,20 +249,63 @@ class TourPlayer:
         return self._filled(self.page.question, self._number - self.page.is_answer)
 
     def _filled(self, text: str, page: int) -> str:
-        seen = self._seen[page]
-        return filled(text, seen.now, {**self._marks, BEFORE: seen.before})
+        known = self._numbers[page]
+        return filled(text, known.now, {**self._marks, BEFORE: known.before})
 
-    def view(self, program: Guided) -> TourView:
+    def view(self) -> TourView:
         return TourView(self.name, self.page.step + 1, len(self.tour.steps), self.text, self.question, self.page.is_answer,
-                        self._doing(program))
+                        self._doing())
 
-    def _doing(self, program: Guided) -> str:
+    def _doing(self) -> str:
         if self.opening:
             return f"opening {self.opening} ..."
-        switcher = program.techniques.switcher
+        switcher = self.program.techniques.switcher
         if switcher.pending:
             return f"{switcher.text or 'compiling'} ..."
         if self._is_complete:
             return ""
         counted = self._count // COUNTED_BY * COUNTED_BY
         return f"measuring ... {min(counted, self.step.wait)} of {self.step.wait}" + ", then on" * self._hurried
+
+
+class Guide:
+    """Begins and ends tours. It goes over to the program of the scenario that is opened."""
+
+    def __init__(self) -> None:
+        self._latest: TourPlayer | None = None
+
+    @property
+    def tour(self) -> TourPlayer | None:
+        """The one under way."""
+        return self._latest if self._latest and not self._latest.over else None
+
+    def menu(self, program: Guided) -> Dialog | None:
+        """A list of tours to choose from; or None and an end of the present one."""
+        if self.tour:
+            self.tour.end()
+            return None
+        return tours_menu(lambda name: self.begin(name, program))
+
+    def begin(self, name: str, program: Guided, opened: bool = False) -> None:
+        """Begin a tour, a shipped name or a path; unless its configuration is `opened` already, open that first."""
+        try:
+            self._latest = TourPlayer(Path(name).stem, load_tour(name), program)
+        except ConfigError as error:
+            program.notices.add(error.lines[0], "tour")
+            return
+        if opened:
+            self._latest.set_up()
+        else:
+            self._latest.begin()
+
+    @property
+    def wanted(self) -> Set[str]:
+        """The keys that a tour takes."""
+        return KEYS.keys() if self.tour else set()
+
+    def press(self, key: str) -> bool:
+        """A key went down; return whether the tour has taken it."""
+        if not self.tour or key not in KEYS:
+            return False
+        self.tour.act(KEYS[key])
+        return True

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any, cast
 from unittest.mock import MagicMock
@@ -21,10 +22,10 @@ from driven import Driven
 from crowd_demo.app import loop
 from crowd_demo.app.compiling import compilers as module
 from crowd_demo.app.compiling import helpers
-from crowd_demo.app.compiling.ahead import Ahead
-from crowd_demo.app.compiling.compile_process import ALL_CHOICES, AS_TOLD, MOST_KERNELS, all_choices
+from crowd_demo.app.compiling.ahead import KernelFinder
+from crowd_demo.app.compiling.compile_process import ALL_CHOICES, ALL_DONE, all_choices
 from crowd_demo.app.compiling.compilers import Compilers
-from crowd_demo.app.compiling.helpers import ForkingSource, Helper, Precompiler, Source, source_of
+from crowd_demo.app.compiling.helpers import CompilerSource, ForkingSource, Helper, Precompiler, source_of
 from crowd_demo.app.compiling.switching import Switcher
 from crowd_demo.app.options import RunOptions
 from crowd_demo.compute.jit import Launch, is_on_disk
@@ -35,8 +36,8 @@ from crowd_demo.registry.techniques import TECHNIQUES
 FORKING = pytest.param(ForkingSource, marks=pytest.mark.skipif(not helpers.CAN_FORK, reason="it cannot fork"))
 
 
-@pytest.fixture(params=[Source, FORKING])
-def source(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Source]:
+@pytest.fixture(params=[CompilerSource, FORKING])
+def source(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[CompilerSource]:
     """Starts each process anew, or forks."""
     monkeypatch.setattr(helpers, "CAN_FORK", request.param is ForkingSource)
     source = request.param(load_config("1k"))
@@ -59,28 +60,33 @@ def test_it_compiles_all_choices_of_every_configuration(name: str) -> None:
     source = source_of(config)
     compiling = Precompiler(source, config.optimizations)
     compiling.pause(False)
-    assert compiling.wait(600)
+    assert has_ended(compiling, 600)
     compiling.close()
     source.close()
-    ahead = Ahead(config)
+    ahead = KernelFinder(config)
     for options in all_choices(config.optimizations):
         assert not [launch.name for launch in ahead.missing(options) if not is_on_disk(launch)]
 
 
+def has_ended(compiling: Precompiler, timeout_s: float) -> bool:
+    compiling.thread.join(timeout_s)
+    return not compiling.thread.is_alive()
+
+
 PRINT_KEYS = """
-from crowd_demo.app.compiling.ahead import Ahead, key_of
+from crowd_demo.app.compiling.ahead import KernelFinder, key_of
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import with_values
 config = load_config("1k")
-ahead, options = Ahead(config), config.optimizations
+ahead, options = KernelFinder(config), config.optimizations
 other = with_values(options, {"neighbours": "z_grid"})
 print(*dict.fromkeys(map(key_of, [*ahead.missing(options), *ahead.missing(other)])), sep="\\n")
 """
 
 
-@pytest.mark.parametrize("kind", [Source, FORKING])
+@pytest.mark.parametrize("kind", [CompilerSource, FORKING])
 def test_a_helper_compiles_what_it_is_told_and_nothing_else(
-        kind: type[Source], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        kind: type[CompilerSource], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CROWD_DEMO_CACHE", str(tmp_path))  # of the helper alone
     config = load_config("1k")
     printed = subprocess.run([sys.executable, "-c", PRINT_KEYS], capture_output=True, encoding="utf-8", check=True).stdout
@@ -104,29 +110,28 @@ def test_a_helper_compiles_what_it_is_told_and_nothing_else(
 
 def test_a_process_that_dies_is_no_failure() -> None:
     config = load_config("1k")
-    source = ForkingSource(config) if helpers.CAN_FORK else Source(config)
+    source = ForkingSource(config) if helpers.CAN_FORK else CompilerSource(config)
     helper = Helper(source)
     source.close()
     if isinstance(source, ForkingSource):
         assert not helper.compile("anything", config.optimizations)
         compiling = Precompiler(source, config.optimizations)
         compiling.pause(False)
-        assert compiling.wait(10), "there is nobody to go on"
+        assert has_ended(compiling, 10), "there is nobody to go on"
     helper.close()
 
 
-def test_another_process_goes_on_after_some_kernels(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(MOST_KERNELS, AS_TOLD, 2)
-    started: list[str] = []
+def test_another_process_goes_on_after_some_kernels(source: CompilerSource, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[helpers.Conversation] = []
     start = source.start
 
-    def counted(work: str) -> helpers.Conversation:
-        started.append(work)
-        return start(work)
+    def counted() -> helpers.Conversation:
+        started.append(start())
+        return started[-1]
 
     monkeypatch.setattr(source, "start", counted)
-    helper, options = Helper(source), load_config("1k").optimizations
-    assert all(helper.compile(f"unknown_{number}", options) for number in range(3)) and started == [AS_TOLD] * 2
+    helper, options = Helper(source, most_kernels=2), load_config("1k").optimizations
+    assert all(helper.compile(f"unknown_{number}", options) for number in range(3)) and len(started) == 2
     helper.rest()
     assert helper.compile("unknown", options) and len(started) == 2 + helpers.CAN_FORK, "one that is soon there is not kept"
     helper.close()
@@ -169,7 +174,7 @@ def test_whatever_helpers_do_all_kernels_are_there_in_the_end(most: int, monkeyp
     kernels = [Slow(f"kernel_{number}") for number in range(40)]
     launches = [Launch(cast(Any, kernel), (0,) * (number * 7 % 11)) for number, kernel in enumerate(kernels)]
     helper, told = Willing(most), list[tuple[str, int]]()
-    with Compilers(config := load_config("1k")) as compilers:
+    with closing(Compilers(config := load_config("1k"))) as compilers:
         compilers.employ(helper)  # type: ignore[arg-type]
         compilers.want(launches, config.optimizations)
         compilers.work(lambda text, done, total: told.append((text, done)))
@@ -185,14 +190,14 @@ def fail(*_: object, **__: object) -> None:
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize("kind", [Source, FORKING])
+@pytest.mark.parametrize("kind", [CompilerSource, FORKING])
 def test_where_no_process_can_be_started_kernels_are_compiled_here(
-        kind: type[Source], monkeypatch: pytest.MonkeyPatch) -> None:
+        kind: type[CompilerSource], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(helpers, "CAN_FORK", kind is ForkingSource)
     monkeypatch.setattr(module, "SETTLE_S", 0.0)
     monkeypatch.setattr(subprocess, "Popen", fail)
     kernels = [Slow(f"kernel_{number}") for number in range(5)]
-    with Compilers(config := load_config("1k")) as compilers:
+    with closing(Compilers(config := load_config("1k"))) as compilers:
         compilers.start(2)
         assert compilers.source
         compilers.source.wait()
@@ -200,16 +205,18 @@ def test_where_no_process_can_be_started_kernels_are_compiled_here(
         compilers.work(lambda *_: None, here=False)
         compiling = Precompiler(compilers.source, config.optimizations)
         compiling.pause(False)
-        assert compiling.wait(10), "there is nobody to go on"
+        assert has_ended(compiling, 10), "there is nobody to go on"
     assert [kernel.compiled_here for kernel in kernels] == [1] * 5
 
 
 @pytest.mark.quick
 @pytest.mark.parametrize("kind", [FORKING])
-def test_a_copy_that_cannot_be_asked_for_never_answers(kind: type[Source], monkeypatch: pytest.MonkeyPatch) -> None:
-    source = kind(load_config("1k"))
+def test_where_no_copy_can_be_asked_for_nothing_is_compiled(
+        kind: type[CompilerSource], monkeypatch: pytest.MonkeyPatch) -> None:
+    config = load_config("1k")
+    source = kind(config)
     monkeypatch.setattr(socket, "socketpair", fail)
-    assert source.start(AS_TOLD).ask("anything") == ""
+    assert not Helper(source).compile("anything", config.optimizations)
     source.close()
 
 
@@ -240,8 +247,8 @@ def test_it_stands_still_while_a_technique_is_compiled(driven: Driven, monkeypat
     assert told == [True, False]
 
 
-def test_processes_end_with_the_program(source: Source) -> None:
-    talks = [source.start(work) for work in (AS_TOLD, ALL_CHOICES)]
+def test_processes_end_with_the_program(source: CompilerSource) -> None:
+    talks = [source.start() for _ in range(2)]
     options = load_config("1k").optimizations.model_dump(mode="json")
     assert talks[0].ask(json.dumps(["unknown", options])) == "unknown"
     for talk in talks:
@@ -253,11 +260,11 @@ def test_processes_end_with_the_program(source: Source) -> None:
 
 
 @pytest.mark.parametrize("dies", [False, True])
-def test_waiting_for_a_source_comes_to_an_end(source: Source, dies: bool) -> None:
+def test_waiting_for_a_source_comes_to_an_end(source: CompilerSource, dies: bool) -> None:
     if dies and isinstance(source, ForkingSource):
         source.process.kill()
     source.wait()
-    talk = source.start(AS_TOLD)
+    talk = source.start()
     options = load_config("1k").optimizations.model_dump(mode="json")
     answers = talk.ask(json.dumps(["unknown", options])) == "unknown"
     assert answers is not (dies and isinstance(source, ForkingSource))
@@ -265,8 +272,8 @@ def test_waiting_for_a_source_comes_to_an_end(source: Source, dies: bool) -> Non
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no niceness")
-def test_processes_that_run_already_get_another_niceness(source: Source) -> None:
-    talk = source.start(AS_TOLD)
+def test_processes_that_run_already_get_another_niceness(source: CompilerSource) -> None:
+    talk = source.start()
     source.lower_priority(7)
     if sys.platform != "win32":
         assert {os.getpriority(os.PRIO_PROCESS, process.pid) for process in source._processes} == {7}
@@ -278,35 +285,39 @@ def test_a_pause_ends_the_process_and_another_one_goes_on() -> None:
 
     class Counted:
         def __init__(self) -> None:
-            self.works, self.may_go_on = list[str](), [threading.Event(), threading.Event()]
+            self.talks = list[Talk]()
 
-        def start(self, work: str) -> Any:
-            self.works.append(work)
-            return Talk(self.may_go_on[len(self.works) - 1])
+        def start(self) -> Any:
+            self.talks.append(Talk())
+            return self.talks[-1]
 
     class Talk:
-        def __init__(self, may_go_on: threading.Event) -> None:
-            self.may_go_on, self.closed = may_go_on, False
+        def __init__(self) -> None:
+            self.may_go_on, self.closed, self.asked = threading.Event(), False, ""
 
         def ask(self, line: str) -> str:
+            self.asked = json.loads(line)[0]
             assert self.may_go_on.wait(10)
-            return "" if self.closed else "done"
+            return "" if self.closed else ALL_DONE
 
         def close(self) -> None:
             self.closed = True
             self.may_go_on.set()
 
     source = Counted()
-    compiling = Precompiler(cast(Source, source), config.optimizations)
-    assert not compiling.wait(0.01) and not source.works
+    compiling = Precompiler(cast(CompilerSource, source), config.optimizations)
+    assert not has_ended(compiling, 0.01) and not source.talks
     compiling.pause(False)
-    wait_for(lambda: len(source.works) == 1)
+    wait_for(lambda: len(source.talks) == 1)
     compiling.pause(True)
-    assert not compiling.wait(0.01) and len(source.works) == 1
+    assert not has_ended(compiling, 0.01) and len(source.talks) == 1
     compiling.pause(False)
-    wait_for(lambda: source.works == [ALL_CHOICES] * 2)
-    source.may_go_on[1].set()
-    assert compiling.wait(10)
+    wait_for(lambda: [talk.asked for talk in source.talks] == [ALL_CHOICES] * 2)
+    source.talks[1].may_go_on.set()
+    assert has_ended(compiling, 10)
+    compiling.pause(True)
+    compiling.pause(False)
+    assert len(source.talks) == 2, "it is over"
 
 
 def wait_for(happened: Callable[[], bool]) -> None:

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from crowd_demo.app.compiling.compile_process import AS_TOLD
-from crowd_demo.app.compiling.helpers import Source
+from crowd_demo.app.compiling.helpers import CompilerSource
 from crowd_demo.config.loader import load_config
 
 pytestmark = pytest.mark.quick
@@ -40,14 +39,14 @@ class Stuck:
 @pytest.fixture
 def stuck(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stuck]:
     process = Stuck()
-    monkeypatch.setattr(Source, "_run", lambda *_: process)
+    monkeypatch.setattr(CompilerSource, "_run", lambda *_: process)
     yield process
     process.its_input.close()
 
 
 def test_closing_does_not_wait_for_a_process_that_does_not_end(stuck: Stuck) -> None:
     """Not even while a thread waits for its answer."""
-    talk = Source(load_config("1k")).start(AS_TOLD)
+    talk = CompilerSource(load_config("1k")).start()
     answers: list[str] = []
     asking = threading.Thread(target=lambda: answers.append(talk.ask("compile")), daemon=True)
     asking.start()

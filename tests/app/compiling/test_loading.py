@@ -11,7 +11,7 @@ from functools import partial
 import pygame
 import pytest
 
-from crowd_demo.app.compiling.loading import Progress, draw_progress, show_progress
+from crowd_demo.app.compiling.loading import LoadingProgress, draw_progress, show_progress
 from crowd_demo.app.input.key_input import quits
 from crowd_demo.app.input.keyboard import Keyboard
 from crowd_demo.app.process.quitting import Quitting
@@ -48,9 +48,9 @@ assert overloads() == loaded, sorted(overloads() - loaded)
 SWITCHES = """
 from crowd_demo.app.compiling.compile_process import all_choices
 from crowd_demo.compute.jit import compile_launches
-from crowd_demo.app.compiling.ahead import Ahead
+from crowd_demo.app.compiling.ahead import KernelFinder
 
-ahead = Ahead(driven.config)
+ahead = KernelFinder(driven.config)
 for options in all_choices(driven.config.optimizations):
     compile_launches(ahead.missing(options))
 loaded = overloads()
@@ -84,7 +84,7 @@ def test_kernels_of_every_choice_are_known_beforehand(behaviour: str) -> None:
 
 @pytest.mark.quick
 def test_progress_names_what_is_compiled() -> None:
-    progress = Progress()
+    progress = LoadingProgress()
     assert str(progress) == "starting" and progress.part() == 0
     progress.compiling("see lanes", 2, 11)
     assert str(progress) == "compiling see lanes (3 of 11, for this and later starts)"
@@ -94,7 +94,7 @@ def test_progress_names_what_is_compiled() -> None:
 
 @pytest.mark.quick
 def test_progress_promises_nothing_for_later_starts_once_a_kernel_could_not_be_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    progress = Progress()
+    progress = LoadingProgress()
     progress.compiling("see lanes", 2, 11)
     monkeypatch.setattr(texts, "_said", {cache.NOT_KEPT})
     progress.compiling("move", 3, 11)
@@ -105,7 +105,7 @@ def test_progress_promises_nothing_for_later_starts_once_a_kernel_could_not_be_k
 def test_the_bar_moves_also_while_one_kernel_compiles_and_is_full_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     seconds = iter(range(0, 30, 3))
     monkeypatch.setattr("time.monotonic", lambda: next(seconds))
-    progress, parts = Progress(), []
+    progress, parts = LoadingProgress(), []
     for _ in range(3):
         progress.compiling("see lanes", 2, 10)
         parts.append(progress.part())
@@ -131,7 +131,7 @@ def test_loading_can_be_left(screen: pygame.Surface, event: pygame.Event) -> Non
     pygame.event.post(event)
     ends = partial(quits, keyboard=Keyboard(), bindings={"escape": "quit"})
     quitting = Quitting()
-    show_progress(never, Progress(), ends, quitting, {"help": ("f1",)})  # type: ignore[arg-type]
+    show_progress(never, LoadingProgress(), ends, quitting, {"help": ("f1",)})  # type: ignore[arg-type]
     assert quitting.asked and not quitting.interrupted
 
 
@@ -140,5 +140,5 @@ def test_the_screen_stays_until_the_job_is_done(screen: pygame.Surface) -> None:
     job: Future[object] = Future()
     threading.Timer(0.1, job.set_result, (None,)).start()
     quitting = Quitting()
-    show_progress(job, Progress(), lambda event: False, quitting, {"help": ("f1",)})  # type: ignore[arg-type]
+    show_progress(job, LoadingProgress(), lambda event: False, quitting, {"help": ("f1",)})  # type: ignore[arg-type]
     assert job.done() and not quitting.asked

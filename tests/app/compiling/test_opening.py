@@ -8,6 +8,7 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from crowd_demo.app.compiling.compilers import Compilers
 from crowd_demo.app.compiling.switching import CannotOpenError, Opening
 from crowd_demo.app.loop import Loop
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.process.worker import Worker
+from crowd_demo.app.process.system import Worker
 from crowd_demo.app.recording.format import read_recording
 from crowd_demo.app.screen.window import screen
 from crowd_demo.compute.jit import Launch
@@ -185,7 +186,7 @@ def test_helpers_compile_everything_while_frames_go_on(monkeypatch: pytest.Monke
     monkeypatch.setattr(module, "SETTLE_S", 0.0)
     launches = [Launch(Unneeded(f"kernel_{number}"), ()) for number in range(7)]  # type: ignore[arg-type]
     helper = Idle()
-    with Compilers(config := load_config("1k")) as compilers:
+    with closing(Compilers(config := load_config("1k"))) as compilers:
         compilers.employ(helper)  # type: ignore[arg-type]
         compilers.want(launches, config.optimizations)
         compilers.work(lambda text, done, total: None, here=False)

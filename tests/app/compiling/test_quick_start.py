@@ -12,7 +12,7 @@ import pytest
 from driven import PATIENCE_S, Driven
 
 from crowd_demo.app.compiling import compilers
-from crowd_demo.app.compiling.ahead import Ahead
+from crowd_demo.app.compiling.ahead import KernelFinder
 from crowd_demo.app.compiling.compilers import QUICK_AGENTS, quick_values
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.recording.saves import newest, read_save
@@ -55,7 +55,7 @@ def kernels_for(options: Optimizations, overlays: bool = True) -> list[Launch]:
 
 @pytest.mark.quick
 def test_a_start_is_quick_where_that_saves_kernels(on_disk: Callable[[Callable[[Launch], bool]], None]) -> None:
-    config, ahead = load_config("20k"), cast(Ahead, SimpleNamespace(missing=kernels_for))
+    config, ahead = load_config("20k"), cast(KernelFinder, SimpleNamespace(missing=kernels_for))
 
     def chosen(**changed: object) -> dict[str, Value]:
         other = config.model_copy(update=changed)

@@ -13,9 +13,8 @@ import pytest
 from driven import Driven
 from versus import versus
 
-from crowd_demo.app.dialogs.experiment_dialogs import Running
-from crowd_demo.app.dialogs.experiments import other_value
-from crowd_demo.app.process.worker import Worker
+from crowd_demo.app.dialogs.experiments import Running, other_value
+from crowd_demo.app.process.system import Worker
 from crowd_demo.app.screen.window import close_window, screen
 from crowd_demo.config.model import CameraSettings
 from crowd_demo.measure.experiment import Slice
@@ -237,7 +236,7 @@ def test_the_table_names_the_command_that_does_the_same(driven: Driven) -> None:
 
 
 def test_the_window_is_drawn_while_a_slice_takes_long(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowd_demo.app.dialogs.experiment_dialogs.SLICES_S", 0.01)
+    monkeypatch.setattr("crowd_demo.app.dialogs.experiments.SLICES_S", 0.01)
     released: list[bool] = []
 
     def build(self: ThreeCrowds) -> Iterator[Slice]:

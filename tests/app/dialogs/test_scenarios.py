@@ -27,8 +27,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def rows(menu: FileMenu) -> dict[str, Row]:
     """By what opens each, once all were checked."""
-    menu.checking.join(60)
-    return {entry.asked: row for entry, row in zip(menu.entries, menu.dialog.view().rows, strict=True)}
+    menu.checking.result(60)
+    return {entry.asked: row for entry, row in zip(menu.entries, menu.view().rows, strict=True)}
 
 
 def test_every_shipped_configuration_has_a_picture_and_what_to_watch(folder: Path) -> None:
@@ -37,9 +37,9 @@ def test_every_shipped_configuration_has_a_picture_and_what_to_watch(folder: Pat
     found = rows(menu)
     assert list(found) == list(list_configs())
     assert all(row.usable and row.picture and row.detail and row.about.startswith("Watch: ") for row in found.values())
-    assert menu.dialog.selected == list(found).index("maze")
-    menu.dialog.press("return", False)
-    assert chosen == ["maze"] and menu.dialog.closed
+    assert menu.selected == list(found).index("maze")
+    menu.press("return", False)
+    assert chosen == ["maze"] and menu.closed
 
 
 @pytest.mark.parametrize("present", ["maze", "maze.yaml", "configs/maze.yaml"])
@@ -47,7 +47,7 @@ def test_in_a_checkout_a_shipped_file_is_known_by_any_of_its_paths(monkeypatch: 
     monkeypatch.chdir(data_folder())
     menu = scenarios_menu(str, present)
     assert list(rows(menu)) == list(list_configs()), "each opened by its name"
-    assert menu.entries[menu.dialog.selected].name == "maze"
+    assert menu.entries[menu.selected].path.stem == "maze"
 
 
 def test_copies_of_the_shipped_files_are_not_the_users_own(folder: Path) -> None:
@@ -59,11 +59,11 @@ def test_copies_of_the_shipped_files_are_not_the_users_own(folder: Path) -> None
     found = rows(menu)
     assert list(found) == [*(name for name in list_configs() if name != "5k"), "5k"]
     assert [name for name, row in found.items() if "your own" in row.text or not row.picture] == ["5k"]
-    assert menu.entries[menu.dialog.selected].name == "maze"
+    assert menu.entries[menu.selected].path.stem == "maze"
 
 
 def test_a_present_file_that_is_gone_selects_the_first(folder: Path) -> None:
-    assert scenarios_menu(str, "gone.yaml").dialog.selected == 0
+    assert scenarios_menu(str, "gone.yaml").selected == 0
 
 
 def test_the_users_own_files_come_last_and_broken_ones_say_why_and_cannot_be_chosen(folder: Path) -> None:
@@ -77,9 +77,9 @@ def test_the_users_own_files_come_last_and_broken_ones_say_why_and_cannot_be_cho
     assert found["mine"] == Row("mine (your own)", "Mine.", "Watch: me.")
     assert found["broken"].detail == "configs/broken.yaml:2: agents: must be a whole number from 0 to 4000000, not 'many'"
     assert not found["broken"].usable and found["binary"].detail == "configs/binary.yaml:1: file: not UTF-8 text"
-    menu.dialog.selected = list(found).index("broken")
-    menu.dialog.press("return", False)
-    assert not chosen and not menu.dialog.closed
+    menu.selected = list(found).index("broken")
+    menu.press("return", False)
+    assert not chosen and not menu.closed
 
 
 def test_a_file_of_ones_own_hides_the_shipped_one_of_its_name(folder: Path) -> None:

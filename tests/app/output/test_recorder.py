@@ -24,8 +24,8 @@ def test_more_frames_than_the_profile_holds() -> None:
         assert recorder.is_due
         recorder.collect()
         recorder.collect()
-    assert recorder.frames == len(recorder.frame_ms()) == 4 * OFTEN
-    assert recorder.stage_ms()["interaction"].tolist() == list(range(4 * OFTEN))
+    assert len(recorder.frames().frame_ms) == 4 * OFTEN
+    assert recorder.frames().stage_ms["interaction"].tolist() == list(range(4 * OFTEN))
 
 
 def test_frames_before_it_do_not_count() -> None:
@@ -34,7 +34,7 @@ def test_frames_before_it_do_not_count() -> None:
     recorder = Recorder(profile)
     run(profile, range(10, 13))
     recorder.collect()
-    assert recorder.stage_ms()["interaction"].tolist() == [10, 11, 12]
+    assert recorder.frames().stage_ms["interaction"].tolist() == [10, 11, 12]
 
 
 def test_a_stage_that_came_later_took_no_time_before() -> None:
@@ -44,14 +44,14 @@ def test_a_stage_that_came_later_took_no_time_before() -> None:
     recorder.collect()
     run(profile, range(3, 5), "move")
     recorder.collect()
-    assert recorder.stage_ms()["move"].tolist() == [0, 0, 3, 4]
-    assert recorder.stage_ms()["interaction"].tolist() == [1, 2, 0, 0]
+    assert recorder.frames().stage_ms["move"].tolist() == [0, 0, 3, 4]
+    assert recorder.frames().stage_ms["interaction"].tolist() == [1, 2, 0, 0]
 
 
 def test_nothing_was_measured() -> None:
     recorder = Recorder(Profile())
     recorder.collect()
-    assert recorder.frame_ms().size == 0 and recorder.stage_ms() == {}
+    assert recorder.frames().frame_ms.size == 0 and list(recorder.frames().stage_ms) == ["other"]
 
 
 def test_stages_add_up_to_the_frame_and_what_is_in_none_is_one() -> None:
@@ -63,15 +63,15 @@ def test_stages_add_up_to_the_frame_and_what_is_in_none_is_one() -> None:
             profile.add("reorder", 30)
         profile.end_frame(34 if frame == 30 else 4)
     recorder.collect()
-    found = stages(recorder)
+    found = stages(recorder.frames())
     assert found["interaction"] == {"median_ms": 2, "mean_ms": 2, "share": round(2 / 4.5, 4)}
     assert found["reorder"] == {"median_ms": 0, "mean_ms": 0.5, "share": round(0.5 / 4.5, 4)}
     assert found["other"] == {"median_ms": 2, "mean_ms": 2, "share": round(2 / 4.5, 4)}
-    assert sum(part["mean_ms"] or 0 for part in found.values()) == recorder.frame_ms().mean() == 4.5
+    assert sum(part["mean_ms"] or 0 for part in found.values()) == recorder.frames().frame_ms.mean() == 4.5
     assert profile.other_ms(3).tolist() == [2, 2, 2]
 
 
 def test_stages_of_no_frame_are_unknown() -> None:
     recorder = Recorder(Profile())
     recorder.collect()
-    assert stages(recorder) == {"other": {"median_ms": None, "mean_ms": None, "share": None}}
+    assert stages(recorder.frames()) == {"other": {"median_ms": None, "mean_ms": None, "share": None}}

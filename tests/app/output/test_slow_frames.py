@@ -13,7 +13,7 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app.compiling.switching import Switcher
-from crowd_demo.app.output.slow_frames import LEAST_FRAMES, last_second, noting_collections, save_last_second, to_csv
+from crowd_demo.app.output.report import LEAST_FRAMES, last_second, noting_collections, save_last_second, to_csv
 from crowd_demo.profile import HISTORY, Profile
 
 quick = pytest.mark.quick
@@ -55,7 +55,7 @@ def rows(text: str) -> tuple[list[str], list[dict[str, str]]]:
 @quick
 def test_every_number_is_the_profiles(clock: Any) -> None:
     profile = measured(clock)
-    _, found = rows(to_csv(last_second(profile)))
+    _, found = rows(to_csv(*last_second(profile)))
     assert [int(row["frame"]) for row in found] == list(range(100 - len(found), 100))
     assert [int(row["tick"]) for row in found] == [2 * int(row["frame"]) + 2 for row in found]
     for name, values in {"frame": profile.frame_ms(), "interaction": profile.stage_ms("interaction"),
@@ -69,16 +69,16 @@ def test_every_number_is_the_profiles(clock: Any) -> None:
 
 @quick
 def test_it_is_the_last_second_or_a_few_frames_or_all_that_is_kept(clock: Any) -> None:
-    assert len(last_second(measured(clock)).records) == 50  # of 20.1 ms
-    assert len(last_second(measured(clock, ms=300.0)).records) == LEAST_FRAMES
-    assert len(last_second(measured(clock, frames=3, slow=1)).records) == 3
-    many = last_second(measured(clock, frames=2 * HISTORY, ms=0.1))
-    assert len(many.records) == len(many.frame_ms) == HISTORY - 1 and many.first == HISTORY + 1
+    assert len(last_second(measured(clock))[1]) == 50  # of 20.1 ms
+    assert len(last_second(measured(clock, ms=300.0))[1]) == LEAST_FRAMES
+    assert len(last_second(measured(clock, frames=3, slow=1))[1]) == 3
+    many, records = last_second(measured(clock, frames=2 * HISTORY, ms=0.1))
+    assert len(records) == len(many.frame_ms) == HISTORY - 1 and many.first == HISTORY + 1
 
 
 @quick
 def test_what_was_different_in_the_slowest_frame_is_said(clock: Any) -> None:
-    comments, _ = rows(to_csv(last_second(measured(clock))))
+    comments, _ = rows(to_csv(*last_second(measured(clock))))
     assert comments[1:] == [
         "# slowest: frame 90, tick 182, 45.10 ms, 2 steps; median: 20.10 ms, 2 steps",
         "# ms more than in the median frame (ms in this one): interaction +20.03 (26.78), reorder +5.00 (5.00)",
@@ -93,7 +93,7 @@ def test_nothing_is_said_of_a_second_without_a_slow_frame(clock: Any) -> None:
     for _ in range(30):
         clock.now += 0.01
         profile.end_frame(10.0)
-    comments, _ = rows(to_csv(last_second(profile)))
+    comments, _ = rows(to_csv(*last_second(profile)))
     assert [line.rpartition(": ")[2] for line in comments[2:]] == ["none", "nothing that is noted", "none"]
 
 
@@ -109,7 +109,7 @@ def test_files_are_numbered_and_told(clock: Any, tmp_path: Path) -> None:
 
 @quick
 def test_collections_are_noted_while_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowd_demo.app.output.slow_frames.LEAST_COLLECTION_MS", 0.0)
+    monkeypatch.setattr("crowd_demo.app.output.report.LEAST_COLLECTION_MS", 0.0)
     notes: list[str] = []
     before = list(gc.callbacks)
     with noting_collections(notes.append):

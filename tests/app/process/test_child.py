@@ -10,14 +10,13 @@ from pathlib import Path
 import pytest
 
 from crowd_demo.app.compiling import helpers
-from crowd_demo.app.compiling.compile_process import AS_TOLD
-from crowd_demo.app.compiling.helpers import ForkingSource, Source
+from crowd_demo.app.compiling.helpers import CompilerSource, ForkingSource
 from crowd_demo.app.process import child
 from crowd_demo.config.loader import load_config
 from crowd_demo.ensemble.executors import Process
 from crowd_demo.ensemble.plan import make_plan
 
-SOURCES = [Source, *[ForkingSource] * helpers.CAN_FORK]
+SOURCES = [CompilerSource, *[ForkingSource] * helpers.CAN_FORK]
 
 
 def set_traps(folder: Path, names: Iterable[str]) -> Path:
@@ -43,13 +42,13 @@ def row_of_a_worker() -> str:
 
 @pytest.mark.parametrize("kind", SOURCES)
 def test_a_process_that_compiles_executes_nothing_of_the_working_folder(
-        kind: type[Source], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        kind: type[CompilerSource], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mark = set_traps(tmp_path, ["crowd_demo/__init__.py", "pydantic.py", "json.py"])
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("PYGAME_HIDE_SUPPORT_PROMPT", raising=False)  # its greeting is no answer
     config = load_config("1k")
     source = kind(config)
-    talk = source.start(AS_TOLD)
+    talk = source.start()
     try:
         answer = talk.ask(json.dumps(["unknown", config.optimizations.model_dump(mode="json")]))
     finally:

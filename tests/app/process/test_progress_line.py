@@ -20,7 +20,7 @@ def test_a_terminal_has_one_line_and_others_get_one_now_and_then(
     with ProgressLine("ensemble", 60.0) as line:
         for _ in range(100):
             clock[0] += every_s / 20
-            line.tell("so far")
+            line.show("so far")
     said = capsys.readouterr().err
     lines = said.count("ensemble: so far")
     assert lines in (4, 5, 6) and said.count("\n") == (0 if terminal else lines)
@@ -32,5 +32,5 @@ def test_a_line_is_no_wider_than_the_terminal(
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("COLUMNS", "20")
     with ProgressLine("sweep") as line:
-        line.tell("x" * 100)
+        line.show("x" * 100)
     assert capsys.readouterr().err == f"{ERASE}sweep: {'x' * 12}{ERASE}"

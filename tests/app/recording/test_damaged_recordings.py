@@ -13,13 +13,12 @@ from damages import damages
 from recorded_run import Run
 
 from crowd_demo.app.recording.format import (
-    LOOK_EVERY,
+    CHECK_EVERY,
     Act,
     Begin,
     End,
-    Header,
     Reached,
-    RecordingError,
+    RecordingHeader,
     WentBack,
     read_recording,
     sealed_line,
@@ -28,6 +27,7 @@ from crowd_demo.app.recording.recording import Player
 from crowd_demo.cli import main
 from crowd_demo.config import memory
 from crowd_demo.config.loader import load_config
+from crowd_demo.sim.save_format import SaveError
 from crowd_demo.sim.simulation import Simulation
 
 DAMAGED = 1000
@@ -40,7 +40,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     run.steps(45)
     run.restart()
     run.steps(10)
-    run.recording.close(run.sim)
+    run.end()
     return path.read_bytes()
 
 
@@ -50,10 +50,10 @@ def outcome(path: Path, data: bytes) -> str:
     try:
         script = read_recording(path)
         player = Player(script)
-        sim = player.start(Simulation(script.parts[0].config))
+        player.start(Simulation(script.parts[0].config))
         for _ in range(3):
-            sim = player.step(sim)
-    except RecordingError as error:
+            player.step()
+    except SaveError as error:
         return str(error)
     return ""
 
@@ -90,7 +90,7 @@ def test_a_thousand_damaged_recordings_with_right_checksums_cost_at_most_one_lin
 
 def test_lines_that_contradict_each_other_are_named(recorded: bytes, tmp_path: Path) -> None:
     header, begin, *rest = recorded.splitlines(keepends=True)
-    newer = sealed_line(Header(magic="crowd-demo recording", format=2, program="9.0").model_dump_json().encode())
+    newer = sealed_line(RecordingHeader(magic="crowd-demo recording", format=2, program="9.0").model_dump_json().encode())
 
     def said(*lines: bytes) -> str:
         return outcome(tmp_path / "a.replay", b"".join(lines))
@@ -122,21 +122,21 @@ def test_what_needs_more_memory_than_there_is_is_named(
     player = Player(read_recording(tmp_path / "a.replay"))
     sim = player.start(Simulation(player.part.config))
     monkeypatch.setattr(memory, "available_bytes", lambda: 512 << 20)
-    with pytest.raises(RecordingError, match=r"a\.replay: tick 5: 4,000,000 agents: needs about 1,335 MB of memory"):
+    with pytest.raises(SaveError, match=r"a\.replay: tick 5: 4,000,000 agents: needs about 1,335 MB of memory"):
         for _ in range(9):
-            sim = player.step(sim)
+            sim = player.step()
     assert sim.agents.count == 120, "nothing was changed"
 
 
 @pytest.mark.quick
 def test_more_lines_than_there_is_memory_for_are_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    header = Header(magic="crowd-demo recording", format=1, program="1.0").model_dump_json().encode()
+    header = RecordingHeader(magic="crowd-demo recording", format=1, program="1.0").model_dump_json().encode()
     begin = Begin(config=load_config("1k").model_dump(mode="json")).model_dump_json().encode()
     path = tmp_path / "a.replay"
-    path.write_bytes(sealed_line(header) + sealed_line(begin) + sealed_line(b'{"tick":1,"jump":1}') * LOOK_EVERY)
+    path.write_bytes(sealed_line(header) + sealed_line(begin) + sealed_line(b'{"tick":1,"jump":1}') * CHECK_EVERY)
     read_recording(path)
     monkeypatch.setattr(memory, "available_bytes", lambda: 60 << 20)
-    with pytest.raises(RecordingError, match=rf"a\.replay:{LOOK_EVERY}: needs about 62 MB of memory, and 60 MB are free"):
+    with pytest.raises(SaveError, match=rf"a\.replay:{CHECK_EVERY}: needs about 62 MB of memory, and 60 MB are free"):
         read_recording(path)
 
 
@@ -146,7 +146,7 @@ def test_empty_lines_take_no_memory(tmp_path: Path) -> None:
     path.write_bytes(b"\n" * 4_000_000)
     tracemalloc.start()
     try:
-        with pytest.raises(RecordingError, match="is no recording"):
+        with pytest.raises(SaveError, match="is no recording"):
             read_recording(path)
         assert tracemalloc.get_traced_memory()[1] < 5_000_000
     finally:

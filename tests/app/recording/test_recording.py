@@ -39,7 +39,7 @@ def eventful(path: Path, seed: int) -> Run:
 @pytest.mark.parametrize("seed", range(4))
 def test_a_replay_of_a_long_random_run_has_its_hashes(seed: int, tmp_path: Path) -> None:
     run = eventful(tmp_path / "a.replay", seed)
-    run.recording.close(run.sim)
+    run.end()
     script = read_recording(tmp_path / "a.replay")
     assert script.ended and len(script.parts) == 3
     player, sim = replayed(script)
@@ -54,7 +54,7 @@ def test_a_recording_that_begins_late_holds_the_crowd_it_begins_with(tmp_path: P
     recording = Recording(tmp_path / "b.replay", run.sim)
     run.recording = recording
     run.steps(40)
-    recording.close(run.sim)
+    run.end()
     script = read_recording(tmp_path / "b.replay")
     assert script.parts[0].first == 33 and recording.nbytes == (tmp_path / "b.replay").stat().st_size
     player, sim = replayed(script)
@@ -67,7 +67,7 @@ def test_the_last_hash_is_compared_after_the_actions_of_its_tick(steps: int, tmp
     run = Run(path, 9)
     run.steps(steps)
     run.act(Populate(50))
-    run.recording.close(run.sim)
+    run.end()
     player, sim = replayed(read_recording(path))
     assert player.parted is None and player.compared == steps // 20 + 1
     assert (sim.tick, sim.state_hash()) == (steps, run.sim.state_hash())
@@ -110,7 +110,7 @@ def test_a_run_that_parts_is_told_at_its_first_hash(tmp_path: Path) -> None:
     path = tmp_path / "a.replay"
     run = Run(path, 6)
     run.steps(50)
-    run.recording.close(run.sim)
+    run.end()
     lines = path.read_bytes().splitlines(keepends=True)
     wrong = [sealed_line(line[17:-1].replace(b'"tick":40,', b'"tick":39,')) if b'"tick":40,' in line and b"hash" in line
              else line for line in lines]
@@ -126,7 +126,7 @@ def test_a_recording_that_was_cut_off_goes_on_for_as_long_as_the_run_may_have(tm
     path = tmp_path / "a.replay"
     run = Run(path, 7)
     run.steps(47)
-    run.recording.close(run.sim)
+    run.end()
     whole = path.read_bytes()
     path.write_bytes(whole[:whole.rindex(b'{"end"') + 9])
     script = read_recording(path)
@@ -140,7 +140,7 @@ def test_after_a_crash_the_replay_makes_the_step_that_crashed(tmp_path: Path) ->
     path = tmp_path / "a.replay"
     run = Run(path, 8)
     run.steps(31)
-    run.recording.close(run.sim, crash="ZeroDivisionError: in a step")
+    run.end(crash="ZeroDivisionError: in a step")
     player, sim = replayed(read_recording(path))
     assert sim.tick == 32 and "ZeroDivisionError: in a step" in player.verdict(sim.tick)
 
@@ -155,7 +155,7 @@ def test_a_full_disk_ends_the_recording_and_nothing_else(tmp_path: Path) -> None
     run.act(Populate(50))
     assert run.recording.error and run.sim.agents.count == 50
     run.steps(30)
-    run.recording.close(run.sim)
+    run.end()
 
 
 # --- the command line ------------------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ def replayed(path: Path) -> tuple[object, int, str]:
     player = Player(read_recording(path))
     sim = player.start(Simulation(player.part.config))
     while not player.done:
-        sim = player.step(sim)
+        sim = player.step()
     return player.parted, sim.tick, sim.state_hash()
 
 

@@ -20,7 +20,7 @@ from crowd_demo.config.loader import ConfigError, parse_overrides
 from crowd_demo.config.memory import AGENT
 from crowd_demo.sim import save_format
 from crowd_demo.sim.actions import Populate, SetWalls
-from crowd_demo.sim.save_format import CHECKSUM_BYTES, MAGIC, SaveError, check, decode, encode, sealed
+from crowd_demo.sim.save_format import CHECKSUM_BYTES, MAGIC, SaveError, check, decode, encoded, sealed
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import Snapshot
 
@@ -39,6 +39,10 @@ def lively(**settings: Any) -> Simulation:
     sim.apply(Populate(90))
     sim.optimizations.curve = "hilbert"
     return sim
+
+
+def encode(snapshot: Snapshot, program: str) -> bytes:
+    return b"".join(encoded(snapshot, program))
 
 
 @pytest.fixture(scope="module")

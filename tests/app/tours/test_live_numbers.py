@@ -40,7 +40,7 @@ def test_steps_are_told_apart_from_frames_and_drawing() -> None:
 
 def test_only_frames_since_the_moment_count_and_only_the_last_of_them() -> None:
     made = profile(20)
-    since = Counts.of(made)
+    since = Counts(made.frames, made.steps)
     for ms in (8.0, 8.0, 1.0, 1.0, 1.0):
         made.begin_step()
         made.add("interaction", ms)

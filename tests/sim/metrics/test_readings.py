@@ -9,7 +9,7 @@ import pytest
 from crowds import BIRTHS_AND_DEATHS, CRATES, CROWD, FLOCK, ROPE, Settings, simulation
 from numba.core.dispatcher import Dispatcher
 
-from crowd_demo.app.compiling.ahead import Ahead
+from crowd_demo.app.compiling.ahead import KernelFinder
 from crowd_demo.compute.jit import compile_launches
 from crowd_demo.config.loader import load_config
 from crowd_demo.registry.techniques import STRUCTURES
@@ -65,7 +65,7 @@ def test_meters_apply_where_a_technique_is_approximate(switches: dict[str, Any],
 def test_no_meter_compiles_what_was_not_compiled_ahead(neighbours: str, cap: str, monkeypatch: pytest.MonkeyPatch) -> None:
     config = load_config("20k-flock",
                          ["agents=300", f"optimizations.neighbours={neighbours}", f"optimizations.neighbour_limit={cap}"])
-    compile_launches(Ahead(config).missing(config.optimizations))
+    compile_launches(KernelFinder(config).missing(config.optimizations))
     sim = Simulation(config)
     assert list(launches_to_compile(sim))
     sim.step()
