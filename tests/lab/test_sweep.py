@@ -60,7 +60,7 @@ def test_approximate_values_are_called_so(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_another_model_is_called_so(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*SMALL, "contact", "2", "0"]) == 0
+    assert main([*SMALL, "overlap_passes", "2", "0"]) == 0
     out = capsys.readouterr().out
     assert out.splitlines()[-1].startswith("model (another rule of behaviour):") and "approximate" not in out
 

@@ -35,7 +35,7 @@ def test_the_whole_crowd_is_counted_as_it_reads(behaviour: str, neighbours: str)
     got = locality(sim, sample=250)
     reads = reference.reads_of(sim.structure.candidates())
     names = {"crowd": ("x", "y"), "flock": ("x", "y", "vx", "vy"), "crates": ("x", "y", "half"),
-             "hunt": ("x", "y", "vx", "vy", "kind")}[behaviour]
+             "hunt": ("x", "y", "vx", "vy", "kind")}.get(behaviour, sim.behaviour.observed)
     rows = [sim.agents.names.index(name) * sim.agents.front.shape[1] for name in names]
     lines = [(row + slot) // 16 for slot in reads for row in rows]
     assert got == Locality(reference.same_or_next_line(reads, 16), reference.misses(lines, 8, 2) / len(lines), len(reads))
