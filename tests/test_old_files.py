@@ -19,6 +19,7 @@ import pytest
 from crowd_demo.app.recording.format import read_recording
 from crowd_demo.app.recording.recording import Player
 from crowd_demo.app.screen.preferences import read
+from crowd_demo.cli import main
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.tour import load_tour
 from crowd_demo.sim.save_format import check, decode
@@ -49,6 +50,11 @@ def test_a_recording_replays_to_its_hashes(name: str) -> None:
     while not player.done:
         sim = player.step()
     assert player.parted is None and sim.state_hash() == EXPECTED[f"{name}.replay"]["hash"]
+
+
+def test_the_program_replays_switches_by_their_former_names(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", str(OLD / "switches.replay"), "--headless"]) == 0
+    assert "the same" in capsys.readouterr().out
 
 
 @pytest.mark.quick

@@ -29,6 +29,7 @@ from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.memory import AGENT, shortage
 from crowd_demo.config.model import MOST_AGENTS, Config
 from crowd_demo.registry.entries import Value
+from crowd_demo.registry.renames import TECHNIQUES, current
 from crowd_demo.render.hud.navigation import why_not
 from crowd_demo.render.hud.status import Clock, Past, speed_text
 from crowd_demo.render.scene import Scene
@@ -327,7 +328,8 @@ class Crowd:
     def _apply(self, sim: Simulation, action: Action) -> None:
         """Apply an action, and note the change. Raises ValueError if it is impossible."""
         if isinstance(action, Switch):
-            change = Change("", action.path, sim.optimizations.get(action.path), action.value)
+            path = current(TECHNIQUES, action.path)  # an older recording has former names
+            change = Change("", path, sim.optimizations.get(path), action.value)
         else:
             change = Change(CHANGED.get(type(action), "the crowd was changed"))
         sim.apply(action)
