@@ -96,7 +96,9 @@ class WindowEvents:
             self.mouse.read(event)
 
     def _listen(self) -> None:
-        self.keys.listen(self._program.dialogs.top is not None, self._program.guide.wanted)
+        program = self._program
+        is_open = bool(program.dialogs.stack and program.dialogs.top)
+        self.keys.listen(is_open, program.guide.wanted if program.guide.latest else frozenset())
 
     def _press(self, key: str, shift: bool) -> bool:
         """Offer a key to the dialog that is open, or else to the tour; return whether it was taken."""

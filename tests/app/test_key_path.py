@@ -1,15 +1,17 @@
-"""How far it is from a key to what it does: the files that the program goes through, and how deep it calls."""
+"""How many files a reader has to open who follows a key to what it does, or a frame from its beginning to its end."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
+from statistics import median
 from types import FrameType
 
 import pygame
 from driven import Driven
 
 import crowd_demo
+from crowd_demo.compute.jit import Kernel
 
 PACKAGE = str(Path(crowd_demo.__file__).parent)
 ROOTS = ("WindowEvents.read", "Techniques.switch_to_compiled", "Crowd.carry_out_changes")  # what a frame calls
@@ -65,3 +67,29 @@ def test_from_key_2_to_the_value_it_is_six_calls_and_fifteen_files(driven: Drive
     assert path.depth["Switcher.request"] <= 6 and path.depth["_Techniques.set"] <= 6
     assert len(path.files) <= 15, sorted(path.files)
     assert path.walks == 1
+
+
+def test_a_frame_goes_through_sixty_files() -> None:
+    """In half of all frames: now and then the HUD is written anew, or a keyframe is taken."""
+    driven = Driven("agents=2000", "map=plaza", config="20k")
+    driven.frames(40)
+    files: set[str] = set()
+
+    def note(frame: FrameType, event: str, argument: object) -> None:
+        if event == "call" and frame.f_code.co_filename.startswith(PACKAGE):
+            files.add(frame.f_code.co_filename)
+            if isinstance(kernel := frame.f_locals.get("self"), Kernel):
+                files.add(kernel.share.__code__.co_filename)
+
+    counts = []
+    driven.loop.worker.submit(lambda: sys.setprofile(note)).result()
+    sys.setprofile(note)
+    try:
+        for _ in range(25):
+            files.clear()
+            driven.frames()
+            counts.append(len(files))
+    finally:
+        sys.setprofile(None)
+        driven.loop.worker.submit(lambda: sys.setprofile(None)).result()
+    assert median(counts) <= 60, sorted(counts)
