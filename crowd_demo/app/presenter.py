@@ -133,7 +133,8 @@ def status_of(program: Program, hovered: Hovered | None = None) -> Status:
         readings=program.cards.readings, touched=techniques.touched, clock=crowd.clock,
         past=past if has_timeline else None, panels=panels, ticks=techniques.ticks,
         view=top.view() if top else None, hovered=hovered, measured=program.measured,
-        tour=tour.view() if program.guide.latest and (tour := program.guide.tour) else None, card=program.cards.card(),
+        tour=tour.view() if program.guide.latest and (tour := program.guide.tour) else None,
+        card=program.cards.card() if program.cards.trial else None,
         legend_items=program.overlays.legend_items,
         legend=scene.legend() if scene else None, inspection=program.inspector.found,
         minimap=MinimapView(program.camera.view_rect(), program.overlays.frozen, scene.ground.small(scene.sim.terrain))

@@ -101,7 +101,7 @@ class Program:
 
     @property
     def is_compiling(self) -> bool:
-        return any(switcher.work and switcher.busy for switcher in self.switchers)
+        return any(switcher.busy for switcher in self.switchers)
 
     def act(self, name: str, backwards: bool = False) -> None:
         """Do an action of the key bindings, `backwards` with Shift."""

@@ -32,7 +32,7 @@ class Cards:
         self._crowd_since = self._view_since = 0  # the first frames whose times can be compared with the present ones
         self._before_compiling = Stretch()
         self._compiling = False
-        self._trial: Trial | None = None
+        self.trial: Trial | None = None
         self._asked: bool | None = None  # shown or hidden by the user; None for as long as it lasts
 
     def crowd_changed(self, change: Change) -> None:
@@ -54,42 +54,42 @@ class Cards:
         self._view_key = at.view_key
         if switched.new or why or view:
             self._react(switched, why, view, at)
-        if self._trial:
-            was_over = self._trial.over
-            self._trial.work(at, self.readings, spent_s)
+        if self.trial:
+            was_over = self.trial.over
+            self.trial.work(at, self.readings, spent_s)
             if not was_over:
-                self._measured.update(self._trial.summary)
+                self._measured.update(self.trial.summary)
 
     def put_away(self, why: str) -> None:
         """End the present card, and hide it until somebody asks for it."""
         self._asked = False
-        if self._trial:
-            self._trial.end(why)
+        if self.trial:
+            self.trial.end(why)
 
     def card(self) -> Card | None:
-        return self._trial.card() if self._trial and self._is_shown else None
+        return self.trial.card() if self.trial and self._is_shown else None
 
     def toggle(self) -> bool:
         """Show the last card again, or hide it; return whether there is one."""
         self._asked = not self._is_shown
-        return self._trial is not None
+        return self.trial is not None
 
     @property
     def _is_shown(self) -> bool:
-        lasts = self._trial is not None and self._trial.left_s > 0
+        lasts = self.trial is not None and self.trial.left_s > 0
         return lasts if self._asked is None else self._asked
 
     def _react(self, switched: Switched, why: str, view: bool, at: Moment) -> None:
         """Techniques were switched, or something else was done to the crowd (`why`), or the view changed."""
         next_frame = at.sim.profile.frames + 1
-        if self._trial and (why or at.hidden):
-            self._trial.end(why or "the HUD was hidden")
+        if self.trial and (why or at.hidden):
+            self.trial.end(why or "the HUD was hidden")
         if switched.new and not (at.hidden or at.followed.issuperset(switched.new)):
             self._begin(switched, at)
-        elif self._trial and switched.new:
-            self._trial.end("other techniques were switched")
-        elif self._trial and view:
-            self._trial.view_changed(at.sim.profile)
+        elif self.trial and switched.new:
+            self.trial.end("other techniques were switched")
+        elif self.trial and view:
+            self.trial.view_changed(at.sim.profile)
         if switched.new or why:
             self._crowd_since, self._before_compiling = next_frame, Stretch()
         if view:
@@ -97,14 +97,14 @@ class Cards:
 
     def _begin(self, switched: Switched, at: Moment) -> None:
         """Begin a new card. A card without results is merged into it: two quick keys are one switch."""
-        last, self._trial, self._asked = self._trial, None, None
+        last, self.trial, self._asked = self.trial, None, None
         before, readings = max(self._before_now(at.sim.profile), self._before_compiling, key=extent), self.readings
         if last and not last.over and last.is_young:
             switched, before, readings = last.switched.then(switched), last.before, last.readings
         if last:
             last.end("")
         if switched.new:
-            self._trial = Trial(switched, at, before, readings, self._clock)
+            self.trial = Trial(switched, at, before, readings, self._clock)
 
     def _before_now(self, profile: Profile) -> Stretch:
         return before_now(profile, self._crowd_since, self._view_since)

@@ -70,7 +70,7 @@ class Switcher:
         self.text = ""
         self._ahead, self._compilers = ahead, compilers
         self._asked = False  # since `ready` looked last
-        self.work: Future[None] | None = None
+        self._work: Future[None] | None = None
 
     def request(self, path: str, value: Value) -> None:
         """Ask for a value; `ready` returns it once its kernels are compiled."""
@@ -83,8 +83,8 @@ class Switcher:
         Raises the thread's error. To be called in every frame: it looks for kernels, which takes milliseconds, after a
         request and when the thread is done.
         """
-        if self.work and self.work.done():
-            self.work.result()
+        if self._work and self._work.done():
+            self._work.result()
         if not self.pending or (self.busy and not self._asked):
             return {}
         found: dict[str, Value] = {}
@@ -113,13 +113,13 @@ class Switcher:
     @property
     def busy(self) -> bool:
         """Is the compiling thread at work?"""
-        return self.work is not None and not self.work.done()
+        return self._work is not None and not self._work.done()
 
     def close(self, timeout_s: float = 0.0) -> None:
         """Stop after the present kernel, and wait for that at most so long."""
         self._compilers.close()
-        if self.work:
-            wait((self.work,), timeout_s)
+        if self._work:
+            wait((self._work,), timeout_s)
 
     def _compile_cheapest(self, missing: list[tuple[list[Launch], Optimizations]], options: Optimizations) -> None:
         """Start compiling the launches that take the least time to compile; stop if there are none."""
@@ -128,7 +128,7 @@ class Switcher:
         if not launches:
             self.text = ""
         elif not self.busy:
-            self.work = in_thread(self._compile, "crowd-demo compiler")
+            self._work = in_thread(self._compile, "crowd-demo compiler")
 
     def _compile(self) -> None:
         """Compile all that is wanted, which may change meanwhile; `ready` raises the error if there is one."""
