@@ -80,7 +80,7 @@ class Simulation:
         self.prepare_stages: Sequence[Stage] = (CullingGrid(), FindLinkEnds(self.links))
         self.history: list[tuple[int, Action]] = []
         self._shared, self._tally = Shared(), Tally()
-        self._own_counters: dict[str, float] = {}  # those that only the present structure or cap has
+        self._own_counters: dict[str, float] = {}  # those that only the present structure or neighbour limit has
 
     # --- the step ----------------------------------------------------------------------------------------------------
 

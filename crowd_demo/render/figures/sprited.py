@@ -81,7 +81,7 @@ def pose(worker: int, workers: int, slots: Ints, agents: Moving, ahead: np.float
 
 
 class Poses:
-    """Owns the draw list. After the call has run, `on_screen` has the sprites of each worker that touch the screen."""
+    """Owns the draw list. After the launch has run, `on_screen` has the sprites of each worker that touch the screen."""
 
     def __init__(self) -> None:
         self.draws = ReusedColumns[DrawList](DrawList, tint=np.uint32).first  # by their number

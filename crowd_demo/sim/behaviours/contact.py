@@ -135,7 +135,7 @@ class Contact:
         return (*memory.launches(self.cells, view, agents.count, self.rules, everybody, simd), move_launch(world, self.shifts))
 
     def _row_launch(self, view: MovingColumns, memory: InteractionMemory) -> Launch:
-        """Return the call of the quicker kernel; who is in which row is the same in all passes of a step."""
+        """Return the launch of the quicker kernel; who is in which row is the same in all passes of a step."""
         self.blocks = self.blocks or memory.row_blocks(self.cells)
         strips = memory.begin()
         if self.near is None or self.near.listed.shape != (len(strips.floats), strips.floats.shape[2]):

@@ -69,7 +69,7 @@ class Interaction(Stage):
                        limits, memory.kept, memory.begin()),)
 
     def all_launches(self, world: World, exact: bool) -> tuple[Launch, ...]:
-        """Return the calls without a limit; with `exact` also without a structure's own rules, so nothing is approximate."""
+        """Return the launches without a limit; with `exact` also without a structure's own rules, so nothing approximates."""
         if nearest := world.needs.nearest:
             return self._limited_launches(world, NeighbourLimits(nearest=True, scanned=0, neighbours=nearest))
         structure = self.index.structure(world)
@@ -101,7 +101,7 @@ class Interaction(Stage):
         }
 
     def structure_counters(self, world: World) -> dict[str, float]:
-        """Return the counters that only the present structure or cap has."""
+        """Return the counters that only the present structure or neighbour limit has."""
         counters = self.index.structure(world).counters()
         if world.neighbour_limit != "none":
             memory = self.memory(world)

@@ -45,7 +45,7 @@ HITS, FOUND, MOST_SCANNED, MOST_FOUND = range(4)
 
 @generic
 def solve(rules: Rules, columns: Columns, slot: int, near: Ints, size: int) -> tuple[Float, Float, Int]:
-    """Return (push_x, push_y, neighbours used) for the agent in a slot; its neighbours are in the slots near[:size].
+    """Return (avoidance_x, avoidance_y, neighbours used) for the agent in a slot; its neighbours are in the slots near[:size].
 
     A behaviour that adds up over all its neighbours need not implement it: with a limit its sums are those of the kept ones.
     """

@@ -68,7 +68,7 @@ def accumulate(rules: Rules, me: Observed, other: Observed, sums: Sums) -> Sums:
 
 @generic
 def finish(rules: Rules, me: Observed, sums: Sums) -> tuple[Float, Float, Int]:
-    """Return (push_x, push_y, number of neighbours) from the sums."""
+    """Return (avoidance_x, avoidance_y, number of neighbours) from the sums."""
 
 
 @generic

@@ -183,7 +183,7 @@ def _write_out(lists: Lists, first: int, last: int, order: Ints, start: Ints) ->
 
 
 def write_launch(lists: Lists, agents: int) -> tuple[Launch, Cells]:
-    """Return the call that writes all lists out as rows of cells, and those rows."""
+    """Return the launch that writes all lists out as rows of cells, and those rows."""
     cells = lists.rows * lists.columns
     order, start = np.zeros(agents + LANES, np.int32), np.zeros(cells + 1 + LANES, np.int32)
     return launch(_write_out, lists, 0, cells, order, start), Cells(order, start, lists.columns, lists.rows, lists.reach)

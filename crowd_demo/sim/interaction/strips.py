@@ -101,7 +101,7 @@ def worth_registers(waiting: int, agents: int) -> bool:
 
 @device
 def worth_all(waiting: int, agents: int) -> bool:
-    """Return whether nearly all are due: then contiguous registers are cheaper, and `keep_register` leaves out the others."""
+    """Return whether nearly all are due: then contiguous registers are cheaper, and `store_register` leaves out the others."""
     return 4 * waiting >= 3 * agents
 
 

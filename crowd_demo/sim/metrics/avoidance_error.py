@@ -108,7 +108,7 @@ def exact_error(sim: Simulation) -> AvoidanceError:
 
 
 def exact_launches(sim: Simulation) -> tuple[Launch, ...]:
-    """Return the calls of `exact_error` that a step does not make: all neighbours, by the behaviour's own rules."""
+    """Return the launches of `exact_error` that a step does not make: all neighbours, by the behaviour's own rules."""
     return sim.interaction.all_launches(sim.world, exact=True)
 
 

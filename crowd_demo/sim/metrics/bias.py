@@ -56,7 +56,7 @@ def add_directions(cells: Cells, columns: Columns, rules: Rules, sample: int, li
 
 
 def bias_launch(sim: Simulation, sample: int) -> tuple[Launch, Doubles]:
-    """Return the call of `add_directions`, and the float64[3, 2] that it fills."""
+    """Return the launch of `add_directions`, and the float64[3, 2] that it fills."""
     agents, limits, totals = sim.agents, sim.interaction.limits(sim.world), np.zeros((3, 2))
     unlimited = limits._replace(nearest=False, scanned=agents.count, neighbours=agents.count)
     kept = unlimited if sim.world.neighbour_limit == "none" else limits

@@ -131,7 +131,7 @@ def locality_launch(sim: Simulation, candidates: Candidates, sample: int = 256) 
 
 
 def launches_to_compile(sim: Simulation) -> Iterator[Launch]:
-    """Yield the calls of `locality` with the present options, to compile ahead; they are not to be run."""
+    """Yield the launches of `locality` with the present options, to compile ahead; they are not to be run."""
     candidates = sim.structure.candidates()
     if isinstance(candidates, Lists):
         yield write_launch(candidates, sim.agents.count)[0]
