@@ -331,11 +331,11 @@ sharp the edges of flocks are, and how often flocks come apart and together. It 
 MOTION = Command(
     _motion, _read_motion, in_thread=True, about="""\
 Measure how people move, after so many steps: how near they come to each other, how crowded it gets, how often they turn, and
-who gets nowhere. The crowd is stepped for 25 seconds of its own time more; what is measured changes nothing.""",
+who gets nowhere. The crowd is stepped for 26 seconds of its own time more; what is measured changes nothing.""",
     options=[
         *crowd_options(),
         option("--steps", metavar="N", type=tick, default=3000, help="steps before measuring (default: %(default)s)"),
-        option("--at-once", action="store_true", help="only what one step shows"),
+        option("--at-once", action="store_true", help="only what one second shows"),
         MEASURED])
 
 LAYOUT = _of_a_number(

@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import cast
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Longs
+from crowd_demo.compute.arrays import Doubles, Floats, Longs
 from crowd_demo.measure.distances import nearest, people, squares, wants_to_walk
 from crowd_demo.measure.trajectories import Line, Rectangle, steps_across
+from crowd_demo.measure.walking import is_jammed, surroundings
 from crowd_demo.registry.built_in import MEASURES
 from crowd_demo.registry.entries import load
 from crowd_demo.sim.behaviours.people_rules import QUEUING, STUCK, WAITING, PeopleColumns
 from crowd_demo.sim.simulation import Simulation
 
+JAMMED_S = 1.0
 Number = float | None
 Measure = Callable[[Simulation], Number | Mapping[str, Number]]
 
@@ -120,20 +123,48 @@ class SinceLook:
         return before, self._before
 
 
-class Speed(SinceLook):
-    """Mean speed of those who neither wait nor queue, each as a part of what it prefers.
+def walked(before: Whereabouts, now: Whereabouts) -> tuple[Longs, Doubles, Floats]:
+    """Return (slots, way, preferred speed) of those who wanted to walk then and now, in the columns of now.
 
-    That is of the straight way since the last look: who is pushed back gets nowhere, whatever its velocity says.
+    The way is the straight one, in units: who is pushed back gets nowhere, whatever its velocity says.
     """
+    then, same = now.same_since(before)
+    were, are = cast(PeopleColumns, before.columns), cast(PeopleColumns, now.columns)
+    walks = wants_to_walk(were)[then] & wants_to_walk(are)[same] & (are.speed[same] > 0)
+    then, same = then[walks], same[walks]
+    return same, np.hypot(now.x[same] - before.x[then], now.y[same] - before.y[then]), are.speed[same]
+
+
+class Speed(SinceLook):
+    """Mean speed since the last look of those who neither wait nor queue, each as a part of what it prefers."""
 
     def __call__(self, sim: Simulation) -> float | None:
         before, now = self.looked(sim)
-        then, same = now.same_since(before)
-        were, are = cast(PeopleColumns, before.columns), cast(PeopleColumns, now.columns)
-        preferred = are.speed[same].astype(np.float64) * now.seconds_since(before)
-        walks = wants_to_walk(were)[then] & wants_to_walk(are)[same] & (preferred > 0)
-        way = np.hypot(now.x[same] - before.x[then], now.y[same] - before.y[then])
-        return float(np.mean(way[walks] / preferred[walks])) if walks.any() else None
+        _, way, preferred = walked(before, now)
+        return float(np.mean(way / (preferred * np.float64(now.seconds_since(before))))) if len(way) else None
+
+
+class Jammed:
+    """Share of those who neither wait nor queue that are slower than a quarter of Weidmann's speed at the density around.
+
+    Speeds are those since the last look at least a second ago; before that there is no number.
+    """
+
+    def __init__(self, sim: Simulation) -> None:
+        self._seen = deque([Whereabouts(sim)])
+        self._steps = round(JAMMED_S / sim.dt)
+
+    def __call__(self, sim: Simulation) -> float | None:
+        seen, now = self._seen, Whereabouts(sim)
+        seen.append(now)
+        while now.tick - seen[1].tick >= self._steps:
+            seen.popleft()
+        seconds = now.seconds_since(seen[0])
+        walks, way, preferred = walked(seen[0], now)
+        if now.tick - seen[0].tick < self._steps or not len(walks):
+            return None
+        found = surroundings(sim.terrain.walls, now.x, now.y)
+        return float(np.mean(is_jammed(way / seconds, preferred, found.density[walks])))
 
 
 # --- the areas and lines that the configuration names under `measure:` ------------------------------------------------

@@ -8,6 +8,9 @@ Reads positions between steps and changes nothing. All lengths are world units, 
     changes     how often the drawn direction, one of eight, changes in a second of walking
     turning     90th percentile of how fast velocities turn, degrees/s
     stuck       share in that state;  idle: share that wants to walk and moved less than 24 units in 20 seconds
+    jammed      share of those who walk that are slower than a quarter of Weidmann's speed at the density around, in a second
+    too full    share of those who walk where the flow is above 1.3 people/(m s): more than a metre of way carries
+    on ground   mean density of the free ground, people/m^2: how full the whole scenario is
     speed       mean of those who walk, and as a part of what they prefer (pace)
 """
 
@@ -23,14 +26,16 @@ from crowd_demo.compute.jit import launch
 from crowd_demo.config.section import metres, per_square_metre
 from crowd_demo.measure.distances import SQUARE, close_pairs, nearest, people, squares, wants_to_walk
 from crowd_demo.measure.experiment import aligned
+from crowd_demo.measure.walking import free_density, is_jammed, surroundings
 from crowd_demo.render.figures.people import LEAST_SPEED, Facings, face_all, facings
 from crowd_demo.sim.behaviours.people_rules import QUEUING, STUCK, WAITING, PeopleColumns
+from crowd_demo.sim.fundamental_diagram import CAPACITY
 from crowd_demo.sim.simulation import Simulation
 
 JAM = 0.5  # of the preferred speed: in a square where people are slower on the mean there is a jam
 HEAD_ON = -0.5  # cosine of the angle between two velocities
 NEAR = 4.0
-WATCHED_S, IDLE_S, IDLE = 5.0, 20.0, 24.0
+WALKED_S, WATCHED_S, IDLE_S, IDLE = 1.0, 5.0, 20.0, 24.0
 NEARER = {"below_10_5": 10.5, "below_6": 6, "below_2": 2}  # distances to the nearest neighbour, by the name of a figure
 STATES = {"stuck": STUCK, "waiting": WAITING, "queuing": QUEUING}
 Figures = Mapping[str, float]  # by name, as JSON has them
@@ -65,6 +70,9 @@ def table(f: Figures, watched: Figures | None) -> str:
     rows = [("nearest neighbour below 10.5, 6, 2 units", f"{f['below_10_5']:.2%}, {f['below_6']:.3%}, {f['below_2']:.3%}"),
             ("most in a square of 48 units; outside of jams", f"{crowding(f['densest'])}; {crowding(f['densest_moving'])}"),
             ("stuck; waiting; queuing", f"{f['stuck']:.2%}; {f['waiting']:.1%}; {f['queuing']:.1%}"),
+            ("jammed: of who walks, below a quarter of Weidmann's", f"{f['jammed']:.2%}"),
+            (f"too full: of who walks, flow above {CAPACITY}/(m s)", f"{f['too_full']:.1%}"),
+            ("people on the free ground", f"{f['on_ground']:.2f}/m2"),
             ("mean speed of who walks; of what is preferred", f"{metres(f['speed']):.2f} m/s; {f['pace']:.3f}")]
     if watched is not None:
         rows += [(f"head-on pairs below {NEAR:g} units in {WATCHED_S:g} s", f"{watched['head_on']:,}"),
@@ -116,12 +124,23 @@ def idle_share(sim: Simulation) -> float:
     return float(np.mean(wants & (moved < IDLE)))
 
 
-def motion_of(sim: Simulation, watched: bool) -> tuple[Figures, Figures | None]:
-    """Return the figures of one step, and those of 25 seconds more, or None unless `watched`.
+def filling(sim: Simulation, before: PeopleColumns, seconds: float) -> Figures:
+    """Return who is jammed, and where it is too full, by the straight way that people have made since `before`."""
+    c = people(sim)
+    same = c.speed == before.speed  # nobody else has come in by an exit in the place of these
+    speed = np.where(same, np.hypot(c.x - before.x, c.y - before.y) / seconds, 0.0)
+    walks, found = same & wants_to_walk(before) & wants_to_walk(c), surroundings(sim.terrain.walls, c.x, c.y, speed)
+    shares = {"jammed": is_jammed(speed, c.speed, found.density), "too_full": found.flow > CAPACITY}
+    return {**{name: float(np.mean(chosen[walks])) if walks.any() else 0.0 for name, chosen in shares.items()},
+            "on_ground": free_density(sim.terrain.walls, len(c.id))}
 
-    Paces are those of the way made in that step: who is pushed back gets nowhere, whatever its velocity says.
+
+def motion_of(sim: Simulation, watched: bool) -> tuple[Figures, Figures | None]:
+    """Return the figures of one second, and those of 25 seconds more, or None unless `watched`.
+
+    Paces are those of the way made in its first step: who is pushed back gets nowhere, whatever its velocity says.
     """
-    before = people(sim)
+    tick, before = sim.tick, people(sim)
     sim.step()
     c = people(sim)
     least = nearest(c.x, c.y)
@@ -131,5 +150,7 @@ def motion_of(sim: Simulation, watched: bool) -> tuple[Figures, Figures | None]:
     nearer = {name: float(np.mean(least < distance)) for name, distance in NEARER.items()}
     states = {name: float(np.mean(c.state == state)) for name, state in STATES.items()}
     means = {name: float(values[walks].mean()) if walks.any() else 0.0 for name, values in (("pace", pace), ("speed", speed))}
-    figures = {**nearer, "densest": most, "densest_moving": moving, **states, **means}
+    sim.step(round(WALKED_S / sim.dt) - 1)
+    figures = {**nearer, "densest": most, "densest_moving": moving, **states, **means,
+               **filling(sim, before, (sim.tick - tick) * sim.dt)}
     return figures, {**watch(sim), "idle": idle_share(sim)} if watched else None

@@ -135,6 +135,8 @@ _PEOPLE = ("crowd",)
 
 OWN_MEASURES: tuple[MeasureEntry, ...] = (
     MeasureEntry("stuck", "share of people who are stuck", f"{_MEASURES}:stuck", behaviours=_PEOPLE),
+    MeasureEntry("jammed", "share of who neither waits nor queues below a quarter of Weidmann's speed at the density around",
+                 f"{_MEASURES}:Jammed", behaviours=_PEOPLE),
     MeasureEntry("waiting", "share of people who wait at a goal", f"{_MEASURES}:waiting", behaviours=_PEOPLE),
     MeasureEntry("queuing", "share of people who queue for a goal", f"{_MEASURES}:queuing", behaviours=_PEOPLE),
     MeasureEntry("speed", "way of people who neither wait nor queue, as a part of what they prefer", f"{_MEASURES}:Speed",

@@ -8,11 +8,12 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from crowds import BIRTHS_AND_DEATHS, CROWD, FLOCK, PLACES, simulation
+from crowds import BIRTHS_AND_DEATHS, CROWD, FLOCK, PLACES, open_world, simulation
 
 from crowd_demo.ensemble.measures import (
     FOLD,
     Flow,
+    Jammed,
     Sampler,
     Speed,
     StepTime,
@@ -28,6 +29,7 @@ from crowd_demo.ensemble.measures import (
 from crowd_demo.registry.built_in import MEASURES, of_column
 from crowd_demo.registry.entries import FOLDS, load
 from crowd_demo.sim.behaviours.people_rules import QUEUING, STUCK, WAITING, PeopleColumns
+from crowd_demo.sim.fundamental_diagram import weidmann
 from crowd_demo.sim.simulation import Simulation
 
 
@@ -69,11 +71,32 @@ def test_speed_is_of_the_way_made_by_those_who_do_not_wait() -> None:
     assert measure(sim) == pytest.approx(sum(parts) / len(parts), rel=1e-5) and 0 < len(parts) < 500
 
 
+def test_jammed_is_who_gets_less_far_in_a_second_than_a_quarter_of_what_weidmann_says() -> None:
+    sim = simulation(**{**CROWD, **open_world(320, 300), "crowd__wait_s": 0.2})
+    sim.step(60)
+    measure, seen = Jammed(sim), [cast(PeopleColumns, sim.agents.by_id())]
+    for _ in range(7):
+        sim.step(15)
+        seen.append(cast(PeopleColumns, sim.agents.by_id()))
+        found = measure(sim)
+        assert (found is None) == (len(seen) < 5)
+    before, now, slow = seen[-5], seen[-1], []
+    for i in range(500):
+        apart = abs(now.x // 32 - now.x[i] // 32), abs(now.y // 32 - now.y[i] // 32)
+        wide, high = (min((place // 32 + 2) * 32, most) - max(place // 32 - 1, 0) * 32
+                      for place, most in ((float(now.x[i]), 320), (float(now.y[i]), 300)))
+        way = math.hypot(now.x[i] - before.x[i], now.y[i] - before.y[i])
+        if not {WAITING, QUEUING} & {before.state[i], now.state[i]}:
+            density = (np.maximum(*apart) <= 1).sum() / (wide * high / 26**2)
+            slow.append(way / 26 < now.speed[i] / 26 / 1.34 * weidmann(density) / 4)
+    assert found == pytest.approx(sum(slow) / len(slow)) and 0 < sum(slow) < len(slow) < 500
+
+
 def test_a_crowd_of_nobody_has_no_shares() -> None:
     sim = simulation(**{**CROWD, "agents": 0, **PLACES})
-    flow, speed = Flow(sim), Speed(sim)
-    sim.step(2)
-    assert (stuck(sim), waiting(sim), speed(sim), overlap(sim), population(sim)) == (None, None, None, None, 0.0)
+    flow, speed, jammed = Flow(sim), Speed(sim), Jammed(sim)
+    sim.step(60)
+    assert (stuck(sim), waiting(sim), speed(sim), overlap(sim), jammed(sim), population(sim)) == (*[None] * 5, 0.0)
     assert densest(sim) == 0.0
     assert density(sim) == {"middle": 0.0, "corner": 0.0} and flow(sim) == {"down": 0.0, "slope": 0.0}
 
@@ -110,10 +133,10 @@ def test_measures_change_nothing_and_give_the_same_in_any_order_of_memory() -> N
     for options in ({}, {"optimizations__reorder__when": "off"}, {"optimizations__neighbours": "kd_tree"}):
         sim, plain = (simulation(**{**CROWD, **PLACES, **options}) for _ in range(2))
         sampler = Sampler([name for name in MEASURES if name != "step_ms"], sim)
-        for _ in range(12):
+        for _ in range(13):
             sim.step(5)
             sampler.look()
-        plain.step(60)
+        plain.step(65)
         assert sim.state_hash() == plain.state_hash()
         numbers.append(sampler.folded())
     assert numbers[0] == numbers[1] == numbers[2] and all(value is not None for value in numbers[0].values())

@@ -7,13 +7,11 @@ import math
 from collections.abc import Generator
 from pathlib import Path
 
-import numpy as np
 import pytest
 from versus import no_compiling
 
 from crowd_demo.cli import main
 from crowd_demo.lab.validate.experiments import EXPERIMENTS
-from crowd_demo.lab.validate.experiments.streams import weidmann
 from crowd_demo.lab.validate.validation import ANTICIPATE, PUSH, Validation, as_data, options_of, page, terminal
 from crowd_demo.lab.validate.validation_experiment import Reading, ValidationExperiment, WalkScene, number
 from crowd_demo.lab.validate.walkers import CrowdWalk
@@ -59,13 +57,6 @@ def test_a_reading_passes_within_its_bounds() -> None:
         "1 to 2", "at least 0.5", "at most 5", "3"]
     assert [number(value) for value in (math.nan, math.inf, 0.1234, 12.34, 7.0)] == [
         "none", "never", "0.123", "12.3", "7"]
-
-
-@pytest.mark.quick
-def test_weidmanns_curve() -> None:
-    """Numbers of his table: 1.06 m/s at one person per m², 0.61 at two, none at 5.4."""
-    assert [round(weidmann(density), 2) for density in (0, 1, 2, 5.4, 6)] == [1.34, 1.06, 0.61, 0, 0]
-    assert max(weidmann(density) * density for density in np.arange(0.1, 5.4, 0.01)) == pytest.approx(1.22, abs=0.01)
 
 
 @pytest.mark.quick

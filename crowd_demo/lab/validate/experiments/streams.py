@@ -1,11 +1,7 @@
-"""Dense crowds that walk the same way, against each other, or across each other; how fast, against Weidmann's curve.
-
-Source of the curve: Weidmann, "Transporttechnik der Fussgänger", ETH Zürich, 2nd edition 1993.
-"""
+"""Dense crowds that walk the same way, against each other, or across each other; how fast, against Weidmann's curve."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -28,23 +24,15 @@ from crowd_demo.lab.validate.validation_experiment import (
     ring,
 )
 from crowd_demo.measure.trajectories import Line, Rectangle, lane_order
+from crowd_demo.sim.fundamental_diagram import MOST_DENSE, weidmann
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FREE_SPEED, GAMMA, MOST_DENSE = 1.34, 1.913, 5.4  # m/s, 1/m^2, people/m^2
-
-
-def weidmann(density: float) -> float:
-    """Return the mean speed of people who walk the same way at a density, m/s."""
-    if density <= 0:
-        return FREE_SPEED
-    return max(FREE_SPEED * (1 - math.exp(-GAMMA * (1 / density - 1 / MOST_DENSE))), 0.0)
-
 
 def plot_weidmann(axes: Axes, x: Doubles, scatter: float = 0.0, scatter_share: float = 0.0) -> None:
     """The curve, and a band about it: so many m/s, or such a share, to either side."""
-    curve = np.array([weidmann(density) for density in x])
+    curve = weidmann(x)
     off = scatter + scatter_share * curve
     axes.fill_between(x, np.maximum(curve - off, 0), curve + off, color="0.9", label="expected")
     axes.plot(x, curve, color="0.4", label="Weidmann 1993")
@@ -75,7 +63,7 @@ def mean_speed(run: WalkedScene, measures: Measures) -> float:
 
 def read_fundamental(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
     for density, run in runs.items():
-        expected = weidmann(density)
+        expected = float(weidmann(density))
         yield Reading(f"speed at {density:g} people/m²", mean_speed(run, measures), max(expected - SCATTER, 0),
                       expected + SCATTER, "m/s", measured=True)
 
@@ -135,7 +123,7 @@ def read_counterflow(runs: WalkedScenes, measures: Measures) -> Iterator[Reading
         seconds, orders = lane_orders(run)
         at_end = float(np.mean(orders[seconds > seconds[-1] - LANES_S]))
         yield Reading(f"order of the lanes at {density:g} people/m²", at_end, ORDER, 1)
-        expected = weidmann(density)
+        expected = float(weidmann(density))
         yield Reading(f"speed at {density:g} people/m²", pace(run, measures), max(expected - COUNTERFLOW_SCATTER, 0),
                       expected + COUNTERFLOW_SCATTER, "m/s", measured=True)
 
@@ -196,7 +184,7 @@ def _keys(ids: Longs, frames: Longs) -> Longs:
 def read_crossing(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
     for start, run in runs.items():
         density, speed = busy(run, measures)
-        yield Reading(f"streams of {start:g}/m²: speed over Weidmann's", speed / weidmann(density),
+        yield Reading(f"streams of {start:g}/m²: speed over Weidmann's", speed / float(weidmann(density)),
                       1 - SCATTER_SHARE, 1 + SCATTER_SHARE, "", measured=True)
         yield Reading(f"streams of {start:g}/m²: people who get across", across(run, measures), run.scene.people,
                       run.scene.people, "", measured=True)
