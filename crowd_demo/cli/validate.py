@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from crowd_demo.app.process.streams import STDOUT
 from crowd_demo.cli.arguments import (
     NO_TABLE,
     Command,
+    count,
     file_path,
     has_matplotlib,
     option,
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from crowd_demo.lab.validate.validation import Validation
 
 DOCS = Path("docs")
+SEEDS = 5
+MOST_PROCESSES = 4  # unless asked
 
 
 def _read(args: argparse.Namespace) -> None:
@@ -51,11 +55,13 @@ def experiment_of(tell: Tell, args: argparse.Namespace) -> Validation:
 
     compile_for = kernels(Config.model_validate({}), tell, render=False)
     from crowd_demo.lab.validate.experiments import EXPERIMENTS
+    from crowd_demo.lab.validate.jupedsim_walk import jupedsim_walkers
     from crowd_demo.lab.validate.validation import MODELS, Validation
-    from crowd_demo.lab.validate.walkers import jupedsim_walkers, pedpy_measures
+    from crowd_demo.lab.validate.walkers import pedpy_measures
 
     chosen = [EXPERIMENTS[name] for name in dict.fromkeys(args.names)] or list(EXPERIMENTS.values())
-    return Validation(chosen, [*MODELS, *jupedsim_walkers()], args.short, compile_for, pedpy_measures())
+    seeds = args.seeds or (1 if args.short else SEEDS)
+    return Validation(chosen, [*MODELS, *jupedsim_walkers()], args.short, compile_for, pedpy_measures(), seeds, args.processes)
 
 
 def _run(args: argparse.Namespace, _: None) -> int:
@@ -68,10 +74,11 @@ def _run(args: argparse.Namespace, _: None) -> int:
 
 
 def _concluded(validation: Validation, args: argparse.Namespace) -> int:
-    from crowd_demo.lab.validate.validation import as_data, terminal, write_page
+    from crowd_demo.lab.validate.page import as_data, terminal, write_page
     from crowd_demo.measure.experiment import header
 
-    record = {**header("validation"), "complete": validation.done, "short": args.short, "experiments": as_data(validation)}
+    record = {**header("validation"), "complete": validation.done, "short": args.short, "seeds": list(validation.seeds),
+              "experiments": as_data(validation)}
     written = show(terminal(validation) or "nothing was measured", record, args.report)
     whole = not args.names and not args.short and DOCS.is_dir() and has_matplotlib()
     folder = args.out or (DOCS if whole else None)
@@ -86,16 +93,20 @@ def _concluded(validation: Validation, args: argparse.Namespace) -> int:
 VALIDATE = Command(
     _run, _read, epilog="crowd-demo validate --list names the experiments", about="""\
 Let people walk the scenes of the literature (corridors, bottlenecks, doors, ...) and hold what is measured of them against
-what is expected: a table with a verdict for each number. All experiments in full also make docs/validation.md.
+what is expected: a table with a verdict for each number. Each is walked with several seeds; the table shows the median with
+the least and the most, and a number passes only with every seed. All experiments in full also make docs/validation.md.
 
 With the extra `validation` (pip install "crowd-demo[validation]") PedPy measures the same trajectories, and pictures are
-drawn; where JuPedSim is installed (pip install jupedsim) its people walk the same scenes. The exit code is 1 if something
-could not be computed, and with --strict also if one of this program's models fails a number. Ctrl-C prints what was found so
-far.""",
+drawn; where JuPedSim is installed (pip install jupedsim) its people walk the same scenes, with the first seed. The exit
+code is 1 if something could not be computed, and with --strict also if one of this program's models fails a number. Ctrl-C
+prints what was found so far.""",
     options=[
         option("names", metavar="EXPERIMENT", nargs="*", default=[], help="only these (default: all)"),
         option("--list", action="store_true", help="list the experiments"),
         option("--short", action="store_true", help="smaller scenes, seconds each"),
+        option("--seeds", metavar="N", type=count, help=f"seeds 1 to N (default: {SEEDS}, short 1)"),
+        option("--processes", metavar="N", type=count, default=min(os.cpu_count() or 1, MOST_PROCESSES),
+               help="so many scenes at a time (default: %(default)s)"),
         option("--strict", action="store_true", help="exit code 1 also if a number fails"),
         option("--out", metavar="DIR", type=file_path, help="write validation.md and its pictures there (default: docs,"
                " where there is such a folder and all experiments run in full)"),

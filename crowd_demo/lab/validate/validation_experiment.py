@@ -48,7 +48,10 @@ WalkedScenes = Mapping[float, WalkedScene]  # by what the scenes of an experimen
 
 
 class Reading(NamedTuple):
-    """A number, and between which two the literature expects it. `measured`: by a measure that PedPy has, too."""
+    """A number, and between which two the literature expects it.
+
+    `measured`: by a measure that PedPy has, too. `before`: between which two it was expected at first, if others.
+    """
 
     what: str
     value: float
@@ -56,10 +59,17 @@ class Reading(NamedTuple):
     high: float
     unit: str = ""
     measured: bool = False
+    before: tuple[float, float] | None = None
 
     @property
     def passes(self) -> bool:
         return self.low <= self.value <= self.high
+
+    @property
+    def passed_before(self) -> bool:
+        """Would it have passed at first?"""
+        low, high = self.before or (self.low, self.high)
+        return low <= self.value <= high
 
     @property
     def expected(self) -> str:
@@ -70,9 +80,47 @@ class Reading(NamedTuple):
         return number(self.low) if self.low == self.high else f"{number(self.low)} to {number(self.high)}"
 
 
+class SeededReading(NamedTuple):
+    """The same number by seed: it passes only if that of every seed does."""
+
+    readings: tuple[Reading, ...]
+
+    @property
+    def what(self) -> str:
+        return self.readings[0].what
+
+    @property
+    def values(self) -> list[float]:
+        return [float(reading.value) for reading in self.readings]
+
+    @property
+    def median(self) -> float:
+        """The lower one of two."""
+        return self._sorted()[(len(self.readings) - 1) // 2]
+
+    @property
+    def passes(self) -> bool:
+        return all(reading.passes for reading in self.readings)
+
+    @property
+    def passed_before(self) -> bool:
+        return all(reading.passed_before for reading in self.readings)
+
+    def __str__(self) -> str:
+        """The median, and the least and the most where they differ: `1.12 (1.08 to 1.15)`."""
+        least, *_, most = map(number, [*self._sorted()[:1], *self._sorted()])
+        return number(self.median) + (f" ({least} to {most})" if least != most else "")
+
+    def _sorted(self) -> list[float]:
+        return sorted(self.values, key=lambda value: (math.isnan(value), value))
+
+
 @dataclass(frozen=True)
 class ValidationExperiment:
-    """One entry of the registry. Its scenes differ in a number, such as a density or a width."""
+    """One entry of the registry. Its scenes differ in a number, such as a density or a width.
+
+    `added`: after the 39 numbers that the page had at first.
+    """
 
     name: str
     title: str
@@ -83,6 +131,7 @@ class ValidationExperiment:
     scene: Callable[[float, bool], WalkScene]  # of a number; True for the short form
     read: Callable[[WalkedScenes, Measures], Iterable[Reading]]
     plot: Callable[[Axes, Mapping[str, WalkedScenes]], None]
+    added: bool = False
 
     def scenes(self, short: bool) -> dict[float, WalkScene]:
         return {number: self.scene(number, short) for number in (self.short_numbers if short else self.numbers)}
@@ -101,7 +150,7 @@ def plot_by_walker(axes: Axes, walkers: Mapping[str, WalkedScenes], measure: Cal
 
 # --- scenes ----------------------------------------------------------------------------------------------------------
 
-TILE = 0.5  # metres: doors and corridors are multiples of it
+TILE = 0.5  # metres: doors and corridors are multiples of a tile; a narrower one would let bodies come nearer to walls
 FROM_WALLS = 0.25  # metres
 JITTER = 0.075  # of the distance between neighbours, each way
 MEAN_SPEED, SPEED_SPREAD = 1.34, 0.26  # Weidmann 1993, m/s
@@ -137,13 +186,17 @@ class WalkGroup(NamedTuple):
 
 
 class WalkScene(NamedTuple):
-    """What walks where. `ring`: the left end of the (only) floor is its right end, so nobody ever leaves."""
+    """What walks where. `ring`: the left end of the (only) floor is its right end, so nobody ever leaves.
+
+    All borders are multiples of `tile`, metres.
+    """
 
     floor: tuple[Rectangle, ...]
     exits: tuple[Exit, ...]
     groups: tuple[WalkGroup, ...]
     seconds: float
     ring: bool = False
+    tile: float = TILE
 
     @property
     def people(self) -> int:
@@ -197,9 +250,9 @@ class PlacedPeople(NamedTuple):
     goal_y: Doubles
 
 
-def placed(scene: WalkScene) -> PlacedPeople:
+def placed(scene: WalkScene, seed: int = 1) -> PlacedPeople:
     """Return all people of a scene."""
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(seed)
     starts = [start for group in scene.groups for start in _starts(group, rng)]
     number = np.repeat(np.arange(len(scene.groups)), [group.people for group in scene.groups])
     drawn = np.clip(rng.normal(MEAN_SPEED, SPEED_SPREAD, len(starts)), MEAN_SPEED / 3, MEAN_SPEED * 5 / 3)
@@ -235,15 +288,15 @@ class SceneMap:
 
     def __init__(self, scene: WalkScene) -> None:
         left, top, right, bottom = scene.bounds
-        self.scene = scene
-        self.area = Rectangle(*(math.floor(low / TILE) * TILE - TILE for low in (left, top)),
-                              *(math.ceil(high / TILE) * TILE + TILE for high in (right, bottom)))
+        self.scene, tile = scene, scene.tile
+        self.area = Rectangle(*(math.floor(low / tile) * tile - tile for low in (left, top)),
+                              *(math.ceil(high / tile) * tile + tile for high in (right, bottom)))
 
     def text(self) -> str:
         """Return the text of a .map file: tiles with their middle on the floor are free, exits are destinations."""
-        area, scene = self.area, self.scene
-        columns, rows = round(area.width / TILE), round(area.height / TILE)
-        x, y = np.meshgrid(area.left + (np.arange(columns) + 0.5) * TILE, area.top + (np.arange(rows) + 0.5) * TILE)
+        area, scene, tile = self.area, self.scene, self.scene.tile
+        columns, rows = round(area.width / tile), round(area.height / tile)
+        x, y = np.meshgrid(area.left + (np.arange(columns) + 0.5) * tile, area.top + (np.arange(rows) + 0.5) * tile)
         tiles = np.full((rows, columns), "@")
         for part in [scene.bounds] if scene.ring else scene.floor:
             tiles[part.holds(x, y)] = "."

@@ -1,10 +1,9 @@
-"""Who walks a scene: this program's people, and those of JuPedSim where it is installed; and PedPy, which measures.
+"""Who walks a scene: this program's people (those of JuPedSim are in jupedsim_walk.py); and PedPy, which measures.
 
 For this program's people the scene becomes a map of tiles, they are placed before the first step, and positions are
 recorded between steps. What happens within a step is the model's own.
 
-JuPedSim walks the same scenes: https://www.jupedsim.org (LGPL, used as a program of its own). PedPy has some of the
-same measures: https://pedpy.readthedocs.io (the extra `validation`).
+PedPy has some of the same measures: https://pedpy.readthedocs.io (the extra `validation`).
 """
 
 from __future__ import annotations
@@ -12,9 +11,8 @@ from __future__ import annotations
 import math
 import tempfile
 from collections.abc import Generator, Mapping
-from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -30,8 +28,23 @@ from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.store.columns import views
 
 FPS = 10  # frames a second
-JUPEDSIM_STEPS = 10  # a frame
 ORIGIN = Location("validate")
+
+
+class SceneWalker(Protocol):
+    """Somebody who can walk scenes."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def about(self) -> str: ...
+
+    def why_not(self, scene: WalkScene) -> str:
+        """Say why it cannot walk a scene, nothing if it can."""
+
+    def walk(self, scene: WalkScene, seed: int = 1) -> Generator[float, None, Trajectories]:
+        """Walk until the scene's end or until all have left; yield how much is done, 0 to 1; return who was where."""
 
 
 class CrowdWalk(NamedTuple):
@@ -45,11 +58,10 @@ class CrowdWalk(NamedTuple):
         """Say why it cannot walk a scene: it can walk them all."""
         return ""
 
-    def walk(self, scene: WalkScene) -> Generator[float, None, Trajectories]:
-        """Run until the scene's end or until all have left; yield how much is done, 0 to 1; return who was where."""
+    def walk(self, scene: WalkScene, seed: int = 1) -> Generator[float, None, Trajectories]:
         scene_map = SceneMap(scene)
-        sim = simulation(scene_map, self.techniques)
-        put_people(sim, placed(scene), scene_map)
+        sim = simulation(scene_map, self.techniques, seed)
+        put_people(sim, placed(scene, seed), scene_map)
         ends = ClosedRing(sim, scene_map) if scene.ring else OpenEnds(sim, scene_map)
         recorder, frames = TrajectoryRecorder(FPS), math.ceil(scene.seconds * FPS)
         while ends.look(recorder) and recorder.frames <= frames:
@@ -60,7 +72,7 @@ class CrowdWalk(NamedTuple):
         return recorder.trajectories()
 
 
-def simulation(scene_map: SceneMap, techniques: Mapping[str, Value]) -> Simulation:
+def simulation(scene_map: SceneMap, techniques: Mapping[str, Value], seed: int) -> Simulation:
     """Return a simulation of the scene's floor with as many people, anywhere."""
     area, people = scene_map.area, scene_map.scene.people
     world = {"width": area.width * UNITS_A_METRE, "height": area.height * UNITS_A_METRE}
@@ -68,7 +80,7 @@ def simulation(scene_map: SceneMap, techniques: Mapping[str, Value]) -> Simulati
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "scene.map"
         path.write_text(scene_map.text(), "ascii")
-        data = {"agents": people, "seed": 1, "behaviour": "crowd", "world": world, "map": str(path)}
+        data = {"agents": people, "seed": seed, "behaviour": "crowd", "world": world, "map": str(path)}
         return Simulation(ReadConfig.of(data, ORIGIN.origin, overrides).config)
 
 
@@ -128,8 +140,9 @@ class ClosedRing:
 
     def before_step(self) -> None:
         """Bring everybody back between the ends, and make the copies anew."""
-        before = self.sim.state()
-        rows = before.columns[:, before.columns[0] < self.people]
+        agents = self.sim.agents
+        rows = agents.front[:, :agents.count]
+        rows = rows[:, views(PeopleColumns, rows).id < self.people]
         c = views(PeopleColumns, rows)
         beyond = (c.x >= self.right).astype(np.int64) - (c.x < self.left)
         self.laps[c.id] += beyond
@@ -137,8 +150,7 @@ class ClosedRing:
         c.goal_y[:] = c.y
         first = self._copies(rows, c.x < self.left + self.margin, self.length, self.people)
         last = self._copies(rows, c.x >= self.right - self.margin, -self.length, 2 * self.people)
-        self.sim.restore(before._replace(columns=np.concatenate([rows, first, last], axis=1),
-                                         generations=np.zeros(3 * self.people, np.int32)))
+        agents.restore(np.concatenate([rows, first, last], axis=1), np.zeros(3 * self.people, np.int32))
 
     def look(self, recorder: TrajectoryRecorder) -> bool:
         """Record where everybody but the copies is, as if the corridor went on for ever."""
@@ -155,50 +167,7 @@ class ClosedRing:
         return copies
 
 
-# --- other programs --------------------------------------------------------------------------------------------------
-
-class JuPedSimWalk(NamedTuple):
-    """Its collision-free speed model (Tordeux and others 2016) with its own defaults."""
-
-    name: str = "JuPedSim"
-    about: str = "JuPedSim's collision-free speed model (Tordeux, Chraibi and Seyfried 2016) with its defaults"
-
-    def why_not(self, scene: WalkScene) -> str:
-        return "JuPedSim has no corridor that is closed to a ring" if scene.ring else ""
-
-    def walk(self, scene: WalkScene) -> Generator[float, None, Trajectories]:
-        import jupedsim
-        import shapely
-
-        def box(area: Rectangle) -> shapely.Polygon:
-            return shapely.box(area.left, area.top, area.right, area.bottom)
-
-        floor = shapely.unary_union([box(part) for part in (*scene.floor, *(each.area for each in scene.exits))])
-        sim = jupedsim.Simulation(model=jupedsim.CollisionFreeSpeedModel(), geometry=floor, dt=1 / (FPS * JUPEDSIM_STEPS))
-        exits = [sim.add_exit_stage(box(each.area)) for each in scene.exits]
-        journeys = [sim.add_journey(jupedsim.JourneyDescription([stage])) for stage in exits]
-        people, numbers = placed(scene), {}
-        for person, (x, y, speed, group) in enumerate(zip(people.x, people.y, people.speed, people.group, strict=True)):
-            number = scene.groups[group].exit
-            numbers[sim.add_agent(jupedsim.CollisionFreeSpeedModelAgentParameters(
-                position=(float(x), float(y)), desired_speed=float(speed), journey_id=journeys[number],
-                stage_id=exits[number]))] = person
-        recorder, frames = TrajectoryRecorder(FPS), math.ceil(scene.seconds * FPS)
-        while sim.agent_count() and recorder.frames <= frames:
-            agents = [(numbers[agent.id], *agent.position) for agent in sim.agents()]
-            recorder.add(*zip(*agents, strict=True))
-            sim.iterate(JUPEDSIM_STEPS)
-            yield recorder.frames / frames
-        return recorder.trajectories()
-
-
-SceneWalker = CrowdWalk | JuPedSimWalk  # somebody who can walk scenes
-
-
-def jupedsim_walkers() -> list[JuPedSimWalk]:
-    """Return JuPedSim, if it is installed."""
-    return [JuPedSimWalk()] * (find_spec("jupedsim") is not None)
-
+# --- PedPy -----------------------------------------------------------------------------------------------------------
 
 def pedpy_measures() -> Measures | None:
     """Return the measures that PedPy has; None where it is not installed."""

@@ -6,19 +6,21 @@ import pytest
 from versus import no_compiling
 
 from crowd_demo.lab.validate.experiments import EXPERIMENTS
+from crowd_demo.lab.validate.jupedsim_walk import WALKS, jupedsim_walkers
 from crowd_demo.lab.validate.validation import Validation
-from crowd_demo.lab.validate.walkers import jupedsim_walkers
 
 pytest.importorskip("jupedsim", reason="JuPedSim is installed by hand: pip install jupedsim")
 
 
 @pytest.mark.parametrize("name", ["rimea-1", "rimea-6"])
 def test_a_corridor_and_a_corner_as_we_do(name: str) -> None:
-    validation = Validation([EXPERIMENTS[name]], jupedsim_walkers(), True, no_compiling, None)
+    validation = Validation([EXPERIMENTS[name]], walkers := jupedsim_walkers(), True, no_compiling, None, seeds=2)
     for _ in validation.run():
         pass
     (result,) = validation.results
-    assert result.errors == {} and all(reading.passes for reading in result.readings["JuPedSim"])
+    assert result.errors == {} and set(result.readings) == {each.name for each in walkers} <= {each.name for each in WALKS}
+    readings = [reading for found in result.readings.values() for reading in found]
+    assert all(reading.passes and len(reading.values) == 1 for reading in readings)
 
 
 def test_it_says_what_it_cannot_walk() -> None:
