@@ -23,6 +23,7 @@ class JuPedSimWalk(NamedTuple):
     name: str
     about: str
     model: str
+    random: bool = False  # does the model draw numbers?
 
     def why_not(self, scene: WalkScene) -> str:
         return "JuPedSim has no corridor that is closed to a ring" if scene.ring else ""
@@ -36,7 +37,8 @@ class JuPedSimWalk(NamedTuple):
 
         floor = shapely.unary_union([box(part) for part in (*scene.floor, *(each.area for each in scene.exits))])
         model, agent = (getattr(jupedsim, self.model + kind) for kind in ("", "AgentParameters"))
-        sim = jupedsim.Simulation(model=model(), geometry=floor, dt=1 / (FPS * STEPS))
+        drawn = {"rng_seed": seed} if self.random else {}
+        sim = jupedsim.Simulation(model=model(**drawn), geometry=floor, dt=1 / (FPS * STEPS))
         exits = [sim.add_exit_stage(box(each.area)) for each in scene.exits]
         journeys = [sim.add_journey(jupedsim.JourneyDescription([stage])) for stage in exits]
         people, numbers = placed(scene, seed), {}
@@ -62,7 +64,7 @@ WALKS = (
     JuPedSimWalk("CFSM V3", "its third version, in which people turn away from others within bounds",
                  "CollisionFreeSpeedModelV3"),
     JuPedSimWalk("AVM", "JuPedSim's anticipation velocity model (Xu, Chraibi and Seyfried, Anticipation in a velocity-based"
-                 " model for pedestrian dynamics, 2021)", "AnticipationVelocityModel"),
+                 " model for pedestrian dynamics, 2021)", "AnticipationVelocityModel", random=True),
     JuPedSimWalk("WarpDriver", "JuPedSim's WarpDriver (Wolinski, Lin and Pettré, WarpDriver: context-aware probabilistic"
                  " motion prediction for crowd simulation, 2016)", "WarpDriverModel"))
 
