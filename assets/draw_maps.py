@@ -1,7 +1,7 @@
-"""Draws the maps: `python assets/draw_maps.py [FOLDER]` writes plaza, maze, doorway and station (default: `maps/` beside it).
+"""Draws the maps: `python assets/draw_maps.py [FOLDER]` writes all maps (default: into `maps/` beside it).
 
 The same files come out every time, byte for byte. A map is an array of the characters of its file, which
-`crowd_demo/config/maps.py` explains; each is drawn in part and mirrored, so that it looks built, not scattered.
+`crowd_demo/config/maps.py` explains; most are drawn in part and mirrored, so that they look built, not scattered.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 FLOOR, WALL, GRASS, WATER = ".", "T", "G", "W"
 Map = NDArray[np.str_]  # [rows, columns], one character each
 Field = NDArray[np.float64]
+Tiles = NDArray[np.bool_]
 
 
 def mirrored(quarter: Map) -> Map:
@@ -78,6 +79,134 @@ def _with_goals(square: Map) -> Map:
     for number, place in enumerate((*gates, *corners, *kiosks)):
         square[place] = str(number)
     return square
+
+
+# --- citadel ---------------------------------------------------------------------------------------------------------
+
+def citadel() -> Map:
+    """A garden town of 130 x 130 in a star of ramparts and moat: four bridges, four quarters, and a basin in the middle.
+
+    Made for crowds: ways of eight tiles and more, several of them between any two places.
+    """
+    y, x = np.mgrid[:130, :130] - 64.5  # how far a tile's middle is from the two axes of the town
+    outer, inner = np.maximum(abs(x), abs(y)), np.minimum(abs(x), abs(y))
+    town = _fortress(x, y, outer, inner)
+    _bastions(town, outer, inner)
+    _avenues(town, np.hypot(x, y), outer, inner)
+    _basin(town, outer, abs(x) + abs(y))
+    _market(town, abs(x + 27), abs(y + 27))
+    _park(town, x - 27, y + 27)
+    _cloister(town, abs(x - 27), abs(y - 27))
+    _rotunda(town, abs(x + 27), abs(y - 27))
+    return _with_places(town)
+
+
+def _within(tiles: Tiles, distance: int) -> Tiles:
+    """Return which tiles are no farther than about so many from these."""
+    rows, columns = tiles.shape
+    padded, found = np.pad(tiles, distance), tiles.copy()
+    for down, right in np.ndindex(2 * distance + 1, 2 * distance + 1):
+        if np.hypot(down - distance, right - distance) < distance + 0.5:
+            found |= padded[down:down + rows, right:right + columns]
+    return found
+
+
+def _plant(town: Map, places: Tiles) -> None:
+    """Plant trees in these places, as far as there is but grass around them."""
+    town[places & ~_within(town != GRASS, 1)] = WALL
+
+
+def _fortress(x: Field, y: Field, outer: Field, inner: Field) -> Map:
+    """From the outside: meadows, moat, ramparts that are green on top, and free ground; bridges over them, and barracks."""
+    inside = (outer < 48) | ((inner < 14) & (outer + inner / 2 < 56)) | ((inner > 35) & (outer - 0.15 * inner < 47))
+    town = np.full(x.shape, GRASS)
+    for distance, kind in ((11, WATER), (5, WALL), (4, GRASS), (1, WALL), (0, FLOOR)):
+        town[_within(inside, distance)] = kind
+    for along, across in ((x, y), (y, -x), (-x, -y), (-y, x)):  # the four sides, each as if it were the northern one
+        bridge = (abs(along - 25) < 6) & (across < -48)
+        town[bridge] = WALL
+        town[bridge & (abs(along - 25) < 5)] = FLOOR
+        town[(abs(along + 26) < 9) & (abs(across + 46) < 2)] = WALL
+        town[(abs(along + 26) < 8) & (abs(across + 46) < 1)] = GRASS
+    _plant(town, ((x + 2 * y) % 7 == 0.5) & ~_within(inside, 6))
+    _plant(town, ((x + 2 * y) % 5 == 0.5) & _within(inside, 5))
+    return town
+
+
+def _bastions(town: Map, outer: Field, inner: Field) -> None:
+    """A wooded platform in the point of each bastion in a corner, with a lawn before it; lawns and trees in the others."""
+    point = (outer + inner > 95) & (town == FLOOR)
+    town[point] = WALL
+    town[point & (outer + inner > 97) & ~_within(town == FLOOR, 1)] = GRASS
+    _plant(town, point & (outer % 3 == 0.5) & (inner % 3 == 0.5))
+    town[(outer + inner > 89) & (outer < 50) & (town == FLOOR)] = GRASS
+    town[(outer > 47) & (inner < 7) & (town == FLOOR)] = GRASS
+    town[(outer == 50.5) & (inner % 3 == 1.5) & (inner < 6)] = WALL
+
+
+def _avenues(town: Map, radius: Field, outer: Field, inner: Field) -> None:
+    """Two rows of trees on grass along each half of the axes, and eight lawns around the basin."""
+    alley, lawn = (outer > 27) & (outer < 44), (radius > 17) & (radius < 25) & (inner > 5.5) & (outer - inner > 6.5)
+    town[lawn | (alley & (abs(inner - 8.5) < 1.5))] = GRASS
+    town[alley & (inner == 8.5) & (outer % 4 == 2.5)] = WALL
+    town[lawn & (outer % 4 == 2.5) & (inner % 3 == 2.5)] = WALL
+
+
+def _basin(town: Map, outer: Field, diamond: Field) -> None:
+    """A star of two squares with walls around, and in it a smaller one: an island with a pond and trees."""
+    for size, kind in ((8, WALL), (7, WATER), (4, WALL), (3, GRASS), (1, WATER)):
+        town[(outer < size) | (diamond < size * 1.42)] = kind
+    town[(outer == 1.5) & (diamond == 3)] = WALL
+
+
+def _market(town: Map, x: Field, y: Field) -> None:
+    """A hall around a court, and stalls around the hall; four wide ways in."""
+    outer, inner = np.maximum(x, y), np.minimum(x, y)
+    town[(outer > 11) & (outer < 13) & (inner > 2) & ((inner + 0.5) % 6 < 3)] = WALL
+    town[(x < 6) & (y < 3)] = WALL
+    town[(x < 4) & (y < 1)] = GRASS
+
+
+def _park(town: Map, x: Field, y: Field) -> None:
+    """A round lawn with trees, a lake in it, and an island in the lake."""
+    town[np.hypot(x, y) < 14] = GRASS
+    town[(np.hypot(x / 9, y / 6) < 1) | (np.hypot((x - 3) / 5.5, (y + 2) / 7) < 1)] = WATER
+    town[np.hypot(x - 2.5, y + 0.5) < 2.3] = GRASS
+    for column, row in ((2.5, -0.5), (-11.5, -4.5), (-9.5, 6.5), (-4.5, -11.5), (-4.5, 9.5), (2.5, 10.5), (8.5, 8.5),
+                        (11.5, 2.5), (-7.5, -8.5)):
+        town[(x == column) & (y == row)] = WALL
+
+
+def _cloister(town: Map, x: Field, y: Field) -> None:
+    """A house with bevelled corners around a garden with a cross of ways and a well, on a lawn."""
+    outer, inner = np.maximum(x, y), np.minimum(x, y)
+    town[(outer < 11) & (outer + inner < 18)] = GRASS
+    town[(outer < 9) & (outer + inner < 15)] = WALL
+    town[(outer < 6) & (outer + inner < 10)] = GRASS
+    town[(outer < 6) & (inner < 1)] = FLOOR
+    town[(outer == 3.5) & (inner == 3.5)] = WALL
+    town[outer + inner < 4] = WATER
+
+
+def _rotunda(town: Map, x: Field, y: Field) -> None:
+    """A round pool within hedges and lawns that leave four ways to it."""
+    radius, inner = np.hypot(x, y), np.minimum(x, y)
+    town[(radius < 13) & (inner > 4)] = GRASS
+    town[(radius < 10.5) & (radius > 9) & (inner > 4)] = WALL
+    town[radius < 7] = FLOOR
+    town[radius < 4.2] = WATER
+    town[radius < 1] = GRASS
+
+
+def _with_places(town: Map) -> Map:
+    """Four corners, four sides, four bridges and four quarters: 0 to 9 and a to f."""
+    corners = (np.s_[20:24, 20:24], np.s_[20:24, 106:110], np.s_[106:110, 106:110], np.s_[106:110, 20:24])
+    sides = (np.s_[18:20, 62:68], np.s_[62:68, 110:112], np.s_[110:112, 62:68], np.s_[62:68, 18:20])
+    bridges = (np.s_[1:4, 86:93], np.s_[86:93, 126:129], np.s_[126:129, 37:44], np.s_[37:44, 1:4])
+    quarters = (np.s_[43:45, 33:42], np.s_[34:41, 103:106], np.s_[88:95, 104:107], np.s_[90:94, 43:46])
+    for mark, place in zip("0123456789abcdef", (*corners, *sides, *bridges, *quarters), strict=True):
+        town[place] = mark
+    return town
 
 
 # --- maze ------------------------------------------------------------------------------------------------------------
@@ -172,7 +301,7 @@ def station() -> Map:
     return hall
 
 
-MAPS = {"plaza": plaza, "maze": maze, "doorway": doorway, "station": station}
+MAPS = {"plaza": plaza, "citadel": citadel, "maze": maze, "doorway": doorway, "station": station}
 
 
 def draw_all(folder: Path) -> None:
