@@ -59,7 +59,7 @@ FULL = ["--frames", "1500", "--set", "window.hud=false"]  # until then nobody qu
 BARE = ["--set", "window.hud=false"]
 SCENES = {  # others are shown at frame 300
     "100k": ["--frames", "600", *BARE, "--set", "camera.zoom=0.3", "--set", "camera.center=[2000, 4500]"],
-    "murmuration": DIVE, "queues": FULL, "station": FULL,
+    "crush": ["--frames", "600", *BARE], "murmuration": DIVE, "queues": FULL, "station": FULL,
     "predators": ["--frames", "300", *BARE, "--set", "camera.zoom=0.6", "--set", "camera.center=[2130, 1130]"],
     "push-20k": ["--frames", "600", *BARE, "--set", "camera.zoom=2.5", "--set", "camera.center=[1650, 1750]"]}
 SCENARIOS = ROOT / "assets/scenarios"
