@@ -1,289 +1,75 @@
 """Colours by density: how many agents there are in the 3 x 3 squares around each one.
 
 For people these are Fruin's levels of service of walkways, A (free) to F (jammed), by people a square metre. Other
-agents are compared with the mean of their world, on a logarithmic scale. The squares are the picture's own, so the
-colours depend on neither the neighbour structure nor culling.
-
-Agents are counted in three kernels, each worker's share on a layer of its own, only in squares that drawn agents lie
-in or beside; then each drawn agent reads the shade of its square. Where few are drawn, only the agents in the cells
-around them are looked at, if culling goes by cells. O(agents looked at + squares that are shown).
+agents are compared with the mean of their world, on a logarithmic scale.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Register
+from crowd_demo.compute.arrays import Int, Ints, Register
 from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.jit import Launch, device, kernel, launch
-from crowd_demo.compute.simd import LANES, any_set, lane_numbers, select, splat, to_int
-from crowd_demo.compute.simd_memory import load, store, take
 from crowd_demo.config.section import per_square_metre
-from crowd_demo.render.colours.base import LEVELS, RISING, ColourMode, Legend, ramp
-from crowd_demo.render.cull import CellRange, Cull, FoundSlots
-from crowd_demo.render.drawing import ROUNDING, Bounds, moving, number_of, numbering, registers, sixteen
+from crowd_demo.render.colours.base import RISING, Legend, ramp
+from crowd_demo.render.colours.squares import (
+    LEAST,
+    MOST,
+    CountedSquares,
+    SquareColours,
+    amount_of,
+    is_people,
+    level_of,
+    mean_of,
+    ramp_shades,
+    side_of,
+)
 from crowd_demo.render.inks import RGB
 from crowd_demo.sim.simulation import Simulation
 
-SQUARE = 32.0  # world units, for people: nine of them are 13.6 square metres
 SERVICE = 0.308, 0.431, 0.718, 1.076, 2.174  # people a square metre, at which B to F begin: Fruin 1971
 SERVICE_COLOURS: tuple[RGB, ...] = (
     (66, 116, 236), (52, 152, 226), (56, 190, 172), (250, 216, 70), (252, 134, 40), (228, 36, 64))
 NAMES = "A free", *(f"{level} {least:.2g}" for level, least in zip("BCDEF", SERVICE, strict=True))
-USUAL = 36.0  # agents in nine squares of the usual density
-LEAST, MOST = 0.25, 100.0  # times the mean, where the ramp begins and ends; between them it is logarithmic
-MOST_SQUARES = 1 << 20
-AROUND, FAR = 1.1, 1e9  # squares around the window that count too, and some more for rounding; units beyond the world
-SHARE = 4  # where more than one in so many agents is drawn, all of them are counted
-BATCH, STREAMS = 512, 4  # agents that are counted at a time, in so many streams
 
 
-class CountedSquares(NamedTuple):
-    """`counts` has a row for each worker, and a frame of empty squares around the world."""
+class Heads(NamedTuple):
+    """Everybody counts alike."""
 
-    inv_side: np.float32
-    columns: int
-    rows: int
-    counts: Ints  # [workers, padded squares]
-    shade: Ints  # [padded squares]
-    batch: Ints  # [workers, BATCH]: squares of agents that are being counted
-    ends: Floats  # [workers, 4, LANES]: of the agents that are drawn
+    each: np.int32
 
 
-class DensityMode(NamedTuple):
-    """What numbers agents: columns by slot, and the shade of each square."""
-
-    x: Floats
-    y: Floats
-    squares: CountedSquares
+@implements(amount_of, Heads)
+def amount(adds: Heads, slot: Int) -> Int:
+    return adds.each
 
 
-@device
-def _cell(position: Float, count: int) -> Int:
-    """The row or column, of so many, that a position in rows or columns lies in."""
-    least, most = splat(np.float32(0), position), splat(np.float32(count - 1), position)
-    position = select(position > least, position, least)
-    return to_int(select(position < most, position, most))
+@implements(level_of, Heads)
+def level(adds: Heads, squares: Int, sums: Register) -> Register:
+    return sums
 
 
-@device
-def _square(row: Int, column: Int, squares: CountedSquares) -> Int:
-    return (row + 1) * (squares.columns + 2) + column + 1
-
-
-@device
-def _square_at(x: Float, y: Float, squares: CountedSquares) -> Int:
-    row, column = _cell(y * squares.inv_side, squares.rows), _cell(x * squares.inv_side, squares.columns)
-    return _square(row, column, squares)
-
-
-# --- where agents are ------------------------------------------------------------------------------------------------
-
-@kernel
-def find_ends(worker: int, workers: int, x: Floats, y: Floats, slots: Ints, ends: Floats) -> None:
-    """The least and the greatest y and x of this worker's share of the slots, lane by lane: `ends[worker]`."""
-    first, last = registers(slots.shape[0], worker, workers)
-    left, right = splat(np.float32(np.inf), lane_numbers()), splat(np.float32(-np.inf), lane_numbers())
-    top, bottom = left, right
-    for at in range(first, last, LANES):
-        across, down = take(x, sixteen(slots, at)), take(y, sixteen(slots, at))
-        left, right = select(across < left, across, left), select(across > right, across, right)
-        top, bottom = select(down < top, down, top), select(down > bottom, down, bottom)
-    for side, lanes in enumerate((top, bottom, left, right)):
-        store(ends[worker, side], 0, lanes)
-
-
-# --- counts ----------------------------------------------------------------------------------------------------------
-
-@device
-def _reach(first: int, last: int, count: int) -> tuple[np.float32, np.float32]:
-    """Where the rows [first - 1, last + 1) begin and end; the first and the last row of the world have no outer end."""
-    return (np.float32(first - 1 if first > 1 else -np.inf), np.float32(last + 1 if last + 1 < count else np.inf))
-
-
-@kernel
-def count_squares(worker: int, workers: int, x: Floats, y: Floats, agents: int, squares: CountedSquares,
-                  window: CellRange) -> None:
-    """Count the agents of the window and of the squares around it: squares are found in lanes, then counted one by one."""
-    counts, batch, stride = squares.counts[worker], squares.batch[worker], squares.columns + 2
-    counts[window.row0 * stride:(window.row1 + 2) * stride] = 0
-    top, bottom = _reach(window.row0, window.row1, squares.rows)
-    left, right = _reach(window.column0, window.column1, squares.columns)
-    nowhere = np.int32(counts.shape[0] - 1)
-    first, last = registers(agents, worker, workers)
-    for begin in range(first, last, BATCH):
-        end, some = min(begin + BATCH, last), False
-        for at in range(begin, end, LANES):
-            down, across = load(y, at) * squares.inv_side, load(x, at) * squares.inv_side
-            inside = (down >= top) & (down < bottom) & (across >= left) & (across < right) & (lane_numbers() < agents - at)
-            square = _square_at(load(x, at), load(y, at), squares)
-            store(batch, at - begin, select(inside, square, splat(nowhere, square)))
-            some |= any_set(inside)
-        if some:
-            apart = (end - begin) // STREAMS
-            for k in range(apart):  # those next to each other in memory often share a square: each would wait for the last
-                for stream in range(STREAMS):
-                    counts[np.uintp(batch[np.uintp(stream * apart + k)])] += 1
-
-
-@kernel
-def count_found(worker: int, workers: int, x: Floats, y: Floats, found: FoundSlots, squares: CountedSquares,
-                window: CellRange) -> None:
-    """Count the same among the agents that culling has found near the window."""
-    counts, stride = squares.counts[worker], squares.columns + 2
-    counts[window.row0 * stride:(window.row1 + 2) * stride] = 0
-    top, bottom = _reach(window.row0, window.row1, squares.rows)
-    left, right = _reach(window.column0, window.column1, squares.columns)
-    for k in range(found.first[worker], found.first[worker] + found.size[worker]):
-        slot = np.uintp(found.region[np.uintp(k)])
-        down, across = y[slot] * squares.inv_side, x[slot] * squares.inv_side
-        if (down >= top) & (down < bottom) & (across >= left) & (across < right):
-            counts[np.uintp(_square_at(x[slot], y[slot], squares))] += 1
-
-
-@kernel
-def add_squares(worker: int, workers: int, squares: CountedSquares, window: CellRange) -> None:
-    """Add the counts of all workers to those of the first."""
-    stride, counts = squares.columns + 2, squares.counts
-    first, listed = window.row0 * stride, (window.row1 + 2 - window.row0) * stride
-    for other in range(1, workers):
-        for square in range(first + listed * worker // workers, first + listed * (worker + 1) // workers):
-            counts[0, square] += counts[other, square]
-
-
-# --- shades ----------------------------------------------------------------------------------------------------------
-
-@device
-def _three(counts: Ints, square: int) -> Register:
-    return load(counts, square - 1) + load(counts, square) + load(counts, square + 1)
-
-
-@kernel
-def shade_squares(worker: int, workers: int, squares: CountedSquares, window: CellRange, shades: Ints) -> None:
-    """Choose the shade of each square by the agents in nine: `shades[agents]`, or the last one.
-
-    Sixteen squares at a time; those behind the end of a row are shaded like others, and read by nobody or shaded again.
-    """
-    stride, counts = squares.columns + 2, squares.counts[0]
-    rows, most = window.row1 - window.row0, splat(np.int32(shades.shape[0] - 1), lane_numbers())
-    for row in range(window.row0 + rows * worker // workers, window.row0 + rows * (worker + 1) // workers):
-        for square in range(_square(row, window.column0, squares), _square(row, window.column1, squares), LANES):
-            around = _three(counts, square - stride) + _three(counts, square) + _three(counts, square + stride)
-            store(squares.shade, square, take(shades, select(around < most, around, most)))
-
-
-@implements(number_of, DensityMode)
-def number_squares(mode: DensityMode, slots: Int, register: Register) -> Register:
-    return take(mode.squares.shade, _square_at(take(mode.x, slots), take(mode.y, slots), mode.squares))
-
-
-# --- the mode --------------------------------------------------------------------------------------------------------
-
-class DensityColours(ColourMode):
-    def __init__(self) -> None:
-        self._squares_for = lru_cache(1)(squares_for)
-        self._cull = Cull()
-
+class DensityColours(SquareColours):
     def colours(self, sim: Simulation) -> Sequence[RGB]:
-        return SERVICE_COLOURS if _is_people(sim) else ramp(RISING)
+        return SERVICE_COLOURS if is_people(sim) else ramp(RISING)
 
-    def launches(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Launch, ...]:
-        if len(slots) == 0:
-            return ()
-        squares, are_few = self._fit(sim), len(slots) * SHARE <= sim.agents.count
-        window = self._window_of(sim, squares, slots) if are_few else CellRange(0, squares.rows, 0, squares.columns)
-        return (*self._count(sim, squares, window, are_few and _has_cells(sim)),
-                *self._shading(sim, squares, window, slots, number))
+    def adds(self, sim: Simulation, squares: CountedSquares) -> Heads:
+        return Heads(np.int32(1))
 
-    def launches_to_compile(self, sim: Simulation, number: Bytes) -> tuple[Launch, ...]:
-        squares, window, none = self._fit(sim), CellRange(0, 0, 0, 0), np.zeros(0, np.int32)
-        return (self._find_ends(sim, squares, none), *(self._count(sim, squares, window, True) if _has_cells(sim) else ()),
-                *self._count(sim, squares, window, False), *self._shading(sim, squares, window, none, number))
-
-    def _find_ends(self, sim: Simulation, squares: CountedSquares, slots: Ints) -> Launch:
-        return launch(find_ends, sim.world.workers, sim.agents.columns.x, sim.agents.columns.y, slots, squares.ends)
-
-    def _window_of(self, sim: Simulation, squares: CountedSquares, slots: Ints) -> CellRange:
-        self._find_ends(sim, squares, slots).run()
-        least, most = squares.ends.min(axis=(0, 2)), squares.ends.max(axis=(0, 2))
-        return CellRange(*(int(min(max(end * squares.inv_side, 0), count - 1)) + beyond
-                           for end, count, beyond in ((least[0], squares.rows, 0), (most[1], squares.rows, 1),
-                                                      (least[2], squares.columns, 0), (most[3], squares.columns, 1))))
-
-    def _count(self, sim: Simulation, squares: CountedSquares, window: CellRange, near: bool) -> tuple[Launch, ...]:
-        """Count the agents of the window and the squares around it: all of them, or those in the cells near it."""
-        world, columns = sim.world, sim.agents.columns
-        if not near:
-            return (launch(count_squares, world.workers, columns.x, columns.y, sim.agents.count, squares, window),)
-        slack = world.max_step + ROUNDING * max(float(sim.terrain.walls.width), float(sim.terrain.walls.height))
-        visit, _ = self._cull.launches("grid", world.workers, sim.agents.count, moving(columns), np.float32(0),
-                                       around(window, squares, side_of(sim)), world.grid, slack)
-        return visit, launch(count_found, world.workers, columns.x, columns.y, self._cull.found, squares, window)
-
-    def _shading(self, sim: Simulation, squares: CountedSquares, window: CellRange, slots: Ints,
-                 number: Bytes) -> tuple[Launch, ...]:
-        """Find the shade of each square from the counts, then the number of each agent that is drawn."""
-        columns, workers = sim.agents.columns, sim.world.workers
-        shade_by_count = shades(_is_people(sim), side_of(sim), _mean(sim))
-        return (launch(add_squares, workers, squares, window), launch(shade_squares, workers, squares, window, shade_by_count),
-                numbering(workers, slots, DensityMode(columns.x, columns.y, squares), number))
+    def shades(self, sim: Simulation) -> Ints:
+        return shades(side_of(sim)) if is_people(sim) else ramp_shades(mean_of(sim))
 
     def legend(self, sim: Simulation) -> Legend:
-        if _is_people(sim):
+        if is_people(sim):
             return Legend("people a square metre", SERVICE_COLOURS, NAMES)
         return Legend("density", ramp(RISING, 24), (f"{LEAST:g}", f"{MOST:g} times the mean"))
 
-    def _fit(self, sim: Simulation) -> CountedSquares:
-        walls = sim.terrain.walls
-        return self._squares_for(sim.world.workers, side_of(sim), float(walls.width), float(walls.height))
-
-
-def squares_for(workers: int, side: float, width: float, height: float) -> CountedSquares:
-    columns, rows = (max(1, math.ceil(length / side)) for length in (width, height))
-    padded = (rows + 2) * (columns + 2) + LANES
-    return CountedSquares(np.float32(1 / side), columns, rows, np.zeros((workers, padded), np.int32),
-                          np.zeros(padded, np.int32), np.zeros((workers, BATCH), np.int32),
-                          np.zeros((workers, 4, LANES), np.float32))
-
-
-def around(window: CellRange, squares: CountedSquares, side: float) -> Bounds:
-    """Where agents count: in the window, a square around it, and beyond the world where the window ends at its edge."""
-    top, bottom = (FAR if end in (0, squares.rows) else 0.0 for end in (window.row0, window.row1))
-    left, right = (FAR if end in (0, squares.columns) else 0.0 for end in (window.column0, window.column1))
-    return Bounds(np.float32((window.column0 - AROUND) * side - left), np.float32((window.row0 - AROUND) * side - top),
-                  np.float32((window.column1 + AROUND) * side + right), np.float32((window.row1 + AROUND) * side + bottom))
-
 
 @lru_cache(maxsize=8)  # asked in each frame
-def shades(people: bool, side: float, mean: float) -> Ints:
-    """The shade by the number of agents in nine squares of that side; `mean` is how many there are on average."""
-    if people:
-        return np.searchsorted(SERVICE, np.arange(256) * per_square_metre(1 / (9 * side**2)), "right").astype(np.int32)
-    times = np.arange(max(2, math.ceil(MOST * mean)) + 1) / mean
-    share = np.log(np.clip(times, LEAST, MOST) / LEAST) / np.log(MOST / LEAST)
-    return (share * (LEVELS - 1)).round().astype(np.int32)
-
-
-def side_of(sim: Simulation) -> float:
-    """The side of a square: fixed for people, else such that nine hold 36 agents on average."""
-    area = float(sim.terrain.walls.width) * float(sim.terrain.walls.height)
-    usual = SQUARE if _is_people(sim) else math.sqrt(area * USUAL / 9 / max(sim.config.agents, 1))
-    return max(usual, math.sqrt(area / MOST_SQUARES))
-
-
-def _mean(sim: Simulation) -> float:
-    area = float(sim.terrain.walls.width) * float(sim.terrain.walls.height)
-    return max(sim.config.agents, 1) * 9 * side_of(sim) ** 2 / area
-
-
-def _has_cells(sim: Simulation) -> bool:
-    return sim.optimizations.cull == "grid" and sim.world.grid.fresh
-
-
-def _is_people(sim: Simulation) -> bool:
-    return "stuck" in sim.behaviour.states
+def shades(side: float) -> Ints:
+    """The level of service by the number of people in nine squares of that side."""
+    return np.searchsorted(SERVICE, np.arange(256) * per_square_metre(1 / (9 * side**2)), "right").astype(np.int32)

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import pygame
 
 from crowd_demo.config.keys import key_text
 from crowd_demo.render.hud.canvas import SHADE, THEMES, Canvas, Colour, Pen, Region, Renderings, Target, scale_for
 from crowd_demo.render.hud.card import Card, draw_card
+from crowd_demo.render.hud.chart import draw_chart
 from crowd_demo.render.hud.frame_sections import Graph, frame_sections
 from crowd_demo.render.hud.help import Keys
 from crowd_demo.render.hud.navigation import Minimap, TimelineBar
@@ -94,6 +96,7 @@ class Hud:
                             (0, size[0]))
         if status.minimap:  # before what gives way to it
             self._draw_minimap(sim, status.minimap, now_s)
+        self._draw_charts(status, now_s)
         lasting, lasting_px = len(self._placed), self._taken_px
         if status.panels.hud != "off":
             self._draw_legends(status, now_s)
@@ -181,6 +184,16 @@ class Hud:
             names = tuple(each.name for each in items)
             self._place_low(self._rendered("overlays", (names, columns), lambda: draw_legend(
                 items, room, self.pen, self.scale), now_s, 1 / REFRESH_HZ), columns)
+
+    def _draw_charts(self, status: Status, now_s: float) -> None:
+        """Draw the charts of overlays below each other, in the upper right corner of what the panels leave free."""
+        room, top = self._left_free([placed.rect for placed in self._placed]), self._margin
+        for item in status.legend_items:
+            if item.chart:
+                render = partial(draw_chart, item.chart, self.pen, self.scale)
+                canvas = self._rendered(f"chart {item.name}", room.size, render, now_s, 1 / REFRESH_HZ)
+                self._place(canvas, (room.right - canvas.surface.get_width(), top))
+                top += canvas.surface.get_height() + self._margin
 
     def _draw_inspection(self, found: Inspection, now_s: float) -> None:
         """Draw the inspector's panel in that corner between the others where it covers least of what is inspected."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from crowd_demo.compute.arrays import Bytes, Floats
+from crowd_demo.compute.arrays import Bytes, Doubles, Floats, Longs
 from crowd_demo.registry.entries import Value
 from crowd_demo.render.camera import Rect
 from crowd_demo.render.colours.base import Legend
@@ -97,12 +97,25 @@ class Key(NamedTuple):
     dashed: bool = False
 
 
+class Chart(NamedTuple):
+    """How often pairs of numbers were found, and curves drawn through them. Axes begin at 0, and rows ascend."""
+
+    title: str
+    axes: tuple[str, str]  # units, along the chart and upwards
+    ends: tuple[float, float]  # of both axes
+    counts: Longs  # [rows, columns]
+    colours: tuple[RGB, ...]
+    classes: Longs  # [rows, columns]: which of the colours
+    curves: tuple[tuple[str, Doubles, Doubles], ...] = ()  # a name, and the points; the first is the most important
+
+
 class LegendItem(NamedTuple):
-    """What the legend says of an overlay: its name, what it shows, and its colours."""
+    """What the legend says of an overlay: its name, what it shows, and its colours; and a chart."""
 
     name: str
     text: str
     keys: tuple[Key, ...] = ()
+    chart: Chart | None = None
 
 
 class MemoryStrip(NamedTuple):

@@ -21,7 +21,7 @@ from crowd_demo.compute.arrays import Doubles, Longs
 from crowd_demo.compute.jit import Launch, launch
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.hud.canvas import SMALL, TEXT, Canvas, Pen, scale_for
-from crowd_demo.render.hud.status import Key, LegendItem
+from crowd_demo.render.hud.status import Chart, Key, LegendItem
 from crowd_demo.render.inks import RGB, SCALE, scale_inks
 from crowd_demo.render.marks import FilledAreas, Strokes, draw_marks
 from crowd_demo.render.pixels import Frame
@@ -90,9 +90,9 @@ class Sketch:
 
     # --- words -------------------------------------------------------------------------------------------------------
 
-    def explain(self, text: str, *keys: Key) -> None:
-        """Add what the present overlay shows, and what its colours mean, to the legend."""
-        self.legend_items.append(LegendItem(self.name, text, keys))
+    def explain(self, text: str, *keys: Key, chart: Chart | None = None) -> None:
+        """Add what the present overlay shows, and what its colours mean, to the legend; the HUD places the chart."""
+        self.legend_items.append(LegendItem(self.name, text, keys, chart))
 
     tell = explain  # of plugins, until 0.3
 

@@ -11,11 +11,12 @@ from crowd_demo.config.section import UNITS_A_METRE
 from crowd_demo.registry.built_in import COLOURS
 from crowd_demo.registry.entries import load
 from crowd_demo.render.camera import Camera
-from crowd_demo.render.colours import density, modes
+from crowd_demo.render.colours import density, modes, squares
 from crowd_demo.render.colours.base import RAINBOW, RISING, palette_of, ramp
 from crowd_demo.render.drawing import numbering
 from crowd_demo.render.pixels import frame_of, plain_surface
 from crowd_demo.render.scene import Scene
+from crowd_demo.sim.fundamental_diagram import SQUARE
 
 MODES = [name for name, entry in COLOURS.items() if entry.code]
 SIZE = 220, 140
@@ -117,21 +118,23 @@ def test_speeds_rise_along_the_ramp(sim):
 
 def test_density_counts_the_agents_of_nine_squares(sim):
     _, found = numbers(sim, "density")
-    side, c, count = density.side_of(sim), sim.agents.columns, sim.agents.count
+    side, c, count = squares.side_of(sim), sim.agents.columns, sim.agents.count
     inv_side = np.float32(1 / side)
-    squares = np.stack([(place[:count] * inv_side).astype(int) for place in (c.x, c.y)], axis=1)
+    places = np.stack([(place[:count] * inv_side).astype(int) for place in (c.x, c.y)], axis=1)
     walls = sim.terrain.walls
     limits = [math.ceil(float(length) / side) - 1 for length in (walls.width, walls.height)]
-    squares = np.minimum(squares, limits)
-    around = [int((np.abs(squares - square).max(axis=1) <= 1).sum()) for square in squares]
-    shades = density.shades(sim.config.behaviour == "crowd", side, density._mean(sim))
+    places = np.minimum(places, limits)
+    around = [int((np.abs(places - place).max(axis=1) <= 1).sum()) for place in places]
+    people = sim.config.behaviour == "crowd"
+    shades = density.shades(side) if people else squares.ramp_shades(squares.mean_of(sim))
     assert found.tolist() == [int(shades[min(number, len(shades) - 1)]) for number in around]
 
 
 @pytest.mark.parametrize("workers", [1, 3])
-def test_density_is_the_same_whatever_part_of_the_crowd_is_drawn(sim, workers):
+@pytest.mark.parametrize("name", ["density", "flow"])
+def test_sums_of_squares_are_the_same_whatever_part_of_the_crowd_is_drawn(sim, name, workers):
     """One mode draws part after part, so counts of the part before may not show."""
-    mode, all_of_it = numbers(sim, "density")
+    mode, all_of_it = numbers(sim, name)
     sim.world.options.threads, c = workers, sim.agents.columns
     order, count = np.lexsort((c.y[:sim.agents.count], c.x[:sim.agents.count])).astype(np.int32), sim.agents.count
     for part in (order[:1], order[-1:], order[count // 3:count // 3 + count // 5], order[:0], order[::7].copy(), order):
@@ -142,8 +145,8 @@ def test_density_is_the_same_whatever_part_of_the_crowd_is_drawn(sim, workers):
 
 @pytest.mark.quick
 def test_levels_of_service_begin_where_fruin_says():
-    area = 9 * (density.SQUARE / UNITS_A_METRE) ** 2
-    shades = density.shades(True, density.SQUARE, 0.0)
+    area = 9 * (SQUARE / UNITS_A_METRE) ** 2
+    shades = density.shades(SQUARE)
     for number, per_metre in enumerate((0.1, 0.35, 0.6, 0.9, 1.5, 3.0)):
         assert shades[round(per_metre * area)] == number
     assert density.NAMES[1:] == ("B 0.31", "C 0.43", "D 0.72", "E 1.1", "F 2.2")
@@ -179,7 +182,7 @@ def test_nothing_is_counted_for_a_view_of_nobody_but_every_kernel_is_known_ahead
 
 @pytest.mark.quick
 def test_other_densities_have_a_logarithmic_scale():
-    shades = density.shades(False, 1.0, 36.0)
+    shades = squares.ramp_shades(36.0)
     tenfold = [int(shades[round(36 * times)]) for times in (1, 10, 100)]
     assert shades[0] == shades[9] == 0 and tenfold[2] == len(shades[:256]) - 1 and (np.diff(shades) >= 0).all()
     assert abs((tenfold[2] - tenfold[1]) - (tenfold[1] - tenfold[0])) <= 1

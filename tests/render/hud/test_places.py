@@ -15,8 +15,9 @@ from crowd_demo.render.camera import Rect
 from crowd_demo.render.colours.base import Legend
 from crowd_demo.render.hud.canvas import Box
 from crowd_demo.render.hud.card import Card, Count, ProofLine, Span
+from crowd_demo.render.hud.chart import HEIGHT, WIDTH
 from crowd_demo.render.hud.hud import Hud
-from crowd_demo.render.hud.status import Inspection, Key, LegendItem, MinimapView, PanelSettings, Status
+from crowd_demo.render.hud.status import Chart, Inspection, Key, LegendItem, MinimapView, PanelSettings, Status
 
 pytestmark = pytest.mark.quick
 GROUND = np.full((3, 4, 3), 100, np.uint8)
@@ -77,3 +78,22 @@ def test_a_label_of_the_picture_is_moved_only_where_it_would_be_covered_and_then
         moved = over.uncovered(label)
         assert window.contains(moved) and moved.collidelist(placed) < 0
         assert moved == label or label.collidelist(placed) >= 0
+
+
+@pytest.mark.parametrize("size", WINDOWS)
+@pytest.mark.parametrize("hud", ["full", "compact", "off"])
+@pytest.mark.parametrize("shown", [{}, {"card": CARD}, {"inspection": AGENT}, {"legend": LEGEND, "card": CARD}])
+def test_a_chart_of_an_overlay_covers_nothing_and_is_covered_by_nothing(size: tuple[int, int], hud: str,
+                                                                        shown: dict[str, Any]) -> None:
+    empty = np.zeros((4, 4), np.int64)
+    chart = LegendItem("overlay", "what it shows", (), Chart("a chart", ("m", "s"), (1, 1), empty, ((9, 9, 9),), empty))
+    over, surface, status = Hud(KEYS), picture(size), Status(
+        panels=PanelSettings(hud=hud), minimap=MinimapView(Rect(0, 0, 400, 300), None, GROUND), **shown)
+    placed = []
+    for items in ((), (chart,)):
+        over.draw(surface, crowd(), status._replace(legend_items=items), 0.0)
+        placed.append([each.rect for each in over._placed])
+    wide, high = (round(units * over.scale) for units in (WIDTH, HEIGHT))
+    (at,) = [rect for rect in placed[1] if rect.size == (wide, high)]
+    others = [rect for rect in placed[1] if rect is not at]
+    assert surface.get_rect().contains(at) and at.collidelist(others) < 0

@@ -1,0 +1,82 @@
+"""Colours by flow: they are what `crowd-demo motion` measures by velocities, walls and the world's edge included."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from crowds import CROWDS, open_world, simulation
+
+from crowd_demo.compute.jit import run
+from crowd_demo.measure.walking import surroundings
+from crowd_demo.render.colours import flow, modes, squares
+from crowd_demo.render.inks import RGB
+from crowd_demo.sim.simulation import Simulation
+
+
+def numbers(sim: Simulation, slots: np.ndarray) -> np.ndarray:
+    found = np.full(len(slots), 255, np.uint8)
+    run(flow.FlowColours().launches(sim, slots, found))
+    return found
+
+
+def everybody(sim: Simulation) -> np.ndarray:
+    return np.arange(sim.agents.count, dtype=np.int32)
+
+
+@pytest.mark.parametrize("walls", [False, True])
+def test_people_have_the_colour_of_the_flow_around_them(walls: bool) -> None:
+    """Speeds are rounded to a quarter of a unit/s, so a flow within a hundredth of a level may be told as either."""
+    sim = simulation("1k", **({} if walls else open_world(1400, 1010)))
+    sim.step(40)
+    if walls:
+        sim.terrain.set_walls((10, 10, 40, 13), True)
+        assert sim.terrain.walls.blocked.any()
+    c, count = sim.agents.columns, sim.agents.count
+    speed = np.hypot(c.vx[:count].astype(float), c.vy[:count])
+    around = surroundings(sim.terrain.walls, c.x[:count], c.y[:count], speed).flow
+    found, (low, high) = numbers(sim, everybody(sim)), (np.searchsorted(flow.FLOWS, around * share) for share in (0.99, 1.01))
+    assert ((low <= found) & (found <= high)).all() and len(set(found.tolist())) > 2
+
+
+def test_walls_that_are_built_leave_less_ground_and_more_flow() -> None:
+    sim = simulation("1k", **open_world(640, 640))
+    sim.step(30)
+    mode, before, after = flow.FlowColours(), *np.zeros((2, sim.agents.count), np.uint8)
+    run(mode.launches(sim, everybody(sim), before))
+    sim.terrain.set_walls((0, 0, 10, 1), True)
+    run(mode.launches(sim, everybody(sim), after))
+    assert (after >= before).all() and (after > before).any()
+
+
+def test_who_stands_has_no_flow_and_levels_are_shares_of_what_a_way_carries() -> None:
+    sim = simulation("1k", **open_world(600, 410))
+    c = sim.agents.columns
+    c.vx[:], c.vy[:] = 0, 0
+    assert not numbers(sim, everybody(sim)).any()
+    per_step = 26 / (9 * 32**2 * flow.STEPS)  # people/(m s), of one step
+    shades = flow.shades(32.0)
+    for number, people_a_second in enumerate((0.3, 0.5, 0.8, 1.2, 1.4, 2.0)):
+        assert shades[round(people_a_second / per_step)] == number
+    assert flow.NAMES == ("free", "0.33", "0.65", "0.98", "1.3 too full", "2")
+
+
+@pytest.mark.parametrize("behaviour", ["flock", "crates"])
+def test_others_are_compared_with_an_even_crowd_at_top_speed(behaviour: str) -> None:
+    sim = simulation(**{**CROWDS[behaviour], **open_world(600, 400)})
+    sim.step(40)
+    side, c, count = squares.side_of(sim), sim.agents.columns, sim.agents.count
+    speed = np.hypot(c.vx[:count].astype(float), c.vy[:count]) / modes.fastest(sim)
+    row, column = c.y[:count] // side, c.x[:count] // side
+    found = numbers(sim, everybody(sim)).astype(int)
+    for k in range(count):
+        near = np.maximum(abs(row - row[k]), abs(column - column[k])) <= 1
+        wide, high = (min((at + 2) * side, most) - max((at - 1) * side, 0) for at, most in ((column[k], 600), (row[k], 400)))
+        times = speed[near].sum() / (wide * high) / (count / (600 * 400))
+        expected = np.log(np.clip(times, 0.25, 100) / 0.25) / np.log(400) * 255
+        assert abs(found[k] - expected) <= 4, "speeds are rounded to eighths of the greatest"
+
+
+def test_the_legend_says_what_the_numbers_are() -> None:
+    people, birds = (flow.FlowColours().legend(simulation(**CROWDS[name])) for name in ("crowd", "flock"))
+    colours: tuple[RGB, ...] = people.colours
+    assert len(colours) == len(people.texts) == len(flow.FLOWS) + 1 and birds.is_ramp and "times" in birds.texts[-1]
