@@ -18,6 +18,7 @@ SKY: RGB = (86, 180, 233)
 BLUE: RGB = (0, 84, 160)
 VERMILION: RGB = (200, 70, 0)
 GREEN: RGB = (0, 158, 115)
+PURPLE: RGB = (204, 121, 167)
 GREY: RGB = (176, 180, 186)
 SCALE: tuple[RGB, ...] = ((255, 240, 120), (250, 160, 30), (205, 50, 40), (90, 0, 80))  # ever darker
 

@@ -18,7 +18,7 @@ from crowd_demo.config.section import UNITS_A_METRE
 from crowd_demo.render.camera import Rect
 from crowd_demo.render.colours.flow import FLOW_COLOURS, FLOWS, NAMES
 from crowd_demo.render.hud.status import Chart, Key
-from crowd_demo.render.inks import GREEN, ORANGE, RGB, SKY, VERMILION, ink
+from crowd_demo.render.inks import GREEN, ORANGE, PURPLE, RGB, VERMILION, ink
 from crowd_demo.render.overlays.base import OverlayView
 from crowd_demo.render.overlays.fields import SMALLEST, on_free_tiles, side_of
 from crowd_demo.render.overlays.sketch import GroundSquares, Sketch, squares_in
@@ -32,7 +32,7 @@ FIXED = 256  # steps of a unit/s: sums of whole numbers do not depend on the ord
 ALPHA = 150
 FLOW_INKS = np.array([ink(colour, ALPHA) for colour in FLOW_COLOURS], np.uint32)
 SPEEDS: tuple[tuple[float, RGB, str], ...] = (  # the least share of Weidmann's speed
-    (0, VERMILION, "jam, below 1/4"), (JAM, ORANGE, "below 1/2"), (0.5, GREEN, "usual"), (1.5, SKY, "above 3/2"))
+    (0, VERMILION, "jam, below 1/4"), (JAM, ORANGE, "below 1/2"), (0.5, GREEN, "usual"), (1.5, PURPLE, "above 3/2"))
 SPEED_INKS = np.array([ink(colour, ALPHA) for _, colour, _ in SPEEDS], np.uint32)
 DENSITY_BIN, DENSITIES, SPEED_BIN, MOST_SPEED = 0.14, 6.0, 0.05, 2.0  # of the chart: people/m^2 and m/s
 
