@@ -231,6 +231,10 @@ def above(floor: Rectangle) -> Exit:
     return Exit(Rectangle(floor.left, floor.top - EXIT_DEPTH, floor.right, floor.top), (0, -1))
 
 
+def below(floor: Rectangle) -> Exit:
+    return Exit(Rectangle(floor.left, floor.bottom, floor.right, floor.bottom + EXIT_DEPTH), (0, 1))
+
+
 def ring(floor: Rectangle, groups: tuple[WalkGroup, ...], seconds: float) -> WalkScene:
     """Return a corridor closed to a ring; exit 0 is to the right, exit 1 to the left."""
     gap = RING_MARGIN + RING_RUN

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator
 from pathlib import Path
 from typing import TypeVar
@@ -76,10 +77,36 @@ def test_a_scene_is_a_map_with_a_wall_around_and_exits_as_destinations() -> None
 @pytest.mark.parametrize("short", [True, False])
 def test_the_scenes_of_all_experiments_have_whole_tiles_and_room(name: str, short: bool) -> None:
     for scene in EXPERIMENTS[name].scenes(short).values():
-        for area in (*scene.floor, *(each.area for each in scene.exits)):
-            assert all(side * 2 == round(side * 2) for side in area) and min(area.width, area.height) > 0
+        for area in scene.floor:
+            assert all(math.isclose(side / scene.tile, round(side / scene.tile), abs_tol=1e-6) for side in area)
+        assert all(area.width > 0 and area.height > 0 for area in (*scene.floor, *(each.area for each in scene.exits)))
         assert len(placed(scene).x) == scene.people
-        assert "0" in SceneMap(scene).text()
+        text = SceneMap(scene).text()
+        assert all(str(number) in text.split("map\n")[1] for number in range(len(scene.exits)))
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("short", [True, False])
+def test_everybody_begins_on_the_floor_and_on_no_exit_with_any_seed(name: str, short: bool) -> None:
+    for scene in EXPERIMENTS[name].scenes(short).values():
+        beginnings = [placed(scene, seed) for seed in (1, 2, 3)]
+        for people in beginnings:
+            inside = np.zeros(len(people.x), bool)
+            for part in scene.floor:
+                inside |= part.holds(people.x, people.y)
+            assert inside.all() and (people.speed > 0.3).all()
+            assert not any(each.area.holds(people.x, people.y).any() for each in scene.exits)
+        drawn = scene.people > sum(len(group.places or ()) for group in scene.groups)
+        assert np.array_equal(beginnings[0].x, beginnings[1].x) == (not drawn)
+
+
+@pytest.mark.quick
+def test_tiles_may_have_another_size() -> None:
+    floor = Rectangle(0, 0, 2.4, 0.6)
+    scene = WalkScene((floor,), (Exit(Rectangle(2.4, 0, 3.6, 0.6), (1, 0)),), (WalkGroup(1, floor, 0),), 1, tile=0.6)
+    assert SceneMap(scene).text().splitlines()[4:] == ["@@@@@@@@", "@....00@", "@@@@@@@@"]
+    assert np.allclose(SceneMap(scene).units(0, 0), 0.6 * 26)
 
 
 def test_somebody_alone_walks_as_fast_as_wanted_and_is_taken_out_at_the_exit() -> None:
@@ -91,10 +118,11 @@ def test_somebody_alone_walks_as_fast_as_wanted_and_is_taken_out_at_the_exit() -
         assert np.allclose(speeds(walk.between(2, 30), 5)[2], 1.5, atol=0.01)
 
 
-def test_the_same_scene_is_walked_in_the_same_way_again() -> None:
+def test_the_same_scene_is_walked_in_the_same_way_again_unless_the_seed_is_another() -> None:
     scene = ring(FLOOR, (WalkGroup(20, FLOOR, 0), WalkGroup(20, FLOOR, 1)), 3)
-    one, other = walked(scene), walked(scene)
-    assert np.array_equal(one.x, other.x) and np.array_equal(one.y, other.y)
+    one, same, other = walked(scene), walked(scene), returned(ANTICIPATE.walk(scene, 2))
+    assert np.array_equal(one.x, same.x) and np.array_equal(one.y, same.y)
+    assert not np.array_equal(one.x, other.x)
 
 
 def test_a_ring_has_no_seam() -> None:
