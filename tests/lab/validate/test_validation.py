@@ -15,7 +15,7 @@ from versus import no_compiling
 from crowd_demo.cli import main
 from crowd_demo.lab.validate.experiments import EXPERIMENTS
 from crowd_demo.lab.validate.page import as_data, page, terminal
-from crowd_demo.lab.validate.validation import ANTICIPATE, PUSH, Validation, options_of
+from crowd_demo.lab.validate.validation import ANTICIPATE, MODELS, PUSH, Validation, options_of
 from crowd_demo.lab.validate.validation_experiment import Reading, SeededReading, ValidationExperiment, WalkScene, number
 from crowd_demo.lab.validate.walkers import CrowdWalk
 from crowd_demo.measure.trajectories import Trajectories, TrajectoryRecorder
@@ -167,10 +167,13 @@ def test_the_command_measures_and_writes_what_it_is_asked_for(tmp_path: Path, ca
     pytest.importorskip("matplotlib", reason="matplotlib comes with the extra [validation]")
     report = tmp_path / "found.json"
     code = main(["validate", "--short", "rimea-1", "head-on", "--out", str(tmp_path / "page"), "--report", str(report),
-                 "--processes", "1"])
+                 "--processes", "1", "--seeds", "2"])
     out = capsys.readouterr().out
     assert code == 0 and "time for 40 m at 1.33 m/s" in out and "head-on: Two people" in out
-    assert [each["name"] for each in json.loads(report.read_text("utf-8"))["experiments"]] == ["rimea-1", "head-on"]
+    record = json.loads(report.read_text("utf-8"))
+    assert [each["name"] for each in record["experiments"]] == ["rimea-1", "head-on"] and record["seeds"] == [1, 2]
+    times = record["experiments"][0]["readings"][0]["found"]
+    assert all(len(times[model.name]["by_seed"]) == 2 for model in MODELS)
     assert (tmp_path / "page/validation.md").read_text("utf-8").startswith("# Held against the literature\n")
     assert {path.name for path in (tmp_path / "page/pictures/validation").iterdir()} == {"rimea-1.png", "head-on.png"}
 
