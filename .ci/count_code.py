@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 SHORT, LONG = 60, 120  # lines of a file; characters of a line
 LIMITS = {
     "statements": 25_640,
-    "files": 256,
+    "files": 262,
     f"files below {SHORT} lines": 45,
     "names of more than one class": 4,
     f"lines above {LONG} characters": 1_025,
