@@ -15,6 +15,7 @@ from crowd_demo.lab.validate.walkers import FPS
 from crowd_demo.measure.trajectories import Rectangle, Trajectories, TrajectoryRecorder
 
 STEPS = 10  # a frame
+STUCK_S = 60  # when nobody has left for so long, nobody will any more
 
 
 class JuPedSimWalk(NamedTuple):
@@ -47,10 +48,12 @@ class JuPedSimWalk(NamedTuple):
             numbers[sim.add_agent(agent(position=(float(x), float(y)), desired_speed=float(speed),
                                         journey_id=journeys[number], stage_id=exits[number]))] = person
         recorder, frames = TrajectoryRecorder(FPS), math.ceil(scene.seconds * FPS)
-        while sim.agent_count() and recorder.frames <= frames:
+        left = 0  # the frame in which somebody did
+        while sim.agent_count() and recorder.frames <= min(frames, left + STUCK_S * FPS):
             agents = [(numbers[agent.id], *agent.position) for agent in sim.agents()]
             recorder.add(*zip(*agents, strict=True))
             sim.iterate(STEPS)
+            left = recorder.frames if sim.agent_count() < len(agents) else left
             yield recorder.frames / frames
         return recorder.trajectories()
 
