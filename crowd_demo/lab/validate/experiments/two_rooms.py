@@ -68,8 +68,9 @@ def read_against(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
         yield Reading(f"{others:g} against them: people who get through", through, run.scene.people, run.scene.people,
                       measured=True)
     for fewer, more in pairwise(seconds):
-        yield Reading(f"time until all are through, {more:g} against them over {fewer:g}",
-                      seconds[more] / seconds[fewer], 1, np.inf, "times", measured=True)
+        slower = seconds[more] / seconds[fewer] if np.isfinite(seconds[more]) else np.nan  # stuck is not slower
+        yield Reading(f"time until all are through, {more:g} against them over {fewer:g}", slower, 1, np.inf, "times",
+                      measured=True)
 
 
 def plot_against(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
