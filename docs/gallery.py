@@ -161,7 +161,7 @@ class Seen(NamedTuple):
 
     config: str = "20k"
     overrides: tuple[str, ...] = ()
-    center: tuple[float, float] = (1240.0, 860.0)
+    center: tuple[float, float] = (1960.0, 1880.0)
     zoom: float | None = 0.7
 
 
@@ -246,7 +246,7 @@ def inspector() -> None:
     """Somebody in the middle of a crowd, paused."""
     with visit("20k", COMPACT, *sized(INSPECTED_PX)) as it:
         it.do("pause")
-        it.program.camera.look_at(1240, 860, 2.2)
+        it.program.camera.look_at(1960, 1880, 2.2)
         it.do("inspect")
         it.wait(0.5)
         it.program.camera.pan(80, -30)  # away from the panel
@@ -255,7 +255,7 @@ def inspector() -> None:
 
 def side_by_side() -> None:
     """A jam of people who do not overlap, and of people who do."""
-    with visit("20k", "scene.colours=density", COMPACT, *sized(INSPECTED_PX)) as it:
+    with visit("crush", COMPACT, *sized(INSPECTED_PX)) as it:
         it.program.camera.look_at(1270, 1060, 1.1)
         it.program.techniques.touched = "contact"
         it.do("split")

@@ -128,8 +128,8 @@ def test_memory_and_the_largest_world_bound_the_search(monkeypatch: pytest.Monke
 def test_the_world_grows_with_the_crowd_and_the_view_looks_at_the_same_place() -> None:
     config = load_config("20k")
     larger = crowd_of(config, 80_000)
-    assert (larger.agents, larger.world.width, larger.world.height) == (80_000, 8000, 8000)
-    assert larger.camera.center == (4000, 4000) and larger.camera.zoom == config.camera.zoom
+    assert (larger.agents, larger.world.width, larger.world.height) == (80_000, 10_400, 10_400)
+    assert larger.camera.center == (5200, 5200) and larger.camera.zoom == config.camera.zoom
     assert crowd_of(CONFIG, 5000).camera == CONFIG.camera and crowd_of(config, 20_000) == config
 
 
