@@ -26,7 +26,7 @@ OLD_CROWD: Overrides = {
     "crowd.detour": 0}
 OLD_RULES: Mapping[str, Overrides] = {  # by configuration; with its picture, where a configuration shows something else today
     "20k": {**OLD_CROWD, "map": "plaza", "world.width": 4000, "world.height": 4000, "camera.center": [2000, 2000]},
-    "100k": {**OLD_CROWD, "scene.ground": "stone"},
+    "100k": {**OLD_CROWD, "map": "plaza", "world.width": 9000, "world.height": 9000, "scene.ground": "stone"},
     "20k-flock": OLD_FLOCK, "1m-flock": {**OLD_FLOCK, "scene.colours": "looks"}}
 
 
