@@ -148,8 +148,8 @@ def _avenues(town: Map, radius: Field, outer: Field, inner: Field) -> None:
     """Two rows of trees on grass along each half of the axes, and eight lawns around the basin."""
     alley, lawn = (outer > 27) & (outer < 44), (radius > 17) & (radius < 25) & (inner > 5.5) & (outer - inner > 6.5)
     town[lawn | (alley & (abs(inner - 8.5) < 1.5))] = GRASS
-    town[alley & (inner == 8.5) & (outer % 4 == 2.5)] = WALL
-    town[lawn & (outer % 4 == 2.5) & (inner % 3 == 2.5)] = WALL
+    town[alley & (inner == 8.5) & (outer % 6 == 0.5)] = WALL
+    town[lawn & (outer % 4 == 2.5) & (inner == 8.5)] = WALL
 
 
 def _basin(town: Map, outer: Field, diamond: Field) -> None:
