@@ -11,6 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from crowd_demo.sim.behaviours.avoidance import AnticipateRules
+from crowd_demo.sim.behaviours.slow_down import SlowDownRules
+
 F = np.float32
 WALKING, WAITING, STUCK, QUEUING = range(4)
 
@@ -47,10 +50,16 @@ def crowd_push_ideal(x: Any, y: Any, rules: Any) -> tuple[Any, Any]:
     return push[:, 0], push[:, 1]
 
 
-def crowd_anticipate(c: Any, rules: Any) -> tuple[Any, Any, Any]:
-    """(push_x, push_y, neighbours) of every walker that looks ahead, as the model rounds it."""
-    one, half, waits = F(1), F(0.5), (c.state == WAITING) | (c.state == QUEUING)
-    ahead_x, ahead_y = (np.where(waits, F(0), heading)[:, None] for heading in (c.heading_x, c.heading_y))
+def _ahead(c: Any) -> tuple[Any, Any]:
+    """The heading of those who walk, 0 of those who stand."""
+    stands = (c.state == WAITING) | (c.state == QUEUING)
+    return np.where(stands, F(0), c.heading_x), np.where(stands, F(0), c.heading_y)
+
+
+def _looks_ahead(c: Any, rules: Any) -> tuple[Any, Any, Any, Any, Any]:
+    """(turned_x, turned_y, away_x, away_y, neighbours): the heading turned aside, and the push of who is near."""
+    one, half = F(1), F(0.5)
+    ahead_x, ahead_y = (heading[:, None] for heading in _ahead(c))
     dx, dy, distance_sq = offsets(c.x, c.y)
     seen = (distance_sq < rules.radius_sq) & ~np.eye(len(c.x), dtype=bool)
     apart = seen & (distance_sq > 0)
@@ -72,9 +81,64 @@ def crowd_anticipate(c: Any, rules: Any) -> tuple[Any, Any, Any]:
     side = np.clip(turns.astype(F) * F(1 / 4096), F(-1), F(1))
     scale = one / np.sqrt(one + side * side)
     ex, ey = ahead_x[:, 0], ahead_y[:, 0]
-    turned_x, turned_y = (ex - ey * side) * scale, (ey + ex * side) * scale
     share = rules.away * F(1 / 4096)
-    return away[0].astype(F) * share + (turned_x - ex), away[1].astype(F) * share + (turned_y - ey), seen.sum(axis=1)
+    return ((ex - ey * side) * scale, (ey + ex * side) * scale,
+            away[0].astype(F) * share, away[1].astype(F) * share, seen.sum(axis=1))
+
+
+def crowd_anticipate(c: Any, rules: Any) -> tuple[Any, Any, Any]:
+    """(push_x, push_y, neighbours) of every walker that looks ahead, as the model rounds it."""
+    turned_x, turned_y, away_x, away_y, neighbours = _looks_ahead(c, rules)
+    ahead_x, ahead_y = _ahead(c)
+    return away_x + (turned_x - ahead_x), away_y + (turned_y - ahead_y), neighbours
+
+
+def crowd_slow_down(c: Any, rules: Any) -> tuple[Any, Any, Any]:
+    """The same of those who also slow down by the room ahead, one walker at a time."""
+    (ahead_x, ahead_y), (turned_x, turned_y, away_x, away_y, neighbours) = _ahead(c), _looks_ahead(c, rules)
+    push_x, push_y = np.zeros(len(c.x), F), np.zeros(len(c.x), F)
+    for i in range(len(c.x)):
+        ex, ey, speed, wanted = ahead_x[i], ahead_y[i], c.speed[i], c.speed[i] * rules.headway
+        straight, left, right = _least_ahead(c, i, ahead_x, ahead_y, rules)
+        x, y, room = turned_x[i], turned_y[i], min(straight - rules.standing, wanted)
+        best = min(max(left, right) - rules.standing, wanted)
+        if best * rules.swerve_cos > room + rules.swerve_worth * wanted:
+            sin = rules.swerve_sin if right > left else -rules.swerve_sin
+            x, y = x * rules.swerve_cos - y * sin, y * rules.swerve_cos + x * sin
+            room = room + rules.swerve_gain * (best - room)
+        walks = ex * ex + ey * ey > 0
+        pace = max(rules.creep, min(F(1), room / max(wanted, F(1e-6)))) if walks else F(1)
+        x, y = (x + away_x[i]) * pace, (y + away_y[i]) * pace
+        length = np.sqrt(x * x + y * y)
+        if walks and length > pace:
+            x, y = x * (pace / max(length, F(1e-6))), y * (pace / max(length, F(1e-6)))
+        push_x[i], push_y[i] = x - ex, y - ey
+    return push_x, push_y, neighbours
+
+
+def people_push(c: Any, rules: Any) -> tuple[Any, Any, Any]:
+    """The same by the model that the rules are of."""
+    if isinstance(rules, SlowDownRules):
+        return crowd_slow_down(c, rules)
+    return crowd_anticipate(c, rules) if isinstance(rules, AnticipateRules) else crowd_push(c.x, c.y, rules)
+
+
+def _least_ahead(c: Any, i: int, ahead_x: Any, ahead_y: Any, rules: Any) -> list[Any]:
+    """How far on the nearest person is that is in the way of walker i: straight on, to the left, to the right."""
+    x, y = c.vx[i] + F(0.1) * c.speed[i] * ahead_x[i], c.vy[i] + F(0.1) * c.speed[i] * ahead_y[i]
+    scale = F(1) / np.sqrt(x * x + y * y + F(1e-6))
+    x, y = x * scale, y * scale
+    cos, sin, least = rules.swerve_cos, rules.swerve_sin, [F(1e6)] * 3
+    for j in range(len(c.x)):
+        dx, dy = c.x[j] - c.x[i], c.y[j] - c.y[i]
+        if dx * dx + dy * dy >= rules.radius_sq or not ahead_x[j] * x + ahead_y[j] * y > F(0.25):
+            continue
+        along, across = dx * x + dy * y, dx * y - dy * x
+        for way, (on, beside) in enumerate(((along, across), (along * cos + across * sin, across * cos - along * sin),
+                                            (along * cos - across * sin, across * cos + along * sin))):
+            if on > 0 and beside * beside < rules.in_way_sq:
+                least[way] = min(least[way], on)
+    return least
 
 
 def contact_shift(ids: Any, x: Any, y: Any, body: float) -> tuple[Any, Any]:

@@ -9,7 +9,6 @@ import numpy as np
 import reference
 import reference_flock
 
-from crowd_demo.sim.behaviours.avoidance import AnticipateRules
 
 
 def perceived(columns: Any, i: int, j: int, radius: Any, gap: Any) -> Any:
@@ -41,12 +40,12 @@ def nearest_kept(columns: Any, i: int, neighbours: int, radius: Any, gap: Any) -
 def push_of(columns: Any, i: int, kept: list[int], rules: Any, behaviour: str) -> tuple[Any, Any]:
     """What a crowd of nobody but the agent and those it keeps would ask of it."""
     some = [i, *kept]
-    if isinstance(rules, AnticipateRules):
-        seen = ("x", "y", "vx", "vy", "heading_x", "heading_y", "state")
-        x, y, _ = reference.crowd_anticipate(SimpleNamespace(**{name: getattr(columns, name)[some] for name in seen}), rules)
+    if behaviour == "crowd":
+        seen = ("x", "y", "vx", "vy", "heading_x", "heading_y", "state", "speed")
+        x, y, _ = reference.people_push(SimpleNamespace(**{name: getattr(columns, name)[some] for name in seen}), rules)
         return x[0], y[0]
-    names = {"flock": ("x", "y", "vx", "vy"), "crowd": ("x", "y"), "crates": ("x", "y", "half")}[behaviour]
-    push: Any = {"flock": reference_flock.flock_push, "crowd": reference.crowd_push, "crates": reference.crate_push}[behaviour]
+    names = {"flock": ("x", "y", "vx", "vy"), "crates": ("x", "y", "half")}[behaviour]
+    push: Any = {"flock": reference_flock.flock_push, "crates": reference.crate_push}[behaviour]
     x, y, _ = push(*(getattr(columns, name)[some] for name in names), rules)
     return x[0], y[0]
 

@@ -119,12 +119,14 @@ BUILT_IN: tuple[Technique, ...] = (
         source="at most so many neighbours an agent: RVO2's maxNeighbors; birds heed the nearest six or seven: Ballerini and"
                " others 2008"),
     Technique(
-        "avoidance", ("push", "anticipate"), "anticipate", MODEL, "avoidance",
-        "how people keep apart: pushed away by whoever is near, or stepping aside in time for whom they would meet",
+        "avoidance", ("push", "anticipate", "slow_down"), "anticipate", MODEL, "avoidance",
+        "how people keep apart: pushed away by whoever is near, stepping aside in time for whom they would meet, or also slowing"
+        " down by the room ahead",
         stage="interaction", key="h", group="people", inactive=_unused("avoidance"),
-        watch="zoom in: with push people run into each other and bounce, with anticipate they go around; interaction takes"
-              " longer",
-        source="nearest approach: Karamouzas and others 2009; a step to the predicted side: Xu and others 2021"),
+        watch="zoom in: with push people run into each other and bounce, with anticipate they go around, with slow_down"
+              " they queue behind each other; interaction takes longer",
+        source="nearest approach: Karamouzas and others 2009; a step to the predicted side: Xu and others 2021; speed by the gap"
+               " ahead: Tordeux and others 2016"),
     Technique(
         "overlap_passes", (0, 1, 2, 3, 4), 2, MODEL, "overlap passes",
         "passes a step that move people apart whose bodies overlap",

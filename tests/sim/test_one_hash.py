@@ -65,6 +65,7 @@ KINDS: dict[str, Settings] = {
     **{f"{pattern}, dying": {**ROPE, **DYING, "name": pattern} for pattern in ("rope", "cloth", "column")},
     "push with contact": {**PEOPLE, "optimizations__avoidance": "push", "optimizations__overlap_passes": 2},
     "anticipate without contact": {**PEOPLE, "optimizations__avoidance": "anticipate", "optimizations__overlap_passes": 0},
+    "slow down": {**PEOPLE, "optimizations__avoidance": "slow_down"},
     "queues": {**PEOPLE, "optimizations__avoidance": "anticipate", "optimizations__overlap_passes": 3,
                "crowd__area_per_person": 9000},
     "exits": {"name": "1k", "agents": 300, **open_world(900, 700), "crowd__destinations": 4, "crowd__exits": 2,

@@ -31,7 +31,9 @@ PUSH = CrowdWalk("push", "`avoidance: push` and `contact: 0`: people are pushed 
                  {"avoidance": "push", "overlap_passes": 0})
 ANTICIPATE = CrowdWalk("anticipate", "`avoidance: anticipate` and `contact: 2`: people look ahead, and have bodies",
                        {"avoidance": "anticipate", "overlap_passes": 2})
-MODELS = (PUSH, ANTICIPATE)
+SLOW_DOWN = CrowdWalk("slow_down", "`avoidance: slow_down` and `contact: 2`: people look ahead, and slow down by the gap",
+                      {"avoidance": "slow_down", "overlap_passes": 2})
+MODELS = (PUSH, ANTICIPATE, SLOW_DOWN)
 
 
 @dataclass

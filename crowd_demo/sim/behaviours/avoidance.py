@@ -77,7 +77,7 @@ def no_sums(rules: AnticipateRules, like: Float) -> Sums:
 
 
 @formula
-def _aside(rules: AnticipateRules, me: Observed, other: Observed, apart: Mask, dx: Float, dy: Float,
+def _aside(rules: PeopleRules, me: Observed, other: Observed, apart: Mask, dx: Float, dy: Float,
            view: Float) -> tuple[Float, Mask]:
     """Return (how far to turn for one other, to the right, in steps; whether they would meet)."""
     closing_x, closing_y = me.vx - other.vx, me.vy - other.vy
@@ -93,38 +93,47 @@ def _aside(rules: AnticipateRules, me: Observed, other: Observed, apart: Mask, d
     return strength * (right + RIGHT) * -STEPS, meets
 
 
+@formula
+def add_near(rules: PeopleRules, me: Observed, other: Observed, dx: Float, dy: Float, distance_sq: Float,
+             sums: Sums) -> Sums:
+    """Return the sums of `anticipate` with somebody added of whom at least one lane is within reach."""
+    count, sum_x, sum_y, turn = sums
+    within_reach = distance_sq < rules.radius_sq
+    apart = within_reach & (distance_sq > 0)
+    distance = root(select(apart, distance_sq, 1))
+    front = (dx * me.ahead_x + dy * me.ahead_y) / distance  # 1 straight ahead, -1 straight behind
+    view = rules.behind + (1 - rules.behind) * (0.5 + 0.5 * front)
+    near = 1 - distance * rules.inv_radius
+    weight = near * near / distance * -STEPS
+    term, meets = _aside(rules, me, other, apart, dx, dy, view)
+    return (count + select(within_reach, 1, 0), sum_x + select(apart, to_int(weight * dx), 0),
+            sum_y + select(apart, to_int(weight * dy), 0), turn + select(meets, to_int(term), 0))
+
+
+@formula
+def turned(me: Observed, turn: Int) -> tuple[Float, Float]:
+    """Return the heading turned by the sum of what asks to step aside, at most 45 degrees; (0, 0) of those who stand."""
+    side = to_float(wrap32(turn)) * (1 / STEPS)
+    side = select(side > SHARPEST, SHARPEST, select(side < -SHARPEST, -SHARPEST, side))
+    scale = 1 / root(1 + side * side)
+    return (me.ahead_x - me.ahead_y * side) * scale, (me.ahead_y + me.ahead_x * side) * scale
+
+
 @implements(pairwise.accumulate, AnticipateRules)
 def accumulate(rules: AnticipateRules, me: Observed, other: Observed, sums: Sums) -> Sums:
-    count, sum_x, sum_y, turn = sums
     dx, dy = other.x - me.x, other.y - me.y
     distance_sq = dx * dx + dy * dy
-    within_reach = distance_sq < rules.radius_sq
-    if any_set(within_reach):
-        apart = within_reach & (distance_sq > 0)
-        distance = root(select(apart, distance_sq, 1))
-        front = (dx * me.ahead_x + dy * me.ahead_y) / distance  # 1 straight ahead, -1 straight behind
-        view = rules.behind + (1 - rules.behind) * (0.5 + 0.5 * front)
-        near = 1 - distance * rules.inv_radius
-        weight = near * near / distance * -STEPS
-        count = count + select(within_reach, 1, 0)
-        sum_x = sum_x + select(apart, to_int(weight * dx), 0)
-        sum_y = sum_y + select(apart, to_int(weight * dy), 0)
-        term, meets = _aside(rules, me, other, apart, dx, dy, view)
-        turn = turn + select(meets, to_int(term), 0)
-    return count, sum_x, sum_y, turn
+    if any_set(distance_sq < rules.radius_sq):
+        sums = add_near(rules, me, other, dx, dy, distance_sq, sums)
+    return sums
 
 
 @implements(pairwise.finish, AnticipateRules)
 def finish(rules: AnticipateRules, me: Observed, sums: Sums) -> tuple[Float, Float, Int]:
     count, sum_x, sum_y, turn = sums
-    side = to_float(wrap32(turn)) * (1 / STEPS)
-    side = select(side > SHARPEST, SHARPEST, select(side < -SHARPEST, -SHARPEST, side))
-    scale = 1 / root(1 + side * side)
-    turned_x, turned_y = (me.ahead_x - me.ahead_y * side) * scale, (me.ahead_y + me.ahead_x * side) * scale
+    turned_x, turned_y = turned(me, turn)
     neighbours = wrap32(count) - select(rules.radius_sq > 0, 1, 0)  # without the agent itself
     share = rules.away * (1 / STEPS)
     return (to_float(wrap32(sum_x)) * share + (turned_x - me.ahead_x),
             to_float(wrap32(sum_y)) * share + (turned_y - me.ahead_y), wrap32(neighbours))
 
-
-AVOIDANCE: dict[str, type[PeopleRules]] = {"push": PushRules, "anticipate": AnticipateRules}  # by the technique's value

@@ -28,7 +28,7 @@ from crowd_demo.compute.jit import Launch, device
 from crowd_demo.compute.simd import any_set, chance, root, select, width_of
 from crowd_demo.compute.simd_memory import pick, store
 from crowd_demo.config.model import Config
-from crowd_demo.sim.behaviours.avoidance import AVOIDANCE
+from crowd_demo.sim.behaviours.avoidance import AnticipateRules, PushRules
 from crowd_demo.sim.behaviours.base import Behaviour
 from crowd_demo.sim.behaviours.contact import SHIFT_PARTS, contact_passes
 from crowd_demo.sim.behaviours.destinations import (
@@ -52,6 +52,7 @@ from crowd_demo.sim.behaviours.people_rules import (
     rules_of,
     stands,
 )
+from crowd_demo.sim.behaviours.slow_down import SlowDownRules
 from crowd_demo.sim.behaviours.steering import Move, advance, move_launch
 from crowd_demo.sim.behaviours.wayfinding import CheckSight, LookForCrowds, MakeFlowFields, TakeHeadings
 from crowd_demo.sim.neighbours.schedule import BAND_RADII
@@ -60,6 +61,8 @@ from crowd_demo.sim.terrain.ground import Ground, slide
 from crowd_demo.sim.terrain.tiles import Terrain, Walls
 from crowd_demo.sim.world import Needs, World
 
+AVOIDANCE: dict[str, type[PeopleRules]] = {  # by the technique's value
+    "push": PushRules, "anticipate": AnticipateRules, "slow_down": SlowDownRules}
 SLOW = 0.25  # of the preferred speed towards the goal: below that an agent makes no progress
 NEARLY = 4.0  # times `arrive`: an agent stuck within that distance has arrived, because the place is taken
 WIGGLE_STEPS = 30  # a stuck agent keeps to one direction for so many steps
@@ -218,7 +221,7 @@ class People(Behaviour):
     def _first_rules(self, world: World) -> PeopleRules:
         """Return the constants of all steps, without keys."""
         settings, f, none = self.settings, np.float32, np.int32(0)
-        radius, arrive, gap = f(settings.radius), f(settings.arrive), f(settings.gap)
+        radius, arrive, gap, in_way = (f(each) for each in (settings.radius, settings.arrive, settings.gap, settings.in_way))
         return PeopleRules(
             radius_sq=radius * radius, inv_radius=f(1 / settings.radius if settings.radius > 0 else 0),
             push=f(settings.avoid_weight), wiggle=f(settings.wiggle), top_factor=f(settings.max_speed_factor),
@@ -228,5 +231,8 @@ class People(Behaviour):
             ahead=f(settings.ahead_s), inv_ahead=f(1 / settings.ahead_s if settings.ahead_s > 0 else 0),
             gap_sq=gap * gap, inv_gap=f(1 / settings.gap if settings.gap > 0 else 0), aside=f(settings.aside),
             behind=f(settings.behind), away=f(settings.repulsion),
+            headway=f(settings.headway_s), standing=f(settings.standing), in_way_sq=in_way * in_way, creep=f(settings.creep),
+            swerve_cos=f(math.cos(math.radians(settings.swerve))), swerve_sin=f(math.sin(math.radians(settings.swerve))),
+            swerve_worth=f(settings.swerve_worth), swerve_gain=f(settings.swerve_gain),
             disc=f(settings.area_per_person / math.pi if settings.room > 0 else 0), goal_key=none, wiggle_key_x=none,
             wiggle_key_y=none)

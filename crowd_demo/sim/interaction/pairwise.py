@@ -23,10 +23,10 @@ from typing import Any, TypeVar
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask, Rules
 from crowd_demo.compute.dispatch import generic, implements
 from crowd_demo.compute.simd import no_sum
-from crowd_demo.compute.simd_memory import load, store, take
+from crowd_demo.compute.simd_memory import gather, load, store, take
 from crowd_demo.sim.store.columns import Columns
 
-FLOATS, INTS = 6, 4  # that others can observe of an agent, at most
+FLOATS, INTS = 7, 4  # that others can observe of an agent, at most
 Observed = Any  # what others can observe of an agent, or of sixteen: x, y, and fields of the behaviour's own
 Seen = Observed  # its former name, for plugins, until 0.3
 Sums = tuple[Int, ...]  # what an agent, or each of sixteen, has added up over its neighbours
@@ -91,9 +91,22 @@ def settle(rules: Rules, me: Observed, sums: Sums) -> Sums:
     """Return the sums of a register with room for as many again."""
 
 
+@generic
+def pack(rules: Rules, strip: Strip, members: Int, target: Strip, at: int) -> None:
+    """Copy sixteen agents of a strip to contiguous elements of the target, so that they can be loaded as a register."""
+
+
 @implements(no_sums, object)
 def _count_and_vector(rules: Rules, like: Float) -> Sums:
     return no_sum(like), no_sum(like), no_sum(like)
+
+
+@implements(pack, object)
+def _pack_all(rules: Rules, strip: Strip, members: Int, target: Strip, at: int) -> None:
+    for field in range(FLOATS):
+        store(target[0][field], at, gather(strip[0][field], members))
+    for field in range(INTS):
+        store(target[1][field], at, gather(strip[1][field], members))
 
 
 @implements(sum_capacity, object)
@@ -127,6 +140,11 @@ def read_strip(rules, strip, at):
 def load_register(rules, strip, at):
     floats, ints = strip
     return Observed({of_register})
+
+def pack(rules, strip, members, target, at):
+    floats, ints = strip
+    to_floats, to_ints = target
+    {packed}
 """
 
 
@@ -146,16 +164,18 @@ def observes(*floats: Field, ints: Sequence[Field] = ()) -> Callable[[Kind], Kin
         taken="; ".join(f"{_last(array)} = take({_path(array)}, slots)" for array in arrays),
         stored="; ".join(f"store({row}], at, {value})" for row, value in zip(rows, values, strict=True)),
         read="; ".join(f"{_last(array)} = {_path(array)}[slot]" for array in arrays), values=", ".join(values),
-        of_strip=", ".join(f"{row}, at]" for row in rows), of_register=", ".join(f"load({row}], at)" for row in rows))
+        of_strip=", ".join(f"{row}, at]" for row in rows), of_register=", ".join(f"load({row}], at)" for row in rows),
+        packed="; ".join(f"store(to_{row}], at, gather({row}], members))" for row in rows))
 
     def declare(kind: Kind) -> Kind:
         record: Any = namedtuple("Observed", [name for name, *_ in fields])  # type: ignore[misc]
         record.__name__, record.__qualname__ = f"{kind.__name__}Observed", f"{kind.__name__}.Observed"
         record.__module__, kind.Observed = kind.__module__, record  # type: ignore[attr-defined]  # pickle finds it there
         names = {f"make_{name}": formula for name, formula, *_ in fields}
-        names |= {"Observed": record, "load": load, "store": store, "take": take, "__name__": kind.__module__}
+        names |= {"Observed": record, "gather": gather, "load": load, "store": store, "take": take,
+                  "__name__": kind.__module__}
         exec(compile(source, getattr(sys.modules[kind.__module__], "__file__", "observed"), "exec"), names)
-        for each in (copy_to_strip, read_columns, read_strip, load_register):
+        for each in (copy_to_strip, read_columns, read_strip, load_register, pack):
             implements(each, kind, by_rule=False)(names[each.__name__])
         RECORDS[kind], COLUMNS[kind] = record, tuple(array for array in arrays if "." not in array)
         return kind

@@ -33,6 +33,7 @@ from crowd_demo.sim.interaction.pairwise import (
     finish,
     load_register,
     no_sums,
+    pack,
     read_columns,
     read_strip,
     settle,
@@ -143,17 +144,6 @@ def collect_due(next_update: Ints, order: Ints, k: int, end: int, schedule: Upda
 
 
 @device
-def pack(strip: Strip, members: Int, target: Strip, at: int) -> None:
-    """Copy the members of a strip to sixteen contiguous elements of the target, so that they can be loaded as a register."""
-    floats, ints = strip
-    to_floats, to_ints = target
-    for field in range(FLOATS):
-        store(to_floats[field], at, gather(floats[field], members))
-    for field in range(INTS):
-        store(to_ints[field], at, gather(ints[field], members))
-
-
-@device
 def store_register(rules: Rules, columns: Columns, slots: Int, slot: Int, size: int, all_due: bool, me: Observed, sums: Sums,
                    candidates: int, schedule: UpdateSchedule, counters: Longs) -> None:
     """Write the pushes of those of the first `size` lanes that are due, and when they are due again.
@@ -230,7 +220,7 @@ def interact_by_registers(candidates: Candidates, columns: Columns, rules: Rules
                 return
             first, last = base + members[0], base + members[size - 1]
             indices = load(members, 0)
-            pack(strip, indices, packed, at)
+            pack(rules, strip, indices, packed, at)
             slots, me = gather(order, indices + np.int32(base)), load_register(rules, packed, at)
         sums, tested, hint = accumulate_all(candidates, rules, row, first, last, me, strip, base, hint)
         store_register(rules, columns, slots, np.int64(order[np.uintp(first)]), size, all_due, me, sums, tested, schedule,

@@ -35,7 +35,7 @@ def kept_by(sim: Any, columns: Any) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("behaviour, avoidance", [("flock", "push"), ("crowd", "push"), ("crowd", "anticipate"),
-                                                  ("crates", "push")])
+                                                  ("crowd", "slow_down"), ("crates", "push")])
 @pytest.mark.parametrize("cap", ["first", "nearest"])
 @examples
 @given(n=st.integers(0, 90), scanned=st.integers(0, 30), neighbours=st.integers(0, 12), seed=st.integers(0, 99),
