@@ -98,7 +98,7 @@ def crowd_slow_down(c: Any, rules: Any) -> tuple[Any, Any, Any]:
     (ahead_x, ahead_y), (turned_x, turned_y, away_x, away_y, neighbours) = _ahead(c), _looks_ahead(c, rules)
     push_x, push_y = np.zeros(len(c.x), F), np.zeros(len(c.x), F)
     for i in range(len(c.x)):
-        ex, ey, speed, wanted = ahead_x[i], ahead_y[i], c.speed[i], c.speed[i] * rules.headway
+        ex, ey, wanted = ahead_x[i], ahead_y[i], c.speed[i] * rules.headway
         straight, left, right = _least_ahead(c, i, ahead_x, ahead_y, rules)
         x, y, room = turned_x[i], turned_y[i], min(straight - rules.standing, wanted)
         best = min(max(left, right) - rules.standing, wanted)

@@ -120,13 +120,13 @@ BUILT_IN: tuple[Technique, ...] = (
                " others 2008"),
     Technique(
         "avoidance", ("push", "anticipate", "slow_down"), "anticipate", MODEL, "avoidance",
-        "how people keep apart: pushed away by whoever is near, stepping aside in time for whom they would meet, or also slowing"
-        " down by the room ahead",
+        "how people keep apart: pushed away by whoever is near, stepping aside in time for whom they would meet, or that and"
+        " slowing down by the room ahead",
         stage="interaction", key="h", group="people", inactive=_unused("avoidance"),
         watch="zoom in: with push people run into each other and bounce, with anticipate they go around, with slow_down"
               " they queue behind each other; interaction takes longer",
-        source="nearest approach: Karamouzas and others 2009; a step to the predicted side: Xu and others 2021; speed by the gap"
-               " ahead: Tordeux and others 2016"),
+        source="nearest approach: Karamouzas and others 2009; a step to the predicted side: Xu and others 2021; speed by"
+               " the gap ahead: Tordeux and others 2016"),
     Technique(
         "overlap_passes", (0, 1, 2, 3, 4), 2, MODEL, "overlap passes",
         "passes a step that move people apart whose bodies overlap",
