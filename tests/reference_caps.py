@@ -10,7 +10,6 @@ import reference
 import reference_flock
 
 
-
 def perceived(columns: Any, i: int, j: int, radius: Any, gap: Any) -> Any:
     """How far away j is for i, if that is near enough; points by the square of their distance, squares by their edges."""
     dx, dy = columns.x[j] - columns.x[i], columns.y[j] - columns.y[i]

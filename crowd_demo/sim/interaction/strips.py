@@ -21,7 +21,7 @@ from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs, Rules
 from crowd_demo.compute.dispatch import generic
 from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import LANES, after, count_set, lane_numbers, select, total
-from crowd_demo.compute.simd_memory import gather, load, onward, put, store
+from crowd_demo.compute.simd_memory import gather, load, onward, put
 from crowd_demo.sim.interaction.pairwise import (
     FLOATS,
     INTS,
