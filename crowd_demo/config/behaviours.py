@@ -62,7 +62,7 @@ class PeopleSettings(BehaviourSettings):
                          "anticipate, slow_down: they step aside for whom they would pass nearer than this")
     aside: float = number(1.5, 0, 100, "",
                           "anticipate, slow_down: how far they turn for one such, as a part of straight on")
-    headway_s: float = number(0.85, 0.01, 60, "seconds",
+    headway_s: float = number(0.85, 0, 60, "seconds",
                               "slow_down: time for which the room ahead lasts, at the speed that people choose by it")
     standing: Length = number(10.2, 0, 4096, LENGTH, "slow_down: distance to somebody ahead at which there is no room")
     in_way: Length = number(10.5, 0, 4096, LENGTH, "slow_down: who is ahead and less than this beside the way is in it")
