@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Register
+from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Register, Rules
 from crowd_demo.compute.dispatch import generic, implements
 from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.compute.simd import LANES, any_set, lane_numbers, select, splat, to_int
@@ -34,7 +34,7 @@ MOST_SQUARES = 1 << 20
 AROUND, FAR = 1.1, 1e9  # squares around the window that count too, and some more for rounding; units beyond the world
 SHARE = 4  # where more than one in so many agents is drawn, all of them are looked at
 BATCH, STREAMS = 512, 4  # agents that are added up at a time, in so many streams
-Adds = Any  # what agents add: the type of the record decides
+Adds = Rules  # what agents add: the type of the record decides
 
 
 @generic

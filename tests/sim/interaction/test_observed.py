@@ -69,5 +69,5 @@ def test_an_agent_a_strip_and_a_register_tell_the_same() -> None:
 
 
 def test_only_so_much_can_be_observed() -> None:
-    with pytest.raises(ValueError, match="at most 6 floats and 4 ints, not 7 and 0"):
-        observes(*"abcdefg")
+    with pytest.raises(ValueError, match="at most 7 floats and 4 ints, not 8 and 0"):
+        observes(*"abcdefgh")
