@@ -221,7 +221,8 @@ class People(Behaviour):
     def _first_rules(self, world: World) -> PeopleRules:
         """Return the constants of all steps, without keys."""
         settings, f, none = self.settings, np.float32, np.int32(0)
-        radius, arrive, gap, in_way = (f(each) for each in (settings.radius, settings.arrive, settings.gap, settings.in_way))
+        radius, arrive, gap, in_way = map(f, (settings.radius, settings.arrive, settings.gap, settings.in_way))
+        swerve = math.radians(settings.swerve)
         return PeopleRules(
             radius_sq=radius * radius, inv_radius=f(1 / settings.radius if settings.radius > 0 else 0),
             push=f(settings.avoid_weight), wiggle=f(settings.wiggle), top_factor=f(settings.max_speed_factor),
@@ -231,8 +232,8 @@ class People(Behaviour):
             ahead=f(settings.ahead_s), inv_ahead=f(1 / settings.ahead_s if settings.ahead_s > 0 else 0),
             gap_sq=gap * gap, inv_gap=f(1 / settings.gap if settings.gap > 0 else 0), aside=f(settings.aside),
             behind=f(settings.behind), away=f(settings.repulsion),
-            headway=f(max(settings.headway_s, 1e-6)), standing=f(settings.standing), in_way_sq=in_way * in_way, creep=f(settings.creep),
-            swerve_cos=f(math.cos(math.radians(settings.swerve))), swerve_sin=f(math.sin(math.radians(settings.swerve))),
+            headway=f(max(settings.headway_s, 1e-6)), standing=f(settings.standing), in_way_sq=in_way * in_way,
+            creep=f(settings.creep), swerve_cos=f(math.cos(swerve)), swerve_sin=f(math.sin(swerve)),
             swerve_worth=f(settings.swerve_worth), swerve_gain=f(settings.swerve_gain),
             disc=f(settings.area_per_person / math.pi if settings.room > 0 else 0), goal_key=none, wiggle_key_x=none,
             wiggle_key_y=none)
