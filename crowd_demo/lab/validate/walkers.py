@@ -53,6 +53,7 @@ class CrowdWalk(NamedTuple):
     name: str
     about: str
     techniques: Mapping[str, Value]  # by path
+    settings: Mapping[str, Value] = {}  # of people, by name, where they are not the usual ones
 
     def why_not(self, scene: WalkScene) -> str:
         """Say why it cannot walk a scene: it can walk them all."""
@@ -60,7 +61,7 @@ class CrowdWalk(NamedTuple):
 
     def walk(self, scene: WalkScene, seed: int = 1) -> Generator[float, None, Trajectories]:
         scene_map = SceneMap(scene)
-        sim = simulation(scene_map, self.techniques, seed)
+        sim = simulation(scene_map, self.techniques, self.settings, seed)
         put_people(sim, placed(scene, seed), scene_map)
         ends = ClosedRing(sim, scene_map) if scene.ring else OpenEnds(sim, scene_map)
         recorder, frames = TrajectoryRecorder(FPS), math.ceil(scene.seconds * FPS)
@@ -72,11 +73,12 @@ class CrowdWalk(NamedTuple):
         return recorder.trajectories()
 
 
-def simulation(scene_map: SceneMap, techniques: Mapping[str, Value], seed: int) -> Simulation:
+def simulation(scene_map: SceneMap, techniques: Mapping[str, Value], settings: Mapping[str, Value], seed: int) -> Simulation:
     """Return a simulation of the scene's floor with as many people, anywhere."""
     area, people = scene_map.area, scene_map.scene.people
     world = {"width": area.width * UNITS_A_METRE, "height": area.height * UNITS_A_METRE}
     overrides = [Override(ORIGIN, ("optimizations", *path.split(".")), value) for path, value in techniques.items()]
+    overrides += [Override(ORIGIN, ("crowd", name), value) for name, value in settings.items()]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "scene.map"
         path.write_text(scene_map.text(), "ascii")
