@@ -27,7 +27,7 @@ from crowd_demo.lab.validate.walkers import CrowdWalk
 from crowd_demo.sim.simulation import Simulation
 
 BOUNDS: dict[str, tuple[float, float]] = {
-    "headway_s": (0.2, 1.2), "standing": (7.0, 13.0), "in_way": (8.0, 17.0), "creep": (0.08, 0.24), "swerve": (15.0, 60.0),
+    "headway_s": (0.2, 1.2), "standing": (7.0, 13.0), "in_way": (6.0, 17.0), "creep": (0.08, 0.24), "swerve": (15.0, 60.0),
     "swerve_worth": (0.0, 1.0), "swerve_gain": (0.0, 1.0)}
 SCENES: dict[str, tuple[float, ...]] = {  # of each experiment; () are all
     "door": (), "rimea-12": (1.0, 3.0), "counterflow": (1.0, 2.0), "rimea-4": (1.0, 2.0, 3.0, 5.0),
