@@ -96,7 +96,7 @@ class Validation:
         return _Turn(experiment, walker, why_not, seeds)
 
     def _walked(self, result: ExperimentResult, turn: _Turn, done: float, share: float) -> Iterator[Slice]:
-        """Have the scenes of one experiment walked by one, and read the results."""
+        """Let one model walk the scenes of an experiment, and read the numbers from that."""
         experiment, name = turn.experiment, turn.walker.name
         if turn.why_not:
             result.left_out[name] = turn.why_not

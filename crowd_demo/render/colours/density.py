@@ -71,5 +71,5 @@ class DensityColours(SquareColours):
 
 @lru_cache(maxsize=8)  # asked in each frame
 def shades(side: float) -> Ints:
-    """The level of service by the number of people in nine squares of that side."""
+    """Return a table: the level of service, by how many people are on nine squares with that side."""
     return np.searchsorted(SERVICE, np.arange(256) * per_square_metre(1 / (9 * side**2)), "right").astype(np.int32)

@@ -1,4 +1,4 @@
-"""A chart of an overlay: how often pairs of numbers were found, each cell in the colour of its class, and curves.
+"""A chart that an overlay puts into the HUD: a histogram of pairs of numbers, its cells in the colours of classes, and curves.
 
 The more often, the more opaque. The newest numbers are drawn, a few times a second.
 """

@@ -29,6 +29,12 @@ RIGHT = 0.2  # part of a step aside that goes to the right, whatever the side
 SHARPEST = 1.0  # turn, as a part of straight on: at most 45 degrees
 
 
+@formula
+def others(rules: PeopleRules, count: Int) -> Int:
+    """Return the number of neighbours: a count of all within reach, without the agent itself."""
+    return wrap32(wrap32(count) - select(rules.radius_sq > 0, 1, 0))
+
+
 # --- push: by the distance alone -------------------------------------------------------------------------------------
 
 @observes("x", "y")
@@ -53,8 +59,7 @@ def accumulate_push(rules: PushRules, me: Observed, other: Observed, sums: Sums)
 @implements(pairwise.finish, PushRules)
 def finish_push(rules: PushRules, me: Observed, sums: Sums) -> tuple[Float, Float, Int]:
     count, sum_x, sum_y = sums
-    neighbours = wrap32(count) - select(rules.radius_sq > 0, 1, 0)  # without the agent itself
-    return to_float(wrap32(sum_x)) * (1 / STEPS), to_float(wrap32(sum_y)) * (1 / STEPS), wrap32(neighbours)
+    return to_float(wrap32(sum_x)) * (1 / STEPS), to_float(wrap32(sum_y)) * (1 / STEPS), others(rules, count)
 
 
 # --- anticipate: stepping aside in time for whom one would meet ------------------------------------------------------
@@ -96,7 +101,7 @@ def _aside(rules: PeopleRules, me: Observed, other: Observed, apart: Mask, dx: F
 @formula
 def add_near(rules: PeopleRules, me: Observed, other: Observed, dx: Float, dy: Float, distance_sq: Float,
              sums: Sums) -> Sums:
-    """Return the sums of `anticipate` with somebody added of whom at least one lane is within reach."""
+    """Return the sums of `anticipate` with one more person added."""
     count, sum_x, sum_y, turn = sums
     within_reach = distance_sq < rules.radius_sq
     apart = within_reach & (distance_sq > 0)
@@ -132,8 +137,7 @@ def accumulate(rules: AnticipateRules, me: Observed, other: Observed, sums: Sums
 def finish(rules: AnticipateRules, me: Observed, sums: Sums) -> tuple[Float, Float, Int]:
     count, sum_x, sum_y, turn = sums
     turned_x, turned_y = turned(me, turn)
-    neighbours = wrap32(count) - select(rules.radius_sq > 0, 1, 0)  # without the agent itself
     share = rules.away * (1 / STEPS)
     return (to_float(wrap32(sum_x)) * share + (turned_x - me.ahead_x),
-            to_float(wrap32(sum_y)) * share + (turned_y - me.ahead_y), wrap32(neighbours))
+            to_float(wrap32(sum_y)) * share + (turned_y - me.ahead_y), others(rules, count))
 

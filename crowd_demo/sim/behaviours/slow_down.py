@@ -20,7 +20,7 @@ import numpy as np
 from crowd_demo.compute.arrays import Float, Int, Mask
 from crowd_demo.compute.dispatch import formula, implements
 from crowd_demo.compute.simd import any_set, no_sum, root, select, splat, to_float, wrap32
-from crowd_demo.sim.behaviours.avoidance import STEPS, add_near, ahead_of, turned
+from crowd_demo.sim.behaviours.avoidance import STEPS, add_near, ahead_of, others, turned
 from crowd_demo.sim.behaviours.people_rules import PeopleRules
 from crowd_demo.sim.interaction import pairwise
 from crowd_demo.sim.interaction.pairwise import Observed, Sums, observes
@@ -93,5 +93,4 @@ def finish(rules: SlowDownRules, me: Observed, sums: Sums) -> tuple[Float, Float
     x, y = (x + to_float(wrap32(sum_x)) * share) * pace, (y + to_float(wrap32(sum_y)) * share) * pace
     length = root(x * x + y * y)
     cut = select(walks & (length > pace), pace / max(length, 1e-6), 1)
-    neighbours = wrap32(count) - select(rules.radius_sq > 0, 1, 0)  # without the agent itself
-    return x * cut - me.ahead_x, y * cut - me.ahead_y, neighbours
+    return x * cut - me.ahead_x, y * cut - me.ahead_y, others(rules, count)

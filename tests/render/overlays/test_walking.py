@@ -54,7 +54,8 @@ def looked_at(sim: Simulation, zoom: float, draw: Any) -> tuple[Spy, Any]:
 
 
 def counted(sim: Simulation, view: Any, side: float) -> dict[tuple[int, int], tuple[int, float, float, float]]:
-    """By square: walkers on it; and of nine, in view: people/m², people/(m s), and the mean speed of walkers, m/s."""
+    """Return, by square: how many walk on it; then, of the nine squares around it: the density, people/m², the flow,
+    people/(m s), and the mean speed of those who walk, m/s."""
     rect, walls, c = view.camera.view_rect(), sim.terrain.walls, cast(PeopleColumns, sim.agents.columns)
     slots, x, y = view.visible()
     people = [(int(a // side), int(b // side), float(np.hypot(c.vx[slot], c.vy[slot])) / METRE, c.state[slot])

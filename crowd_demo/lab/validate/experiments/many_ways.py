@@ -11,18 +11,18 @@ from crowd_demo.lab.validate.experiments.streams import (
     COUNTERFLOW_SCATTER,
     LEG,
     SAME_WAY,
-    SCATTER_SHARE,
     WIDTH,
-    busy,
     pace,
+    pace_reading,
+    plot_crossing,
     plot_weidmann,
+    read_crossing,
 )
 from crowd_demo.lab.validate.validation_experiment import (
     OWN,
     Measures,
     Reading,
     ValidationExperiment,
-    WalkedScene,
     WalkedScenes,
     WalkGroup,
     WalkScene,
@@ -33,8 +33,7 @@ from crowd_demo.lab.validate.validation_experiment import (
     right_of,
     ring,
 )
-from crowd_demo.measure.trajectories import Line, Rectangle
-from crowd_demo.sim.fundamental_diagram import weidmann
+from crowd_demo.measure.trajectories import Rectangle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,9 +48,7 @@ def both_ways(density: float, short: bool) -> WalkScene:
 
 def read_both_ways(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
     for density, run in runs.items():
-        expected = float(weidmann(density))
-        yield Reading(f"speed at {density:g} people/m²", pace(run, measures), max(expected - COUNTERFLOW_SCATTER, 0),
-                      expected + COUNTERFLOW_SCATTER, "m/s", measured=True)
+        yield pace_reading(density, run, measures)
 
 
 def plot_both_ways(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
@@ -89,34 +86,6 @@ def four_ways(density: float, short: bool) -> WalkScene:
     return WalkScene((across, upwards), exits, groups, 90)
 
 
-def across(run: WalkedScene, measures: Measures) -> float:
-    """Return how many have passed the crossing and go on as they want."""
-    beyond = (Line(WIDTH + 1, 0, WIDTH + 1, WIDTH), Line(-1, 0, -1, WIDTH), Line(0, -1, WIDTH, -1),
-              Line(0, WIDTH + 1, WIDTH, WIDTH + 1))
-    first, found = 0, 0
-    for group, line in zip(run.scene.groups, beyond, strict=True):
-        people, _ = measures.crossings(run.walked, line)
-        found += int(np.sum((people >= first) & (people < first + group.people)))
-        first += group.people
-    return float(found)
-
-
-def read_four_ways(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
-    for start, run in runs.items():
-        density, speed = busy(run, measures)
-        yield Reading(f"streams of {start:g}/m²: speed over Weidmann's", speed / float(weidmann(density)),
-                      1 - SCATTER_SHARE, 1 + SCATTER_SHARE, "", measured=True)
-        yield Reading(f"streams of {start:g}/m²: people who get across", across(run, measures), run.scene.people,
-                      run.scene.people, "", measured=True)
-
-
-def plot_four_ways(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
-    plot_weidmann(axes, np.linspace(0.1, 4), scatter_share=SCATTER_SHARE)
-    for name, runs in walkers.items():
-        axes.plot(*np.array([busy(run, OWN) for run in runs.values()]).T, marker="o", label=name)
-    axes.set(xlabel="people per m² in the crossing", ylabel="mean speed there, m/s", ylim=(0, None))
-
-
 FOUR_WAYS = ValidationExperiment(
     name="four-ways",
     title="Four streams that cross",
@@ -125,5 +94,5 @@ FOUR_WAYS = ValidationExperiment(
     source="Zhang and Seyfried, Comparison of intersecting pedestrian flows based on experiments, 2014, and Cao and"
            " others, Fundamental diagrams for multidirectional pedestrian flows, 2017; here Weidmann's curve, give"
            " or take 30 %. Nobody gets stuck",
-    numbers=(0.25, 0.5, 0.75), short_numbers=(0.25,), scene=four_ways, read=read_four_ways, plot=plot_four_ways,
+    numbers=(0.25, 0.5, 0.75), short_numbers=(0.25,), scene=four_ways, read=read_crossing, plot=plot_crossing,
     added=True)

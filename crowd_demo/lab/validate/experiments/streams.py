@@ -118,14 +118,19 @@ def pace(run: WalkedScene, measures: Measures) -> float:
     return float(np.mean(np.where(to_the_right(run, ids), found, -found)))
 
 
+def pace_reading(density: float, run: WalkedScene, measures: Measures) -> Reading:
+    """Return the reading of everybody's pace, which is expected to be near Weidmann's curve."""
+    expected = float(weidmann(density))
+    return Reading(f"speed at {density:g} people/m²", pace(run, measures), max(expected - COUNTERFLOW_SCATTER, 0),
+                   expected + COUNTERFLOW_SCATTER, "m/s", measured=True)
+
+
 def read_counterflow(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
     for density, run in runs.items():
         seconds, orders = lane_orders(run)
         at_end = float(np.mean(orders[seconds > seconds[-1] - LANES_S]))
         yield Reading(f"order of the lanes at {density:g} people/m²", at_end, ORDER, 1)
-        expected = float(weidmann(density))
-        yield Reading(f"speed at {density:g} people/m²", pace(run, measures), max(expected - COUNTERFLOW_SCATTER, 0),
-                      expected + COUNTERFLOW_SCATTER, "m/s", measured=True)
+        yield pace_reading(density, run, measures)
 
 
 def plot_counterflow(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
@@ -155,6 +160,9 @@ COUNTERFLOW = ValidationExperiment(
 
 WIDTH, LEG = 4.0, 16.0  # of the corridors, before and behind the crossing
 SQUARE = Rectangle(0, 0, WIDTH, WIDTH)
+BEYOND: dict[tuple[float, float], Line] = {  # lines a metre behind the crossing, by the way that one walks
+    (1, 0): Line(WIDTH + 1, 0, WIDTH + 1, WIDTH), (-1, 0): Line(-1, 0, -1, WIDTH),
+    (0, -1): Line(0, -1, WIDTH, -1), (0, 1): Line(0, WIDTH + 1, WIDTH, WIDTH + 1)}
 SCATTER_SHARE = 0.3  # of the expected speed
 
 
@@ -192,9 +200,12 @@ def read_crossing(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
 
 def across(run: WalkedScene, measures: Measures) -> float:
     """Return how many have passed the crossing and go on as they want."""
-    right, _ = measures.crossings(run.walked, Line(WIDTH + 1, 0, WIDTH + 1, WIDTH))
-    upwards, _ = measures.crossings(run.walked, Line(0, -1, WIDTH, -1))
-    return float(np.sum(to_the_right(run, right)) + np.sum(~to_the_right(run, upwards)))
+    first, found = 0, 0
+    for group in run.scene.groups:
+        people, _ = measures.crossings(run.walked, BEYOND[run.scene.exits[group.exit].towards])
+        found += int(np.sum((people >= first) & (people < first + group.people)))
+        first += group.people
+    return float(found)
 
 
 def plot_crossing(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
