@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.config.loader import load_config
-from crowd_demo.lab.motion import motion_of
+from crowd_demo.lab.motion import motion_of, watch
 from crowd_demo.lab.validate.experiments import EXPERIMENTS
 from crowd_demo.lab.validate.validation_experiment import OWN, Reading, WalkedScene
 from crowd_demo.lab.validate.walkers import CrowdWalk
@@ -28,14 +28,14 @@ from crowd_demo.sim.simulation import Simulation
 
 BOUNDS: dict[str, tuple[float, float]] = {
     "headway_s": (0.2, 1.2), "standing": (7.0, 13.0), "in_way": (6.0, 17.0), "creep": (0.08, 0.24), "swerve": (15.0, 60.0),
-    "swerve_worth": (0.0, 1.0), "swerve_gain": (0.0, 1.0)}
+    "swerve_ramp": (0.05, 1.5), "swerve_gain": (0.0, 1.0), "slow_aside": (1.0, 2.5)}
 SCENES: dict[str, tuple[float, ...]] = {  # of each experiment; () are all
     "door": (), "rimea-12": (1.0, 3.0), "counterflow": (1.0, 2.0), "rimea-4": (1.0, 2.0, 3.0, 5.0),
     "rimea-16": (1.0, 1.5, 2.0), "both-ways": (0.5, 2.0), "evacuation": (1.0, 3.0), "imo-8": (0.0, 100.0),
     "crossing": (1.5,), "four-ways": (0.75,), "head-on": ()}
 SEEDS = (1, 2, 3)
 MARGIN = 0.05  # of a limit: a number that is nearer to it is short of what is wanted
-JAM_STEPS, STUCK = 2000, 0.007  # of `20k`: more stuck people than this share are too many
+JAM_STEPS, STUCK, TURNING = 2000, 0.007, 121.0  # of `20k`: a share, and degrees/s; more are too many
 STRIDE = 0.12  # of a setting's bounds
 Settings = dict[str, float]
 
@@ -78,17 +78,18 @@ def readings(settings: Settings, seed: int) -> Iterator[tuple[str, float]]:
             yield f"{name}: {reading.what}", shortfall(reading)
 
 
-def jam(settings: Settings) -> float:
-    """Return by how many times STUCK too many people are stuck in `20k`."""
+def of_20k(settings: Settings) -> dict[str, float]:
+    """Return how far people in `20k` are outside of STUCK and TURNING."""
     sim = Simulation(load_config("20k", {"optimizations.avoidance": "slow_down",
                                          **{f"crowd.{name}": value for name, value in settings.items()}}))
     sim.step(JAM_STEPS)
-    return max(0.0, motion_of(sim, False)[0]["stuck"] / STUCK - 1) * 4
+    stuck = motion_of(sim, False)[0]["stuck"]
+    return {"20k: stuck": max(0.0, stuck / STUCK - 1) * 4, "20k: turning": max(0.0, watch(sim)["turning"] / TURNING - 1) / MARGIN}
 
 
 def tried(settings: Settings, enough: float) -> Trial:
     """Try settings with one seed after the other, until they fall short by more than is enough to be worse."""
-    short = {"20k: stuck": jam(settings)}
+    short = of_20k(settings)
     for what, by in (reading for seed in SEEDS for reading in readings(settings, seed)):
         short[what] = max(by, short.get(what, 0.0))
         if sum(short.values()) > enough:

@@ -56,7 +56,7 @@ def _ahead(c: Any) -> tuple[Any, Any]:
     return np.where(stands, F(0), c.heading_x), np.where(stands, F(0), c.heading_y)
 
 
-def _looks_ahead(c: Any, rules: Any) -> tuple[Any, Any, Any, Any, Any]:
+def _looks_ahead(c: Any, rules: Any, aside: Any) -> tuple[Any, Any, Any, Any, Any]:
     """(turned_x, turned_y, away_x, away_y, neighbours): the heading turned aside, and the push of who is near."""
     one, half = F(1), F(0.5)
     ahead_x, ahead_y = (heading[:, None] for heading in _ahead(c))
@@ -75,7 +75,7 @@ def _looks_ahead(c: Any, rules: Any) -> tuple[Any, Any, Any, Any, Any]:
     meets = apart & (time > 0) & (time < rules.ahead) & (miss_sq < rules.gap_sq)
     miss_sq = np.where(meets, miss_sq, F(0))
     close = one - np.sqrt(miss_sq) * rules.inv_gap
-    strength = rules.aside * (one - np.where(meets, time, F(0)) * rules.inv_ahead) * (close * close) * view
+    strength = aside * (one - np.where(meets, time, F(0)) * rules.inv_ahead) * (close * close) * view
     right = np.where(meets, then_y * ahead_x - then_x * ahead_y, F(0)) / np.sqrt(miss_sq + F(16))
     turns = np.where(meets, strength * (right + F(0.2)) * F(-4096), F(0)).astype(np.int32).sum(axis=1)
     side = np.clip(turns.astype(F) * F(1 / 4096), F(-1), F(1))
@@ -88,24 +88,25 @@ def _looks_ahead(c: Any, rules: Any) -> tuple[Any, Any, Any, Any, Any]:
 
 def crowd_anticipate(c: Any, rules: Any) -> tuple[Any, Any, Any]:
     """(push_x, push_y, neighbours) of every walker that looks ahead, as the model rounds it."""
-    turned_x, turned_y, away_x, away_y, neighbours = _looks_ahead(c, rules)
+    turned_x, turned_y, away_x, away_y, neighbours = _looks_ahead(c, rules, rules.aside)
     ahead_x, ahead_y = _ahead(c)
     return away_x + (turned_x - ahead_x), away_y + (turned_y - ahead_y), neighbours
 
 
 def crowd_slow_down(c: Any, rules: Any) -> tuple[Any, Any, Any]:
     """The same of those who also slow down by the room ahead, one walker at a time."""
-    (ahead_x, ahead_y), (turned_x, turned_y, away_x, away_y, neighbours) = _ahead(c), _looks_ahead(c, rules)
+    (ahead_x, ahead_y), (turned_x, turned_y, away_x, away_y, neighbours) = _ahead(c), _looks_ahead(c, rules, rules.slow_aside)
     push_x, push_y = np.zeros(len(c.x), F), np.zeros(len(c.x), F)
     for i in range(len(c.x)):
         ex, ey, wanted = ahead_x[i], ahead_y[i], c.speed[i] * rules.headway
         straight, left, right = _least_ahead(c, i, ahead_x, ahead_y, rules)
         x, y, room = turned_x[i], turned_y[i], min(straight - rules.standing, wanted)
         best = min(max(left, right) - rules.standing, wanted)
-        if best * rules.swerve_cos > room + rules.swerve_worth * wanted:
-            sin = rules.swerve_sin if right > left else -rules.swerve_sin
-            x, y = x * rules.swerve_cos - y * sin, y * rules.swerve_cos + x * sin
-            room = room + rules.swerve_gain * (best - room)
+        part = min(F(1), max(F(0), (best * rules.swerve_cos - room) / max(rules.swerve_ramp * wanted, F(1e-6))))
+        sin, cos = (rules.swerve_sin if right > left else -rules.swerve_sin) * part, F(1) - (F(1) - rules.swerve_cos) * part
+        scale = F(1) / np.sqrt(cos * cos + sin * sin)
+        x, y = (x * cos - y * sin) * scale, (y * cos + x * sin) * scale
+        room = room + rules.swerve_gain * part * (best - room)
         walks = ex * ex + ey * ey > 0
         pace = max(rules.creep, min(F(1), room / max(wanted, F(1e-6)))) if walks else F(1)
         x, y = (x + away_x[i]) * pace, (y + away_y[i]) * pace

@@ -60,16 +60,17 @@ class PeopleSettings(BehaviourSettings):
     ahead_s: float = number(3, 0, 60, "seconds", "anticipate, slow_down: how far people look ahead")
     gap: Length = number(36, 0, 4096, LENGTH,
                          "anticipate, slow_down: they step aside for whom they would pass nearer than this")
-    aside: float = number(1.5, 0, 100, "",
-                          "anticipate, slow_down: how far they turn for one such, as a part of straight on")
-    headway_s: float = number(0.72, 0, 60, "seconds",
+    aside: float = number(1.5, 0, 100, "", "anticipate: how far they turn for one such, as a part of straight on")
+    slow_aside: float = number(1.7, 0, 100, "", "slow_down: the same")
+    headway_s: float = number(0.8, 0, 60, "seconds",
                               "slow_down: time for which the room ahead lasts, at the speed that people choose by it")
-    standing: Length = number(9.36, 0, 4096, LENGTH, "slow_down: distance to somebody ahead at which there is no room")
+    standing: Length = number(9.1, 0, 4096, LENGTH, "slow_down: distance to somebody ahead at which there is no room")
     in_way: Length = number(10.5, 0, 4096, LENGTH, "slow_down: who is ahead and less than this beside the way is in it")
     creep: float = number(0.2, 0, 1, "", "slow_down: part of the preferred speed that people walk at without room")
     swerve: float = number(45, 0, 90, "degrees", "slow_down: people turn so far to where there is more room")
-    swerve_worth: float = number(0, 0, 10, "", "slow_down: what a turn has to gain, as a part of the room that they want")
-    swerve_gain: float = number(0.43, 0, 1, "", "slow_down: part of the gained room that counts at once")
+    swerve_ramp: float = number(0.5, 0, 10, "",
+                                "slow_down: they turn in full for that gain, in parts of the room that they want; less for less")
+    swerve_gain: float = number(0.38, 0, 1, "", "slow_down: part of the gained room that counts at once")
     max_speed_factor: float = number(1.3, 0, 10, "", "top speed as a multiple of the preferred speed")
     stuck_max_speed_factor: float = number(1.6, 0, 10, "", "the same while stuck")
     arrive: Length = number(24, 0, 4096, LENGTH, "distance at which a goal counts as reached")

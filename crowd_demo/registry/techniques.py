@@ -119,7 +119,7 @@ BUILT_IN: tuple[Technique, ...] = (
         source="at most so many neighbours an agent: RVO2's maxNeighbors; birds heed the nearest six or seven: Ballerini and"
                " others 2008"),
     Technique(
-        "avoidance", ("push", "anticipate", "slow_down"), "anticipate", MODEL, "avoidance",
+        "avoidance", ("push", "anticipate", "slow_down"), "slow_down", MODEL, "avoidance",
         "how people keep apart: pushed away by whoever is near, stepping aside in time for whom they would meet, or that and"
         " slowing down by the room ahead",
         stage="interaction", key="h", group="people", inactive=_unused("avoidance"),

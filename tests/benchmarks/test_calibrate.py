@@ -58,7 +58,7 @@ def test_a_trial_ends_when_it_is_worse(monkeypatch: pytest.MonkeyPatch) -> None:
         walked.append(seed)
         return [("door", 1.0 * seed), ("ring", -2.0)]
 
-    monkeypatch.setattr(calibrate, "jam", lambda settings: 0.5)
+    monkeypatch.setattr(calibrate, "of_20k", lambda settings: {"20k: stuck": 0.5})
     monkeypatch.setattr(calibrate, "readings", one)
     assert calibrate.tried({}, math.inf).short == {"20k: stuck": 0.5, "door": 3.0}
     assert walked == [1, 2, 3]

@@ -27,11 +27,11 @@ from crowd_demo.lab.validate.walkers import CrowdWalk, SceneWalker
 from crowd_demo.lab.validate.walks import Begin, Walk, walks_in
 from crowd_demo.measure.experiment import Compile, Slice, with_progress
 
-PUSH = CrowdWalk("push", "`avoidance: push` and `contact: 0`: people are pushed by who is near, and have no bodies",
+PUSH = CrowdWalk("push", "`avoidance: push` and `overlap_passes: 0`: people are pushed by who is near, and have no bodies",
                  {"avoidance": "push", "overlap_passes": 0})
-ANTICIPATE = CrowdWalk("anticipate", "`avoidance: anticipate` and `contact: 2`: people look ahead, and have bodies",
+ANTICIPATE = CrowdWalk("anticipate", "`avoidance: anticipate` and `overlap_passes: 2`: people look ahead, and have bodies",
                        {"avoidance": "anticipate", "overlap_passes": 2})
-SLOW_DOWN = CrowdWalk("slow_down", "`avoidance: slow_down` and `contact: 2`: people look ahead, and slow down by the gap",
+SLOW_DOWN = CrowdWalk("slow_down", "`avoidance: slow_down` and `overlap_passes: 2`: people look ahead, and slow down by the gap",
                       {"avoidance": "slow_down", "overlap_passes": 2})
 MODELS = (PUSH, ANTICIPATE, SLOW_DOWN)
 

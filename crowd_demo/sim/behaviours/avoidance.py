@@ -1,4 +1,4 @@
-"""The models of avoidance: how people keep apart (docs/model.md, "The crowd" and "Looking ahead").
+"""Two models of avoidance: how people keep apart (docs/model.md, "The crowd" and "Looking ahead"). The third is slow_down.py.
 
     neighbours  j != i with d = |p_i - p_j| < radius
     push        sum over neighbours of (1 - d / radius)^2 * (p_i - p_j) / d, each term cut to 1/4096
@@ -6,7 +6,7 @@
     anticipate  that push, weaker, and `aside`
     meet        t = when i and j are nearest if both walk on, within `ahead_s`; m = where j is then, seen from i
     aside       sum over those with |m| < gap of (1 - t / ahead_s) * (1 - |m| / gap)^2 * (which side of the way m is on, a bit
-                to the right where it is straight ahead): how far to turn from the heading; those behind count little
+                to the left where it is straight ahead): how far to turn from the heading; those behind count little
 
 The turn keeps the length of the wanted velocity, so people go around each other instead of slowing down. Sums are integers.
 
@@ -25,7 +25,7 @@ from crowd_demo.sim.interaction.pairwise import Observed, Sums, observes
 
 STEPS = 4096  # of 1, in the sums
 SOFT_SQ = 16.0  # units^2: the side is half taken at 2.3 units from straight ahead
-RIGHT = 0.2  # part of a step aside that goes to the right, whatever the side
+LEFT = 0.2  # part of a step aside that goes to the left (y grows downwards), whatever the side
 SHARPEST = 1.0  # turn, as a part of straight on: at most 45 degrees
 
 
@@ -82,9 +82,9 @@ def no_sums(rules: AnticipateRules, like: Float) -> Sums:
 
 
 @formula
-def _aside(rules: PeopleRules, me: Observed, other: Observed, apart: Mask, dx: Float, dy: Float,
+def _aside(rules: PeopleRules, most: Float, me: Observed, other: Observed, apart: Mask, dx: Float, dy: Float,
            view: Float) -> tuple[Float, Mask]:
-    """Return (how far to turn for one other, to the right, in steps; whether they would meet)."""
+    """Return (how far to turn for one other, in steps, above 0 to the right; whether they would meet)."""
     closing_x, closing_y = me.vx - other.vx, me.vy - other.vy
     time = (dx * closing_x + dy * closing_y) / (closing_x * closing_x + closing_y * closing_y + 1)
     soon = apart & (time > 0) & (time < rules.ahead)
@@ -93,15 +93,15 @@ def _aside(rules: PeopleRules, me: Observed, other: Observed, apart: Mask, dx: F
     meets = soon & (miss_sq < rules.gap_sq)
     miss_sq = select(meets, miss_sq, 0)
     close = 1 - root(miss_sq) * rules.inv_gap
-    strength = rules.aside * (1 - select(meets, time, 0) * rules.inv_ahead) * (close * close) * view
+    strength = most * (1 - select(meets, time, 0) * rules.inv_ahead) * (close * close) * view
     right = select(meets, then_y * me.ahead_x - then_x * me.ahead_y, 0) / root(miss_sq + SOFT_SQ)
-    return strength * (right + RIGHT) * -STEPS, meets
+    return strength * (right + LEFT) * -STEPS, meets
 
 
 @formula
-def add_near(rules: PeopleRules, me: Observed, other: Observed, dx: Float, dy: Float, distance_sq: Float,
+def add_near(rules: PeopleRules, aside: Float, me: Observed, other: Observed, dx: Float, dy: Float, distance_sq: Float,
              sums: Sums) -> Sums:
-    """Return the sums of `anticipate` with one more person added."""
+    """Return the sums of `anticipate` with one more person added, for whom people turn `aside`."""
     count, sum_x, sum_y, turn = sums
     within_reach = distance_sq < rules.radius_sq
     apart = within_reach & (distance_sq > 0)
@@ -110,7 +110,7 @@ def add_near(rules: PeopleRules, me: Observed, other: Observed, dx: Float, dy: F
     view = rules.behind + (1 - rules.behind) * (0.5 + 0.5 * front)
     near = 1 - distance * rules.inv_radius
     weight = near * near / distance * -STEPS
-    term, meets = _aside(rules, me, other, apart, dx, dy, view)
+    term, meets = _aside(rules, aside, me, other, apart, dx, dy, view)
     return (count + select(within_reach, 1, 0), sum_x + select(apart, to_int(weight * dx), 0),
             sum_y + select(apart, to_int(weight * dy), 0), turn + select(meets, to_int(term), 0))
 
@@ -129,7 +129,7 @@ def accumulate(rules: AnticipateRules, me: Observed, other: Observed, sums: Sums
     dx, dy = other.x - me.x, other.y - me.y
     distance_sq = dx * dx + dy * dy
     if any_set(distance_sq < rules.radius_sq):
-        sums = add_near(rules, me, other, dx, dy, distance_sq, sums)
+        sums = add_near(rules, rules.aside, me, other, dx, dy, distance_sq, sums)
     return sums
 
 

@@ -231,9 +231,9 @@ class People(Behaviour):
             follow=f(min(1.0, settings.response * world.dt)), dt=f(world.dt),
             ahead=f(settings.ahead_s), inv_ahead=f(1 / settings.ahead_s if settings.ahead_s > 0 else 0),
             gap_sq=gap * gap, inv_gap=f(1 / settings.gap if settings.gap > 0 else 0), aside=f(settings.aside),
-            behind=f(settings.behind), away=f(settings.repulsion),
+            behind=f(settings.behind), away=f(settings.repulsion), slow_aside=f(settings.slow_aside),
             headway=f(max(settings.headway_s, 1e-6)), standing=f(settings.standing), in_way_sq=in_way * in_way,
             creep=f(settings.creep), swerve_cos=f(math.cos(swerve)), swerve_sin=f(math.sin(swerve)),
-            swerve_worth=f(settings.swerve_worth), swerve_gain=f(settings.swerve_gain),
+            swerve_ramp=f(settings.swerve_ramp), swerve_gain=f(settings.swerve_gain),
             disc=f(settings.area_per_person / math.pi if settings.room > 0 else 0), goal_key=none, wiggle_key_x=none,
             wiggle_key_y=none)

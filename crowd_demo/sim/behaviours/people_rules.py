@@ -60,13 +60,14 @@ class PeopleRules(NamedTuple):
     aside: np.float32
     behind: np.float32
     away: np.float32
-    headway: np.float32  # this one and those below are for slowing down (slow_down.py)
+    slow_aside: np.float32  # this one and those below are for slowing down (slow_down.py)
+    headway: np.float32
     standing: np.float32
     in_way_sq: np.float32
     creep: np.float32
     swerve_cos: np.float32
     swerve_sin: np.float32
-    swerve_worth: np.float32
+    swerve_ramp: np.float32
     swerve_gain: np.float32
     disc: np.float32  # what one person adds to a queue's radius squared; 0: destinations have no areas
     goal_key: np.int32

@@ -3,7 +3,7 @@
     ways      where one is going, and that turned by `swerve` to the left and to the right
     in a way  j is ahead, less than `in_way` beside it, and goes more or less the same way
     room      of a way: the least distance along it to who is in it, less `standing`; at most wanted = speed * headway_s
-    turn      to the way with more room, where that gains enough
+    swerve    to the way with more room: the more room that gains, the farther
     pace      room / wanted, at least `creep`: what part of its speed one walks at
 
 Whoever comes towards one or crosses is stepped aside for, as in `anticipate`, and never slowed down for: two streams that wait
@@ -63,7 +63,7 @@ def accumulate(rules: SlowDownRules, me: Observed, other: Observed, sums: Sums) 
     within_reach = distance_sq < rules.radius_sq
     if any_set(within_reach):
         count, sum_x, sum_y, turn, straight, left, right = sums
-        count, sum_x, sum_y, turn = add_near(rules, me, other, dx, dy, distance_sq, (count, sum_x, sum_y, turn))
+        count, sum_x, sum_y, turn = add_near(rules, rules.slow_aside, me, other, dx, dy, distance_sq, (count, sum_x, sum_y, turn))
         x, y = _way(me)
         leads = within_reach & (other.ahead_x * x + other.ahead_y * y > SAME_WAY)
         along, across = dx * x + dy * y, dx * y - dy * x
@@ -76,17 +76,23 @@ def accumulate(rules: SlowDownRules, me: Observed, other: Observed, sums: Sums) 
     return sums
 
 
+@formula
+def _swerved(rules: SlowDownRules, x: Float, y: Float, part: Float, to_right: Mask) -> tuple[Float, Float]:
+    """Return a vector turned by a part of `swerve`, to the right or to the left."""
+    sin, cos = select(to_right, rules.swerve_sin, -rules.swerve_sin) * part, 1 - (1 - rules.swerve_cos) * part
+    scale = 1 / root(cos * cos + sin * sin)
+    return (x * cos - y * sin) * scale, (y * cos + x * sin) * scale
+
+
 @implements(pairwise.finish, SlowDownRules)
 def finish(rules: SlowDownRules, me: Observed, sums: Sums) -> tuple[Float, Float, Int]:
     count, sum_x, sum_y, turn, straight, left, right = sums
     x, y = turned(me, turn)
     wanted = me.speed * rules.headway
     room, best = min(straight - rules.standing, wanted), min(max(left, right) - rules.standing, wanted)
-    swerves = best * rules.swerve_cos > room + rules.swerve_worth * wanted
-    sin = select(swerves, select(right > left, rules.swerve_sin, -rules.swerve_sin), 0)
-    cos = select(swerves, rules.swerve_cos, 1)
-    x, y = x * cos - y * sin, y * cos + x * sin
-    room = room + select(swerves, rules.swerve_gain * (best - room), 0)
+    part = max(0, min(1, (best * rules.swerve_cos - room) / max(rules.swerve_ramp * wanted, 1e-6)))
+    x, y = _swerved(rules, x, y, part, right > left)
+    room = room + rules.swerve_gain * part * (best - room)
     walks = me.ahead_x * me.ahead_x + me.ahead_y * me.ahead_y > 0
     pace = select(walks, max(rules.creep, min(1, room / max(wanted, 1e-6))), 1)
     share = rules.away * (1 / STEPS)
