@@ -58,7 +58,7 @@ ENSEMBLE_PICTURE = ["--config", "1k", "--seeds", "1-8", "--vary", "crowd.radius=
 FULL = ["--frames", "1500", "--set", "window.hud=false"]  # until then nobody queues or leaves
 BARE = ["--set", "window.hud=false"]
 SCENES = {  # others are shown at frame 300
-    "100k": ["--frames", "900", *BARE, "--set", "camera.zoom=0.12", "--set", "camera.center=[6240, 6240]"],
+    "100k": ["--frames", "900", *BARE, "--set", "camera.zoom=0.12", "--set", "camera.center=[6500, 6500]"],
     "crush": ["--frames", "600", *BARE], "murmuration": DIVE, "queues": FULL, "station": FULL,
     "predators": ["--frames", "300", *BARE, "--set", "camera.zoom=0.6", "--set", "camera.center=[2130, 1130]"],
     "push-20k": ["--frames", "600", *BARE, "--set", "camera.zoom=2.5", "--set", "camera.center=[1650, 1750]"]}

@@ -22,8 +22,9 @@ from crowd_demo.sim.simulation import Simulation
 FILE = Path(__file__).parent / "pins.json"
 WORKERS = 2
 MANY = 100_000  # agents: no quick test
-OLDER: dict[str, tuple[str, dict[str, Any], int]] = {  # the flock of commit 1fe08e2, with which its speed is compared
-    "20k-flock as it was": ("20k-flock", {"flock.separate_by": "offset", "flock.blind": 0}, 300)}
+OLDER: dict[str, tuple[str, dict[str, Any], int]] = {  # what the program began with, and what recordings were made with
+    "20k-flock as it was": ("20k-flock", {"flock.separate_by": "offset", "flock.blind": 0}, 300),  # in commit 1fe08e2
+    "5k as it was": ("5k", {"optimizations.avoidance": "anticipate"}, 300)}
 TIMED = "imbalance"  # the one counter that depends on which worker was faster
 
 
