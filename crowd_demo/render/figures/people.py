@@ -63,6 +63,7 @@ DIRECTIONS = 8
 DIRECTION_SLOPES = slopes(DIRECTIONS)
 TOWARDS = np.stack([trig(np.arange(DIRECTIONS) * math.tau / DIRECTIONS) for trig in (np.cos, np.sin)]).astype(np.float32)
 LEAST_SPEED = 8.0  # units/s; slower people look where they want to go
+LEAST_STEP = 2.0  # units/s; slower people stand: a step would take them ten seconds
 LATE_S = 0.1  # how much later a figure turns, on the mean: half of what the mean is taken over
 BEYOND = 10.0  # degrees
 KEPT = np.float32(math.cos(math.radians(180 / DIRECTIONS + BEYOND)))  # least cosine of the angle to the drawn direction
@@ -83,14 +84,14 @@ def facings(ids: int) -> Facings:
 
 
 @device
-def walks(vx: Float, vy: Float) -> bool:
-    return vx * vx + vy * vy > np.float32(LEAST_SPEED * LEAST_SPEED)
+def faster(vx: Float, vy: Float, speed: float) -> bool:
+    return vx * vx + vy * vy > np.float32(speed * speed)
 
 
 @device
 def _aim(vx: Float, vy: Float, heading_x: Float, heading_y: Float) -> tuple[Float, Float]:
     """The direction in which a person would look without turning smoothly: a unit vector."""
-    if not walks(vx, vy):
+    if not faster(vx, vy, LEAST_SPEED):
         return heading_x, heading_y
     speed = np.sqrt(vx * vx + vy * vy)
     return vx / speed, vy / speed
@@ -185,9 +186,13 @@ def _as_drawn(state: Register) -> Register:
 def sprite_of(mode: PeopleMode, agents: Moving, slot: Int) -> int:
     seed = hash_id(agents.id[slot])
     direction = _direction(mode, agents, slot)
-    posed = _stride(mode, agents, slot, direction, seed) if walks(agents.vx[slot], agents.vy[slot]) else STAND_POSE
-    if _as_drawn(mode.state[slot]) != WALKING:
-        posed = WAIT_POSE if mode.state[slot] == WAITING else STUCK_POSE
+    posed = STAND_POSE
+    if mode.state[slot] == WAITING:
+        posed = WAIT_POSE
+    elif faster(agents.vx[slot], agents.vy[slot], LEAST_STEP):  # who is stuck, too: most of them creep on
+        posed = _stride(mode, agents, slot, direction, seed)
+    elif mode.state[slot] == STUCK:
+        posed = STUCK_POSE
     return (int(seed) % mode.appearances * DIRECTIONS + direction) * POSES + posed
 
 
