@@ -84,7 +84,8 @@ def of_20k(settings: Settings) -> dict[str, float]:
                                          **{f"crowd.{name}": value for name, value in settings.items()}}))
     sim.step(JAM_STEPS)
     stuck = motion_of(sim, False)[0]["stuck"]
-    return {"20k: stuck": max(0.0, stuck / STUCK - 1) * 4, "20k: turning": max(0.0, watch(sim)["turning"] / TURNING - 1) / MARGIN}
+    turning = watch(sim)["turning"]
+    return {"20k: stuck": max(0.0, stuck / STUCK - 1) * 4, "20k: turning": max(0.0, turning / TURNING - 1) / MARGIN}
 
 
 def tried(settings: Settings, enough: float) -> Trial:

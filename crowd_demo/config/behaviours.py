@@ -69,7 +69,7 @@ class PeopleSettings(BehaviourSettings):
     creep: float = number(0.2, 0, 1, "", "slow_down: part of the preferred speed that people walk at without room")
     swerve: float = number(45, 0, 90, "degrees", "slow_down: people turn so far to where there is more room")
     swerve_ramp: float = number(0.5, 0, 10, "",
-                                "slow_down: they turn in full for that gain, in parts of the room that they want; less for less")
+                                "slow_down: for so much gained room, a part of what they want, they turn in full")
     swerve_gain: float = number(0.38, 0, 1, "", "slow_down: part of the gained room that counts at once")
     max_speed_factor: float = number(1.3, 0, 10, "", "top speed as a multiple of the preferred speed")
     stuck_max_speed_factor: float = number(1.6, 0, 10, "", "the same while stuck")

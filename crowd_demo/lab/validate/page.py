@@ -22,10 +22,10 @@ HEAD = """\
 Do these people walk as people do? Each experiment below lets them walk a scene of the literature and reads numbers from their
 trajectories, in metres (one is 26 world units) and seconds. `crowd-demo validate` makes this page in some minutes, with the
 same numbers for this program's models on every machine; `crowd-demo validate --short` runs smaller scenes in less than one.
-What fails is printed as failed. The default, *slow_down*, walks alone, in streams, in a dense crowd and through doors as people
-do, but for the few numbers printed in bold. The two older models do not slow down, so where it is dense their speeds and flows
-are too high. No exit must be planned by this alone: [findings.md](findings.md#people-held-against-the-literature) says what is
-not known; how people walk, in words and with sources, stands in [model.md](model.md#how-people-walk-in-words)."""
+What fails is printed in bold. The default, *slow_down*, walks alone, in streams, in a dense crowd and through doors as people
+do, but for few numbers. The two older models do not slow down, so where it is dense their speeds and flows are too high. Plan
+no exit by this alone: [findings.md](findings.md#people-held-against-the-literature) says what is not known. How people walk,
+in words and with sources, stands in [model.md](model.md#how-people-walk-in-words)."""
 PEDPY = """\
 Numbers under *PedPy* are what [PedPy](https://pedpy.readthedocs.io) measures of the trajectories of {walker}, where it has
 that measure; all others are measured by `crowd_demo/measure/trajectories.py`."""

@@ -31,7 +31,7 @@ PUSH = CrowdWalk("push", "`avoidance: push` and `overlap_passes: 0`: people are 
                  {"avoidance": "push", "overlap_passes": 0})
 ANTICIPATE = CrowdWalk("anticipate", "`avoidance: anticipate` and `overlap_passes: 2`: people look ahead, and have bodies",
                        {"avoidance": "anticipate", "overlap_passes": 2})
-SLOW_DOWN = CrowdWalk("slow_down", "`avoidance: slow_down` and `overlap_passes: 2`: people look ahead, and slow down by the gap",
+SLOW_DOWN = CrowdWalk("slow_down", "`avoidance: slow_down` and `overlap_passes: 2`, the default: they slow down, too",
                       {"avoidance": "slow_down", "overlap_passes": 2})
 MODELS = (PUSH, ANTICIPATE, SLOW_DOWN)
 

@@ -63,7 +63,8 @@ def accumulate(rules: SlowDownRules, me: Observed, other: Observed, sums: Sums) 
     within_reach = distance_sq < rules.radius_sq
     if any_set(within_reach):
         count, sum_x, sum_y, turn, straight, left, right = sums
-        count, sum_x, sum_y, turn = add_near(rules, rules.slow_aside, me, other, dx, dy, distance_sq, (count, sum_x, sum_y, turn))
+        near = count, sum_x, sum_y, turn
+        count, sum_x, sum_y, turn = add_near(rules, rules.slow_aside, me, other, dx, dy, distance_sq, near)
         x, y = _way(me)
         leads = within_reach & (other.ahead_x * x + other.ahead_y * y > SAME_WAY)
         along, across = dx * x + dy * y, dx * y - dy * x
@@ -79,7 +80,8 @@ def accumulate(rules: SlowDownRules, me: Observed, other: Observed, sums: Sums) 
 @formula
 def _swerved(rules: SlowDownRules, x: Float, y: Float, part: Float, to_right: Mask) -> tuple[Float, Float]:
     """Return a vector turned by a part of `swerve`, to the right or to the left."""
-    sin, cos = select(to_right, rules.swerve_sin, -rules.swerve_sin) * part, 1 - (1 - rules.swerve_cos) * part
+    sin = select(to_right, rules.swerve_sin, -rules.swerve_sin) * part
+    cos = 1 - (1 - rules.swerve_cos) * part
     scale = 1 / root(cos * cos + sin * sin)
     return (x * cos - y * sin) * scale, (y * cos + x * sin) * scale
 
