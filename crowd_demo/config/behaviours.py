@@ -48,7 +48,7 @@ class PeopleSettings(BehaviourSettings):
 
     speed_min: Speed = number(11.4, 0, 10_000, SPEED, "slowest preferred speed")
     speed_max: Speed = number(58.3, 0, 10_000, SPEED, "fastest preferred speed")
-    radius: Length = number(40, 0, 4096, LENGTH, "avoidance: others nearer than this push")
+    radius: Length = number(40, 0, 4096, LENGTH, "avoidance: others nearer than this count")
     body: Length = number(6, 0, 1024, LENGTH, "radius of a body: kept clear of walls and, by contact, of other bodies")
     speed_draws: Whole = number(4, 1, 16, "draws", "preferred speeds are means of so many; 1: all speeds are as frequent")
     wait_s: float = number(30, 0, 3600, "seconds", "pause at a goal")
@@ -61,7 +61,7 @@ class PeopleSettings(BehaviourSettings):
     gap: Length = number(36, 0, 4096, LENGTH,
                          "anticipate, slow_down: they step aside for whom they would pass nearer than this")
     aside: float = number(1.5, 0, 100, "", "anticipate: how far they turn for one such, as a part of straight on")
-    slow_aside: float = number(1.7, 0, 100, "", "slow_down: the same")
+    slow_aside: float = number(1.7, 0, 100, "", "slow_down: the same, instead of `aside`")
     headway_s: float = number(0.8, 0, 60, "seconds",
                               "slow_down: time for which the room ahead lasts, at the speed that people choose by it")
     standing: Length = number(9.1, 0, 4096, LENGTH, "slow_down: distance to somebody ahead at which there is no room")
@@ -69,8 +69,8 @@ class PeopleSettings(BehaviourSettings):
     creep: float = number(0.2, 0, 1, "", "slow_down: part of the preferred speed that people walk at without room")
     swerve: float = number(45, 0, 90, "degrees", "slow_down: people turn so far to where there is more room")
     swerve_ramp: float = number(0.5, 0, 10, "",
-                                "slow_down: for so much gained room, a part of what they want, they turn in full")
-    swerve_gain: float = number(0.38, 0, 1, "", "slow_down: part of the gained room that counts at once")
+                                "slow_down: gained room, as a part of the wanted room, for which they turn in full")
+    swerve_gain: float = number(0.38, 0, 1, "", "slow_down: part of the gained room by which they may walk faster")
     max_speed_factor: float = number(1.3, 0, 10, "", "top speed as a multiple of the preferred speed")
     stuck_max_speed_factor: float = number(1.6, 0, 10, "", "the same while stuck")
     arrive: Length = number(24, 0, 4096, LENGTH, "distance at which a goal counts as reached")

@@ -120,8 +120,8 @@ BUILT_IN: tuple[Technique, ...] = (
                " others 2008"),
     Technique(
         "avoidance", ("push", "anticipate", "slow_down"), "slow_down", MODEL, "avoidance",
-        "how people keep apart: pushed away by whoever is near, stepping aside in time for whom they would meet, or that and"
-        " slowing down by the room ahead",
+        "how people keep apart: pushed away by whoever is near, stepping aside early for people they would meet, or also"
+        " slowing down where there is little room ahead",
         stage="interaction", key="h", group="people", inactive=_unused("avoidance"),
         watch="zoom in: with push people run into each other and bounce, with anticipate they go around, with slow_down"
               " they queue behind each other; interaction takes longer",

@@ -37,7 +37,7 @@ def test_its_numbers_are_the_defaults() -> None:
             f"each person within {people.radius / UNITS:.1f} m", f"nearer than {people.gap / UNITS:.1f} m",
             f"within {people.ahead_s:g} s", f"straight behind at {people.behind:g}",
             f"less {people.standing / UNITS:.2f} m, has to last {people.headway_s:g} s",
-            f"less than {people.in_way / UNITS:.1f} m beside it", f"by {people.swerve:g} degrees at most",
+            f"less than {people.in_way / UNITS:.1f} m beside their line", f"by {people.swerve:g} degrees at most",
             f"discs {2 * people.body / UNITS:.2f} m wide", f"no progress for {people.stuck_s:g} s",
             f"at neighbours in every {stagger['avoidance']}, for the goal in every {stagger['sight']}, at the way in every"
             f" {stagger['paths']}"):

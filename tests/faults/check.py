@@ -170,8 +170,8 @@ FAULTS = (
           "sim/interaction/test_interact.py::test_every_path_equals_brute_force"),
     Fault("slow-down", "avoidance: slow_down",
           "People also slow down for whoever comes towards them: two streams wait for each other for ever.",
-          "leads = within_reach & (other.ahead_x * x + other.ahead_y * y > SAME_WAY)",
-          "leads = within_reach & (distance_sq > 0)",
+          "same_way = within_reach & (other.ahead_x * x + other.ahead_y * y > SAME_WAY)",
+          "same_way = within_reach & (distance_sq > 0)",
           "sim/interaction/test_interact.py::test_every_path_equals_brute_force"),
     Fault("hunt", "hunt",
           "Prey flees from a predator as strongly at the edge of its fear as far inside: the weight no longer ends "

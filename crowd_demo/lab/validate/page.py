@@ -22,10 +22,10 @@ HEAD = """\
 Do these people walk as people do? Each experiment below lets them walk a scene of the literature and reads numbers from their
 trajectories, in metres (one is 26 world units) and seconds. `crowd-demo validate` makes this page in some minutes, with the
 same numbers for this program's models on every machine; `crowd-demo validate --short` runs smaller scenes in less than one.
-What fails is printed in bold. The default, *slow_down*, walks alone, in streams, in a dense crowd and through doors as people
-do, but for few numbers. The two older models do not slow down, so where it is dense their speeds and flows are too high. Plan
-no exit by this alone: [findings.md](findings.md#people-held-against-the-literature) says what is not known. How people walk,
-in words and with sources, stands in [model.md](model.md#how-people-walk-in-words)."""
+What fails is printed in bold. The default, *slow_down*, walks alone, in streams, in a dense crowd and through doors much as
+people do. The two older models do not slow down, so where it is dense their speeds and flows are too high. Plan no exit by
+this alone: [model.md](model.md#how-people-walk-in-words) says how people walk, with sources, and what the model cannot do;
+[findings.md](findings.md#people-held-against-the-literature) has what was learned."""
 PEDPY = """\
 Numbers under *PedPy* are what [PedPy](https://pedpy.readthedocs.io) measures of the trajectories of {walker}, where it has
 that measure; all others are measured by `crowd_demo/measure/trajectories.py`."""
@@ -150,9 +150,9 @@ def _held(validation: Validation, walkers: Sequence[str]) -> str:
     every = [(result, row) for result in validation.results for row in rows(result)]
     lines = [["held", *walkers], ["---"] * (len(walkers) + 1)]
     for text, wanted, passes in (
-            _Held("of the {} numbers of the first page, by the ranges of then", _first,
+            _Held("of the {} numbers of the first version, by the ranges that it expected", _first,
                   lambda each: each.passed_before),
-            _Held("of the same {}, by the ranges of today", _first, lambda each: each.passes),
+            _Held("of the same {}, by the ranges expected now", _first, lambda each: each.passes),
             _Held("of all {} numbers", lambda result, row: True, lambda each: each.passes),
             _Held("of the {} that everybody here can walk", lambda result, row: set(walkers) <= set(row.found),
                   lambda each: each.passes)):

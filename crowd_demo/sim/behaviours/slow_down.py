@@ -6,8 +6,9 @@
     swerve    to the way with more room: the more room that gains, the farther
     pace      room / wanted, at least `creep`: what part of its speed one walks at
 
-Whoever comes towards one or crosses is stepped aside for, as in `anticipate`, and never slowed down for: two streams that wait
-for each other would wait for ever. The room is a minimum of values made pair by pair, so it is the same in any order.
+Whoever comes towards one or crosses at more than 75 degrees is stepped aside for, as in `anticipate`, and never slowed down
+for: two streams that wait for each other never start again. The room is a minimum of values made pair by pair, so it is the
+same in any order.
 
 Sources: speed by the gap ahead, Tordeux, Chraibi and Seyfried 2016 (collision-free speed model); turning to where there is
 room, Moussaïd, Helbing and Theraulaz 2011.
@@ -25,7 +26,7 @@ from crowd_demo.sim.behaviours.people_rules import PeopleRules
 from crowd_demo.sim.interaction import pairwise
 from crowd_demo.sim.interaction.pairwise import Observed, Sums, observes
 
-NOBODY = 1e6  # units: the distance to somebody in a way where nobody is
+FAR = 1e6  # units: the distance to somebody in a way where nobody is
 WISH = 0.1  # of the preferred velocity is added to the velocity, so that who stands still has a way, too
 SAME_WAY = 0.25  # least cosine between one's way and the heading of who is slowed down for
 
@@ -38,7 +39,7 @@ class SlowDownRules(PeopleRules):
 
 @implements(pairwise.no_sums, SlowDownRules)
 def no_sums(rules: SlowDownRules, like: Float) -> Sums:
-    none, far = no_sum(like), splat(np.float32(NOBODY), like)
+    none, far = no_sum(like), splat(np.float32(FAR), like)
     return none, none, none, none, far, far, far
 
 
@@ -51,9 +52,9 @@ def _way(me: Observed) -> tuple[Float, Float]:
 
 
 @formula
-def _nearer(rules: SlowDownRules, leads: Mask, along: Float, across: Float, nearest: Float) -> Float:
+def _nearest_in_way(rules: SlowDownRules, same_way: Mask, along: Float, across: Float, nearest: Float) -> Float:
     """Return the least distance along a way to who is in it, with one more person `along` ahead and `across` beside it."""
-    return select(leads & (along > 0) & (across * across < rules.in_way_sq), min(nearest, along), nearest)
+    return select(same_way & (along > 0) & (across * across < rules.in_way_sq), min(nearest, along), nearest)
 
 
 @implements(pairwise.accumulate, SlowDownRules)
@@ -66,13 +67,13 @@ def accumulate(rules: SlowDownRules, me: Observed, other: Observed, sums: Sums) 
         near = count, sum_x, sum_y, turn
         count, sum_x, sum_y, turn = add_near(rules, rules.slow_aside, me, other, dx, dy, distance_sq, near)
         x, y = _way(me)
-        leads = within_reach & (other.ahead_x * x + other.ahead_y * y > SAME_WAY)
+        same_way = within_reach & (other.ahead_x * x + other.ahead_y * y > SAME_WAY)
         along, across = dx * x + dy * y, dx * y - dy * x
-        straight = _nearer(rules, leads, along, across, straight)
+        straight = _nearest_in_way(rules, same_way, along, across, straight)
         along_c, across_s = along * rules.swerve_cos, across * rules.swerve_sin
         across_c, along_s = across * rules.swerve_cos, along * rules.swerve_sin
-        left = _nearer(rules, leads, along_c + across_s, across_c - along_s, left)
-        right = _nearer(rules, leads, along_c - across_s, across_c + along_s, right)
+        left = _nearest_in_way(rules, same_way, along_c + across_s, across_c - along_s, left)
+        right = _nearest_in_way(rules, same_way, along_c - across_s, across_c + along_s, right)
         sums = count, sum_x, sum_y, turn, straight, left, right
     return sums
 
