@@ -24,7 +24,7 @@ STRUCTURES = [str(choice) for choice in BY_PATH["neighbours"].choices]
 GROUND = [name for name, entry in OVERLAYS.items() if entry.on_ground]
 
 
-@pytest.mark.parametrize("zoom", [2.0, 0.3])
+@pytest.mark.parametrize("zoom", [2.0, 0.25])
 @pytest.mark.parametrize("name", GROUND)
 def test_agents_are_drawn_over_what_belongs_to_the_ground(name: str, zoom: float) -> None:
     """Their colours are what they are on any ground; `zoom` shows figures or light."""
