@@ -1,4 +1,4 @@
-"""Two models of avoidance: how people keep apart (docs/model.md, "The crowd" and "Looking ahead"). The third is slow_down.py.
+"""Two models of avoidance, push and anticipate (docs/model.md, "The crowd" and "Looking ahead"). The third is slow_down.py.
 
     neighbours  j != i with d = |p_i - p_j| < radius
     push        sum over neighbours of (1 - d / radius)^2 * (p_i - p_j) / d, each term cut to 1/4096

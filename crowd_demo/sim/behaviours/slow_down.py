@@ -6,9 +6,9 @@
     swerve    to the way with more room: the more room that gains, the farther
     pace      room / wanted, at least `creep`: what part of its speed one walks at
 
-Whoever comes towards one or crosses at more than 75 degrees is stepped aside for, as in `anticipate`, and never slowed down
-for: two streams that wait for each other never start again. The room is a minimum of values made pair by pair, so it is the
-same in any order.
+Whoever comes towards one or crosses at more than 75 degrees is stepped aside for, as in `anticipate`, and never slowed
+down for: two streams that wait for each other never start again. The room is a minimum of values made pair by pair, so it
+is the same in any order.
 
 Sources: speed by the gap ahead, Tordeux, Chraibi and Seyfried 2016 (collision-free speed model); turning to where there is
 room, Moussaïd, Helbing and Theraulaz 2011.

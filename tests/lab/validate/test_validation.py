@@ -101,8 +101,8 @@ def test_the_first_table_counts_by_the_ranges_of_then_and_of_today() -> None:
         pass
     table = page(validation).splitlines()
     assert [line for line in table if line.startswith("| of ")] == [
-        "| of the 2 numbers of the first page, by the ranges of then | 0 of 2 | - |",
-        "| of the same 2, by the ranges of today | 1 of 2 | - |",
+        "| of the 2 numbers of the first version, by the ranges that it expected | 0 of 2 | - |",
+        "| of the same 2, by the ranges expected now | 1 of 2 | - |",
         "| of all 3 numbers | 2 of 3 | - |",
         "| of the 0 that everybody here can walk | - | - |"]
 
