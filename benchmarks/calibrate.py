@@ -79,7 +79,7 @@ def readings(settings: Settings, seed: int) -> Iterator[tuple[str, float]]:
 
 
 def of_20k(settings: Settings) -> dict[str, float]:
-    """Return how far people in `20k` are outside of STUCK and TURNING."""
+    """Return the penalties of `20k`: for more people who are stuck than STUCK, and who turn than TURNING."""
     sim = Simulation(load_config("20k", {"optimizations.avoidance": "slow_down",
                                          **{f"crowd.{name}": value for name, value in settings.items()}}))
     sim.step(JAM_STEPS)

@@ -47,7 +47,7 @@ def test_its_numbers_are_the_defaults() -> None:
 
 
 def of_slow_down(section: str, row: str) -> re.Match[str]:
-    """What a section of the page of the validation has for the default: its median, and whether it failed."""
+    """Match the cell of `slow_down` in docs/validation.md: its median (group 1), "failed" or "passed" (2)."""
     _, _, rest = (DOCS / "validation.md").read_text("utf-8").partition(f"\n## {section}\n")
     titles: list[str] = []
     for line in rest.splitlines():

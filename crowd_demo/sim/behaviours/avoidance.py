@@ -1,4 +1,4 @@
-"""Two models of avoidance, push and anticipate (docs/model.md, "The crowd" and "Looking ahead"). The third is slow_down.py.
+"""Two models of avoidance: push and anticipate (docs/model.md, "The crowd" and "Looking ahead"). slow_down.py is a third.
 
     neighbours  j != i with d = |p_i - p_j| < radius
     push        sum over neighbours of (1 - d / radius)^2 * (p_i - p_j) / d, each term cut to 1/4096
@@ -82,9 +82,9 @@ def no_sums(rules: AnticipateRules, like: Float) -> Sums:
 
 
 @formula
-def _aside(rules: PeopleRules, most: Float, me: Observed, other: Observed, apart: Mask, dx: Float, dy: Float,
+def _aside(rules: PeopleRules, strongest: Float, me: Observed, other: Observed, apart: Mask, dx: Float, dy: Float,
            view: Float) -> tuple[Float, Mask]:
-    """Return (how far to turn for one other, in steps, above 0 to the right; whether they would meet)."""
+    """Return the turn for one other person in 1/4096, above 0 to the right, and whether the two would meet."""
     closing_x, closing_y = me.vx - other.vx, me.vy - other.vy
     time = (dx * closing_x + dy * closing_y) / (closing_x * closing_x + closing_y * closing_y + 1)
     soon = apart & (time > 0) & (time < rules.ahead)
@@ -93,7 +93,7 @@ def _aside(rules: PeopleRules, most: Float, me: Observed, other: Observed, apart
     meets = soon & (miss_sq < rules.gap_sq)
     miss_sq = select(meets, miss_sq, 0)
     close = 1 - root(miss_sq) * rules.inv_gap
-    strength = most * (1 - select(meets, time, 0) * rules.inv_ahead) * (close * close) * view
+    strength = strongest * (1 - select(meets, time, 0) * rules.inv_ahead) * (close * close) * view
     right = select(meets, then_y * me.ahead_x - then_x * me.ahead_y, 0) / root(miss_sq + SOFT_SQ)
     return strength * (right + LEFT) * -STEPS, meets
 
@@ -101,7 +101,7 @@ def _aside(rules: PeopleRules, most: Float, me: Observed, other: Observed, apart
 @formula
 def add_near(rules: PeopleRules, aside: Float, me: Observed, other: Observed, dx: Float, dy: Float, distance_sq: Float,
              sums: Sums) -> Sums:
-    """Return the sums of `anticipate` with one more person added, for whom people turn `aside`."""
+    """Return `sums` with one more person added; `aside` is the strongest turn for that person."""
     count, sum_x, sum_y, turn = sums
     within_reach = distance_sq < rules.radius_sq
     apart = within_reach & (distance_sq > 0)

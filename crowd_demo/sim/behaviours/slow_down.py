@@ -80,7 +80,7 @@ def accumulate(rules: SlowDownRules, me: Observed, other: Observed, sums: Sums) 
 
 @formula
 def _swerved(rules: SlowDownRules, x: Float, y: Float, part: Float, to_right: Mask) -> tuple[Float, Float]:
-    """Return a vector turned by a part of `swerve`, to the right or to the left."""
+    """Return a vector turned to the right or to the left by a part, 0 to 1, of the angle `swerve`."""
     sin = select(to_right, rules.swerve_sin, -rules.swerve_sin) * part
     cos = 1 - (1 - rules.swerve_cos) * part
     scale = 1 / root(cos * cos + sin * sin)
