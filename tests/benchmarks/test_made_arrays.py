@@ -11,7 +11,7 @@ from driven import Driven
 from made_arrays import KEYFRAME, is_allowed, made_arrays
 
 SIZES = {  # as each configuration, but smaller, and all of it in view
-    "20k": ("agents=2000", "world.width=1400", "world.height=800"),
+    "20k": ("agents=2000", "world.width=1400", "world.height=800", "camera.center=null", "camera.zoom=null"),
     "20k-flock": ("agents=3000", "world.width=1600", "world.height=900"),
     "100k": ("agents=4000", "world.width=1800", "world.height=1000", "scene.overlays=[]"),
     "crates": ("agents=3000", "world.width=500", "world.height=400"),
