@@ -53,6 +53,7 @@ class Presenter:
         keys = shown_keys(self.config.keys, keyboard)
         self.hud.keys = self.program.menus.keys = keys
         self.help = Help(all_keys(self.config.keys, keyboard), MOUSE, self.pen)
+        self.program.help_pages = lambda: self.help.page_count(screen().get_size(), self.hud.scale)
 
     def present(self, hovered: Hovered | None) -> None:
         """Complete the picture, save it if somebody has asked for that, and show it."""
@@ -84,8 +85,8 @@ class Presenter:
         program.collect_news()
         status = status_of(program, hovered)
         self.hud.draw(picture, program.sim, status, time.perf_counter())
-        if program.help_shown:
-            self.help.draw(picture, self.hud.scale)
+        if program.help_page:
+            self.help.draw(picture, self.hud.scale, program.help_page)
         return status.notices
 
     def save_asked(self) -> None:

@@ -6,6 +6,7 @@ out before its next step, so the window does not wait for a long step.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -36,8 +37,7 @@ from crowd_demo.render.camera import Camera, Docked
 from crowd_demo.render.hud.panel_layout import docked
 from crowd_demo.sim.simulation import Simulation
 
-FLAGS = {  # what an action turns on and off
-    "help": "help_shown", "timeline": "timeline_shown", "minimap": "minimap_shown", "fullscreen": "fullscreen"}
+FLAGS = {"timeline": "timeline_shown", "minimap": "minimap_shown", "fullscreen": "fullscreen"}  # by action
 
 
 class Program:
@@ -53,7 +53,9 @@ class Program:
         self.notices = Notices()
         self.crowd = Crowd(config, loaded.sim, loaded.scene, config.time.rewind_mb if rewind else 0, self.notices)
         self.panels = PanelControls(self.preferences, window)
-        self.help_shown, self.timeline_shown, self.fullscreen = False, True, window.fullscreen
+        self.timeline_shown, self.fullscreen = True, window.fullscreen
+        self.help_page = 0  # counted from 1; 0 while the help is closed
+        self.help_pages: Callable[[], int] = lambda: 1  # how many it takes in the window
         self.camera = self._configured_view((window.width, window.height))
         self.hawk = Hawk(self.crowd, self.camera, self.notices)
         self.techniques = Techniques(self.crowd, Switcher(loaded.ahead, loaded.compilers), self.notices)
@@ -89,6 +91,7 @@ class Program:
             "scenarios": KeyAction(self.open_scenarios, changes=True, at_once=True),
             "tour": KeyAction(self.open_tours, changes=True),
             **{name: KeyAction(partial(self._toggle, flag), at_once=True) for name, flag in FLAGS.items()},
+            "help": KeyAction(self.turn_help, partial(self.turn_help, -1), at_once=True),
             "card": KeyAction(self.show_card, at_once=True), "screenshot": KeyAction(self.ask_picture),
             "slow_frames": KeyAction(self.save_slow_frames),
             "copy_command": KeyAction(self.copy, partial(self.copy, as_yaml=True)),
@@ -114,7 +117,7 @@ class Program:
     def take_over(self, left: Program) -> None:
         """Take over window, panels, notices and tour of the program that is left. Its recording ends."""
         self.files.take_over(left.files)
-        self.panels.now, self.help_shown, self.timeline_shown = left.panels.now, left.help_shown, left.timeline_shown
+        self.panels.now, self.help_page, self.timeline_shown = left.panels.now, left.help_page, left.timeline_shown
         self.resize(left.camera.size)
         self.show(self.config.camera)
         self.fullscreen, self.leaves_at_once, self.minimap_shown = left.fullscreen, left.leaves_at_once, left.minimap_shown
@@ -176,6 +179,11 @@ class Program:
         self.cards.put_away("something was measured")
         self.dialogs.open(dialog)
 
+    def turn_help(self, pages: int = 1) -> None:
+        """Open the help, or turn its pages; it closes after the last one."""
+        count = self.help_pages()
+        self.help_page = (min(self.help_page, count) + pages) % (count + 1)
+
     def show_card(self) -> None:
         """Show the card of the last switch again, or hide it."""
         if not self.cards.toggle():
@@ -185,8 +193,8 @@ class Program:
         """Close what is open; once nothing is, ask before leaving."""
         if self.dialogs.press("escape", False):
             return
-        if self.help_shown:
-            self.help_shown = False
+        if self.help_page:
+            self.help_page = 0
         elif self.leaves_at_once:
             self.quitting.ask()
         else:

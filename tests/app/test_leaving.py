@@ -28,9 +28,9 @@ def test_esc_closes_what_is_open_before_it_asks(driven: Driven) -> None:
     driven.press("f1")
     driven.press("return")  # the menu
     driven.press("escape")
-    assert driven.program.help_shown and not driven.program.dialogs.top
+    assert driven.program.help_page and not driven.program.dialogs.top
     driven.press("escape")
-    assert not driven.program.help_shown and not is_asking(driven)
+    assert not driven.program.help_page and not is_asking(driven)
     driven.press("escape")
     assert is_asking(driven) and driven.program.running
 

@@ -1,7 +1,7 @@
 """The help screen: every key of the present bindings by what one wants to do; for techniques also why they exist.
 
-All groups flow through balanced columns, at the largest size of text at which they fit into the window. Where text would be
-too small to be read, techniques have their names alone. It is rendered once for each size of the window.
+All groups flow through balanced columns. Text is as large as in the panels, or up to 15 % smaller if all of it fits
+into the window then; otherwise it goes on on further pages. A page is rendered once for each size of the window and of text.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from crowd_demo.render.hud.canvas import (
     EDGE,
     FAINT,
     LARGE,
-    LEAST_PX,
     NORMAL,
     PAD,
     SHADE,
@@ -45,9 +44,9 @@ HEAD = 26.0  # of the line at the top, which tells how to close
 EDGE_Y, GUTTER = 8.0, 22.0  # units above and below the columns, and between them
 WIDEST, LEAST_COLUMN, MOST_COLUMN, MOST_COLUMNS = 1400.0, 250.0, 560.0, 4
 SHRINK = 0.96  # from one size to the next
-READABLE_PX = 7  # of small text: without the words of techniques rather than smaller
-ABOUT = "All keys. Those of techniques step through the choices, with Shift backwards."
-CLOSE = "closes this"
+LEAST_SHARE, READABLE_PX = 0.85, 9  # of the panels' text, and pixels of small text: further pages rather than smaller text
+ABOUT = "Keys of techniques step through the choices, with Shift backwards."
+TITLE, NEXT, CLOSE = "All keys", "next page", "closes this"
 
 
 class HelpEntry(NamedTuple):
@@ -95,87 +94,90 @@ class Layout(NamedTuple):
     scale: float
     wide: float  # the sheet
     width: float  # a column
-    columns: list[list[Block]]
+    pages: list[list[list[Block]]]  # of columns
     foot: list[str]
-    whole: bool  # nothing is cut off
 
 
 class Help:
-    """The help screen; `draw` darkens the picture and draws the sheet over it."""
+    """The help screen; `draw` darkens the picture and draws a page over it."""
 
     def __init__(self, keys: Keys, mouse: Sequence[tuple[str, str]], pen: Pen) -> None:
         self.groups = help_groups(keys, mouse)
         self.pen = pen
-        self._closing = (*keys.get("help", ()), *keys.get("quit", ()))
+        self._turning, self._closing = keys.get("help", ()), keys.get("quit", ())
         self._rendered = Renderings()
 
-    def draw(self, on: pygame.Surface, scale: float) -> None:
-        drawn_as = on.get_size(), scale, id(self.pen.theme)
-        on.blit(self._rendered.get("help", drawn_as, lambda: self._covered(on.get_size(), scale)), (0, 0))
+    def page_count(self, size: tuple[int, int], scale: float) -> int:
+        return len(self._layout(size, scale).pages)
 
-    def _covered(self, size: tuple[int, int], scale: float) -> pygame.Surface:
+    def draw(self, on: pygame.Surface, scale: float, page: int = 1) -> None:
+        """Draw a page, counted from 1; the last one if there are not so many."""
+        size = on.get_size()
+        page = min(page, self.page_count(size, scale))
+        drawn_as = size, scale, page, id(self.pen.theme)
+        on.blit(self._rendered.get("page", drawn_as, lambda: self._covered(size, scale, page)), (0, 0))
+
+    def _covered(self, size: tuple[int, int], scale: float, page: int) -> pygame.Surface:
         shade = pygame.Surface(size, pygame.SRCALPHA)
         shade.fill(self.pen.colour(SHADE))
-        sheet = self._drawn(self._layout(size, scale))
+        sheet = self._drawn(self._layout(size, scale), page)
         shade.blit(sheet, ((size[0] - sheet.get_width()) // 2, (size[1] - sheet.get_height()) // 2))
         return shade
 
     def _layout(self, size: tuple[int, int], scale: float) -> Layout:
-        """The largest that fits: with all words, else without those of techniques, else cut off."""
-        full = self._largest(size, scale, False, READABLE_PX)
-        return full if full.whole else self._largest(size, scale, True, LEAST_PX)
+        """The largest that fits on one page; as large as the panels on several, if text would be too small on one."""
+        return self._rendered.get("layout", (size, scale), lambda: self._largest(size, scale))
 
-    def _largest(self, size: tuple[int, int], scale: float, brief: bool, least_px: int) -> Layout:
-        """The largest that is whole, with small text of at least that height; else the smallest."""
-        fitted = cache(partial(self._fitted, size, brief))
-        steps = max(math.floor(math.log((least_px - 0.5) / (SMALL * scale), SHRINK)), 0) + 1
-        scales = [scale * SHRINK**step for step in range(steps)]
-        first = bisect_left(scales, True, key=lambda each: fitted(each).whole)
-        return fitted(scales[min(first, steps - 1)])
+    def _largest(self, size: tuple[int, int], scale: float) -> Layout:
+        fitted = cache(partial(self._fitted, size))
+        least = max(LEAST_SHARE, min(READABLE_PX / (SMALL * scale), 1.0))
+        scales = [scale * SHRINK**step for step in range(math.floor(math.log(least, SHRINK)) + 1)]
+        first = bisect_left(scales, True, key=lambda each: len(fitted(each).pages) == 1)
+        return fitted(scales[first] if first < len(scales) else scale)
 
-    def _fitted(self, size: tuple[int, int], brief: bool, scale: float) -> Layout:
-        """Laid out at that scale, in as few columns as possible; what does not fit into the window is cut off."""
+    def _fitted(self, size: tuple[int, int], scale: float) -> Layout:
+        """Laid out at that scale: in as few columns as possible, or on as few pages."""
         ruler, wide = Canvas((1, 1), self.pen, scale, None), min(size[0] / scale - 12, WIDEST)
-        foot = ruler.wrapped(marks_in_a_line(), wide - 2 * PAD, SMALL)
-        most = size[1] / scale - 8 - HEAD - 3 * EDGE_Y - LINE * len(foot)
+        foot = [line for text in (ABOUT, marks_in_a_line()) for line in ruler.wrapped(text, wide - 2 * PAD, SMALL)]
+        room = size[1] / scale - 8 - HEAD - 3 * EDGE_Y - LINE * len(foot)
         for count in range(1, MOST_COLUMNS + 1):
             width, narrower = ((wide - 2 * PAD + GUTTER) / each - GUTTER for each in (count, count + 1))
             if width > MOST_COLUMN and count < MOST_COLUMNS:
                 continue
-            groups = self._blocks(ruler, width, brief)
-            columns = balanced(groups, count, most, not brief)
+            groups = self._blocks(ruler, width)
+            most = max(room, *(height_of([block]) for group in groups for block in group))
+            columns = balanced(groups, count, most)
             if columns or narrower < LEAST_COLUMN or count == MOST_COLUMNS:
                 break
-        return Layout(scale, wide, width, columns or _filled(groups, most, False)[:count], foot, bool(columns))
+        columns = columns or balanced(groups, count * math.ceil(len(_filled(groups, most)) / count), most)
+        return Layout(scale, wide, width, [columns[first:first + count] for first in range(0, len(columns), count)], foot)
 
-    def _drawn(self, layout: Layout) -> pygame.Surface:
-        scale, wide, width, columns, foot, _ = layout
-        tallest = max(map(height_of, columns))
+    def _drawn(self, layout: Layout, page: int) -> pygame.Surface:
+        scale, wide, width, pages, foot = layout
+        tallest = max(height_of(column) for columns in pages for column in columns)
         on = Canvas((wide, HEAD + 3 * EDGE_Y + tallest + LINE * len(foot)), self.pen, scale, SHEET)
-        self._draw_head(on, wide)
-        for number, column in enumerate(columns):
+        self._draw_head(on, wide, page, len(pages))
+        for number, column in enumerate(pages[page - 1]):
             _draw_column(on, column, PAD + number * (width + GUTTER), HEAD + EDGE_Y, width)
-        for number, line in enumerate(foot):
-            on.left(line, PAD, HEAD + 2 * EDGE_Y + tallest + LINE * (number + 0.5), SMALL, FAINT)
+        on.paragraph(foot, PAD, HEAD + 2 * EDGE_Y + tallest, LINE, SMALL, FAINT)
         return on.surface
 
-    def _draw_head(self, on: Canvas, wide: float) -> None:
+    def _draw_head(self, on: Canvas, wide: float, page: int, pages: int) -> None:
         middle, start = 3 + HEAD / 2, wide - PAD
-        if self._closing:
-            start = on.right(CLOSE, start, middle, SMALL, DIM) - 6
-            for key in reversed(self._closing):
-                start -= on.key_width(key)
-                on.key(key, start, middle, LINE + 2)
-                start -= 4
-        on.left(on.fitted(ABOUT, start - PAD - 8), PAD, middle)
+        turning, closing = ((), (*self._turning, *self._closing)) if page == pages else (self._turning, self._closing)
+        for text, keys in ((CLOSE, closing), (NEXT, turning)):
+            if keys:
+                start = _draw_hint(on, text, keys, start, middle) - 12
+        title = f"{TITLE}, page {page} of {pages}" if pages > 1 else TITLE
+        on.left(on.fitted(title, start - PAD), PAD, middle)
         on.line(EDGE, (PAD, HEAD + 3), (wide - PAD, HEAD + 3))
 
-    def _blocks(self, ruler: Canvas, width: float, brief: bool) -> list[list[Block]]:
-        """The groups in a column of that width, each entry as high as it is then; `brief`: of techniques only the names."""
+    def _blocks(self, ruler: Canvas, width: float) -> list[list[Block]]:
+        """The groups in a column of that width, each entry as high as it is then."""
         groups = []
         for heading, entries in self.groups:
             indent = max(sum(ruler.key_width(key) + 4 for key in entry.keys) for entry in entries) + 8
-            lines = [[] if brief and entry.name else ruler.wrapped(entry.what, width - indent, SMALL) for entry in entries]
+            lines = [ruler.wrapped(entry.what, width - indent, SMALL) for entry in entries]
             groups.append([Block(entry, heading, what, indent, NAME * bool(entry.name) + LINE * len(what) + APART)
                            for entry, what in zip(entries, lines, strict=True)])
         return groups
@@ -187,28 +189,37 @@ def height_of(column: Sequence[Block]) -> float:
     return sum(block.height for block in column) + headings * (HEADING + BEFORE_HEADING) - BEFORE_HEADING
 
 
-def balanced(groups: Sequence[Sequence[Block]], count: int, most: float, whole: bool = True) -> list[list[Block]]:
+def balanced(groups: Sequence[Sequence[Block]], count: int, most: float) -> list[list[Block]]:
     """The groups in so many columns of about one height; none if that is over `most`.
 
-    They stay `whole`, but for those higher than a column.
+    They stay whole, but for those higher than a column.
     """
     least = sum(map(height_of, groups)) / count
-    heights = [least + APART * step for step in range(math.floor((most - least) / APART) + 1)]
-    first = bisect_left(heights, True, key=lambda height: len(_filled(groups, height, whole)) <= count)
-    return _filled(groups, heights[first], whole) if first < len(heights) else []
+    heights = [min(least + APART * step, most) for step in range(math.ceil((most - least) / APART) + 1)]
+    first = bisect_left(heights, True, key=lambda height: len(_filled(groups, height)) <= count)
+    return _filled(groups, heights[first]) if first < len(heights) else []
 
 
-def _filled(groups: Sequence[Sequence[Block]], height: float, whole: bool) -> list[list[Block]]:
+def _filled(groups: Sequence[Sequence[Block]], height: float) -> list[list[Block]]:
     """Columns of at most that height, as many as it takes."""
     columns: list[list[Block]] = [[]]
     for group in groups:
-        if whole and columns[-1] and height_of(columns[-1]) + BEFORE_HEADING + height_of(group) > height:
+        if columns[-1] and height_of(columns[-1]) + BEFORE_HEADING + height_of(group) > height:
             columns.append([])
         for block in group:
             if columns[-1] and height_of([*columns[-1], block]) > height:
                 columns.append([])
             columns[-1].append(block)
     return columns
+
+
+def _draw_hint(on: Canvas, text: str, keys: Sequence[str], end: float, middle: float) -> float:
+    """Write what keys do up to `end`; return where the first key begins."""
+    start = on.right(text, end, middle, SMALL, DIM) - 2
+    for key in reversed(keys):
+        start -= on.key_width(key) + 4
+        on.key(key, start, middle, LINE + 2)
+    return start
 
 
 def _draw_column(on: Canvas, column: Sequence[Block], left: float, top: float, width: float) -> None:

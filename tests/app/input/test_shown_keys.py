@@ -26,7 +26,7 @@ def test_another_layout_changes_what_keys_are_called_and_how_they_are_shown(
 def test_nothing_needs_a_key(capsys: pytest.CaptureFixture[str]) -> None:
     nothing = [f"keys.{action}=null" for action in ACTIONS]
     driven = Driven(*nothing)
-    driven.program.help_shown = True
+    driven.program.help_page = 1
     driven.program.menus.open_main()
     for _ in range(2):
         driven.frames()

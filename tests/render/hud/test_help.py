@@ -9,15 +9,17 @@ import pytest
 from hud_spy import KEYS, Spy, Written, help_of, picture, pixels
 
 from crowd_demo.app.presenter import MOUSE
+from crowd_demo.app.screen.panel_controls import SCALES
 from crowd_demo.config.keys import ACTIONS, key_text
 from crowd_demo.registry.actions import HEADINGS, OVERLAY_HEADING, PROGRAM, TOLD_BY_OTHERS, ActionEntry
 from crowd_demo.registry.built_in import OVERLAYS
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 from crowd_demo.render.hud.canvas import LEAST_PX, Canvas, Pen, scale_for
 from crowd_demo.render.hud.help import (
-    ABOUT,
     BEFORE_HEADING,
     CLOSE,
+    NEXT,
+    TITLE,
     Block,
     HelpEntry,
     Keys,
@@ -29,8 +31,27 @@ from crowd_demo.render.hud.help import (
 pytestmark = pytest.mark.quick
 
 
-SIZES = [(800, 600), (1280, 720), (2560, 1440)]
-SMALL = (640, 360)  # a window with room for the names of techniques alone
+SIZES = [(640, 360), (800, 600), (1280, 720), (2560, 1440)]
+Size = tuple[int, int]
+
+
+def pages_of(size: Size, factor: float = 1.0, keys: Keys = KEYS) -> list[list[Written]]:
+    """What is written on each page, in panels so many times as large as usual."""
+    scale, pages = scale_for(size, factor), []
+    shown = help_of(spy := Spy(), keys)
+    for page in range(1, shown.page_count(size, scale) + 1):
+        spy.written = []
+        shown.draw(picture(size), scale, page)
+        pages.append(spy.written)
+    return pages
+
+
+def texts_of(pages: list[list[Written]]) -> list[str]:
+    return [each.text for page in pages for each in page]
+
+
+def least_px(size: Size, factor: float = 1.0) -> int:
+    return min(each.size for page in pages_of(size, factor) for each in page)
 
 
 def entries_of(keys: Keys) -> dict[str, list[HelpEntry]]:
@@ -69,41 +90,61 @@ def test_one_entry_brings_an_action_or_a_technique_into_the_help(monkeypatch: py
     assert groups["Techniques: more"] == [HelpEntry((), "rumours", BY_PATH["threads"].why)], "without a key too"
 
 
-@pytest.mark.parametrize("size", [SMALL, *SIZES])
-def test_help_says_what_closes_it(size: tuple[int, int]) -> None:
-    help_of(spy := Spy()).draw(picture(size), scale_for(size))
-    line = [each for each in spy.written if each.box.centery == spy.written[0].box.centery]
-    assert sorted(each.text for each in line) == sorted([ABOUT, "F1", "?", "ESC", CLOSE])
-    help_of(spy := Spy(), {**KEYS, "help": (), "quit": ()}).draw(picture(size), scale_for(size))
-    assert CLOSE not in spy.texts
+@pytest.mark.parametrize("size", SIZES)
+def test_each_page_says_what_turns_it_and_what_closes_the_help(size: Size) -> None:
+    def heads(keys: Keys) -> list[list[str]]:
+        return [sorted(each.text for each in page if each.box.centery == page[0].box.centery)
+                for page in pages_of(size, 2.0, keys)]
+
+    *before, last = heads(KEYS)
+    title = f"{TITLE}, page {{}} of {len(before) + 1}"
+    for number, head in enumerate(before, 1):
+        assert head == sorted([title.format(number), "F1", "?", NEXT, "ESC", CLOSE])
+    assert last == sorted([title.format(len(before) + 1), "F1", "?", "ESC", CLOSE])
+    assert not {CLOSE, NEXT} & {text for head in heads({**KEYS, "help": (), "quit": ()}) for text in head}
 
 
-@pytest.mark.parametrize("factor", [1, 2, 3])
-@pytest.mark.parametrize("size", [SMALL, *SIZES])
-def test_help_overlaps_nowhere_and_leaves_no_edge(size: tuple[int, int], factor: float) -> None:
-    help_of(spy := Spy()).draw(picture(size), factor * scale_for(size))
-    boxes = [each.box for each in spy.written]
-    assert [spy.texts[number] for number, box in enumerate(boxes) if box.collidelist(boxes[number + 1:]) >= 0] == []
-    assert pygame.Rect(0, 0, *size).contains(boxes[0].unionall(boxes[1:]))
+def test_help_of_one_page_does_not_count_it() -> None:
+    assert TITLE in texts_of(pages_of((1280, 720)))
 
 
-def test_help_in_a_small_window_leaves_out_no_more_than_the_words_of_techniques() -> None:
-    help_of(spy := Spy()).draw(picture(SMALL), scale_for(SMALL))
+@pytest.mark.parametrize(("size", "factor"), {(size, scale_for(size, factor)): (size, factor) for factor in SCALES
+                                              for size in (*SIZES, (1920, 1080), (700, 1300))}.values())
+def test_no_texts_of_the_help_overlap_at_any_size_of_window_and_panels(size: Size, factor: float) -> None:
+    for page in pages_of(size, factor):
+        boxes = [each.box for each in page]
+        assert [page[number] for number, box in enumerate(boxes) if box.collidelist(boxes[number + 1:]) >= 0] == []
+        assert pygame.Rect(0, 0, *size).contains(boxes[0].unionall(boxes[1:]))
+
+
+@pytest.mark.parametrize("factor", [0.5, 1.0, 3.0])
+@pytest.mark.parametrize("size", SIZES)
+def test_the_pages_of_the_help_leave_nothing_out(size: Size, factor: float) -> None:
+    texts = texts_of(pages_of(size, factor))
     entries = [entry for listed in entries_of(KEYS).values() for entry in listed]
     names, keys = {entry.name for entry in entries} - {""}, {key_text(key).upper() for entry in entries for key in entry.keys}
-    words = {word for entry in entries if not entry.name for word in entry.what.split()}
-    assert names | keys <= set(spy.texts) and words <= set(" ".join(spy.texts).split())
+    words = {word for entry in entries for word in entry.what.split()}
+    assert names | keys <= set(texts) and words <= set(" ".join(texts).split())
+    assert [text for text in texts if "…" in text] == []
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_larger_panels_have_larger_help_on_more_pages(size: Size) -> None:
+    factors = [1.0, 1.6, 3.0]
+    least = [least_px(size, factor) for factor in factors]
+    assert least == sorted(least) and least[-1] >= 1.3 * least[0]
+    assert len(pages_of(size)) < len(pages_of(size, 3.0))
 
 
 @pytest.mark.parametrize("size", [(16, 16), (320, 200), (90, 2000), (2000, 90)])
-def test_help_in_a_window_too_small_for_it_is_cut_off(size: tuple[int, int]) -> None:
+def test_help_in_a_window_too_small_for_it_is_cut_off(size: Size) -> None:
     before, after = picture(size), picture(size)
     help_of(spy := Spy()).draw(after, scale_for(size))
     assert (pixels(before) != pixels(after)).any(axis=2).all() and spy.written[0].size >= LEAST_PX
 
 
-@pytest.mark.parametrize("size", [(16, 16), (320, 200), SMALL, *SIZES])
-def test_help_is_laid_out_a_few_times_for_a_size_of_the_window(size: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("size", [(16, 16), (320, 200), *SIZES])
+def test_help_is_laid_out_a_few_times_for_a_size_of_the_window(size: Size, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the scale is at which it is asked for; each of them measures a thousand words."""
     layouts: list[int] = []
 
@@ -118,10 +159,10 @@ def test_help_is_laid_out_a_few_times_for_a_size_of_the_window(size: tuple[int, 
         assert len(layouts) <= 20
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_help_keeps_groups_whole(size: tuple[int, int]) -> None:
-    help_of(spy := Spy()).draw(picture(size), scale_for(size))
-    assert [spy.texts.count(heading) for heading in entries_of(KEYS)] == [1] * len(entries_of(KEYS))
+@pytest.mark.parametrize("size", SIZES[1:])
+def test_help_keeps_groups_whole(size: Size) -> None:
+    texts = texts_of(pages_of(size))
+    assert [texts.count(heading) for heading in entries_of(KEYS)] == [1] * len(entries_of(KEYS))
 
 
 def test_a_group_higher_than_a_column_goes_on_in_the_next_one_under_its_heading_again() -> None:
@@ -143,26 +184,28 @@ def test_a_key_looks_the_same_however_it_is_spelt() -> None:
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_help_covers_the_picture_and_cuts_no_technique(size: tuple[int, int]) -> None:
-    spy, before, after = Spy(), picture(size), picture(size)
-    help_of(spy).draw(after, scale_for(size))
+def test_help_covers_the_picture(size: Size) -> None:
+    before, after = picture(size), picture(size)
+    help_of(Pen()).draw(after, scale_for(size))
     assert (pixels(before) != pixels(after)).any(axis=2).all()
-    assert {technique.label.strip() for technique in TECHNIQUES} <= set(spy.texts)
-    assert [text for text in spy.texts if "…" in text] == []
 
 
-@pytest.mark.parametrize(("size", "least_px"), [((1280, 720), 9), ((1920, 1080), 13)])
-def test_help_can_be_read_and_its_columns_are_balanced(size: tuple[int, int], least_px: int) -> None:
-    help_of(spy := Spy()).draw(picture(size), scale_for(size))
-    assert min(each.size for each in spy.written) >= least_px
-    lowest = sorted(max(each.box.centery for each in column) for column in columns_of(spy))
+@pytest.mark.parametrize(("size", "px"), [((640, 360), 8), ((800, 600), 9), ((1280, 720), 9), ((1920, 1080), 13)])
+def test_help_can_be_read(size: Size, px: int) -> None:
+    assert least_px(size) >= px
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (1920, 1080)])
+def test_columns_of_the_help_are_balanced(size: Size) -> None:
+    page, = pages_of(size)
+    lowest = sorted(max(each.box.centery for each in column) for column in columns_of(page))
     assert len(lowest) >= 2 and lowest[0] > 0.65 * lowest[-1], "groups stay whole"
 
 
-def columns_of(spy: Spy) -> list[list[Written]]:
-    """What was written, but for the last line, parted where it goes up again by more than an entry."""
+def columns_of(page: list[Written]) -> list[list[Written]]:
+    """What was written, but for the last two lines, parted where it goes up again by more than an entry."""
     columns: list[list[Written]] = [[]]
-    for each in spy.written[:-1]:
+    for each in page[:-2]:
         if columns[-1] and each.box.centery < columns[-1][-1].box.centery - 200:
             columns.append([])
         columns[-1].append(each)
