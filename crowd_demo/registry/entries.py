@@ -123,10 +123,12 @@ KINDS = (EXACT, APPROXIMATE, MODEL)  # later ones change more
 
 @dataclass(frozen=True)
 class Technique:
-    """One switch. `path` leads to its value under `optimizations:` in the YAML; the key steps through `choices`.
+    """One switch. `path` leads to its value under `optimizations:` in the YAML.
 
-    The first choice is the baseline that the others improve upon, unless `off` names another one. A technique of numbers takes
-    any number in its range, which is that of its choices unless given.
+    The first choice is the baseline that the others improve upon, unless `off` names another one. If it is to do without the
+    technique (off, false or 0), the key turns that off and back on, and with Shift goes through `choices`; otherwise the key
+    goes through them, with Shift backwards. A technique of numbers takes any number in its range, which is that of its
+    choices unless given.
     """
 
     path: Keys
@@ -153,6 +155,11 @@ class Technique:
     def baseline(self) -> Value:
         """The value upon which the others improve."""
         return self.choices[0] if self.off is None else self.off
+
+    @property
+    def has_off(self) -> bool:
+        """Is the baseline to do without it?"""
+        return self.baseline in ("off", 0)  # to which False is equal
 
     @property
     def approximate_values(self) -> tuple[Value, ...]:

@@ -254,6 +254,11 @@ def exactness(technique: Technique) -> str:
     return f"exact; {some}: approximate" if some else technique.kind.name
 
 
+def key_does(technique: Technique) -> str:
+    return ("off and back on; with Shift: the next choice" if technique.has_off else
+            "the next choice; with Shift: the one before")
+
+
 def inactive(situation: Situation) -> frozenset[str]:
     """The paths of the techniques whose value changes nothing at present."""
     return frozenset(path for path, left in _answers(situation) if left and not isinstance(left, str))

@@ -26,15 +26,43 @@ from crowd_demo.sim.simulation import Simulation
 
 
 @pytest.mark.parametrize("technique", TECHNIQUES, ids=lambda technique: technique.path)
-def test_the_key_of_a_technique_steps_through_its_choices_and_back(driven: Driven, technique: Technique) -> None:
-    value = driven.program.sim.optimizations.get(technique.path)
-    place = technique.choices.index(value)
+def test_the_key_of_a_technique_turns_it_off_and_on_or_goes_through_its_choices(
+        driven: Driven, technique: Technique) -> None:
+    value, choices = driven.program.sim.optimizations.get(technique.path), technique.choices
+    following = choices[(choices.index(value) + 1) % len(choices)]
     driven.press(technique.key)
     driven.settle()
-    assert driven.program.sim.optimizations.get(technique.path) == technique.choices[(place + 1) % len(technique.choices)]
-    driven.press(technique.key, pygame.KMOD_LSHIFT)
+    has_off = technique.path in ("simd", "overlap_passes", "reorder.when", "cull", "depth")
+    assert driven.program.sim.optimizations.get(technique.path) == (choices[0] if has_off else following)
+    driven.press(technique.key, 0 if has_off else pygame.KMOD_LSHIFT)
     driven.settle()
     assert driven.program.sim.optimizations.get(technique.path) == value
+
+
+@pytest.mark.parametrize("ways_off", [(), ("3",), ("shift 3",) * 2], ids=["menu", "key", "Shift"])
+def test_a_technique_goes_back_on_with_the_value_that_it_had_before(driven: Driven, ways_off: tuple[str, ...]) -> None:
+    driven.press("3", pygame.KMOD_LSHIFT)
+    driven.press("3", pygame.KMOD_LSHIFT)
+    assert driven.program.techniques.value("reorder.when") == "drift"
+    for key in ways_off:
+        driven.press("3", pygame.KMOD_LSHIFT if "shift" in key else 0)
+    if not ways_off:
+        driven.program.techniques.choose(BY_PATH["reorder.when"], "off")
+    assert driven.program.techniques.value("reorder.when") == "off"
+    driven.press("3")
+    driven.settle()
+    assert driven.program.sim.optimizations.reorder.when == ("every" if ways_off[1:] else "drift")
+
+
+@pytest.mark.parametrize(("path", "key", "on"), [
+    ("cull", "7", "grid"), ("overlap_passes", "j", 2), ("simd", "2", True)])
+def test_a_technique_that_is_configured_off_goes_on_with_its_default(path: str, key: str, on: str) -> None:
+    driven = Driven(f"optimizations.{path}={'false' if path == 'simd' else BY_PATH[path].baseline}")
+    driven.press(key)
+    driven.settle()
+    assert driven.program.sim.optimizations.get(path) == on
+    driven.press(key)
+    assert driven.program.techniques.value(path) == BY_PATH[path].baseline
 
 
 def test_a_switch_is_remembered_with_its_tick(driven: Driven) -> None:

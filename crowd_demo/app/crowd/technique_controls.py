@@ -36,12 +36,14 @@ class Techniques:
         self.followed: frozenset[str] = frozenset()
         self.beginning = False
         self.ticks: list[Tick] = []
+        self._on: dict[str, Value] = {}  # by path: the last value that was not off, once somebody has asked for another
         self._crowd, self._notices = crowd, notices
 
     @property
     def actions(self) -> KeyActions:
-        return {**{technique.path: KeyAction(partial(self.switch, technique), partial(self.switch, technique, backwards=True),
-                                             changes=True) for technique in TECHNIQUES},
+        switch = self.switch
+        return {**{each.path: KeyAction(partial(switch, each), partial(switch, each, shift=True), changes=True)
+                   for each in TECHNIQUES},
                 "lower": KeyAction(partial(self.change_number, -1), changes=True),
                 "higher": KeyAction(partial(self.change_number, 1), changes=True)}
 
@@ -55,16 +57,20 @@ class Techniques:
 
     # --- asking ------------------------------------------------------------------------------------------------------
 
-    def switch(self, technique: Technique, backwards: bool = False) -> None:
-        """Ask for the next choice, after the one that is still being compiled if somebody has asked for that."""
+    def switch(self, technique: Technique, shift: bool = False) -> None:
+        """Do what its key does; the value that is still being compiled counts, if somebody has asked for that."""
         path = technique.path
         value = self._coming_value(path) if path in self.followed else self.value(path)
-        self._touch(path)
-        self.switcher.request(path, next_choice(technique, value, backwards))
+        if shift or not technique.has_off:
+            value = next_choice(technique, value, backwards=shift and not technique.has_off)
+        else:
+            value = self._on_value(technique) if value == technique.baseline else technique.baseline
+        self._touch(technique)
+        self.switcher.request(path, value)
 
     def choose(self, technique: Technique, value: Value) -> None:
         if self._crowd.takes_changes():
-            self._touch(technique.path)
+            self._touch(technique)
             self.switcher.request(technique.path, value)
 
     def follow(self, values: Mapping[str, Value]) -> None:
@@ -90,7 +96,7 @@ class Techniques:
         else:
             in_vain = " (changes nothing at present)" * (path in inactive(sim.situation))
             self._notices.add(f"{name}: {hud_word(value)}{in_vain}", path)
-            self._touch(path)
+            self._touch(technique)
             self.switcher.request(path, value)
 
     def drag_number(self, path: str, steps: int) -> None:
@@ -101,9 +107,18 @@ class Techniques:
         for _ in range(abs(steps)):
             self.change_number(1 if steps > 0 else -1)
 
-    def _touch(self, path: str) -> None:
-        self.touched = path
+    def _touch(self, technique: Technique) -> None:
+        """Note that it is about to have another value."""
+        path = self.touched = technique.path
         self.followed -= {path}
+        if (before := self.value(path)) != technique.baseline:
+            self._on[path] = before
+
+    def _on_value(self, technique: Technique) -> Value:
+        """The last value that was not off: at first the configured one, or else the default or the next choice."""
+        configured, off = self._crowd.config.optimizations.get(technique.path), technique.baseline
+        values = self._on.get(technique.path, configured), technique.default, next_choice(technique, off)
+        return next(value for value in values if value != off)
 
     # --- taking effect -----------------------------------------------------------------------------------------------
 

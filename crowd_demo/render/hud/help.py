@@ -45,7 +45,7 @@ EDGE_Y, GUTTER = 8.0, 22.0  # units above and below the columns, and between the
 WIDEST, LEAST_COLUMN, MOST_COLUMN, MOST_COLUMNS = 1400.0, 250.0, 560.0, 4
 SHRINK = 0.96  # from one size to the next
 LEAST_SHARE, READABLE_PX = 0.85, 9  # of the panels' text, and pixels of small text: further pages rather than smaller text
-ABOUT = "Keys of techniques step through the choices, with Shift backwards."
+ABOUT = "A technique's key: off and back on, Shift: next choice; without an off: next choice, Shift: back."
 TITLE, NEXT, CLOSE = "All keys", "next page", "closes this"
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from crowd_demo.registry.readouts import READOUTS
 from crowd_demo.registry.stages import text_of
-from crowd_demo.registry.techniques import BY_PATH, exactness, hud_word, inactive
+from crowd_demo.registry.techniques import BY_PATH, exactness, hud_word, inactive, key_does
 from crowd_demo.render.colours.base import Legend
 from crowd_demo.render.hud.canvas import (
     ACCENT,
@@ -113,6 +113,7 @@ def _about_technique(path: str, sim: Simulation, status: Status) -> Tip:
         (technique.why, TEXT), (IDLE if path in inactive(sim.situation) else "", FAINT),
         (technique.watch and f"Watch: {technique.watch}", DIM), (measured and f"Measured last: {measured}", GOOD),
         (technique.source and f"From: {technique.source}", FAINT),
+        (f"key: {key_does(technique)}", FAINT),
         ("click: its choices" + ("; drag the number: any other" if technique.numbers else ""), FAINT))
     return Tip(f"{technique.label.strip()} ({exactness(technique)})",
                tuple((text, colour) for text, colour in paragraphs if text))

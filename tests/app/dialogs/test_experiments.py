@@ -78,7 +78,7 @@ def test_a_window_that_is_resized_meanwhile_shows_the_crowd_in_all_of_it(
 
 def test_m_measures_the_technique_touched_last_against_its_value_before(driven: Driven) -> None:
     driven.press("3")  # reorder: every -> off
-    driven.press("3")  # off -> drift
+    driven.press("3", pygame.KMOD_LSHIFT)  # off -> drift
     driven.settle()
     driven.program.techniques.previous["reorder.when"] = "every"
     driven.press("m")
