@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 HISTORY = 1024
+RECENT_S, RECENT_LEAST = 1.0, 4  # what a reading that is to stand still is averaged over: seconds, and frames at least
 OTHER = "other"  # the name of what a frame spends in no stage
 
 
@@ -200,9 +201,21 @@ class Profile:
         frame, ms = self._ran.get(name, (0, 0.0))
         return ms if self.frames - frame < HISTORY else 0.0
 
-    def frames_since(self, name: str) -> int:
-        """Frames since the one in which a stage ran last; 0 if that is not known."""
-        return self.frames - self._ran[name][0] if name in self._ran else 0
+    # --- the last second: what is shown of it stands still while single frames differ ----------------------------------
+
+    def recent_frames(self) -> int:
+        """How many frames the last second has had."""
+        return len(_of_last_second(list(self._records)))
+
+    def recent_stepped(self) -> list[FrameRecord]:
+        """The records of the frames with steps, of the second up to the latest of them: a pause changes nothing."""
+        return _of_last_second([record for record in self._records if record.steps])
 
     def _recent(self, ring: Ring, last: int) -> NDArray[np.float32]:
         return ring.last(min(last, self.frames, HISTORY - 1))
+
+
+def _of_last_second(records: list[FrameRecord]) -> list[FrameRecord]:
+    """Those that ended less than a second before the last one, four at least if there are so many."""
+    late = sum(record.end_s > records[-1].end_s - RECENT_S for record in records)
+    return records[-max(late, RECENT_LEAST):]

@@ -67,8 +67,11 @@ def measured(frames: int = 50) -> Profile:
     profile = Profile()
     profile.counters.update(visible=90, drawn=95, neighbours_per_agent=11.8, candidates_per_agent=47.3)
     for _ in range(frames):
+        profile.begin_step()
         for stage, ms in STAGES.items():
             profile.add(stage, ms)
+            if stage == "move":
+                profile.end_step()
         profile.end_frame(sum(STAGES.values()) + 0.5)
     return profile
 

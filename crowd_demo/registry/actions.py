@@ -76,7 +76,7 @@ HEADINGS: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {  # of what one w
         "hud": (("tab",), "HUD: full, compact, off"),
         "fit_graph": (("g",), "fit the graph's scale"),
         "theme": ((), "dark or light panels"),
-        "units": ((), "frames a second or milliseconds first"),
+        "units": ((), "FPS or milliseconds first"),
         "larger": (("ctrl+=", "ctrl++"), "larger text and panels"),
         "smaller": (("ctrl+-",), "smaller text and panels"),
         "normal_size": (("ctrl+0",), "text and panels in normal size"),

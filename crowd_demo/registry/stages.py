@@ -1,7 +1,7 @@
-"""The registry of stages: what each of a frame's stages is, and to which of three parts of the frame it belongs.
+"""The registry of stages: what each stage is, and to which of three parts it belongs.
 
-*step* is what moves the crowd, *draw* what makes its picture, *present* what a window takes whatever is in it: events, the HUD
-with its meters, handing the picture over, and the time that lies in no stage. The three add up to the frame.
+*step* is what moves the crowd, *draw* what makes its picture: a frame is a step and its picture. *present* is what a
+window takes whatever is in it: events, the HUD with its meters, handing the picture over, and the time in no stage.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 PARTS = {
-    "step": "what moves the crowd; a frame has none to four steps, or more at a high speed",
-    "draw": "what makes the picture of the crowd",
-    "present": "what a window takes whatever is in it: events, HUD, meters, handing the picture over",
+    "step": "what moves the crowd: milliseconds of one step",
+    "draw": "what makes the picture of the crowd: milliseconds of one picture",
+    "present": "what a window takes for a picture whatever is in it: events, HUD, meters, handing the picture over",
 }
 
 
@@ -74,6 +74,10 @@ _KNOWN = (
     StageText("other", "present", (66, 71, 80),
               "lies in no stage: handing work to another thread, counting, Python itself"),
 )
+
+# Listed whether they run or not, since any crowd can have them: so no row moves when a technique is switched.
+EVERYWHERE = ("index", "reorder", "query", "interaction", "move", "culling grid", "cull", "depth", "ground", "blit",
+              "overlays", "events", "meters", "proof", "hud", "flip", "other")
 
 STAGES: dict[str, StageText] = {stage.name: stage for stage in _KNOWN}  # in the order in which they are stacked
 

@@ -1,20 +1,22 @@
-"""The left panel's sections on time: frames a second, the graph of the last frames, and what each stage costs.
+"""The left panel's sections on time: what a step, its picture and both cost, the graph, and what each stage costs.
 
-The graph has one column a frame, the stages stacked, and a line at 16.7 ms. NumPy colours all columns at once: about
-0.3 ms for 240 x 64 pixels.
+A frame is a step and its picture. How many pictures the window displays in a second, and how many steps lie between
+two of them, are numbers of their own. The graph has one column a displayed picture, the stages stacked, and a line at
+16.7 ms. NumPy colours all columns at once: about 0.3 ms for 240 x 64 pixels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import pygame
 
 from crowd_demo.compute.arrays import Floats
 from crowd_demo.profile import OTHER, Profile, percentiles
-from crowd_demo.registry.stages import PARTS, in_order, stages_of, text_of
+from crowd_demo.registry.stages import EVERYWHERE, PARTS, in_order, stages_of, text_of
 from crowd_demo.render.hud.canvas import (
     DIM,
     FAINT,
@@ -34,11 +36,10 @@ from crowd_demo.render.hud.canvas import (
 from crowd_demo.render.hud.panel_layout import ALWAYS, INNER, LEFT_WIDTH, PanelSection
 from crowd_demo.render.hud.status import Status, Tick, speed_text, time_text
 
-SMOOTHED = 30  # frames in the mean of a stage
-RECENT = 300  # frames in the percentiles; a stage that the last ones of its part did without is not listed
-GRAPH_HEIGHT, LINE = 60.0, 15.0
-STEPS_RIGHT = 178.0  # where "steps/s" ends
-HEADER_HEIGHT = 61.0
+RECENT = 300  # pictures in the percentiles
+GRAPH_TITLE, GRAPH_HEIGHT, LINE = 13.0, 50.0, 13.0
+HEADER_HEIGHT, RATES_HEIGHT = 74.0, 46.0
+STEP_LABEL, STEP_RIGHT, DRAW_LABEL = 132.0, 188.0, 206.0  # where "step", its milliseconds and "+ draw" stand
 APART = 6.0  # units between two rates at least
 BUDGET_MS = 1000 / 60
 SCALES_MS = (20, 40, 80, 160, 320, 640, 1280, 2560, 10_000)  # the full height
@@ -48,44 +49,89 @@ SETTLED = 60  # frames after which the scale is fixed
 def frame_sections(profile: Profile, status: Status, graph: Graph) -> list[PanelSection]:
     return [
         PanelSection("header", HEADER_HEIGHT, ALWAYS, partial(draw_header, profile=profile, status=status)),
-        PanelSection("graph", GRAPH_HEIGHT + 10, 3, partial(draw_graph, graph=graph, profile=profile, status=status)),
-        *(part_section(part, profile, status) for part in PARTS),
+        PanelSection("graph", GRAPH_TITLE + GRAPH_HEIGHT + 6, 3,
+                     partial(draw_graph, graph=graph, profile=profile, status=status)),
+        *(part_section(part, profile) for part in PARTS),
     ]
 
 
-# --- frames a second -------------------------------------------------------------------------------------------------
+# --- the header ------------------------------------------------------------------------------------------------------
+
+class Rates(NamedTuple):
+    """By the last second."""
+
+    fps: float  # pictures displayed in a second
+    step_ms: float  # of one step
+    draw_ms: float  # of one picture
+    steps_a_picture: float
+
+    @property
+    def frame_ms(self) -> float:
+        return self.step_ms + self.draw_ms
+
+
+def rates_of(profile: Profile) -> Rates:
+    pictures = profile.recent_frames()
+    mean_ms = float(profile.frame_ms(pictures).mean()) if pictures else 0.0
+    steps = sum(record.steps for record in profile.records(pictures)) if pictures else 0
+    return Rates(1e3 / mean_ms if mean_ms else 0.0, sum(times_of("step", profile).values()),
+                 sum(times_of("draw", profile).values()), steps / max(pictures, 1))
+
 
 def draw_header(on: Canvas, top: float, profile: Profile, status: Status) -> None:
-    frames = profile.frame_ms(RECENT)
-    mean = float(frames[-SMOOTHED:].mean()) if len(frames) else 0.0
-    _draw_rates(on, top + 19, mean, status)
-    for number, (name, ms) in enumerate(zip(("p50", "p95", "p99"), percentiles(frames, 50, 95, 99), strict=True)):
-        at = PAD + number * INNER / 3
-        end = on.left(name, at, top + 36, SMALL, FAINT)
-        on.left(f"{ms:.1f}", end + 5, top + 36, SMALL, DIM)
-        on.target((at, top + 29, INNER / 3, 14), "fact", name)
-    _draw_clock(on, top + 51, status)
+    draw_rates(on, top, rates_of(profile), status)
+    steps_end = _fact(on, PAD, top + 52, f"{status.clock.steps_per_s:.0f}", "steps/s", 18)
+    wide = (LEFT_WIDTH - PAD - steps_end - 10) / 3
+    for number, (name, ms) in enumerate(zip(("p50", "p95", "p99"), percentiles(profile.frame_ms(RECENT), 50, 95, 99),
+                                            strict=True)):
+        right = LEFT_WIDTH - PAD - (2 - number) * wide
+        on.right(f"{name} {digits_text(ms, 10)}", right, top + 52, SMALL, DIM)
+        on.target((right - wide, top + 45, wide, 14), "fact", name)
+    draw_clock(on, top + 66, status)
 
 
-def _draw_rates(on: Canvas, middle: float, mean_ms: float, status: Status) -> None:
-    """Draw frames and steps a second and the time of a frame; units stay where they are while numbers change."""
-    steps_unit = STEPS_RIGHT - on.width("steps/s", SMALL)
-    steps_start = on.right(f"{status.clock.steps_per_s:.0f}", steps_unit - 4, middle, NORMAL)
-    on.left("steps/s", steps_unit, middle, SMALL, DIM)
-    on.target((steps_start, middle - 8, STEPS_RIGHT - steps_start, 16), "fact", "steps/s")
-    rate, in_fps = f"{1e3 / mean_ms if mean_ms else 0.0:.0f}", status.panels.units == "fps"
-    first_unit, other_unit = ("FPS", "ms") if in_fps else ("ms", "FPS")
-    end = LEFT_WIDTH - PAD - 5 - on.width(other_unit)
-    time = (_fitting(mean_ms, end - STEPS_RIGHT - APART, LARGE, on) if in_fps else
-            _fitting(mean_ms, steps_start - APART - on.width(first_unit) - 6 - PAD, HUGE, on))
-    first, other = (rate, time) if in_fps else (time, rate)
-    unit = PAD + on.width("0" * max(len(first), 3), HUGE) + 6
+def draw_rates(on: Canvas, top: float, rates: Rates, status: Status) -> None:
+    """Draw pictures a second beside the milliseconds of a frame, and below these the step and the picture that make it up.
+
+    What is written stays where it is while numbers change.
+    """
+    middle = top + 19
+    fps, in_fps = f"{rates.fps:.0f}", status.panels.units == "fps"
+    first_unit, other_unit = ("FPS", "ms/frame") if in_fps else ("ms/frame", "FPS")
+    end = LEFT_WIDTH - PAD - 5 - on.width(other_unit, SMALL)
+    unit = PAD + on.width("0" * (3 if in_fps else 4), HUGE) + 6
+    if in_fps:
+        first, other = fps, _fitting(rates.frame_ms, end - unit - on.width(first_unit, SMALL) - APART, LARGE, on)
+    else:
+        first, other = _fitting(rates.frame_ms, unit - 6 - PAD, HUGE, on), fps
+    unit = max(unit, PAD + on.width(first, HUGE) + 6)
     on.left(first, unit - 6 - on.width(first, HUGE), middle - 5, HUGE)
-    unit_end = on.left(first_unit, unit, middle, NORMAL, DIM)
+    unit_end = on.left(first_unit, unit, middle, SMALL, DIM)
     on.target((PAD, middle - 18, unit_end - PAD, 28), "fact", first_unit)
-    on.right(other_unit, LEFT_WIDTH - PAD, middle, NORMAL, DIM)
+    on.right(other_unit, LEFT_WIDTH - PAD, middle, SMALL, DIM)
     start = on.right(other, end, middle - 2, LARGE)
     on.target((start, middle - 18, LEFT_WIDTH - PAD - start, 28), "fact", other_unit)
+    _fact(on, PAD, top + 38, f"{rates.steps_a_picture:.1f}", "steps/picture", 18)
+    _draw_sum(on, top + 38, rates)
+
+
+def _draw_sum(on: Canvas, middle: float, rates: Rates) -> None:
+    """Draw "step 1.89 + draw 10.4"."""
+    for name, label, right, ms in (("step", STEP_LABEL, STEP_RIGHT, rates.step_ms),
+                                   ("draw", DRAW_LABEL, LEFT_WIDTH - PAD, rates.draw_ms)):
+        on.left(name, label, middle, SMALL, FAINT)
+        on.right(digits_text(ms, 10), right, middle, SMALL, DIM)
+        on.target((label, middle - 7, right - label, 14), "fact", name)
+    on.left("+", (STEP_RIGHT + DRAW_LABEL) / 2 - on.width("+", SMALL) / 2, middle, SMALL, FAINT)
+
+
+def _fact(on: Canvas, x: float, middle: float, value: str, unit: str, wide: float) -> float:
+    """Draw a value, as wide as said or as it needs, and its unit; return where that ends."""
+    start = x + max(wide, on.width(value, SMALL))
+    on.right(value, start, middle, SMALL, DIM)
+    end = on.left(unit, start + 4, middle, SMALL, FAINT)
+    on.target((x, middle - 7, end - x, 14), "fact", unit)
+    return end
 
 
 def _fitting(ms: float, room: float, size: float, on: Canvas) -> str:
@@ -94,7 +140,7 @@ def _fitting(ms: float, room: float, size: float, on: Canvas) -> str:
     return next((text for text in texts if on.width(text, size) <= room), texts[-1])
 
 
-def _draw_clock(on: Canvas, middle: float, status: Status) -> None:
+def draw_clock(on: Canvas, middle: float, status: Status) -> None:
     """Draw the speed, the measured one where that differs, and the crowd's tick and time."""
     speed = "paused" if status.paused else speed_text(status.speed)
     end = on.left(speed, PAD, middle, SMALL, WARM if status.paused else DIM)
@@ -110,8 +156,11 @@ def _draw_clock(on: Canvas, middle: float, status: Status) -> None:
 # --- the graph -------------------------------------------------------------------------------------------------------
 
 def draw_graph(on: Canvas, top: float, graph: Graph, profile: Profile, status: Status) -> None:
-    graph.draw(on, (PAD, top, INNER, GRAPH_HEIGHT), profile, status.ticks, status.panels.graph_fits,
-               bool(status.pending))
+    """Draw the graph below a line that says what it shows; only marks of switches are written into it."""
+    said, colour = graph.draw(on, (PAD, top + GRAPH_TITLE, INNER, GRAPH_HEIGHT), profile, status.ticks,
+                              status.panels.graph_fits, bool(status.pending))
+    on.left("displayed pictures", PAD, top + GRAPH_TITLE / 2 + 1, SMALL, FAINT)
+    on.right(said, LEFT_WIDTH - PAD, top + GRAPH_TITLE / 2 + 1, SMALL, colour)
 
 
 def scale_ms(frames: Floats) -> float:
@@ -161,8 +210,8 @@ class Graph:
         self._bars = Bars((1, 1))
 
     def draw(self, on: Canvas, box: Box, profile: Profile, ticks: Sequence[Tick] = (), fits: int = 0,
-             compiling: bool = False) -> None:
-        """Draw the frames with a line at the budget, and a mark where a technique was switched.
+             compiling: bool = False) -> tuple[str, Colour]:
+        """Draw the frames with a line at the budget, and marks of switches; return what to write of the scale, and its colour.
 
         Where `fits` is another number than before, the scale is fitted to the present frames. While something is
         compiling, frames are slower than those that follow, and the scale is not fixed.
@@ -185,13 +234,12 @@ class Graph:
         on.surface.blit(self._bars.surface, rect)
         line = top + height * (1 - BUDGET_MS / full_ms)
         on.line(FAINT, (left, line), (left + width, line))
-        self._write(on, f"{BUDGET_MS:.1f} ms", left, line + (7 if line - top < 12 else -7), DIM)
-        recent = float(np.median(frames[-SETTLED:])) if len(frames) else full_ms
-        if recent > full_ms:
-            text = f"above {full_ms:.0f} ms: click to fit"
-            self._write(on, text, left + width - on.width(text, SMALL) - 6, top + 7, WARM)
         self._draw_ticks(on, box, profile.frames, ticks)
         on.target(box, "graph", "graph")
+        recent = float(np.median(frames[-SETTLED:])) if len(frames) else full_ms
+        if recent > full_ms:
+            return f"above {full_ms:.0f} ms: click to fit", WARM
+        return f"line {BUDGET_MS:.1f}, top {full_ms:.0f} ms", FAINT
 
     def _write(self, on: Canvas, text: str, left: float, middle: float, colour: Colour) -> None:
         on.rect(GROUND, (left, middle - 6, on.width(text, SMALL) + 6, 12))
@@ -215,45 +263,37 @@ class Graph:
 
 # --- stages ----------------------------------------------------------------------------------------------------------
 
-def mean_ms(stage: str, profile: Profile) -> float:
-    recent = profile.other_ms(SMOOTHED) if stage == OTHER else profile.stage_ms(stage, SMOOTHED)
-    return float(recent.mean()) if len(recent) else 0.0
+def times_of(part: str, profile: Profile) -> dict[str, float]:
+    """Milliseconds of each stage of a part, by the last second: those of *step* in one step, the others in one picture.
 
-
-def present_stages(part: str, profile: Profile) -> list[str]:
-    """The stages of a part that ran not long before the others; all of them while the part as a whole does not run."""
-    since = {stage: profile.frames_since(stage) for stage in stages_of(part, [*profile.stages, OTHER])}
-    return [stage for stage, frames in since.items() if frames - min(since.values()) < RECENT]
-
-
-def steps_a_frame(profile: Profile, ms: float) -> str:
-    """How many steps the last frames had, on average, and how long one took, where all took `ms` a frame.
-
-    Nothing where that is one, or none.
+    A stage that has run, or that any crowd can have, is always listed: the rows keep their places.
     """
-    counts = [record.steps for record in profile.records(SMOOTHED)]
-    mean = sum(counts) / max(len(counts), 1)
-    return f"{mean:.1f} steps of {digits_text(ms / mean, thousands=',')} ms" if mean and f"{mean:.1f}" != "1.0" else ""
+    stages = stages_of(part, {*profile.stages, *EVERYWHERE})
+    if part == "step":
+        in_step = profile.step_ms(sum(record.steps for record in profile.recent_stepped()))
+        return {stage: in_step.get(stage, 0.0) for stage in stages}
+    return {stage: _mean_ms(stage, profile, profile.recent_frames()) for stage in stages}
 
 
-def part_section(part: str, profile: Profile, status: Status) -> PanelSection:
-    """The sum of a part of the frame, and its stages in two columns."""
-    stages = present_stages(part, profile)
-    return PanelSection(part, LINE * (1 + -(-len(stages) // 2)) + 3, 2,
-                        partial(draw_part, part=part, stages=stages, profile=profile))
+def _mean_ms(stage: str, profile: Profile, pictures: int) -> float:
+    if not pictures or stage not in (*profile.stages, OTHER):
+        return 0.0
+    return float((profile.other_ms(pictures) if stage == OTHER else profile.stage_ms(stage, pictures)).mean())
 
 
-def draw_part(on: Canvas, top: float, part: str, stages: Sequence[str], profile: Profile) -> None:
-    times = {stage: mean_ms(stage, profile) for stage in stages}
-    total = sum(times.values())
-    end = on.left(part, PAD, top + 8, NORMAL, TEXT)
-    if part == "step" and (said := steps_a_frame(profile, total)):
-        on.left(said, end + 8, top + 8, SMALL, FAINT)
-    on.right(f"{total:.2f} ms", LEFT_WIDTH - PAD, top + 8, NORMAL, TEXT)
+def part_section(part: str, profile: Profile) -> PanelSection:
+    """The sum of a part, and its stages in two columns."""
+    times = times_of(part, profile)
+    return PanelSection(part, LINE * (1 + -(-len(times) // 2)) + 3, 2, partial(draw_part, part=part, times=times))
+
+
+def draw_part(on: Canvas, top: float, part: str, times: Mapping[str, float]) -> None:
+    on.left(part, PAD, top + 7, NORMAL, TEXT)
+    on.right(f"{sum(times.values()):.2f} ms", LEFT_WIDTH - PAD, top + 7, NORMAL, TEXT)
     on.target((PAD, top, INNER, LINE), "fact", part)
-    width, half = (INNER - 14) / 2, -(-len(stages) // 2)
+    width, half = (INNER - 14) / 2, -(-len(times) // 2)
     for number, (stage, ms) in enumerate(times.items()):
-        x, y = PAD + number // half * (width + 14), top + 8 + LINE * (1 + number % half)
+        x, y = PAD + number // half * (width + 14), top + 7 + LINE * (1 + number % half)
         on.rect(text_of(stage).colour, (x, y - 4, 8, 8), radius=2)
         on.left(stage, x + 14, y, SMALL, DIM)
         on.right(f"{ms:.2f}", x + width, y, SMALL, TEXT if ms >= 0.005 else FAINT)

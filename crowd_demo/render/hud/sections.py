@@ -9,11 +9,12 @@ stands between the keys that change it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from functools import partial
 
 from crowd_demo.compute.arrays import Ints, Longs
 from crowd_demo.config.keys import key_text
+from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import KINDS, Technique
 from crowd_demo.registry.techniques import TECHNIQUES, hud_word, inactive, kind_of, partly_inactive
 from crowd_demo.render.hud.canvas import (
@@ -44,9 +45,10 @@ from crowd_demo.sim.metrics.bias import Bias
 from crowd_demo.sim.metrics.readings import Readings, has_field, is_limited, is_staggered
 from crowd_demo.sim.simulation import Simulation
 
-FACTS_HEIGHT, AGES_HEIGHT, BIAS_HEIGHT, CURVE_HEIGHT = 35.0, 54.0, 44.0, 32.0
-BARS: Box = (PAD, 16, INNER * 2 / 3 - 14, 22)  # of the histogram, from the top of its section
-DIAL_RADIUS, DIAL_FULL = 15.0, 0.5  # units; the length of the bias that reaches the rim
+FACTS_HEIGHT, CURVE_HEIGHT = 33.0, 32.0
+BARS: Box = (PAD + 32, 15, INNER / 3 - 40, 14)  # of the histogram, from the top of its section
+AVERAGED = {"candidates_per_agent": "due", "neighbours_per_agent": "due", "imbalance": "due", "births": "", "deaths": ""}
+DIAL_RADIUS, DIAL_FULL = 14.0, 0.5  # units; the length of the bias that reaches the rim
 UNREAD = "-"
 ROW, HEAD, FOOT = 17.0, 14.0, 38.0
 NUMBER_KEYS = ("lower", "higher")
@@ -60,6 +62,20 @@ def percent(share: float) -> str:
     return f"{share:.0%}" if share >= 0.0995 else f"{share:.1%}"
 
 
+def steady_counters(profile: Profile) -> dict[str, float]:
+    """The counters, of which `AVERAGED` are means over the last second's steps, weighted by the counter that it names.
+
+    In a single step those who look may be one in eight, or nobody.
+    """
+    counters, steps = dict(profile.counters), [record.counters for record in profile.recent_stepped()]
+    for name, weight in AVERAGED.items():
+        found = [(step[name], step.get(weight, 1.0)) for step in steps if name in step]
+        total = sum(weight for _, weight in found)
+        if name in counters and total:
+            counters[name] = sum(value * weight for value, weight in found) / total
+    return counters
+
+
 def work_facts(counters: Mapping[str, float]) -> dict[str, str]:
     """Means over the agents that were due: neighbours, candidates, and the one as a share of the other."""
     candidates, neighbours = counters.get("candidates_per_agent", 0.0), counters.get("neighbours_per_agent", 0.0)
@@ -70,24 +86,19 @@ def work_facts(counters: Mapping[str, float]) -> dict[str, str]:
 def sorting_facts(sim: Simulation, unused: Set[str]) -> dict[str, str]:
     """How often agents were reordered and how long that takes, the steps since then, and the drift in cells.
 
-    Empty where agents are not reordered.
+    Dashes where agents are not reordered.
     """
     counters, cell = sim.profile.counters, sim.world.grid.cell
     if "reorder.when" in unused or sim.optimizations.reorder.when == "off" or "sorts" not in counters:
-        return {}
+        return dict.fromkeys(("sorts (ms)", "since sort", "drift"), UNREAD)
     return {"sorts (ms)": f"{counters['sorts']:,.0f} ({digits_text(sim.profile.last_run_ms('reorder'), thousands=',')})",
             "since sort": f"{counters['steps_since_sort']:,.0f}", "drift": f"{counters['drift'] / cell:.2f} cells"}
 
 
 def memory_facts(counters: Mapping[str, float], readings: Readings) -> dict[str, str]:
-    """The work of the busiest worker by the mean, and how close neighbours are in memory.
-
-    Empty before the first step.
-    """
-    if "imbalance" not in counters:
-        return {}
+    """The work of the busiest worker by the mean, and how close neighbours are in memory."""
     score = readings.locality
-    return {"top worker": f"{counters['imbalance']:.2f}x mean",
+    return {"top worker": f"{counters['imbalance']:.2f}x mean" if "imbalance" in counters else UNREAD,
             "near reads": f"{score.same_or_next_line:.0%}" if score else UNREAD,
             "L1 misses": f"{score.miss_rate:.1%}" if score else UNREAD}
 
@@ -99,49 +110,35 @@ def mean_error(error: AvoidanceError | None) -> str:
 # --- the sections ----------------------------------------------------------------------------------------------------
 
 def crowd_sections(sim: Simulation, readings: Readings, colours: Mapping[str, Colour]) -> list[PanelSection]:
-    """Those for the present techniques; `colours` are those of the agents' states."""
-    counters, states = sim.profile.counters, sim.states()
+    """The same ones whichever techniques are on: so none moves. `colours` are those of the agents' states."""
+    counters, states = steady_counters(sim.profile), sim.states()
     crowd = {"agents": sim.agents.count, "visible": counters.get("visible", 0), "drawn": counters.get("drawn", 0)}
-    rows = {"sorting": sorting_facts(sim, inactive(sim.situation)), "memory": memory_facts(counters, readings)}
     return [
         _row("crowd", {name: f"{count:,.0f}" for name, count in crowd.items()}, 1),
         _row("neighbours", work_facts(counters), 4),
         *([PanelSection("states", FACTS_HEIGHT, 1, partial(draw_states, states=states, colours=colours))] if states else []),
-        *_errors(sim, readings),
-        *([PanelSection("births and deaths", CURVE_HEIGHT + 39, 7, partial(draw_life, sim=sim))] if sim.life.active else []),
-        *(_row(name, facts, 8) for name, facts in rows.items() if facts),
+        PanelSection("errors", FACTS_HEIGHT, 5, partial(draw_errors, sim=sim, readings=readings)),
+        *([PanelSection("births and deaths", CURVE_HEIGHT + 39, 7, partial(draw_life, sim=sim, counters=counters))]
+          if sim.life.active else []),
+        _row("sorting", sorting_facts(sim, inactive(sim.situation)), 8),
+        _row("memory", memory_facts(counters, readings), 8),
     ]
 
 
-def _errors(sim: Simulation, readings: Readings) -> Iterator[PanelSection]:
-    """A section for each approximate technique that is on."""
-    if is_limited(sim):
-        yield PanelSection("neighbour_limit", BIAS_HEIGHT, 5,
-                           partial(draw_limit, error=readings.neighbour_limit, bias=readings.bias))
-    if has_field(sim):
-        worst = percent(readings.field.most) if readings.field else UNREAD
-        yield _row("field", {"field error": mean_error(readings.field), "at worst": worst}, 5, WARM)
-    if is_staggered(sim):
-        period = sim.optimizations.stagger.avoidance
-        ages = readings.ages[:period] if readings.ages is not None else [0] * period
-        yield PanelSection("stagger", AGES_HEIGHT, 5, partial(draw_ages, ages=ages, error=readings.stagger))
+def _row(name: str, facts: Mapping[str, str], rank: int) -> PanelSection:
+    return PanelSection(name, FACTS_HEIGHT, rank, partial(draw_facts, facts=facts))
 
 
-def _row(name: str, facts: Mapping[str, str], rank: int, colour: Colour = TEXT) -> PanelSection:
-    return PanelSection(name, FACTS_HEIGHT, rank, partial(draw_facts, facts=facts, colour=colour))
-
-
-def draw_fact(on: Canvas, x: float, top: float, name: str, value: str, colour: Colour = TEXT,
-              height: float = FACTS_HEIGHT) -> None:
+def draw_fact(on: Canvas, x: float, top: float, name: str, value: str, colour: Colour = TEXT) -> None:
     """Draw a number under its name, a third of the panel wide."""
     on.left(name, x, top + 8, SMALL, FAINT)
     on.left(value, x, top + 22, NORMAL, colour)
-    on.target((x, top, INNER / 3, height), "fact", name)
+    on.target((x, top, INNER / 3, FACTS_HEIGHT), "fact", name)
 
 
-def draw_facts(on: Canvas, top: float, facts: Mapping[str, str], colour: Colour = TEXT) -> None:
+def draw_facts(on: Canvas, top: float, facts: Mapping[str, str]) -> None:
     for number, (name, value) in enumerate(facts.items()):
-        draw_fact(on, PAD + number * INNER / 3, top, name, value, colour)
+        draw_fact(on, PAD + number * INNER / 3, top, name, value)
 
 
 def draw_states(on: Canvas, top: float, states: Mapping[str, int], colours: Mapping[str, Colour]) -> None:
@@ -155,41 +152,47 @@ def draw_states(on: Canvas, top: float, states: Mapping[str, int], colours: Mapp
         on.target((x, top, width, FACTS_HEIGHT), "fact", name)
 
 
-def draw_life(on: Canvas, top: float, sim: Simulation) -> None:
-    counters, lived = sim.profile.counters, sim.life.population()
-    draw_facts(on, top, {"births": f"{counters.get('births', 0):,.0f}", "deaths": f"{counters.get('deaths', 0):,.0f}",
+def draw_life(on: Canvas, top: float, sim: Simulation, counters: Mapping[str, float]) -> None:
+    lived = sim.life.population()
+    draw_facts(on, top, {"births": f"{counters.get('births', 0):,.1f}", "deaths": f"{counters.get('deaths', 0):,.1f}",
                          "peak": f"{lived.max():,}" if len(lived) else UNREAD})
     draw_curve(on, (PAD, top + 35, INNER, CURVE_HEIGHT), lived, ACCENT)
 
 
-def draw_ages(on: Canvas, top: float, ages: Sequence[int] | Longs, error: AvoidanceError | None) -> None:
-    """Draw how many agents were last due 0, 1, ... steps ago, and the error of staggering."""
-    on.left("steps since update", PAD, top + 8, SMALL, FAINT)
-    box = BARS[0], BARS[1] + top, BARS[2], BARS[3]
-    draw_bars(on, box, ages, MUTED)
-    on.left("0", box[0], box[1] + box[3] + 7, SMALL, FAINT)
-    on.right(f"{len(ages) - 1}", box[0] + box[2], box[1] + box[3] + 7, SMALL, FAINT)
-    on.target((PAD, top, box[2], AGES_HEIGHT), "fact", "steps since update")
-    draw_fact(on, PAD + 2 * INNER / 3, top, "stagger error", mean_error(error), WARM, AGES_HEIGHT)
+def draw_errors(on: Canvas, top: float, sim: Simulation, readings: Readings) -> None:
+    """Draw the errors of approximate techniques: staggering at the left, beside it a neighbour limit or the field."""
+    _draw_stagger(on, top, sim.optimizations.stagger.avoidance if is_staggered(sim) else 1, readings)
+    if has_field(sim):
+        draw_fact(on, PAD + INNER / 3, top, "field error", mean_error(readings.field), WARM)
+        worst = percent(readings.field.most) if readings.field else UNREAD
+        draw_fact(on, PAD + 2 * INNER / 3, top, "at worst", worst, WARM)
+    else:
+        error = mean_error(readings.neighbour_limit) if is_limited(sim) else UNREAD
+        draw_fact(on, PAD + INNER / 3, top, "limit error", error, WARM)
+        if is_limited(sim):
+            _draw_bias(on, top, readings.bias)
 
 
-def draw_limit(on: Canvas, top: float, error: AvoidanceError | None, bias: Bias | None) -> None:
-    """Draw the error of the limit, and the mean direction to the neighbours that it keeps."""
-    draw_fact(on, PAD, top, "limit error", mean_error(error), WARM, BIAS_HEIGHT)
-    middle = PAD + INNER / 3 + DIAL_RADIUS, top + 20
+def _draw_stagger(on: Canvas, top: float, period: int, readings: Readings) -> None:
+    """Draw the error of staggering, and how many agents were last due 0, 1, ... steps ago."""
+    draw_fact(on, PAD, top, "stagger error", mean_error(readings.stagger) if period > 1 else UNREAD, WARM)
+    if period > 1:
+        ages = readings.ages[:period] if readings.ages is not None else [0] * period
+        draw_bars(on, (BARS[0], BARS[1] + top, BARS[2], BARS[3]), ages, MUTED)
+        on.target((BARS[0], BARS[1] + top, BARS[2], BARS[3]), "fact", "steps since update")
+
+
+def _draw_bias(on: Canvas, top: float, bias: Bias | None) -> None:
+    """Draw the mean direction to all neighbours, and to those that the limit keeps."""
+    left = PAD + 2 * INNER / 3
+    middle = left + DIAL_RADIUS, top + FACTS_HEIGHT / 2
     on.circle(GROUND, middle, DIAL_RADIUS)
     on.circle(EDGE, middle, DIAL_RADIUS, width=1)
-    x = middle[0] + DIAL_RADIUS + 8
-    on.left("mean direction to", x, top + 8, SMALL, FAINT)
-    on.target((middle[0] - DIAL_RADIUS, top, INNER * 2 / 3, BIAS_HEIGHT), "fact", "mean direction to")
     for line, (name, colour) in enumerate((("all", DIM), ("kept", WARM))):
-        text = UNREAD
         if bias:
-            direction = bias.kept if name == "kept" else bias.all
-            draw_hand(on, middle, direction, colour)
-            text = " ".join(f"{round(part, 2) + 0.0:+.2f}" for part in direction)  # never -0.00
-        on.left(name, x, top + 20 + 12 * line, SMALL, colour)
-        on.left(text, x + 34, top + 20 + 12 * line, SMALL, colour)
+            draw_hand(on, middle, bias.kept if name == "kept" else bias.all, colour)
+        on.left(name, left + 2 * DIAL_RADIUS + 8, middle[1] - 7 + 14 * line, SMALL, colour)
+    on.target((left, top, INNER / 3, FACTS_HEIGHT), "fact", "mean direction to")
 
 
 def draw_bars(on: Canvas, box: Box, values: Sequence[int] | Longs, colour: Colour) -> None:

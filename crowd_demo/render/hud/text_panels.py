@@ -19,7 +19,6 @@ from crowd_demo.render.hud.canvas import (
     FAINT,
     GOOD,
     GROUND,
-    HUGE,
     LARGE,
     NORMAL,
     PAD,
@@ -32,7 +31,8 @@ from crowd_demo.render.hud.canvas import (
     Pen,
     Target,
 )
-from crowd_demo.render.hud.frame_sections import SMOOTHED
+from crowd_demo.render.hud.frame_sections import RATES_HEIGHT, draw_clock, draw_rates, rates_of
+from crowd_demo.render.hud.panel_layout import LEFT_WIDTH
 from crowd_demo.render.hud.status import Inspection, Key, LegendItem, MemoryStrip, Status, TourView
 from crowd_demo.render.inks import GREEN, GREY, ORANGE, RGB
 from crowd_demo.sim.simulation import Simulation
@@ -46,22 +46,21 @@ TOUR_KEYS = (("next", "Enter", "next"), ("back", "Left", "back"), ("leave", "Esc
 INSPECTION_WIDTH, ROW, TITLE, STRIP, FOOT = 292.0, 14.0, 26.0, 30.0, 18.0
 LABELS = 101.0
 IDLE = "It changes nothing at present: another technique or the behaviour leaves it no work."
-COMPACT = 250.0, 62.0
+COMPACT_LINE = 18.0
 
 
 def draw_compact(sim: Simulation, status: Status, pen: Pen, scale: float) -> Canvas:
-    on = Canvas(COMPACT, pen, scale)
-    frames = sim.profile.frame_ms(SMOOTHED)
-    mean = float(frames.mean()) if len(frames) else 0.0
-    end = on.left(f"{1e3 / mean if mean else 0.0:.0f}", PAD, 22, HUGE)
-    on.left("FPS", end + 6, 27, NORMAL, DIM)
-    on.target((PAD, 6, end + 30, 30), "fact", "FPS")
-    on.right("paused" if status.paused else f"{mean:.2f} ms", on.size[0] - PAD, 25, LARGE, WARM if status.paused else DIM)
-    if technique := BY_PATH.get(status.touched):
+    """The rates of the left panel, and a line more for the technique that was touched last."""
+    technique = BY_PATH.get(status.touched)
+    on = Canvas((LEFT_WIDTH, RATES_HEIGHT + COMPACT_LINE * (2 if technique else 1) + 4), pen, scale)
+    draw_rates(on, 2, rates_of(sim.profile), status)
+    draw_clock(on, RATES_HEIGHT + 8, status)
+    if technique:
+        middle = RATES_HEIGHT + 8 + COMPACT_LINE
         value = hud_word(status.pending.get(technique.path, sim.optimizations.get(technique.path)))
-        end = on.left(technique.label.strip(), PAD, 48, NORMAL)
-        on.left(value + " …" * (technique.path in status.pending), end + 8, 48, NORMAL, ACCENT)
-        on.target((0, 38, on.size[0], 20), "technique", technique.path)
+        end = on.left(technique.label.strip(), PAD, middle, NORMAL)
+        on.left(value + " …" * (technique.path in status.pending), end + 8, middle, NORMAL, ACCENT)
+        on.target((0, middle - 9, on.size[0], COMPACT_LINE), "technique", technique.path)
     return on
 
 

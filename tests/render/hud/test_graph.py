@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pygame
 import pytest
-from hud_spy import Spy, measured
+from hud_spy import Spy, crowd, measured, written
 
 from crowd_demo.profile import Profile
 from crowd_demo.registry.stages import text_of
@@ -39,8 +39,8 @@ def test_the_scale_fits_the_frames_and_always_shows_the_budget() -> None:
 def graph_texts(graph: Graph, profile: Profile, ticks: tuple[Tick, ...] = (), fits: int = 0,
                 compiling: bool = False) -> list[str]:
     spy = Spy()
-    graph.draw(Canvas((260, 80), spy, 1.0), (10, 10, 240, 60), profile, ticks, fits, compiling)
-    return spy.texts
+    said, _ = graph.draw(Canvas((260, 80), spy, 1.0), (10, 10, 240, 60), profile, ticks, fits, compiling)
+    return [*spy.texts, said]
 
 
 def heights(graph: Graph) -> set[int]:
@@ -98,6 +98,16 @@ def test_a_switch_is_marked_in_the_graph_where_it_happened() -> None:
 def test_marks_that_stand_close_do_not_write_over_each_other() -> None:
     found = graph_texts(Graph(), measured(200), (Tick(100, "far away"), Tick(185, "hidden"), Tick(190, "newest")))
     assert "newest" in found and "hidden" not in found and "far away" in found
+
+
+def test_beside_marks_of_switches_nothing_is_written_into_the_graph() -> None:
+    ticks = Tick(100, "far away"), Tick(190, "newest")
+    spy, profile = Spy(), measured(200)
+    Graph().draw(Canvas((260, 80), spy, 1.0), (10, 10, 240, 60), profile, ticks)
+    assert spy.texts == ["newest", "far away"]
+    title = written(crowd()).written
+    shows, scale = (next(each for each in title if each.text.startswith(text)) for text in ("displayed", "line 16.7, top 20"))
+    assert shows.box.centery == scale.box.centery and shows.box.right < scale.box.left
 
 
 # --- help ------------------------------------------------------------------------------------------------------------
