@@ -51,7 +51,7 @@ class Presenter:
     def show_keys(self, keyboard: Keyboard) -> None:
         """Show the keys as they are printed on that keyboard."""
         keys = shown_keys(self.config.keys, keyboard)
-        self.hud.keys = self.program.menus.keys = keys
+        self.hud.keys = self.program.menus.keys = self.program.panels.keys = keys
         self.help = Help(all_keys(self.config.keys, keyboard), MOUSE, self.pen)
         self.program.help_pages = lambda: self.help.page_count(screen().get_size(), self.hud.scale)
 

@@ -52,7 +52,7 @@ class Program:
         self.window = window = self.preferences.window(config.window)
         self.notices = Notices()
         self.crowd = Crowd(config, loaded.sim, loaded.scene, config.time.rewind_mb if rewind else 0, self.notices)
-        self.panels = PanelControls(self.preferences, window)
+        self.panels = PanelControls(self.preferences, window, self.notices)
         self.timeline_shown, self.fullscreen = True, window.fullscreen
         self.help_page = 0  # counted from 1; 0 while the help is closed
         self.help_pages: Callable[[], int] = lambda: 1  # how many it takes in the window

@@ -30,7 +30,7 @@ def test_scale_hud_and_size_are_kept(start: Callable[..., Any], tmp_path: Path) 
     assert pygame.image.load(second.picture()).get_size() == (500, 400)
     second.press("ctrl+equal", "Tab")
     assert second.leave() == 0
-    assert read(file).model_dump(exclude_defaults=True) == {"scale": 1.25, "hud": "off", "size": (500, 400)}
+    assert read(file).model_dump(exclude_defaults=True) == {"scale": 1.25, "size": (500, 400)}, "hidden panels come back"
 
 
 def test_what_the_command_line_says_wins_and_is_no_preference(start: Callable[..., Any], tmp_path: Path) -> None:

@@ -13,7 +13,11 @@ NOTICE_S = 3.0
 NOTICES = 4  # at a time
 WELCOME = "welcome"
 WELCOME_S = 15.0
-WELCOME_KEYS = {"simd": "SIMD lanes", "tour": "a tour", "scenarios": "other crowds", "help": "all keys"}  # by action
+PANELS = "panels"
+WELCOME_KEYS = {"simd": "SIMD lanes", "tour": "a tour", "scenarios": "other crowds", "help": "all keys",  # by action
+                "hud": "more or fewer panels"}
+HIDDEN_KEYS = {"hud": "shows them again", "help": "all keys"}
+HIDDEN_S = 6.0
 
 
 class Notice(NamedTuple):
@@ -59,3 +63,9 @@ def welcome(notices: Notices, keys: Mapping[str, Sequence[str]]) -> None:
     named = [f"{key_text(keys[action][0])} for {what}" for action, what in WELCOME_KEYS.items() if keys.get(action)]
     if named:
         notices.add(f"Press {', '.join(named)}", WELCOME, WELCOME_S)
+
+
+def panels_hidden(notices: Notices, keys: Mapping[str, Sequence[str]]) -> None:
+    """Show how to get the panels back."""
+    named = [f"{key_text(keys[action][0])} {what}" for action, what in HIDDEN_KEYS.items() if keys.get(action)]
+    notices.add(": ".join(["the panels are hidden", *filter(None, [", ".join(named)])]), PANELS, HIDDEN_S)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
+from crowd_demo.app.screen.notices import PANELS, Notices, panels_hidden
 from crowd_demo.app.screen.preferences import Preferences
 from crowd_demo.config.model import HudSettings
 from crowd_demo.render.hud.status import PanelSettings
@@ -16,10 +18,14 @@ UNITS = ("fps", "ms")
 
 
 class PanelControls:
-    """`now` is what the HUD draws by; what is changed becomes a preference."""
+    """`now` is what the HUD draws by; what is changed becomes a preference, but for hidden panels: a start shows them.
 
-    def __init__(self, preferences: Preferences, window: HudSettings) -> None:
-        self._preferences = preferences
+    `keys` are those of each action as they are shown.
+    """
+
+    def __init__(self, preferences: Preferences, window: HudSettings, notices: Notices) -> None:
+        self.keys: Mapping[str, Sequence[str]] = {}
+        self._preferences, self._notices = preferences, notices
         self.now = PanelSettings(window.hud, window.scale, window.theme, window.units, frozenset(preferences.values.folded))
 
     @property
@@ -32,6 +38,10 @@ class PanelControls:
 
     def next_mode(self, backwards: bool = False) -> None:
         self._change(hud=_next(MODES, self.now.hud, backwards))
+        if self.now.hud == "off":
+            panels_hidden(self._notices, self.keys)
+        else:
+            self._notices.drop(PANELS)
 
     def next_theme(self) -> None:
         self._change(theme=_next(THEMES, self.now.theme))
@@ -61,6 +71,8 @@ class PanelControls:
     def _change(self, **values: object) -> None:
         self.now = self.now._replace(**values)  # type: ignore[arg-type]
         kept = {name: value for name, value in values.items() if name in HudSettings.model_fields}
+        if self.now.hud == "off":
+            kept["hud"] = "full"
         self._preferences.change(**kept, folded=tuple(sorted(self.now.folded)))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from crowd_demo.app.screen.notices import HIDDEN_S, NOTICE_S, Notices
 from crowd_demo.app.screen.panel_controls import SCALES, PanelControls
 from crowd_demo.app.screen.preferences import Preferences
 from crowd_demo.config.model import HudSettings
@@ -13,7 +14,7 @@ pytestmark = pytest.mark.quick
 
 @pytest.fixture
 def panels() -> PanelControls:
-    return PanelControls(Preferences(), HudSettings.model_validate({}))
+    return PanelControls(Preferences(), HudSettings.model_validate({}), Notices())
 
 
 def test_modes_themes_and_units_go_round(panels: PanelControls) -> None:
@@ -48,3 +49,17 @@ def test_what_is_unfolded_last_is_the_last_to_be_folded_for_room(panels: PanelCo
     assert panels.now.folded == frozenset() and list(panels.now.opened) == ["graph", "memory"]
     panels.fold("memory")
     assert panels.now.folded == {"memory"} and list(panels.now.opened) == ["graph"]
+
+
+def test_while_the_panels_are_hidden_a_notice_says_how_to_get_them_back() -> None:
+    panels = PanelControls(Preferences(), HudSettings.model_validate({}), notices := Notices())
+    panels.keys = {"hud": ("tab",), "help": ("f1", "?")}
+    panels.next_mode()
+    assert notices.present() == []
+    panels.next_mode()
+    assert notices.present() == ["the panels are hidden: Tab shows them again, F1 all keys"] and HIDDEN_S > NOTICE_S
+    panels.next_mode()
+    assert notices.present() == []
+    panels.keys = {}
+    panels.next_mode(backwards=True)
+    assert notices.present() == ["the panels are hidden"], "by the menu, and no key is bound"

@@ -12,6 +12,7 @@ import pytest
 
 from crowd_demo.app.recording.saves import with_overrides
 from crowd_demo.app.screen import preferences as module
+from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.screen.panel_controls import PanelControls
 from crowd_demo.app.screen.preferences import HEADER, Preferences, PreferencesError, Values, read, user_file
 from crowd_demo.config.loader import ReadConfig, load_config, parse_overrides
@@ -180,7 +181,7 @@ def test_a_saved_crowd_leaves_the_preferences_what_its_configuration_did_not_set
 
 def test_what_is_changed_in_the_window_is_preferred_and_nothing_else(file: Path) -> None:
     preferences = Preferences(file, NEVER_S)
-    panels = PanelControls(preferences, preferences.window(configured("window.theme=light", "window.hud=off")))
+    panels = PanelControls(preferences, preferences.window(configured("window.theme=light", "window.hud=off")), Notices())
     panels.resize(1)
     panels.fold("graph")
     panels.fit_graph()
@@ -192,8 +193,21 @@ def test_what_is_changed_in_the_window_is_preferred_and_nothing_else(file: Path)
     panels.unfold("graph")
     assert preferences.values.model_dump(exclude_defaults=True) == {"scale": 1.1, "hud": "compact"}
     preferences.close()
-    again = PanelControls(Preferences(file), Preferences(file).window(configured()))
+    again = PanelControls(Preferences(file), Preferences(file).window(configured()), Notices())
     assert again.now._replace(opened=()) == panels.now._replace(opened=(), theme="dark", graph_fits=0)
+
+
+def test_a_start_shows_the_panels_that_were_hidden_but_not_those_that_are_configured_so(file: Path) -> None:
+    preferences = Preferences(file, NEVER_S)
+    panels = PanelControls(preferences, preferences.window(configured()), Notices())
+    panels.next_mode()
+    panels.next_mode()
+    panels.resize(1)
+    preferences.close()
+    assert panels.now.hud == "off" and read(file).model_dump(exclude_defaults=True) == {"scale": 1.1}
+    older = Preferences(written(file, "hud: off\nscale: 2\n"))
+    assert (older.window(configured()).hud, older.window(configured()).scale) == ("full", 2)
+    assert older.window(configured("window.hud=off")).hud == "off"
 
 
 @pytest.mark.parametrize(("given", "mode"), [("true", "full"), ("false", "off"), ("compact", "compact"), ("off", "off")])
