@@ -208,7 +208,7 @@ class Program:
         self.camera.show(settings)
 
     def resize(self, size: tuple[int, int]) -> None:
-        """Show the same in a window of that size; what panels leave free there is for what is fitted next."""
+        """Follow the size of the window: a fitted world fits again, any other view keeps its zoom."""
         self.camera.docked = self._docked(size)
         self.camera.resize(size)
 

@@ -52,7 +52,8 @@ def clamp(value: float, low: float, high: float) -> float:
 class Camera:
     """Shows a part of a world of `world` units: (`x`, `y`) in the middle of `size` pixels, `zoom` pixels a unit.
 
-    Only `fit` looks at what is `docked`, so nothing moves when a panel comes or goes.
+    Only `fit` looks at what is `docked`, so nothing moves when a panel comes or goes. A fitted world is fitted again when
+    the size changes, until the view is moved.
     """
 
     def __init__(self, world: tuple[float, float], size: tuple[int, int], docked: Docked | None = None) -> None:
@@ -63,7 +64,8 @@ class Camera:
 
     def show(self, settings: CameraSettings) -> None:
         """Show what a configuration says; what it leaves out stays."""
-        self.look_at(*(settings.center or (self.x, self.y)), settings.zoom or self.zoom)
+        if settings.center or settings.zoom:
+            self.look_at(*(settings.center or (self.x, self.y)), settings.zoom)
 
     def settings(self) -> CameraSettings:
         """The settings of this view; without its zoom where a configuration could not have it."""
@@ -79,17 +81,24 @@ class Camera:
         left, top, right, bottom = self.docked
         self.zoom = clamp(self._fitting_zoom(), self.least_zoom, MOST_ZOOM)
         self.look_at(self.world[0] / 2 + (right - left) / 2 / self.zoom, self.world[1] / 2 + (bottom - top) / 2 / self.zoom)
+        self.is_fitted = True
 
     def look_at(self, x: float, y: float, zoom: float | None = None) -> None:
         """Look at a world point, kept inside the world; `zoom` in pixels a unit, None for the present one."""
+        self.is_fitted = False
         if zoom is not None:
             self.zoom = clamp(zoom, self.least_zoom, MOST_ZOOM)
         self.x = clamp(x, 0.0, self.world[0])
         self.y = clamp(y, 0.0, self.world[1])
 
     def resize(self, size: tuple[int, int]) -> None:
+        if size == self.size:
+            return
         self.size = size
-        self.look_at(self.x, self.y, self.zoom)
+        if self.is_fitted:
+            self.fit()
+        else:
+            self.look_at(self.x, self.y, self.zoom)
 
     def pan(self, dx_px: float, dy_px: float) -> None:
         self.look_at(self.x + dx_px / self.zoom, self.y + dy_px / self.zoom)

@@ -3,6 +3,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from crowd_demo.config.model import CameraSettings
 from crowd_demo.render.camera import MOST_ZOOM, Camera, Docked, Rect
 
 pytestmark = pytest.mark.quick
@@ -81,6 +82,18 @@ def test_what_panels_cover_later_moves_nothing_until_the_world_is_fitted_again()
     assert camera.view_rect() == before
     camera.fit()
     assert camera.zoom < 0.7 and camera.world_to_screen(0, 0)[0] >= 300
+
+
+@pytest.mark.parametrize("size", [(2560, 1440), (640, 360), (900, 1200)])
+def test_a_fitted_world_fits_a_window_of_another_size_too_until_the_view_is_moved(size):
+    camera, fitted = Camera((4000, 2250), (1280, 720)), Camera((4000, 2250), size)
+    camera.show(CameraSettings(center=None, zoom=None))
+    camera.resize(size)
+    assert camera.view_rect() == fitted.view_rect()
+    camera.pan(1, 0)
+    zoom = camera.zoom
+    camera.resize((1280, 720))
+    assert camera.zoom == zoom
 
 
 def test_panning_moves_by_pixels_and_resizing_keeps_the_place():

@@ -32,7 +32,6 @@ from crowd_demo.measure.largest import Largest, present_and_rungs
 from crowd_demo.measure.three_crowds import Pair
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, yaml_word
-from crowd_demo.render.camera import Camera
 from crowd_demo.render.hud.canvas import BAD, DIM, GOOD, TEXT, WARM, Colour
 from crowd_demo.render.hud.views import Cell, TableView
 from crowd_demo.sim.snapshot import Snapshot
@@ -267,9 +266,8 @@ class Experiments:
     def _config(self) -> Config:
         """What is on the screen; a view of the whole world stays one when the world grows."""
         screen = self._screen()
-        config, camera = effective(screen), screen.camera
-        whole = Camera(camera.world, camera.size, camera.docked)
-        if (camera.x, camera.y, camera.zoom) == (whole.x, whole.y, whole.zoom):
+        config = effective(screen)
+        if screen.camera.is_fitted:
             return config.model_copy(update={"camera": CameraSettings(center=None, zoom=None)})
         return config
 
