@@ -25,6 +25,13 @@ class Clock:
         return self.now_s
 
 
+def turns_of(card: Card) -> int:
+    """The turns of copies that the card tells of."""
+    count, what, *_ = card.state.split()
+    assert what == "turns"
+    return int(count)
+
+
 class Watched(Driven):
     """A program whose cards are on."""
 

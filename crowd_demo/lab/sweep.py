@@ -14,7 +14,7 @@ from crowd_demo.app.compiling.loading import LoadingProgress, load
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import with_values
 from crowd_demo.measure.comparison import Estimate, VariantResult, block_lengths, collect, compare, interleave
-from crowd_demo.measure.crowd_variant import CrowdVariant, Picture, all_pairs_s
+from crowd_demo.measure.crowd_variant import CrowdVariant, Picture, all_pairs_s, picture_hash
 from crowd_demo.measure.experiment import aligned, header, result_json
 from crowd_demo.registry.entries import EXACT, Kind, Technique, Value
 from crowd_demo.registry.techniques import inactive, kind_of, strongest, yaml_word
@@ -80,7 +80,7 @@ def sweep(technique: Technique, variants: Variants, steps: int) -> list[Swept]:
 def _swept(technique: Technique, variant: CrowdVariant, result: VariantResult) -> Swept:
     options = variant.sim.optimizations
     value = options.get(technique.path)
-    picture = variant.picture.hash() if variant.picture else ""
+    picture = picture_hash(variant.picture) if variant.picture else ""
     near, misses, _ = locality(variant.sim)
     measures = {**result.counters, "near_reads": near, "l1_misses": misses}
     return Swept(value, kind_of(technique, value, options.get), result, measures, picture)

@@ -11,17 +11,19 @@ from statistics import median
 from typing import NamedTuple
 
 from crowd_demo.measure.experiment import Compile, Slice, TextTable, crowd_json, header, with_progress
-from crowd_demo.measure.three_crowds import CROWDS, UNCLEAR, Limits, Pair, ThreeCrowds, Versus
+from crowd_demo.measure.three_crowds import CROWDS, Limits, Pair, ThreeCrowds, Versus
 from crowd_demo.registry.entries import Technique, Value
-from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word, inactive
+from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word, inactive, is_drawn
 from crowd_demo.sim.snapshot import Snapshot
 
 MEASUREMENT_LIMITS, ABLATION_LIMITS = Limits(seconds=8.0), Limits(seconds=4.0)
 OFF_ALREADY, INACTIVE = "off already", "no work here"
 MEMORY_NOTE = "off for memory techniques: agents as if they had never been sorted"  # all three crowds begin in that order
-COLUMNS = ("technique", "off is", "step on", "step off", "step buys", "frame on", "frame off", "frame buys", "95 %", "crowd")
+COLUMNS = ("technique", "off is", "step on", "step off", "step buys", "95 %", "frame on", "frame off", "frame buys", "95 %",
+           "crowd")
 HOW_TO_READ = ("On and off in ms; a frame is a step and its picture. buys: how many times as long it takes with the"
-               " technique off; below 1 it costs. 95 % is of the frame.")
+               " technique off, and where that lies with 95 %; below 1 it costs.")
+NO_PART = "", "", "no part of a step", ""  # what changes the picture alone
 
 
 class _OfTechniques:
@@ -116,9 +118,9 @@ class TechniqueRow(NamedTuple):
     found: Versus
 
     def cells(self) -> tuple[str, ...]:
-        on, off, buys, between = self.found.step.cells()
-        return (f"{self.technique.label}: {hud_word(self.value)}", hud_word(self.off), on, off,
-                f"{UNCLEAR} {between}" if buys == UNCLEAR else buys, *self.found.frame.cells(), self.found.crowd)
+        step = NO_PART if is_drawn(self.technique) else self.found.step.cells()
+        return (f"{self.technique.label}: {hud_word(self.value)}", hud_word(self.off), *step, *self.found.frame.cells(),
+                self.found.crowd)
 
 
 class Ablation(_OfTechniques):

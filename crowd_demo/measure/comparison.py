@@ -25,6 +25,7 @@ from crowd_demo.measure.statistics import (
     ratio_interval,
     verdict,
 )
+from crowd_demo.registry.stages import stages_of
 
 Outcome = TypeVar("Outcome")
 Outcome_co = TypeVar("Outcome_co", covariant=True)
@@ -56,6 +57,26 @@ class BlockTimes(NamedTuple):
 
     frame: TimedBlock  # step and picture, which add up to the frame
     stages: TimedBlock  # of both
+
+
+def whole_steps(blocks: Sequence[BlockTimes]) -> list[TimedBlock]:
+    """The frames of the blocks, where what runs in some steps only, such as a sort, stands beside the step.
+
+    The median step has none of it. So it counts in the whole step by its share, once the costs of all parts are added up.
+    """
+    names = stages_of("step", dict.fromkeys(name for block in blocks for name in block.stages.times_ms))
+    ran = {name: np.concatenate([_times(block.stages, name) > 0 for block in blocks]) for name in names}
+    rare = [name for name in names if ran[name].any() and not ran[name].all()]
+    return [block.frame._replace(times_ms=_beside(rare, block)) for block in blocks]
+
+
+def without(block: TimedBlock, stage: str) -> TimedBlock:
+    return block._replace(times_ms={name: times for name, times in block.times_ms.items() if name != stage})
+
+
+def _beside(rare: Sequence[str], block: BlockTimes) -> dict[str, Floats]:
+    apart = {name: _times(block.stages, name) for name in rare}
+    return {**block.frame.times_ms, "step": block.frame.times_ms["step"] - sum(apart.values(), np.float32(0)), **apart}
 
 
 class Finished(NamedTuple, Generic[Outcome]):

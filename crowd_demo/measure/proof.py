@@ -11,15 +11,19 @@ next part. All parts belong to the thread that makes the steps. docs/design/proo
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Generator, Iterator, Mapping
+import time
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
+import pygame
 from numpy.typing import NDArray
 
 from crowd_demo.compute.arrays import Longs, Words
 from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.measure.crowd_variant import CrowdVariant
+from crowd_demo.measure.in_turns import InTurns
 from crowd_demo.registry.entries import Value
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.pixels import frame_of, plain_surface
@@ -33,6 +37,8 @@ Kind = Literal["running", "same", "differs", "apart", "sample"]
 Values = Mapping[str, Value]  # of techniques, by path
 Slots = Longs | slice
 TOUCHED = 1 << 16  # numbers that are written in a part
+FIRST = 3  # steps of either copy that are not timed
+MOST_TIMED_MS = 4.0  # a longer step is not timed: a block of it would be seen in the frames
 BANDS = 8
 
 
@@ -100,26 +106,38 @@ def short(state_hash: str) -> str:
 class Replicas(ProofInParts):
     """Two copies of a crowd take the same steps, one with the old values of techniques and one with the new ones.
 
-    After each step the two are compared bit by bit; `steps` have been compared. The finding also has a hash, which takes
-    longer than a step, so it is brought up to date less often: after 1, 2, 3, ... 8, 10, 12, 15, ... steps. Exact techniques
-    end at the first difference.
+    After each step the two are compared bit by bit. With a view, and where no step takes more than `MOST_TIMED_MS`, the steps
+    after the first `FIRST` are timed in turns, with their pictures, and compared after each block. The finding also has a
+    hash, which takes longer than a step, so it is brought up to date less often: after 1, 2, 3, ... 8, 10, 12, 15, ... steps.
+    Exact techniques end at the first difference.
+
+    steps    have been compared
+    turns    the times; None where there are none, or none yet
+    untimed  is True once it is known that there will be none
     """
 
-    def __init__(self, sim: Simulation, old: Values, new: Values, exact: bool) -> None:
+    def __init__(self, sim: Simulation, old: Values, new: Values, exact: bool, view: DrawnView | None = None) -> None:
         super().__init__(sim, old, new, "two copies of the crowd are being made")
         self.steps = 0
-        self._exact = exact
+        self.turns: InTurns | None = None
+        self.untimed = view is None
+        self._exact, self._view = exact, view and view.copy()
 
     def parts(self) -> Iterator[None]:
         """Copy the present crowd, and make steps for as long as somebody asks for the next part."""
         old, new = replicas = yield from replicas_of(self._sim, len(self._values), stepped=True)
         for replica, values in zip(replicas, self._values, strict=True):
             set_values(replica.optimizations, values)
-        show_at = 1
+        show_at, first_ms = 1, list[tuple[float, float]]()
         while True:
-            for replica in replicas:
-                yield from replica.step_in_parts()
-            self.steps += 1
+            if self.turns:
+                yield from self.turns.half_turn()
+                self.steps = FIRST + self.turns.steps
+            else:
+                old_ms, new_ms = (yield from timed(old.step_in_parts())), (yield from timed(new.step_in_parts()))
+                first_ms = [*first_ms[:FIRST], (old_ms, new_ms)]
+                self.steps += 1
+                self._begin_turns(replicas, max(map(min, zip(*first_ms, strict=True))))
             found = yield from apart(old, new)
             differs = self._exact and found.differing > 0
             if differs or self.steps >= show_at:
@@ -128,23 +146,42 @@ class Replicas(ProofInParts):
             if differs:
                 return
 
+    def _begin_turns(self, replicas: Sequence[Simulation], shortest_ms: float) -> None:
+        """Begin to time once the first steps are made, which make memory as well; the slower value's shortest is given."""
+        if self.steps != FIRST or not self._view:
+            return
+        self.untimed = shortest_ms > MOST_TIMED_MS
+        if not self.untimed:
+            old, new = (CrowdVariant(replica, SharedPicture(self._view, replica)) for replica in replicas)
+            self.turns = InTurns(old, new)
+
     def _finding(self, old: Simulation, new: Simulation, found: Apart) -> Generator[None, None, Finding]:
         after_steps = f"after {self.steps:,} step" + "s" * (self.steps != 1)
         if found.differing and not self._exact:
-            return Finding("apart", f"{after_steps} {found.differing:.1%} of the agents differ, "
-                                    f"by {found.mean:.3g} units on average, {found.largest:.3g} at most")
+            return Finding("apart", f"{after_steps} half are within {found.median:.2g} units of where they would be,"
+                                    f" the farthest {found.largest:.3g} away")
         before = yield from hash_of(old)
         if not found.differing:
             return Finding("same", f"same crowd: {short(before)} {after_steps}")
         after = yield from hash_of(new)
-        return Finding("differs", f"THE CROWDS DIFFER at step {self.steps}: {short(before)} and {short(after)}")
+        return Finding("differs", f"THE CROWDS DIFFER {after_steps}: {short(before)} and {short(after)}")
+
+
+def timed(parts: Iterator[None]) -> Generator[None, None, float]:
+    """Go through the parts; return the milliseconds spent in them."""
+    spent_ns, began_ns = 0, time.perf_counter_ns()
+    for _ in parts:
+        spent_ns += time.perf_counter_ns() - began_ns
+        yield
+        began_ns = time.perf_counter_ns()
+    return (spent_ns + time.perf_counter_ns() - began_ns) * 1e-6
 
 
 class Apart(NamedTuple):
     """Of all agents that one of the crowds has, the share that differs in any bit; distances of those that both have."""
 
     differing: float
-    mean: float = 0.0  # world units
+    median: float = 0.0  # world units
     largest: float = 0.0
 
 
@@ -161,7 +198,7 @@ def apart(one: Simulation, other: Simulation) -> Generator[None, None, Apart]:
     share = changed / (len(differing) + lonely)
     here, there = one.agents.columns, other.agents.columns
     distances = np.hypot(here.x[mine].astype(np.float64) - there.x[theirs], here.y[mine].astype(np.float64) - there.y[theirs])
-    return Apart(share, float(distances.mean()), float(distances.max())) if len(distances) else Apart(share)
+    return Apart(share, float(np.median(distances)), float(distances.max())) if len(distances) else Apart(share)
 
 
 def shared(one: Agents[Columns], other: Agents[Columns]) -> tuple[Slots, Slots]:
@@ -197,6 +234,27 @@ class DrawnView(NamedTuple):
     frozen: Rect | None = None
     alpha: float = 0.0
 
+    def copy(self) -> Self:
+        """The same view, also when people have moved their camera."""
+        return self._replace(camera=self.camera.band(0, self.camera.size[1]))
+
+
+class SharedPicture:
+    """A copy of a crowd, drawn by the program's own scene, which meanwhile draws nothing else."""
+
+    def __init__(self, view: DrawnView, sim: Simulation) -> None:
+        self._view, self._sim, self._surface = view, sim, plain_surface(view.camera.size)
+
+    def draw(self) -> pygame.Surface:
+        (scene, camera, frozen, alpha), sim = self._view, self._sim
+        running, scene.sim = scene.sim, sim
+        try:
+            sim.prepare_picture()
+            scene.draw(self._surface, camera, frozen, alpha)
+        finally:
+            scene.sim = running
+        return self._surface
+
 
 class Pictures(ProofInParts):
     """The present view, drawn with the old values of techniques and with the new ones; for techniques of drawing.
@@ -207,8 +265,7 @@ class Pictures(ProofInParts):
 
     def __init__(self, sim: Simulation, view: DrawnView, old: Values, new: Values) -> None:
         super().__init__(sim, old, new, "the view is being drawn both ways")
-        self._view = view
-        self._camera = view.camera.band(0, view.camera.size[1])  # a copy: people move theirs
+        self._view = view.copy()
 
     def parts(self) -> Iterator[None]:
         """Copy the present crowd, and draw each band twice."""
@@ -216,7 +273,7 @@ class Pictures(ProofInParts):
         digests = [hashlib.blake2b(digest_size=16) for _ in self._values]
         pixels = differing = 0
         ordered = True
-        for camera in bands(self._camera):
+        for camera in bands(self._view.camera):
             drawn = []
             for values, digest in zip(self._values, digests, strict=True):
                 set_values(replica.optimizations, values)
@@ -228,15 +285,9 @@ class Pictures(ProofInParts):
         self.finding = _pictures_finding(differing / max(pixels, 1), [digest.hexdigest() for digest in digests], ordered)
 
     def _draw(self, replica: Simulation, camera: Camera) -> Words:
-        """Draw the copy: uint32[height, width], by the program's scene, which meanwhile draws nothing else."""
-        scene, surface = self._view.scene, plain_surface(camera.size)
-        running, scene.sim = scene.sim, replica
-        try:
-            replica.prepare_picture()
-            scene.draw(surface, camera, self._view.frozen, self._view.alpha)
-        finally:
-            scene.sim = running
-        return frame_of(surface) & np.uint32(0xFFFFFF)
+        """Draw the copy: uint32[height, width]."""
+        picture = SharedPicture(self._view._replace(camera=camera), replica)
+        return frame_of(picture.draw()) & np.uint32(0xFFFFFF)
 
 
 def bands(camera: Camera) -> Iterator[Camera]:

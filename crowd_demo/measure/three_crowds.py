@@ -20,13 +20,16 @@ from crowd_demo.measure.comparison import (
     BlockTimes,
     Estimate,
     Finished,
+    VariantResult,
     block_lengths,
     collect,
     compare,
     compare_stage,
     interleave,
+    whole_steps,
+    without,
 )
-from crowd_demo.measure.crowd_variant import STEP, CrowdVariant, Picture, all_pairs_s
+from crowd_demo.measure.crowd_variant import DRAW, CrowdVariant, Picture, all_pairs_s
 from crowd_demo.measure.experiment import Slice, estimate_json, factor, factors, interval_json, milliseconds
 from crowd_demo.measure.statistics import LEAST_BLOCKS, Interval, Verdict
 from crowd_demo.registry.entries import EXACT, KINDS, MODEL, Value
@@ -199,14 +202,14 @@ class ThreeCrowds:
 
     def _found(self, others: Values, measured: Mapping[str, Sequence[BlockTimes]]) -> Versus:
         hashes = {name: variant.sim.state_hash() for name, variant in self._variants.items()}
-        frames = {name: [block.frame for block in blocks] for name, blocks in measured.items()}
+        frames = {name: whole_steps(blocks) for name, blocks in measured.items()}
+        steps = {name: [without(block, DRAW) for block in blocks] for name, blocks in frames.items()}
         stages = {name: [block.stages for block in blocks] for name, blocks in measured.items()}
-        found = compare(frames, hashes, PRESENT, AGAIN)
-        present, other = found[PRESENT], found[OTHER]
+        step, frame = (_pair(compare(blocks, hashes, PRESENT, AGAIN)) for blocks in (steps, frames))
         of_stage = compare_stage(BY_PATH[next(iter(others))].stage, stages, PRESENT, AGAIN)
         stage = Pair(of_stage[PRESENT].ms, of_stage[OTHER]) if {PRESENT, OTHER} <= of_stage.keys() else None
-        return Versus(sum(block.steps for block in frames[PRESENT]), Pair(present.stages[STEP].ms, other.stages[STEP]),
-                      Pair(present.step.ms, other.step), self._crowd(others, len(set(hashes.values())) == 1), stage)
+        return Versus(sum(block.steps for block in frames[PRESENT]), step, frame,
+                      self._crowd(others, len(set(hashes.values())) == 1), stage)
 
     def _crowd(self, others: Values, one_hash: bool) -> Crowd:
         if one_hash:
@@ -215,6 +218,10 @@ class ThreeCrowds:
         kind = strongest(kind_of(BY_PATH[path], options.get(path), options.get)
                          for path in others for options in (before, after))
         return "DIFFERS" if kind is EXACT else "model" if kind is MODEL else "approximate"
+
+
+def _pair(found: Mapping[str, VariantResult]) -> Pair:
+    return Pair(found[PRESENT].step.ms, found[OTHER].step)
 
 
 def unsorted(start: Snapshot) -> Snapshot:

@@ -25,6 +25,7 @@ from crowd_demo.registry.entries import (
     Value,
 )
 from crowd_demo.registry.plugins import with_plugins
+from crowd_demo.registry.stages import text_of
 
 _STRUCTURES = "crowd_demo.sim.neighbours"
 STRUCTURES: dict[str, str] = {  # the code of each neighbour structure; a behaviour may have one of its own instead
@@ -257,6 +258,11 @@ def exactness(technique: Technique) -> str:
 def key_does(technique: Technique) -> str:
     return ("off and back on; with Shift: the next choice" if technique.has_off else
             "the next choice; with Shift: the one before")
+
+
+def is_drawn(technique: Technique) -> bool:
+    """Does it change how a picture is drawn, not the step?"""
+    return text_of(technique.stage).part == "draw"
 
 
 def inactive(situation: Situation) -> frozenset[str]:

@@ -71,8 +71,9 @@ def test_a_wrong_kernel_is_caught_at_the_first_step_that_differs(monkeypatch: py
         sim.step()
         wrong.step()
         steps += 1
+    after = f"after {steps} step" + "s" * (steps != 1)
     assert proof.finding == (
-        "differs", f"THE CROWDS DIFFER at step {steps}: {sim.state_hash()[:4]}… and {wrong.state_hash()[:4]}…")
+        "differs", f"THE CROWDS DIFFER {after}: {sim.state_hash()[:4]}… and {wrong.state_hash()[:4]}…")
     assert proof.steps == steps < 3
 
 
@@ -87,10 +88,9 @@ def test_approximate_techniques_come_apart() -> None:
         each.step(10)
     one, two = sim.agents.by_id(), other.agents.by_id()
     away = np.hypot(one.x.astype(float) - two.x, one.y.astype(float) - two.y)
-    share = (sim.agents.rows_by_id() != other.agents.rows_by_id()).any(axis=0).mean()
-    assert proof.finding == ("apart", f"after 10 steps {share:.1%} of the agents differ, "
-                                      f"by {away.mean():.3g} units on average, {away.max():.3g} at most")
-    assert share > 0.5 and away.max() > 0
+    assert proof.finding == ("apart", f"after 10 steps half are within {np.median(away):.2g} units of where they would be,"
+                                      f" the farthest {away.max():.3g} away")
+    assert away.max() > 0
 
 
 def test_an_approximate_technique_that_changes_nothing_gives_the_same_crowd() -> None:
@@ -106,7 +106,7 @@ def test_agents_that_only_one_crowd_has_differ() -> None:
     assert result(apart(one, other)) == Apart(2 / 12, 0, 0)
     other.agents.columns.x[3] += 30
     other.agents.columns.y[3] -= 40
-    assert result(apart(one, other)) == pytest.approx((3 / 12, 5, 50))
+    assert result(apart(one, other)) == pytest.approx((3 / 12, 0, 50))
     assert result(apart(one, simulation(agents=0, map="null"))) == Apart(1.0)
     assert result(apart(simulation(agents=0, map="null"), simulation(agents=0, map="null"))) == Apart(0.0)
 

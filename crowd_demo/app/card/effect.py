@@ -1,4 +1,7 @@
-"""The times and counters before a switch and those after it, as the profile keeps them, and what they say.
+"""The times and counters before a switch and those after it, as the profile keeps them.
+
+Where two copies of the crowd can take turns, the card shows their times (measure/in_turns.py); those here are shown where a
+step is too long for that. Whatever else the machine did is in them, so only a factor that no load explains is told.
 
 Frames with a note (a switch, a garbage collection, compiling, a proof) are left out with their steps: only frames of ordinary
 work are compared. Steps are those since the crowd was last changed from outside, frames those since the
@@ -10,6 +13,7 @@ by itself.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
@@ -17,11 +21,12 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Bools
 from crowd_demo.measure.comparison import counters_of
-from crowd_demo.measure.statistics import Baseline, Times, costs
+from crowd_demo.measure.crowd_variant import DRAW, STEP
+from crowd_demo.measure.in_turns import FRAME
+from crowd_demo.measure.statistics import Times
 from crowd_demo.profile import HISTORY, OTHER, Profile
-from crowd_demo.registry.entries import Technique
-from crowd_demo.registry.stages import stages_of, text_of
-from crowd_demo.registry.techniques import BY_PATH
+from crowd_demo.registry.stages import stages_of
+from crowd_demo.registry.techniques import BY_PATH, is_drawn
 from crowd_demo.render.hud.card import Count, Span
 from crowd_demo.sim.metrics.readings import MEMORY_ORDER, Readings
 
@@ -29,16 +34,11 @@ PROOF = "proof"  # the stage that proving is, and the note of its frames
 EXCLUDED = {PROOF, "hud", "meters"}  # stages of a frame that are not compared: a card is shown only after the switch
 COUNTED, MOST_COUNTED = 16, 64  # frames of a stretch whose counters are kept, about, and of several
 NO_TIMES: Times = {}
-DRAW = "draw"  # the part of a frame that makes the picture
 About = Literal["step", "motion", "memory", "picture"]
 UNLIKE = 1.15  # times as large
 MOST = 4
+FEW = 2  # steps or frames on either side that a factor needs
 LONG = 150  # steps: without a sort in so many, there is none
-
-
-def is_drawn(technique: Technique) -> bool:
-    """Does it change how a picture is drawn, not the step?"""
-    return text_of(technique.stage).part == DRAW
 
 
 class Stretch(NamedTuple):
@@ -58,7 +58,6 @@ class SwitchTimes:
         self._drawn = drawn
         self._collected = profile.frames + 1
         self._same_view = True
-        self._baselines: dict[str, Baseline] = {}  # by the name of the row
 
     def collect(self, profile: Profile) -> None:
         """Take the frames that are over since the last call."""
@@ -79,39 +78,37 @@ class SwitchTimes:
 
     @property
     def extent(self) -> str:
-        return f"{extent(self.before)[self._drawn]:,} {'frames' if self._drawn else 'steps'} before, {self.measured:,} after"
+        return f"{self._extents[0]:,} {'frames' if self._drawn else 'steps'} before, {self.measured:,} after"
 
     def spans(self) -> Iterator[Span]:
-        """What counts comes first, then the stage that changed most; each takes a millisecond or two.
+        """What counts comes first, then the stage that changed most; each takes a millisecond or less.
 
-        These are the step, its stage and the frame; or where drawing was switched the frame, all of drawing and its stage. A
-        stage alone would mislead: culling costs time in its own to save more in the next ones.
+        These are the step, its stage and the frame; or where drawing was switched the frame, all of drawing and its stage.
         """
-        of_steps, of_frames = (self.before.steps, self.after.steps), (self.before.frames, self.after.frames)
-        of_drawing = drawing(self.before.frames), drawing(self.after.frames)
+        steps, drawings = (self.before.steps, self.after.steps), (drawing(self.before.frames), drawing(self.after.frames))
+        step, picture = (tuple(map(whole, part)) for part in (steps, drawings))
+        enough = min(self._extents) >= FEW
+        frame = Span.about(FRAME, step[0] + picture[0], step[1] + picture[1], enough)
         if self._drawn:
-            yield self._span("frame", *of_frames)
-            yield self._span(DRAW, *of_drawing)
-            yield from self._most_changed(*of_drawing)
+            yield frame
+            yield Span.about(DRAW, picture[0], picture[1], enough)
+            yield from _most_changed(*drawings, enough)
         else:
-            yield self._span("step", *of_steps)
-            yield from self._most_changed(*of_steps)
-            yield self._span("frame", *of_frames)
+            yield Span.about(STEP, step[0], step[1], enough)
+            yield from _most_changed(*steps, enough)
+            yield frame
 
-    def _most_changed(self, before: Times, after: Times) -> Iterator[Span]:
-        """The stage that gained or lost most time; none before anything was measured."""
-        def change(stage: str) -> float:
-            return abs(typical(after, stage) - typical(before, stage))
-        if stages := dict.fromkeys((*before, *after)):
-            stage = max(stages, key=change)
-            yield self._span(stage, before, after, stage)
+    @property
+    def _extents(self) -> tuple[int, int]:
+        """Steps, or frames if drawing was switched, before and after."""
+        return extent(self.before)[self._drawn], self.measured
 
-    def _span(self, name: str, before: Times, after: Times, stage: str = "") -> Span:
-        """Compare the costs in blocks of steps or frames."""
-        if name not in self._baselines:
-            self._baselines[name] = Baseline(costs(before, stage))
-        found = self._baselines[name].effect(costs(after, stage))
-        return Span(name, found.before_ms, found.after_ms, *found.factor, found.verdict, found.noise.high)
+
+def _most_changed(before: Times, after: Times, enough: bool) -> Iterator[Span]:
+    """The stage that gained or lost most time; none before anything was measured."""
+    if stages := dict.fromkeys((*before, *after)):
+        stage = max(stages, key=lambda name: abs(typical(after, name) - typical(before, name)))
+        yield Span.about(stage, typical(before, stage), typical(after, stage), enough)
 
 
 def before_now(profile: Profile, crowd_since: int, view_since: int) -> Stretch:
@@ -153,9 +150,14 @@ def together(one: Stretch, other: Stretch) -> Stretch:
 
 
 def typical(times: Times, stage: str) -> float:
-    """What a stage costs, milliseconds; 0 where it does not run."""
-    blocks = costs(times, stage)
-    return float(np.median(blocks)) if len(blocks) else 0.0
+    """What a stage costs, milliseconds: its median where it ran, times the share of steps or frames in which it did."""
+    ran = times[stage][times[stage] > 0] if stage in times else np.zeros(0)
+    return float(np.median(ran)) * len(ran) / len(times[stage]) if len(ran) else 0.0
+
+
+def whole(times: Times) -> float:
+    """What all stages cost together, milliseconds; nan where nothing was measured."""
+    return sum(typical(times, stage) for stage in times) if times else math.nan
 
 
 def drawing(times: Times) -> Times:

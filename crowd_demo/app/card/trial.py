@@ -1,8 +1,12 @@
 """A trial: what one switch gave, measured and proved beside the frames of the running crowd.
 
 It lasts ten seconds, in which a pause of the crowd does not count, unless drawing was switched. All its work is done in parts
-at the end of some frames, by the thread that makes the steps, and takes a twentieth of the time. Frames of which it was a part
+at the end of some frames, by the thread that makes the steps, and takes a tenth of the time. Frames of which it was a part
 are not measured.
+
+Two copies of the crowd, with the old values and with the new ones, take the same steps. These prove that the crowd is the
+same, and the card shows their times. Where a step is too long for that, it shows the times of the running crowd before the
+switch and after it.
 """
 
 from __future__ import annotations
@@ -14,32 +18,37 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.app.card.effect import PROOF, Stretch, SwitchTimes, counted, explaining, is_drawn
+from crowd_demo.app.card.effect import PROOF, Stretch, SwitchTimes, counted, explaining
 from crowd_demo.app.crowd.crowd import Change
 from crowd_demo.compute.arrays import Floats
 from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.measure.crowd_variant import DRAW, STEP
+from crowd_demo.measure.in_turns import FRAME, Effect
 from crowd_demo.measure.proof import DrawnView, Finding, Pictures, ProofInParts, Replicas, Values
 from crowd_demo.measure.proof_of_answers import Answers
 from crowd_demo.measure.statistics import Times
 from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import EXACT, Kind
-from crowd_demo.registry.techniques import BY_PATH, hud_word, inactive, kind_of_all, strongest
+from crowd_demo.registry.stages import stages_of
+from crowd_demo.registry.techniques import BY_PATH, hud_word, inactive, is_drawn, kind_of_all, strongest
 from crowd_demo.render.hud.card import Card, Count, ProofLine, Span, factor_text
 from crowd_demo.sim.metrics.readings import Readings
 from crowd_demo.sim.simulation import Simulation
 
 LASTS_S = 10.0
 LONGEST_S = 1.0  # a frame counts as no longer: ten frames at least are seen
-SHARE = 0.05  # of the time, for all of a trial's work
+SHARE = 0.1  # of the time, for all of a trial's work
 REST = 3  # frames at least between two of which it is a part
 EVALUATE_EVERY_S = 0.5
 YOUNG_S = 1.0  # another switch before that goes on from the same times before
 PIECES = 20  # in which the time left is shown
-SLOW_PATHS = ("reorder.when", "reorder.every", "reorder.drift")  # techniques whose effect comes much later
-LOSES_ORDER = "Memory keeps its order for minutes after a switch: measured properly, it begins unsorted."
+SLOW = "reorder."  # how the paths of techniques begin whose effect comes much later
+SLOW_NOTE = "Memory keeps its order for minutes after a switch. M measures what sorting gives: it begins unsorted."
+LONG_NOTE = "A step is too long here to be timed in turns: these are the times before and after. M takes turns."
 FRAME_MS = 1000 / 60  # two copies make steps where a step is shorter,
 MOST_BYTES = 32_000_000  # and the columns of a crowd take no more
 FEW_STEPS, ENOUGH_MS = 3, 500.0  # how long a step takes now is known after so many, or when they have taken so long
+NOTHING_YET = Span("", math.nan, math.nan, math.nan, -math.inf, math.inf, "unknown")
 STOPPED: Iterator[bool] = iter(())
 
 
@@ -93,15 +102,18 @@ class Trial:
         self._drawn = all(is_drawn(BY_PATH[path]) for path in switched.new)  # what changes steps is the larger claim
         self._kind = switched.kind(at.sim.optimizations)
         self._note = "changes nothing at present, " * (set(switched.new) <= inactive(at.sim.situation))
+        self._long = False  # is a step too long, or the crowd too large, for copies that make steps?
         self._until = ""  # why it was over before its time
         self._paused = False
         self._clock = clock
         self.left_s, self._evaluate_at_s, self._credit_s, self._rest = LASTS_S, LASTS_S, 0.0, 0
+        self._slow = any(path.startswith(SLOW) for path in switched.new)
         self._times = SwitchTimes(at.sim.profile, before, self._drawn)
+        self._copies: Replicas | None = None  # whose steps are timed
         self._evaluation: Iterator[None] = iter(())
         self._finding, self._proving = Finding("running", "comparing begins with the next steps"), self._prove()
         self._counted: dict[str, float] = {}  # before
-        self._spans: tuple[Span, ...] = ()
+        self._spans: tuple[Span, ...] = () if self._slow else (NOTHING_YET._replace(name=FRAME if self._drawn else STEP),)
         self._counts: tuple[Count, ...] = ()
         self.summary: dict[str, str] = {}  # what a technique gave, in a line, by its path; nothing where there were several
 
@@ -143,6 +155,7 @@ class Trial:
         try:
             return next(self._proving, False)
         except MemoryError:
+            self._long = True
             self._stop_proving("there is no memory for copies of the crowd")
             return False
 
@@ -150,19 +163,39 @@ class Trial:
         """Compare what was measured so far, a row of the card at a time."""
         self._times.collect(profile)
         spans = []
-        for span in self._times.spans():
+        for span in () if self._slow else self._in_turns() if self._takes_turns else self._times.spans():
             spans.append(span)
             yield
-        self._spans = tuple(spans)
+        self._spans = tuple(spans) or self._spans
         self._counted = self._counted or counted(self.before, self.readings)
         self._counts = explaining(self._counted, counted(self._times.after, readings), self.switched.new,
                                   self._kind is EXACT)
         self.summary = self._summary()
 
-    def view_changed(self, profile: Profile) -> None:
-        """Measure steps alone from now on; there is nothing left to measure if drawing was switched."""
-        self._times.view_changed(profile)
+    def _in_turns(self) -> Iterator[Span]:
+        """What counts comes first, as in `SwitchTimes.spans`. A stage alone would mislead: culling costs time to save more."""
+        if not (self._copies and (turns := self._copies.turns) and turns.turns):
+            return
+        whole, other = (FRAME, DRAW) if self._drawn else (STEP, FRAME)
+        yield span_of(whole, turns.effect(whole))
+        of_part = {stage: turns.effect(stage) for stage in stages_of(DRAW if self._drawn else STEP, turns.stages())}
         if self._drawn:
+            yield span_of(other, turns.effect(other))
+        if of_part:
+            stage = max(of_part, key=lambda name: abs(of_part[name].after_ms - of_part[name].before_ms))
+            yield span_of(stage, of_part[stage])
+        if not self._drawn:
+            yield span_of(other, turns.effect(other))
+
+    @property
+    def _takes_turns(self) -> bool:
+        """Are copies timed, or will they be, as far as is known?"""
+        return not self._long and not (self._copies and self._copies.untimed)
+
+    def view_changed(self, profile: Profile) -> None:
+        """Copies show the former view. Of the running crowd measure steps alone from now on, or nothing of drawing."""
+        self._times.view_changed(profile)
+        if self._drawn and not self._takes_turns:
             self.end("the view changed")
 
     def end(self, why: str) -> None:
@@ -182,23 +215,34 @@ class Trial:
             yield True
         self._finding = proof.finding
         yield True
+        if self._drawn and not self._long:
+            (old, new), at = self.switched, self._at
+            self._copies = Replicas(at.sim, old, new, False, at.view)
+            yield from (True for _ in self._copies.parts())
 
     def _stop_proving(self, why: str) -> None:
         if self._finding.kind == "running" and self._proving is not STOPPED:
             self._finding = Finding("running", f"not compared: {why}")
         self._proving = STOPPED
+        if self._copies and self._copies.turns:
+            self._copies.turns.release()
 
     def _proof(self) -> ProofInParts | None:
         """The kind of proof that fits; None until the time of a step is known."""
         (old, new), sim, view = self.switched, self._at.sim, self._at.view
+        large = sim.agents.count * 4 * len(sim.agents.names) > MOST_BYTES
         if self._drawn:
+            self._long = large
             return Pictures(sim, view, old, new) if view else None
         if not (step_ms := self._step_ms(sim.profile)):
             return None
         before = whole(self.before.steps)
         before_ms = float(np.median(before)) if len(before) else np.inf
-        long = max(step_ms, before_ms) > FRAME_MS or sim.agents.count * 4 * len(sim.agents.names) > MOST_BYTES
-        return (Answers if long else Replicas)(sim, old, new, self._kind is EXACT)
+        self._long = large or max(step_ms, before_ms) > FRAME_MS
+        if self._long:
+            return Answers(sim, old, new, self._kind is EXACT)
+        self._copies = Replicas(sim, old, new, self._kind is EXACT, None if self._slow else view)
+        return self._copies
 
     def _step_ms(self, profile: Profile) -> float | None:
         """Milliseconds of the shortest step since the switch; the first ones also make memory, or a whole tree."""
@@ -217,10 +261,10 @@ class Trial:
         title = ", ".join(BY_PATH[path].label.strip() for path in self.switched.new)
         left = math.ceil(max(self.left_s, 0.0) / LASTS_S * PIECES) / PIECES
         return Card(title, self._change(), self._kind, self._spans, self._counts, ProofLine(*self._finding),
-                    self._state(), left, self._frame, LOSES_ORDER * any(path in SLOW_PATHS for path in self.switched.new))
+                    self._state(), left, self._frame, SLOW_NOTE if self._slow else "" if self._takes_turns else LONG_NOTE)
 
     def _summary(self) -> dict[str, str]:
-        known = [span for span in self._spans if span.outcome != "unknown"]
+        known = [span for span in self._spans if span.outcome not in ("unknown", "no factor")]
         if len(self.switched.new) > 1 or not known:
             return {}
         (path,) = self.switched.new
@@ -234,7 +278,16 @@ class Trial:
         """The last line: how much was measured, and why it stopped or waits."""
         if self._paused:
             return "waits until the crowd moves again"
-        return f"{self._note}{self._times.extent}" + f", until {self._until}" * bool(self._until)
+        extent = self._times.extent
+        if self._takes_turns and not self._slow:
+            turns = self._copies.turns if self._copies else None
+            extent = f"{turns.turns} turns of two copies, {turns.timed} steps each" if turns else "copies are being made"
+        return f"{self._note}{extent}" + f", until {self._until}" * bool(self._until)
+
+
+def span_of(name: str, found: Effect) -> Span:
+    """The row of what was timed in turns."""
+    return Span(name, found.before_ms, found.after_ms, *found.factor, found.verdict, found.noise.high)
 
 
 def in_words(span: Span) -> str:

@@ -7,7 +7,7 @@ was switched; the proof comes next.
 from __future__ import annotations
 
 import math
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Self
 
 from crowd_demo.registry.entries import Kind
 from crowd_demo.render.hud.canvas import (
@@ -31,20 +31,21 @@ from crowd_demo.render.hud.canvas import (
     digits_text,
 )
 
-Outcome = Literal["faster", "slower", "no difference", "unknown"]
+Outcome = Literal["faster", "slower", "no difference", "unknown", "no factor"]  # unknown as long as too few were timed
 ProofKind = Literal["running", "same", "differs", "apart", "sample"]
 
 WIDTH = 430.0
 NARROW = 1.15  # factor: a smaller difference is none worth telling
+PLAIN = 3.0  # times that took no turns differ by other load, too, but not by such a factor
 TITLE, FACTOR, WORDS, PROVED = 17, 46, 20, 19  # sizes of text
 HEAD, BIG, PROOF_LINE, ROW, NOTE_LINE, FOOT = 40.0, 64.0, 25.0, 20.0, 16.0, 30.0  # heights
 TIMES, COUNTS = (0.33, 0.56), (0.68, 1.0)  # where the two numbers of a row end, of the width
-OUTCOME_COLOURS: dict[Outcome, Colour] = {"faster": GOOD, "slower": WARM, "no difference": TEXT, "unknown": DIM}
+OUTCOME_COLOURS: dict[Outcome, Colour] = {"faster": GOOD, "slower": WARM, "no difference": TEXT}  # where there is an interval
 PROOF_COLOURS: dict[ProofKind, Colour] = {"running": DIM, "same": GOOD, "differs": BAD, "apart": WARM, "sample": ACCENT}
 
 
 class Span(NamedTuple):
-    """Median times of one thing before and after, milliseconds; nan where nothing was measured."""
+    """Times of one thing before and after, milliseconds; nan where nothing was measured."""
 
     name: str
     before_ms: float
@@ -54,6 +55,23 @@ class Span(NamedTuple):
     high: float
     outcome: Outcome
     noise: float = math.nan  # by such a factor times changed while nothing was switched
+
+    @classmethod
+    def about(cls, name: str, before_ms: float, after_ms: float, enough: bool) -> Self:
+        """Of times that took no turns: a factor only where there are enough of them and no load explains it."""
+        factor = before_ms / after_ms if before_ms > 0 and after_ms > 0 else math.nan
+        plain = enough and max(factor, 1 / factor) > PLAIN
+        outcome: Outcome = "no factor" if not plain else "faster" if factor > 1 else "slower"
+        return cls(name, before_ms, after_ms, factor, -math.inf, math.inf, outcome)
+
+    @property
+    def known(self) -> bool:
+        """Has the factor an interval?"""
+        return 0 < self.low <= self.high < math.inf
+
+    @property
+    def colour(self) -> Colour:
+        return OUTCOME_COLOURS.get(self.outcome, DIM) if self.known else DIM
 
 
 class Count(NamedTuple):
@@ -87,14 +105,14 @@ class Card(NamedTuple):
 # --- the texts -------------------------------------------------------------------------------------------------------
 
 def factor_text(span: Span) -> str:
-    """The factor as a text, at least 1: 3.1x."""
-    return f"{digits_text(max(span.factor, 1 / span.factor), 2)}x"
+    """The factor as a text, at least 1: 3.1x; about 240x where it has no interval."""
+    return "about " * (not span.known) + f"{digits_text(max(span.factor, 1 / span.factor), 2)}x"
 
 
 def interval_text(span: Span) -> str:
     """The confidence interval of the factor, or the noise that a difference lies within."""
-    if not 0 < span.low <= span.high < math.inf:
-        return "too few for an interval" if span.outcome in ("faster", "slower") else ""
+    if not span.known:
+        return ""
     if span.outcome == "no difference" and not span.low <= 1 <= span.high:
         return f"noise here: {digits_text(span.noise, 2)}x"
     ends = (1 / span.high, 1 / span.low) if span.factor < 1 and span.outcome != "no difference" else (span.low, span.high)
@@ -107,7 +125,7 @@ def outcome_text(span: Span) -> str:
         return f"{factor_text(span)} {span.outcome}"
     if span.outcome == "no difference":
         return span.outcome if span.low > 1 / NARROW and span.high < NARROW else "too noisy to tell"
-    return "too few to tell"
+    return "being timed" if span.outcome == "unknown" else span.outcome
 
 
 def ms_text(ms: float) -> str:
@@ -134,7 +152,7 @@ def draw_card(card: Card, room: float, pen: Pen, scale: float, hint: str = "") -
     top = on.paragraph(proof, PAD, top, PROOF_LINE, PROVED, PROOF_COLOURS[card.proof.kind]) + 10
     for span in card.spans[1:]:
         _draw_row(on, top, span.name, ms_text(span.before_ms), ms_text(span.after_ms), TIMES, TEXT)
-        on.right(outcome_text(span), wide - PAD, top + ROW / 2, LARGE, OUTCOME_COLOURS[span.outcome])
+        on.right(outcome_text(span), wide - PAD, top + ROW / 2, LARGE, span.colour)
         top += ROW
     for count in card.counts:
         _draw_row(on, top, count.name, count.before, count.after, COUNTS, DIM)
@@ -155,7 +173,7 @@ def _draw_head(on: Canvas, card: Card) -> None:
 
 def _draw_factor(on: Canvas, span: Span, top: float) -> None:
     """Draw the factor of the step or frame, large, or why there is none."""
-    wide, colour = on.size[0], OUTCOME_COLOURS[span.outcome]
+    wide, colour = on.size[0], span.colour
     times = f"{span.name}: {ms_text(span.before_ms)} -> {ms_text(span.after_ms)}"
     if span.outcome in ("faster", "slower"):
         end = on.left(factor_text(span), PAD, top + BIG / 2, FACTOR, colour)

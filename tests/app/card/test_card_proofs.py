@@ -7,9 +7,8 @@ from driven import Driven
 from watched import Watched
 
 from crowd_demo.app.card import trial
-from crowd_demo.app.card.effect import is_drawn
 from crowd_demo.registry.entries import APPROXIMATE
-from crowd_demo.registry.techniques import BY_PATH, STRUCTURES
+from crowd_demo.registry.techniques import BY_PATH, STRUCTURES, is_drawn
 from crowd_demo.sim.actions import Switch
 from crowd_demo.sim.simulation import Simulation
 
@@ -45,7 +44,7 @@ def test_drawing_is_proved_by_pictures(watched: Watched) -> None:
 def test_a_wrong_kernel_is_caught(watched: Watched, forgetful: None) -> None:
     watched.switch("neighbours", "linked")
     watched.frames(200)
-    assert watched.card.proof.kind == "differs" and watched.card.proof.text.startswith("THE CROWDS DIFFER at step ")
+    assert watched.card.proof.kind == "differs" and watched.card.proof.text.startswith("THE CROWDS DIFFER after ")
 
 
 def test_too_little_memory_for_copies_is_said(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hud_spy import Spy
 
 from crowd_demo.registry.entries import APPROXIMATE, EXACT, MODEL, Kind
-from crowd_demo.render.hud.canvas import BAD, GOOD, Colour, scale_for
+from crowd_demo.render.hud.canvas import BAD, DIM, GOOD, Colour, scale_for
 from crowd_demo.render.hud.card import Card, Count, ProofLine, Span, draw_card, interval_text, ms_text, outcome_text
 
 pytestmark = pytest.mark.quick
@@ -32,9 +32,8 @@ def drawn(card: Card, window: tuple[int, int] = (1280, 720)) -> tuple[Spy, pygam
     (FASTER, "3.1x faster", "95 %: 2.9 - 3.3"), (SLOWER, "2.0x slower", "95 %: 1.25 - 2.5"),
     (ALIKE, "no difference", "95 %: 0.90 - 1.10"),
     (ALIKE._replace(factor=0.87, low=0.82, high=0.93, noise=1.31), "too noisy to tell", "noise here: 1.31x"),
-    (UNKNOWN, "too few to tell", ""),
-    (FASTER._replace(low=-math.inf, high=math.inf, outcome="unknown"), "too few to tell", ""),
-    (SLOWER._replace(factor=1 / 713, low=-math.inf, high=math.inf), "713x slower", "too few for an interval"),
+    (UNKNOWN, "being timed", ""), (Span.about("step", 1.0, 1.5, True), "no factor", ""),
+    (Span.about("step", 1.0, 713.0, True), "about 713x slower", ""), (Span.about("step", 1.0, 713.0, False), "no factor", ""),
     (Span("interaction", 120.0, 1.4, 84.21, 70.0, 99.9, "faster"), "84x faster", "95 %: 70 - 100")])
 def test_what_a_row_says(span: Span, outcome: str, interval: str) -> None:
     assert (outcome_text(span), interval_text(span)) == (outcome, interval)
@@ -43,6 +42,11 @@ def test_what_a_row_says(span: Span, outcome: str, interval: str) -> None:
 def test_times_have_three_digits() -> None:
     assert [ms_text(ms) for ms in (0.0, 0.034, 1.236, 9.996, 45.67, 133.4, math.nan)] == [
         "0.00 ms", "0.03 ms", "1.24 ms", "10.0 ms", "45.7 ms", "133 ms", "-"]
+
+
+def test_a_factor_without_an_interval_is_grey() -> None:
+    pen, _ = drawn(CARD._replace(spans=(Span.about("step", 1.0, 713.0, True), Span.about("frame", 2.0, 714.0, True))))
+    assert {each.colour for each in pen.written if "713x" in each.text or "357x" in each.text} == {DIM}
 
 
 @pytest.mark.parametrize("window", WINDOWS)
@@ -66,7 +70,7 @@ def test_the_factor_is_the_largest_and_the_proof_comes_next() -> None:
 
 
 @pytest.mark.parametrize(("proof", "colour"), [
-    (SAME, GOOD), (ProofLine("differs", "THE CROWDS DIFFER at step 1: 5f3a… and 8c21…"), BAD)])
+    (SAME, GOOD), (ProofLine("differs", "THE CROWDS DIFFER after 1 step: 5f3a… and 8c21…"), BAD)])
 def test_the_proof_is_green_or_red(proof: ProofLine, colour: Colour) -> None:
     pen, _ = drawn(CARD._replace(proof=proof))
     lines = [each for each in pen.written if each.text in proof.text and each.size >= 20]
@@ -74,16 +78,16 @@ def test_the_proof_is_green_or_red(proof: ProofLine, colour: Colour) -> None:
 
 
 def test_a_long_proof_takes_more_lines() -> None:
-    long = "after 1,200 steps 99.5% of the agents differ, by 12.3 units on average, 345 at most"
+    long = "after 1,200 steps half are within 12.3 units of where they would be, the farthest 345 away"
     pen, surface = drawn(CARD._replace(proof=ProofLine("apart", long)))
-    assert not any("345 at most" in text and "after" in text for text in pen.texts)
-    assert any("345" in text for text in pen.texts) and surface.get_height() > drawn(CARD)[1].get_height()
+    assert not any("away" in text and "after" in text for text in pen.texts)
+    assert any("away" in text for text in pen.texts) and surface.get_height() > drawn(CARD)[1].get_height()
 
 
 def test_what_is_not_known_has_no_factor() -> None:
     pen, _ = drawn(CARD._replace(spans=(UNKNOWN._replace(name="interaction"), UNKNOWN), kind=APPROXIMATE))
     assert not any(text.endswith("x") for text in pen.texts)
-    assert "too few to tell" in pen.texts and "interaction: 120 ms -> -" in pen.texts and "~ approximate" in pen.texts
+    assert "being timed" in pen.texts and "interaction: 120 ms -> -" in pen.texts and "~ approximate" in pen.texts
 
 
 def test_a_card_without_anything_measured_is_a_title_and_a_proof() -> None:

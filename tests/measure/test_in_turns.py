@@ -1,0 +1,102 @@
+"""Two variants in turns: what made-up times say, and that both make the same steps."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from crowd_demo.measure.comparison import BlockTimes, TimedBlock, whole_steps
+from crowd_demo.measure.in_turns import BLOCK_MS, FRAME, InTurns, effect_of
+
+pytestmark = pytest.mark.quick
+
+
+class MadeUp:
+    """A variant whose times are given: a step, and now and then a sort, which is a stage of the step."""
+
+    def __init__(self, step_ms: float, draw_ms: float = 1.0, sort_every: int = 0, seed: int = 0) -> None:
+        self.step_ms, self.draw_ms, self.sort_every = step_ms, draw_ms, sort_every
+        self.steps, self.blocks = 0, list[int]()
+        self.rng = np.random.default_rng(seed)
+
+    def run(self, steps: int) -> BlockTimes:
+        ticks = np.arange(self.steps, self.steps + steps)
+        self.steps, self.blocks = self.steps + steps, [*self.blocks, steps]
+        sorts = np.where(ticks % self.sort_every == 0, 6.0, 0) if self.sort_every else np.zeros(steps)
+        step = (self.step_ms * self.rng.uniform(0.98, 1.02, steps) + sorts).astype(np.float32)
+        draw = np.full(steps, self.draw_ms, np.float32)
+        stages = {"interaction": step - np.float32(sorts), "reorder": sorts.astype(np.float32), "blit": draw}
+        return BlockTimes(TimedBlock(steps, {"step": step, "draw": draw}), TimedBlock(steps, stages))
+
+
+def turns_of(old: MadeUp, new: MadeUp, turns: int = 10) -> InTurns:
+    in_turns = InTurns(old, new)  # type: ignore[arg-type]
+    for _ in range(2 * turns):
+        for _ in in_turns.half_turn():
+            pass
+    return in_turns
+
+
+def test_factors_are_those_of_the_times() -> None:
+    found = turns_of(MadeUp(3), MadeUp(1, seed=1))
+    step, draw, frame = (found.effect(name) for name in ("step", "draw", FRAME))
+    assert (step.before_ms, step.after_ms, step.factor.value) == pytest.approx((3, 1, 3), rel=0.02)
+    assert (frame.before_ms, frame.after_ms, frame.factor.value) == pytest.approx((4, 2, 2), rel=0.02)
+    assert step.factor.low < 3 < step.factor.high < 1.1 * step.factor.low and step.verdict == frame.verdict == "faster"
+    assert draw.verdict == "no difference" and draw.factor.value == 1
+    assert found.effect("interaction").factor.value == pytest.approx(3, rel=0.02)
+    assert found.stages() == ["interaction", "blit"], "nothing was sorted"
+
+
+def test_both_make_the_same_steps_and_each_goes_first_in_turn() -> None:
+    old, new = MadeUp(2.5), MadeUp(1, seed=1)
+    order = list[str]()
+    for name, variant in (("old", old), ("new", new)):
+        run = variant.run
+        variant.run = lambda steps, run=run, name=name: order.append(name) or run(steps)  # type: ignore[method-assign, misc]
+    found = turns_of(old, new, turns=2)
+    assert old.steps == new.steps == found.steps
+    assert order[2:10:2] == ["old", "new", "new", "old"] == order[10::2]
+    assert old.blocks[::2] == [1, *[int(BLOCK_MS / 3.5)] * 4], "the slower one says how many frames fit"
+    assert old.blocks == new.blocks and set(old.blocks[1::2]) == {1, 2}, "of which the first are not timed"
+    assert found.turns == 2 and found.timed == 8
+
+
+def test_a_sort_counts_with_its_share_of_the_steps() -> None:
+    """The median step has none."""
+    found = turns_of(MadeUp(1, sort_every=5), MadeUp(1, sort_every=10, seed=1), turns=50)
+    step = found.effect("step")
+    assert (step.before_ms, step.after_ms) == pytest.approx((1 + 6 / 5, 1 + 6 / 10), rel=0.1)
+    assert step.verdict == "faster"
+
+
+def test_steps_that_all_have_a_stage_are_left_whole() -> None:
+    block = MadeUp(1, sort_every=1).run(4)
+    assert set(whole_steps([block])[0].times_ms) == {"step", "draw"}
+
+
+def test_fewer_than_six_turns_have_no_interval() -> None:
+    step = turns_of(MadeUp(3), MadeUp(1), turns=5).effect("step")
+    assert step.verdict == "unknown" and not step.ratio.known and step.before_ms == pytest.approx(3, rel=0.02)
+    assert math.isnan(turns_of(MadeUp(3), MadeUp(1), turns=0).effect("step").before_ms)
+
+
+def test_a_stage_that_only_one_has_has_times_and_no_factor() -> None:
+    reorder = turns_of(MadeUp(1), MadeUp(1, sort_every=1)).effect("reorder")
+    assert (reorder.before_ms, reorder.after_ms) == (0, 6) and reorder.verdict == "unknown"
+
+
+@pytest.mark.parametrize("factor, wanted", [(1, "no difference"), (1.2, "slower"), (0.8, "faster")])
+def test_verdicts_are_right_in_nearly_all_cases_and_intervals_hold_the_truth(factor: float, wanted: str) -> None:
+    """Each block is slowed by something of its own, and each turn by something that lasts."""
+    found = []
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        slow = rng.lognormal(0, 0.3, (12, 1))
+        old, new = (slow * ms * rng.lognormal(0, 0.03, (12, 2)) for ms in (5, 5 * factor))
+        found.append(effect_of(old, new))
+    assert sum(effect.verdict == wanted for effect in found) >= 95
+    assert sum(effect.ratio.low <= factor <= effect.ratio.high for effect in found) >= 95
+    assert np.mean([effect.ratio.high / effect.ratio.low for effect in found]) < 1.15
