@@ -14,7 +14,7 @@ from statistics import median
 ROOT = Path(__file__).parents[1]
 SHORT, LONG = 60, 120  # lines of a file; characters of a line
 LIMITS = {
-    "statements": 25_820,
+    "statements": 26_400,
     "files": 262,
     f"files below {SHORT} lines": 45,
     "names of more than one class": 4,

@@ -4,9 +4,9 @@
     python benchmarks/cards.py --switches 200
     python benchmarks/cards.py --switches 200 --busy 2     # beside two processes that count
 
-Each switch is made in a running crowd, as a key makes it, and the card is read after its ten seconds. Then `M` measures the
-new value against the old one, from the crowd as it is by then. All switches count; those whose card gives no interval, as a
-step is too long or memory takes minutes, are counted by themselves.
+Each switch is made in a running crowd, as a key makes it, and the card is read after its ten seconds. Then `M`
+measures the new value against the old one, from the crowd as it is by then. All switches count; those whose card
+gives no interval, as a step is too long or memory takes minutes, are counted by themselves.
 """
 
 from __future__ import annotations

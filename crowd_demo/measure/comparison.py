@@ -62,7 +62,8 @@ class BlockTimes(NamedTuple):
 def whole_steps(blocks: Sequence[BlockTimes]) -> list[TimedBlock]:
     """The frames of the blocks, where what runs in some steps only, such as a sort, stands beside the step.
 
-    The median step has none of it. So it counts in the whole step by its share, once the costs of all parts are added up.
+    The median step has none of it. So it counts in the whole step by its share, once the costs of all parts are added
+    up.
     """
     names = stages_of("step", dict.fromkeys(name for block in blocks for name in block.stages.times_ms))
     ran = {name: np.concatenate([_times(block.stages, name) > 0 for block in blocks]) for name in names}

@@ -1,11 +1,11 @@
 """Two copies of a running crowd, with old values of techniques and with new ones, timed in turns beside its frames.
 
-A turn is four blocks: old, new, new, old. So what drifts steadily, such as the clock rate, slows both values alike. A block is
-a few frames, each a step and its picture, and before them one or two that are not timed: the window's own frames have
-evicted the copy's data from the caches meanwhile.
+A turn is four blocks: old, new, new, old. So what drifts steadily, such as the clock rate, slows both values alike. A
+block is a few frames, each a step and its picture, and before them one or two that are not timed: the window's own
+frames have evicted the copy's data from the caches meanwhile.
 
-The factor is the median of the turns' ratios. The noise is that of a copy against itself: its second block in a turn against
-its first one. The interval covers both.
+The factor is the median of the turns' ratios. The noise is that of a copy against itself: its second block in a turn
+against its first one. The interval covers both.
 """
 
 from __future__ import annotations

@@ -106,10 +106,10 @@ def short(state_hash: str) -> str:
 class Replicas(ProofInParts):
     """Two copies of a crowd take the same steps, one with the old values of techniques and one with the new ones.
 
-    After each step the two are compared bit by bit. With a view, and where no step takes more than `MOST_TIMED_MS`, the steps
-    after the first `FIRST` are timed in turns, with their pictures, and compared after each block. The finding also has a
-    hash, which takes longer than a step, so it is brought up to date less often: after 1, 2, 3, ... 8, 10, 12, 15, ... steps.
-    Exact techniques end at the first difference.
+    After each step the two are compared bit by bit. With a view, and where no step takes more than `MOST_TIMED_MS`,
+    the steps after the first `FIRST` are timed in turns, with their pictures, and compared after each block. The
+    finding also has a hash, which takes longer than a step, so it is brought up to date less often: after 1, 2, 3,
+    ... 8, 10, 12, 15, ... steps. Exact techniques end at the first difference.
 
     steps    have been compared
     turns    the times; None where there are none, or none yet

@@ -1,7 +1,8 @@
 """The times and counters before a switch and those after it, as the profile keeps them.
 
-Where two copies of the crowd can take turns, the card shows their times (measure/in_turns.py); those here are shown where a
-step is too long for that. Whatever else the machine did is in them, so only a factor that no load explains is told.
+Where two copies of the crowd can take turns, the card shows their times (measure/in_turns.py); those here are shown
+where a step is too long for that. Whatever else the machine did is in them, so only a factor that no load explains is
+told.
 
 Frames with a note (a switch, a garbage collection, compiling, a proof) are left out with their steps: only frames of ordinary
 work are compared. Steps are those since the crowd was last changed from outside, frames those since the
@@ -83,7 +84,8 @@ class SwitchTimes:
     def spans(self) -> Iterator[Span]:
         """What counts comes first, then the stage that changed most; each takes a millisecond or less.
 
-        These are the step, its stage and the frame; or where drawing was switched the frame, all of drawing and its stage.
+        These are the step, its stage and the frame; or where drawing was switched the frame, all of drawing and its
+        stage.
         """
         steps, drawings = (self.before.steps, self.after.steps), (drawing(self.before.frames), drawing(self.after.frames))
         step, picture = (tuple(map(whole, part)) for part in (steps, drawings))

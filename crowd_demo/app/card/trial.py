@@ -1,12 +1,12 @@
 """A trial: what one switch gave, measured and proved beside the frames of the running crowd.
 
-It lasts ten seconds, in which a pause of the crowd does not count, unless drawing was switched. All its work is done in parts
-at the end of some frames, by the thread that makes the steps, and takes a tenth of the time. Frames of which it was a part
-are not measured.
+It lasts ten seconds, in which a pause of the crowd does not count, unless drawing was switched. All its work is done
+in parts at the end of some frames, by the thread that makes the steps, and takes a tenth of the time. Frames of which
+it was a part are not measured.
 
-Two copies of the crowd, with the old values and with the new ones, take the same steps. These prove that the crowd is the
-same, and the card shows their times. Where a step is too long for that, it shows the times of the running crowd before the
-switch and after it.
+Two copies of the crowd, with the old values and with the new ones, take the same steps. These prove that the crowd is
+the same, and the card shows their times. Where a step is too long for that, it shows the times of the running crowd
+before the switch and after it.
 """
 
 from __future__ import annotations
@@ -257,11 +257,26 @@ class Trial:
         """Has it too few measurements for a result?"""
         return self.age_s < YOUNG_S or not self._times.measured
 
+    @property
+    def began(self) -> int:
+        """The frame in which the techniques were switched."""
+        return self._frame
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        return self._spans
+
+    @property
+    def is_settled(self) -> bool:
+        """Is there what the card is about, or is none to come?"""
+        return self.over or all(span.outcome != "unknown" for span in self._spans)
+
     def card(self) -> Card:
         title = ", ".join(BY_PATH[path].label.strip() for path in self.switched.new)
         left = math.ceil(max(self.left_s, 0.0) / LASTS_S * PIECES) / PIECES
         return Card(title, self._change(), self._kind, self._spans, self._counts, ProofLine(*self._finding),
-                    self._state(), left, self._frame, SLOW_NOTE if self._slow else "" if self._takes_turns else LONG_NOTE)
+                    self._state(), left, self._frame, SLOW_NOTE if self._slow else "" if self._takes_turns else
+                    LONG_NOTE)
 
     def _summary(self) -> dict[str, str]:
         known = [span for span in self._spans if span.outcome not in ("unknown", "no factor")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from crowd_demo.config.tour import BEFORE, PLACEHOLDER
 from crowd_demo.measure.comparison import counters_of
 from crowd_demo.profile import Profile
 from crowd_demo.registry.stages import stages_of
+from crowd_demo.render.hud.card import Span
 from crowd_demo.sim.metrics.readings import Readings
 
 Numbers = Mapping[str, float]  # by name (config/tour.py); not a number where it is not known
@@ -37,21 +38,37 @@ def measured(profile: Profile, readings: Readings, since: Counts, most: int) -> 
     steps = min(profile.steps - since.steps, most)
     stages = profile.step_ms(steps) if steps else {}
     drawing = [profile.stage_ms(stage, frames) for stage in stages_of("draw", profile.stages)]
-    frame_ms = float(np.median(profile.frame_ms(frames)))
+    step_ms = sum(stages.values()) if steps else math.nan
+    draw_ms = float(np.median(sum(drawing))) if drawing else math.nan
+    displayed_ms = float(np.median(profile.frame_ms(frames)))
     counters, locality = profile.counters, readings.locality
     updated = counters_of([record.counters for record in profile.records(frames) if record.counters.get("due")])
     return {
-        "step_ms": sum(stages.values()) if steps else math.nan,
+        "step_ms": step_ms,
         "interaction_ms": stages.get("interaction", math.nan),
-        "draw_ms": float(np.median(sum(drawing))) if drawing else math.nan,
-        "frame_ms": frame_ms,
-        "fps": 1e3 / frame_ms if frame_ms else math.nan,
+        "draw_ms": draw_ms,
+        "frame_ms": step_ms + draw_ms,
+        "fps": 1e3 / displayed_ms if displayed_ms else math.nan,
         "agents": counters.get("total", math.nan),
         "candidates": updated.get("candidates_per_agent", math.nan),
         "neighbours": updated.get("neighbours_per_agent", math.nan),
         "drawn": counters.get("drawn", math.nan),
         "near_reads": 100 * locality.same_or_next_line if locality else math.nan,
     }
+
+
+class Compared(NamedTuple):
+    """The numbers of a moment before a switch, and of one after it; as the card of the switch has them."""
+
+    before: Numbers
+    now: Numbers
+
+
+def of_card(spans: Iterable[Span]) -> Compared:
+    """What the rows of a card say of the step, the picture and the frame."""
+    known = [(f"{span.name}_ms", span) for span in spans
+             if span.name in ("step", "draw", "frame") and not math.isnan(span.before_ms + span.after_ms)]
+    return Compared({name: span.before_ms for name, span in known}, {name: span.after_ms for name, span in known})
 
 
 # --- texts -----------------------------------------------------------------------------------------------------------

@@ -3,6 +3,9 @@
 A page is entered in three turns: what its step does is asked for (a scenario may have to be opened, kernels to be compiled);
 when all of that holds, frames are counted; when enough were measured, the numbers of its texts are filled in. The first
 request to go on before that takes effect once the numbers are there, a second one at once.
+
+Where the page itself has switched techniques, its times before and after are those of the card, as long as that is
+shown.
 """
 
 from __future__ import annotations
@@ -13,13 +16,15 @@ from collections.abc import Set
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from crowd_demo.app.card.cards import Cards
+from crowd_demo.app.card.trial import Trial
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.technique_controls import Techniques
 from crowd_demo.app.dialogs.dialog import Dialog
 from crowd_demo.app.dialogs.menus import tours_menu
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.seeing.overlay_controls import Overlays
-from crowd_demo.app.tours.live_numbers import Counts, Numbers, filled, measured
+from crowd_demo.app.tours.live_numbers import Counts, Numbers, filled, measured, of_card
 from crowd_demo.config.loader import ConfigError
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.config.tour import BEFORE, Page, Settings, Step, Tour, load_tour, technique_of
@@ -29,6 +34,7 @@ from crowd_demo.render.hud.status import TourView
 KEYS = {"return": "next", "right": "next", "left": "back", "backspace": "back", "escape": "leave"}  # before the program's own
 LEAST_FRAMES = 3  # with fewer no number is shown
 LONG_S = 4.0  # after this time `LEAST_FRAMES` are enough
+CARD_S = 15.0  # the same where a card is about to have the numbers
 COUNTED_BY = 10  # frames between two updates of the count, each of which redraws the panel
 
 
@@ -42,6 +48,7 @@ class Guided(Protocol):
     techniques: Techniques
     notices: Notices
     overlays: Overlays
+    cards: Cards
 
     def show(self, settings: CameraSettings) -> None: ...
 
@@ -69,6 +76,7 @@ class TourPlayer:
         self._since_s = time.monotonic()
         self._state: object = None  # what the measured frames have in common
         self._count = 0  # of them
+        self._asked_at = 0  # the frame in which the page asked for its settings
 
     @property
     def page(self) -> Page:
@@ -117,13 +125,14 @@ class TourPlayer:
     def next(self) -> None:
         """Go on to the next page; after the last one the tour is over."""
         self._hurried = False
-        known, now = self._numbers[self._number], self._measured()
+        known, now = self._numbers[self._number], self._measured() or self._numbers[self._number].now
         self._keep_numbers(now)
+        self._keep(self._known(self._number))
         if self._number + 1 == len(self.tour.pages):
             self.end()
             return
         self._number += 1
-        self._numbers[self._number] = PageNumbers(now or known.now or known.before)
+        self._numbers[self._number] = PageNumbers(self._numbers[self._number - 1].now or known.before)
         if not self.page.is_answer:
             self._restart_due = self.step.do.restart
             if self.step.do.scenario:
@@ -151,6 +160,7 @@ class TourPlayer:
 
     def _ask_for(self, settings: Settings) -> None:
         """Ask for settings, the camera last: it is the view of the moment before that may be frozen."""
+        self._asked_at = self.program.crowd.sim.profile.frames
         if settings:
             self._wait()
         for name, value in sorted(settings.items(), key=lambda setting: setting[0] == "camera"):
@@ -210,9 +220,10 @@ class TourPlayer:
     def _is_enough(self) -> bool:
         """Were enough frames measured, and all numbers that the page needs? What is still unknown after a while stays so."""
         counted = self._counted()
-        if counted >= LEAST_FRAMES and time.monotonic() - self._since_s > LONG_S:
+        waits_for_card = (card := self._card) is not None and not card.is_settled
+        if counted >= LEAST_FRAMES and time.monotonic() - self._since_s > (CARD_S if waits_for_card else LONG_S):
             return True
-        now = self._measured() if counted >= self.step.wait else None
+        now = self._measured() if counted >= self.step.wait and not waits_for_card else None
         return now is not None and not any(math.isnan(now.get(number, 0.0)) for number in self.page.numbers)
 
     def _measured(self) -> Numbers | None:
@@ -226,9 +237,27 @@ class TourPlayer:
         """Keep numbers as those of this page, if it has none yet."""
         if now is None or self._is_measured:
             return
-        self._numbers[self._number] = self._numbers[self._number]._replace(now=now)
-        if self.step.mark and not self.page.is_answer:
-            self._marks[self.step.mark] = now
+        self._keep(self._numbers[self._number]._replace(now=now))
+
+    def _keep(self, numbers: PageNumbers) -> None:
+        self._numbers[self._number] = numbers
+        if self.step.mark and not self.page.is_answer and numbers.now is not None:
+            self._marks[self.step.mark] = numbers.now
+
+    def _known(self, page: int) -> PageNumbers:
+        """The numbers of a page; its times are those of the card, if the page has switched what that is about."""
+        before, now = self._numbers[page]
+        if page == self._number and now is not None and (card := self._card):
+            found = of_card(card.spans)
+            return PageNumbers({**before, **found.before}, {**now, **found.now})
+        return PageNumbers(before, now)
+
+    @property
+    def _card(self) -> Trial | None:
+        """The trial of what the present page has switched."""
+        own = {path for name in self.step.do.settings if (path := technique_of(name))}
+        trial = self.program.cards.trial
+        return trial if trial and trial.began >= self._asked_at and own.issuperset(trial.switched.new) else None
 
     def go_alone(self) -> None:
         """Play without keys: print the page once its numbers are there, and go on."""
@@ -249,7 +278,7 @@ class TourPlayer:
         return self._filled(self.page.question, self._number - self.page.is_answer)
 
     def _filled(self, text: str, page: int) -> str:
-        known = self._numbers[page]
+        known = self._known(page)
         return filled(text, known.now, {**self._marks, BEFORE: known.before})
 
     def view(self) -> TourView:
