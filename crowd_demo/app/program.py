@@ -13,11 +13,11 @@ from pathlib import Path
 from crowd_demo.app.card.cards import Cards
 from crowd_demo.app.compiling.loading import Loaded
 from crowd_demo.app.compiling.switching import Switcher
-from crowd_demo.app.crowd.crowd import Crowd
+from crowd_demo.app.crowd.crowd import Crowd, agents_of
 from crowd_demo.app.crowd.crowd_files import CrowdFiles
 from crowd_demo.app.crowd.hawk import Hawk
 from crowd_demo.app.crowd.technique_controls import Techniques
-from crowd_demo.app.dialogs.dialog import Dialog, Dialogs, Question
+from crowd_demo.app.dialogs.dialog import Dialog, Dialogs, NumberDialog, Question
 from crowd_demo.app.dialogs.experiments import Experiments
 from crowd_demo.app.dialogs.menus import Menus, scenarios_menu
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
@@ -89,6 +89,7 @@ class Program:
         """The actions that the program itself offers, because they need more than one part, or none."""
         return {
             "scenarios": KeyAction(self.open_scenarios, changes=True, at_once=True),
+            "agents": KeyAction(self.type_agents, changes=True),
             "tour": KeyAction(self.open_tours, changes=True),
             **{name: KeyAction(partial(self._toggle, flag), at_once=True) for name, flag in FLAGS.items()},
             "help": KeyAction(self.turn_help, partial(self.turn_help, -1), at_once=True),
@@ -169,6 +170,11 @@ class Program:
         self.notices.add(why, "scenario")
         if (tour := self.guide.tour) and tour.opening:
             tour.over = True
+
+    def type_agents(self) -> None:
+        """Let the user type the number of agents."""
+        self.dialogs.open(NumberDialog(f"Agents, now {self.crowd.agents_asked:,}",
+                                       lambda text: self.crowd.populate(agents_of(text))))
 
     def open_tours(self) -> None:
         """A list of tours; or the end of the present one."""

@@ -189,6 +189,8 @@ class Mouse:
         match target:
             case Target("number", path) if path == RIGHT:
                 program.split.next_value()
+            case Target("number", "agents"):
+                program.act("agents")
             case Target("technique" | "number", path):
                 program.techniques.touched = path
                 program.menus.open_choices(BY_PATH[path], (round(at[0]), round(at[1])))
@@ -240,6 +242,8 @@ class Mouse:
                 self._dragged -= steps * NOTCH_PX
                 if held.name == RIGHT:
                     program.split.change_number(steps)
+                elif held.name == "agents":
+                    program.crowd.drag_agents(steps)
                 else:
                     program.techniques.drag_number(held.name, steps)
         else:

@@ -32,6 +32,7 @@ HEADINGS: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {  # of what one w
         "higher": (("]", "page up"), "a larger number for it"),
         "fewer": (("-", "delete"), "fewer agents"),
         "more": (("=", "+", "insert"), "more agents"),
+        "agents": (("ctrl+a",), "type the number of agents"),
         "hawk": (("ctrl+h",), "the hawk follows the pointer, or hunts by itself"),
     },
     OVERLAY_HEADING: {

@@ -17,8 +17,8 @@ MINIMAP = Target("minimap")
 
 
 def target_at(x: float, y: float) -> Target | None:
-    """Columns of 100 pixels: the ground, an action, a number, the timeline, the minimap."""
-    return (None, ROW, NUMBER, TIMELINE, MINIMAP)[int(x // 100)]
+    """Columns of 100 pixels: the ground, an action, a number, the timeline, the minimap, the agents."""
+    return (None, ROW, NUMBER, TIMELINE, MINIMAP, Target("number", "agents"))[int(x // 100)]
 
 
 @pytest.fixture
@@ -66,6 +66,13 @@ def test_a_press_that_does_not_move_is_a_click_on_what_is_there(mouse: Mouse, pr
     assert program.techniques.touched == "reorder.every"
     drag(mouse, 50)
     assert program.inspector.mock_calls == [call.click(50, 5)]
+
+
+def test_the_number_of_agents_is_dragged_and_a_click_lets_one_type_it(mouse: Mouse, program: MagicMock) -> None:
+    drag(mouse, 550, 30, -12)
+    assert program.crowd.drag_agents.mock_calls == [call(3), call(-1)] and not program.act.mock_calls
+    drag(mouse, 550)
+    assert program.act.mock_calls == [call("agents")] and not program.techniques.drag_number.mock_calls
 
 
 def test_dragging_the_ground_pulls_it_along(mouse: Mouse, program: MagicMock) -> None:

@@ -10,7 +10,7 @@ import pygame
 import pytest
 from driven import Driven
 
-from crowd_demo.app.crowd.crowd import fewer, more
+from crowd_demo.app.crowd.crowd import agents_of, fewer, more
 from crowd_demo.app.input.key_input import PANS
 from crowd_demo.app.screen.notices import welcome
 from crowd_demo.compute.jit import is_compiled
@@ -20,7 +20,8 @@ from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.registry.entries import Technique
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 from crowd_demo.render.hud.status import Clock
-from crowd_demo.sim.actions import Switch
+from crowd_demo.render.hud.views import QuestionView
+from crowd_demo.sim.actions import Populate, Switch
 from crowd_demo.sim.metrics.readings import launches_to_compile
 from crowd_demo.sim.simulation import Simulation
 
@@ -119,12 +120,59 @@ def test_more_agents_than_there_is_memory_for_are_refused(driven: Driven, monkey
         "250 agents: needs about 0 MB of memory, and 0 MB are free",
         "a new crowd beside the present one: needs about 0 MB of memory, and 0 MB are free"]
     driven.press("-")
-    assert before.agents.count == 160
+    assert before.agents.count == 150
 
 
-def test_steps_of_the_population_are_round_and_bounded() -> None:
-    assert [more(0), more(1), more(20_000), more(33_333), more(4_000_000)] == [1, 2, 25_000, 42_000, 4_000_000]
-    assert [fewer(0), fewer(1), fewer(20_000), fewer(1_000_000)] == [0, 0, 16_000, 800_000]
+def test_keys_go_through_round_numbers_of_agents() -> None:
+    assert [more(0), more(1), more(9), more(33_333), more(4_000_000)] == [1, 2, 10, 40_000, 4_000_000]
+    assert more(more(more(20_000))) == 40_000 and fewer(fewer(fewer(40_000))) == 20_000
+    assert [fewer(0), fewer(1), fewer(10), fewer(33_333), fewer(1_000_000)] == [0, 0, 9, 30_000, 800_000]
+    count, counts = 0, set()
+    while count < 4_000_000:
+        counts.add(count := more(count))
+        assert fewer(more(count)) == count or count == 4_000_000
+    assert {10, 100, 1000, 5000, 20_000, 40_000, 100_000, 1_000_000} < counts and len(counts) < 70
+
+
+@pytest.mark.parametrize(("text", "count"), [
+    ("40000", 40_000), ("40,000", 40_000), ("40 000", 40_000), ("40k", 40_000), ("1.5M", 1_500_000), ("0", 0), ("007", 7)])
+def test_a_number_of_agents_is_read_as_people_type_it(text: str, count: int) -> None:
+    assert agents_of(text) == count
+
+
+@pytest.mark.parametrize("text", ["", "k", "4O", "-5", "40.000", "1.5", "1e4", "5m", "9" * 20])
+def test_what_is_no_number_of_agents_is_told_in_one_line(text: str) -> None:
+    with pytest.raises(ValueError, match=r"^('.*' is no number of agents: type one .*|[\d,]+ agents are too many: .*)$"):
+        agents_of(text)
+
+
+def test_the_number_of_agents_can_be_typed(driven: Driven) -> None:
+    driven.press("a", pygame.KMOD_CTRL)
+    for key in "22x":
+        driven.press(key)
+    driven.press("return")
+    view = driven.program.dialogs.stack[0].view()
+    assert isinstance(view, QuestionView) and view.text == "Agents, now 200: 22x_"
+    assert view.is_wrong and "'22x' is no number of agents" in view.hint and driven.program.sim.agents.count == 200
+    for key in ("backspace", "0", "[5]"):
+        driven.press(key)
+    driven.press("return")
+    assert driven.program.sim.agents.count == 2205 and not driven.program.dialogs.top
+    driven.press("a", pygame.KMOD_CTRL)
+    for key in ("1", "escape"):
+        driven.press(key)
+    assert driven.program.sim.agents.count == 2205 and not driven.program.dialogs.top and driven.program.running
+
+
+def test_the_number_of_agents_can_be_dragged_and_counts_once_a_frame(driven: Driven) -> None:
+    for _ in range(5):
+        driven.program.crowd.drag_agents(2)
+    driven.frames()
+    assert driven.program.sim.agents.count == 400 == driven.program.crowd.agents_asked
+    assert [action for _, action in driven.program.sim.history] == [Populate(400)]
+    driven.program.crowd.drag_agents(-1)
+    driven.frames()
+    assert driven.program.sim.agents.count == 380
 
 
 @pytest.mark.parametrize("path", ["neighbours", "neighbour_limit"])

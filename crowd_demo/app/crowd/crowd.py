@@ -12,6 +12,7 @@ back, steps follow what is known of the future, until somebody does something el
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Callable
 from functools import partial
@@ -19,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from crowd_demo.app.compiling.switching import next_number
 from crowd_demo.app.crowd.keyframes import REACH_S, Keyframes
 from crowd_demo.app.crowd.meter_schedule import Meters
 from crowd_demo.app.crowd.pace import Pace, StepRate
@@ -28,7 +30,7 @@ from crowd_demo.app.recording.recording import Player, Recording
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.memory import AGENT, shortage
 from crowd_demo.config.model import MOST_AGENTS, Config
-from crowd_demo.registry.entries import Value
+from crowd_demo.registry.entries import Range, Value
 from crowd_demo.registry.renames import TECHNIQUES, current
 from crowd_demo.render.hud.navigation import why_not
 from crowd_demo.render.hud.status import Clock, Past, speed_text
@@ -39,6 +41,9 @@ from crowd_demo.sim.simulation import Simulation
 MB = 1_000_000
 SPEEDS = tuple(2.0**power for power in range(-3, 7))  # 1/8 to 64
 UNSEEN_STEPS = 1000  # at most so many a frame, before the tick at which a replay is to begin
+ROUND = (*range(10), *(each * 10**power for power in range(6) for each in (10, 12, 15, 20, 25, 30, 40, 50, 60, 80)
+                       if each * 10**power <= MOST_AGENTS))  # numbers of agents that the keys go through
+AGENTS = Range(int, 0, MOST_AGENTS)
 OTHER_TIME, OTHER_CROWD = "it went to another time", "another crowd began"
 CHANGED = {Populate: "the number of agents changed", SetWalls: "the walls changed", Place: "an agent was put elsewhere"}
 
@@ -53,17 +58,24 @@ class Change(NamedTuple):
 
 
 def fewer(count: int) -> int:
-    """A fifth less, rounded to two digits."""
-    return max(min(_two_digits(count * 0.8), count - 1), 0)
+    """The next round number below."""
+    return max((each for each in ROUND if each < count), default=0)
 
 
 def more(count: int) -> int:
-    """A quarter more, rounded to two digits."""
-    return min(max(_two_digits(count * 1.25), count + 1), MOST_AGENTS)
+    """The next round number above."""
+    return min((each for each in ROUND if each > count), default=MOST_AGENTS)
 
 
-def _two_digits(count: float) -> int:
-    return int(float(f"{count:.1e}"))
+def agents_of(text: str) -> int:
+    """A number of agents as people type it: 40000, 40,000, 40k, 1.5m. Raises ValueError with a line for the window."""
+    found = re.fullmatch(r"([0-9]+|[0-9]+[.][0-9]+(?=[km]))([km]?)", re.sub("[ ,_']", "", text.lower()))
+    if not found:
+        raise ValueError(f"'{text}' is no number of agents: type one such as 40000, 40,000 or 40k")
+    count = round(float(found[1]) * {"": 1, "k": 1e3, "m": 1e6}[found[2]])
+    if count > MOST_AGENTS:
+        raise ValueError(f"{count:,} agents are too many: at most {MOST_AGENTS:,}")
+    return count
 
 
 class Crowd:
@@ -127,8 +139,19 @@ class Crowd:
 
     def populate(self, count: int) -> None:
         self.agents_asked = count
+        if self.changes and isinstance(self.changes[-1], Populate):
+            self.changes.pop()  # a drag asks several times a frame
         self.apply(Populate(count))
         self._notices.add(f"{count:,} agents", "agents")
+
+    def drag_agents(self, steps: int) -> None:
+        """Change the number of agents by so many steps, of a tenth to a twentieth; in a replay do nothing."""
+        if self.player:
+            return
+        count = self.agents_asked
+        for _ in range(abs(steps)):
+            count = int(next_number(AGENTS, count, 1 if steps > 0 else -1))
+        self.populate(count)
 
     def restart(self) -> None:
         """Start again with the same seed, with as many agents as now, and with the present techniques."""

@@ -13,6 +13,7 @@ from crowd_demo.render.hud.canvas import Target
 from crowd_demo.render.hud.views import ListView, QuestionView, Row, View
 
 PAGE = 8  # rows that a page key goes over
+LONGEST_NUMBER = 20  # characters
 PATIENCE_S = 6.0  # how long a question waits for its answer
 
 
@@ -112,6 +113,36 @@ class Question(Dialog):
     def click(self, target: Target) -> None:
         self.closed = True
         self.yes()
+
+
+class NumberDialog(Dialog):
+    """A number to type. Enter hands it to `use`, which raises ValueError with what is wrong in a line; Esc leaves."""
+
+    def __init__(self, title: str, use: Callable[[str], object]) -> None:
+        self.title, self.text, self.wrong = title, "", ""
+        self._use = use
+
+    def view(self) -> QuestionView:
+        return QuestionView(f"{self.title}: {self.text}_", self.wrong or "Enter applies, Esc leaves", bool(self.wrong))
+
+    def press(self, key: str, shift: bool) -> bool:
+        """Keys that type nothing do what they are bound to."""
+        if key == "return":
+            self._apply()
+        elif key in ("backspace", "delete"):
+            self.text, self.wrong = self.text[:-1] if key == "backspace" else "", ""
+        elif len(key) == 1:
+            self.text, self.wrong = f"{self.text}{key}"[:LONGEST_NUMBER], ""
+        else:
+            return False
+        return True
+
+    def _apply(self) -> None:
+        try:
+            self._use(self.text)
+            self.closed = True
+        except ValueError as error:
+            self.wrong = str(error)
 
 
 class Dialogs:

@@ -114,7 +114,7 @@ def crowd_sections(sim: Simulation, readings: Readings, colours: Mapping[str, Co
     counters, states = steady_counters(sim.profile), sim.states()
     crowd = {"agents": sim.agents.count, "visible": counters.get("visible", 0), "drawn": counters.get("drawn", 0)}
     return [
-        _row("crowd", {name: f"{count:,.0f}" for name, count in crowd.items()}, 1),
+        PanelSection("crowd", FACTS_HEIGHT, 1, partial(draw_crowd, counts=crowd)),
         _row("neighbours", work_facts(counters), 4),
         *([PanelSection("states", FACTS_HEIGHT, 1, partial(draw_states, states=states, colours=colours))] if states else []),
         PanelSection("errors", FACTS_HEIGHT, 5, partial(draw_errors, sim=sim, readings=readings)),
@@ -139,6 +139,13 @@ def draw_fact(on: Canvas, x: float, top: float, name: str, value: str, colour: C
 def draw_facts(on: Canvas, top: float, facts: Mapping[str, str]) -> None:
     for number, (name, value) in enumerate(facts.items()):
         draw_fact(on, PAD + number * INNER / 3, top, name, value)
+
+
+def draw_crowd(on: Canvas, top: float, counts: Mapping[str, float]) -> None:
+    """Draw how many agents there are, a number that can be dragged and typed, and how many of them are seen."""
+    for number, (name, count) in enumerate(counts.items()):
+        draw_fact(on, PAD + number * INNER / 3, top, name, f"{count:,.0f}", TEXT if number else ACCENT)
+    on.target((PAD, top, INNER / 3, FACTS_HEIGHT), "number", "agents")
 
 
 def draw_states(on: Canvas, top: float, states: Mapping[str, int], colours: Mapping[str, Colour]) -> None:

@@ -86,6 +86,8 @@ def tip_of(target: Target, sim: Simulation, status: Status) -> Tip | None:
     match kind:
         case "technique" | "number" if name in BY_PATH:
             return _about_technique(name, sim, status)
+        case "number" if name == "agents":
+            return _about_number(name, ("drag: more or fewer; click: type the number", FAINT))
         case "fact" if name in READOUTS:
             return _about_number(name)
         case "stage":

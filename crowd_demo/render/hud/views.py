@@ -28,6 +28,7 @@ from crowd_demo.render.hud.canvas import (
     SMALL,
     TEXT,
     TOUCHED,
+    WARM,
     Canvas,
     Colour,
     Pen,
@@ -80,6 +81,7 @@ class TableView(NamedTuple):
 class QuestionView(NamedTuple):
     text: str
     hint: str
+    is_wrong: bool = False  # the hint says what is
 
 
 View = ListView | TableView | QuestionView
@@ -233,6 +235,6 @@ def _draw_question(view: QuestionView, room: tuple[float, float], pen: Pen, scal
     wide = min(max(ruler.width(view.text, LARGE), ruler.width(view.hint)) + 4 * PAD, room[0] - 2 * MARGIN)
     canvas = Canvas((wide, 70), pen, scale, SHEET)
     canvas.centred(canvas.fitted(view.text, wide - 2 * PAD, LARGE), wide / 2, 24, LARGE)
-    canvas.centred(canvas.fitted(view.hint, wide - 2 * PAD), wide / 2, 48, NORMAL, DIM)
+    canvas.centred(canvas.fitted(view.hint, wide - 2 * PAD), wide / 2, 48, NORMAL, WARM if view.is_wrong else DIM)
     canvas.target((0, 0, *canvas.size), "row", "0")
     return canvas

@@ -171,6 +171,7 @@ def test_the_mouse_finds_techniques_numbers_and_facts() -> None:
     found = {hud.target_at(x, y) for x in range(0, 1280, 3) for y in range(0, 720, 3)}
     assert {Target("technique", technique.path) for technique in TECHNIQUES} <= found
     assert {Target("number", technique.path) for technique in TECHNIQUES if technique.numbers} <= found
+    assert Target("number", "agents") in found
     assert {Target("fact", "candidates"), Target("stage", "interaction"), Target("graph", "graph"), ON_PANEL, None} <= found
     assert hud.target_at(640, 360) is None
 
