@@ -193,7 +193,7 @@ class Program:
     def show_card(self) -> None:
         """Show the card of the last switch again, or hide it."""
         if not self.cards.toggle():
-            self.notices.add("no technique was switched yet", "card")
+            self.notices.add("no technique was switched yet", "card", holds=lambda: not self.cards.trial)
 
     def close_or_quit(self) -> None:
         """Close what is open; once nothing is, ask before leaving."""

@@ -23,6 +23,7 @@ from crowd_demo.render.hud.hud import Hud
 from crowd_demo.render.hud.navigation import tick_at
 from crowd_demo.render.hud.panel_layout import bar_of
 from crowd_demo.render.hud.status import Hovered
+from crowd_demo.render.hud.text_panels import LEGEND
 
 ZOOM_STEP = 1.15
 DRAG_BUTTONS = (pygame.BUTTON_MIDDLE, pygame.BUTTON_RIGHT)
@@ -208,9 +209,11 @@ class Mouse:
                 program.inspector.click(*at)
 
     def _zoom(self, factor: float) -> None:
-        """The wheel moves through the list that is open, or zooms."""
+        """The wheel moves through the list that is open, or scrolls the legend at the cursor, or zooms."""
         if self._program.dialogs.top:
             self._program.dialogs.press("up" if factor > 1 else "down", False)
+        elif (target := self._target()) and target.kind == LEGEND:
+            self._hud.scroll_legend(-1 if factor > 1 else 1, int(target.name))
         else:
             self._program.seeing.zoom(*self.cursor, factor)
 

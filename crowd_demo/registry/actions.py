@@ -37,7 +37,7 @@ HEADINGS: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {  # of what one w
     },
     OVERLAY_HEADING: {
         "colours": (("q",), "what the colours of agents tell"),
-        "overlays": (("f10",), "overlays: see the machine at work"),
+        "overlays": (("f10",), "overlays; with Shift hide all"),
         "inspect": (("f6",), "inspect who is in the middle; with Shift: count all in view"),
         "inspect_next": ((";",), "inspect the next; with Shift the one before"),
     },

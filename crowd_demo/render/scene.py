@@ -99,6 +99,11 @@ class Scene:
         self.colours, code = name, COLOURS[name].code
         self._mode: ColourMode | None = load(code)() if code else None
 
+    def telling_colours(self) -> list[str]:
+        """The modes that tell something of the present crowd, and the one that is shown."""
+        return [name for name, entry in COLOURS.items()
+                if name == self.colours or not entry.code or load(entry.code)().tells(self.sim)]
+
     def legend(self) -> Legend | None:
         """What the colours of agents mean; None for their own."""
         return self._mode.legend(self.sim) if self._mode else None

@@ -11,6 +11,7 @@ from driven import Driven
 
 from crowd_demo.app.screen.window import close_window
 from crowd_demo.registry.built_in import COLOURS
+from crowd_demo.render.hud.views import ListView
 
 
 def test_panning_and_fitting(driven: Driven) -> None:
@@ -100,15 +101,38 @@ def test_overlays_and_quitting(driven: Driven) -> None:
 def test_a_key_goes_through_the_colour_modes_and_a_legend_explains_them(driven: Driven) -> None:
     program = driven.program
     seen = []
-    for _ in COLOURS:
+    program.sim.optimizations.stagger.avoidance, program.sim.optimizations.neighbours = 3, "sorted"
+    assert program.crowd.scene
+    telling = program.crowd.scene.telling_colours()
+    for _ in telling:
         seen.append(program.seeing.colours)
         assert (driven.status().legend is None) == (program.seeing.colours == "looks")
         driven.press("q")
-    assert seen == list(COLOURS) and program.seeing.colours == "looks"
+    assert seen == telling and program.seeing.colours == "looks" and {"state", "age", "turn", "cell"} <= set(seen)
     driven.press("q", pygame.KMOD_SHIFT)
-    assert program.seeing.colours == list(COLOURS)[-1]
+    assert program.seeing.colours == telling[-1]
     driven.press("y")
     assert any("a command" in notice or "YAML" in notice for notice in driven.status().notices)
+
+
+def test_the_key_skips_colours_that_tell_nothing_here_and_the_menu_says_so(driven: Driven) -> None:
+    program, options = driven.program, driven.program.sim.optimizations
+    options.stagger.avoidance, options.neighbours = 1, "none"
+    driven.press("t")  # one thread
+    driven.settle()
+    seen = []
+    for _ in COLOURS:
+        driven.press("q")
+        seen.append(program.seeing.colours)
+    assert {"state", "heading", "speed", "density", "flow", "memory", "looks"} == set(seen)
+    program.menus.open_colours()
+    view = driven.status().view
+    assert isinstance(view, ListView)
+    assert {row.text for row in view.rows if row.detail == "nothing to show"} == set(COLOURS) - set(seen)
+    driven.press("escape")
+    program.seeing.show_colours("age")
+    driven.press("q")
+    assert program.seeing.colours == "looks", "the next one that tells something"
 
 
 def test_fullscreen_and_back(driven: Driven) -> None:

@@ -130,7 +130,7 @@ class Crowd:
     def takes_changes(self) -> bool:
         """Return False for a replay, and say so."""
         if self.player:
-            self._notices.add("this is a replay: it takes no changes", "replay")
+            self._notices.add("this is a replay: it takes no changes", "replay", holds=lambda: self.player)
         return self.player is None
 
     def apply(self, change: Action | Callable[[], None]) -> None:
@@ -142,7 +142,7 @@ class Crowd:
         if self.changes and isinstance(self.changes[-1], Populate):
             self.changes.pop()  # a drag asks several times a frame
         self.apply(Populate(count))
-        self._notices.add(f"{count:,} agents", "agents")
+        self._notices.add(f"{count:,} agents", "agents", holds=lambda: self.agents_asked == count)
 
     def drag_agents(self, steps: int) -> None:
         """Change the number of agents by so many steps, of a tenth to a twentieth; in a replay do nothing."""
@@ -172,7 +172,8 @@ class Crowd:
         faster = [speed for speed in SPEEDS if (speed - self.speed) * direction > 0]
         if faster:
             self.set_speed(min(faster, key=lambda speed: abs(speed - self.speed)))
-        self._notices.add(f"speed {speed_text(self.speed)}", "speed")
+        speed = self.speed
+        self._notices.add(f"speed {speed_text(speed)}", "speed", holds=lambda: self.speed == speed)
 
     def step_once(self) -> None:
         self.paused = True
@@ -184,7 +185,7 @@ class Crowd:
     def seek(self, tick: int) -> None:
         """Pause, and go to a tick that is known; or say why there is no going back."""
         if why := why_not(self.past()):
-            self._notices.add(why, "rewind")
+            self._notices.add(why, "rewind", holds=lambda: why_not(self.past()) == why)
         else:
             self.paused, self.sought = True, tick
 

@@ -96,7 +96,8 @@ class CrowdFiles:
             else:
                 path = free_name(Path(), RECORDING_SUFFIX)
                 self.start_recording(path)
-                self._notices.add(f"recording {path}", "record")
+                recording = self._crowd.recording
+                self._notices.add(f"recording {path}", "record", holds=lambda: self._crowd.recording is recording)
         except OSError as error:
             self._notices.add(f"cannot record: {error.strerror or error}", "record")
 

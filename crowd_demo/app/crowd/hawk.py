@@ -25,10 +25,11 @@ class Hawk:
 
     def toggle(self) -> None:
         if not self._exists():
-            self._notices.add("there is no hawk here: F2 opens murmuration", "hawk")
+            self._notices.add("there is no hawk here: F2 opens murmuration", "hawk", holds=lambda: not self._exists())
             return
         self.led = not self.led
-        self._notices.add("the hawk follows the pointer" if self.led else "the hawk hunts by itself", "hawk")
+        self._notices.add("the hawk follows the pointer" if self.led else "the hawk hunts by itself", "hawk",
+                          holds=self._exists)
 
     def lead(self) -> None:
         """Call from the thread that makes the steps, before those of a frame. In the past it flies as it did."""

@@ -95,8 +95,8 @@ class Techniques:
             self._notices.add(f"{name}: {hud_word(value)}, the {'most' if direction > 0 else 'least'}", path)
         else:
             in_vain = " (changes nothing at present)" * (path in inactive(sim.situation))
-            self._notices.add(f"{name}: {hud_word(value)}{in_vain}", path)
             self._touch(technique)
+            self._notices.add(f"{name}: {hud_word(value)}{in_vain}", path)
             self.switcher.request(path, value)
 
     def drag_number(self, path: str, steps: int) -> None:
@@ -110,6 +110,7 @@ class Techniques:
     def _touch(self, technique: Technique) -> None:
         """Note that it is about to have another value."""
         path = self.touched = technique.path
+        self._notices.drop(path)
         self.followed -= {path}
         if (before := self.value(path)) != technique.baseline:
             self._on[path] = before

@@ -223,7 +223,8 @@ class Experiments:
     def measure(self) -> None:
         """Measure the technique that was touched last: its value against the one before, or that against the baseline."""
         if not (path := self._techniques.touched):
-            self._notices.add("switch a technique first: it is measured against the value that it had before", "measure")
+            self._notices.add("switch a technique first: it is measured against the value that it had before", "measure",
+                              holds=lambda: not self._techniques.touched)
             return
         technique, value = BY_PATH[path], self._techniques.value(path)
         name, other = technique.label.strip(), other_value(technique, value, self._techniques.previous.get(path))
@@ -250,7 +251,8 @@ class Experiments:
     def _begin(self, make: Callable[[], MeasurementDialog | AblationDialog | LargestDialog]) -> None:
         """Begin one, unless one runs, or a kernel is being compiled, beside which nothing can be measured."""
         if self._techniques.switcher.pending:
-            self._notices.add("still compiling a technique: measure it when it is there", "experiment")
+            self._notices.add("still compiling a technique: measure it when it is there", "experiment",
+                              holds=lambda: self._techniques.switcher.pending)
         elif not self.dialog:
             self.dialog = make()
             self._open_dialog(self.dialog)

@@ -55,7 +55,8 @@ class Menus:
 
     @property
     def actions(self) -> KeyActions:
-        return {"menu": KeyAction(self.open_main, at_once=True), "overlays": KeyAction(self.open_overlays, at_once=True)}
+        return {"menu": KeyAction(self.open_main, at_once=True),
+                "overlays": KeyAction(self.open_overlays, self._overlays.hide_all, at_once=True)}
 
     def open_main(self) -> None:
         """Everything that can be done, by name."""
@@ -68,7 +69,10 @@ class Menus:
 
     def open_colours(self) -> None:
         """All colour modes."""
-        items = [Item(Row(name, "", entry.why), partial(self._show_colours, name)) for name, entry in COLOURS.items()]
+        scene = self._crowd.scene
+        telling = scene.telling_colours() if scene else COLOURS
+        items = [Item(Row(name, "" if name in telling else "nothing to show", entry.why), partial(self._show_colours, name))
+                 for name, entry in COLOURS.items()]
         self._dialogs.open(ListDialog("Colours", lambda: items))
 
     def open_techniques(self) -> None:
@@ -90,8 +94,8 @@ class Menus:
         self._dialogs.open(ListDialog("Sections of the panels", self._section_items))
 
     def open_overlays(self) -> None:
-        """The overlays, and which are shown. The list stays open: several can be turned on."""
-        self._dialogs.open(ListDialog("Overlays", self._overlay_items, verb="shows/hides"))
+        """The overlays, and which are shown, below "hide all". The list stays open: several can be turned on."""
+        self._dialogs.open(ListDialog("Overlays", self._overlay_items, selected=1, verb="shows/hides"))
 
     # --- what stands in them -----------------------------------------------------------------------------------------
 
@@ -103,8 +107,11 @@ class Menus:
 
     def _overlay_items(self) -> list[Item]:
         situation = self._crowd.sim.situation
-        return [Item(self._overlay_row(entry, entry.inactive(situation)), partial(self._perform, entry.name), stays=True)
-                for entry in OVERLAYS.values()]
+        key = self._key("overlays")
+        none = Row("hide all", f"Shift {key}" if key else "", f"No overlay; {len(self._overlays.shown)} are shown now.")
+        return [Item(none, self._overlays.hide_all, stays=True), *(
+            Item(self._overlay_row(entry, entry.inactive(situation)), partial(self._perform, entry.name), stays=True)
+            for entry in OVERLAYS.values())]
 
     def _overlay_row(self, entry: OverlayEntry, nothing: str) -> Row:
         state = ["shown"] * (entry.name in self._overlays.shown) + ["nothing to show"] * bool(nothing)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from crowd_demo.config.keys import key_text
@@ -14,17 +14,24 @@ NOTICES = 4  # at a time
 WELCOME = "welcome"
 WELCOME_S = 15.0
 PANELS = "panels"
-WELCOME_KEYS = {"simd": "SIMD lanes", "tour": "a tour", "scenarios": "other crowds", "help": "all keys",  # by action
-                "hud": "more or fewer panels"}
+WELCOME_KEYS = {"simd": "SIMD lanes", "tour": "tours", "scenarios": "other crowds", "help": "all keys", "hud": "panels"}
 HIDDEN_KEYS = {"hud": "shows them again", "help": "all keys"}
 HIDDEN_S = 6.0
 
 
+def always() -> bool:
+    return True
+
+
 class Notice(NamedTuple):
-    """A line, how long it is shown, and until when; it has no end before it was presented."""
+    """A line, how long it is shown, and until when; it has no end before it was presented.
+
+    One about a state goes away as soon as that no longer `holds`.
+    """
 
     text: str
     lasts_s: float
+    holds: Callable[[], object] = always
     end_s: float = math.inf
 
 
@@ -37,10 +44,10 @@ class Notices:
     def __init__(self) -> None:
         self.shown: dict[str, Notice] = {}  # by topic
 
-    def add(self, text: str, about: str = "", lasts_s: float = NOTICE_S) -> None:
-        """Show a line; one without a topic is its own."""
+    def add(self, text: str, about: str = "", lasts_s: float = NOTICE_S, holds: Callable[[], object] = always) -> None:
+        """Show a line; one without a topic is its own. With `holds` only as long as that is true."""
         self.drop(about or text)
-        self.shown[about or text] = Notice(text, lasts_s)
+        self.shown[about or text] = Notice(text, lasts_s, holds)
         self.shown = dict(list(self.shown.items())[-NOTICES:])
 
     def drop(self, about: str) -> None:
@@ -50,17 +57,17 @@ class Notices:
     def present(self) -> list[str]:
         now = time.monotonic()
         self.shown = {about: notice._replace(end_s=min(notice.end_s, now + notice.lasts_s))
-                       for about, notice in self.shown.items() if notice.end_s > now}
+                       for about, notice in self.shown.items() if notice.end_s > now and notice.holds()}
         return [notice.text for notice in self.shown.values()]
 
     def take_over(self, left: Notices) -> None:
-        """Go on with the lines of another program."""
-        self.shown = left.shown | self.shown
+        """Go on with the lines of another program, but for those about a state of its own."""
+        self.shown = {about: notice for about, notice in left.shown.items() if notice.holds is always} | self.shown
 
 
 def welcome(notices: Notices, keys: Mapping[str, Sequence[str]]) -> None:
     """Show which keys to press first; `keys` by action, as they are shown."""
-    named = [f"{key_text(keys[action][0])} for {what}" for action, what in WELCOME_KEYS.items() if keys.get(action)]
+    named = [f"{key_text(keys[action][0])}: {what}" for action, what in WELCOME_KEYS.items() if keys.get(action)]
     if named:
         notices.add(f"Press {', '.join(named)}", WELCOME, WELCOME_S)
 

@@ -83,7 +83,8 @@ class CameraControls:
             self.zoom_left = 1.0
             self._camera.look_at(*self._bookmarks[number])
         else:
-            self._notices.add(f"there is no bookmark {number} yet: Ctrl Shift {number} keeps this view", "bookmark")
+            self._notices.add(f"there is no bookmark {number} yet: Ctrl Shift {number} keeps this view", "bookmark",
+                              holds=lambda: number not in self._bookmarks)
 
     # --- colours -----------------------------------------------------------------------------------------------------
 
@@ -95,8 +96,9 @@ class CameraControls:
         if self._crowd.scene:
             self._crowd.scene.show_colours(name)
             if not self._crowd.scene.legend():  # which says the same
-                self._notices.add(f"colours: {name}, {COLOURS[name].why}", "colours")
+                self._notices.add(f"colours: {name}, {COLOURS[name].why}", "colours", holds=lambda: self.colours == name)
 
     def next_colours(self, backwards: bool = False) -> None:
-        names = list(COLOURS)
+        """Go on to the next mode that tells something of this crowd."""
+        names = self._crowd.scene.telling_colours() if self._crowd.scene else list(COLOURS)
         self.show_colours(names[(names.index(self.colours) + (-1 if backwards else 1)) % len(names)])

@@ -59,6 +59,9 @@ class Overlays:
     def toggle(self, name: str) -> None:
         self.shown ^= {name}
 
+    def hide_all(self) -> None:
+        self.shown, self.frozen = set(), None
+
     def freeze(self) -> None:
         """Go on to cull by the present view and show it as a rectangle; or cull by the camera's view again."""
         self.toggle("freeze")

@@ -98,7 +98,8 @@ class SideBySide:
 
     def _choose(self, value: Value) -> None:
         self.value, self._is_requested = value, False
-        self._notices.add(f"{self._technique.label.strip()}: {hud_word(value)} on the right", "split")
+        self._notices.add(f"{self._technique.label.strip()}: {hud_word(value)} on the right", "split",
+                          holds=lambda: self.second and self.value == value)
 
     def show_compiled(self, second: SecondCrowd) -> None:
         """Show on the right what is asked for, once its kernels are compiled. Call in every frame."""

@@ -65,6 +65,10 @@ class ColourMode(Protocol):
     def legend(self, sim: Simulation) -> Legend:
         """Explain the colours."""
 
+    def tells(self, sim: Simulation) -> bool:
+        """Do they tell anything of this crowd? Not if all agents have the same colour."""
+        return len(self.legend(sim).texts) > 1
+
 
 @lru_cache(32)  # a mode is asked for its colours in each frame
 def ramp(anchors: tuple[RGB, ...], levels: int = LEVELS) -> tuple[RGB, ...]:

@@ -275,6 +275,9 @@ class CellColours(ColourMode):
         title = "cell of the grid" if "cell_size" in structure else "cell of a grid that the present search does not use"
         return Legend(title, BOARD, (f"even, {sim.world.grid.cell:.4g} units wide", "odd"))
 
+    def tells(self, sim: Simulation) -> bool:
+        return "cell_size" in sim.situation.structure
+
 
 # --- the thread in whose share an agent is moved ------------------------------------------------------------------------
 

@@ -35,6 +35,7 @@ from crowd_demo.render.hud.panel_layout import (
 from crowd_demo.render.hud.sections import crowd_sections, switchboard_sections
 from crowd_demo.render.hud.status import Inspection, MinimapView, Status
 from crowd_demo.render.hud.text_panels import (
+    LINE,
     draw_colour_legend,
     draw_compact,
     draw_inspection,
@@ -42,6 +43,7 @@ from crowd_demo.render.hud.text_panels import (
     draw_notice,
     draw_tip,
     draw_tour,
+    notice_width,
     tip_of,
 )
 from crowd_demo.render.hud.views import TableView, View, draw_view, place_of
@@ -51,6 +53,8 @@ REFRESH_HZ = 8.0
 ON_DIALOG = Target("dialog")  # a point there that means nothing in particular
 TIMELINE = Target("timeline")
 LEGEND_NEEDS, NOTICE_NEEDS, CARD_NEEDS = 300, 150, 390  # units
+ONE_LINE = 720  # units: a notice that is no longer is wrapped only where the window is narrower
+LEGEND_SHARE = 0.3  # of the window's height: a higher legend of overlays scrolls
 ON_CARD = {"card": "again", "measure": "measure properly"}  # what is said of keys
 INSPECTING = {"inspect_next": "next, with Shift previous", "inspect": "close"}
 INSPECTING_BOX = {"inspect_next": "who is in its middle", "inspect": "close"}
@@ -79,6 +83,7 @@ class Hud:
         self._timeline: pygame.Rect | None = None  # where it is
         self._free = pygame.Rect(0, 0, 0, 0)  # between the panels, above legends and timeline
         self._inspected_in = CORNERS[0]  # the corner of the inspector's panel
+        self._legend_first = 0  # the line of the overlays' legend that is the first to be shown
 
     def draw(self, on: pygame.Surface, sim: Simulation, status: Status, now_s: float) -> None:
         """Draw what the user wants to see of the HUD, what is open, and the tooltip."""
@@ -114,10 +119,14 @@ class Hud:
             on.blit(canvas.surface, at)
 
     def draw_notices(self, on: pygame.Surface, notices: Sequence[str]) -> None:
-        """Draw the notices above what lies at the lower edge, the newest lowest, whether the rest is shown or not."""
-        left, right = self._free_columns(NOTICE_NEEDS)
+        """Draw the notices above what lies at the lower edge, the newest lowest, whether the rest is shown or not.
+
+        A long one is wrapped between the panels; a short one is drawn over them rather than wrapped.
+        """
         bottom = on.get_height() - round(14 * self.scale) - self._taken_px
         for notice in reversed(notices):
+            wide = notice_width(notice, self.pen, self.scale)
+            left, right = self._free_columns(wide if wide <= ONE_LINE else NOTICE_NEEDS)
             surface = draw_notice(notice, (right - left) / self.scale, self.pen, self.scale).surface
             bottom -= surface.get_height()
             on.blit(surface, ((left + right - surface.get_width()) // 2, bottom))
@@ -127,6 +136,10 @@ class Hud:
         """The target at a pixel of the last picture; None outside of the HUD."""
         found = next((found for placed in reversed(self._placed) if (found := placed.target_at(x, y))), None)
         return found or (TIMELINE if self._timeline and self._timeline.collidepoint(x, y) else None)
+
+    def scroll_legend(self, lines: int, most: int) -> None:
+        """Scroll the overlays' legend by so many lines, at most so far down."""
+        self._legend_first = min(max(self._legend_first + lines, 0), most)
 
     def uncovered(self, rect: pygame.Rect) -> pygame.Rect:
         """Move a rectangle out of the HUD, as it was drawn last, if it is covered."""
@@ -181,9 +194,10 @@ class Hud:
             self._place_low(self._rendered("colours", (legend, columns), lambda: draw_colour_legend(
                 legend, min(COLOUR_LEGEND_ROOM, room), self.pen, self.scale)), columns)
         if items := status.legend_items:
-            names = tuple(each.name for each in items)
-            self._place_low(self._rendered("overlays", (names, columns), lambda: draw_legend(
-                items, room, self.pen, self.scale), now_s, 1 / REFRESH_HZ), columns)
+            names, first = tuple(each.name for each in items), self._legend_first
+            most = int(LEGEND_SHARE * self._size[1] / self.scale / LINE)
+            self._place_low(self._rendered("overlays", (names, columns, first), lambda: draw_legend(
+                items, room, self.pen, self.scale, most, first), now_s, 1 / REFRESH_HZ), columns)
 
     def _draw_charts(self, status: Status, now_s: float) -> None:
         """Draw the charts of overlays below each other, in the upper right corner of what the panels leave free."""

@@ -64,12 +64,20 @@ def draw_compact(sim: Simulation, status: Status, pen: Pen, scale: float) -> Can
     return on
 
 
+def notice_width(text: str, pen: Pen, scale: float) -> float:
+    """Units that a notice takes in one line."""
+    return Canvas((1, 1), pen, scale, None).width(text) + 2 * PAD
+
+
 def draw_notice(text: str, room: float, pen: Pen, scale: float) -> Canvas:
-    """A panel around a text, in as many lines as it takes for it to be no wider than the room."""
+    """A panel around a text, no wider than the room: in one line, in small text if need be, or else in several."""
     ruler = Canvas((1, 1), pen, scale, None)
-    lines = ruler.wrapped(text, room - 2 * PAD)
-    canvas = Canvas((max(map(ruler.width, lines), default=0) + 2 * PAD, 10 + NOTICE_LINE * len(lines)), pen, scale)
-    canvas.paragraph(lines, PAD, 5, NOTICE_LINE)
+    is_small = ruler.width(text) > room - 2 * PAD >= ruler.width(text, SMALL)
+    size = SMALL if is_small else NORMAL
+    lines = ruler.wrapped(text, room - 2 * PAD, size)
+    wide = max((ruler.width(line, size) for line in lines), default=0)
+    canvas = Canvas((wide + 2 * PAD, 10 + NOTICE_LINE * len(lines)), pen, scale)
+    canvas.paragraph(lines, PAD, 5, NOTICE_LINE, size)
     return canvas
 
 
@@ -99,6 +107,8 @@ def tip_of(target: Target, sim: Simulation, status: Status) -> Tip | None:
             return _about_number("graph", ("click: fit the scale to the present frames", FAINT))
         case "timeline":
             return _about_number("timeline")
+        case "legend":
+            return Tip("legend of the overlays", (("the wheel scrolls; Shift F10 hides all overlays", DIM),))
     return None
 
 
@@ -214,6 +224,7 @@ def _draw_strip(on: Canvas, strip: MemoryStrip, top: float) -> None:
 # --- legends ----------------------------------------------------------------------------------------------------------
 
 LINE = 16.0
+LEGEND = "legend"  # the kind of the target of one that scrolls
 EDGES, KEY_WIDTH, KEY_GAP = 12.0, 18.0, 16.0  # of overlays
 WIDEST = 620.0
 TEXT_LINES = 2  # at most
@@ -254,18 +265,28 @@ def _words(text: str, ruler: Canvas, size: float, colour: Colour) -> LegendPart:
 
 # --- overlays --------------------------------------------------------------------------------------------------------
 
-def draw_legend(items: Sequence[LegendItem], room: float, pen: Pen, scale: float) -> Canvas:
-    """A panel of at most `room` units width. Of each overlay the text has a line or two, the colours as many as they take."""
+def draw_legend(items: Sequence[LegendItem], room: float, pen: Pen, scale: float, most: int = 99, first: int = 0) -> Canvas:
+    """A panel of at most `room` units width. Of each overlay the text has a line or two, the colours as many as they take.
+
+    Of more than `most` lines those from `first` on are shown, beside a bar; the target says how far one can scroll.
+    """
     ruler, wide = Canvas((1, 1), pen, scale, None), min(room, WIDEST)
     left = PAD + max(ruler.width(each.name) for each in items) + 12
-    lines = [_lines(each, wide - PAD - left, ruler) for each in items]
-    on = Canvas((wide, EDGES + LINE * sum(map(len, lines))), pen, scale)
-    middle = (EDGES + LINE) / 2
-    for each, its_lines in zip(items, lines, strict=True):
-        on.left(each.name, PAD, middle, NORMAL, ACCENT)
-        for line in its_lines:
-            draw_line(on, line, left, middle, KEY_GAP)
-            middle += LINE
+    lines = [(each.name, line) for each in items for line in _lines(each, wide - PAD - left, ruler)]
+    last_first = max(len(lines) - max(most, 1), 0)
+    first = min(first, last_first)
+    shown = lines[first:first + max(most, 1)]
+    on = Canvas((wide, EDGES + LINE * len(shown)), pen, scale)
+    middle, named = (EDGES + LINE) / 2, ""
+    for name, line in shown:
+        if name != named:
+            on.left(name, PAD, middle, NORMAL, ACCENT)
+        draw_line(on, line, left, middle, KEY_GAP)
+        middle, named = middle + LINE, name
+    if last_first:
+        line_px = (on.size[1] - EDGES) / len(lines)
+        on.rect(FAINT, (wide - 6, EDGES / 2 + first * line_px, 3, len(shown) * line_px), radius=1)
+        on.target((0, 0, *on.size), LEGEND, str(last_first))
     return on
 
 

@@ -43,7 +43,7 @@ def test_a_notice_about_the_same_topic_has_time_of_its_own(clock: list[float]) -
 def test_a_window_says_first_which_keys_to_press(clock: list[float]) -> None:
     notices = Notices()
     welcome(notices, {"simd": ("2",), "tour": ("f3",), "help": ()})
-    assert notices.present() == ["Press 2 for SIMD lanes, F3 for a tour"]
+    assert notices.present() == ["Press 2: SIMD lanes, F3: tours"]
     clock[0] += WELCOME_S - 0.1
     assert notices.present() and WELCOME_S > NOTICE_S
     notices.drop(WELCOME)
@@ -53,3 +53,16 @@ def test_a_window_says_first_which_keys_to_press(clock: list[float]) -> None:
 def test_without_keys_it_says_nothing() -> None:
     welcome(notices := Notices(), {})
     assert notices.present() == []
+
+
+def test_a_notice_about_a_state_goes_with_it_and_does_not_go_over_to_another_crowd(clock: list[float]) -> None:
+    notices, holds = Notices(), [True]
+    notices.add("speed x2", "speed", holds=lambda: holds[0])
+    notices.add("saved")
+    assert notices.present() == ["speed x2", "saved"]
+    (other := Notices()).take_over(notices)
+    assert other.present() == ["saved"]
+    holds[0] = False
+    assert notices.present() == ["saved"]
+    holds[0] = True
+    assert notices.present() == ["saved"], "and does not come back"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pygame
 from driven import Driven
 
 from crowd_demo.app.screen.window import screen
 from crowd_demo.registry.built_in import OVERLAYS
+from crowd_demo.render.hud.text_panels import LEGEND
 from crowd_demo.render.hud.views import ListView
 
 
@@ -18,7 +20,7 @@ def rows(driven: Driven) -> dict[str, tuple[str, str]]:
 def test_the_list_has_every_overlay_and_says_which_has_nothing_to_show(driven: Driven) -> None:
     driven.press("f10")
     found = rows(driven)
-    assert list(found) == [entry.label for entry in OVERLAYS.values()]
+    assert list(found) == ["hide all", *(entry.label for entry in OVERLAYS.values())]
     situation = driven.program.sim.situation
     for entry in OVERLAYS.values():
         value, about = found[entry.label]
@@ -94,3 +96,40 @@ def test_a_configuration_may_begin_with_overlays() -> None:
     assert driven.program.overlays.shown == {"show_streams", "show_cells"}
     assert driven.program.overlays.at_first == ("streams", "cells")
     assert [item.name for item in driven.status().legend_items] == ["streams", "cells"]
+
+
+def test_all_are_hidden_at_once_by_shift_and_by_the_menu(driven: Driven) -> None:
+    overlays = driven.program.overlays
+    for keys in (("f10", pygame.KMOD_SHIFT),), (("f10", 0), ("home", 0), ("return", 0)):
+        for name in OVERLAYS:
+            driven.program.act(name)
+        driven.frames(2)
+        assert len(driven.status().legend_items) == len(OVERLAYS) and overlays.frozen
+        for key, mod in keys:
+            driven.press(key, mod)
+        driven.frames()
+        assert not overlays.shown and not overlays.frozen and not driven.status().legend_items
+
+
+def test_the_wheel_scrolls_a_legend_that_is_too_high_and_zooms_elsewhere(driven: Driven) -> None:
+    hud, camera = driven.loop.presenter.hud, driven.program.camera
+    for name in OVERLAYS:
+        driven.program.act(name)
+    driven.frames(2)
+
+    def wheel(x: int, y: int, notches: int) -> None:
+        driven.post(pygame.MOUSEMOTION, pos=(x, y), rel=(1, 1), buttons=(0, 0, 0))
+        driven.post(pygame.MOUSEWHEEL, x=0, y=notches, precise_y=float(notches), precise_x=0.0)
+
+    x, y = next((x, y) for y in range(350, 0, -4) for x in range(0, 640, 4)
+                if (target := hud.target_at(x, y)) and target.kind == LEGEND)
+    height, zoom = len(OVERLAYS), camera.zoom
+    for _ in range(3 * height):
+        wheel(x, y, -1)
+    assert camera.zoom == zoom and 5 < hud._legend_first < 3 * height
+    last = hud._legend_first
+    wheel(x, y, 1)
+    assert hud._legend_first == last - 1
+    x, y = next((x, y) for y in range(0, 360, 4) for x in range(0, 640, 4) if not hud.target_at(x, y))
+    wheel(x, y, 1)
+    assert camera.zoom != zoom and hud._legend_first == last - 1

@@ -9,6 +9,7 @@ import pytest
 from hud_spy import KEYS, Spy, changed, colour_of_text, crowd, drawn, help_of, picture, pixels, texts
 from numpy.typing import NDArray
 
+from crowd_demo.app.screen.notices import Notices, welcome
 from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import Technique
 from crowd_demo.registry.readouts import READOUTS
@@ -194,6 +195,21 @@ def test_every_number_stage_and_technique_has_a_tooltip(cap: str) -> None:
     told = {target.name or target.kind for target in tips}
     never = {"field error", "at worst"} if cap == "first" else {"mean direction to"}
     assert READOUTS.keys() - told == never
+
+
+@pytest.mark.parametrize("width", [800, 1000, 1280, 2560])
+@pytest.mark.parametrize("height", [400, 600, 2000])
+def test_the_first_notice_never_wraps(width: int, height: int) -> None:
+    notices = Notices()
+    welcome(notices, KEYS)
+    text, = notices.present()
+    assert "F1" in text
+    for scale in (0.5, 1.0, 3.0):
+        hud, surface = Hud(KEYS, pen=(spy := Spy())), picture((width, height))
+        hud.draw(surface, crowd(), Status(panels=PanelSettings(scale=scale)), 0.0)
+        spy.written.clear()
+        hud.draw_notices(surface, [text])
+        assert spy.texts == [text] and surface.get_rect().contains(spy.written[0].box)
 
 
 @pytest.mark.parametrize("size", [(1280, 720), (800, 600)])

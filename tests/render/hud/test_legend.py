@@ -36,6 +36,20 @@ def test_it_is_no_higher_than_its_lines() -> None:
     assert heights == [EDGES + LINE * lines for lines in (2, 1, 1, 1)]
 
 
+def test_what_has_more_lines_than_there_is_room_for_scrolls() -> None:
+    def shown(first: int) -> tuple[list[str], list[str]]:
+        spy = Spy()
+        canvas = draw_legend(ITEMS, 600, spy, 1.0, 3, first)
+        assert canvas.size[1] == EDGES + 3 * LINE
+        return spy.texts, [each.target.name for each in canvas.targets]
+
+    names = {item.name for item in ITEMS}
+    assert [text for text in shown(0)[0] if text in names] == ["culling", "bodies"]
+    assert [text for text in shown(1)[0] if text in names] == ["culling", "bodies", "links"], "a name stays with its lines"
+    assert shown(9) == shown(1) and shown(0)[1] == ["1"], "one line is not shown"
+    assert not draw_legend(ITEMS, 600, Spy(), 1.0, 4).targets
+
+
 def test_a_line_has_as_many_parts_as_fit() -> None:
     parts = [LegendPart(wide, lambda *_: None) for wide in (30, 40, 50, 200, 10)]
     found = in_lines(parts, 100, 10)
