@@ -229,9 +229,9 @@ def test_the_window_button_closes_whatever_is_open(driven: Driven) -> None:
 
 def test_the_welcome_goes_with_the_first_key(driven: Driven) -> None:
     welcome(driven.program.notices, {"help": ("f1",)})
-    assert "Press F1 for all keys" in driven.status().notices
+    assert "Press F1: all keys" in driven.status().notices
     driven.press("q")
-    assert "Press F1 for all keys" not in driven.status().notices
+    assert "Press F1: all keys" not in driven.status().notices
 
 
 def test_after_every_action_the_program_goes_on(driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
