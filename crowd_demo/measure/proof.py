@@ -20,7 +20,7 @@ import numpy as np
 import pygame
 from numpy.typing import NDArray
 
-from crowd_demo.compute.arrays import Longs, Words
+from crowd_demo.compute.arrays import Ints, Longs, Words
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.measure.crowd_variant import CrowdVariant
 from crowd_demo.measure.in_turns import InTurns
@@ -30,7 +30,7 @@ from crowd_demo.render.pixels import frame_of, plain_surface
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import begun_hash
-from crowd_demo.sim.store.agents import Agents
+from crowd_demo.sim.store.agents import Agents, in_order
 from crowd_demo.sim.store.columns import Columns
 
 Kind = Literal["running", "same", "differs", "apart", "sample"]
@@ -217,11 +217,43 @@ def shared(one: Agents[Columns], other: Agents[Columns]) -> tuple[Slots, Slots]:
 
 def hash_of(sim: Simulation) -> Generator[None, None, str]:
     """`Simulation.state_hash`, a column at a time."""
-    digest, slots = begun_hash(sim.tick, sim.agents.count), sim.agents.slots()
-    for column in sim.agents.front:
+    return (yield from _hash_of(sim.agents.front[:, :sim.agents.count], sim.tick, sim.agents.handles.limit))
+
+
+def _hash_of(columns: Ints, tick: int, limit: int) -> Generator[None, None, str]:
+    """The hash of columns, of which the first has ids below the limit."""
+    digest, order = begun_hash(tick, columns.shape[1]), in_order(columns[0], limit)
+    for column in columns:
         yield
-        digest.update(np.ascontiguousarray(column[slots]).data)
+        digest.update(np.ascontiguousarray(column[order]).data)
     return digest.hexdigest()
+
+
+class SameTickHashes:
+    """The state hashes of crowds at the same tick, made in parts while they go on: `found`, and the tick."""
+
+    def __init__(self, *sims: Simulation) -> None:
+        self.found, self.tick = tuple[str, ...](), -1
+        self._sims = sims
+        self._copies: list[Ints] = []
+
+    def parts(self) -> Iterator[None]:
+        """Copy the crowds, and hash the copies; or at first provide memory. All are at one tick before each part."""
+        if [copy.shape for copy in self._copies] != [sim.agents.front.shape for sim in self._sims]:
+            self._copies = [np.empty_like(sim.agents.front) for sim in self._sims]
+            for copy in self._copies:
+                yield from touch(copy)
+            return
+        tick, copied = self._sims[0].tick, list[tuple[Ints, int]]()
+        for copy, sim in zip(self._copies, self._sims, strict=True):
+            count = sim.agents.count
+            copy[:, :count] = sim.agents.front[:, :count]
+            copied.append((copy[:, :count], sim.agents.handles.limit))
+        hashes = []
+        for columns, limit in copied:
+            yield
+            hashes.append((yield from _hash_of(columns, tick, limit)))
+        self.found, self.tick = tuple(hashes), tick
 
 
 # --- pictures --------------------------------------------------------------------------------------------------------

@@ -119,13 +119,8 @@ class Agents(Generic[Kind]):
         self.handles.follow()
 
     def slots(self) -> Longs:
-        """Return the slots in the order of their ids, O(ids); damaged ids are sorted, which is ten times as slow."""
-        ids, slots = self.columns.id[:self.count], np.full(self.handles.limit, -1, np.int64)
-        if not self.count or (ids.min() >= 0 and ids.max() < len(slots)):
-            slots[ids] = np.arange(self.count)
-            if len(found := slots[slots >= 0]) == self.count:
-                return found
-        return np.argsort(ids, kind="stable")
+        """Return the slots in the order of their ids, O(ids)."""
+        return in_order(self.columns.id[:self.count], self.handles.limit)
 
     def by_id(self) -> Kind:
         """Return a read-only copy of all columns in id order."""
@@ -151,6 +146,16 @@ class Agents(Generic[Kind]):
 
 
 # --- when to move them -----------------------------------------------------------------------------------------------
+
+def in_order(ids: Ints, limit: int) -> Longs:
+    """Return where each id is, the lowest first; damaged ids, not all below the limit, are sorted: ten times as slow."""
+    slots = np.full(limit, -1, np.int64)
+    if not len(ids) or (ids.min() >= 0 and ids.max() < limit):
+        slots[ids] = np.arange(len(ids))
+        if len(found := slots[slots >= 0]) == len(ids):
+            return found
+    return np.argsort(ids, kind="stable")
+
 
 class Drift:
     """What happened since agents were last moved into cell order.
