@@ -62,6 +62,7 @@ class Loop:
         program.leaves_at_once = bool(options.frames)
         self._frame = 0
         self._last = time.perf_counter()
+        self._waited_s = 0.0  # in which the crowd has made no steps, for it was the turn of the second one
         self._precompiler: Precompiler | None = None
         self._still: pygame.Surface | None = None  # the picture that is shown while an experiment runs
         self._drawing = threading.Lock()  # held by the thread that uses the window's surface while the worker is busy
@@ -138,7 +139,10 @@ class Loop:
         if program.experiments.dialog:
             self._stand_still()
             return
-        steps = program.crowd.due_steps(elapsed_s)
+        self._waited_s += elapsed_s
+        steps = 0
+        if not program.split.is_behind:
+            steps, self._waited_s = program.split.fitting(program.crowd.due_steps(self._waited_s)), 0.0
         self._await(self.worker.submit(lambda: self._compute(steps)))
         if self.abandoned:
             return
@@ -203,7 +207,7 @@ class Loop:
                 program.crowd.scene.draw(screen(), program.camera, overlays.frozen, alpha, on_ground)
                 overlays.draw(screen(), panels)
                 if program.split.second:
-                    program.split.draw(screen(), alpha, panels, overlays.draw_on_both)
+                    program.split.draw(screen(), alpha, overlays.draw_on_both)
                 # Held until the end: an answer would draw over the new picture before it was shown.
                 if steps and program.panels.now.hud == "full" and program.running:
                     with program.sim.profile.stage("meters"):

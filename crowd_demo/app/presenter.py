@@ -139,7 +139,8 @@ def status_of(program: Program, hovered: Hovered | None = None) -> Status:
         legend_items=program.overlays.legend_items,
         legend=scene.legend() if scene else None, inspection=program.inspector.found,
         minimap=MinimapView(program.camera.view_rect(), program.overlays.frozen, scene.ground.small(scene.sim.terrain))
-        if scene and program.minimap_shown else None)
+        if scene and program.minimap_shown else None,
+        halves=program.split.halves)
 
 
 def moment_of(program: Program, alpha: float) -> Moment:

@@ -156,7 +156,7 @@ class Mouse:
         return None
 
     def _target(self) -> Target | None:
-        """What is drawn at the cursor: a part of the HUD, the line between two crowds or their values, or nothing."""
+        """What is drawn at the cursor: a part of the HUD, the line between two crowds, or nothing."""
         return self._hud.target_at(*self.cursor) or self._program.split.target_at(*self.cursor)
 
     # --- buttons -----------------------------------------------------------------------------------------------------

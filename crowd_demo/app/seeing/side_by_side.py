@@ -4,14 +4,19 @@ The second crowd is a replica of the crowd that is shown, with another setting o
 of the present state and then takes as many steps. When something else happens to the crowd (an action, a restart, a
 step back, other walls), or when it is so far ahead that the window would stand still meanwhile, it begins again, as a
 copy of what is there then; so both always come from one snapshot.
+
+Where a step of each takes longer than a frame may, they take turns: one steps in one frame, the other in the next.
 """
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from typing import NamedTuple
 
+import numpy as np
 import pygame
 
 from crowd_demo.app.compiling.switching import Switcher, next_choice, next_number
@@ -19,12 +24,15 @@ from crowd_demo.app.crowd.crowd import OTHER_CROWD, OTHER_TIME, Change, Crowd
 from crowd_demo.app.crowd.technique_controls import TOUCHED_FIRST, Techniques
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
+from crowd_demo.measure.proof import SameTickHashes, short
+from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import EXACT, Technique, Value
+from crowd_demo.registry.stages import text_of
 from crowd_demo.registry.techniques import BY_PATH, hud_word, kind_of
 from crowd_demo.render.camera import Camera, clamp
-from crowd_demo.render.hud.canvas import THEMES, Pen, Target, scale_for
-from crowd_demo.render.hud.status import PanelSettings, time_text
-from crowd_demo.render.overlays.sketch import plate
+from crowd_demo.render.hud.canvas import Target
+from crowd_demo.render.hud.card import ProofKind, ProofLine
+from crowd_demo.render.hud.status import Half, Halves, time_text
 from crowd_demo.render.pixels import plain_surface
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.simulation import Simulation
@@ -32,6 +40,11 @@ from crowd_demo.sim.simulation import Simulation
 EDGE_PX, GRIP_PX = 20.0, 6.0  # least width of a side; how near to the line the mouse takes it
 LINE = Target("line")  # between the two crowds
 RIGHT = "right"  # the number that a drag over the right value changes
+FRAME_MS = 50.0  # for the steps of both crowds in a frame; where one of each takes longer, they take turns,
+STILL_MS = 40.0  # until they take no longer than this
+LEAST_STEPS = 5  # of which a median is known
+READ_EVERY_S = 0.125
+HASH_EVERY_S, HASH_SHARE = 1.0, 0.05  # how often hashes are made anew at most, and in what share of the time
 CATCH_UP_S = 0.5  # how long a frame may wait for it: some steps of brute force, but not all those of a drag on the timeline
 
 
@@ -49,8 +62,9 @@ class SideBySide:
         self.switcher = switcher
         self._is_requested = False  # the value on the right, beside the crowd's present techniques
         self._is_compiled = False  # is what the second crowd runs with?
-        self._labels: list[tuple[Target, pygame.Rect]] = []
-        self._pen: Pen | None = None
+        self.halves: Halves | None = None  # what is said of them, since the last picture
+        self.takes_turns = False
+        self._ms, self._read_at_s = (UNKNOWN, UNKNOWN), 0.0  # of the crowd and of the second one, and since when
 
     @property
     def actions(self) -> KeyActions:
@@ -70,10 +84,11 @@ class SideBySide:
     def toggle(self) -> None:
         """Show the technique that was touched last with its present value and with another one; or one crowd again."""
         if self.second:
-            self.second = None
+            self.second = self.halves = None
             return
         technique = self._technique
-        self._is_compiled = False
+        self._is_compiled = self.takes_turns = False
+        self._ms = UNKNOWN, UNKNOWN
         self.second = SecondCrowd(technique.path, other_value(technique, self._techniques.value(technique.path)))
         self._choose(self.second.value)
 
@@ -120,22 +135,40 @@ class SideBySide:
             self._is_requested = False
             self._is_compiled &= not change.path
 
-    # --- the line and the labels -------------------------------------------------------------------------------------
+    # --- steps -------------------------------------------------------------------------------------------------------
+
+    @property
+    def is_behind(self) -> bool:
+        """Is it the turn of the second crowd to make a step?"""
+        if not (self.takes_turns and self._is_compiled and self.second and self.second.sim):
+            return False
+        return self.second.sim.tick < self._crowd.sim.tick
+
+    def fitting(self, due: int) -> int:
+        """So many of the due steps that those of both crowds fit into a frame."""
+        step_ms = sum(live.step_ms for live in self._ms)
+        return min(due, max(int(FRAME_MS / step_ms), 1)) if self.second and step_ms > 0 else due
+
+    def _read_times(self, second: Simulation) -> None:
+        """Read the times now and then; and decide by those of steps whether to take turns."""
+        if (now_s := time.perf_counter()) - self._read_at_s < READ_EVERY_S:
+            return
+        self._read_at_s, self._ms = now_s, (live_ms(self._crowd.sim.profile), live_ms(second.profile))
+        step_ms = sum(live.step_ms for live in self._ms)
+        if not math.isnan(step_ms):
+            self.takes_turns = step_ms > (STILL_MS if self.takes_turns else FRAME_MS)
+
+    # --- the line and the picture ------------------------------------------------------------------------------------
 
     def target_at(self, x: float, y: float) -> Target | None:
-        """What is drawn at a pixel: one of the two values, the line, or nothing."""
-        if not self.second:
-            return None
-        for target, rect in self._labels:
-            if rect.collidepoint(x, y):
-                return target
-        return LINE if abs(x - self.line_px) <= GRIP_PX else None
+        """The line, if it is at that pixel."""
+        return LINE if self.second and abs(x - self.line_px) <= GRIP_PX else None
 
     def move(self, x: float) -> None:
         width = self._camera.size[0]
         self.share = clamp(x, EDGE_PX, width - EDGE_PX) / width
 
-    def draw(self, on: pygame.Surface, alpha: float, panels: PanelSettings, more: Callable[[pygame.Surface], None]) -> None:
+    def draw(self, on: pygame.Surface, alpha: float, more: Callable[[pygame.Surface], None]) -> None:
         """Draw the second crowd, and `more` on it, over the right part of the picture.
 
         Call from the worker's thread, after the overlays, which show what the first crowd has used.
@@ -144,33 +177,60 @@ class SideBySide:
         if not second or not scene:
             return
         with sim.profile.stage("proof"):
-            if is_compiled := self._is_compiled:
-                second.keep_up(sim)
+            if self._is_compiled:
+                other = second.keep_up(sim, waits=self.takes_turns and sim.profile.steps_in_frame > 0)
+                second.is_exact &= are_exact(self._technique, (sim.optimizations.get(second.path), second.value),
+                                             sim.optimizations.get)
                 picture, line = second.draw(scene, self._camera, alpha), self.line_px
                 more(picture)
                 on.blit(picture, (line, 0), picture.get_rect().move(line, 0))
+                second.compare(sim)
+                self._read_times(other)
         self._draw_line(on)
-        self._draw_labels(on, second, panels, is_compiled and second.value == self.value)
+        self.halves = self._read_halves(second, sim)
 
     def _draw_line(self, on: pygame.Surface) -> None:
         for colour, width in (((12, 14, 18), 5), ((250, 250, 246), 1)):
             pygame.draw.line(on, colour, (self.line_px, 0), (self.line_px, on.get_height()), width)
 
-    def _draw_labels(self, on: pygame.Surface, second: SecondCrowd, panels: PanelSettings, is_compiled: bool) -> None:
-        """Both values, beside the line; and that the crowds are the same, since when they are not, or what is waited for."""
-        self._pen = self._pen or Pen()
-        self._pen.theme = THEMES[panels.theme]
-        scale, label, line = scale_for(on.get_size(), panels.scale), self._technique.label.strip(), self.line_px
-        present = self._crowd.sim.optimizations.get
-        values = present(second.path), self.value
-        left, right = (plate(f"{label}: {hud_word(value)}", self._pen, scale, "text") for value in values)
-        is_same = are_exact(self._technique, values, present)
-        so_far = "exact: the same crowd" if is_same else f"apart since {time_text(second.begun_at * self._crowd.sim.dt)}"
-        below = plate(so_far if is_compiled else "compiling", self._pen, scale, "dim")
-        top = on.get_height() // 2
-        self._labels = [(Target("number", second.path), on.blit(left, (line - left.get_width() - 10, top))),
-                        (Target("number", RIGHT), on.blit(right, (line + 10, top)))]
-        on.blit(below, (line + 10, top + right.get_height() + 4))
+    def _read_halves(self, second: SecondCrowd, sim: Simulation) -> Halves:
+        """What the labels say: of each crowd its value, times and hash; on the right also since when it is a copy."""
+        label, is_compiled = self._technique.label.strip(), self._is_compiled and second.value == self.value
+        copied = f"{'exact, ' * second.is_exact}copied at {time_text(second.begun_at * sim.dt)}"
+        turns = ("steps every other frame",) * self.takes_turns
+        notes = turns, (copied if is_compiled else "compiling", *turns)
+        values = sim.optimizations.get(second.path), self.value
+        parts = zip((second.path, RIGHT), values, self._ms, second.hash_lines(sim.dt), notes, strict=True)
+        left, right = (Half(target, f"{label}: {hud_word(value)}", live.step_ms, live.frame_ms, state, note)
+                       for target, value, live, state, note in parts)
+        return Halves(self.line_px, left, right)
+
+
+# --- what is said of it ----------------------------------------------------------------------------------------------
+
+class LiveMs(NamedTuple):
+    """Medians of the last second, or of `LEAST_STEPS` where that has fewer; nan before."""
+
+    step_ms: float
+    picture_ms: float
+
+    @property
+    def frame_ms(self) -> float:
+        return self.step_ms + self.picture_ms
+
+
+UNKNOWN = LiveMs(math.nan, math.nan)
+
+
+def live_ms(profile: Profile) -> LiveMs:
+    records = profile.records()
+    recent = [record for record in records if record.end_s > records[-1].end_s - 1.0]
+    if not recent or profile.steps < LEAST_STEPS:
+        return UNKNOWN
+    steps = profile.steps_ms(max(sum(record.steps for record in recent), LEAST_STEPS))
+    drawn = [profile.stage_ms(name, len(recent)) for name in profile.stages
+             if name != "overlays" and text_of(name).part == "draw"]
+    return LiveMs(float(np.median(sum(steps.values()))), float(np.median(sum(drawn))))
 
 
 def other_value(technique: Technique, present: Value) -> Value:
@@ -194,26 +254,60 @@ class SecondCrowd:
     def __init__(self, path: str, value: Value) -> None:
         self.path, self.value = path, value
         self.begun_at = 0  # the tick of the snapshot
+        self.is_exact = True  # were all values since then?
         self.sim: Simulation | None = None  # None: to begin again
         self._picture: pygame.Surface | None = None
+        self._hashes = SameTickHashes()
+        self._hashing: Iterator[None] = iter(())
+        self._hashed_at_s, self._asked_at_s, self._credit_s = -math.inf, time.perf_counter(), 0.0
 
-    def keep_up(self, sim: Simulation) -> None:
-        """Make the steps that the crowd has made, or begin again from its present state."""
+    def keep_up(self, sim: Simulation, waits: bool = False) -> Simulation:
+        """Make the steps that the crowd has made unless it `waits`, or begin again from the crowd's present state."""
         if self.sim is None:
             self.sim = sim.replica()
             self._begin(sim, self.sim)
         self.sim.optimizations.set(self.path, self.value)
         end = time.perf_counter() + CATCH_UP_S
-        while self.sim.tick < sim.tick and time.perf_counter() < end:
+        while self.sim.tick < sim.tick and time.perf_counter() < end and not waits:
             self.sim.step()
-        if self.sim.tick < sim.tick:
+        if self.sim.tick < sim.tick and not waits:
             self._begin(sim, self.sim)
+        return self.sim
 
     def _begin(self, sim: Simulation, replica: Simulation) -> None:
         """Copy the crowd's state, with all its techniques but one."""
         replica.restore(sim.state())
         replica.optimizations.set(self.path, self.value)
-        self.begun_at = sim.tick
+        self.begun_at, self.is_exact = sim.tick, True
+        self._hashes, self._hashing = SameTickHashes(sim, replica), iter(())
+
+    def compare(self, sim: Simulation) -> None:
+        """Bring the hashes of both crowds up to date in a share of the time, if they are at the same tick."""
+        assert self.sim, "call keep_up before"
+        now_s = time.perf_counter()
+        self._credit_s = min(self._credit_s, 0.0) + HASH_SHARE * (now_s - self._asked_at_s)
+        self._asked_at_s = now_s
+        while self._credit_s > 0 and self.sim.tick == sim.tick and self._make_hashes(sim.tick, now_s):
+            then_s, now_s = now_s, time.perf_counter()
+            self._credit_s -= now_s - then_s
+
+    def _make_hashes(self, tick: int, now_s: float) -> bool:
+        """Do the next part of the hashes; return False if there is nothing to do."""
+        for _ in self._hashing:
+            return True
+        if tick == self._hashes.tick or now_s < self._hashed_at_s + HASH_EVERY_S:
+            return False
+        self._hashed_at_s, self._hashing = now_s, self._hashes.parts()
+        return True
+
+    def hash_lines(self, dt: float) -> tuple[ProofLine | None, ProofLine | None]:
+        """What is said of the hash of the crowd, and of this one."""
+        if not self._hashes.found:
+            return None, None
+        one, other = self._hashes.found
+        kind: ProofKind = "same" if one == other else "differs" if self.is_exact else "apart"
+        at = f"{'DIFFERS' if kind == 'differs' else kind} at {time_text(self._hashes.tick * dt)}"
+        return ProofLine(kind, f"hash {short(one)} {at}"), ProofLine(kind, f"hash {short(other)} {at}")
 
     def draw(self, scene: Scene, camera: Camera, alpha: float) -> pygame.Surface:
         """Draw it by the program's scene, which meanwhile draws nothing else; the picture is overwritten by the next one."""
@@ -227,4 +321,5 @@ class SecondCrowd:
             scene.draw(self._picture, camera, None, alpha)
         finally:
             scene.sim, scene.used = running, used
+            self.sim.profile.end_frame(tick=self.sim.tick)
         return self._picture

@@ -28,16 +28,18 @@ from crowd_demo.render.hud.panel_layout import (
     between,
     common_px,
     draw_panel,
+    free_place,
     has_both,
     margin_of,
     timeline_px,
 )
 from crowd_demo.render.hud.sections import crowd_sections, switchboard_sections
-from crowd_demo.render.hud.status import Inspection, MinimapView, Status
+from crowd_demo.render.hud.status import Half, Halves, Inspection, MinimapView, Status
 from crowd_demo.render.hud.text_panels import (
     LINE,
     draw_colour_legend,
     draw_compact,
+    draw_half,
     draw_inspection,
     draw_legend,
     draw_notice,
@@ -111,6 +113,8 @@ class Hud:
             self._draw_inspection(status.inspection, now_s)
         if status.card and status.panels.hud != "off":
             self._draw_card(status.card, legends, lasting_px)
+        if status.halves:
+            self._draw_halves(status.halves, now_s)
         if status.view:
             self._draw_view(status.view)
         beneath = status.view is not None and status.hovered is not None and status.hovered.target.kind != "row"
@@ -264,6 +268,28 @@ class Hud:
                for taken in (self._taken_px, lasting_px))
         rects = [canvas.surface.get_rect(midtop=(width // 2, self._margin)), *low]
         self._place(canvas, min(rects, key=lambda rect: (common_px(rect, lasting), self._covered(rect))).topleft)
+
+    def _draw_halves(self, halves: Halves, now_s: float) -> None:
+        """Draw the labels of a split window beside its line, or as near to it as they cover nothing."""
+        gap, room = self._margin // 2, self._free.width
+        low = timeline_px(self._size, self.scale) if self._timeline else 0
+        window = pygame.Rect(gap, gap, self._size[0] - 2 * gap, self._size[1] - low - 2 * gap)
+        left, right = canvases = [self._half(half, half is halves.right, room / self.scale, now_s)
+                                  for half in (halves.left, halves.right)]
+        wanted = [left.surface.get_rect(topright=(halves.line_px - self._margin, window.centery)),
+                  right.surface.get_rect(topleft=(halves.line_px + self._margin, window.centery))]
+        if wanted[0].width + wanted[1].width > room:
+            wanted[0].bottom, wanted[1].top = window.centery - gap, window.centery + gap
+        taken, places = [placed.rect for placed in self._placed], list[pygame.Rect]()
+        for name, canvas, rect in zip(("left", "right"), canvases, wanted, strict=True):
+            find = partial(free_place, rect, window, taken, places[:], gap)
+            places.append(self._renderings.get(f"place {name}", find.args, find))
+            self._place(canvas, places[-1].topleft)
+
+    def _half(self, half: Half, is_right: bool, room: float, now_s: float) -> Canvas:
+        looks = half._replace(step_ms=0, frame_ms=0), room
+        render = partial(draw_half, half, is_right, room, self.pen, self.scale)
+        return self._rendered(f"half {is_right}", looks, render, now_s, 1 / REFRESH_HZ)
 
     def _covered(self, rect: pygame.Rect) -> int:
         """Pixels of what was placed that a rectangle would cover."""

@@ -9,6 +9,7 @@ dash, and the panel keeps its height.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence, Set
+from itertools import product
 from typing import NamedTuple
 
 import pygame
@@ -118,6 +119,19 @@ def between(rects: Sequence[pygame.Rect], width: int, margin: int) -> tuple[int,
 def common_px(rect: pygame.Rect, others: Iterable[pygame.Rect]) -> int:
     """Pixels that a rectangle has in common with others, each by itself."""
     return sum(common.width * common.height for common in map(rect.clip, others))
+
+
+def free_place(wanted: pygame.Rect, window: pygame.Rect, taken: Sequence[pygame.Rect], spared: Sequence[pygame.Rect],
+               gap: int) -> pygame.Rect:
+    """The place in the window, nearest to the wanted one, that covers nothing; or which covers least of `taken`."""
+    inside, all_taken = wanted.clamp(window), [*taken, *spared]
+    if inside.collidelist(all_taken) < 0:
+        return inside
+    lefts = {inside.left, *(x for rect in all_taken for x in (rect.left - gap - inside.width, rect.right + gap))}
+    tops = {inside.top, *(y for rect in all_taken for y in (rect.top - gap - inside.height, rect.bottom + gap))}
+    places = (pygame.Rect(corner, inside.size) for corner in product(lefts, tops))
+    return min((inside, *filter(window.contains, places)), key=lambda place: (
+        place.collidelist(spared), common_px(place, taken), abs(place.x - inside.x) + abs(place.y - inside.y)))
 
 
 def margin_of(size: tuple[int, int], scale: float) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ from crowd_demo.registry.entries import Value
 from crowd_demo.render.camera import Rect
 from crowd_demo.render.colours.base import Legend
 from crowd_demo.render.hud.canvas import Target
-from crowd_demo.render.hud.card import Card
+from crowd_demo.render.hud.card import Card, ProofLine
 from crowd_demo.render.hud.views import View
 from crowd_demo.render.inks import RGB
 from crowd_demo.sim.metrics.readings import Readings
@@ -136,6 +137,25 @@ class Inspection(NamedTuple):
     seen_at: tuple[float, float, float, float] | None = None  # in the window: left, top, width, height in pixels
 
 
+class Half(NamedTuple):
+    """What the label of one half of a split window says."""
+
+    target: str  # the number that a click or a drag there changes
+    value: str  # the technique and its value there
+    step_ms: float = math.nan  # medians of the last second
+    frame_ms: float = math.nan  # of a step and its picture
+    state: ProofLine | None = None  # the hash of the crowd, and whether the other one has the same
+    notes: tuple[str, ...] = ()
+
+
+class Halves(NamedTuple):
+    """The two crowds of a split window, and the column of pixels of the line between them."""
+
+    line_px: int
+    left: Half
+    right: Half
+
+
 class Status(NamedTuple):
     """The state of the program in one frame."""
 
@@ -158,6 +178,7 @@ class Status(NamedTuple):
     legend: Legend | None = None  # of the colour mode
     inspection: Inspection | None = None  # of an agent, or of those in a rectangle
     minimap: MinimapView | None = None  # where a minimap is shown
+    halves: Halves | None = None  # of a window that is split
 
 
 def speed_text(speed: float) -> str:

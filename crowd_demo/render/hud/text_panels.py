@@ -31,9 +31,10 @@ from crowd_demo.render.hud.canvas import (
     Pen,
     Target,
 )
+from crowd_demo.render.hud.card import PROOF_COLOURS, ms_text
 from crowd_demo.render.hud.frame_sections import RATES_HEIGHT, draw_clock, draw_rates, rates_of
 from crowd_demo.render.hud.panel_layout import LEFT_WIDTH
-from crowd_demo.render.hud.status import Inspection, Key, LegendItem, MemoryStrip, Status, TourView
+from crowd_demo.render.hud.status import Half, Inspection, Key, LegendItem, MemoryStrip, Status, TourView
 from crowd_demo.render.inks import GREEN, GREY, ORANGE, RGB
 from crowd_demo.sim.simulation import Simulation
 
@@ -45,6 +46,7 @@ SAID, SAID_LINE, TOUR_FOOT = 15.0, 20.0, 26.0
 TOUR_KEYS = (("next", "Enter", "next"), ("back", "Left", "back"), ("leave", "Esc", "leave"))
 INSPECTION_WIDTH, ROW, TITLE, STRIP, FOOT = 292.0, 14.0, 26.0, 30.0, 18.0
 LABELS = 101.0
+HALF_WIDTH, HALF_LEAST, HALF_EDGE = 214.0, 100.0, 15.0  # of a half's label
 IDLE = "It changes nothing at present: another technique or the behaviour leaves it no work."
 COMPACT_LINE = 18.0
 
@@ -79,6 +81,23 @@ def draw_notice(text: str, room: float, pen: Pen, scale: float) -> Canvas:
     canvas = Canvas((wide + 2 * PAD, 10 + NOTICE_LINE * len(lines)), pen, scale)
     canvas.paragraph(lines, PAD, 5, NOTICE_LINE, size)
     return canvas
+
+
+def draw_half(half: Half, is_right: bool, room: float, pen: Pen, scale: float) -> Canvas:
+    """The label of one half of a split window, which a triangle points to; narrower than usual if there is little room."""
+    ruler, wide = Canvas((1, 1), pen, scale, None), room if HALF_LEAST <= room < HALF_WIDTH else HALF_WIDTH
+    state = [(half.state.text, PROOF_COLOURS[half.state.kind])] if half.state else []
+    texts = [(half.value, ACCENT), (f"step {ms_text(half.step_ms)}, frame {ms_text(half.frame_ms)}", TEXT), *state,
+             *((note, DIM) for note in half.notes)]
+    lines = [(line, colour) for text, colour in texts for line in ruler.wrapped(text, wide - 2 * HALF_EDGE, SMALL, 3)]
+    longest = max(ruler.width(line, SMALL) for line, _ in lines)
+    on = Canvas((longest + 2 * HALF_EDGE, 8 + ROW * len(lines)), pen, scale, SHEET)
+    on.target((0, 0, *on.size), "number", half.target)
+    tip, base = (on.size[0] - 4, on.size[0] - 11) if is_right else (4, 11)
+    on.polygon(ACCENT, ((tip, 4 + ROW / 2), (base, 7), (base, 1 + ROW)))
+    for number, (line, colour) in enumerate(lines):
+        on.left(line, HALF_EDGE, 4 + ROW * (number + 0.5), SMALL, colour)
+    return on
 
 
 # --- the tooltip -----------------------------------------------------------------------------------------------------

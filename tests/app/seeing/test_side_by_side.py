@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pygame
+import pytest
 from driven import Driven
 
 from crowd_demo.app.screen.window import screen
-from crowd_demo.app.seeing.side_by_side import SecondCrowd, other_value
+from crowd_demo.app.seeing.side_by_side import UNKNOWN, LiveMs, SecondCrowd, live_ms, other_value
+from crowd_demo.measure.proof import short
+from crowd_demo.profile import Profile
 from crowd_demo.registry.techniques import BY_PATH
+from crowd_demo.render.hud.canvas import Target
 
 CTRL, SHIFT = pygame.KMOD_LCTRL, pygame.KMOD_LSHIFT
 
@@ -21,11 +28,45 @@ def split_with(driven: Driven) -> SecondCrowd:
     return second
 
 
+def labels(driven: Driven) -> list[pygame.Rect]:
+    """Where the labels of the left and of the right half are."""
+    split, placed = driven.program.split, driven.loop.presenter.hud._placed
+    assert split.halves
+    targets = [Target("number", half.target) for half in (split.halves.left, split.halves.right)]
+    return [next(each.rect for each in placed if (target, each.canvas.surface.get_rect()) in each.canvas.targets)
+            for target in targets]
+
+
 def values(driven: Driven) -> tuple[object, object]:
     """What is on the left and on the right."""
     second = driven.program.split.second
     assert second and second.sim
     return driven.program.sim.optimizations.get(second.path), second.sim.optimizations.get(second.path)
+
+
+def hashed(driven: Driven) -> tuple[str, str, str]:
+    """Pause, and wait for the hashes of the present tick: what they are, and the texts of both labels."""
+    split = driven.program.split
+    driven.program.crowd.paused = True
+    driven.until(lambda: split.second and split.second._hashes.tick == driven.program.sim.tick)
+    driven.frames()
+    assert split.halves and split.halves.left.state and split.halves.right.state
+    assert split.halves.left.state.kind == split.halves.right.state.kind
+    return split.halves.left.state.kind, split.halves.left.state.text, split.halves.right.state.text
+
+
+@pytest.fixture
+def eager(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hashes are made as often as they can be."""
+    monkeypatch.setattr("crowd_demo.app.seeing.side_by_side.HASH_EVERY_S", 0.0)
+    monkeypatch.setattr("crowd_demo.app.seeing.side_by_side.HASH_SHARE", 1.0)
+
+
+@pytest.fixture
+def turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No frame has time for the steps of both."""
+    monkeypatch.setattr("crowd_demo.app.seeing.side_by_side.FRAME_MS", 0.0)
+    monkeypatch.setattr("crowd_demo.app.seeing.side_by_side.STILL_MS", 0.0)
 
 
 def test_keys_choose_the_value_on_the_right_and_its_kernels_are_compiled_ahead(driven: Driven) -> None:
@@ -60,7 +101,7 @@ def test_the_mouse_chooses_either_value(driven: Driven) -> None:
     driven.press("tab")
     driven.program.techniques.touched = "stagger.avoidance"
     second, split = split_with(driven), driven.program.split
-    before, (left, right) = split.value, (rect.center for _, rect in split._labels)
+    before, (left, right) = split.value, (rect.center for rect in labels(driven))
     driven.post(pygame.MOUSEBUTTONDOWN, button=1, pos=right)
     driven.post(pygame.MOUSEBUTTONUP, button=1, pos=right)
     clicked = split.value
@@ -142,3 +183,111 @@ def test_the_other_value_is_the_baseline_or_what_is_farthest_from_it() -> None:
     assert other_value(cap, "nearest") == cap.baseline and other_value(cap, cap.baseline) == cap.choices[-1]
     assert other_value(simd, True) is False and other_value(simd, False) is True
     assert other_value(BY_PATH["neighbours"], "sorted") == "z_grid", "not all pairs, which are slow and the same"
+
+
+@pytest.mark.usefixtures("eager")
+def test_both_labels_have_the_hash_of_one_tick_and_say_that_it_is_the_same(driven: Driven) -> None:
+    driven.program.techniques.touched = "simd"
+    second = split_with(driven)
+    driven.frames(5)
+    kind, left, right = hashed(driven)
+    assert kind == "same" and left == right and "same at" in left
+    halves = driven.program.split.halves
+    assert halves and halves.right.notes[0].startswith("exact, copied at ")
+    assert f"hash {short(driven.program.sim.state_hash())} " in left
+    assert second.sim
+    second.sim.agents.columns.x[3] += 1  # as a broken kernel might
+    driven.program.crowd.paused = False
+    driven.frames(5)
+    kind, left, right = hashed(driven)
+    assert kind == "differs" and "DIFFERS at" in left and left != right
+
+
+@pytest.mark.usefixtures("eager")
+def test_hashes_of_crowds_that_came_apart_differ_and_an_exact_value_does_not_make_them_the_same_again(driven: Driven) -> None:
+    driven.program.techniques.touched = "neighbour_limit"
+    second, split = split_with(driven), driven.program.split
+    split._choose("first")
+    driven.until(lambda: second.value == "first")
+    assert second.sim
+    second.sim.agents.columns.x[3] += 1
+    driven.frames(2)
+    split._choose("none")
+    driven.until(lambda: second.value == "none")
+    driven.frames(2)
+    kind, left, right = hashed(driven)
+    assert kind == "apart" and f"hash {short(driven.program.sim.state_hash())} apart" in left
+    assert f"hash {short(second.sim.state_hash())} apart" in right
+    assert split.halves and split.halves.right.notes[0].startswith("copied at ")
+
+
+def test_times_are_medians_of_the_last_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    now_s, profile = [0.0], Profile()
+    monkeypatch.setattr("crowd_demo.profile.time.perf_counter", lambda: now_s[0])
+    assert math.isnan(live_ms(profile).step_ms)
+    for slow in [100.0] * 20 + [1.0, 1.0, 1.0, 50.0, 1.0, 1.0, 1.0, 1.0, 1.0]:
+        for _ in range(2):
+            profile.begin_step()
+            profile.add("index", 2 * slow)
+            profile.add("interaction", 3 * slow)
+            profile.end_step()
+        for stage, ms in {"cull": 1, "blit": 2, "overlays": 7, "hud": 9}.items():
+            profile.add(stage, ms * slow)
+        now_s[0] += 0.1
+        profile.end_frame()
+    assert live_ms(profile) == (5.0, 3.0) and live_ms(profile).frame_ms == 8.0
+
+
+def test_both_labels_have_the_times_of_their_own_steps_and_pictures(driven: Driven) -> None:
+    split_with(driven)
+    split = driven.program.split
+    driven.until(lambda: UNKNOWN not in split._ms and not any(math.isnan(live.step_ms) for live in split._ms))
+    driven.frames()
+    assert split.halves and split.second and split.second.sim
+    for half, live, sim in zip((split.halves.left, split.halves.right), split._ms, (driven.program.sim, split.second.sim),
+                               strict=True):
+        assert (half.step_ms, half.frame_ms) == (live.step_ms, live.step_ms + live.picture_ms)
+        steps_ms = np.sum([*sim.profile.steps_ms().values()], axis=0)
+        assert steps_ms.min() <= live.step_ms <= steps_ms.max() and live.picture_ms > 0
+
+
+def test_a_frame_has_as_many_steps_as_there_is_time_for_those_of_both_crowds(driven: Driven) -> None:
+    split = driven.program.split
+    split._ms = LiveMs(10.0, 1.0), LiveMs(15.0, 1.0)
+    assert split.fitting(4) == 4, "there is one crowd"
+    split_with(driven)
+    for left_ms, right_ms, steps in ((10.0, 15.0, 2), (1.0, 2.0, 4), (60.0, 90.0, 1), (5.0, math.nan, 4)):
+        split._ms = LiveMs(left_ms, 1.0), LiveMs(right_ms, 1.0)
+        assert split.fitting(4) == steps and split.fitting(0) == 0
+
+
+@pytest.mark.usefixtures("eager", "turns")
+def test_where_steps_take_long_the_crowds_step_in_alternate_frames_and_stay_comparable(driven: Driven) -> None:
+    driven.program.techniques.touched = "simd"
+    second, split, sim = split_with(driven), driven.program.split, driven.program.sim
+    driven.until(lambda: split.takes_turns and not split.is_behind)
+    assert second.sim
+    start, ticks = sim.tick, []
+    for _ in range(6):
+        driven.frames()
+        ticks.append((sim.tick - start, second.sim.tick - start))
+    assert ticks == [(1, 0), (1, 1), (2, 1), (2, 2), (3, 2), (3, 3)]
+    assert second.sim.state_hash() == sim.state_hash()
+    assert split.halves and "steps every other frame" in split.halves.left.notes
+    assert "steps every other frame" in split.halves.right.notes
+    driven.press(".")
+    driven.press(".")  # it is the turn of the second crowd
+    driven.frames(2)
+    assert sim.tick == second.sim.tick == start + 5
+    assert hashed(driven)[0] == "same"
+
+
+def test_crowds_stop_to_take_turns_once_steps_are_short(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    second, split, sim = split_with(driven), driven.program.split, driven.program.sim
+    split.takes_turns = True
+    monkeypatch.setattr("crowd_demo.app.seeing.side_by_side.STILL_MS", math.inf)
+    driven.until(lambda: not split.takes_turns)
+    for _ in range(3):
+        driven.frames()
+        assert second.sim and second.sim.tick == sim.tick
+    assert split.halves and not split.halves.left.notes

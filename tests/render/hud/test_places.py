@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+import math
 from itertools import product
 from typing import Any
 
 import numpy as np
 import pygame
 import pytest
-from hud_spy import KEYS, crowd, picture
+from hud_spy import KEYS, crowd, picture, written
 
 from crowd_demo.registry.entries import EXACT
 from crowd_demo.render.camera import Rect
 from crowd_demo.render.colours.base import Legend
 from crowd_demo.render.hud.canvas import Box
-from crowd_demo.render.hud.card import Card, Count, ProofLine, Span
+from crowd_demo.render.hud.card import PROOF_COLOURS, Card, Count, ProofLine, Span
 from crowd_demo.render.hud.chart import HEIGHT, WIDTH
 from crowd_demo.render.hud.hud import Hud
-from crowd_demo.render.hud.status import Chart, Inspection, Key, LegendItem, MinimapView, PanelSettings, Status
+from crowd_demo.render.hud.panel_layout import timeline_px
+from crowd_demo.render.hud.status import (
+    Chart,
+    Half,
+    Halves,
+    Inspection,
+    Key,
+    LegendItem,
+    MinimapView,
+    PanelSettings,
+    Past,
+    Status,
+)
 
 pytestmark = pytest.mark.quick
 GROUND = np.full((3, 4, 3), 100, np.uint8)
@@ -27,6 +40,10 @@ AGENT = Inspection("agent 7", (("slot", "7 of 200"),) * 15, seen_at=(400, 500, 4
 CARD = Card("SIMD lanes", "off -> on", EXACT, (Span("interaction", 3.1, 1.0, 3.1, 2.9, 3.3, "faster"),) * 3,
             (Count("candidates", "20,000", "31.4"),) * 2, ProofLine("same", "same crowd: 5f3a… after 120 steps"),
             "300 steps before, 412 after", 0.5, 7)
+SAME = ProofLine("same", "hash 3f2a… same at 0:00:12.3")
+NOTES = "copied at 0:00:12.3", "steps every other frame"
+LEFT, RIGHT = (Half(target, "look for neighbours: 1 in 16", 123.4, 234.6, SAME, NOTES) for target in ("simd", "right"))
+PAST = Past(0, 100, 100, 3600, 60.0, 0, 1, np.zeros(3600, np.float32))
 WINDOWS = [(1280, 720), (1920, 1080), (2560, 1440)]
 
 
@@ -97,3 +114,48 @@ def test_a_chart_of_an_overlay_covers_nothing_and_is_covered_by_nothing(size: tu
     (at,) = [rect for rect in placed[1] if rect.size == (wide, high)]
     others = [rect for rect in placed[1] if rect is not at]
     assert surface.get_rect().contains(at) and at.collidelist(others) < 0
+
+
+def places_of_halves(size: tuple[int, int], share: float, **shown: Any) -> tuple[list[pygame.Rect], list[pygame.Rect]]:
+    """Where the labels of a split window are, and all else that is drawn over the picture."""
+    over, halves = Hud(KEYS), Halves(round(share * size[0]), LEFT, RIGHT)
+    over.draw(picture(size), crowd(), Status(past=PAST, halves=halves, **shown), 0.0)
+    *others, left, right = [placed.rect for placed in over._placed]
+    bottom = size[1] - timeline_px(size, over.scale) if over._timeline else size[1]
+    return [left, right], [*others, pygame.Rect(0, bottom, size[0], size[1] - bottom)]
+
+
+def assert_halves_are_free(size: tuple[int, int], share: float, **shown: Any) -> None:
+    labels, others = places_of_halves(size, share, **shown)
+    assert not labels[0].colliderect(labels[1])
+    for label in labels:
+        assert pygame.Rect(0, 0, *size).contains(label) and label.collidelist(others) < 0, (label, others)
+
+
+@pytest.mark.parametrize("size", [(640, 360), (640, 480), (640, 1440), (800, 600), *WINDOWS, (2560, 360)])
+@pytest.mark.parametrize("share", [0.03, 0.3, 0.5, 0.6, 0.97])
+def test_labels_of_both_halves_are_inside_of_the_window_and_not_under_panels(size: tuple[int, int], share: float) -> None:
+    for hud in ("full", "compact", "off"):
+        assert_halves_are_free(size, share, panels=PanelSettings(hud=hud))
+
+
+@pytest.mark.parametrize("size", WINDOWS)
+@pytest.mark.parametrize("share", [0.03, 0.3, 0.5, 0.6, 0.97])
+def test_labels_of_both_halves_give_way_to_all_else_that_is_shown(size: tuple[int, int], share: float) -> None:
+    for shown in ({"card": CARD}, {"legend": LEGEND, "inspection": AGENT}, {"inspection": AGENT, "card": CARD}):
+        assert_halves_are_free(size, share, **shown)
+
+
+@pytest.mark.parametrize("size", WINDOWS)
+def test_labels_of_both_halves_are_beside_the_line_where_nothing_else_is(size: tuple[int, int]) -> None:
+    (left, right), _ = places_of_halves(size, 0.5, panels=PanelSettings(hud="off"))
+    middle = size[0] // 2
+    assert left.right < middle < right.left and right.left - left.right < 60 and left.top == right.top == size[1] // 2
+
+
+def test_labels_of_both_halves_have_times_and_the_hash_in_the_colours_of_the_card() -> None:
+    apart = RIGHT._replace(state=ProofLine("apart", "hash 77aa… apart at 0:00:12.3"), step_ms=math.nan, frame_ms=math.nan)
+    spy = written(crowd(), Status(halves=Halves(640, LEFT, apart)))
+    colours = {each.text: each.colour for each in spy.written}
+    assert {"step 123 ms, frame 235 ms", "step -, frame -", *NOTES} <= set(colours)
+    assert (colours[SAME.text], colours["hash 77aa… apart at 0:00:12.3"]) == (PROOF_COLOURS["same"], PROOF_COLOURS["apart"])
