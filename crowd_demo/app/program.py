@@ -56,6 +56,7 @@ class Program:
         self.timeline_shown, self.fullscreen = True, window.fullscreen
         self.help_page = 0  # counted from 1; 0 while the help is closed
         self.help_pages: Callable[[], int] = lambda: 1  # how many it takes in the window
+        self.guide = Guide()
         self.camera = self._configured_view((window.width, window.height))
         self.hawk = Hawk(self.crowd, self.camera, self.notices)
         self.techniques = Techniques(self.crowd, Switcher(loaded.ahead, loaded.compilers), self.notices)
@@ -73,7 +74,6 @@ class Program:
         self.cards = Cards(self.measured)
         self.experiments = Experiments(loaded.ahead, self.techniques, self.notices, config_name, self._on_screen,
                                        self._open_experiment, self.measured.__setitem__)
-        self.guide = Guide()
         self.minimap_shown = False
         self.leaves_at_once = False  # without being asked, on Esc
         self.picture_asked: Path | None = None
@@ -118,6 +118,7 @@ class Program:
     def take_over(self, left: Program) -> None:
         """Take over window, panels, notices and tour of the program that is left. Its recording ends."""
         self.files.take_over(left.files)
+        self.guide = left.guide
         self.panels.now, self.help_page, self.timeline_shown = left.panels.now, left.help_page, left.timeline_shown
         self.resize(left.camera.size)
         self.show(self.config.camera)
@@ -125,8 +126,7 @@ class Program:
         self.notices.take_over(left.notices)
         self.sim.profile = left.sim.profile.fresh()
         self.notices.add(f"opened {self.config_name}", "scenario")
-        if tour := left.guide.tour:
-            self.guide = left.guide
+        if tour := self.guide.tour:
             tour.arrived(self)
 
     @property
@@ -232,7 +232,7 @@ class Program:
 
     def _docked(self, size: tuple[int, int]) -> Docked:
         """What panels cover there, beside which a world with a map is shown; any other is shown behind them."""
-        return docked(size, self.panels.now, self.has_timeline) if self.config.map else Docked()
+        return docked(size, self.panels.now, self.has_timeline, self.guide.tour is not None) if self.config.map else Docked()
 
     @property
     def has_timeline(self) -> bool:

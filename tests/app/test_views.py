@@ -194,6 +194,19 @@ def test_the_world_opens_where_panels_leave_room_and_toggling_them_moves_nothing
         close_window()
 
 
+def test_while_a_tour_makes_panels_compact_the_world_is_fitted_into_all_of_the_window() -> None:
+    driven = Driven("map=citadel", "window.width=1280", "window.height=720", "window.scale=1.25")
+    try:
+        driven.frames()
+        beside_panels = driven.program.camera.docked
+        driven.program.guide.begin("first-steps", driven.program, opened=True)
+        driven.frames()
+        assert min(beside_panels.left, beside_panels.right) > 0
+        assert driven.program.camera.docked == beside_panels._replace(left=0, right=0)
+    finally:
+        close_window()
+
+
 def test_another_scenario_opens_beside_the_panels_too_and_without_a_hud_in_all_of_the_window() -> None:
     for hud, least, most in (("full", 300, 700), ("off", 1000, 1280)):
         driven = Driven("window.width=1280", "window.height=720", f"window.hud={hud}")

@@ -30,11 +30,12 @@ from crowd_demo.render.hud.panel_layout import (
     draw_panel,
     free_place,
     has_both,
+    in_the_way,
     margin_of,
     timeline_px,
 )
 from crowd_demo.render.hud.sections import crowd_sections, switchboard_sections
-from crowd_demo.render.hud.status import Half, Halves, Inspection, MinimapView, Status
+from crowd_demo.render.hud.status import Half, Halves, Inspection, MinimapView, Status, TourView
 from crowd_demo.render.hud.text_panels import (
     LINE,
     draw_colour_legend,
@@ -47,6 +48,7 @@ from crowd_demo.render.hud.text_panels import (
     draw_tour,
     notice_width,
     tip_of,
+    tour_scale,
 )
 from crowd_demo.render.hud.views import TableView, View, draw_view, place_of
 from crowd_demo.sim.simulation import Simulation
@@ -94,13 +96,9 @@ class Hud:
         self._on, self._size, self._margin = on, size, margin_of(size, self.scale)
         self._placed, self._timeline, self._taken_px = [], None, 0
         self.pen.theme = THEMES[status.panels.theme]
-        if status.panels.hud == "full":
-            self._draw_full(sim, status, now_s)
-        elif status.panels.hud == "compact":
-            self._place(draw_compact(sim, status, self.pen, self.scale), (self._margin, self._margin))
-        if tour := status.tour:
-            self._place_low(self._rendered("tour", (tour, size), lambda: draw_tour(tour, size[0], self.pen, self.scale)),
-                            (0, size[0]))
+        columns = self._draw_panels(sim, status, now_s)
+        if status.tour:
+            self._draw_tour(status.tour, columns)
         if status.minimap:  # before what gives way to it
             self._draw_minimap(sim, status.minimap, now_s)
         self._draw_charts(status, now_s)
@@ -157,11 +155,24 @@ class Hud:
 
     # --- the panels --------------------------------------------------------------------------------------------------
 
-    def _draw_full(self, sim: Simulation, status: Status, now_s: float) -> None:
-        if status.past:
+    def _draw_panels(self, sim: Simulation, status: Status, now_s: float) -> tuple[int, int]:
+        """Draw the timeline and the panels, compact ones while full ones would be in the way of a tour or a card.
+
+        Return the columns of pixels between full ones, otherwise those of the whole window.
+        """
+        hud = status.panels.hud
+        if hud == "full" and status.past:
             self._bar.draw(self._on, status.past, now_s, self.scale)
             self._timeline = bar_of(self._size, self.scale)
             self._taken_px = timeline_px(self._size, self.scale)
+        if hud == "full" and not in_the_way(self._size, self.scale, status.tour is not None, status.card is not None):
+            self._draw_full(sim, status, now_s)
+            return between([placed.rect for placed in self._placed], self._size[0], self._margin)
+        if hud != "off":
+            self._place(draw_compact(sim, status, self.pen, self.scale), (self._margin, self._margin))
+        return self._margin, self._size[0] - self._margin
+
+    def _draw_full(self, sim: Simulation, status: Status, now_s: float) -> None:
         self._refresh(sim, status, now_s)
         left, right = self.panels
         self._place(left, (self._margin, self._margin))
@@ -189,6 +200,12 @@ class Hud:
         return draw_panel(sections, width, room, status.panels.folded, status.panels.opened, self.pen, self.scale)
 
     # --- legends, card and tour --------------------------------------------------------------------------------------
+
+    def _draw_tour(self, tour: TourView, columns: tuple[int, int]) -> None:
+        room = columns[1] - columns[0]
+        scale = tour_scale(room, self._size[1], self.scale)
+        canvas = self._rendered("tour", (tour, room, scale), lambda: draw_tour(tour, room, self.pen, scale))
+        self._place_low(canvas, columns)
 
     def _draw_legends(self, status: Status, now_s: float) -> None:
         """Draw what colours mean above what lies at the lower edge; numbers of overlays change as often as the panels'."""

@@ -21,6 +21,8 @@ from crowd_demo.render.hud.status import PanelSettings
 LEFT_WIDTH, RIGHT_WIDTH = 272.0, 262.0  # units, of the panels
 INNER = LEFT_WIDTH - 2 * PAD
 OUTER = 10  # units around the panels, and around the timeline
+NARROW_PX = 1000  # a window's width, below which panels are compact while a tour or a card is shown
+TOUR_NEEDS = 410.0  # units between the panels: where there is less, they are compact while a tour is shown
 LEAST_FREE = 1 / 3  # of the window's width: where panels leave less, the world is shown behind them
 BAR_HEIGHT, BAR_TEXT = 26, 16  # units: the bar of the timeline, and the line of text above it
 FOLDED = 15.0  # height of a folded section
@@ -142,6 +144,16 @@ def has_both(size: tuple[int, int], scale: float) -> bool:
     return size[0] >= round(LEFT_WIDTH * scale) + round(RIGHT_WIDTH * scale) + 3 * margin_of(size, scale)
 
 
+def room_between(size: tuple[int, int], scale: float) -> int:
+    """Pixels between both panels, within their margins."""
+    return size[0] - round(LEFT_WIDTH * scale) - round(RIGHT_WIDTH * scale) - 4 * margin_of(size, scale)
+
+
+def in_the_way(size: tuple[int, int], scale: float, of_tour: bool, of_card: bool) -> bool:
+    """Do full panels leave too little room for a tour or a card that is shown?"""
+    return (of_tour and room_between(size, scale) < TOUR_NEEDS * scale) or ((of_tour or of_card) and size[0] < NARROW_PX)
+
+
 def bar_of(size: tuple[int, int], scale: float) -> pygame.Rect:
     """Where the timeline's bar is in a window of that size, in pixels."""
     width, height = size
@@ -154,7 +166,7 @@ def timeline_px(size: tuple[int, int], scale: float) -> int:
     return size[1] - bar_of(size, scale).top + round(BAR_TEXT * scale)
 
 
-def docked(size: tuple[int, int], settings: PanelSettings, has_timeline: bool) -> Docked:
+def docked(size: tuple[int, int], settings: PanelSettings, has_timeline: bool, has_tour: bool = False) -> Docked:
     """What the panels and the timeline of the full HUD cover; nothing where they would leave too little."""
     if settings.hud != "full":
         return Docked()
@@ -162,6 +174,6 @@ def docked(size: tuple[int, int], settings: PanelSettings, has_timeline: bool) -
     margin = margin_of(size, scale)
     left = margin + round(LEFT_WIDTH * scale)
     right = margin + round(RIGHT_WIDTH * scale) if has_both(size, scale) else 0
-    if size[0] - left - right < LEAST_FREE * size[0]:
+    if size[0] - left - right < LEAST_FREE * size[0] or in_the_way(size, scale, has_tour, False):
         left = right = 0
     return Docked(left, 0, right, timeline_px(size, scale) if has_timeline else 0)

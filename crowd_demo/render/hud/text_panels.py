@@ -5,6 +5,7 @@ A legend is laid out in parts, such as a colour with its text, in as many lines 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -25,6 +26,8 @@ from crowd_demo.render.hud.canvas import (
     SHEET,
     SMALL,
     TEXT,
+    USUAL_HEIGHT,
+    USUAL_SCALE,
     WARM,
     Canvas,
     Colour,
@@ -42,6 +45,7 @@ NOTICE_LINE = 16  # units: the heights of lines, the widths of panels, the sizes
 TIP_WIDTH, TIP_LINE = 300.0, 13.5
 CURSOR_PX = 14  # from the cursor to its tip
 TOUR_WIDEST = 540.0  # fits between the panels at the usual size
+TOUR_LARGEST = 1.6  # times the usual size, however large the panels are
 SAID, SAID_LINE, TOUR_FOOT = 15.0, 20.0, 26.0
 TOUR_KEYS = (("next", "Enter", "next"), ("back", "Left", "back"), ("leave", "Esc", "leave"))
 INSPECTION_WIDTH, ROW, TITLE, STRIP, FOOT = 292.0, 14.0, 26.0, 30.0, 18.0
@@ -172,8 +176,14 @@ def beside(cursor: tuple[float, float], size: tuple[int, int], window: tuple[int
 
 # --- a tour ----------------------------------------------------------------------------------------------------------
 
-def draw_tour(view: TourView, width_px: int, pen: Pen, scale: float) -> Canvas:
-    wide = min(TOUR_WIDEST, width_px / scale - 2 * PAD)
+def tour_scale(room_px: int, height_px: int, scale: float) -> float:
+    """Pixels a unit of a tour, which is read from afar: with the window's height, not its root, where there is room."""
+    share = height_px / USUAL_HEIGHT
+    return min(max(scale, min(scale * math.sqrt(share), room_px / TOUR_WIDEST)), TOUR_LARGEST * USUAL_SCALE * share)
+
+
+def draw_tour(view: TourView, room_px: int, pen: Pen, scale: float) -> Canvas:
+    wide = min(TOUR_WIDEST, room_px / scale)
     ruler = Canvas((1, 1), pen, scale, None)
     texts = [(ruler.wrapped(text, wide - 2 * PAD, SAID), colour) for text, colour in _texts(view)]
     lines, top = sum(len(text) for text, _ in texts), PAD - 1.0
@@ -195,9 +205,6 @@ def _draw_foot(canvas: Canvas, view: TourView) -> None:
     middle = tall - TOUR_FOOT / 2
     canvas.rect(GROUND, (0, tall - 3, wide, 3))
     canvas.rect(ACCENT, (0, tall - 3, wide * view.step / view.steps, 3))
-    end = canvas.left(f"{view.title}  {view.step} of {view.steps}", PAD, middle, SMALL, FAINT)
-    if view.doing:
-        canvas.left(view.doing, end + 14, middle, SMALL, WARM)
     x = wide - PAD
     for name, key, does in reversed(TOUR_KEYS):
         left = x - canvas.width(does, SMALL) - 5 - canvas.key_width(key)
@@ -205,6 +212,12 @@ def _draw_foot(canvas: Canvas, view: TourView) -> None:
         canvas.left(does, end + 5, middle, SMALL, DIM)
         canvas.target((left - 4, tall - TOUR_FOOT, x - left + 8, TOUR_FOOT), "tour", name)
         x = left - 14
+    title, end = f"{view.title}  {view.step} of {view.steps}", PAD - 14.0
+    told = [(title, FAINT), (view.doing, WARM)]
+    if view.doing and PAD + canvas.width(f"{title}   {view.doing}", SMALL) > x:  # what it waits for matters more
+        told = told[1:]
+    for text, colour in told:
+        end = canvas.left(canvas.fitted(text, x - end - 14, SMALL), end + 14, middle, SMALL, colour)
 
 
 # --- the inspector ---------------------------------------------------------------------------------------------------

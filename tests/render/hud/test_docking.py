@@ -36,5 +36,7 @@ def test_a_hud_that_is_not_full_leaves_the_window_free_and_one_that_leaves_too_l
     for hud in ("compact", "off"):
         assert docked((1280, 720), PanelSettings(hud=hud), True) == Docked()
     assert docked((1280, 720), PanelSettings(), False).bottom == 0
+    large = PanelSettings(scale=1.25)
+    assert docked((1280, 720), large, True).left > 0 == docked((1280, 720), large, True, has_tour=True).left, "compact then"
     narrow = docked((640, 480), PanelSettings(), True)
     assert narrow.left == narrow.right == 0 < narrow.bottom

@@ -11,6 +11,8 @@ import pygame
 import pytest
 from hud_spy import KEYS, crowd, picture, written
 
+from crowd_demo.config.resources import list_tours
+from crowd_demo.config.tour import load_tour
 from crowd_demo.registry.entries import EXACT
 from crowd_demo.render.camera import Rect
 from crowd_demo.render.colours.base import Legend
@@ -18,7 +20,7 @@ from crowd_demo.render.hud.canvas import Box
 from crowd_demo.render.hud.card import PROOF_COLOURS, Card, Count, ProofLine, Span
 from crowd_demo.render.hud.chart import HEIGHT, WIDTH
 from crowd_demo.render.hud.hud import Hud
-from crowd_demo.render.hud.panel_layout import timeline_px
+from crowd_demo.render.hud.panel_layout import common_px, timeline_px
 from crowd_demo.render.hud.status import (
     Chart,
     Half,
@@ -30,6 +32,7 @@ from crowd_demo.render.hud.status import (
     PanelSettings,
     Past,
     Status,
+    TourView,
 )
 
 pytestmark = pytest.mark.quick
@@ -45,6 +48,12 @@ NOTES = "copied at 0:00:12.3", "steps every other frame"
 LEFT, RIGHT = (Half(target, "look for neighbours: 1 in 16", 123.4, 234.6, SAME, NOTES) for target in ("simd", "right"))
 PAST = Past(0, 100, 100, 3600, 60.0, 0, 1, np.zeros(3600, np.float32))
 WINDOWS = [(1280, 720), (1920, 1080), (2560, 1440)]
+
+
+SIZES = [(640, 360), (800, 600), (1024, 768), *WINDOWS]
+TOUR = max((TourView(name, page.step + 1, len(tour.steps), page.text.replace("{", "{12"), page.question, page.is_answer)
+            for name in list_tours() for tour in [load_tour(name)] for page in tour.pages),
+           key=lambda shown: len(shown.text + shown.question))  # the longest page of all
 
 
 def rects(size: tuple[int, int], **shown: Any) -> dict[str, pygame.Rect]:
@@ -159,3 +168,37 @@ def test_labels_of_both_halves_have_times_and_the_hash_in_the_colours_of_the_car
     colours = {each.text: each.colour for each in spy.written}
     assert {"step 123 ms, frame 235 ms", "step -, frame -", *NOTES} <= set(colours)
     assert (colours[SAME.text], colours["hash 77aa… apart at 0:00:12.3"]) == (PROOF_COLOURS["same"], PROOF_COLOURS["apart"])
+
+
+def placed_of(size: tuple[int, int], hud: Hud, **shown: Any) -> tuple[bool, list[pygame.Rect]]:
+    """Whether panels are full, and where all is."""
+    hud.draw(picture(size), crowd(), Status(past=PAST, **shown), 0.0)
+    kinds = {region.target.kind for placed in hud._placed for region in placed.canvas.targets}
+    return not kinds.isdisjoint({"fold", "unfold"}), [placed.rect for placed in hud._placed]
+
+
+@pytest.mark.parametrize("factor", [0.7, 1.0, 1.25, 1.6, 3.0])
+@pytest.mark.parametrize("size", SIZES)
+def test_the_box_of_a_tour_covers_nothing_and_leaves_most_of_a_narrow_window(size: tuple[int, int], factor: float) -> None:
+    full, placed = placed_of(size, hud := Hud(KEYS), tour=TOUR, panels=PanelSettings(scale=factor))
+    box, window = placed[-1], pygame.Rect(0, 0, *size)
+    assert window.contains(box) and box.collidelist(placed[:-1]) < 0 and not box.colliderect(hud._timeline or box)
+    assert full or factor == 3.0 or common_px(window, placed) < 0.5 * size[0] * size[1]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("shown", [{"tour": TOUR}, {"card": CARD}])
+def test_in_a_narrow_window_panels_are_compact_while_a_tour_or_a_card_is_shown(size: tuple[int, int],
+                                                                               shown: dict[str, Any]) -> None:
+    hud = Hud(KEYS)
+    (before, _), (meanwhile, _), (after, _) = (placed_of(size, hud, **now) for now in ({}, shown, {}))
+    assert before and after and meanwhile == (size[0] >= (1280 if "tour" in shown else 1000))
+
+
+def test_a_tour_is_read_from_afar_on_a_large_screen() -> None:
+    """Beside the panels it takes the same share of it as in a small window, while panels grow less."""
+    shares = []
+    for size in WINDOWS:
+        _, placed = placed_of(size, Hud(KEYS), tour=TOUR)
+        shares.append(placed[-1].width / size[0])
+    assert max(shares) - min(shares) < 0.1 and min(shares) > 0.45
