@@ -114,7 +114,7 @@ class Loop:
         assert opening and opened
         window = left.window.model_copy(update={"title": opened.sim.config.window.title})
         config = opened.sim.config.model_copy(update={"window": window})
-        self.worker.submit(left.files.close_recording).result()  # takes a snapshot, which may run a kernel
+        self.worker.submit(left.files.leave).result()  # takes a snapshot, which may run a kernel
         program = Program(config, opened, left.quitting, opening.name, left.remembers, left.preferences)
         program.take_over(left)
         frames = None if self.frames == sys.maxsize else self.frames_left

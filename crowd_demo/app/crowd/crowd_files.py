@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from shlex import quote
 
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.technique_controls import Techniques
@@ -19,6 +20,11 @@ from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import differences, same_world
 
 RECORDING_SUFFIX = ".replay"
+LONG_S = 8.0  # to read a command
+
+
+def replay_command(path: Path) -> str:
+    return f"crowd-demo replay {quote(path.as_posix())}"
 
 
 class CrowdFiles:
@@ -28,7 +34,7 @@ class CrowdFiles:
         self.broken: Recording | None = None
         self._crowd, self._techniques, self._camera, self._notices = crowd, techniques, camera, notices
         self._saver = Saver()
-        self._ended: list[Recording] = []  # recordings of which not all is written
+        self._ended: dict[Recording, str] = {}  # recordings of which not all is written, and what is said of each then
 
     @property
     def actions(self) -> KeyActions:
@@ -40,15 +46,16 @@ class CrowdFiles:
     def news(self) -> None:
         """Show which files were written since the last call, and which could not be."""
         if (present := self._crowd.recording) and present.error:
-            self._ended.append(present)
+            self._ended[present] = ""
             self._crowd.recording = None
         for recording in [each for each in self._ended if each.error or each.is_written]:
-            self._ended.remove(recording)
+            said = self._ended.pop(recording)
             if recording.error:
                 self._notices.add(f"the recording ends: {recording.error}", "record")
                 self.broken = recording
             else:
-                self._notices.add(f"recorded {recording.path}", "record")
+                path = recording.path
+                self._notices.add(f"{said} {path}; to see it again: {replay_command(path)}", "record", LONG_S)
         if self._saver.jobs:
             for line in self._saver.finished():
                 self._notices.add(line)
@@ -63,7 +70,7 @@ class CrowdFiles:
 
     def take_over(self, left: CrowdFiles) -> None:
         """Take over the files that another program is still writing; its recording ends."""
-        left.close_recording()
+        left.leave()
         self._saver, self._ended, self.broken = left._saver, left._ended, left.broken
 
     # --- recordings --------------------------------------------------------------------------------------------------
@@ -73,12 +80,16 @@ class CrowdFiles:
         self._crowd.begin_new_future()
         self._crowd.recording = Recording(path, self._crowd.sim)
 
-    def close_recording(self, crash: str = "") -> None:
+    def leave(self) -> None:
+        """End the recording because another scenario begins."""
+        self.close_recording(said="another scenario ended the recording")
+
+    def close_recording(self, crash: str = "", said: str = "recorded") -> None:
         """End the recording at the present tick, which may be in the past, or with a crash; `news` says when it is written."""
         if recording := self._crowd.recording:
             self._crowd.begin_new_future()
             recording.end(self._crowd.sim, crash)
-            self._ended.append(recording)
+            self._ended[recording] = said
             self._crowd.recording = None
 
     def crashed(self, error: BaseException) -> None:
@@ -86,7 +97,7 @@ class CrowdFiles:
         if recording := self._crowd.recording:
             self.close_recording(error_line(error)[:200])
             recording.wait()
-            error.add_note(f"crowd-demo replay {recording.path} leads there again")
+            error.add_note(f"{replay_command(recording.path)} leads there again")
 
     def _toggle_recording(self) -> None:
         """Begin a recording under a free name, or end the present one."""

@@ -21,6 +21,7 @@ from crowd_demo.app.compiling import compilers as module
 from crowd_demo.app.compiling import switching
 from crowd_demo.app.compiling.compilers import Compilers
 from crowd_demo.app.compiling.switching import CannotOpenError, Opening
+from crowd_demo.app.crowd.crowd_files import replay_command
 from crowd_demo.app.loop import Loop
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.process.system import Worker
@@ -98,7 +99,17 @@ def test_a_recording_ends_with_its_crowd(driven: Driven) -> None:
     (path,) = Path().glob("*.replay")
     script = read_recording(path)
     assert script.ended and not script.crash and script.parts[-1].end == last.sim.tick
-    assert driven.program.crowd.recording is None and f"recorded {path}" in driven.status().notices
+    line = f"another scenario ended the recording {path}; to see it again: crowd-demo replay {path}"
+    assert driven.program.crowd.recording is None and line in driven.status().notices
+
+
+def test_the_notice_of_a_recording_says_how_to_replay_it(driven: Driven) -> None:
+    driven.press("f8")
+    driven.press("f8")
+    driven.program.files.finish(10)
+    (path,) = Path().glob("*.replay")
+    assert f"recorded {path}; to see it again: crowd-demo replay {path}" in driven.status().notices
+    assert replay_command(Path("my runs", "a.replay")) == "crowd-demo replay 'my runs/a.replay'"
 
 
 def test_a_mistake_is_a_notice_and_the_present_crowd_goes_on(driven: Driven, folder: Path) -> None:
