@@ -14,7 +14,7 @@ from crowd_demo.app.card.cards import Cards
 from crowd_demo.app.compiling.loading import Loaded
 from crowd_demo.app.compiling.switching import Switcher
 from crowd_demo.app.crowd.crowd import Crowd, agents_of
-from crowd_demo.app.crowd.crowd_files import CrowdFiles
+from crowd_demo.app.crowd.crowd_files import LONG_S, CrowdFiles
 from crowd_demo.app.crowd.hawk import Hawk
 from crowd_demo.app.crowd.technique_controls import Techniques
 from crowd_demo.app.dialogs.dialog import Dialog, Dialogs, NumberDialog, Question
@@ -151,6 +151,8 @@ class Program:
         self.files.news()
         while self.preferences.news:
             self.notices.add(self.preferences.news.pop(0))
+        if line := self.crowd.check.verdict(self.sim.dt):
+            self.notices.add(line, "replayed", LONG_S)
         self.cards.readings = self.crowd.meters.readings(self.sim)
 
     def _toggle(self, flag: str) -> None:

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.app.compiling.switching import next_number
-from crowd_demo.app.crowd.keyframes import REACH_S, Keyframes
+from crowd_demo.app.crowd.keyframes import REACH_S, Keyframes, ReplayCheck
 from crowd_demo.app.crowd.meter_schedule import Meters
 from crowd_demo.app.crowd.pace import Pace, StepRate
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
@@ -88,6 +88,7 @@ class Crowd:
     steps_asked  to be made in the next frame, also while the crowd is paused
     recording    what writes down what happens
     player       a replay, which takes no changes
+    check        whether steps that are made again, after going back, lead to the same state
     """
 
     def __init__(self, config: Config, sim: Simulation, scene: Scene | None, rewind_mb: float, notices: Notices) -> None:
@@ -104,6 +105,7 @@ class Crowd:
         self._span = math.ceil(REACH_S * self._hz)  # ticks that the timeline shows
         self._shown_ms = np.zeros(self._span, np.float32)
         self._changed: list[Change] = []
+        self.check = ReplayCheck()
         self.begin_past()
 
     def begin_past(self) -> None:
@@ -113,6 +115,7 @@ class Crowd:
         self.newest = self._timed = self.sim.tick  # `_timed`: how far the times of frames are known
         self._known = self.sim.history  # all actions up to `newest`; a simulation that is restored gets another list
         self.keyframes = Keyframes(self.sim, self._bound)
+        self.check.forget()
         self._frame_ms = np.zeros(self._span, np.float32)  # of the frame that made tick t, at t % span; 0 if not known
 
     @property
@@ -298,6 +301,7 @@ class Crowd:
         left, tick = self.newest, self.sim.tick
         self.newest, self._known = tick, self.sim.history
         self.keyframes.drop_after(tick)
+        self.check.forget()
         self._frame_ms[np.arange(tick + 1, left + 1) % self._span] = 0
         if self.recording:
             self.recording.rewound(self.sim, left)
@@ -322,7 +326,10 @@ class Crowd:
         to = min(max(tick, self.oldest), self.newest)
         keyframe = self.keyframes.before(to)
         if keyframe and not keyframe.tick <= self.sim.tick <= to:
+            if not self.in_past:
+                self.check.leave(self.sim)
             self.sim.restore(keyframe)
+            self.check.restored(keyframe.tick)
             self._follow()
             self._changed.append(Change(OTHER_TIME))
         while self.sim.tick < to and go_on() and self.sought == tick:
@@ -334,9 +341,12 @@ class Crowd:
 
     def _step(self) -> None:
         """Make a step, and apply the known actions of the new tick."""
+        was_past = self.in_past
         self.sim.step()
         self._follow()
         self._stepped()
+        if was_past and not self.in_past:
+            self.check.arrive(self.sim)
 
     def _follow(self) -> None:
         """Apply the known actions of this tick again."""

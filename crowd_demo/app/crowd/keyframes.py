@@ -3,14 +3,16 @@
 They are `every` ticks apart. That is at least half a second of the crowd's time, or as much more as it takes for them to
 reach a minute back within the memory bound, at most five seconds. Where they do not fit, the oldest that are closer together
 than that are thinned out, and then the oldest of all are dropped. A keyframe costs the copy of a snapshot, and nothing in
-other steps.
+other steps. Whether steps that are made again lead to the same state is checked by hashes.
 """
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from concurrent.futures import Future
 
+from crowd_demo.app.process.system import in_thread, lower_priority
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import Snapshot
 
@@ -89,3 +91,56 @@ class Keyframes:
                 if ticks[number + 1] - ticks[number - 1] <= self.every:
                     return number
         return 0
+
+
+class ReplayCheck:
+    """Do the steps that are made again, after going back, lead to the state that was left?
+
+    Both hashes are computed beside the frames, from snapshots: a frame pays for the copy. `_tick` is the one that was
+    left, -1 if nothing is to be compared, `_start` the one of the keyframe that was restored last.
+    """
+
+    def __init__(self) -> None:
+        self._tick = self._start = -1
+        self._hashes: list[Future[str]] = []  # of the state that was left, and of the one at arrival
+
+    def forget(self) -> None:
+        """What was left does not come again."""
+        self._tick = -1
+
+    def leave(self, sim: Simulation) -> None:
+        """Call before going back from the last tick. While older hashes are being computed it is left without one."""
+        self.forget()
+        if all(each.done() for each in self._hashes):
+            self._tick, self._hashes = sim.tick, [_hash(sim)]
+
+    def restored(self, tick: int) -> None:
+        self._start = tick
+
+    def arrive(self, sim: Simulation) -> None:
+        """Call when steps have reached the last tick again."""
+        if sim.tick == self._tick and len(self._hashes) == 1:
+            self._hashes.append(_hash(sim))
+
+    def verdict(self, step_s: float) -> str:
+        """Return a line once both hashes are known, and "" otherwise."""
+        if len(self._hashes) < 2 or not all(each.done() for each in self._hashes):
+            return ""
+        (left, again), tick = (each.result() for each in self._hashes), self._tick
+        self._hashes = []
+        self.forget()
+        if tick < 0:
+            return ""
+        if left != again:
+            return f"replayed: ANOTHER HASH at tick {tick:,}: it was {left[:8]}, and now it is {again[:8]}"
+        return f"replayed: same hash ({left[:8]} at tick {tick:,}, {(tick - self._start) * step_s:.1f} s made again)"
+
+
+def _hash(sim: Simulation) -> Future[str]:
+    snapshot = sim.snapshot()
+
+    def compute() -> str:
+        lower_priority()
+        return snapshot.state_hash()
+
+    return in_thread(compute, "crowd-demo hash")

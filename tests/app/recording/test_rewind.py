@@ -8,8 +8,10 @@ import pygame
 import pytest
 from driven import Driven
 
+from crowd_demo.app.crowd import keyframes
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.options import RunOptions
+from crowd_demo.app.process.system import in_thread
 from crowd_demo.app.recording.format import read_recording
 from crowd_demo.app.recording.recording import Player
 from crowd_demo.app.screen.notices import Notices
@@ -156,3 +158,62 @@ def test_it_is_said_that_this_is_the_past_though_the_hud_is_hidden(driven: Drive
     driven.press("tab")
     driven.press("backspace")
     assert driven.status().notices[-1].startswith("0.02 s ago, tick ")
+
+
+# --- replayed, and the same ------------------------------------------------------------------------------------------
+
+def verdict(driven: Driven) -> str:
+    """What the window says of the replayed steps, once it does."""
+    driven.until(lambda: driven.status().notices and driven.status().notices[-1].startswith("replayed"))
+    return driven.status().notices[-1]
+
+
+def test_when_replayed_steps_reach_the_present_the_hashes_are_compared(driven: Driven) -> None:
+    driven.frames(40)
+    driven.press("-")
+    driven.frames(30)
+    newest, left, crowd = driven.program.sim.tick, driven.program.sim.state_hash(), driven.program.crowd
+    crowd.seek(20)
+    driven.frames()
+    crowd.pause()
+    driven.until(lambda: not crowd.in_past)
+    assert driven.program.sim.tick == newest
+    assert verdict(driven) == f"replayed: same hash ({left[:8]} at tick {newest:,}, {newest / 60:.1f} s made again)"
+    driven.program.notices.shown.clear()
+    driven.frames(3)
+    assert driven.status().notices == [], "it is said once, and new steps are not replayed"
+
+
+def test_a_replayed_stretch_that_leads_elsewhere_is_told(driven: Driven) -> None:
+    driven.frames(40)
+    newest, left = driven.program.sim.tick, driven.program.sim.state_hash()[:8]
+    driven.press("backspace")
+    driven.program.sim.agents.columns.x[3] += 1
+    driven.press(".")
+    again = driven.program.sim.state_hash()[:8]
+    assert left != again
+    assert verdict(driven) == f"replayed: ANOTHER HASH at tick {newest}: it was {left}, and now it is {again}"
+
+
+def test_a_new_future_is_not_compared_with_the_old_one(driven: Driven) -> None:
+    driven.frames(20)
+    newest = driven.program.sim.tick
+    driven.press("backspace")
+    driven.press("-")
+    driven.press(".")
+    driven.press(".")
+    assert driven.program.sim.tick > newest
+    check = driven.program.crowd.check
+    assert len(check._hashes) == 1 and check._tick == -1, "that of the state that was left is of no use"
+
+
+def test_going_back_and_arriving_take_one_snapshot_each(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    driven.frames(40)
+    taken: list[int] = []
+    monkeypatch.setattr(keyframes, "_hash", lambda sim: taken.append(sim.tick) or in_thread(lambda: "1" * 32, "test"))
+    newest = driven.program.sim.tick
+    for _ in range(5):
+        driven.press("backspace")
+    for _ in range(7):
+        driven.press(".")
+    assert taken == [newest, newest] and driven.program.sim.tick == newest + 2
