@@ -210,15 +210,24 @@ class Program:
 
     # --- the view ----------------------------------------------------------------------------------------------------
 
-    def show(self, settings: CameraSettings) -> None:
-        """Show what a configuration's camera would; what that leaves out is as if the world were fitted."""
+    def show(self, settings: CameraSettings, window: tuple[int, int] | None = None) -> None:
+        """Show what a configuration's camera would; what that leaves out is as if the world were fitted.
+
+        A zoom that is meant for a window of another size is changed so that the same is seen in this one.
+        """
+        if window and settings.zoom:
+            factor = min(now / meant for now, meant in zip(self.camera.size, window, strict=True))
+            settings = settings.model_copy(update={"zoom": settings.zoom * factor})
         self.camera.fit()
         self.camera.show(settings)
 
     def resize(self, size: tuple[int, int]) -> None:
         """Follow the size of the window: a fitted world fits again, any other view keeps its zoom."""
+        before = self.camera.size
         self.camera.docked = self._docked(size)
         self.camera.resize(size)
+        if size != before and (tour := self.guide.tour):
+            tour.show_view()
 
     def prefer_size(self, size: tuple[int, int]) -> None:
         """Keep the window's size as a preference."""

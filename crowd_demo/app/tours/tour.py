@@ -32,6 +32,7 @@ from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.status import TourView
 
 KEYS = {"return": "next", "right": "next", "left": "back", "backspace": "back", "escape": "leave"}  # before the program's own
+WINDOW = 1280, 720  # for which a tour's zoom is meant: another window shows the same, larger or smaller
 LEAST_FRAMES = 3  # with fewer no number is shown
 LONG_S = 4.0  # after this time `LEAST_FRAMES` are enough
 CARD_S = 15.0  # the same where a card is about to have the numbers
@@ -50,7 +51,7 @@ class Guided(Protocol):
     overlays: Overlays
     cards: Cards
 
-    def show(self, settings: CameraSettings) -> None: ...
+    def show(self, settings: CameraSettings, window: tuple[int, int] | None = None) -> None: ...
 
 
 class PageNumbers(NamedTuple):
@@ -107,7 +108,16 @@ class TourPlayer:
     def set_up(self) -> None:
         """Ask for all that the tour has set up by now in a scenario that was just opened."""
         self.opening = ""
-        self._ask_for(self.tour.settings_at(self.page.step))
+        self._ask_for(self._settings())
+
+    def show_view(self) -> None:
+        """Show again what the tour shows at present, in a window that has got another size."""
+        if not self.opening:
+            self._ask_for({"camera": self._settings()["camera"]})
+
+    def _settings(self) -> Settings:
+        """All that the tour has set up by now, and the view."""
+        return {"camera": self.program.config.camera, **self.tour.settings_at(self.page.step)}
 
     def act(self, name: str) -> None:
         """Do what a key or a part of the panel stands for: next, back or leave."""
@@ -174,7 +184,7 @@ class TourPlayer:
                 case "freeze", bool() if value != (self.program.overlays.frozen is not None):
                     self.program.overlays.freeze()
                 case "camera", CameraSettings():
-                    self.program.show(value)
+                    self.program.show(value, WINDOW)
                 case _, str() | int() | float() if path := technique_of(name):
                     self.program.techniques.choose(BY_PATH[path], value)
 

@@ -127,10 +127,26 @@ def test_pause_frozen_view_and_camera(touring: Driven) -> None:
         touring.press("right")
         until_measured(touring)
     program = touring.program
-    assert program.crowd.paused and program.overlays.frozen == before and (program.camera.x, program.camera.zoom) == (100, 3)
+    assert program.crowd.paused and program.overlays.frozen == before and (program.camera.x, program.camera.zoom) == (100, 1.5)
     touring.press("left")
     assert not program.crowd.paused and program.overlays.frozen is None and program.camera.view_rect() == before
     assert program.crowd.speed == 2, "what earlier steps have set stays"
+
+
+def test_a_view_shows_the_same_in_every_window_larger_in_a_larger_one(touring: Driven) -> None:
+    for _ in range(3):
+        touring.press("right")
+        until_measured(touring)
+    camera = touring.program.camera
+    seen = camera.view_rect()
+    for size, zoom in (((1280, 720), 3), ((2560, 1440), 6), ((2560, 720), 3)):
+        touring.program.resize(size)
+        assert (camera.x, camera.y, camera.zoom) == (100, 100, zoom)
+        now = camera.view_rect()
+        assert now.left <= seen.left and now.right >= seen.right and (now.top, now.bottom) == (seen.top, seen.bottom)
+    camera.pan(9, 9)
+    touring.program.resize((2560, 720))
+    assert camera.x > 100, "while the size stays, the view is the user's"
 
 
 def test_it_opens_another_scenario_and_goes_back_to_the_first(touring: Driven) -> None:
