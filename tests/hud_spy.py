@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,6 +48,32 @@ class Spy(Pen):
     @property
     def texts(self) -> list[str]:
         return [each.text for each in self.written]
+
+
+class ContrastSpy(Pen):
+    """A pen that remembers the least contrast of each text with its ground, over a black and over a white picture (WCAG)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.contrasts: dict[tuple[str, Colour, int], float] = {}
+
+    def left(self, on: pygame.Surface, text: str, x: int, middle: int, size: int = 12, colour: Colour = TEXT) -> int:
+        *ground, alpha = on.get_at((min(max(x, 0), on.get_width() - 1), min(max(middle, 0), on.get_height() - 1)))
+        grounds = [[part * alpha / 255 + behind * (1 - alpha / 255) for part in ground] for behind in (0, 255)]
+        self.contrasts[text, colour, size] = min(contrast(self.colour(colour), each) for each in grounds)
+        return super().left(on, text, x, middle, size, colour)
+
+
+def contrast(one: Sequence[float], other: Sequence[float]) -> float:
+    """1 to 21, by the Web Content Accessibility Guidelines 2.2."""
+    darker, brighter = sorted(luminance(colour) for colour in (one, other))
+    return (brighter + 0.05) / (darker + 0.05)
+
+
+def luminance(colour: Sequence[float]) -> float:
+    shares = np.array(colour[:3]) / 255
+    linear = np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4)
+    return float(linear @ (0.2126, 0.7152, 0.0722))
 
 
 def texts(sim: Any, status: Status = Status(), size: tuple[int, int] = (1280, 720)) -> list[str]:  # noqa: B008

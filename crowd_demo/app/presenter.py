@@ -17,6 +17,7 @@ from crowd_demo.app.card.trial import Moment
 from crowd_demo.app.input.keyboard import Keyboard, all_keys, shown_keys
 from crowd_demo.app.program import Program
 from crowd_demo.app.screen.window import save_picture, screen, set_mode
+from crowd_demo.app.seeing.overlay_controls import pixels_of
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.measure.proof import DrawnView
@@ -140,7 +141,8 @@ def status_of(program: Program, hovered: Hovered | None = None) -> Status:
         legend=scene.legend() if scene else None, inspection=program.inspector.found,
         minimap=MinimapView(program.camera.view_rect(), program.overlays.frozen, scene.ground.small(scene.sim.terrain))
         if scene and program.minimap_shown else None,
-        halves=program.split.halves)
+        halves=program.split.halves,
+        frozen_at=pixels_of(program.camera, program.overlays.frozen) if program.overlays.frozen else None)
 
 
 def moment_of(program: Program, alpha: float) -> Moment:

@@ -38,16 +38,17 @@ PANEL, SHEET, EDGE, KEY, TOUCHED, SHADE = "panel", "sheet", "edge", "key", "touc
 TEXT, DIM, FAINT, INACTIVE, GROUND = "text", "dim", "faint", "inactive", "ground"
 ACCENT, MUTED, WARM, GOOD, BAD = "accent", "muted", "warm", "good", "bad"
 
+# Small text of any of these colours but MUTED has a contrast of 4.5 at least (WCAG), whatever lies behind a panel.
 DARK: Theme = {
-    PANEL: (13, 17, 24, 216), SHEET: (13, 17, 24, 242), EDGE: (58, 66, 78), KEY: (52, 60, 72), TOUCHED: (38, 56, 76),
-    SHADE: (6, 8, 12, 150), TEXT: (230, 235, 241), DIM: (164, 174, 186), FAINT: (134, 144, 158), INACTIVE: (92, 100, 112),
+    PANEL: (13, 17, 24, 232), SHEET: (13, 17, 24, 242), EDGE: (58, 66, 78), KEY: (52, 60, 72), TOUCHED: (38, 56, 76),
+    SHADE: (6, 8, 12, 150), TEXT: (230, 235, 241), DIM: (178, 188, 199), FAINT: (152, 162, 175), INACTIVE: (134, 142, 154),
     GROUND: (28, 34, 44), ACCENT: (96, 190, 240), MUTED: (62, 120, 156), WARM: (240, 178, 62), GOOD: (92, 204, 160),
     BAD: (255, 104, 84),
 }
 LIGHT: Theme = {
-    PANEL: (250, 251, 252, 228), SHEET: (250, 251, 252, 246), EDGE: (186, 194, 204), KEY: (218, 223, 229),
-    TOUCHED: (206, 226, 244), SHADE: (230, 234, 240, 140), TEXT: (20, 26, 34), DIM: (58, 68, 80), FAINT: (86, 96, 110),
-    INACTIVE: (142, 150, 160), GROUND: (226, 231, 237), ACCENT: (0, 94, 162), MUTED: (92, 150, 190), WARM: (156, 86, 0),
+    PANEL: (250, 251, 252, 238), SHEET: (250, 251, 252, 246), EDGE: (186, 194, 204), KEY: (218, 223, 229),
+    TOUCHED: (206, 226, 244), SHADE: (230, 234, 240, 140), TEXT: (20, 26, 34), DIM: (50, 60, 72), FAINT: (76, 86, 99),
+    INACTIVE: (95, 104, 116), GROUND: (226, 231, 237), ACCENT: (0, 94, 162), MUTED: (92, 150, 190), WARM: (148, 80, 0),
     GOOD: (0, 112, 80), BAD: (190, 30, 20),
 }
 THEMES: Mapping[str, Theme] = {"dark": DARK, "light": LIGHT}

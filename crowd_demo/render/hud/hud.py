@@ -28,6 +28,7 @@ from crowd_demo.render.hud.panel_layout import (
     between,
     common_px,
     draw_panel,
+    edges_of,
     free_place,
     has_both,
     in_the_way,
@@ -96,9 +97,12 @@ class Hud:
         self._on, self._size, self._margin = on, size, margin_of(size, self.scale)
         self._placed, self._timeline, self._taken_px = [], None, 0
         self.pen.theme = THEMES[status.panels.theme]
+        edges = edges_of(on, status.frozen_at) if status.frozen_at else []
         columns = self._draw_panels(sim, status, now_s)
+        before_tour = len(self._placed)
         if status.tour:
             self._draw_tour(status.tour, columns)
+        of_tour = self._placed[before_tour:]
         if status.minimap:  # before what gives way to it
             self._draw_minimap(sim, status.minimap, now_s)
         self._draw_charts(status, now_s)
@@ -106,6 +110,9 @@ class Hud:
         if status.panels.hud != "off":
             self._draw_legends(status, now_s)
         legends = self._placed[lasting:]
+        if edges:
+            on.blits(edges)
+            on.blits([(placed.canvas.surface, placed.at) for placed in of_tour])
         self._free = self._left_free([placed.rect for placed in self._placed])
         if status.inspection:  # it was asked for by itself, and its marks are in the picture
             self._draw_inspection(status.inspection, now_s)

@@ -28,6 +28,7 @@ BAR_HEIGHT, BAR_TEXT = 26, 16  # units: the bar of the timeline, and the line of
 FOLDED = 15.0  # height of a folded section
 ALWAYS = 0  # the rank of what is never folded
 EDGES = 2 * PAD - 4
+EDGE_PX = 5  # what is seen of the picture on each side of the edge of the frozen view
 ON_PANEL = Target("panel")  # a point there that means nothing in particular
 
 
@@ -134,6 +135,16 @@ def free_place(wanted: pygame.Rect, window: pygame.Rect, taken: Sequence[pygame.
     places = (pygame.Rect(corner, inside.size) for corner in product(lefts, tops))
     return min((inside, *filter(window.contains, places)), key=lambda place: (
         place.collidelist(spared), common_px(place, taken), abs(place.x - inside.x) + abs(place.y - inside.y)))
+
+
+def edges_of(picture: pygame.Surface, frame: tuple[float, float, float, float]) -> list[tuple[pygame.Surface, pygame.Rect]]:
+    """The parts of the picture along the edges of a frame, to be put over panels that would hide these."""
+    outer = pygame.Rect(*map(round, frame)).inflate(2 * EDGE_PX, 2 * EDGE_PX)
+    wide = 2 * EDGE_PX
+    strips = (pygame.Rect(outer.topleft, (outer.width, wide)), pygame.Rect(outer.left, outer.bottom - wide, outer.width, wide),
+              pygame.Rect(outer.topleft, (wide, outer.height)), pygame.Rect(outer.right - wide, outer.top, wide, outer.height))
+    seen = [strip.clip(picture.get_rect()) for strip in strips]
+    return [(picture.subsurface(strip).copy(), strip) for strip in seen if strip.width and strip.height]
 
 
 def margin_of(size: tuple[int, int], scale: float) -> int:

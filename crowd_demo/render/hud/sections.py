@@ -292,21 +292,22 @@ class Switchboard:
         path, value, status = technique.path, self.options.get(technique.path), self.status
         waits, touched, off = path in status.pending, path == status.touched, value == technique.baseline
         is_inactive, partly = path in self._inactive, self._partly.get(path, "")
+        unused = FAINT if touched else INACTIVE  # on the brighter ground of the row that was touched last
         if touched:
             on.rect(TOUCHED, (4, middle - ROW / 2, RIGHT_WIDTH - 8, ROW), radius=4)
         on.target((4, middle - ROW / 2, RIGHT_WIDTH - 8, ROW), "technique", path)
         for key in list(self.keys.get(path, ()))[:1]:
             on.key(key, PAD, middle, ROW - 3)
         label = f"{'  ' * technique.detail}{technique.label}"
-        on.left(label, PAD + 26, middle, NORMAL, INACTIVE if is_inactive else DIM if off else TEXT)
+        on.left(label, PAD + 26, middle, NORMAL, unused if is_inactive else DIM if off else TEXT)
         text = f"{hud_word(status.pending[path])} …" if waits else hud_word(value)
         text = f"{text}, {partly}" if partly else text
-        colour = WARM if waits else INACTIVE if is_inactive else FAINT if off else ACCENT
+        colour = WARM if waits else unused if is_inactive else FAINT if off else ACCENT
         start = self._value(on, middle, text, colour, touched and technique.numbers is not None)
         kind = "number" if technique.numbers else "technique"
         on.target((start - 4, middle - ROW / 2, RIGHT_WIDTH - start, ROW), kind, path)
         if mark := kind_of(technique, value, self.options.get).mark:
-            on.right(mark, start - 4, middle, NORMAL, INACTIVE if is_inactive else FAINT if off else WARM)
+            on.right(mark, start - 4, middle, NORMAL, unused if is_inactive else FAINT if off else WARM)
 
     def _value(self, on: Canvas, middle: float, text: str, colour: str, between_keys: bool) -> float:
         """Draw the value; return where it begins. Keys with long names are left out: there is no room for them."""

@@ -179,6 +179,7 @@ class Status(NamedTuple):
     inspection: Inspection | None = None  # of an agent, or of those in a rectangle
     minimap: MinimapView | None = None  # where a minimap is shown
     halves: Halves | None = None  # of a window that is split
+    frozen_at: tuple[float, float, float, float] | None = None  # the frozen view in the window: left, top, width, height
 
 
 def speed_text(speed: float) -> str:

@@ -142,11 +142,12 @@ def _draw_row(canvas: Canvas, row: Row, top: float, height: float, selected: boo
     wide, middle, left = canvas.size[0], top + height / 2, float(PAD)
     if selected:
         canvas.rect(TOUCHED, (4, top, wide - 8, height), radius=4)
-    colour = TEXT if row.usable else INACTIVE
+    unusable = FAINT if selected else INACTIVE  # on the brighter ground of the selected row
+    colour, paler = (TEXT, DIM) if row.usable else (unusable, unusable)
     if height == ROW:
         end = canvas.left(canvas.fitted(row.text, wide - 2 * PAD), left, middle, colour=colour)
         detail = canvas.fitted(row.detail, wide - PAD - end - 10, SMALL)
-        canvas.right(detail, wide - PAD, middle, SMALL, DIM if row.usable else INACTIVE)
+        canvas.right(detail, wide - PAD, middle, SMALL, paler)
         return
     canvas.rect(GROUND, (left, middle - PICTURE[1] / 2, *PICTURE))
     if row.picture and (picture := _loaded(row.picture)):
@@ -154,7 +155,7 @@ def _draw_row(canvas: Canvas, row: Row, top: float, height: float, selected: boo
     left += PICTURE[0] + 10
     canvas.left(canvas.fitted(row.text, wide - PAD - left), left, top + 12, colour=colour)
     for number, line in enumerate(canvas.wrapped(row.detail, wide - PAD - left, SMALL, 3)):
-        canvas.left(line, left, top + 28 + 13 * number, SMALL, DIM if row.usable else INACTIVE)
+        canvas.left(line, left, top + 28 + 13 * number, SMALL, paler)
 
 
 @cache

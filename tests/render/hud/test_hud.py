@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pygame
 import pytest
-from hud_spy import KEYS, Spy, changed, colour_of_text, crowd, drawn, help_of, picture, pixels, texts
+from hud_spy import KEYS, ContrastSpy, Spy, changed, colour_of_text, contrast, crowd, drawn, help_of, picture, pixels, texts
 from numpy.typing import NDArray
 
 from crowd_demo.app.screen.notices import Notices, welcome
@@ -15,6 +16,7 @@ from crowd_demo.registry.entries import Technique
 from crowd_demo.registry.readouts import READOUTS
 from crowd_demo.registry.stages import PARTS
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word
+from crowd_demo.render.colours.base import Legend
 from crowd_demo.render.hud.canvas import DARK, LIGHT, THEMES, WARM, Canvas, Pen, Target, digits_text, scale_for
 from crowd_demo.render.hud.hud import Hud
 from crowd_demo.render.hud.panel_layout import ON_PANEL
@@ -22,12 +24,17 @@ from crowd_demo.render.hud.status import (
     Clock,
     Hovered,
     Inspection,
+    LegendItem,
     PanelSettings,
+    Past,
     Status,
+    Tick,
+    TourView,
     speed_text,
     time_text,
 )
 from crowd_demo.render.hud.text_panels import tip_of
+from crowd_demo.render.hud.views import ListView, Row
 
 pytestmark = pytest.mark.quick
 BUNDLED = "freesansbold.ttf"
@@ -195,6 +202,57 @@ def test_every_number_stage_and_technique_has_a_tooltip(cap: str) -> None:
     told = {target.name or target.kind for target in tips}
     never = {"field error", "at worst"} if cap == "first" else {"mean direction to"}
     assert READOUTS.keys() - told == never
+
+
+# --- what can be read, and what is not hidden -------------------------------------------------------------------------
+
+def test_contrast_is_that_of_the_guidelines() -> None:
+    assert contrast((0, 0, 0), (255, 255, 255)) == pytest.approx(21) and contrast((9, 9, 9), (9, 9, 9)) == 1
+    assert contrast((119, 119, 119), (255, 255, 255)) == pytest.approx(4.48, abs=0.01)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_every_text_can_be_read_over_any_picture(theme: str) -> None:
+    sim, spy, panels = crowd(walking=90, waiting=8, stuck=2, queuing=0), ContrastSpy(), PanelSettings(theme=theme)
+    sim.behaviour.techniques = frozenset()  # many rows are inactive
+    legend, item = Legend("speed", ((0, 0, 0), (9, 9, 9)), ("slow", "fast")), LegendItem("cells", "of the grid")
+    past = Past(0, 60, 30, 60, 60.0, 1, 2, np.zeros(60, np.float32))
+    for touched in ("cull", "stagger.sight", "neighbours"):
+        status = Status(
+            panels=panels, paused=True, touched=touched, pending={"depth": "full"}, clock=Clock(60.0, 0.4, 9, 0.1), past=past,
+            legend=legend, legend_items=(item,), hovered=Hovered(Target("technique", "avoidance"), (600, 300)),
+            inspection=Inspection("agent 7", (("speed", "1 m/s"),)),
+            tour=TourView("flock", 1, 3, "Birds.", "Why?", doing="waits"),
+            ticks=(Tick(40, "cull off"),))
+        hud, surface = Hud(KEYS, pen=spy), picture()
+        hud.draw(surface, sim, status, 0.0)
+        hud.draw_notices(surface, ["saved"])
+        hud.draw(surface, sim, status._replace(panels=panels._replace(hud="compact")), 1.0)
+        for selected in range(3):
+            rows = [Row("a", "detail", "about"), Row("b", "wrong", usable=False), Row("c", "wrong too", usable=False)]
+            hud.draw(surface, sim, status._replace(view=ListView("Files", rows, selected, "Esc closes")), 2.0 + selected)
+    help_of(spy).draw(picture(), 1.15)
+    poor = {what: round(found, 2) for what, found in spy.contrasts.items() if found < (3.0 if what[2] >= 24 else 4.5)}
+    assert len(spy.contrasts) > 150 and {"inactive", "faint", "warm"} <= {colour for _, colour, _ in spy.contrasts}
+    assert not poor
+
+
+@pytest.mark.parametrize(("mode", "box"), [("full", (100.0, 90.0, 1100.0, 400.0)), ("full", (900.0, 500.0, 300.0, 300.0)),
+                                           ("compact", (100.0, 40.0, 700.0, 500.0)), ("full", (-50.0, -50.0, 1400.0, 900.0))])
+def test_panels_hide_nothing_of_the_edges_of_the_frozen_view(mode: str, box: tuple[float, float, float, float]) -> None:
+    past = Past(0, 60, 30, 60, 60.0, 1, 2, np.zeros(60, np.float32))
+    shown = Status(panels=PanelSettings(hud=mode), past=past if mode == "full" else None)
+    before = picture()
+    frame = pygame.Rect(*map(round, box))
+    pygame.draw.rect(before, (230, 159, 0), frame.inflate(2, 2), 2)
+    def orange_in(surface: pygame.Surface) -> int:
+        return int((pixels(surface) == (230, 159, 0)).all(axis=2).sum())
+    hidden, seen = before.copy(), before.copy()
+    Hud(KEYS).draw(hidden, crowd(), shown, 0.0)
+    Hud(KEYS).draw(seen, crowd(), shown._replace(frozen_at=box), 0.0)
+    assert orange_in(seen) >= orange_in(before) and (orange_in(hidden) < orange_in(before) or not orange_in(before))
+    cut = (pixels(seen) != pixels(hidden)).any(axis=2)
+    assert cut.sum() <= 2 * 2 * 5 * (frame.width + frame.height), "and nothing else of the panels"
 
 
 @pytest.mark.parametrize("width", [800, 1000, 1280, 2560])
