@@ -178,13 +178,15 @@ class SideBySide:
             return
         with sim.profile.stage("proof"):
             if self._is_compiled:
-                other = second.keep_up(sim, waits=self.takes_turns and sim.profile.steps_in_frame > 0)
+                waits = self.takes_turns and sim.profile.steps_in_frame > 0
+                other = second.keep_up(sim, waits)
                 second.is_exact &= are_exact(self._technique, (sim.optimizations.get(second.path), second.value),
                                              sim.optimizations.get)
-                picture, line = second.draw(scene, self._camera, alpha), self.line_px
-                more(picture)
-                on.blit(picture, (line, 0), picture.get_rect().move(line, 0))
-                second.compare(sim)
+                if not (waits and second.is_drawn(scene, self._camera)):
+                    more(second.draw(scene, self._camera, alpha))
+                on.blit(second.picture, (self.line_px, 0), second.picture.get_rect().move(self.line_px, 0))
+                if other.tick == sim.tick:
+                    second.compare(sim)
                 self._read_times(other)
         self._draw_line(on)
         self.halves = self._read_halves(second, sim)
@@ -256,7 +258,8 @@ class SecondCrowd:
         self.begun_at = 0  # the tick of the snapshot
         self.is_exact = True  # were all values since then?
         self.sim: Simulation | None = None  # None: to begin again
-        self._picture: pygame.Surface | None = None
+        self.picture = plain_surface((1, 1))
+        self._view: object = None  # that it shows
         self._hashes = SameTickHashes()
         self._hashing: Iterator[None] = iter(())
         self._hashed_at_s, self._asked_at_s, self._credit_s = -math.inf, time.perf_counter(), 0.0
@@ -278,16 +281,15 @@ class SecondCrowd:
         """Copy the crowd's state, with all its techniques but one."""
         replica.restore(sim.state())
         replica.optimizations.set(self.path, self.value)
-        self.begun_at, self.is_exact = sim.tick, True
+        self.begun_at, self.is_exact, self._view = sim.tick, True, None
         self._hashes, self._hashing = SameTickHashes(sim, replica), iter(())
 
     def compare(self, sim: Simulation) -> None:
-        """Bring the hashes of both crowds up to date in a share of the time, if they are at the same tick."""
-        assert self.sim, "call keep_up before"
+        """Bring the hashes of both crowds up to date in a share of the time. Call when they are at the same tick."""
         now_s = time.perf_counter()
         self._credit_s = min(self._credit_s, 0.0) + HASH_SHARE * (now_s - self._asked_at_s)
         self._asked_at_s = now_s
-        while self._credit_s > 0 and self.sim.tick == sim.tick and self._make_hashes(sim.tick, now_s):
+        while self._credit_s > 0 and self._make_hashes(sim.tick, now_s):
             then_s, now_s = now_s, time.perf_counter()
             self._credit_s -= now_s - then_s
 
@@ -295,7 +297,7 @@ class SecondCrowd:
         """Do the next part of the hashes; return False if there is nothing to do."""
         for _ in self._hashing:
             return True
-        if tick == self._hashes.tick or now_s < self._hashed_at_s + HASH_EVERY_S:
+        if self._hashes.found and (tick == self._hashes.tick or now_s < self._hashed_at_s + HASH_EVERY_S):
             return False
         self._hashed_at_s, self._hashing = now_s, self._hashes.parts()
         return True
@@ -309,17 +311,27 @@ class SecondCrowd:
         at = f"{'DIFFERS' if kind == 'differs' else kind} at {time_text(self._hashes.tick * dt)}"
         return ProofLine(kind, f"hash {short(one)} {at}"), ProofLine(kind, f"hash {short(other)} {at}")
 
+    def is_drawn(self, scene: Scene, camera: Camera) -> bool:
+        """Does the last picture still show this view?"""
+        return self._view == view_of(scene, camera)
+
     def draw(self, scene: Scene, camera: Camera, alpha: float) -> pygame.Surface:
         """Draw it by the program's scene, which meanwhile draws nothing else; the picture is overwritten by the next one."""
         assert self.sim, "call keep_up before"
-        if self._picture is None or self._picture.get_size() != camera.size:
-            self._picture = plain_surface(camera.size)
+        self._view = view_of(scene, camera)
+        if self.picture.get_size() != camera.size:
+            self.picture = plain_surface(camera.size)
         running, used = scene.sim, scene.used
         scene.sim = self.sim
         try:
             self.sim.prepare_picture()
-            scene.draw(self._picture, camera, None, alpha)
+            scene.draw(self.picture, camera, None, alpha)
         finally:
             scene.sim, scene.used = running, used
             self.sim.profile.end_frame(tick=self.sim.tick)
-        return self._picture
+        return self.picture
+
+
+def view_of(scene: Scene, camera: Camera) -> object:
+    """Another value for another view."""
+    return camera.view_rect(), camera.size, scene.colours

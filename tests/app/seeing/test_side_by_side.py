@@ -282,6 +282,20 @@ def test_where_steps_take_long_the_crowds_step_in_alternate_frames_and_stay_comp
     assert hashed(driven)[0] == "same"
 
 
+@pytest.mark.usefixtures("turns")
+def test_a_crowd_that_waits_is_drawn_again_only_if_the_view_changed(driven: Driven) -> None:
+    second, split = split_with(driven), driven.program.split
+    driven.until(lambda: split.takes_turns and not split.is_behind)
+    assert second.sim
+    profile, drawn = second.sim.profile, []
+    for pan in (0, 0, 0, 0, 7, 7):
+        before = profile.frames
+        driven.program.camera.pan(pan, 0)
+        driven.frames()
+        drawn.append(profile.frames - before)
+    assert drawn == [0, 1, 0, 1, 1, 1]
+
+
 def test_crowds_stop_to_take_turns_once_steps_are_short(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
     second, split, sim = split_with(driven), driven.program.split, driven.program.sim
     split.takes_turns = True
