@@ -140,9 +140,10 @@ class Loop:
             self._stand_still()
             return
         self._waited_s += elapsed_s
-        steps = 0
-        if not program.split.is_behind:
-            steps, self._waited_s = program.split.fitting(program.crowd.due_steps(self._waited_s)), 0.0
+        steps, split = 0, program.split
+        if not (split.second and split.is_behind):
+            due, self._waited_s = program.crowd.due_steps(self._waited_s), 0.0
+            steps = split.fitting(due) if split.second else due
         self._await(self.worker.submit(lambda: self._compute(steps)))
         if self.abandoned:
             return

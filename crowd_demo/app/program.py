@@ -243,7 +243,8 @@ class Program:
 
     def _docked(self, size: tuple[int, int]) -> Docked:
         """What panels cover there, beside which a world with a map is shown; any other is shown behind them."""
-        return docked(size, self.panels.now, self.has_timeline, self.guide.tour is not None) if self.config.map else Docked()
+        touring = self.guide.latest is not None and self.guide.tour is not None
+        return docked(size, self.panels.now, self.has_timeline, touring) if self.config.map else Docked()
 
     @property
     def has_timeline(self) -> bool:
