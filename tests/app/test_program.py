@@ -20,7 +20,7 @@ from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.registry.entries import Technique
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 from crowd_demo.render.hud.status import Clock
-from crowd_demo.render.hud.views import QuestionView
+from crowd_demo.render.hud.views import ListView, QuestionView
 from crowd_demo.sim.actions import Populate, Switch
 from crowd_demo.sim.metrics.readings import launches_to_compile
 from crowd_demo.sim.simulation import Simulation
@@ -64,6 +64,14 @@ def test_a_technique_that_is_configured_off_goes_on_with_its_default(path: str, 
     assert driven.program.sim.optimizations.get(path) == on
     driven.press(key)
     assert driven.program.techniques.value(path) == BY_PATH[path].baseline
+
+
+def test_the_list_of_choices_says_what_the_key_does(driven: Driven) -> None:
+    for path, said in ("reorder.when", "Key 3: off and back on; with Shift: the next choice"), (
+            "blitter", "Key 9: the next choice; with Shift: the one before"):
+        driven.program.menus.open_choices(BY_PATH[path])
+        view = driven.program.dialogs.stack[-1].view()
+        assert isinstance(view, ListView) and all(row.about.endswith(said) for row in view.rows)
 
 
 def test_a_switch_is_remembered_with_its_tick(driven: Driven) -> None:

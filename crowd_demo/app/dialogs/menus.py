@@ -35,7 +35,7 @@ from crowd_demo.config.tour import load_tour
 from crowd_demo.registry.actions import PROGRAM, TOLD_BY_OTHERS
 from crowd_demo.registry.built_in import COLOURS, OVERLAYS
 from crowd_demo.registry.entries import OverlayEntry, Technique, Value
-from crowd_demo.registry.techniques import TECHNIQUES, hud_word, inactive, kind_of
+from crowd_demo.registry.techniques import TECHNIQUES, hud_word, inactive, key_does, kind_of
 from crowd_demo.render.hud.views import Row
 
 FIRST = ("scenarios", "tour", "measure", "ablate", "largest", "card")  # of the program's actions, in the main menu
@@ -85,7 +85,9 @@ class Menus:
         """The choices of a technique, and its present number if it is none of them."""
         value, get = self._techniques.value(technique.path), self._crowd.sim.optimizations.get
         listed = [*technique.choices, *([value] if value not in technique.choices else [])]
-        items = [Item(Row(hud_word(choice), _mark(technique, choice, get), technique.why),
+        key = self._key(technique.path)
+        about = f"{technique.why}. Key {key}: {key_does(technique)}" if key else technique.why
+        items = [Item(Row(hud_word(choice), _mark(technique, choice, get), about),
                       partial(self._techniques.choose, technique, choice)) for choice in listed]
         self._dialogs.open(ListDialog(technique.label.strip(), lambda: items, listed.index(value), at))
 
