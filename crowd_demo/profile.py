@@ -8,8 +8,10 @@ holds until the next frame, or the next step, ends.
 from __future__ import annotations
 
 import time
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable, Mapping
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -217,5 +219,5 @@ class Profile:
 
 def _of_last_second(records: list[FrameRecord]) -> list[FrameRecord]:
     """Those that ended less than a second before the last one, four at least if there are so many."""
-    late = sum(record.end_s > records[-1].end_s - RECENT_S for record in records)
-    return records[-max(late, RECENT_LEAST):]
+    since_s = records[-1].end_s - RECENT_S if records else 0.0
+    return records[min(bisect_right(records, since_s, key=attrgetter("end_s")), max(len(records) - RECENT_LEAST, 0)):]

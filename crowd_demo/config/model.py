@@ -107,7 +107,7 @@ class Time(Section):
 
     step_hz: float = number(60, 1, 1000, "1/s", "steps in a second of the crowd's time")
     speed: float = number(1.0, 0.01, 100, "", "seconds of the crowd's time in a second of the clock")
-    catch_up: Whole = number(4, 1, 64, "steps", "so many a frame are made up for (at speed 1); beyond, the crowd slows down")
+    catch_up: Whole = number(4, 1, 64, "steps", "so many a picture are made up for (at speed 1); beyond, the crowd slows down")
     rewind_mb: Whole = number(64, 0, 65_536, "MB", "memory for going back in time; 0: none")
 
 
