@@ -12,6 +12,7 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app.crowd.pace import CATCH_UP_S
+from crowd_demo.app.screen.notices import PANELS
 from crowd_demo.app.screen.window import screen
 
 
@@ -56,6 +57,8 @@ def test_while_a_step_takes_long_a_key_for_the_crowd_is_said_to_be_noted(
     driven.press("tab")
     driven.press("tab")
     assert driven.program.panels.now.hud == "off"
+    driven.program.notices.drop(PANELS)  # that they are hidden
+    driven.frames()
     before, agents, slow = screen().copy(), driven.program.sim.agents.count, Slow(driven, monkeypatch)
     slow.keys = [pygame.K_MINUS, pygame.K_F1]
     driven.frames()
