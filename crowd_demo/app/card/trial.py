@@ -1,8 +1,8 @@
 """A trial: what one switch gave, measured and proved beside the frames of the running crowd.
 
 It lasts ten seconds, in which a pause of the crowd does not count, unless drawing was switched. All its work is done
-in parts at the end of some frames, by the thread that makes the steps, and takes a tenth of the time. Frames of which
-it was a part are not measured.
+in parts at the end of some frames, by the thread that makes the steps, and takes a fifth of the time at first, then a
+tenth. Frames of which it was a part are not measured.
 
 Two copies of the crowd, with the old values and with the new ones, take the same steps. These prove that the crowd is
 the same, and the card shows their times. Where a step is too long for that, it shows the times of the running crowd
@@ -37,7 +37,7 @@ from crowd_demo.sim.simulation import Simulation
 
 LASTS_S = 10.0
 LONGEST_S = 1.0  # a frame counts as no longer: ten frames at least are seen
-SHARE = 0.1  # of the time, for all of a trial's work
+FIRST_SHARE, SHARE = 0.2, 0.1  # of the time, for all of a trial's work: until the card has its factors, and then
 REST = 3  # frames at least between two of which it is a part
 EVALUATE_EVERY_S = 0.5
 YOUNG_S = 1.0  # another switch before that goes on from the same times before
@@ -131,7 +131,7 @@ class Trial:
             self.end("")
         if self.over:
             return
-        self._credit_s += SHARE * spent_s
+        self._credit_s += (SHARE if self.is_settled else FIRST_SHARE) * spent_s
         self._rest -= 1
         if self._credit_s > 0 and self._rest < 0:
             self._work_a_while(at.sim.profile, readings)
