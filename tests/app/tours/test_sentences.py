@@ -133,7 +133,8 @@ def test_every_sentence_agrees_with_its_numbers_the_card_and_the_clock(driven: D
             assert least / largest <= high and low <= most / fewest, tour.text
             compared += 1
             trial = driven.program.cards.trial
-            for span in trial.spans if trial and not mark else ():
+            ended = trial and ", until " in trial.card().state  # it is about an earlier page
+            for span in trial.spans if trial and not (mark or ended) else ():
                 if f"{span.name}_ms" == COMPARED[number]:
                     assert low * 0.99 <= span.factor <= high * 1.01, (tour.text, trial)
         driven.press("return")
