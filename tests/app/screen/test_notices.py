@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from driven import Driven
 
 from crowd_demo.app.screen.notices import NOTICE_S, WELCOME, WELCOME_S, Notices, welcome
 
@@ -66,3 +69,24 @@ def test_a_notice_about_a_state_goes_with_it_and_does_not_go_over_to_another_cro
     assert notices.present() == ["saved"]
     holds[0] = True
     assert notices.present() == ["saved"], "and does not come back"
+
+
+@pytest.mark.parametrize(("says", "ends"), [
+    ("faster", "slower"), ("fit", "colours"), ("record", "record"), ("card", "cull"), ("more", "fewer"), ("hawk", "")])
+def test_a_notice_about_a_state_goes_with_it(driven: Driven, says: str, ends: str, tmp_path: Path,
+                                             monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    program = driven.program
+    program.cards.on = True
+    program.act(says)
+    if ends == "colours":
+        program.seeing.show_colours("looks")
+    driven.frames(2)
+    said, = driven.status().notices
+    if ends:
+        program.act(ends)
+        driven.settle()
+        driven.frames(2)
+    else:
+        driven.open("1k")
+    assert said not in driven.status().notices
