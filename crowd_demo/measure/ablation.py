@@ -23,7 +23,7 @@ COLUMNS = ("technique", "off is", "step on", "step off", "step buys", "95 %", "f
            "crowd")
 HOW_TO_READ = ("On and off in ms; a frame is a step and its picture. buys: how many times as long it takes with the"
                " technique off, and where that lies with 95 %; below 1 it costs.")
-NO_PART = "", "", "no part of a step", ""  # what changes the picture alone
+NO_PART = "-", "-", "no part of a step", "-"  # what changes the picture alone
 
 
 class _OfTechniques:

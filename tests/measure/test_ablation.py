@@ -51,7 +51,7 @@ def test_what_buys_most_comes_first_and_what_costs_is_last() -> None:
         "neighbours: sorted", "none", "2.00", "36.0", "18.0x", "17.1-18.9", "4.00", "72.0", "18.0x", "17.1-18.9", "same")
     assert [row[:2] for row in table.rows[1:4]] == [
         ("SIMD lanes: on", "off"), ("culling: grid", "off"), ("reorder: every", "off")]
-    assert table.rows[2][2:6] == ("", "", "no part of a step", ""), "culling saves drawing alone"
+    assert table.rows[2][2:6] == ("-", "-", "no part of a step", "-"), "culling saves drawing alone"
     assert table.rows[3][7:10] == ("4.00", "no difference", "0.95-1.05")
     assert table.rows[4][4:] == ("0.80x", "0.76-0.84", "4.00", "3.20", "0.80x", "0.76-0.84", "DIFFERS")
     assert found.noise() == "noise: a second copy of the present crowd took 0.99-1.01 times as long"

@@ -37,6 +37,7 @@ from crowd_demo.render.hud.panel_layout import ALWAYS, INNER, LEFT_WIDTH, PanelS
 from crowd_demo.render.hud.status import Status, Tick, speed_text, time_text
 
 RECENT = 300  # pictures in the percentiles
+MOST_STEPS = 240  # of which the panel tells the time: at a high speed a second has many
 GRAPH_TITLE, GRAPH_HEIGHT, LINE = 13.0, 50.0, 13.0
 HEADER_HEIGHT, RATES_HEIGHT = 74.0, 46.0
 STEP_LABEL, STEP_RIGHT, DRAW_LABEL = 132.0, 188.0, 206.0  # where "step", its milliseconds and "+ draw" stand
@@ -270,7 +271,7 @@ def times_of(part: str, profile: Profile) -> dict[str, float]:
     """
     stages = stages_of(part, {*profile.stages, *EVERYWHERE})
     if part == "step":
-        in_step = profile.step_ms(sum(record.steps for record in profile.recent_stepped()))
+        in_step = profile.step_ms(min(sum(record.steps for record in profile.recent_stepped()), MOST_STEPS))
         return {stage: in_step.get(stage, 0.0) for stage in stages}
     return {stage: _mean_ms(stage, profile, profile.recent_frames()) for stage in stages}
 
@@ -278,7 +279,10 @@ def times_of(part: str, profile: Profile) -> dict[str, float]:
 def _mean_ms(stage: str, profile: Profile, pictures: int) -> float:
     if not pictures or stage not in (*profile.stages, OTHER):
         return 0.0
-    return float((profile.other_ms(pictures) if stage == OTHER else profile.stage_ms(stage, pictures)).mean())
+    if stage == OTHER:
+        in_stages = sum(profile.stage_ms(each, pictures).mean() for each in profile.stages)
+        return float(profile.frame_ms(pictures).mean() - in_stages)
+    return float(profile.stage_ms(stage, pictures).mean())
 
 
 def part_section(part: str, profile: Profile) -> PanelSection:
