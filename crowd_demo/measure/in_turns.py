@@ -1,8 +1,9 @@
 """Two copies of a running crowd, with old values of techniques and with new ones, timed in turns beside its frames.
 
 A turn is four blocks: old, new, new, old. So what drifts steadily, such as the clock rate, slows both values alike. A
-block is a few frames, each a step and its picture, and before them one or two that are not timed: the window's own
-frames have evicted the copy's data from the caches meanwhile.
+block is a few steps, or pictures where drawing was switched, and before them one or two that are not timed: the
+window's own frames have evicted the copy's data from the caches meanwhile. After them comes one of the other kind: a
+frame is a step and its picture.
 
 The factor is the median of the turns' ratios. The noise is that of a copy against itself: its second block in a turn
 against its first one. The interval covers both.
@@ -10,20 +11,23 @@ against its first one. The interval covers both.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from crowd_demo.compute.arrays import Doubles
 from crowd_demo.measure.comparison import LONGEST, BlockTimes, Costs, costs_of, whole_steps
-from crowd_demo.measure.crowd_variant import DRAW, STEP, CrowdVariant
-from crowd_demo.measure.statistics import UNKNOWN, Interval, Verdict, ratio_interval, verdict
+from crowd_demo.measure.crowd_variant import DRAW, STEP, CrowdVariant, Drawn
+from crowd_demo.measure.statistics import UNKNOWN, Interval, Verdict, cost_of, ratio_interval, verdict
+from crowd_demo.registry.stages import stages_of
+from crowd_demo.sim.simulation import Simulation
 
-BLOCK_MS = 8.0  # of timed frames; one takes more only if a single frame does
+BLOCK_MS = 8.0  # of what is timed; a block takes more only if a single step does
+RESAMPLES = 500  # so that an effect is found within a millisecond or two
 FRAME = "frame"
-WHOLES = (STEP, DRAW, FRAME)  # the frame is the sum of the other two
 
 
 class Effect(NamedTuple):
@@ -41,17 +45,36 @@ class Effect(NamedTuple):
         return inverse(self.ratio)
 
 
+class Timed(NamedTuple):
+    """A copy of the crowd, as what makes steps and as what is drawn."""
+
+    steps: CrowdVariant
+    pictures: CrowdVariant
+
+    @classmethod
+    def of(cls, sim: Simulation, picture: Drawn) -> Self:
+        return cls(CrowdVariant(sim), CrowdVariant(sim, picture, stands=True))
+
+
+class Block(NamedTuple):
+    """A block of steps, and one of pictures; the one that was not switched is of a single step or picture."""
+
+    steps: BlockTimes
+    pictures: BlockTimes
+
+
 class InTurns:
     """Ask for one half of a turn after the other; `effect` says at any time what the turns so far have given.
 
     `steps` have been made with either copy.
     """
 
-    def __init__(self, old: CrowdVariant, new: CrowdVariant) -> None:
-        self._variants: tuple[CrowdVariant, ...] = old, new
-        self._rng = random.Random(0)
-        self._blocks: tuple[list[BlockTimes], list[BlockTimes]] = [], []
-        self._halves = self._frames = self.steps = 0
+    def __init__(self, old: Timed, new: Timed, drawn: bool) -> None:
+        """`drawn`: a technique of drawing was switched."""
+        self._copies: tuple[Timed, ...] = old, new
+        self._drawn, self._rng = drawn, random.Random(0)
+        self._blocks: tuple[list[Block], list[Block]] = [], []
+        self._halves = self._length = self.steps = 0
 
     @property
     def turns(self) -> int:
@@ -60,56 +83,75 @@ class InTurns:
 
     @property
     def timed(self) -> int:
-        """Frames of either copy that were timed, in complete turns."""
-        return sum(block.frame.steps for block in self._blocks[0][:2 * self.turns])
+        """Steps of either copy that were timed in complete turns, or pictures where drawing was switched."""
+        return sum(block[self._drawn].frame.steps for block in self._blocks[0][:2 * self.turns])
 
     def release(self) -> None:
         """Free the copies; what was timed remains."""
-        self._variants = ()
+        self._copies = ()
 
     def half_turn(self) -> Iterator[None]:
         """Run a block with either copy, of as many steps; yield after each."""
-        if not self._frames:
-            frame_ms = max(_whole_ms(variant.run(1)) for variant in self._variants)
-            self._frames, self.steps = int(min(max(BLOCK_MS / frame_ms, 1), LONGEST)), 1
-            yield
+        length = self._length = self._next_length()
         untimed = self._rng.randint(1, 2)  # or what runs in every tenth step might always or never be timed
         for which in (0, 1) if self._halves % 2 == 0 else (1, 0):
-            self._variants[which].run(untimed)
-            self._blocks[which].append(self._variants[which].run(self._frames))
+            copy = self._copies[which]
+            switched = copy[self._drawn]
+            switched.run(untimed)
+            timed, other = switched.run(length), copy[not self._drawn].run(1)
+            self._blocks[which].append(Block(other, timed) if self._drawn else Block(timed, other))
             yield
-        self._halves, self.steps = self._halves + 1, self.steps + untimed + self._frames
+        self._halves, self.steps = self._halves + 1, self.steps + (1 if self._drawn else untimed + length)
 
-    def stages(self) -> list[str]:
-        """All that ran in either copy, in the order of the frame."""
-        return list(dict.fromkeys(name for costs in self._costs_of_stages() for name in costs))
+    def _next_length(self) -> int:
+        """As many steps as fit into a block, by the shortest so far with the slower value: other load makes some longer."""
+        shortest_ms = (min((_mean_ms(block[self._drawn]) for block in blocks), default=BLOCK_MS) for blocks in self._blocks)
+        return int(min(max(BLOCK_MS / max(shortest_ms), 1), LONGEST))
+
+    def changed_most(self, part: str) -> str:
+        """The stage of the step or of the picture whose median time changed most; nothing if none ran."""
+        old, new = self._costs_of_stages()
+        stages = stages_of(part, dict.fromkeys((*old, *new)))
+        return max(stages, key=lambda name: abs(_median(old, name) - _median(new, name)), default="")
 
     def effect(self, name: str) -> Effect:
         """What has become of the step, the picture (`draw`), the frame, or a stage."""
         if not self.turns:
             return Effect(np.nan, np.nan)
-        if name in WHOLES:
-            old, new = (_whole(costs_of(whole_steps(blocks[:2 * self.turns])), name) for blocks in self._blocks)
+        if name in (STEP, DRAW, FRAME):
+            old, new = (sum((_cost(blocks[:2 * self.turns], part) for part in (STEP, DRAW) if name in (part, FRAME)),
+                            np.zeros(2 * self.turns)) for blocks in self._blocks)
         else:
             none = np.zeros(2 * self.turns)
             old, new = (costs[name].ms if name in costs else none for costs in self._costs_of_stages())
         return effect_of(old.reshape(-1, 2), new.reshape(-1, 2))
 
     def _costs_of_stages(self) -> Sequence[Costs]:
-        return [costs_of([block.stages for block in blocks[:2 * self.turns]]) for blocks in self._blocks]
+        """Of the old values and of the new ones: stages of steps, and those of pictures."""
+        return [{**costs_of([block.steps.stages for block in blocks]), **costs_of([block.pictures.stages for block in blocks])}
+                for blocks in (each[:2 * self.turns] for each in self._blocks)]
 
 
 def effect_of(old: Doubles, new: Doubles) -> Effect:
     """From the costs of both blocks in each turn, float64[turns, 2] milliseconds."""
-    ratio = ratio_interval(new.mean(axis=1), old.mean(axis=1))
-    again = ratio_interval(old[:, 1], old[:, 0])
+    ratio = ratio_interval(new.mean(axis=1), old.mean(axis=1), RESAMPLES)
+    again = ratio_interval(old[:, 1], old[:, 0], RESAMPLES)
     back = inverse(again)
     noise = Interval(again.value, min(again.low, back.low), max(again.high, back.high))  # either block may be the slower one
     before = float(np.median(old))
     if not ratio.value > 0:  # one of the two does not run
         return Effect(before, float(np.median(new)))
-    wide = ratio._replace(low=ratio.low * min(noise.low, 1), high=ratio.high * max(noise.high, 1)) if ratio.known else ratio
-    return Effect(before, before * ratio.value, wide, noise, verdict(ratio, noise))
+    return Effect(before, before * ratio.value, widened(ratio, noise), noise, verdict(ratio, noise))
+
+
+def widened(ratio: Interval, noise: Interval) -> Interval:
+    """The interval of a ratio with the noise in it, which is independent of it: on either side their squares add up."""
+    if not ratio.known:
+        return ratio
+    value = ratio.value
+    low = value * math.exp(-math.hypot(math.log(value / ratio.low), math.log(min(noise.low, 1))))
+    high = value * math.exp(math.hypot(math.log(ratio.high / value), math.log(max(noise.high, 1))))
+    return Interval(value, low, high)
 
 
 def inverse(ratio: Interval) -> Interval:
@@ -117,10 +159,17 @@ def inverse(ratio: Interval) -> Interval:
     return Interval(value, low, high) if ratio.known else ratio._replace(value=value)
 
 
-def _whole(costs: Costs, name: str) -> Doubles:
-    """The cost of the step, the picture or both, in each block."""
-    return np.sum([cost.ms for part, cost in costs.items() if name in (FRAME, DRAW if part == DRAW else STEP)], axis=0)
+def _median(costs: Costs, name: str) -> float:
+    return float(np.median(costs[name].ms)) if name in costs else 0.0
 
 
-def _whole_ms(block: BlockTimes) -> float:
-    return float(sum(times.sum() for times in block.frame.times_ms.values()))
+def _cost(blocks: Sequence[Block], part: str) -> Doubles:
+    """The cost of a step or of a picture in each block, float64[blocks]."""
+    if part == DRAW:
+        return cost_of([block.pictures.frame.times_ms[DRAW] for block in blocks]).ms
+    return np.sum([cost.ms for cost in costs_of(whole_steps([block.steps for block in blocks])).values()], axis=0)
+
+
+def _mean_ms(block: BlockTimes) -> float:
+    """Milliseconds of a step or a picture."""
+    return float(sum(times.mean() for times in block.frame.times_ms.values()))

@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 
 from crowd_demo.compute.arrays import Ints, Longs, Words
 from crowd_demo.config.optimizations import Optimizations
-from crowd_demo.measure.crowd_variant import CrowdVariant
-from crowd_demo.measure.in_turns import InTurns
+from crowd_demo.measure.in_turns import InTurns, Timed
 from crowd_demo.registry.entries import Value
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.pixels import frame_of, plain_surface
@@ -38,7 +37,7 @@ Values = Mapping[str, Value]  # of techniques, by path
 Slots = Longs | slice
 TOUCHED = 1 << 16  # numbers that are written in a part
 FIRST = 3  # steps of either copy that are not timed
-MOST_TIMED_MS = 4.0  # a longer step is not timed: a block of it would be seen in the frames
+MOST_TIMED_MS = 10.0  # a longer step is not timed: a block of it would be seen in the frames
 BANDS = 8
 
 
@@ -116,12 +115,13 @@ class Replicas(ProofInParts):
     untimed  is True once it is known that there will be none
     """
 
-    def __init__(self, sim: Simulation, old: Values, new: Values, exact: bool, view: DrawnView | None = None) -> None:
+    def __init__(self, sim: Simulation, old: Values, new: Values, exact: bool, view: DrawnView | None = None,
+                 drawn: bool = False) -> None:
         super().__init__(sim, old, new, "two copies of the crowd are being made")
         self.steps = 0
         self.turns: InTurns | None = None
         self.untimed = view is None
-        self._exact, self._view = exact, view and view.copy()
+        self._exact, self._view, self._drawn = exact, view and view.copy(), drawn
 
     def parts(self) -> Iterator[None]:
         """Copy the present crowd, and make steps for as long as somebody asks for the next part."""
@@ -152,8 +152,8 @@ class Replicas(ProofInParts):
             return
         self.untimed = shortest_ms > MOST_TIMED_MS
         if not self.untimed:
-            old, new = (CrowdVariant(replica, SharedPicture(self._view, replica)) for replica in replicas)
-            self.turns = InTurns(old, new)
+            old, new = (Timed.of(replica, SharedPicture(self._view, replica)) for replica in replicas)
+            self.turns = InTurns(old, new, self._drawn)
 
     def _finding(self, old: Simulation, new: Simulation, found: Apart) -> Generator[None, None, Finding]:
         after_steps = f"after {self.steps:,} step" + "s" * (self.steps != 1)

@@ -77,25 +77,25 @@ def _middle(ordered: Doubles, counts: Longs) -> Doubles:
     return np.where(counts[..., None] > 0, two, 0).mean(axis=-1)
 
 
-def median_interval(values: Doubles, seed: int = 0) -> Interval:
+def median_interval(values: Doubles, seed: int = 0, resamples: int = RESAMPLES) -> Interval:
     """The median of float64[blocks], with a percentile bootstrap; of [stages, blocks] the sum of the stages' medians."""
     rows = np.atleast_2d(values)
     count = rows.shape[1]
     value = sum(np.median(rows, axis=1).tolist())
     if count < LEAST_BLOCKS:
         return Interval(value, -math.inf, math.inf)
-    drawn = np.random.default_rng(seed).integers(count, size=(RESAMPLES, count))
+    drawn = np.random.default_rng(seed).integers(count, size=(resamples, count))
     medians = np.sum([np.median(row[drawn], axis=1) for row in rows], axis=0)
     low, high = np.quantile(medians, ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2))
     return Interval(value, float(low), float(high))
 
 
-def ratio_interval(values: Doubles, base: Doubles) -> Interval:
+def ratio_interval(values: Doubles, base: Doubles, resamples: int = RESAMPLES) -> Interval:
     """The median of the ratios of a variant to the base, block by block: a slow minute that both had divides out.
 
     float64[blocks] each. `UNKNOWN` where the base takes no time, or there are no blocks.
     """
-    return median_interval(values / base) if len(base) and (base > 0).all() else UNKNOWN
+    return median_interval(values / base, resamples=resamples) if len(base) and (base > 0).all() else UNKNOWN
 
 
 def verdict(ratio: Interval, noise: Interval) -> Verdict:

@@ -1,8 +1,8 @@
 """A trial: what one switch gave, measured and proved beside the frames of the running crowd.
 
 It lasts ten seconds, in which a pause of the crowd does not count, unless drawing was switched. All its work is done
-in parts at the end of some frames, by the thread that makes the steps, and takes a fifth of the time at first, then a
-tenth. Frames of which it was a part are not measured.
+in parts at the end of some frames, by the thread that makes the steps, and takes a fifth of the time. Frames of which
+it was a part are not measured.
 
 Two copies of the crowd, with the old values and with the new ones, take the same steps. These prove that the crowd is
 the same, and the card shows their times. Where a step is too long for that, it shows the times of the running crowd
@@ -29,7 +29,6 @@ from crowd_demo.measure.proof_of_answers import Answers
 from crowd_demo.measure.statistics import Times
 from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import EXACT, Kind
-from crowd_demo.registry.stages import stages_of
 from crowd_demo.registry.techniques import BY_PATH, hud_word, inactive, is_drawn, kind_of_all, strongest
 from crowd_demo.render.hud.card import Card, Count, ProofLine, Span, factor_text
 from crowd_demo.sim.metrics.readings import Readings
@@ -37,9 +36,9 @@ from crowd_demo.sim.simulation import Simulation
 
 LASTS_S = 10.0
 LONGEST_S = 1.0  # a frame counts as no longer: ten frames at least are seen
-FIRST_SHARE, SHARE = 0.2, 0.1  # of the time, for all of a trial's work: until the card has its factors, and then
+SHARE = 0.2  # of the time, for all of a trial's work
 REST = 3  # frames at least between two of which it is a part
-EVALUATE_EVERY_S = 0.5
+EVALUATE_EVERY_S = 0.75
 YOUNG_S = 1.0  # another switch before that goes on from the same times before
 PIECES = 20  # in which the time left is shown
 SLOW = "reorder."  # how the paths of techniques begin whose effect comes much later
@@ -131,7 +130,7 @@ class Trial:
             self.end("")
         if self.over:
             return
-        self._credit_s += (SHARE if self.is_settled else FIRST_SHARE) * spent_s
+        self._credit_s += SHARE * spent_s
         self._rest -= 1
         if self._credit_s > 0 and self._rest < 0:
             self._work_a_while(at.sim.profile, readings)
@@ -178,14 +177,10 @@ class Trial:
             return
         whole, other = (FRAME, DRAW) if self._drawn else (STEP, FRAME)
         yield span_of(whole, turns.effect(whole))
-        of_part = {stage: turns.effect(stage) for stage in stages_of(DRAW if self._drawn else STEP, turns.stages())}
-        if self._drawn:
-            yield span_of(other, turns.effect(other))
-        if of_part:
-            stage = max(of_part, key=lambda name: abs(of_part[name].after_ms - of_part[name].before_ms))
-            yield span_of(stage, of_part[stage])
-        if not self._drawn:
-            yield span_of(other, turns.effect(other))
+        stage = turns.changed_most(DRAW if self._drawn else STEP)
+        for name in (other, stage) if self._drawn else (stage, other):
+            if name:
+                yield span_of(name, turns.effect(name))
 
     @property
     def _takes_turns(self) -> bool:
@@ -217,7 +212,7 @@ class Trial:
         yield True
         if self._drawn and not self._long:
             (old, new), at = self.switched, self._at
-            self._copies = Replicas(at.sim, old, new, False, at.view)
+            self._copies = Replicas(at.sim, old, new, False, at.view, drawn=True)
             yield from (True for _ in self._copies.parts())
 
     def _stop_proving(self, why: str) -> None:
@@ -293,11 +288,13 @@ class Trial:
         """The last line: how much was measured, and why it stopped or waits."""
         if self._paused:
             return "waits until the crowd moves again"
-        extent = self._times.extent
-        if self._takes_turns and not self._slow:
-            turns = self._copies.turns if self._copies else None
-            extent = f"{turns.turns} turns of two copies, {turns.timed} steps each" if turns else "copies are being made"
-        return f"{self._note}{extent}" + f", until {self._until}" * bool(self._until)
+        until = f", until {self._until}" * bool(self._until)
+        if self._slow or not self._takes_turns:
+            return f"{self._note}{self._times.extent}{until}"
+        if not (turns := self._copies.turns if self._copies else None):
+            return f"{self._note}copies are being made{until}"
+        what = "pictures" if self._drawn else "steps"
+        return f"{self._note}{turns.turns} turns of two copies, {turns.timed} {what} each{until}"
 
 
 def span_of(name: str, found: Effect) -> Span:
