@@ -257,7 +257,7 @@ def side_by_side() -> None:
     """A jam of people who do not overlap, and of people who do."""
     with visit("crush", COMPACT, *sized(INSPECTED_PX)) as it:
         it.program.camera.look_at(1270, 1060, 1.1)
-        it.program.techniques.touched = "contact"
+        it.program.techniques.touched = "overlap_passes"
         it.do("split")
         it.wait(15.0)
         it.save_in(INSPECTED_PX, "side-by-side")

@@ -106,7 +106,7 @@ class Trial:
         self._paused = False
         self._clock = clock
         self.left_s, self._evaluate_at_s, self._credit_s, self._rest = LASTS_S, LASTS_S, 0.0, 0
-        self._slow = any(path.startswith(SLOW) for path in switched.new)
+        self._slow = all(path.startswith(SLOW) for path in switched.new)
         self._times = SwitchTimes(at.sim.profile, before, self._drawn)
         self._copies: Replicas | None = None  # whose steps are timed
         self._evaluation: Iterator[None] = iter(())

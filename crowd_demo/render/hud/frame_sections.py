@@ -239,7 +239,7 @@ class Graph:
         on.target(box, "graph", "graph")
         recent = float(np.median(frames[-SETTLED:])) if len(frames) else full_ms
         if recent > full_ms:
-            return f"above {full_ms:.0f} ms: click to fit", WARM
+            return f"above {full_ms:.0f}: click to fit", WARM
         return f"line {BUDGET_MS:.1f}, top {full_ms:.0f} ms", FAINT
 
     def _write(self, on: Canvas, text: str, left: float, middle: float, colour: Colour) -> None:

@@ -59,7 +59,7 @@ def more(profile: Profile, frames: int, ms: float) -> Profile:
 def test_the_graph_keeps_its_scale_until_it_is_asked_to_fit() -> None:
     graph, profile = Graph(), more(Profile(), 100, 5.0)
     graph_texts(graph, profile)
-    assert "above 20 ms: click to fit" in graph_texts(graph, more(profile, 100, 75.0))
+    assert "above 20: click to fit" in graph_texts(graph, more(profile, 100, 75.0))
     assert heights(graph) == {0, 15, 60}
     assert not any("click" in text for text in graph_texts(graph, profile, fits=1))
     assert heights(graph) == {0, 2, 28}, "of 160 ms"
