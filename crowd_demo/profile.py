@@ -203,7 +203,7 @@ class Profile:
         frame, ms = self._ran.get(name, (0, 0.0))
         return ms if self.frames - frame < HISTORY else 0.0
 
-    # --- the last second: what is shown of it stands still while single frames differ ----------------------------------
+    # --- the last second, over which the panels average ----------------------------------------------------------------
 
     def recent_frames(self) -> int:
         """How many frames the last second has had."""

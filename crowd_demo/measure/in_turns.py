@@ -45,7 +45,7 @@ class Effect(NamedTuple):
         return inverse(self.ratio)
 
 
-class Timed(NamedTuple):
+class Copy(NamedTuple):
     """A copy of the crowd, as what makes steps and as what is drawn."""
 
     steps: CrowdVariant
@@ -69,9 +69,9 @@ class InTurns:
     `steps` have been made with either copy.
     """
 
-    def __init__(self, old: Timed, new: Timed, drawn: bool) -> None:
+    def __init__(self, old: Copy, new: Copy, drawn: bool) -> None:
         """`drawn`: a technique of drawing was switched."""
-        self._copies: tuple[Timed, ...] = old, new
+        self._copies: tuple[Copy, ...] = old, new
         self._drawn, self._rng = drawn, random.Random(0)
         self._blocks: tuple[list[Block], list[Block]] = [], []
         self._halves = self._length = self.steps = 0
@@ -171,5 +171,5 @@ def _cost(blocks: Sequence[Block], part: str) -> Doubles:
 
 
 def _mean_ms(block: BlockTimes) -> float:
-    """Milliseconds of a step or a picture."""
+    """The mean time of the steps, or of the pictures, in a block, milliseconds."""
     return float(sum(times.mean() for times in block.frame.times_ms.values()))

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from crowd_demo.compute.arrays import Ints, Longs, Words
 from crowd_demo.config.optimizations import Optimizations
-from crowd_demo.measure.in_turns import InTurns, Timed
+from crowd_demo.measure.in_turns import Copy, InTurns
 from crowd_demo.registry.entries import Value
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.pixels import frame_of, plain_surface
@@ -152,7 +152,7 @@ class Replicas(ProofInParts):
             return
         self.untimed = shortest_ms > MOST_TIMED_MS
         if not self.untimed:
-            old, new = (Timed.of(replica, SharedPicture(self._view, replica)) for replica in replicas)
+            old, new = (Copy.of(replica, SharedPicture(self._view, replica)) for replica in replicas)
             self.turns = InTurns(old, new, self._drawn)
 
     def _finding(self, old: Simulation, new: Simulation, found: Apart) -> Generator[None, None, Finding]:
@@ -278,13 +278,10 @@ class SharedPicture:
         self._view, self._sim, self._surface = view, sim, plain_surface(view.camera.size)
 
     def draw(self) -> pygame.Surface:
-        (scene, camera, frozen, alpha), sim = self._view, self._sim
-        running, scene.sim = scene.sim, sim
-        try:
-            sim.prepare_picture()
+        scene, camera, frozen, alpha = self._view
+        with scene.showing(self._sim):
+            self._sim.prepare_picture()
             scene.draw(self._surface, camera, frozen, alpha)
-        finally:
-            scene.sim = running
         return self._surface
 
 

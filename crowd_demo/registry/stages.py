@@ -61,7 +61,7 @@ _KNOWN = (
     StageText("ground", "draw", (213, 94, 0), "draws floor, walls and water"),
     StageText("lines", "draw", (228, 204, 150), "draws the links"),
     StageText("blit", "draw", (230, 159, 0), "draws the agents"),
-    StageText("overlays", "draw", (168, 66, 30), "draws what is switched on over the picture, such as the frozen view"),
+    StageText("overlays", "present", (80, 44, 44), "draws what is switched on over the picture, such as the frozen view"),
     StageText("events", "present", (185, 125, 155), "reads keys, mouse and window"),
     StageText("meters", "present", (120, 80, 75),
               "measures errors and the order in memory on a sample, for the HUD; only now and then"),

@@ -13,6 +13,7 @@ gets the stages' times and these counters:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -94,6 +95,15 @@ class Scene:
         self.used: Used | None = None
         self._number: Bytes = np.zeros(0, np.uint8)  # of the colour of each agent that is drawn
         self.show_colours(config.scene.colours)
+
+    @contextmanager
+    def showing(self, sim: Simulation) -> Iterator[None]:
+        """Draw another simulation of the same world for a while."""
+        running, self.sim = self.sim, sim
+        try:
+            yield
+        finally:
+            self.sim = running
 
     def show_colours(self, name: str) -> None:
         self.colours, code = name, COLOURS[name].code

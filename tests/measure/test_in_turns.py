@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from crowd_demo.measure.comparison import BlockTimes, TimedBlock, whole_steps
-from crowd_demo.measure.in_turns import BLOCK_MS, FRAME, InTurns, Timed, effect_of
+from crowd_demo.measure.in_turns import BLOCK_MS, FRAME, Copy, InTurns, effect_of
 
 pytestmark = pytest.mark.quick
 
@@ -35,7 +35,7 @@ class MadeUp:
 
 
 def turns_of(old: MadeUp, new: MadeUp, turns: int = 10, drawn: bool = False, draw_ms: tuple[float, float] = (1, 1)) -> InTurns:
-    one, other = (Timed(each, MadeUp(draw_ms=ms)) for each, ms in zip((old, new), draw_ms, strict=True))  # type: ignore[arg-type]
+    one, other = (Copy(each, MadeUp(draw_ms=ms)) for each, ms in zip((old, new), draw_ms, strict=True))  # type: ignore[arg-type]
     in_turns = InTurns(one, other, drawn)
     for _ in range(2 * turns):
         for _ in in_turns.half_turn():

@@ -88,7 +88,7 @@ class SwitchTimes:
         stage.
         """
         steps, drawings = (self.before.steps, self.after.steps), (drawing(self.before.frames), drawing(self.after.frames))
-        step, picture = (tuple(map(whole, part)) for part in (steps, drawings))
+        step, picture = (tuple(map(total_ms, part)) for part in (steps, drawings))
         enough = min(self._extents) >= FEW
         frame = Span.about(FRAME, step[0] + picture[0], step[1] + picture[1], enough)
         if self._drawn:
@@ -157,7 +157,7 @@ def typical(times: Times, stage: str) -> float:
     return float(np.median(ran)) * len(ran) / len(times[stage]) if len(ran) else 0.0
 
 
-def whole(times: Times) -> float:
+def total_ms(times: Times) -> float:
     """What all stages cost together, milliseconds; nan where nothing was measured."""
     return sum(typical(times, stage) for stage in times) if times else math.nan
 

@@ -88,7 +88,7 @@ class Switched(NamedTuple):
 class Trial:
     """Made in the frame in which the techniques are switched; `before` and `readings` are from before that.
 
-    Its card is shown for another `left_s` seconds.
+    Its card is shown for another `left_s` seconds. `frame` is the number of that frame, `spans` are the rows of times.
     """
 
     def __init__(self, switched: Switched, at: Moment, before: Stretch, readings: Readings,
@@ -97,7 +97,7 @@ class Trial:
         self.age_s = 0.0
         self.over = False
         self._at = at
-        self._frame, self._steps_before = at.sim.profile.frames, at.sim.profile.steps - at.sim.profile.steps_in_frame
+        self.frame, self._steps_before = at.sim.profile.frames, at.sim.profile.steps - at.sim.profile.steps_in_frame
         self._drawn = all(is_drawn(BY_PATH[path]) for path in switched.new)  # what changes steps is the larger claim
         self._kind = switched.kind(at.sim.optimizations)
         self._note = "changes nothing at present, " * (set(switched.new) <= inactive(at.sim.situation))
@@ -112,7 +112,7 @@ class Trial:
         self._evaluation: Iterator[None] = iter(())
         self._finding, self._proving = Finding("running", "comparing begins with the next steps"), self._prove()
         self._counted: dict[str, float] = {}  # before
-        self._spans: tuple[Span, ...] = () if self._slow else (NOTHING_YET._replace(name=FRAME if self._drawn else STEP),)
+        self.spans: tuple[Span, ...] = () if self._slow else (NOTHING_YET._replace(name=FRAME if self._drawn else STEP),)
         self._counts: tuple[Count, ...] = ()
         self.summary: dict[str, str] = {}  # what a technique gave, in a line, by its path; nothing where there were several
 
@@ -165,7 +165,7 @@ class Trial:
         for span in () if self._slow else self._in_turns() if self._takes_turns else self._times.spans():
             spans.append(span)
             yield
-        self._spans = tuple(spans) or self._spans
+        self.spans = tuple(spans) or self.spans
         self._counted = self._counted or counted(self.before, self.readings)
         self._counts = explaining(self._counted, counted(self._times.after, readings), self.switched.new,
                                   self._kind is EXACT)
@@ -253,28 +253,19 @@ class Trial:
         return self.age_s < YOUNG_S or not self._times.measured
 
     @property
-    def began(self) -> int:
-        """The frame in which the techniques were switched."""
-        return self._frame
-
-    @property
-    def spans(self) -> tuple[Span, ...]:
-        return self._spans
-
-    @property
     def is_settled(self) -> bool:
         """Is there what the card is about, or is none to come?"""
-        return self.over or all(span.outcome != "unknown" for span in self._spans)
+        return self.over or all(span.outcome != "unknown" for span in self.spans)
 
     def card(self) -> Card:
         title = ", ".join(BY_PATH[path].label.strip() for path in self.switched.new)
         left = math.ceil(max(self.left_s, 0.0) / LASTS_S * PIECES) / PIECES
-        return Card(title, self._change(), self._kind, self._spans, self._counts, ProofLine(*self._finding),
-                    self._state(), left, self._frame, SLOW_NOTE if self._slow else "" if self._takes_turns else
+        return Card(title, self._change(), self._kind, self.spans, self._counts, ProofLine(*self._finding),
+                    self._state(), left, self.frame, SLOW_NOTE if self._slow else "" if self._takes_turns else
                     LONG_NOTE)
 
     def _summary(self) -> dict[str, str]:
-        known = [span for span in self._spans if span.outcome not in ("unknown", "no factor")]
+        known = [span for span in self.spans if span.outcome not in ("unknown", "no factor")]
         if len(self.switched.new) > 1 or not known:
             return {}
         (path,) = self.switched.new

@@ -116,7 +116,7 @@ class Techniques:
             self._on[path] = before
 
     def _on_value(self, technique: Technique) -> Value:
-        """The last value that was not off: at first the configured one, or else the default or the next choice."""
+        """The value it had before it was off; or else the configured one, the default, or the first that is not off."""
         configured, off = self._crowd.config.optimizations.get(technique.path), technique.baseline
         values = self._on.get(technique.path, configured), technique.default, next_choice(technique, off)
         return next(value for value in values if value != off)

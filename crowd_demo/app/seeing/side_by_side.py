@@ -14,9 +14,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import NamedTuple
 
-import numpy as np
 import pygame
 
 from crowd_demo.app.compiling.switching import Switcher, next_choice, next_number
@@ -27,11 +25,11 @@ from crowd_demo.app.screen.notices import Notices
 from crowd_demo.measure.proof import SameTickHashes, short
 from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import EXACT, Technique, Value
-from crowd_demo.registry.stages import text_of
 from crowd_demo.registry.techniques import BY_PATH, hud_word, kind_of
 from crowd_demo.render.camera import Camera, clamp
 from crowd_demo.render.hud.canvas import Target
 from crowd_demo.render.hud.card import ProofKind, ProofLine
+from crowd_demo.render.hud.frame_sections import Rates, rates_of
 from crowd_demo.render.hud.status import Half, Halves, time_text
 from crowd_demo.render.pixels import plain_surface
 from crowd_demo.render.scene import Scene
@@ -42,7 +40,7 @@ LINE = Target("line")  # between the two crowds
 RIGHT = "right"  # the number that a drag over the right value changes
 FRAME_MS = 50.0  # for the steps of both crowds in a frame; where one of each takes longer, they take turns,
 STILL_MS = 40.0  # until they take no longer than this
-LEAST_STEPS = 5  # of which a median is known
+LEAST_STEPS = 5  # before that the times of a step are not known
 READ_EVERY_S = 0.125
 HASH_EVERY_S, HASH_SHARE = 1.0, 0.05  # how often hashes are made anew at most, and in what share of the time
 CATCH_UP_S = 0.5  # how long a frame may wait for it: some steps of brute force, but not all those of a drag on the timeline
@@ -64,7 +62,7 @@ class SideBySide:
         self._is_compiled = False  # is what the second crowd runs with?
         self.halves: Halves | None = None  # what is said of them, since the last picture
         self.takes_turns = False
-        self._ms, self._read_at_s = (UNKNOWN, UNKNOWN), 0.0  # of the crowd and of the second one, and since when
+        self._rates, self._read_at_s = (UNKNOWN, UNKNOWN), 0.0  # of the crowd and of the second one, and since when
 
     @property
     def actions(self) -> KeyActions:
@@ -88,7 +86,7 @@ class SideBySide:
             return
         technique = self._technique
         self._is_compiled = self.takes_turns = False
-        self._ms = UNKNOWN, UNKNOWN
+        self._rates = UNKNOWN, UNKNOWN
         self.second = SecondCrowd(technique.path, other_value(technique, self._techniques.value(technique.path)))
         self._choose(self.second.value)
 
@@ -146,15 +144,15 @@ class SideBySide:
 
     def fitting(self, due: int) -> int:
         """So many of the due steps that those of both crowds fit into a frame."""
-        step_ms = sum(live.step_ms for live in self._ms)
+        step_ms = sum(live.step_ms for live in self._rates)
         return min(due, max(int(FRAME_MS / step_ms), 1)) if self.second and step_ms > 0 else due
 
     def _read_times(self, second: Simulation) -> None:
         """Read the times now and then; and decide by those of steps whether to take turns."""
         if (now_s := time.perf_counter()) - self._read_at_s < READ_EVERY_S:
             return
-        self._read_at_s, self._ms = now_s, (live_ms(self._crowd.sim.profile), live_ms(second.profile))
-        step_ms = sum(live.step_ms for live in self._ms)
+        self._read_at_s, self._rates = now_s, (live_rates(self._crowd.sim.profile), live_rates(second.profile))
+        step_ms = sum(live.step_ms for live in self._rates)
         if not math.isnan(step_ms):
             self.takes_turns = step_ms > (STILL_MS if self.takes_turns else FRAME_MS)
 
@@ -202,7 +200,7 @@ class SideBySide:
         turns = ("steps every other frame",) * self.takes_turns
         notes = turns, (copied if is_compiled else "compiling", *turns)
         values = sim.optimizations.get(second.path), self.value
-        parts = zip((second.path, RIGHT), values, self._ms, second.hash_lines(sim.dt), notes, strict=True)
+        parts = zip((second.path, RIGHT), values, self._rates, second.hash_lines(sim.dt), notes, strict=True)
         left, right = (Half(target, f"{label}: {hud_word(value)}", live.step_ms, live.frame_ms, state, note)
                        for target, value, live, state, note in parts)
         return Halves(self.line_px, left, right)
@@ -210,29 +208,12 @@ class SideBySide:
 
 # --- what is said of it ----------------------------------------------------------------------------------------------
 
-class LiveMs(NamedTuple):
-    """Medians of the last second, or of `LEAST_STEPS` where that has fewer; nan before."""
-
-    step_ms: float
-    picture_ms: float
-
-    @property
-    def frame_ms(self) -> float:
-        return self.step_ms + self.picture_ms
+UNKNOWN = Rates(math.nan, math.nan, math.nan, math.nan)
 
 
-UNKNOWN = LiveMs(math.nan, math.nan)
-
-
-def live_ms(profile: Profile) -> LiveMs:
-    records = profile.records()
-    recent = [record for record in records if record.end_s > records[-1].end_s - 1.0]
-    if not recent or profile.steps < LEAST_STEPS:
-        return UNKNOWN
-    steps = profile.steps_ms(max(sum(record.steps for record in recent), LEAST_STEPS))
-    drawn = [profile.stage_ms(name, len(recent)) for name in profile.stages
-             if name != "overlays" and text_of(name).part == "draw"]
-    return LiveMs(float(np.median(sum(steps.values()))), float(np.median(sum(drawn))))
+def live_rates(profile: Profile) -> Rates:
+    """What the left panel says of the same profile; unknown before the first steps."""
+    return rates_of(profile) if profile.steps >= LEAST_STEPS else UNKNOWN
 
 
 def other_value(technique: Technique, present: Value) -> Value:
@@ -294,7 +275,7 @@ class SecondCrowd:
             self._credit_s -= now_s - then_s
 
     def _make_hashes(self, tick: int, now_s: float) -> bool:
-        """Do the next part of the hashes; return False if there is nothing to do."""
+        """Compute the next part of the two hashes; return False if they are up to date."""
         for _ in self._hashing:
             return True
         if self._hashes.found and (tick == self._hashes.tick or now_s < self._hashed_at_s + HASH_EVERY_S):
@@ -321,14 +302,12 @@ class SecondCrowd:
         self._view = view_of(scene, camera)
         if self.picture.get_size() != camera.size:
             self.picture = plain_surface(camera.size)
-        running, used = scene.sim, scene.used
-        scene.sim = self.sim
-        try:
+        used = scene.used
+        with scene.showing(self.sim):
             self.sim.prepare_picture()
             scene.draw(self.picture, camera, None, alpha)
-        finally:
-            scene.sim, scene.used = running, used
-            self.sim.profile.end_frame(tick=self.sim.tick)
+        scene.used = used
+        self.sim.profile.end_frame(tick=self.sim.tick)
         return self.picture
 
 

@@ -267,7 +267,7 @@ class TourPlayer:
         """The trial of what the present page has switched."""
         own = {path for name in self.step.do.settings if (path := technique_of(name))}
         trial = self.program.cards.trial
-        return trial if trial and trial.began >= self._asked_at and own.issuperset(trial.switched.new) else None
+        return trial if trial and trial.frame >= self._asked_at and own.issuperset(trial.switched.new) else None
 
     def go_alone(self) -> None:
         """Play without keys: print the page once its numbers are there, and go on."""

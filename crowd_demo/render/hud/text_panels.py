@@ -298,7 +298,7 @@ def _words(text: str, ruler: Canvas, size: float, colour: Colour) -> LegendPart:
 # --- overlays --------------------------------------------------------------------------------------------------------
 
 def draw_legend(items: Sequence[LegendItem], room: float, pen: Pen, scale: float, most: int = 99, first: int = 0) -> Canvas:
-    """A panel of at most `room` units width. Of each overlay the text has a line or two, the colours as many as they take.
+    """A panel, at most `room` units wide, with a text of one or two lines for each overlay, and below it its colours.
 
     Of more than `most` lines those from `first` on are shown, beside a bar; the target says how far one can scroll.
     """

@@ -10,11 +10,12 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app.screen.window import screen
-from crowd_demo.app.seeing.side_by_side import UNKNOWN, LiveMs, SecondCrowd, live_ms, other_value
+from crowd_demo.app.seeing.side_by_side import UNKNOWN, SecondCrowd, live_rates, other_value
 from crowd_demo.measure.proof import short
 from crowd_demo.profile import Profile
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.canvas import Target
+from crowd_demo.render.hud.frame_sections import Rates, rates_of
 
 CTRL, SHIFT = pygame.KMOD_LCTRL, pygame.KMOD_LSHIFT
 
@@ -221,43 +222,43 @@ def test_hashes_of_crowds_that_came_apart_differ_and_an_exact_value_does_not_mak
     assert split.halves and split.halves.right.notes[0].startswith("copied at ")
 
 
-def test_times_are_medians_of_the_last_second(monkeypatch: pytest.MonkeyPatch) -> None:
-    now_s, profile = [0.0], Profile()
-    monkeypatch.setattr("crowd_demo.profile.time.perf_counter", lambda: now_s[0])
-    assert math.isnan(live_ms(profile).step_ms)
-    for slow in [100.0] * 20 + [1.0, 1.0, 1.0, 50.0, 1.0, 1.0, 1.0, 1.0, 1.0]:
-        for _ in range(2):
-            profile.begin_step()
-            profile.add("index", 2 * slow)
-            profile.add("interaction", 3 * slow)
-            profile.end_step()
-        for stage, ms in {"cull": 1, "blit": 2, "overlays": 7, "hud": 9}.items():
-            profile.add(stage, ms * slow)
-        now_s[0] += 0.1
+def made_up(step_ms: float) -> Rates:
+    return Rates(60.0, step_ms, 1.0, 1.0)
+
+
+def test_times_are_those_of_the_left_panel_once_there_were_steps() -> None:
+    profile = Profile()
+    for steps in range(1, 7):
+        assert math.isnan(live_rates(profile).step_ms) == (steps <= 5)
+        profile.begin_step()
+        profile.add("index", 2.0)
+        profile.end_step()
+        for stage, ms in {"cull": 1.0, "blit": 2.0, "overlays": 7.0, "hud": 9.0}.items():
+            profile.add(stage, ms)
         profile.end_frame()
-    assert live_ms(profile) == (5.0, 3.0) and live_ms(profile).frame_ms == 8.0
+    assert live_rates(profile) == rates_of(profile) and live_rates(profile).frame_ms == 2 + 3, "without overlays"
 
 
 def test_both_labels_have_the_times_of_their_own_steps_and_pictures(driven: Driven) -> None:
     split_with(driven)
     split = driven.program.split
-    driven.until(lambda: UNKNOWN not in split._ms and not any(math.isnan(live.step_ms) for live in split._ms))
+    driven.until(lambda: UNKNOWN not in split._rates and not any(math.isnan(live.step_ms) for live in split._rates))
     driven.frames()
     assert split.halves and split.second and split.second.sim
-    for half, live, sim in zip((split.halves.left, split.halves.right), split._ms, (driven.program.sim, split.second.sim),
+    for half, live, sim in zip((split.halves.left, split.halves.right), split._rates, (driven.program.sim, split.second.sim),
                                strict=True):
-        assert (half.step_ms, half.frame_ms) == (live.step_ms, live.step_ms + live.picture_ms)
+        assert (half.step_ms, half.frame_ms) == (live.step_ms, live.step_ms + live.draw_ms)
         steps_ms = np.sum([*sim.profile.steps_ms().values()], axis=0)
-        assert steps_ms.min() <= live.step_ms <= steps_ms.max() and live.picture_ms > 0
+        assert steps_ms.min() <= live.step_ms <= steps_ms.max() and live.draw_ms > 0
 
 
 def test_a_frame_has_as_many_steps_as_there_is_time_for_those_of_both_crowds(driven: Driven) -> None:
     split = driven.program.split
-    split._ms = LiveMs(10.0, 1.0), LiveMs(15.0, 1.0)
+    split._rates = made_up(10.0), made_up(15.0)
     assert split.fitting(4) == 4, "there is one crowd"
     split_with(driven)
     for left_ms, right_ms, steps in ((10.0, 15.0, 2), (1.0, 2.0, 4), (60.0, 90.0, 1), (5.0, math.nan, 4)):
-        split._ms = LiveMs(left_ms, 1.0), LiveMs(right_ms, 1.0)
+        split._rates = made_up(left_ms), made_up(right_ms)
         assert split.fitting(4) == steps and split.fitting(0) == 0
 
 
