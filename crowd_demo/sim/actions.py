@@ -11,10 +11,10 @@ An action is a frozen dataclass of plain fields, registered under a name, so fil
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from functools import cache
-from typing import Annotated, Protocol, TypeVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Protocol, TypeVar, runtime_checkable
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -25,6 +25,13 @@ from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.registry.entries import Value
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.store.columns import Columns
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from crowd_demo.compute.arrays import Floats, Ints
+    from crowd_demo.sim.terrain.tiles import Rectangle, Run, Terrain
+    from crowd_demo.sim.world import World
 
 Coordinate = Annotated[float, Field(ge=-2**31, le=2**31)]
 Tile = Annotated[int, Field(ge=-2**31, le=2**31)]
@@ -39,18 +46,45 @@ class Changeable(Protocol):
     @property
     def agents(self) -> Agents[Columns]: ...
 
+    @property
+    def world(self) -> World: ...
+
+    @property
+    def terrain(self) -> Terrain: ...
+
+    @property
+    def column_bounds(self) -> Mapping[str, tuple[float, float]]: ...
+
     def populate(self, count: int) -> None: ...
 
-    def set_walls(self, rectangle: tuple[int, int, int, int], wall: bool) -> None: ...
+    def add_agents_at(self, ids: Ints, x: Floats, y: Floats, seed: int) -> None: ...
+
+    def return_agents(self, columns: Mapping[str, ArrayLike]) -> None: ...
+
+    def remove_agents(self, ids: Ints) -> None: ...
+
+    def set_walls(self, rectangle: Rectangle, wall: bool) -> None: ...
+
+    def paint_walls(self, runs: Iterable[Run], wall: bool) -> None: ...
 
     def place(self, identity: int, x: float, y: float) -> None: ...
 
 
 class Action(Protocol):
-    """Something done to a crowd from outside."""
+    """Something done to a crowd from outside. `about` says in a few words what changed."""
+
+    about: ClassVar[str]
 
     def apply(self, sim: Changeable) -> None:
         """Change the simulation. Raises ValueError when that is impossible, and changes nothing then."""
+
+
+@runtime_checkable
+class Edit(Action, Protocol):
+    """An action that can be undone."""
+
+    def inverse(self, sim: Changeable) -> tuple[Action, ...]:
+        """Return, before it is applied, the actions that will take it back, in their order; none if it will change nothing."""
 
 
 Kind = TypeVar("Kind", bound=type[Action])
@@ -73,6 +107,7 @@ class Populate:
     """Add or remove agents until there are `count`. Raises ValueError when there is no memory for so many."""
 
     count: Annotated[int, Field(ge=0, le=MOST_AGENTS)]
+    about: ClassVar[str] = "the number of agents changed"
 
     def apply(self, sim: Changeable) -> None:
         if short := shortage((self.count - sim.agents.capacity) * AGENT):
@@ -87,6 +122,7 @@ class Switch:
 
     path: str
     value: Value
+    about: ClassVar[str] = "a technique was switched"
 
     def apply(self, sim: Changeable) -> None:
         sim.optimizations.set(self.path, self.value)
@@ -99,6 +135,7 @@ class SetWalls:
 
     rectangle: tuple[Tile, Tile, Tile, Tile]
     wall: bool
+    about: ClassVar[str] = "the walls changed"
 
     def apply(self, sim: Changeable) -> None:
         sim.set_walls(self.rectangle, self.wall)
@@ -112,6 +149,7 @@ class Place:
     id: Annotated[int, Field(ge=0, le=2**31 - 1)]
     x: Coordinate
     y: Coordinate
+    about: ClassVar[str] = "an agent was put elsewhere"
 
     def apply(self, sim: Changeable) -> None:
         sim.place(self.id, self.x, self.y)

@@ -1,6 +1,6 @@
 """Save files: a snapshot as bytes, and back. Nothing in a file is trusted; docs/design/time.md has the format to the byte.
 
-    magic, format version, length of the header, header (JSON), arrays (little-endian, in the order of `ARRAYS`), checksum
+    magic, format version, length of the header, header (JSON), arrays (little-endian: `ARRAYS`, then those of parts), checksum
 
 `decode` checks all that can be checked without the simulation, and needs neither Numba nor the map; `check` the rest, before
 the simulation is restored. A decoded snapshot needs about as much memory as its file.
@@ -11,11 +11,12 @@ from __future__ import annotations
 import hashlib
 import math
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from crowd_demo.compute.arrays import Ints
 from crowd_demo.config.loader import ConfigError, ReadConfig
@@ -24,21 +25,24 @@ from crowd_demo.config.model import Config
 from crowd_demo.profile import HISTORY
 from crowd_demo.registry import renames
 from crowd_demo.registry.entries import Value
+from crowd_demo.sim import edits  # noqa: F401  # registers actions
 from crowd_demo.sim.actions import Action, as_data, from_data
-from crowd_demo.sim.snapshot import Snapshot
+from crowd_demo.sim.snapshot import Snapshot, check_columns
+from crowd_demo.sim.state_part import ARRAY_TYPES, EMPTY, PartState
 from crowd_demo.sim.store.columns import dtypes_of
 
 if TYPE_CHECKING:
     from crowd_demo.sim.simulation import Simulation
 
 MAGIC = b"crowd-demo save\n"
-FORMAT = 2
+FORMAT, OLDEST = 3, 2
 _HEAD = struct.Struct("<16sII")  # magic, format, bytes of the header
 CHECKSUM_BYTES = 32
 MOST_TICKS = 1 << 27  # of the schedule (neighbours/schedule.py)
 ARRAYS = {"columns": (np.int32, 2), "generations": (np.int32, 1), "kinds": (np.uint8, 2), "crowding": (np.uint8, 3),
           "link_ends": (np.int32, 2), "link_generations": (np.int32, 2), "population": (np.int32, 1)}
 """Name -> (type, number of axes), in their order in a file."""
+_TYPES = {kind.name: kind for kind in ARRAY_TYPES}
 
 
 class SaveError(ValueError):
@@ -46,6 +50,15 @@ class SaveError(ValueError):
 
 
 Count = Annotated[int, Field(ge=0, lt=2**63)]
+
+
+class PartHeader(BaseModel):
+    """A part of the state (state_part.py)."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
+
+    values: dict[str, JsonValue]
+    arrays: dict[str, tuple[str, list[Count]]]  # type and shape
 
 
 class Header(BaseModel):
@@ -64,6 +77,7 @@ class Header(BaseModel):
     drift: Annotated[float, Field(ge=0)]
     history: list[tuple[Count, dict[str, object]]]
     shapes: dict[str, list[Count]]
+    parts: dict[str, PartHeader] = {}
 
 
 def encoded(snapshot: Snapshot, program: str) -> tuple[bytes | memoryview, ...]:
@@ -78,9 +92,14 @@ def encoded(snapshot: Snapshot, program: str) -> tuple[bytes | memoryview, ...]:
         tick=snapshot.tick, names=list(snapshot.names), map_digest=snapshot.map_digest, sorts=snapshot.sorts,
         steps_since_sort=snapshot.steps_since_sort, drift=snapshot.drift,
         history=[(tick, as_data(action)) for tick, action in snapshot.history],
-        shapes={name: list(array.shape) for name, array in arrays.items()})
+        shapes={name: list(array.shape) for name, array in arrays.items()},
+        parts={name: PartHeader(values=dict(part.values), arrays={  # type: ignore[arg-type]  # which pydantic checks
+            own: (array.dtype.name, list(array.shape)) for own, array in part.arrays.items()})
+            for name, part in snapshot.parts.items()})
     text = header.model_dump_json().encode()
-    raw = (array.reshape(-1).view(np.uint8).data for array in arrays.values())
+    of_parts = (np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+                for part in snapshot.parts.values() for array in part.arrays.values())
+    raw = (array.reshape(-1).view(np.uint8).data for array in (*arrays.values(), *of_parts))
     return sealed(_HEAD.pack(MAGIC, FORMAT, len(text)), text, *raw)
 
 
@@ -95,13 +114,13 @@ def sealed(*parts: bytes | memoryview) -> tuple[bytes | memoryview, ...]:
 def decode(data: bytes) -> Snapshot:
     """Return the snapshot in a save file. Raises SaveError for what is no such file, damaged, newer, or inconsistent."""
     header, start = _header(data)
-    arrays = _arrays(header.shapes, memoryview(data)[start:-CHECKSUM_BYTES])
+    arrays, parts = _arrays(header, memoryview(data)[start:-CHECKSUM_BYTES])
     snapshot = Snapshot(
         config=config_of(header.config), tick=header.tick,
         techniques={renames.current(renames.TECHNIQUES, path): value for path, value in header.techniques.items()},
         names=tuple(renames.current(renames.COLUMNS, name) for name in header.names),
         map_digest=header.map_digest, sorts=header.sorts, steps_since_sort=header.steps_since_sort, drift=header.drift,
-        history=_history(header.history, header.tick), **arrays)
+        history=_history(header.history, header.tick), parts=parts, **arrays)
     _check_ids(snapshot)
     if short := shortage(snapshot.agents * AGENT):
         raise SaveError(short)
@@ -123,15 +142,23 @@ def check(snapshot: Snapshot, sim: Simulation) -> None:
     _require(sim.terrain.allows(snapshot.kinds), "there are tiles that no wall makes")
     _require(sim.world.crowding.allows(snapshot.crowding), "crowding: not the prices of these tiles")
     _require(sim.links.active or not len(snapshot.link_ends), "there are links, but the configuration has none")
-    walls = sim.terrain.walls
-    last_x, last_y = (float(np.nextafter(side, np.float32(0))) for side in (walls.width, walls.height))
-    bounds = {"x": (0.0, last_x), "y": (0.0, last_y), **sim.behaviour.bounds(sim.terrain)}
-    for row, (name, kind) in zip(snapshot.columns, dtypes_of(sim.agents.kind).items(), strict=True):
-        column = row.view(kind)
-        _require(bool(np.isfinite(column).all()), f"column {name} has a value that is no number")
-        if name in bounds and column.size:
-            low, high = (kind.type(bound) for bound in bounds[name])
-            _require(bool(low <= column.min() and column.max() <= high), f"column {name} has a value outside {low} to {high}")
+    _check_parts(snapshot, sim)
+    try:
+        check_columns(snapshot.columns, dtypes_of(sim.agents.kind), sim.column_bounds)
+    except ValueError as error:
+        raise SaveError(str(error)) from None
+
+
+def _check_parts(snapshot: Snapshot, sim: Simulation) -> None:
+    """Raise SaveError for parts of the state that this simulation does not have, or could not restore."""
+    known = {part.name for part in sim.world.parts}
+    for name in snapshot.parts:
+        _require(name in known, f"{name[:40]}: this crowd has no such state")
+    for part in sim.world.parts:
+        try:
+            part.check(snapshot.parts.get(part.name, EMPTY))
+        except ValueError as error:
+            raise SaveError(f"{part.name}: {error}") from None
 
 
 def _require(holds: bool, otherwise: str) -> None:
@@ -148,7 +175,7 @@ def _header(data: bytes) -> tuple[Header, int]:
     _, version, size = _HEAD.unpack_from(data)
     _require(version <= FORMAT, f"has format {version}, newer than this program reads ({FORMAT}); a newer crowd-demo wrote it")
     _require(version != 1, "has format 1, of an older crowd-demo whose people walked in another way")
-    _require(version == FORMAT, f"has format {version}, which no crowd-demo has written")
+    _require(version >= OLDEST, f"has format {version}, which no crowd-demo has written")
     right = hashlib.blake2b(memoryview(data)[:-CHECKSUM_BYTES], digest_size=CHECKSUM_BYTES).digest()
     _require(data[-CHECKSUM_BYTES:] == right, "is damaged: its checksum is wrong")
     start = _HEAD.size + size
@@ -160,17 +187,30 @@ def _header(data: bytes) -> tuple[Header, int]:
         raise SaveError(f"is damaged: header: {'.'.join(map(str, first['loc']))[:80]}: {first['msg']}"[:300]) from None
 
 
-def _arrays(shapes: Mapping[str, Sequence[int]], data: memoryview) -> dict[str, Any]:
-    """The arrays by name, as read-only views of the data where this machine is little-endian."""
-    _require(list(shapes) == list(ARRAYS), "is damaged: header: shapes: not those of a snapshot")
-    found, start = {}, 0
-    for (name, (kind, axes)), shape in zip(ARRAYS.items(), shapes.values(), strict=True):
-        size = math.prod(shape) * np.dtype(kind).itemsize
-        _require(len(shape) == axes and start + size <= len(data), f"is damaged: {name} has another shape")
-        array = np.frombuffer(data[start:start + size], np.dtype(kind).newbyteorder("<")).reshape(shape)
-        found[name], start = array.astype(kind, copy=False), start + size
+def _arrays(header: Header, data: memoryview) -> tuple[dict[str, Any], dict[str, PartState]]:
+    """The arrays by name, as read-only views of the data where this machine is little-endian; and the parts with theirs."""
+    _require(list(header.shapes) == list(ARRAYS), "is damaged: header: shapes: not those of a snapshot")
+    start = 0
+
+    def following(name: str, kind: np.dtype[Any], shape: Sequence[int]) -> NDArray[Any]:
+        nonlocal start
+        size = math.prod(shape) * kind.itemsize
+        _require(start + size <= len(data), f"is damaged: {name} has another shape")
+        array = np.frombuffer(data[start:start + size], kind.newbyteorder("<")).reshape(shape)
+        start += size
+        return array.astype(kind, copy=False)
+
+    found, parts = {}, {}
+    for (name, (kind, axes)), shape in zip(ARRAYS.items(), header.shapes.values(), strict=True):
+        _require(len(shape) == axes, f"is damaged: {name} has another shape")
+        found[name] = following(name, np.dtype(kind), shape)
+    for name, part in header.parts.items():
+        for own, (type_name, _) in part.arrays.items():
+            _require(type_name in _TYPES, f"is damaged: {name}: {own} has an unknown type")
+        parts[name] = PartState(part.values, {
+            own: following(f"{name}: {own}", _TYPES[type_name], shape) for own, (type_name, shape) in part.arrays.items()})
     _require(start == len(data), "is damaged: it is longer than its arrays")
-    return found
+    return found, parts
 
 
 def _history(entries: Sequence[tuple[int, dict[str, object]]], now: int) -> tuple[tuple[int, Action], ...]:

@@ -10,13 +10,14 @@ number of workers or on the width of a register. `Simulation` has no global stat
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Self
 from weakref import proxy
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from crowd_demo.compute.arrays import Ints, Tally
+from crowd_demo.compute.arrays import Floats, Ints, Tally
 from crowd_demo.compute.jit import Launch, run
 from crowd_demo.config.memory import room_for
 from crowd_demo.config.model import Config
@@ -44,9 +45,10 @@ from crowd_demo.sim.stage import (
     unchecked,
     with_plugin_stages,
 )
+from crowd_demo.sim.state_part import EMPTY
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.store.columns import Columns
-from crowd_demo.sim.terrain.tiles import Rectangle, Terrain
+from crowd_demo.sim.terrain.tiles import Rectangle, Run, Terrain
 from crowd_demo.sim.world import World
 
 
@@ -148,18 +150,40 @@ class Simulation:
             self.add_agents(self.agents.handles.free_ids(missing), self.config.seed)
         elif missing < 0:
             ids = self.agents.columns.id[:self.agents.count]
-            self.agents.remove(np.sort(ids)[count:], self.optimizations.removal, self.world.workers)
-            self.agents.close_gaps(self.world.workers)
+            self.remove_agents(np.sort(ids)[count:])
 
     def add_agents(self, ids: Ints, seed: int) -> None:
         """Add agents with these free ids, int32[n]; position and columns are a function of (seed, id)."""
-        x, y = spawn_positions(ids, self.config, self.terrain, seed)
+        self.add_agents_at(ids, *spawn_positions(ids, self.config, self.terrain, seed), seed)
+
+    def add_agents_at(self, ids: Ints, x: Floats, y: Floats, seed: int) -> None:
+        """Add agents with these free ids at places, float32[n]; the other columns are a function of (seed, id)."""
         self.agents.spawn(id=ids, x=x, y=y, **self.behaviour.spawn_columns(ids, x, y, seed, self.terrain))
         self.links.tie_newcomers(ids)
+
+    def return_agents(self, columns: Mapping[str, ArrayLike]) -> None:
+        """Add agents with all their columns, by name, under free ids; who would be in a wall is moved out of it."""
+        before = self.agents.count
+        self.agents.spawn(**columns)
+        self.terrain.step_out(self.agents.columns.x[before:self.agents.count], self.agents.columns.y[before:self.agents.count])
+        self.world.grid.outdated()
+
+    def remove_agents(self, ids: Ints) -> None:
+        """Remove agents; ids that nobody has are ignored."""
+        self.agents.remove(ids, self.optimizations.removal, self.world.workers)
+        self.agents.close_gaps(self.world.workers)
 
     def set_walls(self, rectangle: Rectangle, wall: bool) -> None:
         """Build or tear down walls on tiles [left, top, right, bottom); agents in a new wall are moved out of it."""
         self.world.set_walls(rectangle, wall)
+        self._step_out()
+
+    def paint_walls(self, runs: Iterable[Run], wall: bool) -> None:
+        """The same on the tiles of runs."""
+        self.world.paint_walls(runs, wall)
+        self._step_out()
+
+    def _step_out(self) -> None:
         self.terrain.step_out(self.agents.columns.x[:self.agents.count], self.agents.columns.y[:self.agents.count])
 
     def place(self, identity: int, x: float, y: float) -> None:
@@ -237,6 +261,13 @@ class Simulation:
         """int32[k]: number of agents after each of the last k steps, oldest first."""
         return self.life.population().copy()
 
+    @property
+    def column_bounds(self) -> Mapping[str, tuple[float, float]]:
+        """The least and the greatest value of each column that kernels rely on, by name."""
+        walls = self.terrain.walls
+        last_x, last_y = (float(np.nextafter(side, np.float32(0))) for side in (walls.width, walls.height))
+        return {"x": (0.0, last_x), "y": (0.0, last_y), **self.behaviour.bounds(self.terrain)}
+
     def states(self) -> dict[str, int]:
         """Return the number of agents in each state, by its name; empty where agents have no states."""
         if not self.behaviour.states:
@@ -297,7 +328,8 @@ class Simulation:
             kinds=shared.kinds, map_digest=self.terrain.map_digest, crowding=self.world.crowding.state,
             link_ends=self.links.ends, link_generations=self.links.generations, sorts=drift.sorts,
             steps_since_sort=drift.steps, drift=drift.units,
-            population=self.population, history=tuple(self.history))
+            population=self.population, history=tuple(self.history),
+            parts={part.name: state for part in world.parts if not (state := part.state()).is_empty})
 
     def restore(self, snapshot: Snapshot) -> None:
         """Return to a snapshot, of this simulation or of another one of the same configuration; techniques come along.
@@ -318,6 +350,8 @@ class Simulation:
         if self.terrain.version != version:
             world.read_terrain()
         world.restore_crowding(snapshot.crowding)
+        for part in world.parts:
+            part.restore(snapshot.parts.get(part.name, EMPTY))
         self.agents.restore(snapshot.columns, snapshot.generations)
         self._shared = Shared(snapshot.generations, self.agents.handles.removed, snapshot.kinds, self.terrain.version)
         if self.links.ends is not snapshot.link_ends:

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crowd_demo.compute.arrays import Bytes, Ints
 from crowd_demo.config.model import Config
 from crowd_demo.config.section import differences as config_differences
 from crowd_demo.registry.entries import Value
 from crowd_demo.sim.actions import Action
+from crowd_demo.sim.state_part import PartState
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.store.columns import Columns
 from crowd_demo.sim.terrain.tiles import Terrain
@@ -45,21 +48,24 @@ class Snapshot(NamedTuple):
     drift: float  # world units
     population: Ints  # [at most 1024]: number of agents after each of the last steps, oldest first
     history: tuple[tuple[int, Action], ...]  # (tick, action)
+    parts: Mapping[str, PartState] = MappingProxyType({})  # by name, those that are not empty (state_part.py)
 
     @property
     def agents(self) -> int:
         return int(self.columns.shape[1])
 
     @property
-    def parts(self) -> Iterator[Ints | Bytes]:
+    def arrays(self) -> Iterator[NDArray[Any]]:
         """The arrays, some of which other snapshots may share."""
         yield from (self.columns, self.generations, self.kinds, self.crowding, self.link_ends, self.link_generations,
                     self.population)
+        for part in self.parts.values():
+            yield from part.arrays.values()
 
     @property
     def nbytes(self) -> int:
         """Bytes of its memory, about, if it shares nothing."""
-        return sum(part.nbytes for part in self.parts) + len(self.history) * HISTORY_ENTRY
+        return sum(array.nbytes for array in self.arrays) + len(self.history) * HISTORY_ENTRY
 
     def state_hash(self) -> str:
         """Return what `Simulation.state_hash` returned when the snapshot was taken."""
@@ -78,6 +84,18 @@ def state_hash(tick: int, agents: int, columns: Iterable[Ints]) -> str:
 def begun_hash(tick: int, agents: int) -> hashlib.blake2b:
     """Return the hash before any column, for whoever adds them one by one."""
     return hashlib.blake2b(f"{tick} {agents}".encode(), digest_size=16)
+
+
+def check_columns(rows: Ints, kinds: Mapping[str, np.dtype[Any]], bounds: Mapping[str, tuple[float, float]]) -> None:
+    """Raise ValueError for columns, int32[names, n], with a value that is no number or outside its bounds."""
+    for row, (name, kind) in zip(rows, kinds.items(), strict=True):
+        column = row.view(kind)
+        if not np.isfinite(column).all():
+            raise ValueError(f"column {name} has a value that is no number")
+        if name in bounds and column.size:
+            low, high = (kind.type(bound) for bound in bounds[name])
+            if not (low <= column.min() and column.max() <= high):
+                raise ValueError(f"column {name} has a value outside {low} to {high}")
 
 
 def differences(one: Config, other: Config) -> list[str]:

@@ -6,7 +6,7 @@ nor structures: `Needs` says what a behaviour requires.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -25,12 +25,13 @@ from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.sim.neighbours.grid import Grid
 from crowd_demo.sim.neighbours.schedule import UpdateSchedule, update_schedule
 from crowd_demo.sim.neighbours.structure import Domain
+from crowd_demo.sim.state_part import StatePart
 from crowd_demo.sim.store.agents import Agents, Drift
 from crowd_demo.sim.store.columns import Columns, with_present_names
 from crowd_demo.sim.terrain.crowding import Crowding
 from crowd_demo.sim.terrain.flow_fields import FlowFields
 from crowd_demo.sim.terrain.ground import WallField, ground_of
-from crowd_demo.sim.terrain.tiles import Rectangle, Terrain
+from crowd_demo.sim.terrain.tiles import Rectangle, Run, Terrain
 
 WORTH_NS = 65_536  # of work that a worker should have: starting one takes 10 to 85 us (docs/design/threads.md)
 LIGHT_NS = 2.0  # time of indexing, moving in lanes or culling, for each agent
@@ -91,6 +92,7 @@ class World:
         self.flow_fields = FlowFields(self.terrain, max_threads(), self.crowding.active)
         self.agents: Agents[Columns] = Agents(with_present_names(needs.columns), room)
         self.sizes: Sizes | None = None
+        self.parts: list[StatePart] = []  # in the order in which they are restored
         self.read_terrain()
 
     # --- derived -----------------------------------------------------------------------------------------------------
@@ -174,6 +176,12 @@ class World:
     def set_walls(self, rectangle: Rectangle, wall: bool) -> None:
         """Build or tear down walls on tiles [left, top, right, bottom)."""
         self.terrain.set_walls(rectangle, wall)
+        self.read_terrain()
+        self.grid.outdated()
+
+    def paint_walls(self, runs: Iterable[Run], wall: bool) -> None:
+        """The same on the tiles of runs."""
+        self.terrain.paint(self.terrain.mask_of(runs), wall)
         self.read_terrain()
         self.grid.outdated()
 

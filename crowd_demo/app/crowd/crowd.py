@@ -35,7 +35,7 @@ from crowd_demo.registry.renames import TECHNIQUES, current
 from crowd_demo.render.hud.navigation import why_not
 from crowd_demo.render.hud.status import Clock, Past, speed_text
 from crowd_demo.render.scene import Scene
-from crowd_demo.sim.actions import Action, Place, Populate, SetWalls, Switch
+from crowd_demo.sim.actions import Action, Populate, Switch
 from crowd_demo.sim.simulation import Simulation
 
 MB = 1_000_000
@@ -44,8 +44,8 @@ UNSEEN_STEPS = 1000  # at most so many a frame, before the tick at which a repla
 ROUND = (*range(10), *(each * 10**power for power in range(6) for each in (10, 12, 15, 20, 25, 30, 40, 50, 60, 80)
                        if each * 10**power <= MOST_AGENTS))  # numbers of agents that the keys go through
 AGENTS = Range(int, 0, MOST_AGENTS)
+NOTED = 100  # characters of an action in the notes of the profile
 OTHER_TIME, OTHER_CROWD = "it went to another time", "another crowd began"
-CHANGED = {Populate: "the number of agents changed", SetWalls: "the walls changed", Place: "an agent was put elsewhere"}
 
 
 class Change(NamedTuple):
@@ -365,10 +365,10 @@ class Crowd:
             path = current(TECHNIQUES, action.path)  # an older recording has former names
             change = Change("", path, sim.optimizations.get(path), action.value)
         else:
-            change = Change(CHANGED.get(type(action), "the crowd was changed"))
+            change = Change(getattr(action, "about", "the crowd was changed"))
         sim.apply(action)
         self._changed.append(change)
-        sim.profile.note(str(action))
+        sim.profile.note(str(action)[:NOTED])
 
     def _restart(self) -> None:
         if short := shortage(self.agents_asked * AGENT):

@@ -75,7 +75,7 @@ class Keyframes:
             self._count_bytes()
 
     def _count_bytes(self) -> None:
-        self.nbytes = sum({id(part): part.nbytes for keyframe in self._kept for part in keyframe.parts}.values())
+        self.nbytes = sum({id(array): array.nbytes for keyframe in self._kept for array in keyframe.arrays}.values())
 
     def _is_too_much(self) -> bool:
         """Do they take too much memory, or reach farther back than they should?"""

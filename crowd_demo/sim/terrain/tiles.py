@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from crowd_demo.compute import hashing
-from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Longs, Marks
+from crowd_demo.compute.arrays import Bools, Bytes, Float, Floats, Int, Ints, Longs, Marks
 from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import select, splat, to_int
 from crowd_demo.config.maps import FLOOR, WALL, WATER, MapData
@@ -28,6 +28,7 @@ OPEN_TILE = 64.0  # units a tile where there is no map, about
 SPOTS = 1024  # possible coordinates of random positions in a tile along each axis, none on a border
 
 Rectangle = tuple[int, int, int, int]  # left, top, right, bottom in tiles; right and bottom are outside
+Run = tuple[int, int, int]  # of tiles: row, first column, end, which is outside
 
 
 class Walls(NamedTuple):
@@ -96,6 +97,48 @@ class Terrain:
             self.blocked[area] = np.isin(after, (WALL, WATER))
             self.version += 1
 
+    # --- single tiles -------------------------------------------------------------------------------------------------
+
+    def mask_of(self, runs: Iterable[Run]) -> Bools:
+        """Return bool[H, W]: the tiles of runs; those outside the map are ignored."""
+        mask = np.zeros(self.kinds.shape, np.bool_)
+        for row, first, end in runs:
+            if 0 <= row < self.rows:
+                mask[row, max(first, 0):max(end, 0)] = True
+        return mask
+
+    def runs_of(self, mask: Bools) -> tuple[Run, ...]:
+        """Return the stretches of tiles of a mask, bool[H, W], in reading order."""
+        ends = np.diff(mask.view(np.int8), axis=1, prepend=np.int8(0), append=np.int8(0))
+        (rows, first), (_, end) = np.nonzero(ends == 1), np.nonzero(ends == -1)
+        return tuple(zip(rows.tolist(), first.tolist(), end.tolist(), strict=True))
+
+    def changed_by(self, mask: Bools, wall: bool) -> Bools:
+        """Return bool[H, W]: which tiles building walls on a mask, or tearing them down, would make others."""
+        return mask & (self.kinds != (np.uint8(WALL) if wall else self._under))
+
+    def paint(self, mask: Bools, wall: bool) -> None:
+        """Build walls on the tiles of a mask, bool[H, W], or tear them down. Water stays water."""
+        changed = self.changed_by(mask, wall)
+        if changed.any():
+            self.kinds[changed] = WALL if wall else self._under[changed]
+            self.blocked[changed] = np.isin(self.kinds[changed], (WALL, WATER))
+            self.version += 1
+
+    def brush(self, x: float, y: float, radius: float) -> Bools:
+        """Return bool[H, W]: the tiles under a round brush: whose middle is no farther from a point, and the one under it."""
+        tile = float(self.walls.tile)
+        row, column = np.ogrid[:self.rows, :self.columns]
+        mask: Bools = ((column + 0.5) * tile - x) ** 2 + ((row + 0.5) * tile - y) ** 2 <= radius * radius
+        own_row, own_column = math.floor(y / tile), math.floor(x / tile)
+        if 0 <= own_row < self.rows and 0 <= own_column < self.columns:
+            mask[own_row, own_column] = True
+        return mask
+
+    def free_tiles_near(self, x: float, y: float, radius: float) -> Longs:
+        """Return the numbers of the free tiles under a round brush, int64[n], in reading order."""
+        return np.flatnonzero(self.brush(x, y, radius) & (self.blocked == 0))
+
     def set_kinds(self, kinds: Bytes) -> None:
         """Restore the tiles of a snapshot, uint8[H, W]."""
         if not np.array_equal(self.kinds, kinds):
@@ -130,11 +173,14 @@ class Terrain:
         When all tiles are blocked, uniform over the whole map.
         """
         self._refresh()
-        ground = self._ground if self._ground.size else np.arange(self.blocked.size)
+        return self.random_points(self._ground if self._ground.size else np.arange(self.blocked.size), ids, seed)
+
+    def random_points(self, tiles: Longs, ids: Longs, seed: int) -> tuple[Floats, Floats]:
+        """Return (x, y) float32[n] inside the world, uniform over these tiles, each a function of (seed, id) alone."""
         x, y = np.empty(len(ids), np.float32), np.empty(len(ids), np.float32)
         todo, draw = np.arange(len(ids)), 0
         while todo.size:  # again for those outside the world, where the last tiles of an open world extend over its edge
-            x[todo], y[todo] = self._random_points(ground, ids[todo], seed, draw)
+            x[todo], y[todo] = self._random_points(tiles, ids[todo], seed, draw)
             todo = todo[(x[todo] >= self.walls.width) | (y[todo] >= self.walls.height)]
             draw += 3
         return x, y

@@ -156,7 +156,7 @@ def test_what_contradicts_itself_is_named(people: Simulation, lie: str) -> None:
 
 
 @pytest.mark.parametrize(("place", "value", "said"), [
-    (len(MAGIC), 3, "has format 3, newer than this program reads (2)"),
+    (len(MAGIC), 4, "has format 4, newer than this program reads (3)"),
     (len(MAGIC), 1, "has format 1, of an older crowd-demo"), (len(MAGIC), 0, "has format 0, which no crowd-demo"),
     (0, 65, "is no save file of crowd-demo"), (HEAD - 1, 255, "its header is too long"), (HEAD, 0, "is damaged: header"),
 ])

@@ -1,0 +1,180 @@
+"""Edits: actions with which a user's hand changes a crowd and its walls. Each can be undone by other actions.
+
+What an edit does follows from the action and the state at its tick alone, so it replays; `inverse` says, before it is applied,
+which actions take it back. Tiles come in runs: (row, first column, end), of which the end is outside.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from pydantic import Field
+
+from crowd_demo.compute import hashing
+from crowd_demo.compute.arrays import Ints
+from crowd_demo.config.memory import AGENT, shortage
+from crowd_demo.config.model import MOST_AGENTS
+from crowd_demo.sim.actions import Action, Changeable, Coordinate, Tile, action
+from crowd_demo.sim.snapshot import check_columns
+from crowd_demo.sim.store.columns import dtypes_of, views
+
+Run = tuple[Tile, Tile, Tile]
+Radius = Annotated[float, Field(ge=0, le=65_536)]
+Identity = Annotated[int, Field(ge=0, le=2**31 - 1)]
+Handles = tuple[tuple[Identity, Identity], ...]  # ids and generations
+Count = Annotated[int, Field(ge=0, le=MOST_AGENTS)]
+
+
+@action("paint_walls")
+@dataclass(frozen=True)
+class PaintWalls:
+    """Build walls on tiles, or tear them down; tiles outside the map are ignored."""
+
+    runs: tuple[Run, ...]
+    wall: bool
+    about: ClassVar[str] = "the walls changed"
+
+    def apply(self, sim: Changeable) -> None:
+        sim.paint_walls(self.runs, self.wall)
+
+    def inverse(self, sim: Changeable) -> tuple[Action, ...]:
+        terrain = sim.terrain
+        runs = terrain.runs_of(terrain.changed_by(terrain.mask_of(self.runs), self.wall))
+        return (PaintWalls(runs, not self.wall),) if runs else ()
+
+
+@action("bring_in")
+@dataclass(frozen=True)
+class BringIn:
+    """Add agents at random places on free tiles near a point. Raises ValueError for too many, or where no tile is free."""
+
+    count: Count
+    x: Coordinate
+    y: Coordinate
+    radius: Radius
+    about: ClassVar[str] = "agents came in"
+
+    def apply(self, sim: Changeable) -> None:
+        tiles = sim.terrain.free_tiles_near(self.x, self.y, self.radius)
+        if not len(tiles):
+            raise ValueError("there is no room for anybody: all tiles there are blocked")
+        if sim.agents.count + self.count > MOST_AGENTS:
+            raise ValueError(f"{sim.agents.count + self.count:,} agents are too many: at most {MOST_AGENTS:,}")
+        if short := shortage((sim.agents.count + self.count - sim.agents.capacity) * AGENT):
+            raise ValueError(f"{self.count:,} more agents: {short}")
+        ids, seed = self._ids(sim), int(hashing.key(sim.world.config.seed, sim.world.tick, hashing.BIRTH)) & 0x7FFFFFFF
+        x, y = sim.terrain.random_points(tiles, ids.astype(np.int64), seed)
+        sim.add_agents_at(ids, x, y, seed)
+
+    def inverse(self, sim: Changeable) -> tuple[Action, ...]:
+        return (Remove(handles_of(sim, self._ids(sim))),) if self.count else ()
+
+    def _ids(self, sim: Changeable) -> Ints:
+        return sim.agents.handles.free_ids(self.count)
+
+
+@action("take_out")
+@dataclass(frozen=True)
+class TakeOut:
+    """Remove all agents that are no farther from a point."""
+
+    x: Coordinate
+    y: Coordinate
+    radius: Radius
+    about: ClassVar[str] = "agents were taken out"
+
+    def apply(self, sim: Changeable) -> None:
+        sim.remove_agents(self._ids(sim))
+
+    def inverse(self, sim: Changeable) -> tuple[Action, ...]:
+        ids = self._ids(sim)
+        return (PutBack.of(sim, ids),) if len(ids) else ()
+
+    def _ids(self, sim: Changeable) -> Ints:
+        columns, count = sim.agents.columns, sim.agents.count
+        dx, dy = columns.x[:count] - np.float32(self.x), columns.y[:count] - np.float32(self.y)
+        radius = np.float32(self.radius)
+        return np.sort(columns.id[:count][dx * dx + dy * dy <= radius * radius])
+
+
+@action("remove")
+@dataclass(frozen=True)
+class Remove:
+    """Remove agents by their ids and generations; whoever has left already is ignored."""
+
+    handles: Handles
+    about: ClassVar[str] = "agents were taken out"
+
+    def apply(self, sim: Changeable) -> None:
+        sim.remove_agents(self._ids(sim))
+
+    def inverse(self, sim: Changeable) -> tuple[Action, ...]:
+        ids = self._ids(sim)
+        return (PutBack.of(sim, ids),) if len(ids) else ()
+
+    def with_handles(self, new: Mapping[tuple[int, int], tuple[int, int]]) -> Remove:
+        """The same agents, some of whom have new handles since they came back."""
+        return Remove(tuple(new.get(handle, handle) for handle in self.handles))
+
+    def _ids(self, sim: Changeable) -> Ints:
+        ids, generations = np.array(self.handles, np.int64).reshape(-1, 2).T
+        known = sim.agents.handles.has(ids)
+        ids, generations = ids[known], generations[known]
+        return np.unique(ids[sim.agents.handles.generations[ids] == generations]).astype(np.int32)
+
+
+@action("put_back")
+@dataclass(frozen=True)
+class PutBack:
+    """Add agents that were there before, under the lowest free ids; who would be in a wall is moved out of it.
+
+    `columns` are all of theirs but the ids, int32[names, n] in base64; `former` are the handles that they had.
+    Raises ValueError for columns that this crowd cannot have.
+    """
+
+    count: Count
+    columns: str
+    former: Handles = ()
+    about: ClassVar[str] = "agents came back"
+
+    @classmethod
+    def of(cls, sim: Changeable, ids: Ints) -> PutBack:
+        """The action that would add those agents again."""
+        rows = np.ascontiguousarray(sim.agents.front[1:, sim.agents.handles.slots_of(ids)], "<i4")
+        return cls(len(ids), base64.b64encode(rows.tobytes()).decode(), handles_of(sim, ids))
+
+    def new_handles(self, sim: Changeable) -> dict[tuple[int, int], tuple[int, int]]:
+        """Return, before it is applied, the handles that they will have, by their former ones."""
+        return dict(zip(self.former, handles_of(sim, sim.agents.handles.free_ids(self.count)), strict=True))
+
+    def apply(self, sim: Changeable) -> None:
+        names = sim.agents.names
+        try:
+            data = base64.b64decode(self.columns, validate=True)
+        except binascii.Error:
+            raise ValueError("put_back: columns is no base64") from None
+        if len(data) != 4 * self.count * (len(names) - 1):
+            raise ValueError(f"put_back: columns has {len(data)} bytes, {self.count} agents have another number")
+        ids = sim.agents.handles.free_ids(self.count)
+        rows = np.vstack((ids, np.frombuffer(data, "<i4").reshape(len(names) - 1, self.count))).astype(np.int32)
+        check_columns(rows, dtypes_of(sim.agents.kind), sim.column_bounds)
+        columns: dict[str, ArrayLike] = dict(zip(names, views(sim.agents.kind, rows), strict=True))
+        sim.return_agents(columns)
+
+    def inverse(self, sim: Changeable) -> tuple[Action, ...]:
+        return (Remove(handles_of(sim, sim.agents.handles.free_ids(self.count))),) if self.count else ()
+
+
+def handles_of(sim: Changeable, ids: Ints) -> tuple[tuple[int, int], ...]:
+    """Return (id, generation) of each id, also of those that nobody has yet."""
+    generations = sim.agents.handles.generations
+    known = np.zeros(len(ids), np.int32)
+    inside = ids < len(generations)
+    known[inside] = generations[ids[inside]]
+    return tuple(zip(ids.tolist(), known.tolist(), strict=True))

@@ -1,0 +1,124 @@
+"""Edits replay, are undone by their inverses, and survive save files."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+
+import numpy as np
+import pytest
+from crowds import open_world, simulation
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crowd_demo.sim.actions import Action, Edit, as_data, from_data
+from crowd_demo.sim.edits import BringIn, PaintWalls, PutBack, Remove, TakeOut
+from crowd_demo.sim.save_format import check, decode, encoded
+from crowd_demo.sim.simulation import Simulation
+
+pytestmark = pytest.mark.quick
+
+RUNS = st.lists(st.tuples(st.integers(-2, 12), st.integers(-3, 12), st.integers(-3, 14)), max_size=8).map(tuple)
+EDITS = st.one_of(
+    st.builds(PaintWalls, RUNS, st.booleans()),
+    st.builds(BringIn, st.integers(0, 30), st.floats(-50, 700), st.floats(-50, 700), st.floats(0, 200)),
+    st.builds(TakeOut, st.floats(-50, 700), st.floats(-50, 700), st.floats(0, 200)))
+
+
+def crowd() -> Simulation:
+    return simulation(agents=60, **open_world(640, 640))
+
+
+def apply(sim: Simulation, action: Action) -> tuple[Action, ...]:
+    """Apply an edit as its file has it; return what takes it back."""
+    assert isinstance(action, Edit)
+    inverse = action.inverse(sim)
+    try:
+        sim.apply(from_data(as_data(action)))
+    except ValueError as error:
+        assert "all tiles there are blocked" in str(error)
+        return ()
+    return inverse
+
+
+def people(sim: Simulation) -> set[bytes]:
+    """All columns but the id, of everybody."""
+    return {column.tobytes() for column in sim.agents.rows_by_id()[1:].T}
+
+
+@settings(max_examples=20)
+@given(st.lists(EDITS, max_size=6))
+def test_a_run_with_edits_replays_and_nobody_is_in_a_wall(edits: list[Action]) -> None:
+    sim = crowd()
+    for edit in edits:
+        apply(sim, edit)
+        sim.step(2)
+        at = sim.agents.by_id()
+        tile = float(sim.terrain.walls.tile)
+        inside = sim.terrain.blocked[(at.y / tile).astype(int), (at.x / tile).astype(int)]
+        assert not inside.any() or not (sim.terrain.blocked == 0).any()
+    again, history = crowd(), sim.history
+    while again.tick < sim.tick:
+        for tick, action in history:
+            if tick == again.tick:
+                again.apply(from_data(as_data(action)))
+        again.step()
+    assert again.state_hash() == sim.state_hash()
+
+
+@settings(max_examples=20)
+@given(st.lists(EDITS, max_size=8))
+def test_undone_in_reverse_the_map_is_the_same_to_the_byte_and_everybody_is_back(edits: list[Action]) -> None:
+    sim = crowd()
+    kinds, before = sim.terrain.kinds.copy(), people(sim)
+    walls = any(isinstance(edit, PaintWalls) for edit in edits)  # people step out of new walls, and stay there
+    undo, new = [apply(sim, edit) for edit in edits], dict[tuple[int, int], tuple[int, int]]()
+    for inverse in reversed(undo):
+        for action in inverse:
+            if isinstance(action, PutBack):
+                added = action.new_handles(sim)
+                new = {former: added.get(now, now) for former, now in new.items()} | added
+            apply(sim, action.with_handles(new) if isinstance(action, Remove) else action)
+    assert np.array_equal(sim.terrain.kinds, kinds)
+    assert sim.agents.count == 60 and (walls or people(sim) == before)
+
+
+def test_no_handle_is_used_twice() -> None:
+    sim, used = crowd(), set[tuple[int, int]]()
+    handles = sim.agents.handles
+    for _ in range(4):
+        now = {(int(one), int(handles.generations[one])) for one in sim.agents.columns.id[:sim.agents.count]}
+        assert not now & used
+        used |= now
+        (back,) = apply(sim, TakeOut(320, 320, 1000))
+        assert sim.agents.count == 0
+        apply(sim, back)
+
+
+def test_undoing_newcomers_takes_nobody_else_who_has_their_id() -> None:
+    sim = crowd()
+    (undo,) = apply(sim, BringIn(5, 320, 320, 100))
+    apply(sim, TakeOut(320, 320, 1000))
+    sim.apply(BringIn(65, 320, 320, 100))
+    apply(sim, undo)
+    assert sim.agents.count == 65
+
+
+def test_people_come_back_only_with_columns_that_this_crowd_can_have() -> None:
+    sim = crowd()
+    back = PutBack.of(sim, np.array([3], np.int32))
+    for wrong, said in ((PutBack(1, "%"), "no base64"), (PutBack(2, back.columns), "bytes"),
+                        (PutBack(1, b64encode(b"\xff" * 4 * 16).decode()), "no number|outside")):
+        with pytest.raises(ValueError, match=said):
+            sim.apply(wrong)
+    assert sim.agents.count == 60 and not sim.history
+
+
+def test_a_save_file_has_the_edits_of_its_history() -> None:
+    sim = crowd()
+    for edit in (PaintWalls(((1, 1, 4),), True), BringIn(3, 300, 300, 64), TakeOut(100, 100, 80), Remove(((5, 0),))):
+        apply(sim, edit)
+    sim.step(3)
+    snapshot = decode(b"".join(encoded(sim.snapshot(), "test")))
+    check(snapshot, sim)
+    again = Simulation.from_snapshot(snapshot)
+    assert again.history == sim.history and again.state_hash() == sim.state_hash()
