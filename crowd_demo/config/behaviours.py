@@ -15,6 +15,8 @@ from crowd_demo.config.section import Area, Length, Problem, Section, Speed, Who
 LENGTH = "world units"
 SPEED = "world units a second"
 FORCE = "world units / s^2"
+BIRTH = "birth"
+LAID_OUT = "no: the areas of destinations are laid out by it at the start"
 
 
 class BehaviourSettings(Section):
@@ -46,11 +48,12 @@ class BehaviourSettings(Section):
 class PeopleSettings(BehaviourSettings):
     """People who walk to a goal, wait there, and choose another; they keep apart and slide along walls."""
 
-    speed_min: Speed = number(11.4, 0, 10_000, SPEED, "slowest preferred speed")
-    speed_max: Speed = number(58.3, 0, 10_000, SPEED, "fastest preferred speed")
+    speed_min: Speed = number(11.4, 0, 10_000, SPEED, "slowest preferred speed", BIRTH)
+    speed_max: Speed = number(58.3, 0, 10_000, SPEED, "fastest preferred speed", BIRTH)
     radius: Length = number(40, 0, 4096, LENGTH, "avoidance: others nearer than this count")
     body: Length = number(6, 0, 1024, LENGTH, "radius of a body: kept clear of walls and, by contact, of other bodies")
-    speed_draws: Whole = number(4, 1, 16, "draws", "preferred speeds are means of so many; 1: all speeds are as frequent")
+    speed_draws: Whole = number(4, 1, 16, "draws", "preferred speeds are means of so many; 1: all speeds are as frequent",
+                                BIRTH)
     wait_s: float = number(30, 0, 3600, "seconds", "pause at a goal")
     stuck_s: float = number(1.5, 0, 3600, "seconds", "without progress for so long an agent counts as stuck")
     wiggle: Speed = number(18, 0, 10_000, SPEED, "sideways speed with which a stuck agent frees itself")
@@ -75,19 +78,23 @@ class PeopleSettings(BehaviourSettings):
     stuck_max_speed_factor: float = number(1.6, 0, 10, "", "the same while stuck")
     arrive: Length = number(24, 0, 4096, LENGTH, "distance at which a goal counts as reached")
     response: float = number(4.0, 0, 1000, "1/s", "how fast the velocity follows the wish")
-    destinations: Whole = number(12, 1, 64, "places", "drawn by the seed when the map marks none")
-    destination_spread: Length = number(160, 0, 65_536, LENGTH, "goals lie so far around their destination")
+    destinations: Whole = number(12, 1, 64, "places", "drawn by the seed when the map marks none",
+                                 "no: they are drawn at the start")
+    destination_spread: Length = number(160, 0, 65_536, LENGTH, "goals lie so far around their destination", LAID_OUT)
     room: Area = number(800, 0, 1_000_000, "square units",
-                        "all destinations together claim so much for each of the agents; 0: no areas, all are let in")
+                        "all destinations together claim so much for each of the agents; 0: no areas, all are let in",
+                        LAID_OUT)
     area_per_person: Area = number(405.6, 1, 1_000_000, "square units",
-                         "what one person takes at a destination: who finds no room there queues")
+                         "what one person takes at a destination: who finds no room there queues", LAID_OUT)
     detour: float = number(2.0, 0, 100, "",
                            "a way through n people per m2 counts as 1 + detour * n^2 times as long, at most 32;"
                            " 0: the shortest way")
     detour_s: float = number(2.0, 0, 3600, "seconds",
-                             "so often people look how crowded their ways are, and on large maps less often")
+                             "so often people look how crowded their ways are, and on large maps less often",
+                             "no: the turns in which flow fields are made again follow from it")
     exits: Whole = number(0, 0, 64, "destinations",
-                          "the first so many are exits: who arrives there leaves, and another comes in")
+                          "the first so many are exits: who arrives there leaves, and another comes in",
+                          "no: whether there are exits is decided at the start")
 
     def flow_fields(self, marked: int) -> int:
         return marked or self.destinations
@@ -127,7 +134,8 @@ class FlockSettings(BehaviourSettings):
 class HuntSettings(FlockSettings):
     """Predators and prey: prey flock and flee, predators chase the densest cell that they see."""
 
-    predators: Whole = number(8, 0, 64, "agents", "so many, those with the lowest ids, are predators")
+    predators: Whole = number(8, 0, 64, "agents", "so many, those with the lowest ids, are predators",
+                              "no: who hunts is decided at birth, for life")
     predator_sight: float = number(600, 0, 65_536, LENGTH, "a predator sees the cells whose middles are nearer than this")
     predator_speed_min: float = number(100, 0, 10_000, SPEED, "slowest speed of a predator")
     predator_speed_max: float = number(180, 0, 10_000, SPEED, "fastest speed of a predator")
@@ -140,9 +148,9 @@ class HuntSettings(FlockSettings):
 class CratesSettings(BehaviourSettings):
     """Squares of many sizes that drift in whirling water and push each other apart."""
 
-    half_min: float = number(1, 0.1, 1024, LENGTH, "half a side of the smallest crate")
-    half_max: float = number(50, 0.1, 1024, LENGTH, "half a side of the largest")
-    rarity: Whole = number(24, 0, 1000, "", "the higher, the rarer are large crates")
+    half_min: float = number(1, 0.1, 1024, LENGTH, "half a side of the smallest crate", BIRTH)
+    half_max: float = number(50, 0.1, 1024, LENGTH, "half a side of the largest", BIRTH)
+    rarity: Whole = number(24, 0, 1000, "", "the higher, the rarer are large crates", BIRTH)
     gap: float = number(1, 0, 1024, LENGTH, "crates nearer than this push each other")
     repulsion: float = number(5, 0, 1000, "1/s", "how fast crates that overlap move apart")
     response: float = number(10, 0, 1000, "1/s", "how fast the velocity follows water and push")

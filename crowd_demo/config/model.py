@@ -83,7 +83,8 @@ class Links(Section):
 
     pattern: Literal["none", "rope", "cloth", "column"] = Field("none", description=(
         "ropes that hang from a pinned agent; one cloth with its top row pinned; columns of followers behind free leaders"))
-    length: Whole = number(40, 2, 100_000, "agents", "in a rope or a column, or in a row of the cloth")
+    length: Whole = number(40, 2, 100_000, "agents", "in a rope or a column, or in a row of the cloth",
+                           "no: who is tied to whom is decided at birth")
     rest: float = number(10, 0, 1000, "world units", "length of a link at which it does not pull")
     stiffness: float = number(900, 0, 3000, "1/s^2", "pull for each unit that a link is too long")
     damping: float = number(4, 0, 15, "1/s", "pull for each unit a second that its ends move apart")
@@ -105,7 +106,8 @@ class Links(Section):
 class Time(Section):
     """Steps are of fixed length, whatever the frames a second."""
 
-    step_hz: float = number(60, 1, 1000, "1/s", "steps in a second of the crowd's time")
+    step_hz: float = number(60, 1, 1000, "1/s", "steps in a second of the crowd's time",
+                            "no: clock, timeline, births and gusts count steps of one length")
     speed: float = number(1.0, 0.01, 100, "", "seconds of the crowd's time in a second of the clock")
     catch_up: Whole = number(4, 1, 64, "steps", "so many a picture are made up for (at speed 1); beyond, the crowd slows down")
     rewind_mb: Whole = number(64, 0, 65_536, "MB", "memory for going back in time; 0: none")

@@ -18,6 +18,7 @@ from pydantic import (
     Field,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
+    JsonValue,
     model_validator,
 )
 from pydantic.json_schema import JsonSchemaValue
@@ -47,10 +48,15 @@ Whole = Annotated[int, WITHOUT_POINT]
 """A whole number, which may be written `1e5`, as in JSON schema."""
 
 
-def number(default: float, low: float, high: float, unit: str, what: str) -> Any:
-    """A field of `low` to `high`; the unit may be empty."""
+def number(default: float, low: float, high: float, unit: str, what: str, live: str = "step") -> Any:
+    """A field of `low` to `high`; the unit may be empty.
+
+    `live` says what a change does to a crowd that runs (numbers.py): "step", it holds from the next step on; "birth", for who
+    is born from now on; or "no: " and the reason why it cannot be changed. Only numbers of behaviours and links are changed.
+    """
     scope = f"{unit}, {low:.15g} to {high:.15g}" if unit else f"{low:.15g} to {high:.15g}"
-    return Field(default, ge=low, le=high, description=f"{what} ({scope})")
+    extra: dict[str, JsonValue] = {"unit": unit} if live == "step" else {"unit": unit, "live": live}
+    return Field(default, ge=low, le=high, description=f"{what} ({scope})", json_schema_extra=extra)
 
 
 def section(model: type[Section]) -> Any:

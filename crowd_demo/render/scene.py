@@ -86,6 +86,7 @@ class Scene:
 
     def __init__(self, sim: Simulation, config: Config, folder: Path) -> None:
         self.sim = sim
+        self._settings = config  # that the figures go by
         manifest = load_manifest(folder)
         self._figures: Figures = load(BEHAVIOURS[config.behaviour].figures)(config, folder, manifest)
         self.ground = TileLayer(TileSet(folder, manifest["tiles"], config.scene.ground, len(sim.terrain.kinds)),
@@ -174,6 +175,10 @@ class Scene:
 
     def _frame_input(self, camera: Camera, frozen_rect: Rect | None, alpha: float) -> FrameInput:
         sim, rect = self.sim, frozen_rect or camera.view_rect()
+        if sim.settings is not self._settings:
+            self._settings = sim.settings
+            if use := getattr(self._figures, "use_settings", None):  # numbers were changed that these figures go by
+                use(sim.numbers.widest)
         bounds = bounds_of(rect, self._figures.margin(camera.zoom))
         ahead = np.float32(alpha * sim.dt)
         time_s = np.float64(sim.tick * sim.dt) + np.float64(ahead)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from crowd_demo.compute.arrays import Floats, Ints
+    from crowd_demo.config.model import Config
     from crowd_demo.sim.terrain.tiles import Rectangle, Run, Terrain
     from crowd_demo.sim.world import World
 
@@ -54,6 +55,14 @@ class Changeable(Protocol):
 
     @property
     def column_bounds(self) -> Mapping[str, tuple[float, float]]: ...
+
+    @property
+    def settings(self) -> Config: ...
+
+    @property
+    def tuned(self) -> Mapping[str, int | float]: ...
+
+    def set_numbers(self, values: Mapping[str, int | float]) -> None: ...
 
     def populate(self, count: int) -> None: ...
 

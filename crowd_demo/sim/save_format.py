@@ -25,7 +25,7 @@ from crowd_demo.config.model import Config
 from crowd_demo.profile import HISTORY
 from crowd_demo.registry import renames
 from crowd_demo.registry.entries import Value
-from crowd_demo.sim import edits  # noqa: F401  # registers actions
+from crowd_demo.sim import edits, tuning  # noqa: F401  # register actions
 from crowd_demo.sim.actions import Action, as_data, from_data
 from crowd_demo.sim.snapshot import Snapshot, check_columns
 from crowd_demo.sim.state_part import ARRAY_TYPES, EMPTY, PartState
@@ -143,8 +143,9 @@ def check(snapshot: Snapshot, sim: Simulation) -> None:
     _require(sim.world.crowding.allows(snapshot.crowding), "crowding: not the prices of these tiles")
     _require(sim.links.active or not len(snapshot.link_ends), "there are links, but the configuration has none")
     _check_parts(snapshot, sim)
+    widest = sim.numbers.widest_of(snapshot.parts.get(sim.numbers.name, EMPTY))
     try:
-        check_columns(snapshot.columns, dtypes_of(sim.agents.kind), sim.column_bounds)
+        check_columns(snapshot.columns, dtypes_of(sim.agents.kind), sim.bounds_with(widest))
     except ValueError as error:
         raise SaveError(str(error)) from None
 

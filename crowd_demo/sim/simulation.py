@@ -11,6 +11,7 @@ number of workers or on the width of a register. `Simulation` has no global stat
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Self
 from weakref import proxy
 
@@ -21,12 +22,13 @@ from crowd_demo.compute.arrays import Floats, Ints, Tally
 from crowd_demo.compute.jit import Launch, run
 from crowd_demo.config.memory import room_for
 from crowd_demo.config.model import Config
+from crowd_demo.config.numbers import Value, numbers_of, value_of, with_numbers
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import Situation
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.sim.actions import Action
-from crowd_demo.sim.behaviours.base import make_behaviour
+from crowd_demo.sim.behaviours.base import make_behaviour, same_kernels
 from crowd_demo.sim.interaction.interaction_stage import Interaction
 from crowd_demo.sim.neighbours.structure import Structure
 from crowd_demo.sim.population.births_deaths import BirthsDeaths
@@ -49,14 +51,19 @@ from crowd_demo.sim.state_part import EMPTY
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.store.columns import Columns
 from crowd_demo.sim.terrain.tiles import Rectangle, Run, Terrain
+from crowd_demo.sim.tuning import TunedNumbers
 from crowd_demo.sim.world import World
+
+NO_NUMBERS: Mapping[str, Value] = MappingProxyType({})
 
 
 class Simulation:
     """A crowd and its world, made from a `Config`; `optimizations` may be changed between steps."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, numbers: Mapping[str, Value] = NO_NUMBERS) -> None:
+        """`numbers` are changed before anybody is born; by path, as in `set_numbers`."""
         self._build(config)
+        self.set_numbers(numbers)
         self.populate(config.agents)
         self._begin()
 
@@ -80,6 +87,8 @@ class Simulation:
             self.life, Compact(), *first, self.index, Reorder(self.index), SharedGrid(self.index), Query(self.index),
             self.interaction, self.links, *then, HoldPins(self.links)])
         self.prepare_stages: Sequence[Stage] = (CullingGrid(), FindLinkEnds(self.links))
+        self.numbers = TunedNumbers(config, lambda: me._take_numbers())
+        world.parts.append(self.numbers)
         self.history: list[tuple[int, Action]] = []
         self._shared, self._tally = Shared(), Tally()
         self._own_counters: dict[str, float] = {}  # those that only the present structure or neighbour limit has
@@ -137,6 +146,31 @@ class Simulation:
         """Apply an action before the next step, and record it with its tick. Raises ValueError if it is impossible."""
         action.apply(self)
         self.history.append((self.tick, action))
+
+    def set_numbers(self, values: Mapping[str, Value]) -> None:
+        """Give numbers of the behaviour and of links these values, by path, and all others those of the configuration.
+
+        They hold from the next step on. Raises ValueError, in one line, for values that cannot be, or not while it runs.
+        """
+        present, world = with_numbers(self.config, values), self.world
+        if present.behaviour_settings == self.settings.behaviour_settings and present.links == self.settings.links:
+            return
+        if not same_kernels(make_behaviour(present), self.behaviour, world):
+            switched = next(number.path for number in numbers_of(self.config)
+                            if (value_of(present, number.path) == 0) != (value_of(self.settings, number.path) == 0))
+            raise ValueError(f"{switched} cannot change between 0 and another number while the crowd runs: 0 turns it off")
+        self.numbers.change(present, world.needs.top_speed)
+
+    def _take_numbers(self) -> None:
+        """Go on with the numbers of `self.numbers`, which have changed; bounds are those of the widest."""
+        numbers, world = self.numbers, self.world
+        self.behaviour = make_behaviour(numbers.present)
+        widest = make_behaviour(numbers.widest).needs if numbers.born else self.behaviour.needs
+        numbers.fastest = numbers.fastest if numbers.fastest > widest.top_speed else 0.0
+        world.use(numbers.present, widest._replace(top_speed=max(widest.top_speed, numbers.fastest)))
+        for stage in self.stages:
+            stage.retune(world)
+        self._begin()
 
     def populate(self, count: int) -> None:
         """Add or remove agents until there are `count`: newcomers take the lowest free ids, the highest ids leave.
@@ -204,6 +238,16 @@ class Simulation:
         return self.world.config
 
     @property
+    def settings(self) -> Config:
+        """The configuration with the numbers that were changed since."""
+        return self.world.settings
+
+    @property
+    def tuned(self) -> Mapping[str, Value]:
+        """The numbers that differ from the configuration's, by path."""
+        return self.numbers.values
+
+    @property
     def optimizations(self) -> Optimizations:
         """The techniques; each may be changed between steps."""
         return self.world.options
@@ -264,9 +308,13 @@ class Simulation:
     @property
     def column_bounds(self) -> Mapping[str, tuple[float, float]]:
         """The least and the greatest value of each column that kernels rely on, by name."""
+        return self.bounds_with(self.numbers.widest)
+
+    def bounds_with(self, widest: Config) -> Mapping[str, tuple[float, float]]:
+        """Return the same for the widest settings that there have been."""
         walls = self.terrain.walls
         last_x, last_y = (float(np.nextafter(side, np.float32(0))) for side in (walls.width, walls.height))
-        return {"x": (0.0, last_x), "y": (0.0, last_y), **self.behaviour.bounds(self.terrain)}
+        return {"x": (0.0, last_x), "y": (0.0, last_y), **make_behaviour(widest).bounds(self.terrain)}
 
     def states(self) -> dict[str, int]:
         """Return the number of agents in each state, by its name; empty where agents have no states."""

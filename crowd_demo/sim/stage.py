@@ -44,6 +44,10 @@ class Stage(Protocol):
         """Swap buffers, mark an index as valid: called after the kernels have run, or were only kept, to be compiled ahead."""
         return
 
+    def retune(self, world: World) -> None:
+        """Take the numbers of `world.settings`, which have changed, if it keeps any beside `world.rules`."""
+        return
+
 
 def run_stages(stages: Iterable[Stage], world: World, run: Callable[[Iterable[Launch]], object] = run) -> None:
     """Run all stages that are wanted, in their order, each with its time in the profile.
@@ -215,6 +219,7 @@ class Checked(Stage):
         self.stage, self._plugin = stage, plugin
         self.name, self.before_index = stage.name, stage.before_index
         self.wanted, self.launches = stage.wanted, stage.launches  # type: ignore[method-assign]
+        self.retune = getattr(stage, "retune", self.retune)  # type: ignore[method-assign]  # older plugins have none
 
     def commit(self, world: World) -> None:
         """Raises ValueError for an agent that is not in the world."""

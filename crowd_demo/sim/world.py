@@ -63,6 +63,12 @@ class Sizes(NamedTuple):
     leaf_size: int
     rebuild: int
     capacity: int
+    radius: float
+    contact: float
+
+
+def wall_field_of(terrain: Terrain, needs: Needs) -> WallField:
+    return WallField(terrain, max(needs.margin, 1.0))
 
 
 def _terrain_of(config: Config, needs: Needs) -> Terrain:
@@ -79,6 +85,7 @@ class World:
     def __init__(self, config: Config, needs: Needs, room: int, like: World | None = None) -> None:
         """`room` is the number of agents to allocate memory for at first; the walls are shared with `like`."""
         self.config = config
+        self.settings = config  # with the numbers that were changed since (tuning.py)
         self.needs = needs
         self.options: Optimizations = config.optimizations.model_copy(deep=True)
         self.tick = 0
@@ -87,7 +94,8 @@ class World:
         self.rules: object = None
         self.measured_speed: Callable[[], float] | None = None  # set by springs, which have no bound of the speed
         self.terrain: Terrain = like.terrain if like else _terrain_of(config, needs)
-        self.wall_field: WallField = like.wall_field if like else WallField(self.terrain, max(needs.margin, 1.0))
+        shares = like is not None and like.needs.margin == needs.margin
+        self.wall_field: WallField = like.wall_field if like and shares else wall_field_of(self.terrain, needs)
         self.crowding = Crowding(self.terrain, needs.detour, round(needs.detour_s * config.time.step_hz))
         self.flow_fields = FlowFields(self.terrain, max_threads(), self.crowding.active)
         self.agents: Agents[Columns] = Agents(with_present_names(needs.columns), room)
@@ -159,7 +167,8 @@ class World:
     def fit(self) -> None:
         """Make the memory that stages share again if the options or the capacity have changed."""
         options = self.options
-        wanted = Sizes(self.workers, options.cell_size, options.leaf_size, options.rebuild, self.agents.capacity)
+        wanted = Sizes(self.workers, options.cell_size, options.leaf_size, options.rebuild, self.agents.capacity,
+                       self.needs.radius, self.needs.contact)
         if wanted != self.sizes:
             self.sizes = wanted
             walls, radius = self.terrain.walls, self.needs.radius
@@ -170,6 +179,15 @@ class World:
                                  options.leaf_size, options.rebuild, self.workers)
             self.farthest_sq = np.zeros((self.workers, LANES), np.float32)
         self.grid.by_id = self.neighbour_limit == "first"
+
+    def use(self, settings: Config, needs: Needs) -> None:
+        """Go on with other numbers; `fit` then makes the memory anew that depends on them."""
+        before, self.settings, self.needs = self.needs, settings, needs
+        self.crowding.set_detour(needs.detour)
+        if needs.margin != before.margin:
+            self.wall_field = wall_field_of(self.terrain, needs)
+        if (needs.margin, needs.body) != (before.margin, before.body):
+            self.read_terrain()
 
     # --- walls -------------------------------------------------------------------------------------------------------
 

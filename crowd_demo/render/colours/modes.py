@@ -150,7 +150,7 @@ class SpeedColours(ColourMode):
 
 def fastest(sim: Simulation) -> float:
     """The fastest preferred speed, or the top speed where there is none, in units/s."""
-    return max(float(getattr(sim.config.behaviour_settings, "speed_max", sim.world.needs.top_speed)), 1e-3)
+    return max(float(getattr(sim.settings.behaviour_settings, "speed_max", sim.world.needs.top_speed)), 1e-3)
 
 STEPS = LONGEST + 1  # 0 to 16 steps
 SHIFT, TICKS, WAITS = 4, 0x7FFFFFF, LONGEST - 1  # a tick is packed above a wait of four bits

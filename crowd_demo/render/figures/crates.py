@@ -244,6 +244,10 @@ class CrateFigures:
         self._boxes = ReusedColumns[Boxes](Boxes)
         self._on_screen = np.zeros((2, 1), np.int64)
 
+    def use_settings(self, widest: Config) -> None:
+        """Go by other numbers: those of the largest crate so far."""
+        self._half_max = widest.crates.half_max
+
     def margin(self, zoom: float) -> Rect:
         reach = self._half_max + MARGIN_PX / zoom
         return Rect(reach, reach, reach, reach)

@@ -212,6 +212,10 @@ class PeopleFigures(Sprited):
         self._appearance_count, self._faces = about["looks"], Faces()
         self._icons = Icons(config.crowd, folder, manifest, UNITS / SHEET_PX)
 
+    def use_settings(self, widest: Config) -> None:
+        """Go by other numbers: how long people wait, and when they count as stuck."""
+        self._icons.fading = fading(widest.crowd)
+
     def mode(self, now: FrameInput) -> PeopleMode:
         columns = cast(PeopleColumns, now.columns)
         return PeopleMode(now.agents.id, now.ahead, self._appearance_count, columns.state, columns.heading_x,
@@ -301,7 +305,7 @@ class Icons:
 
     def __init__(self, settings: PeopleSettings, folder: Path, manifest: Manifest, units_a_pixel: float) -> None:
         self._sprites = Sprites(load_sheet(folder, manifest["icons"]))
-        self._fading, self._units_a_pixel = fading(settings), units_a_pixel
+        self.fading, self._units_a_pixel = fading(settings), units_a_pixel
         self._listed = np.zeros(1, np.int64)
         self._chosen = ReusedColumns[SpotIcons](SpotIcons, key=np.int64)
         self._draws = ReusedColumns[DrawList](DrawList, tint=np.uint32)
@@ -318,7 +322,7 @@ class Icons:
         chosen, draws = self._chosen.first(spots.cells), self._draws.first(spots.cells)
         anchor = self._sprites.at(now.camera.zoom * self._units_a_pixel).anchor
         return (
-            launch(choose_icons, slots, agents, columns.state, columns.timer, now.ahead, self._fading, spots, chosen),
+            launch(choose_icons, slots, agents, columns.state, columns.timer, now.ahead, self.fading, spots, chosen),
             launch(list_icons, agents, columns.state, now.ahead, now.view, *anchor, chosen, draws, self._listed))
 
 

@@ -152,7 +152,7 @@ def draw_links(sketch: Sketch, view: OverlayView) -> None:
                            & (np.maximum(ay, by) >= rect.top) & (np.minimum(ay, by) <= rect.bottom))
     every = -(-len(shown) // LINKS)
     shown = shown[::every or 1]
-    rest = view.sim.config.links.rest
+    rest = view.sim.settings.links.rest
     stretch = np.abs(np.hypot(ax - bx, ay - by)[shown] / max(rest, 1e-9) - 1)
     inks = scale_inks(stretch / FULL_STRETCH, 255, 255)
     sketch.lines(ax[shown], ay[shown], bx[shown], by[shown], inks, width=2, shadow=SHADOW)

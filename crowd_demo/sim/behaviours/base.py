@@ -55,6 +55,18 @@ class Behaviour(Protocol):
         """Return the constants of a step: a NamedTuple of typed numbers, which the kernels get."""
 
 
+def same_kernels(one: Behaviour, other: Behaviour, world: World) -> bool:
+    """Return whether steps run the same kernels for both, so that one can take the other's place while the crowd runs."""
+    def kinds(rules: object) -> object:
+        return (type(rules), *map(kinds, rules)) if isinstance(rules, tuple) else type(rules)
+
+    def parts(behaviour: Behaviour) -> object:
+        needs = behaviour.needs
+        return kinds(behaviour.rules(world)), needs.columns, needs.paths, needs.detour > 0, needs.shift > 0, needs.nearest > 0
+
+    return parts(one) == parts(other)
+
+
 def make_behaviour(config: Config) -> Behaviour:
     """Make the behaviour that the configuration names."""
     kind: type[Behaviour] = load(BEHAVIOURS[config.behaviour].code)

@@ -60,12 +60,16 @@ def move_apart(shifts: Shifts, ground: Ground, columns: Columns, at: Int, x: Flo
     return slide(ground, x, y, pick(shifts.x, at, x), pick(shifts.y, at, x))
 
 
+def rules_of_contact(body: float) -> ContactRules:
+    reach = np.float32(2 * body)
+    return ContactRules(reach, reach * reach, np.float32(RELAX), np.float32(SHIFT_PARTS * body))
+
+
 class Contact:
     """Rules, working memory and candidates, which the passes of a step share."""
 
     def __init__(self, index: Index, body: float) -> None:
-        reach = np.float32(2 * body)
-        self.rules = ContactRules(reach, reach * reach, np.float32(RELAX), np.float32(SHIFT_PARTS * body))
+        self.rules = rules_of_contact(body)
         self.index = index
         self.cells: Cells
         self.memory: InteractionMemory
@@ -153,6 +157,10 @@ class SmallCells(Stage):
 
     def wanted(self, world: World) -> bool:
         return self.contact.wanted(world) and self.contact.uses_small_cells(world)
+
+    def retune(self, world: World) -> None:
+        """Take the radius of a body, for all passes."""
+        self.contact.rules = rules_of_contact(world.needs.body)
 
     def launches(self, world: World) -> tuple[Launch, ...]:
         return self.contact.small_cells(world).launches()

@@ -308,6 +308,9 @@ class ExchangePeople(Stage):
         return (launch(exchange_people, workers, agents.columns, agents.count, self.areas.refreshed(), world.ground,
                        world.terrain.walls, self.rules(world.tick)),)
 
+    def retune(self, world: World) -> None:
+        self.settings = world.settings.crowd
+
     def rules(self, tick: int) -> ExitRules:
         settings = self.settings
         goal, place, speed = (hashing.key(self.seed, tick, use) for use in (hashing.GOAL, hashing.ENTRY, hashing.SPEED))

@@ -238,6 +238,12 @@ class Hunt(Stage):
     name = "hunt"
 
     def __init__(self, world: World, settings: HuntSettings) -> None:
+        self._take(world, settings)
+
+    def retune(self, world: World) -> None:
+        self._take(world, world.settings.hunt)
+
+    def _take(self, world: World, settings: HuntSettings) -> None:
         walls, f = world.terrain.walls, np.float32
         width, height = float(walls.width), float(walls.height)
         side = f(max(settings.square, max(width, height) / MOST_SQUARES))

@@ -46,6 +46,10 @@ class Interaction(Stage):
         self._made_for: Sizes | None = None
         self._memory: InteractionMemory
 
+    def retune(self, world: World) -> None:
+        settings = world.settings.behaviour_settings
+        self._limit_scanned, self._limit_kept = settings.limit_scanned, settings.limit_kept
+
     def memory(self, world: World) -> InteractionMemory:
         """Return the kernels' working memory; make it again when the sizes of memory have changed."""
         if self._made_for is not world.sizes:

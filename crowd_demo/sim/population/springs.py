@@ -180,7 +180,7 @@ class Springs(Stage):
         return float(np.hypot(columns.vx[:n], columns.vy[:n]).max(initial=0))
 
     def rules(self, world: World) -> LinkRules:
-        links, f = self._config.links, np.float32
+        links, f = world.settings.links, np.float32
         return LinkRules(rest=f(links.rest), stiffness=f(links.stiffness), damping=f(links.damping), gravity=f(links.gravity),
                          wind=f(links.wind), drag=f(links.drag), dt=f(world.dt), inv_gust=f(1 / GUST_UNITS),
                          phase=f(2 - world.tick * world.dt / GUST_S % 1))

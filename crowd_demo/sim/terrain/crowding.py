@@ -41,11 +41,15 @@ class Crowding:
         self.active = detour > 0
         self.every = max(every, math.ceil(fields * tiles / TILES_A_STEP), 1)
         self._turns = np.arange(fields) * self.every // max(fields, 1)  # steps after a count
-        density = (UNITS_A_METRE / float(walls.tile)) * (UNITS_A_METRE / float(walls.tile))  # of one person on a tile
-        self._dearer = np.float32(PLAIN * detour * (density * density))
+        self._density = (UNITS_A_METRE / float(walls.tile)) * (UNITS_A_METRE / float(walls.tile))  # of one person on a tile
+        self.set_detour(detour)
         self._most = np.float32(min(DEAREST, (2**31 - 1) // (DIAGONAL * tiles)) - PLAIN)  # no way costs 2^31
         self._tiles = self._next = np.full((2, terrain.rows, terrain.columns), PLAIN, np.uint8)
         self._counts = np.zeros(tiles if self.active else 0, np.int32)
+
+    def set_detour(self, detour: float) -> None:
+        """Price crowds by another detour from the next count on; whether there is any is decided at the start."""
+        self._dearer = np.float32(PLAIN * detour * (self._density * self._density))
 
     @property
     def state(self) -> Bytes:

@@ -1,0 +1,140 @@
+"""Numbers that are changed while the crowd runs: the actions, and the part of the state that remembers them (docs/model.md).
+
+A changed number holds from the next step on, or for who is born from now on, as its field says (config/numbers.py). What
+agents were born with lasts, so bounds that kernels rely on follow the widest settings so far, not the present ones.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from crowd_demo.config.model import Config
+from crowd_demo.config.numbers import Value, numbers_of, value_of, with_numbers
+from crowd_demo.sim.actions import Action, Changeable, action
+from crowd_demo.sim.state_part import PartState
+
+Path = Annotated[str, Field(max_length=100)]
+
+
+@action("tune")
+@dataclass(frozen=True)
+class Tune:
+    """Give a number of the behaviour or of links a value. Raises ValueError for one that it cannot have now."""
+
+    path: Path
+    value: float
+    about: ClassVar[str] = "a number was changed"
+
+    def apply(self, sim: Changeable) -> None:
+        sim.set_numbers({**sim.tuned, self.path: self.value})
+
+    def inverse(self, sim: Changeable) -> tuple[Action, ...]:
+        before = value_of(sim.settings, self.path)
+        return () if before == self.value else (Tune(self.path, before),)
+
+
+@action("set_numbers")
+@dataclass(frozen=True)
+class SetNumbers:
+    """Give numbers these values, and all others those of the configuration. Raises ValueError as `Tune` does."""
+
+    values: tuple[tuple[Path, float], ...] = ()
+    about: ClassVar[str] = "numbers were changed"
+
+    def apply(self, sim: Changeable) -> None:
+        sim.set_numbers(dict(self.values))
+
+    def inverse(self, sim: Changeable) -> tuple[Action, ...]:
+        before = sim.tuned
+        return () if before == dict(self.values) else (SetNumbers(tuple(before.items())),)
+
+
+class TunedNumbers:
+    """The numbers that differ from the configuration's, as a part of the state; `changed` is called when they have changed.
+
+    values    by path, those that differ
+    born      by path: the least and the greatest value so far, of numbers drawn at birth that were changed
+    fastest   the greatest top speed before the present numbers, units/s; 0 if that was no greater than the present one
+    """
+
+    name = "settings"
+
+    def __init__(self, config: Config, changed: Callable[[], None]) -> None:
+        self.config, self._changed = config, changed
+        self.values: Mapping[str, Value] = {}
+        self.born: Mapping[str, tuple[float, float]] = {}
+        self.fastest = 0.0
+        self.present = config
+
+    @property
+    def widest(self) -> Config:
+        """The settings that anybody alive may have been born with: the least `_min`, and the greatest of all others."""
+        return self._widest(self.present, self.born)
+
+    def change(self, present: Config, fastest: float) -> None:
+        """Have the numbers of another configuration; `fastest` is the top speed so far."""
+        born = dict(self.born)
+        for number in numbers_of(self.config):
+            before, after = (value_of(config, number.path) for config in (self.present, present))
+            if number.live == "birth" and before != after:
+                low, high = born.get(number.path, (before, before))
+                born[number.path] = min(low, after), max(high, after)
+        self._become(present, born, fastest)
+
+    def _become(self, present: Config, born: Mapping[str, tuple[float, float]], fastest: float) -> None:
+        values = {number.path: value_of(present, number.path) for number in numbers_of(self.config)}
+        self.values = {path: value for path, value in values.items() if value != value_of(self.config, path)}
+        self.present, self.born, self.fastest = present, born, fastest
+        self._changed()
+
+    # --- as a part of the state --------------------------------------------------------------------------------------
+
+    def state(self) -> PartState:
+        kept = {"numbers": dict(self.values), "born": {path: list(ends) for path, ends in self.born.items()},
+                "fastest": self.fastest}
+        return PartState({name: value for name, value in kept.items() if value})
+
+    def restore(self, state: PartState) -> None:
+        if state != self.state():
+            self._become(*self._read(state))
+
+    def check(self, state: PartState) -> None:
+        self._read(state)
+
+    def widest_of(self, state: PartState) -> Config:
+        """Return what `widest` will be once that state is restored. Raises ValueError for a state that cannot be."""
+        present, born, _ = self._read(state)
+        return self._widest(present, born)
+
+    def _widest(self, present: Config, born: Mapping[str, tuple[float, float]]) -> Config:
+        return with_numbers(present, {path: ends[0 if path.endswith("_min") else 1] for path, ends in born.items()})
+
+    def _read(self, state: PartState) -> tuple[Config, dict[str, tuple[float, float]], float]:
+        """Return (settings, born, fastest) of a state. Raises ValueError, in one line, for what this one cannot be."""
+        numbers, born = (state.values.get(name, {}) for name in ("numbers", "born"))
+        fastest = state.values.get("fastest", 0.0)
+        if not (isinstance(numbers, Mapping) and isinstance(born, Mapping) and _is_number(fastest)) or state.arrays:
+            raise ValueError("must be numbers by path")
+        present = with_numbers(self.config, numbers)
+        births = {number.path for number in numbers_of(self.config) if number.live == "birth"}
+        read = {path: _ends(path, ends) for path, ends in born.items()}
+        for path, (low, high) in read.items():
+            if path not in births or not low <= value_of(present, path) <= high:
+                raise ValueError(f"{path[:60]}: nobody can have been born with that")
+        self._widest(present, read)
+        return present, read, float(fastest)  # type: ignore[arg-type]
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= 0
+
+
+def _ends(path: str, ends: object) -> tuple[float, float]:
+    if not isinstance(ends, list | tuple) or len(ends) != 2 or not all(map(_is_number, ends)):
+        raise ValueError(f"{path[:60]}: must be a least and a greatest number")
+    return ends[0], ends[1]
