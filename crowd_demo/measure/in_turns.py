@@ -21,7 +21,16 @@ import numpy as np
 from crowd_demo.compute.arrays import Doubles
 from crowd_demo.measure.comparison import LONGEST, BlockTimes, Costs, costs_of, whole_steps
 from crowd_demo.measure.crowd_variant import DRAW, STEP, CrowdVariant, Drawn
-from crowd_demo.measure.statistics import UNKNOWN, Interval, Verdict, cost_of, ratio_interval, verdict
+from crowd_demo.measure.statistics import (
+    STUDENT_T,
+    UNKNOWN,
+    Interval,
+    Verdict,
+    cost_of,
+    few_ratios_interval,
+    ratio_interval,
+    verdict,
+)
 from crowd_demo.registry.stages import stages_of
 from crowd_demo.sim.simulation import Simulation
 
@@ -134,14 +143,19 @@ class InTurns:
 
 def effect_of(old: Doubles, new: Doubles) -> Effect:
     """From the costs of both blocks in each turn, float64[turns, 2] milliseconds."""
-    ratio = ratio_interval(new.mean(axis=1), old.mean(axis=1), RESAMPLES)
-    again = ratio_interval(old[:, 1], old[:, 0], RESAMPLES)
+    ratio, again = _ratios(new.mean(axis=1), old.mean(axis=1)), _ratios(old[:, 1], old[:, 0])
     back = inverse(again)
     noise = Interval(again.value, min(again.low, back.low), max(again.high, back.high))  # either block may be the slower one
     before = float(np.median(old))
     if not ratio.value > 0:  # one of the two does not run
         return Effect(before, float(np.median(new)))
     return Effect(before, before * ratio.value, widened(ratio, noise), noise, verdict(ratio, noise))
+
+
+def _ratios(values: Doubles, base: Doubles) -> Interval:
+    if len(base) in STUDENT_T:  # on a busy machine there are no more turns
+        return few_ratios_interval(values, base)
+    return ratio_interval(values, base, RESAMPLES)
 
 
 def widened(ratio: Interval, noise: Interval) -> Interval:

@@ -88,10 +88,21 @@ def test_steps_that_all_have_a_stage_are_left_whole() -> None:
     assert set(whole_steps([block])[0].times_ms) == {"step"}
 
 
-def test_fewer_than_six_turns_have_no_interval() -> None:
-    step = turns_of(MadeUp(3), MadeUp(1), turns=5).effect("step")
+def test_fewer_than_three_turns_have_no_interval() -> None:
+    step = turns_of(MadeUp(3), MadeUp(1), turns=2).effect("step")
     assert step.verdict == "unknown" and not step.ratio.known and step.before_ms == pytest.approx(3, rel=0.02)
     assert math.isnan(turns_of(MadeUp(3), MadeUp(1), turns=0).effect("step").before_ms)
+
+
+@pytest.mark.parametrize("turns", [3, 4, 5])
+def test_few_turns_have_an_interval_that_holds_the_truth(turns: int) -> None:
+    found = []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        old, new = (rng.lognormal(0, 0.3, (turns, 1)) * ms * rng.lognormal(0, 0.1, (turns, 2)) for ms in (5, 10))
+        found.append(effect_of(old, new))
+    assert all(effect.ratio.known for effect in found)
+    assert sum(effect.ratio.low <= 2 <= effect.ratio.high for effect in found) >= 190
 
 
 def test_a_stage_that_only_one_has_has_times_and_no_factor() -> None:
