@@ -101,7 +101,7 @@ def ratio_interval(values: Doubles, base: Doubles, resamples: int = RESAMPLES) -
 
 
 def few_ratios_interval(values: Doubles, base: Doubles) -> Interval:
-    """The same for three blocks or more: up to six by Student's t of the ratios' logarithms, which is wider than a bootstrap."""
+    """The same for three to five blocks, by Student's t of the ratios' logarithms: wider than a bootstrap of more would be."""
     count = len(base)
     if count not in STUDENT_T or not (base > 0).all() or not (values > 0).all():
         return UNKNOWN
