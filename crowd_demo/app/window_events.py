@@ -23,7 +23,7 @@ from crowd_demo.render.hud.hud import Hud
 from crowd_demo.render.hud.navigation import tick_at
 from crowd_demo.render.hud.panel_layout import bar_of
 from crowd_demo.render.hud.status import Hovered
-from crowd_demo.render.hud.text_panels import LEGEND
+from crowd_demo.render.hud.text_panels import BET, LEGEND
 
 ZOOM_STEP = 1.15
 DRAG_BUTTONS = (pygame.BUTTON_MIDDLE, pygame.BUTTON_RIGHT)
@@ -253,13 +253,17 @@ class Mouse:
             self._follow()
 
     def _follow(self) -> None:
-        """Let the timeline or the minimap follow the cursor."""
+        """Let the timeline, the minimap or the guess of a tour follow the cursor."""
         program = self._program
         if self.scrubbing:
             bar = bar_of(program.camera.size, scale_for(program.camera.size, program.panels.now.scale))
             program.crowd.seek(tick_at(program.crowd.past(), self.cursor[0], bar))
         elif self._held is not None and self._held.kind == "minimap" and not program.dialogs.top:
             program.seeing.look_at(*self._hud.minimap.world_at(*self.cursor))
+        elif self._held == BET and (tour := program.guide.tour) and not program.dialogs.top:
+            share = self._hud.share_along(BET, self.cursor[0])
+            if share is not None:
+                tour.guess_at(share)
 
     def _hover(self) -> None:
         target, dialog = self._target(), self._program.dialogs.top

@@ -107,7 +107,7 @@ def _walk(model: type[BaseModel], location: tuple[str | int, ...]) -> tuple[KeyP
     """Follow a location as far as it consists of keys and of places in lists; pydantic adds members of unions."""
     schema, path = _schema(model), list[str | int]()
     for step in location:
-        parent = _resolve(schema, model)
+        parent = _section_in(_resolve(schema, model), model)
         named = parent.get("additionalProperties") or None  # what a name of the user's own stands for, if it may have one
         child = parent.get("items") if isinstance(step, int) else parent.get("properties", {}).get(step, named)
         if child is None:
@@ -115,6 +115,12 @@ def _walk(model: type[BaseModel], location: tuple[str | int, ...]) -> tuple[KeyP
         path.append(step)
         schema = child
     return tuple(path), schema
+
+
+def _section_in(schema: Schema, model: type[BaseModel]) -> Schema:
+    """The section, where the schema allows one or something else, such as null."""
+    options = (_resolve(option, model) for option in schema.get("anyOf", []))
+    return next((option for option in options if option.get("type") == "object"), schema)
 
 
 def _words(schema: Schema, model: type[BaseModel]) -> list[str]:

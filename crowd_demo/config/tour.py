@@ -10,17 +10,19 @@
         do: {set: {neighbours: buckets}}
         ask: Why is it not faster still?  # a question; its answer comes with the next key
         answer: Neighbours in space are still far apart in memory.
+        bet: {ask: "How many times as fast will it be?", of: factor, low: 1, high: 500}  # a guess, before the grid is on
 
 docs/tours.md says how to write one. Nothing here runs anything: app/tours/tour.py plays it.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import BeforeValidator, Field, ValidationError, create_model, model_validator
 
@@ -53,6 +55,9 @@ NUMBERS = {
 }
 """What may stand in {} in the texts of a tour."""
 
+FACTORS = ("factor", "draw_factor")
+WORDS = ("faster", "draw_faster")  # of these, what is no number
+LONG_SCALE = 20  # times as large is the upper end of a scale for guesses that is logarithmic
 BEFORE = "before"  # the mark of the numbers just before a step did what it does
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 NO_SETTINGS = ("set", "scenario", "restart")  # keys of `Actions` that are no settings themselves
@@ -95,11 +100,44 @@ class Actions(Section):
         return given | {TECHNIQUE + path: getattr(self.set, path) for path in self.set.model_fields_set}
 
 
+class Bet(Section):
+    """A guess at a number, asked for before the step does what it does."""
+
+    ask: Text = Field(description="the question")
+    of: str = Field(max_length=100, description="the number of the step that is guessed, as it would stand in {}")
+    low: float = number(1.0, 0, 1e9, "", "where the scale for guesses begins")
+    high: float = number(100.0, 0, 1e9, "", "where it ends")
+
+    @property
+    def name(self) -> str:
+        """The number, without its mark."""
+        return self.of.rpartition(".")[2]
+
+    def share_of(self, value: float) -> float:
+        """How far along the scale a value is: from 0 to 1, at the ends for one outside."""
+        inside = min(max(value, self.low), self.high)
+        if self._is_logarithmic:
+            return math.log(inside / self.low) / math.log(self.high / self.low)
+        return (inside - self.low) / (self.high - self.low)
+
+    def value_at(self, share: float) -> float:
+        """The value so far along the scale, with two digits."""
+        share = min(max(share, 0.0), 1.0)
+        if self._is_logarithmic:
+            return float(f"{self.low * (self.high / self.low) ** share:.2g}")
+        return float(f"{self.low + (self.high - self.low) * share:.2g}")
+
+    @property
+    def _is_logarithmic(self) -> bool:
+        return 0 < self.low * LONG_SCALE <= self.high
+
+
 class Step(Section):
     """A sentence or two, and what is done before they are said."""
 
     say: Text = Field(description="what is said")
     do: Actions = section(Actions)
+    bet: Bet | None = Field(None, description="a guess that is asked for before that")
     wait: Whole = number(60, 1, 600, "frames", "measure over so many, where the texts have numbers")
     mark: str = Field("", max_length=40, description="a name for this step's numbers, of small letters, digits and _")
     ask: Text | None = Field(None, description="a question")
@@ -107,17 +145,28 @@ class Step(Section):
 
 
 class Page(NamedTuple):
-    """What is shown at a time: a step, or the answer to its question."""
+    """What is shown at a time: a bet, what the step says, or the answer to its question."""
 
     step: int  # counted from 0
     text: str
     question: str = ""
-    is_answer: bool = False
+    kind: Literal["bet", "step", "answer"] = "step"
+    bet: Bet | None = None  # to be placed, or that the step decides
+
+    @property
+    def is_answer(self) -> bool:
+        return self.kind == "answer"
+
+    @property
+    def settled(self) -> int:
+        """The last step that has done what it does; -1 on the bet of the first one."""
+        return self.step - (self.kind == "bet")
 
     @property
     def numbers(self) -> frozenset[str]:
-        """The placeholders of its texts."""
-        return frozenset(PLACEHOLDER.findall(f"{self.text} {self.question}"))
+        """The placeholders of its texts, and what its bet is of."""
+        decides = {self.bet.of} if self.bet and self.kind == "step" else set[str]()
+        return frozenset(PLACEHOLDER.findall(f"{self.text} {self.question}")) | decides
 
 
 class Tour(Section):
@@ -133,9 +182,11 @@ class Tour(Section):
 
     def _pages(self) -> Iterator[Page]:
         for index, step in enumerate(self.steps):
-            yield Page(index, step.say, step.ask or "")
+            if step.bet:
+                yield Page(index, step.bet.ask, kind="bet", bet=step.bet)
+            yield Page(index, step.say, step.ask or "", bet=step.bet)
             if step.answer:
-                yield Page(index, step.answer, step.ask or "", is_answer=True)
+                yield Page(index, step.answer, step.ask or "", "answer")
 
     # --- what holds at a step ----------------------------------------------------------------------------------------
 
@@ -175,11 +226,26 @@ class Tour(Section):
                 yield Problem(("steps", index, "mark"), step.mark, f"must be small letters, digits and _, not {step.mark!r}")
             if step.mark in (BEFORE, *NUMBERS):
                 yield Problem(("steps", index, "mark"), step.mark, f"must be another name: {step.mark} has a meaning")
+            if step.bet:
+                yield from _mistakes_of(step.bet, ("steps", index, "bet"), marks)
             for key in ("say", "ask", "answer"):
                 if step.mark and key == "answer":
                     marks.append(step.mark)
                 for problem in _unknown(getattr(step, key) or "", marks):
                     yield Problem(("steps", index, key), getattr(step, key), problem)
+
+
+def _mistakes_of(bet: Bet, path: tuple[str | int, ...], marks: list[str]) -> Iterator[Problem]:
+    for problem in _unknown(bet.ask, marks):
+        yield Problem((*path, "ask"), bet.ask, problem)
+    for problem in _unknown(f"{{{bet.of}}}", marks):
+        yield Problem((*path, "of"), bet.of, problem)
+    if bet.name in WORDS:
+        yield Problem((*path, "of"), bet.of, f"must be a number, not words: {bet.name.replace('faster', 'factor')}")
+    if "." in bet.of and bet.name not in FACTORS:
+        yield Problem((*path, "of"), bet.of, f"must be a number of this step, or a factor: {' or '.join(FACTORS)}")
+    if bet.high <= bet.low:
+        yield Problem((*path, "high"), bet.high, f"must be more than low: {bet.low:g}")
 
 
 def _unknown(text: str, marks: list[str]) -> Iterator[str]:

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from crowd_demo.compute.arrays import Doubles, Floats
 from crowd_demo.config.tour import BEFORE, PLACEHOLDER
 from crowd_demo.measure.comparison import counters_of
+from crowd_demo.measure.statistics import LEAST_BLOCKS, Interval, median_interval
 from crowd_demo.profile import Profile
 from crowd_demo.registry.stages import stages_of
 from crowd_demo.render.hud.card import Span
 from crowd_demo.sim.metrics.readings import Readings
 
-Numbers = Mapping[str, float]  # by name (config/tour.py); not a number where it is not known
+Numbers = Mapping[str, float]
+"""By name (config/tour.py); not a number where it is not known. `step_ms.low` and `step_ms.high` are the ends of an interval
+around a time, as shares of it."""
+LOW, HIGH = ".low", ".high"
+BLOCKS, RESAMPLES = 12, 500  # of what was measured, for its interval
+SHORTEST_MS, LEAST_SHARE = 1e-3, 1e-3
 UNKNOWN = "–"  # noqa: RUF001  (a dash that is not taken for a minus)
 TO_COME = "…"
 ALIKE = 0.05  # times that differ by less than this part are called alike
@@ -57,6 +64,33 @@ def measured(profile: Profile, readings: Readings, since: Counts, most: int) -> 
     }
 
 
+def intervals(profile: Profile, since: Counts, most: int) -> Numbers:
+    """The ends of intervals around the times of the same frames."""
+    frames, steps = min(profile.frames - since.frames, most), min(profile.steps - since.steps, most)
+    stages = profile.steps_ms(steps) if steps else {}
+    drawing = [profile.stage_ms(stage, frames) for stage in stages_of("draw", profile.stages)]
+    return {
+        **_ends("step_ms", list(stages.values())),
+        **_ends("interaction_ms", [stages["interaction"]] if "interaction" in stages else []),
+        **_ends("draw_ms", drawing),
+        **_ends("fps", [1e3 / np.maximum(profile.frame_ms(frames), SHORTEST_MS)]),
+    }
+
+
+def _ends(name: str, parts: Sequence[Floats | Doubles]) -> Numbers:
+    """Where the median of the parts' sum lies with a confidence of 95 %; of a few sums, the least and the largest."""
+    values: Doubles = np.asarray(np.sum(parts, axis=0) if parts else [], np.float64)
+    middle = float(np.median(values)) if values.size else 0.0
+    if not middle > 0:
+        return {}
+    interval = Interval(middle, float(values.min()), float(values.max()))
+    if len(values) >= LEAST_BLOCKS:
+        blocks = np.array([np.median(block) for block in np.array_split(values, min(len(values), BLOCKS))])
+        interval = median_interval(blocks, resamples=RESAMPLES)
+    low, high = max(interval.low, LEAST_SHARE * middle), interval.high
+    return {name + LOW: min(low / middle, 1.0), name + HIGH: max(high / middle, 1.0)}
+
+
 class Compared(NamedTuple):
     """The numbers of a moment before a switch, and of one after it; as the card of the switch has them."""
 
@@ -68,7 +102,12 @@ def of_card(spans: Iterable[Span]) -> Compared:
     """What the rows of a card say of the step, the picture and the frame."""
     known = [(f"{span.name}_ms", span) for span in spans
              if span.name in ("step", "draw", "frame") and not math.isnan(span.before_ms + span.after_ms)]
-    return Compared({name: span.before_ms for name, span in known}, {name: span.after_ms for name, span in known})
+    before, now = ({name: span.before_ms for name, span in known}, {name: span.after_ms for name, span in known})
+    for name, span in known:
+        if span.known:  # of the factor: all of it is that of the later time
+            before |= {name + LOW: 1.0, name + HIGH: 1.0}
+            now |= {name + LOW: span.factor / span.high, name + HIGH: span.factor / span.low}
+    return Compared(before, now)
 
 
 # --- texts -----------------------------------------------------------------------------------------------------------
@@ -88,10 +127,23 @@ def compared(name: str, before: Numbers, now: Numbers | None) -> str:
     """How the present time compares with an earlier one, as a factor or in words."""
     if now is None:
         return TO_COME
+    ratio = interval_of(name, before, now).value
+    return faster(ratio) if name.endswith("faster") else shown_factor(ratio)
+
+
+def interval_of(name: str, before: Numbers, now: Numbers) -> Interval:
+    """A number, and between what it lies; of a factor, both times count."""
+    if name not in COMPARED:
+        value = now.get(name, math.nan)
+        return Interval(value, value * now.get(name + LOW, 1.0), value * now.get(name + HIGH, 1.0))
     what = COMPARED[name]
     early, late = before.get(what, math.nan), now.get(what, math.nan)
     ratio = early / late if late > 0 else math.nan
-    return faster(ratio) if name.endswith("faster") else shown_factor(ratio)
+
+    def together(earlier: str, later: str) -> float:
+        return math.exp(math.hypot(math.log(before.get(what + earlier, 1.0)), math.log(now.get(what + later, 1.0))))
+
+    return Interval(ratio, ratio / together(LOW, HIGH), ratio * together(HIGH, LOW))
 
 
 def faster(ratio: float) -> str:

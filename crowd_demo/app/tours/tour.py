@@ -6,6 +6,8 @@ request to go on before that takes effect once the numbers are there, a second o
 
 Where the page itself has switched techniques, its times before and after are those of the card, as long as that is
 shown.
+
+The page of a bet comes before that of its step, and does nothing: what the step does begins with the next page.
 """
 
 from __future__ import annotations
@@ -24,12 +26,13 @@ from crowd_demo.app.dialogs.dialog import Dialog
 from crowd_demo.app.dialogs.menus import tours_menu
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.seeing.overlay_controls import Overlays
-from crowd_demo.app.tours.live_numbers import Counts, Numbers, filled, measured, of_card
+from crowd_demo.app.tours.bets import DIGITS, Guess
+from crowd_demo.app.tours.live_numbers import Counts, Numbers, filled, intervals, measured, of_card
 from crowd_demo.config.loader import ConfigError
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.config.tour import BEFORE, Page, Settings, Step, Tour, load_tour, technique_of
 from crowd_demo.registry.techniques import BY_PATH
-from crowd_demo.render.hud.status import TourView
+from crowd_demo.render.hud.status import BetView, TourView
 
 KEYS = {"return": "next", "right": "next", "left": "back", "backspace": "back", "escape": "leave"}  # before the program's own
 WINDOW = 1280, 720  # for which a tour's zoom is meant: another window shows the same, larger or smaller
@@ -71,6 +74,7 @@ class TourPlayer:
         self._number = 0  # of the page
         self._numbers: dict[int, PageNumbers] = {0: PageNumbers({})}
         self._marks: dict[str, Numbers] = {}
+        self._guesses: dict[int, Guess] = {}  # by step
         self._restart_due = False
         self._hurried = False  # does somebody want to go on as soon as the numbers are there?
         self._since = Counts(0, 0)
@@ -117,7 +121,7 @@ class TourPlayer:
 
     def _settings(self) -> Settings:
         """All that the tour has set up by now, and the view."""
-        return {"camera": self.program.config.camera, **self.tour.settings_at(self.page.step)}
+        return {"camera": self.program.config.camera, **self.tour.settings_at(self.page.settled)}
 
     def act(self, name: str) -> None:
         """Do what a key or a part of the panel stands for: next, back or leave."""
@@ -143,7 +147,7 @@ class TourPlayer:
             return
         self._number += 1
         self._numbers[self._number] = PageNumbers(self._numbers[self._number - 1].now or known.before)
-        if not self.page.is_answer:
+        if self.page.kind == "step":
             self._restart_due = self.step.do.restart
             if self.step.do.scenario:
                 self._open(self.step.do.scenario)
@@ -155,9 +159,9 @@ class TourPlayer:
         self._hurried = False
         if self._number == 0:
             return
-        left, was_answer = self.page.step, self.page.is_answer
+        left, had_done = self.page.step, self.page.kind == "step"
         self._number -= 1
-        if was_answer:
+        if not had_done:
             return
         if self.tour.steps[left].do.scenario:
             self._open(self.tour.scenario_at(left - 1)[1])
@@ -212,7 +216,7 @@ class TourPlayer:
     @property
     def _is_complete(self) -> bool:
         """Has the page all of its numbers?"""
-        return self._is_measured or not (self.page.numbers or self.step.mark)
+        return self._is_measured or not (self.page.numbers or (self.step.mark and self.page.kind != "bet"))
 
     def _wait(self) -> None:
         """Start counting frames again."""
@@ -241,7 +245,8 @@ class TourPlayer:
         if self.opening or self._counted() < LEAST_FRAMES:
             return None
         sim = self.program.crowd.sim
-        return measured(sim.profile, self.program.crowd.meters.readings(sim), self._since, self.step.wait)
+        now = measured(sim.profile, self.program.crowd.meters.readings(sim), self._since, self.step.wait)
+        return {**now, **intervals(sim.profile, self._since, self.step.wait)}
 
     def _keep_numbers(self, now: Numbers | None) -> None:
         """Keep numbers as those of this page, if it has none yet."""
@@ -251,7 +256,7 @@ class TourPlayer:
 
     def _keep(self, numbers: PageNumbers) -> None:
         self._numbers[self._number] = numbers
-        if self.step.mark and not self.page.is_answer and numbers.now is not None:
+        if self.step.mark and self.page.kind == "step" and numbers.now is not None:
             self._marks[self.step.mark] = numbers.now
 
     def _known(self, page: int) -> PageNumbers:
@@ -265,16 +270,53 @@ class TourPlayer:
     @property
     def _card(self) -> Trial | None:
         """The trial of what the present page has switched."""
-        own = {path for name in self.step.do.settings if (path := technique_of(name))}
+        done = self.tour.steps[self.page.settled].do.settings if self.page.settled >= 0 else {}
+        own = {path for name in done if (path := technique_of(name))}
         trial = self.program.cards.trial
         return trial if trial and trial.frame >= self._asked_at and own.issuperset(trial.switched.new) else None
 
     def go_alone(self) -> None:
-        """Play without keys: print the page once its numbers are there, and go on."""
-        if self._is_measured:
+        """Play without keys and without guesses: print the page once its numbers are there, and go on."""
+        if self.page.kind == "bet" and not self.opening:
+            self.next()
+        elif self._is_measured:
             said = [self.question, self.text] if self.page.is_answer else [self.text, self.question]
             print(f"{self.page.step + 1:2}/{len(self.tour.steps)}", "\n      ".join(filter(None, said)), flush=True)
             self.next()
+
+    # --- bets --------------------------------------------------------------------------------------------------------
+
+    @property
+    def _open_bet(self) -> Guess | None:
+        """The guess that the page asks for."""
+        if self.page.kind != "bet" or not self.page.bet:
+            return None
+        return self._guesses.setdefault(self.page.step, Guess(self.page.bet))
+
+    def type(self, key: str) -> bool:
+        """Offer a key to the bet that is open; return whether it was taken. Who types is in no hurry."""
+        if not (guess := self._open_bet) or not guess.type(key):
+            return False
+        self._hurried = False
+        return True
+
+    def guess_at(self, share: float) -> None:
+        """Guess what is so far along the scale of the bet that is open, from 0 to 1."""
+        if guess := self._open_bet:
+            guess.place(share)
+            self._hurried = False
+
+    def _bet(self) -> BetView | None:
+        """What is shown of the page's bet: nothing after it if nobody has guessed."""
+        if guess := self._open_bet:
+            return guess.view(is_open=True)
+        guess = self._guesses.get(self.page.step)
+        if self.page.is_answer or not (guess and guess.value is not None):
+            return None
+        before, now = self._known(self._number)
+        mark = guess.bet.of.rpartition(".")[0]
+        earlier = self._marks.get(mark, {}) if mark not in ("", BEFORE) else before
+        return guess.view(is_open=False, outcome=None if now is None else guess.outcome(earlier, now))
 
     # --- what is shown -----------------------------------------------------------------------------------------------
 
@@ -293,7 +335,7 @@ class TourPlayer:
 
     def view(self) -> TourView:
         return TourView(self.name, self.page.step + 1, len(self.tour.steps), self.text, self.question, self.page.is_answer,
-                        self._doing())
+                        self._doing(), self._bet())
 
     def _doing(self) -> str:
         if self.opening:
@@ -339,12 +381,18 @@ class Guide:
 
     @property
     def wanted(self) -> Set[str]:
-        """The keys that a tour takes."""
-        return KEYS.keys() if self.tour else set()
+        """The keys that a tour takes; digits where it asks for a guess."""
+        if not (tour := self.tour):
+            return set()
+        return KEYS.keys() | DIGITS if tour.page.kind == "bet" else KEYS.keys()
 
     def press(self, key: str) -> bool:
         """A key went down; return whether the tour has taken it."""
-        if not self.tour or key not in KEYS:
+        if not (tour := self.tour):
             return False
-        self.tour.act(KEYS[key])
+        if tour.type(key):
+            return True
+        if key not in KEYS:
+            return False
+        tour.act(KEYS[key])
         return True

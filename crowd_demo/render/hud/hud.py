@@ -146,6 +146,14 @@ class Hud:
         found = next((found for placed in reversed(self._placed) if (found := placed.target_at(x, y))), None)
         return found or (TIMELINE if self._timeline and self._timeline.collidepoint(x, y) else None)
 
+    def share_along(self, target: Target, x: float) -> float | None:
+        """How far along a target, from its left end to its right one, a column of pixels is; None if it is not shown."""
+        for placed in self._placed:
+            for region in placed.canvas.targets:
+                if region.target == target:
+                    return min(max((x - placed.at[0] - region.rect.left) / region.rect.width, 0.0), 1.0)
+        return None
+
     def scroll_legend(self, lines: int, most: int) -> None:
         """Scroll the overlays' legend by so many lines, at most so far down."""
         self._legend_first = min(max(self._legend_first + lines, 0), most)

@@ -72,6 +72,26 @@ class Past(NamedTuple):
         return self.newest - self.span
 
 
+class BetOutcome(NamedTuple):
+    """What a bet of a tour came to: what was measured, between which shares of the scale, and a verdict."""
+
+    measured: str
+    between: tuple[float, float] | None
+    verdict: str
+    is_right: bool
+
+
+class BetView(NamedTuple):
+    """A scale for a guess, with the guess, if there is one yet; once that is decided, with what was measured."""
+
+    ends: tuple[str, str]
+    guess: str
+    unit: str
+    share: float | None  # of the scale, where the guess is
+    outcome: BetOutcome | None = None
+    is_open: bool = False  # can it still be placed?
+
+
 class TourView(NamedTuple):
     """What is shown of a tour; `doing` is what it waits for."""
 
@@ -82,6 +102,7 @@ class TourView(NamedTuple):
     question: str = ""
     is_answer: bool = False
     doing: str = ""
+    bet: BetView | None = None
 
 
 class MinimapView(NamedTuple):

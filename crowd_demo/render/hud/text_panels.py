@@ -37,7 +37,7 @@ from crowd_demo.render.hud.canvas import (
 from crowd_demo.render.hud.card import PROOF_COLOURS, ms_text
 from crowd_demo.render.hud.frame_sections import RATES_HEIGHT, draw_clock, draw_rates, rates_of
 from crowd_demo.render.hud.panel_layout import LEFT_WIDTH
-from crowd_demo.render.hud.status import Half, Inspection, Key, LegendItem, MemoryStrip, Status, TourView
+from crowd_demo.render.hud.status import BetView, Half, Inspection, Key, LegendItem, MemoryStrip, Status, TourView
 from crowd_demo.render.inks import GREEN, GREY, ORANGE, RGB
 from crowd_demo.sim.simulation import Simulation
 
@@ -48,6 +48,8 @@ TOUR_WIDEST = 540.0  # fits between the panels at the usual size
 TOUR_LARGEST = 1.6  # times the usual size, however large the panels are
 SAID, SAID_LINE, TOUR_FOOT = 15.0, 20.0, 26.0
 TOUR_KEYS = (("next", "Enter", "next"), ("back", "Left", "back"), ("leave", "Esc", "leave"))
+BET = Target("bet")  # the scale for a guess
+BET_HIGH = 46.0
 INSPECTION_WIDTH, ROW, TITLE, STRIP, FOOT = 292.0, 14.0, 26.0, 30.0, 18.0
 LABELS = 101.0
 HALF_WIDTH, HALF_LEAST, HALF_EDGE = 214.0, 100.0, 15.0  # of a half's label
@@ -187,9 +189,11 @@ def draw_tour(view: TourView, room_px: int, pen: Pen, scale: float) -> Canvas:
     ruler = Canvas((1, 1), pen, scale, None)
     texts = [(ruler.wrapped(text, wide - 2 * PAD, SAID), colour) for text, colour in _texts(view)]
     lines, top = sum(len(text) for text, _ in texts), PAD - 1.0
-    canvas = Canvas((wide, PAD + SAID_LINE * lines + TOUR_FOOT + 6), pen, scale, SHEET)
+    canvas = Canvas((wide, PAD + SAID_LINE * lines + BET_HIGH * bool(view.bet) + TOUR_FOOT + 6), pen, scale, SHEET)
     for text, colour in texts:
         top = canvas.paragraph(text, PAD, top, SAID_LINE, SAID, colour)
+    if view.bet:
+        _draw_bet(canvas, view.bet, top)
     _draw_foot(canvas, view)
     return canvas
 
@@ -197,7 +201,41 @@ def draw_tour(view: TourView, room_px: int, pen: Pen, scale: float) -> Canvas:
 def _texts(view: TourView) -> list[tuple[str, Colour]]:
     if view.is_answer:
         return [(view.question, DIM), (view.text, TEXT)]
-    return [(view.text, TEXT), *([(view.question, WARM)] if view.question else [])]
+    verdict = view.bet.outcome if view.bet else None
+    return [(view.text, WARM if view.bet and view.bet.is_open else TEXT),
+            *([(view.question, WARM)] if view.question else []),
+            *([(verdict.verdict, GOOD if verdict.is_right else ACCENT)] if verdict else [])]
+
+
+def _draw_bet(on: Canvas, bet: BetView, top: float) -> None:
+    """The scale: the guess above it, what was measured below it, or how to guess."""
+    ends = [on.width(end, SMALL) for end in bet.ends]
+    left, right, middle = PAD + ends[0] + 8, on.size[0] - PAD - ends[1] - 8, top + BET_HIGH / 2
+    on.left(bet.ends[0], PAD, middle, SMALL, DIM)
+    on.left(bet.ends[1], right + 8, middle, SMALL, DIM)
+    on.rect(GROUND, (left, middle - 3, right - left, 6), radius=3)
+    on.rect(EDGE, (left, middle - 3, right - left, 6), radius=3, width=1)
+
+    def beside(text: str, share: float, y: float, colour: Colour) -> None:
+        text = on.fitted(text, on.size[0] - 2 * PAD)
+        wide, x = on.width(text), left + share * (right - left)
+        on.left(text, min(max(x - wide / 2, PAD), on.size[0] - PAD - wide), y, NORMAL, colour)
+
+    if bet.outcome:
+        between = bet.outcome.between or (0.5, 0.5)
+        wide = max((between[1] - between[0]) * (right - left), 4)
+        if bet.outcome.between:
+            on.rect(GOOD, (left + sum(between) / 2 * (right - left) - wide / 2, middle - 6, wide, 12), radius=2)
+        beside(f"measured: {bet.outcome.measured}", sum(between) / 2, middle + 15, GOOD)
+    elif bet.is_open:
+        beside("type a number, or click on the scale", 0.5, middle + 15, DIM)
+    if bet.share is not None:
+        x = left + bet.share * (right - left)
+        on.polygon(ACCENT, ((x, middle + 4), (x - 5, middle - 7), (x + 5, middle - 7)))
+    if bet.guess:
+        beside(f"your guess: {bet.guess} {bet.unit}", 0.5 if bet.share is None else bet.share, middle - 15, ACCENT)
+    if bet.is_open:
+        on.target((left, top, right - left, BET_HIGH), *BET)
 
 
 def _draw_foot(canvas: Canvas, view: TourView) -> None:
@@ -206,7 +244,11 @@ def _draw_foot(canvas: Canvas, view: TourView) -> None:
     canvas.rect(GROUND, (0, tall - 3, wide, 3))
     canvas.rect(ACCENT, (0, tall - 3, wide * view.step / view.steps, 3))
     x = wide - PAD
-    for name, key, does in reversed(TOUR_KEYS):
+    keys = {name: does for name, _, does in TOUR_KEYS}
+    if view.bet and view.bet.is_open:
+        keys["next"] = "bet" if view.bet.share is not None else "no bet"
+    for name, key, _ in reversed(TOUR_KEYS):
+        does = keys[name]
         left = x - canvas.width(does, SMALL) - 5 - canvas.key_width(key)
         end = canvas.key(key, left, middle)
         canvas.left(does, end + 5, middle, SMALL, DIM)

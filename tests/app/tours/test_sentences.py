@@ -18,6 +18,7 @@ from crowd_demo.config.loader import load_config
 from crowd_demo.config.resources import list_tours
 from crowd_demo.config.tour import BEFORE, PLACEHOLDER, load_tour
 from crowd_demo.render.cull import Cull
+from crowd_demo.render.hud.status import BetView
 from crowd_demo.sim.interaction.interaction_stage import Interaction
 from crowd_demo.sim.simulation import Simulation
 
@@ -97,6 +98,15 @@ def factor_in(words: str) -> tuple[float, float]:
     return (1 / high, 1 / low) if words.endswith("slower") else (low, high)
 
 
+def assert_agrees(bet: BetView | None, of: str, shown: dict[str, str]) -> None:
+    """Hold what a bet of 3 came to against the numbers in the sentence beside it."""
+    assert bet and bet.guess == "3" and bet.outcome
+    measured = limits(bet.outcome.measured.split()[0])
+    told = factor_in(shown[of.replace("factor", "faster")]) if of.endswith("factor") else limits(shown[of])
+    assert measured[0] <= told[1] and told[0] <= measured[1], (bet, shown)
+    assert bet.outcome.is_right or ("too low" in bet.outcome.verdict) == (measured[0] > 3), bet
+
+
 def played(driven: Driven) -> None:
     """Go on until the page has all of its numbers, those of its card too."""
     def done() -> bool:
@@ -115,12 +125,17 @@ def played(driven: Driven) -> None:
 @pytest.mark.parametrize("name", list(list_tours()))
 def test_every_sentence_agrees_with_its_numbers_the_card_and_the_clock(driven: Driven, clock: Clock, name: str) -> None:
     driven.program.guide.begin(name, driven.program)
-    compared = 0
+    compared = bets = 0
     for page in load_tour(name).pages:
         played(driven)
         tour = driven.program.guide.tour
         assert tour
         shown = values(page.text, tour.text)
+        if page.kind == "bet":
+            driven.press("3")
+        elif page.kind == "step" and page.bet:
+            bets += 1
+            assert_agrees(tour.view().bet, page.bet.of, shown)
         assert shown.get("step_ms", number_text("step_ms", step_ms(driven.program.sim))) == number_text(
             "step_ms", step_ms(driven.program.sim)), tour.text
         for placeholder in shown.keys() & page.numbers:
@@ -138,4 +153,5 @@ def test_every_sentence_agrees_with_its_numbers_the_card_and_the_clock(driven: D
                 if f"{span.name}_ms" == COMPARED[number]:
                     assert low * 0.99 <= span.factor <= high * 1.01, (tour.text, trial)
         driven.press("return")
+    assert bets == (0 if name == "talk" else 3)
     assert compared >= 4 and driven.program.guide.tour is None

@@ -1,0 +1,223 @@
+"""Bets in a tour: placed by digits or with the mouse, skipped, and held against what was measured."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pygame
+import pytest
+from driven import Driven
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crowd_demo.app.tours.bets import Guess, outcome_of
+from crowd_demo.app.tours.live_numbers import interval_of
+from crowd_demo.config.tour import Bet
+from crowd_demo.render.hud.status import BetView, TourView
+from crowd_demo.render.hud.text_panels import BET
+
+TOUR = """
+config: small
+steps:
+  - say: A step takes {step_ms} ms.
+    wait: 8
+  - say: Everybody tests {candidates}.
+    do: {set: {neighbours: none, simd: false}, agents: 120}
+    bet: {ask: "Of {agents}, how many will be tested?", of: candidates, low: 0, high: 300}
+    wait: 8
+    mark: brute
+    ask: Why?
+    answer: Because nobody knows better.
+  - say: The step is {brute.faster}.
+    do: {set: {neighbours: sorted}}
+    bet: {ask: "How many times as fast?", of: brute.factor, low: 1, high: 100}
+    wait: 8
+  - say: Another crowd.
+    do: {scenario: other}
+    bet: {ask: "How many are there?", of: agents, low: 1, high: 100}
+    wait: 8
+"""
+COUNT = Bet(ask="How many?", of="candidates", low=0, high=300)
+FACTOR = Bet(ask="How much?", of="factor", low=1, high=100)
+
+
+@pytest.fixture
+def touring(driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Driven:
+    """A program at the first bet of a tour."""
+    monkeypatch.chdir(tmp_path)
+    small = "agents: 150\nbehaviour: flock\nworld: {width: 600, height: 400}\n"
+    (tmp_path / "small.yaml").write_text(small, "utf-8")
+    (tmp_path / "other.yaml").write_text(small.replace("150", "90"), "utf-8")
+    (tmp_path / "mine.yaml").write_text(TOUR, "utf-8")
+    driven.program.guide.begin("mine.yaml", driven.program)
+    until_measured(driven)
+    driven.press("right")
+    until_measured(driven)
+    return driven
+
+
+def shown(driven: Driven) -> TourView:
+    view = driven.status().tour
+    assert view
+    return view
+
+
+def bet_of(driven: Driven) -> BetView:
+    bet = shown(driven).bet
+    assert bet
+    return bet
+
+
+def until_measured(driven: Driven) -> None:
+    def done() -> bool:
+        driven.frames()
+        if driven.loop.opened:
+            driven.follow()
+        return not (shown(driven).doing or driven.program.crowd.changes)
+    driven.until(done)
+
+
+def press(driven: Driven, *keys: str) -> None:
+    for key in keys:
+        driven.press(key)
+
+
+def test_a_bet_is_asked_for_before_its_step_does_anything(touring: Driven) -> None:
+    assert (shown(touring).text, shown(touring).step) == ("Of 150, how many will be tested?", 2)
+    assert bet_of(touring) == BetView(("0", "300"), "", "candidates", None, is_open=True)
+    assert touring.program.sim.optimizations.neighbours == "sorted" and touring.program.sim.agents.count == 150
+
+
+def test_digits_are_the_guess_and_switch_no_techniques(touring: Driven) -> None:
+    press(touring, "1", "2", ".", "5", "backspace", "backspace", "0")
+    assert (bet_of(touring).guess, bet_of(touring).share) == ("120", 0.4)
+    assert touring.program.sim.history == [] and shown(touring).step == 2
+    press(touring, "return")
+    until_measured(touring)
+    outcome = bet_of(touring).outcome
+    assert outcome and (outcome.measured, outcome.is_right) == ("120 candidates", True)
+    assert outcome.verdict == "Your guess of 120 lies within what was measured."
+    press(touring, "2")
+    touring.settle()
+    assert touring.program.sim.optimizations.simd, "digits are keys again"
+
+
+def test_a_wrong_guess_is_told_by_how_much(touring: Driven) -> None:
+    press(touring, "9", "right")
+    until_measured(touring)
+    outcome = bet_of(touring).outcome
+    assert outcome and (outcome.verdict, outcome.is_right) == ("Your guess of 9 is too low by 111.", False)
+
+
+def test_who_has_no_guess_goes_on_and_is_shown_none(touring: Driven) -> None:
+    press(touring, "return")
+    until_measured(touring)
+    assert shown(touring).text == "Everybody tests 120." and shown(touring).bet is None
+    assert shown(touring).question == "Why?"
+
+
+def test_backspace_takes_a_digit_back_and_then_the_page(touring: Driven) -> None:
+    press(touring, "4", "backspace")
+    assert (bet_of(touring).guess, shown(touring).step) == ("", 2)
+    press(touring, "backspace")
+    assert shown(touring).step == 1
+    press(touring, "4")
+    touring.settle()
+    assert touring.program.sim.history, "a page without a bet leaves digits to the program"
+
+
+def test_going_back_to_a_bet_undoes_the_step_and_keeps_the_guess(touring: Driven) -> None:
+    press(touring, "7", "return")
+    until_measured(touring)
+    press(touring, "left")
+    touring.settle()
+    assert touring.program.sim.optimizations.neighbours == "sorted" and touring.program.sim.agents.count == 150
+    assert (bet_of(touring).guess, bet_of(touring).is_open) == ("7", True)
+
+
+def test_a_bet_of_a_mark_is_decided_by_the_factor_since_then(touring: Driven) -> None:
+    for _ in range(3):
+        press(touring, "right")
+        until_measured(touring)
+    assert shown(touring).text == "How many times as fast?"
+    press(touring, "5", "0", "0", "return")
+    until_measured(touring)
+    outcome = bet_of(touring).outcome
+    assert outcome and outcome.verdict.startswith("Your guess of 500 is too high by "), outcome
+    assert " times as fast" in outcome.measured and bet_of(touring).share == 1
+
+
+def test_a_bet_before_another_scenario_is_asked_for_in_the_present_one(touring: Driven) -> None:
+    for _ in range(5):
+        press(touring, "right")
+        until_measured(touring)
+    assert shown(touring).text == "How many are there?" and touring.program.config_name == "small"
+    press(touring, "9", "0", "right")
+    until_measured(touring)
+    outcome = bet_of(touring).outcome
+    assert touring.program.config_name == "other" and outcome and outcome.is_right
+    press(touring, "left")
+    until_measured(touring)
+    assert touring.program.config_name == "small" and bet_of(touring).is_open
+    assert touring.program.sim.optimizations.neighbours == "sorted" and not touring.program.sim.optimizations.simd
+
+
+def test_a_click_and_a_drag_on_the_scale_are_guesses(touring: Driven) -> None:
+    touring.frames()
+    hud, (width, height) = touring.loop.presenter.hud, touring.program.camera.size
+    on_scale = [(x, y) for y in range(0, height, 3) for x in range(0, width, 3) if hud.target_at(x, y) == BET]
+    left, right, y = min(on_scale)[0], max(on_scale)[0], on_scale[0][1]
+    camera = touring.program.camera.x
+    touring.post(pygame.MOUSEBUTTONDOWN, button=1, pos=((left + right) // 2, y))
+    assert float(bet_of(touring).guess) == pytest.approx(150, abs=8)
+    touring.post(pygame.MOUSEMOTION, pos=(width - 1, 0), rel=(0, 0), buttons=(1, 0, 0))
+    assert bet_of(touring).guess == "300"
+    touring.post(pygame.MOUSEBUTTONUP, button=1, pos=(width - 1, 0))
+    touring.post(pygame.MOUSEMOTION, pos=(left, y), rel=(0, 0), buttons=(0, 0, 0))
+    assert bet_of(touring).guess == "300" and touring.program.camera.x == camera
+
+
+# --- guesses and numbers ---------------------------------------------------------------------------------------------
+
+@pytest.mark.quick
+@given(st.floats(0, 1))
+def test_a_place_on_the_scale_is_its_value_with_two_digits(share: float) -> None:
+    for bet in (COUNT, FACTOR):
+        guess = Guess(bet)
+        guess.place(share)
+        assert guess.value is not None and bet.low <= guess.value <= bet.high
+        assert bet.share_of(guess.value) == pytest.approx(share, abs=0.02)
+
+
+@pytest.mark.quick
+@given(st.floats(0.2, 200), st.floats(1.0, 1.5), st.integers(0, 100_000).map(lambda hundredths: hundredths / 100))
+def test_the_verdict_agrees_with_the_numbers_beside_it(factor: float, spread: float, guess: float) -> None:
+    before = {"step_ms": factor, "step_ms.low": 1 / spread, "step_ms.high": spread}
+    outcome = outcome_of(FACTOR, guess, before, {"step_ms": 1.0})
+    measured, _, rest = outcome.measured.partition(" times as fast")
+    ends = rest.strip(" ()").split(" to ") if rest else [measured, measured]
+    low, high = (float(end) for end in ends)
+    if outcome.is_right:
+        least, most = (0.51 * 10 ** -len(end.partition(".")[2]) for end in ends)
+        assert low - least <= guess <= high + most
+    else:
+        sign = 1 if "too high" in outcome.verdict else -1
+        distance = float(outcome.verdict.rstrip(".").rpartition(" ")[2].replace(",", ""))
+        assert distance > 0 and guess - sign * distance == pytest.approx(float(measured), abs=0.0051)
+
+
+@pytest.mark.quick
+def test_a_number_that_is_not_known_decides_nothing() -> None:
+    outcome = outcome_of(FACTOR, 3, {}, {"step_ms": 1.0})
+    assert (outcome.measured, outcome.between, outcome.is_right) == ("not known here", None, False)
+
+
+@pytest.mark.quick
+def test_both_times_widen_the_interval_of_a_factor() -> None:
+    early = {"step_ms": 8.0, "step_ms.low": 0.8, "step_ms.high": 1.25}
+    late = {"step_ms": 2.0, "step_ms.low": 0.5, "step_ms.high": 2.0}
+    value, low, high = interval_of("factor", early, late)
+    both = math.exp(math.hypot(math.log(1.25), math.log(2)))
+    assert (value, low, high) == pytest.approx((4, 4 / both, 4 * both))
+    assert interval_of("step_ms", early, late) == (2, 1, 4)
