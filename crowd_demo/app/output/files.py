@@ -14,8 +14,8 @@ import stat
 import sys
 import tempfile
 import time
-from collections.abc import Collection, Iterable
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from secrets import token_hex
@@ -34,7 +34,7 @@ def write_file(path: Path, *parts: bytes | memoryview) -> None:
     elif is_special(path):
         _write_into(os.open(path, os.O_WRONLY | getattr(os, "O_NOCTTY", 0)), parts)
     else:
-        _replace(_end_of_links(path), parts)
+        _replace(path, parts)
 
 
 def why_unwritable(path: Path) -> str | None:
@@ -103,19 +103,29 @@ def _write_into(descriptor: int, parts: Iterable[bytes | memoryview]) -> None:
         file.writelines(parts)
 
 
-def _replace(path: Path, parts: Iterable[bytes | memoryview]) -> None:
-    """Write it so that it is complete or as it was before; an older file's permissions are kept."""
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Give the name of a file to be written beside it, which takes its place at the end, or is removed after an exception.
+
+    An older file's permissions are kept. For files that are not written in one go, or by a library.
+    """
+    path = _end_of_links(path)
     remove_unfinished(path.parent)
     unfinished = path.parent / f"{UNFINISHED}{token_hex(4)}"
-    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     try:
-        _write_into(descriptor, parts)
+        yield unfinished
         if path.exists():
             unfinished.chmod(stat.S_IMODE(path.stat().st_mode))
         unfinished.replace(path)
     except BaseException:
-        unfinished.unlink()
+        unfinished.unlink(missing_ok=True)
         raise
+
+
+def _replace(path: Path, parts: Iterable[bytes | memoryview]) -> None:
+    """Write it so that it is complete or as it was before."""
+    with replacing(path) as unfinished:
+        _write_into(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666), parts)
 
 
 def remove_unfinished(folder: Path) -> None:
