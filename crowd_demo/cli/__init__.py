@@ -6,6 +6,7 @@
     measuring    sweep, ablate, largest, flocks, motion, layout, memory
     validate     people held against the literature
     ensemble     many runs
+    export       a run for other programs
 
 Modules that take long to import (pygame, Numba, NumPy) are imported where they are needed, so what only prints starts at once.
 """

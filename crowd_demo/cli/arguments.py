@@ -33,6 +33,7 @@ COMMANDS = {  # the module that has a `Command` of that name in capitals, and a 
     "flocks": ("measuring", "measure how birds keep together, come apart and come together"),
     "largest": ("measuring", "find the largest crowd at 60 frames a second, also from brute force to all techniques"),
     "ensemble": ("ensemble", "make many runs, seeds times settings, here or on a cluster; one table"),
+    "export": ("export", "write who was where when of a run, for other programs"),
     "motion": ("measuring", "measure how people move: how near, how crowded, how often they turn, who is stuck"),
     "validate": ("validate", "hold how people walk against the literature"),
     "layout": ("measuring", "measure columns against records"),
@@ -119,6 +120,11 @@ def seconds(text: str) -> float:
     if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", text) or not float(text):
         raise argparse.ArgumentTypeError(f"must be a number of seconds above 0, such as 2.5, not {text!r}")
     return float(text)
+
+
+def moment(text: str) -> float:
+    """Parse seconds since the beginning, 0 or more: a type for argparse."""
+    return 0.0 if re.fullmatch(r"0(\.0{1,6})?", text) else seconds(text)
 
 
 def tick(text: str) -> int:

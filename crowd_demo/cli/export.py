@@ -1,0 +1,122 @@
+"""`crowd-demo export`: a run, for other programs."""
+
+from __future__ import annotations
+
+import argparse
+import sqlite3
+from collections import deque
+from concurrent.futures import wait
+from threading import Event
+from typing import TYPE_CHECKING
+
+from crowd_demo.app.output.files import is_special
+from crowd_demo.app.process.quitting import FAILED, FINE, Interrupted
+from crowd_demo.app.process.streams import ProgressLine
+from crowd_demo.app.process.system import in_thread
+from crowd_demo.cli.arguments import (
+    Command,
+    collected,
+    crowd_overrides,
+    file_path,
+    given,
+    mistaken,
+    moment,
+    option,
+    print_error,
+    refuse,
+    seconds,
+    unwritable,
+)
+from crowd_demo.cli.measuring import LOOK_EVERY_S, kernels
+
+if TYPE_CHECKING:
+    from crowd_demo.export.trajectories import Asked
+
+NAME = "export"
+LEAVE_S = 2.0  # to end the present step, and to remove what is unfinished
+SUFFIXES = ".txt", ".sqlite", ".parquet", ".csv"
+
+
+class StoppedError(Exception):
+    """Somebody wants to quit."""
+
+
+def _read(args: argparse.Namespace) -> Asked:
+    mistakes = list[str]()
+    suffix = args.file.suffix.lower()
+    if suffix not in SUFFIXES:
+        mistakes.append(f"{args.file}: must end in one of {', '.join(SUFFIXES)}")
+    mistakes += unwritable(NAME, args.file) or ()
+    if not mistakes and is_special(args.file):
+        mistakes.append(f"{NAME}: {args.file} is no regular file")
+    refuse(mistakes)
+    from crowd_demo.export.formats import FORMATS
+    from crowd_demo.export.sources import read_source
+    from crowd_demo.export.trajectories import asked_for, no_room
+
+    if missing := FORMATS[suffix].missing:
+        mistakes.append(f"{args.file}: {missing}")
+    overrides = collected(mistakes, lambda: crowd_overrides(args)) or []
+    source = collected(mistakes, lambda: read_source(args.source, args.seconds, overrides))
+    asked = source and collected(mistakes, lambda: asked_for(
+        source, args.file, args.fps, args.start_s, args.end_s, args.units == "m"))
+    refuse(mistakes)
+    assert asked
+    refuse([short] if (short := no_room(asked)) else [])
+    return asked
+
+
+def _run(args: argparse.Namespace, asked: Asked) -> int:
+    """Make the run in a thread of its own, so that a signal is heard while a kernel runs."""
+    from crowd_demo.export.trajectories import Written, summary, write
+
+    doing: deque[object] = deque(["starting"], maxlen=1)
+    stopped = Event()
+
+    def stepped(step: int) -> None:
+        doing.append(f"step {step:,} of {asked.last:,}")
+        if stopped.is_set():
+            raise StoppedError
+
+    def job() -> Written:
+        kernels(asked.source.config, doing.append, render=False)
+        return write(asked, stepped)
+
+    try:
+        future = in_thread(job, NAME)
+        try:
+            with ProgressLine(NAME) as line:
+                while not wait((future,), timeout=LOOK_EVERY_S).done:
+                    line.show(doing[0])
+        except Interrupted as interrupted:
+            stopped.set()
+            wait((future,), LEAVE_S)
+            print_error(f"{NAME}: stopped: {asked.path} is not written")
+            return interrupted.code
+        print(*summary(asked, future.result()), sep="\n")
+        return FINE
+    except ValueError as error:
+        return mistaken(f"{NAME}: {error}")
+    except (OSError, sqlite3.Error) as error:
+        print_error(f"crowd-demo: {NAME}: cannot write {asked.path}: {getattr(error, 'strerror', None) or error}")
+        return FAILED
+
+
+EXPORT = Command(
+    _run, _read, about="""\
+Write who was where when, for other programs: PedPy's text (.txt), JuPedSim's database (.sqlite), Parquet (.parquet, with
+pyarrow: pip install "crowd-demo[export]") or CSV (.csv). SOURCE is a recording (.replay), which is replayed; or, with
+--seconds, a save (.crowd) or a configuration. The columns are id, frame, x and y; an id is one person: who is born, or comes
+in at an exit, has an id of its own. y grows downwards, as on the screen. The walkable area is in all files but .csv.""",
+    options=[
+        option("source", metavar="SOURCE", type=given, help="FILE.replay, FILE.crowd, or a configuration (as --config)"),
+        option("file", metavar="FILE", type=file_path, help="its suffix says the format: " + ", ".join(SUFFIXES)),
+        option("--seconds", metavar="S", type=seconds, help="for so long a save or a configuration runs, of its own time"),
+        option("--from", metavar="S", type=moment, default=0.0, dest="start_s",
+               help="begin so many seconds after the source's beginning (default: 0)"),
+        option("--to", metavar="S", type=seconds, dest="end_s", help="no frame is later (default: the end)"),
+        option("--fps", metavar="N", type=seconds,
+               help="frames a second, a rate that divides the steps a second (default: 10, or the next lower one that does)"),
+        option("--units", choices=("m", "world"), default="m", help="metres, or the crowd's own units (default: %(default)s)"),
+        option("--set", metavar="KEY.PATH=VALUE", action="append", default=[], dest="overrides", help="as crowd-demo's"),
+        option("--agents", metavar="N", help="size of the crowd of a configuration")])

@@ -1,0 +1,174 @@
+"""The writers of trajectories, one for each suffix. Each writes rows frame by frame, so none keeps a run in memory.
+
+    .txt      PedPy's text: id, frame, x, y, z; the frame rate, the unit and the walkable area in comments
+    .sqlite   JuPedSim's database, version 2: trajectory_data, metadata, geometry, frame_data
+    .parquet  a table with the frame rate, the unit and the walkable area in the metadata of its schema
+    .csv      a table, nothing else
+
+Sources: PedPy, https://pedpy.readthedocs.io ("Loading from text trajectory files"); JuPedSim, https://www.jupedsim.org
+("Trajectory output": SQLite).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from crowd_demo.compute.arrays import Doubles, Longs
+
+DECIMALS = 6  # of positions in texts
+ROWS_AT_ONCE = 1 << 18  # of a Parquet file
+
+
+class Rows(NamedTuple):
+    """One frame: who is where, in the order of their numbers."""
+
+    frame: int  # from 0
+    person: Longs
+    x: Doubles  # in units of the file
+    y: Doubles
+    direction_x: Doubles  # of the velocity, of length 1; 0 for who stands
+    direction_y: Doubles
+    area: str  # that is walkable, as Well-Known Text
+
+
+class About(NamedTuple):
+    """What a file says about all its rows."""
+
+    fps: float
+    unit: str  # "m" or "units"
+    area: str  # of the first frame
+
+
+Add = Callable[[Rows], None]
+
+
+class Format(NamedTuple):
+    """A kind of file. `writing(path, about)` begins one, gives what adds a frame, and finishes the file when it is left."""
+
+    writing: Callable[[Path, About], AbstractContextManager[Add]]
+    row_bytes: int  # of a row, about
+    how_exact: str
+    keeps_areas: bool  # of every frame, not only of the first
+    module: str = ""  # that it needs
+    extra: str = ""  # of this program that brings the module
+
+    @property
+    def missing(self) -> str:
+        """What to install before it can be written, or an empty text."""
+        absent = self.module and find_spec(self.module) is None
+        return f'{self.module} is not installed: pip install "crowd-demo[{self.extra}]"' if absent else ""
+
+
+# --- texts -------------------------------------------------------------------------------------------------------------
+
+@contextmanager
+def pedpy_text(path: Path, about: About) -> Iterator[Add]:
+    """`# framerate: 10.0` and the unit are what PedPy reads of the comments."""
+    head = (f"# framerate: {about.fps!r}\n# geometry: {about.area}\n"
+            f"# id frame x/{about.unit} y/{about.unit} z/{about.unit}\n")
+    with _lines(path, head, f"%d %d %.{DECIMALS}f %.{DECIMALS}f 0\n") as add:
+        yield add
+
+
+@contextmanager
+def csv(path: Path, about: About) -> Iterator[Add]:
+    with _lines(path, "id,frame,x,y\n", f"%d,%d,%.{DECIMALS}f,%.{DECIMALS}f\n") as add:
+        yield add
+
+
+@contextmanager
+def _lines(path: Path, head: str, line: str) -> Iterator[Add]:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(head)
+
+        def add(rows: Rows) -> None:
+            for person, x, y in zip(rows.person.tolist(), rows.x.tolist(), rows.y.tolist(), strict=True):
+                file.write(line % (person, rows.frame, x, y))
+
+        yield add
+
+
+# --- JuPedSim's database -----------------------------------------------------------------------------------------------
+
+TABLES = """
+CREATE TABLE trajectory_data (frame INTEGER NOT NULL, id INTEGER NOT NULL, pos_x REAL NOT NULL, pos_y REAL NOT NULL,
+                              ori_x REAL NOT NULL, ori_y REAL NOT NULL);
+CREATE TABLE metadata (key TEXT NOT NULL UNIQUE PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE geometry (hash INTEGER NOT NULL, wkt TEXT NOT NULL);
+CREATE TABLE frame_data (frame INTEGER NOT NULL, geometry_hash INTEGER NOT NULL);
+"""
+INDEX = "CREATE INDEX frame_id_idx ON trajectory_data (frame, id)"
+UNSAFE = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"  # a file that is not finished is removed
+VERSION = 2  # of the layout
+BOUNDS = "SELECT min(pos_x), max(pos_x), min(pos_y), max(pos_y) FROM trajectory_data"
+
+
+@contextmanager
+def jupedsim_database(path: Path, about: About) -> Iterator[Add]:
+    areas = dict[str, int]()  # those written so far, with their hashes
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.executescript(UNSAFE + TABLES)
+        database.execute("BEGIN")
+
+        def add(rows: Rows) -> None:
+            if rows.area not in areas:
+                areas[rows.area] = zlib.crc32(rows.area.encode())
+                database.execute("INSERT INTO geometry VALUES (?, ?)", (areas[rows.area], rows.area))
+            database.execute("INSERT INTO frame_data VALUES (?, ?)", (rows.frame, areas[rows.area]))
+            columns = rows.person, rows.x, rows.y, rows.direction_x, rows.direction_y
+            database.executemany(f"INSERT INTO trajectory_data VALUES ({rows.frame}, ?, ?, ?, ?, ?)",
+                                 zip(*(column.tolist() for column in columns), strict=True))
+
+        yield add
+        said = {"version": VERSION, "fps": about.fps}
+        bounds = zip(("xmin", "xmax", "ymin", "ymax"), database.execute(BOUNDS).fetchone(), strict=True)
+        said |= {name: bound for name, bound in bounds if bound is not None}
+        database.executemany("INSERT INTO metadata VALUES (?, ?)", [(name, str(value)) for name, value in said.items()])
+        database.execute(INDEX)
+        database.execute("COMMIT")
+
+
+# --- Parquet -----------------------------------------------------------------------------------------------------------
+
+@contextmanager
+def parquet(path: Path, about: About) -> Iterator[Add]:
+    import pyarrow
+    from pyarrow.parquet import ParquetWriter
+
+    waiting = list[Rows]()
+    said = {"framerate": repr(about.fps), "unit": about.unit, "geometry": about.area}
+    schema = pyarrow.schema({"id": pyarrow.int64(), "frame": pyarrow.int64(), "x": pyarrow.float64(), "y": pyarrow.float64()},
+                            metadata=said)
+    with ParquetWriter(path, schema) as writer:
+        def write() -> None:
+            frame = [np.full(len(rows.person), rows.frame, np.int64) for rows in waiting]
+            columns = [rows.person for rows in waiting], frame, [rows.x for rows in waiting], [rows.y for rows in waiting]
+            writer.write_table(pyarrow.table([np.concatenate(column) for column in columns], schema=schema))
+            waiting.clear()
+
+        def add(rows: Rows) -> None:
+            waiting.append(rows)
+            if sum(len(each.person) for each in waiting) >= ROWS_AT_ONCE:
+                write()
+
+        yield add
+        if waiting:
+            write()
+
+
+IN_TEXT = f"positions are rounded to {DECIMALS} decimals"
+IN_FULL = "positions are the crowd's own float32, as float64"
+FORMATS = {
+    ".txt": Format(pedpy_text, 40, IN_TEXT, keeps_areas=False),
+    ".sqlite": Format(jupedsim_database, 75, IN_FULL, keeps_areas=True),
+    ".parquet": Format(parquet, 24, IN_FULL, keeps_areas=False, module="pyarrow", extra="export"),
+    ".csv": Format(csv, 34, IN_TEXT, keeps_areas=False),
+}
