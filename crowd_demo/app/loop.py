@@ -195,6 +195,8 @@ class Loop:
         """Change, step and draw the crowd; runs in the worker's thread. Stop between two steps if somebody wants to quit."""
         program, crowd = self.program, self.program.crowd
         crowd.carry_out_changes(lambda: program.running)
+        if program.tools.busy:
+            program.tools.work()
         if steps and program.hawk.led:
             program.hawk.lead()
         crowd.make_steps(steps, lambda: program.running)

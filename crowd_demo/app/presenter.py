@@ -30,7 +30,7 @@ from crowd_demo.render.hud.status import Hovered, MinimapView, Status
 
 LONG_FRAME_MS = 30.0
 MOUSE = (("wheel", "zoom at the cursor"), ("drag", "move the camera; change a number; go along the timeline"),
-         ("Shift drag", "count the agents in a box"),
+         ("Shift drag", "count the agents in a box"), ("Ctrl wheel", "the size of a tool's brush"),
          ("click", "inspect an agent; a technique for its choices; fold a heading"),
          ("rest", "on anything in the panels: what it is"))
 
@@ -52,7 +52,7 @@ class Presenter:
     def show_keys(self, keyboard: Keyboard) -> None:
         """Show the keys as they are printed on that keyboard."""
         keys = shown_keys(self.config.keys, keyboard)
-        self.hud.keys = self.program.menus.keys = self.program.panels.keys = keys
+        self.hud.keys = self.program.menus.keys = self.program.panels.keys = self.program.tools.keys = keys
         self.help = Help(all_keys(self.config.keys, keyboard), MOUSE, self.pen)
         self.program.help_pages = lambda: self.help.page_count(screen().get_size(), self.hud.scale)
 
@@ -141,7 +141,7 @@ def status_of(program: Program, hovered: Hovered | None = None) -> Status:
         legend=scene.legend() if scene else None, inspection=program.inspector.found,
         minimap=MinimapView(program.camera.view_rect(), program.overlays.frozen, scene.ground.small(scene.sim.terrain))
         if scene and program.minimap_shown else None,
-        halves=program.split.halves,
+        halves=program.split.halves, tools=program.tools.bar(), brush=None if top else program.tools.brush(),
         frozen_at=pixels_of(program.camera, program.overlays.frozen) if program.overlays.frozen else None)
 
 

@@ -20,6 +20,8 @@ from crowd_demo.app.crowd.technique_controls import Techniques
 from crowd_demo.app.dialogs.dialog import Dialog, Dialogs, NumberDialog, Question
 from crowd_demo.app.dialogs.experiments import Experiments
 from crowd_demo.app.dialogs.menus import Menus, scenarios_menu
+from crowd_demo.app.editing.tools import HAND, Tools
+from crowd_demo.app.editing.undo import Undo
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.output.copying import Shown, copy, to_clipboard, to_terminal
 from crowd_demo.app.output.files import free_name
@@ -59,6 +61,8 @@ class Program:
         self.guide = Guide()
         self.camera = self._configured_view((window.width, window.height))
         self.hawk = Hawk(self.crowd, self.camera, self.notices)
+        self.undo = Undo(self.crowd, self.notices)
+        self.tools = Tools(self.crowd, self.camera, self.undo, self.notices)
         self.techniques = Techniques(self.crowd, Switcher(loaded.ahead, loaded.compilers), self.notices)
         self.files = CrowdFiles(self.crowd, self.techniques, self.camera, self.notices)
         self.inspector = Inspector(self.crowd, self.camera)
@@ -81,7 +85,7 @@ class Program:
         self._actions: KeyActions = {
             **self.crowd.actions, **self.techniques.actions, **self.files.actions, **self.panels.actions,
             **self.split.actions, **self.inspector.actions, **self.overlays.actions, **self.menus.actions,
-            **self.experiments.actions, **self.seeing.actions, **self.hawk.actions,
+            **self.experiments.actions, **self.seeing.actions, **self.hawk.actions, **self.tools.actions,
             **self._own_actions()}
         self.at_once = frozenset(name for name, action in self._actions.items() if action.at_once)
 
@@ -123,6 +127,7 @@ class Program:
         self.resize(left.camera.size)
         self.show(self.config.camera)
         self.fullscreen, self.leaves_at_once, self.minimap_shown = left.fullscreen, left.leaves_at_once, left.minimap_shown
+        self.tools.shown, self.tools.size_m = left.tools.shown, left.tools.size_m
         self.notices.take_over(left.notices)
         self.sim.profile = left.sim.profile.fresh()
         self.notices.add(f"opened {self.config_name}", "scenario")
@@ -198,11 +203,13 @@ class Program:
             self.notices.add("no technique was switched yet", "card", holds=lambda: not self.cards.trial)
 
     def close_or_quit(self) -> None:
-        """Close what is open; once nothing is, ask before leaving."""
+        """Close what is open, and put a tool away; then ask before leaving."""
         if self.dialogs.press("escape", False):
             return
         if self.help_page:
             self.help_page = 0
+        elif not self.tools.is_hand:
+            self.tools.take(HAND)
         elif self.leaves_at_once:
             self.quitting.ask()
         else:

@@ -24,6 +24,7 @@ from crowd_demo.render.hud.navigation import tick_at
 from crowd_demo.render.hud.panel_layout import bar_of
 from crowd_demo.render.hud.status import Hovered
 from crowd_demo.render.hud.text_panels import BET, LEGEND
+from crowd_demo.render.hud.tool_bar import BRUSH_SLIDER
 
 ZOOM_STEP = 1.15
 DRAG_BUTTONS = (pygame.BUTTON_MIDDLE, pygame.BUTTON_RIGHT)
@@ -54,6 +55,7 @@ class WindowEvents:
         if any(pan := self.keys.hold(elapsed_s)):
             program.camera.pan(*pan)
         program.hawk.cursor = self.mouse.cursor
+        program.tools.cursor = self.mouse.cursor if not program.tools.is_hand and self.mouse.is_on_picture else None
 
     def read_at_once(self) -> bool:
         """Carry out what need not wait for the next frame, and keep the rest; return whether to answer a key or a new size."""
@@ -112,7 +114,7 @@ class Mouse:
 
     A press belongs to what it began on until the button is released: a number goes on changing while the cursor is elsewhere,
     the timeline and the minimap go on following it. A press on the ground that moves pans, or with Shift selects a box; one
-    that does not move is a click.
+    that does not move is a click. While a tool is held, a press on the ground is a stroke of it.
     """
 
     def __init__(self, program: Program, hud: Hud) -> None:
@@ -123,14 +125,17 @@ class Mouse:
         self._dragging: set[int] = set()  # other buttons
         self._held: Target | None = None  # what the press began on
         self._corner: tuple[float, float] | None = None  # where a box was begun
+        self._is_stroke = False  # of a tool
+        self._is_inside = True  # the window
         self._moved = 0.0  # pixels since the press
         self._dragged = 0.0  # pixels of a number's drag that are no whole step yet
         self._hovered: tuple[Hovered, float] | None = None  # and since when
 
     def read(self, event: pygame.Event) -> None:
         """Handle an event of the mouse; ignore others."""
+        self._is_inside = event.type != pygame.WINDOWLEAVE and (self._is_inside or event.type == pygame.MOUSEMOTION)
         if event.type == pygame.MOUSEWHEEL:
-            self._zoom(ZOOM_STEP ** getattr(event, "precise_y", event.y))
+            self._wheel(getattr(event, "precise_y", event.y))
         elif event.type == pygame.MOUSEMOTION:
             self._move(*event.pos)
         elif event.type in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP):
@@ -143,6 +148,13 @@ class Mouse:
         """Act as if all buttons were released."""
         self._dragging.clear()
         self._release()
+
+    @property
+    def is_on_picture(self) -> bool:
+        """Would a press there belong to the tool that is held?"""
+        if self._pressed:
+            return self._is_stroke
+        return self._is_inside and not self._program.dialogs.top and self._target() is None
 
     @property
     def scrubbing(self) -> bool:
@@ -167,6 +179,8 @@ class Mouse:
             self._held = self._target()
             shift = pygame.key.get_mods() & pygame.KMOD_SHIFT
             self._corner = self.cursor if shift and self._held is None else None
+            is_free = self._held is None and not self._corner and not self._program.dialogs.top
+            self._is_stroke = is_free and self._program.tools.begin(*self.cursor)
             self._follow()
         elif button == pygame.BUTTON_LEFT:
             self._release()
@@ -178,7 +192,10 @@ class Mouse:
     def _release(self) -> None:
         target, is_click = self._held, self._pressed and self._moved <= STILL_PX and not self.scrubbing
         self._pressed, self._held = False, None
-        if is_click:
+        if self._is_stroke:
+            self._is_stroke = False
+            self._program.tools.end()
+        elif is_click:
             self._click(target)
 
     def _click(self, target: Target | None) -> None:
@@ -201,12 +218,20 @@ class Mouse:
                 program.panels.unfold(name)
             case Target("graph"):
                 program.panels.fit_graph()
-            case Target("action", action):
+            case Target("action" | "tool", action):
                 program.act(action)
             case Target("tour", name) if program.guide.tour:
                 program.guide.tour.act(name)
             case None:
                 program.inspector.click(*at)
+
+    def _wheel(self, notches: float) -> None:
+        """With Ctrl the wheel changes the size of the brush that is held."""
+        resizes = not self._program.tools.is_hand and not self._program.dialogs.top
+        if resizes and pygame.key.get_mods() & pygame.KMOD_CTRL:
+            self._program.tools.resize(notches)
+        else:
+            self._zoom(ZOOM_STEP**notches)
 
     def _zoom(self, factor: float) -> None:
         """The wheel moves through the list that is open, or scrolls the legend at the cursor, or zooms."""
@@ -232,7 +257,9 @@ class Mouse:
 
     def _drag(self, dx: float, dy: float) -> None:
         program, held = self._program, self._held
-        if self._corner:
+        if self._is_stroke:
+            program.tools.move(*self.cursor)
+        elif self._corner:
             if self._moved > STILL_PX:
                 program.inspector.select(self._corner, self.cursor)
         elif held is None:
@@ -253,7 +280,7 @@ class Mouse:
             self._follow()
 
     def _follow(self) -> None:
-        """Let the timeline, the minimap or the guess of a tour follow the cursor."""
+        """Let the timeline, the minimap, the guess of a tour or the slider of the brush follow the cursor."""
         program = self._program
         if self.scrubbing:
             bar = bar_of(program.camera.size, scale_for(program.camera.size, program.panels.now.scale))
@@ -264,6 +291,8 @@ class Mouse:
             share = self._hud.share_along(BET, self.cursor[0])
             if share is not None:
                 tour.guess_at(share)
+        elif self._held == BRUSH_SLIDER and not program.dialogs.top:
+            program.tools.set_share(self._hud.tool_bar.share_at(*self.cursor))
 
     def _hover(self) -> None:
         target, dialog = self._target(), self._program.dialogs.top

@@ -28,6 +28,7 @@ def program(monkeypatch: pytest.MonkeyPatch) -> MagicMock:
     program = MagicMock()
     program.dialogs.top = None
     program.split.target_at.return_value = None
+    program.tools.begin.return_value = False  # the hand is held
     program.camera.size, program.panels.now.scale = (640, 360), 1.0
     return program
 

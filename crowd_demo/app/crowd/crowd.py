@@ -105,11 +105,14 @@ class Crowd:
         self._span = math.ceil(REACH_S * self._hz)  # ticks that the timeline shows
         self._shown_ms = np.zeros(self._span, np.float32)
         self._changed: list[Change] = []
+        self.forgetting: list[Callable[[int], None]] = []  # told when all after a tick is forgotten; all at all with -1
         self.check = ReplayCheck()
         self.begin_past()
 
     def begin_past(self) -> None:
         """Forget what was before the present state."""
+        for forget in self.forgetting:
+            forget(-1)
         self.sought: int | None = None
         self._capacity = self.sim.agents.capacity
         self.newest = self._timed = self.sim.tick  # `_timed`: how far the times of frames are known
@@ -255,18 +258,22 @@ class Crowd:
         if changes:
             give_back_freed()  # by these changes, or since the last ones: a switch takes effect in the step
 
-    def carry_out(self, action: Action) -> None:
-        """Apply an action; show a notice if it is impossible."""
+    def carry_out(self, action: Action) -> bool:
+        """Apply an action; show a notice and return False if it is impossible."""
         self.begin_new_future()
+        before = self.sim.agents.count
         try:
             self._apply(self.sim, action)
         except ValueError as error:
             self.agents_asked = self.sim.agents.count
             self._notices.add(str(error))
-            return
+            return False
+        if not isinstance(action, Populate):
+            self.agents_asked = max(self.agents_asked + self.sim.agents.count - before, 0)
         self._known = self.sim.history
         if self.recording:
             self.recording.acted(self.sim.tick, action)
+        return True
 
     def take_changed(self) -> list[Change]:
         """The changes since the last call, in order."""
@@ -301,6 +308,8 @@ class Crowd:
         left, tick = self.newest, self.sim.tick
         self.newest, self._known = tick, self.sim.history
         self.keyframes.drop_after(tick)
+        for forget in self.forgetting:
+            forget(tick)
         self.check.forget()
         self._frame_ms[np.arange(tick + 1, left + 1) % self._span] = 0
         if self.recording:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
+from crowd_demo.config.model import Config
 from crowd_demo.render.camera import Camera
 from crowd_demo.sim.actions import Place
 
@@ -37,5 +38,9 @@ class Hawk:
             self._crowd.carry_out(Place(HAWK, *self._camera.screen_to_world(*self.cursor)))
 
     def _exists(self) -> bool:
-        config = self._crowd.config
-        return config.behaviour == "hunt" and config.hunt.predators > 0 and self._crowd.sim.agents.count > 0
+        return has_hawk(self._crowd.config) and self._crowd.sim.agents.count > 0
+
+
+def has_hawk(config: Config) -> bool:
+    """Are there predators, of which the first one can be led?"""
+    return config.behaviour == "hunt" and config.hunt.predators > 0

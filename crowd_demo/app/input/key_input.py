@@ -19,7 +19,8 @@ PAN_PX_PER_S = 900.0
 PANS = {"pan_left": (-1, 0), "pan_right": (1, 0), "pan_up": (0, -1), "pan_down": (0, 1)}
 REPEAT_AFTER_S = 0.35
 REPEAT_EVERY_S = {  # actions that are repeated while their key is held; slowly where a few steps lead far
-    **dict.fromkeys(("lower", "higher", "step", "step_back", "zoom_in", "zoom_out"), 0.06),
+    **dict.fromkeys(("lower", "higher", "step", "step_back", "zoom_in", "zoom_out", "brush_larger",
+                     "brush_smaller"), 0.06),
     **dict.fromkeys(("fewer", "more", "slower", "faster", "larger", "smaller"), 0.2)}
 THROUGH_DIALOG = ("up", "down", "page up", "page down", "home", "end")  # keys that go through a list and choose nothing
 DIALOG_REPEATS = ("up", "down", "left", "right", "page up", "page down")

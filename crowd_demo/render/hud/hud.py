@@ -36,7 +36,7 @@ from crowd_demo.render.hud.panel_layout import (
     timeline_px,
 )
 from crowd_demo.render.hud.sections import crowd_sections, switchboard_sections
-from crowd_demo.render.hud.status import Half, Halves, Inspection, MinimapView, Status, TourView
+from crowd_demo.render.hud.status import Half, Halves, Inspection, MinimapView, Status, ToolBarView, TourView
 from crowd_demo.render.hud.text_panels import (
     LINE,
     draw_colour_legend,
@@ -51,6 +51,7 @@ from crowd_demo.render.hud.text_panels import (
     tip_of,
     tour_scale,
 )
+from crowd_demo.render.hud.tool_bar import ToolBar, draw_brush
 from crowd_demo.render.hud.views import TableView, View, draw_view, place_of
 from crowd_demo.sim.simulation import Simulation
 
@@ -84,6 +85,7 @@ class Hud:
         self._on, self._size, self._margin = pygame.Surface((1, 1)), (1, 1), 0  # this frame's
         self._taken_px = 0  # at the lower edge, by timeline, tour and legends
         self.minimap = Minimap()
+        self.tool_bar = ToolBar()
         self._placed: list[PlacedCanvas] = []
         self._timeline: pygame.Rect | None = None  # where it is
         self._free = pygame.Rect(0, 0, 0, 0)  # between the panels, above legends and timeline
@@ -97,6 +99,8 @@ class Hud:
         self._on, self._size, self._margin = on, size, margin_of(size, self.scale)
         self._placed, self._timeline, self._taken_px = [], None, 0
         self.pen.theme = THEMES[status.panels.theme]
+        if status.brush:
+            draw_brush(on, status.brush, self.pen, self.scale)
         edges = edges_of(on, status.frozen_at) if status.frozen_at else []
         columns = self._draw_panels(sim, status, now_s)
         before_tour = len(self._placed)
@@ -105,6 +109,8 @@ class Hud:
         of_tour = self._placed[before_tour:]
         if status.minimap:  # before what gives way to it
             self._draw_minimap(sim, status.minimap, now_s)
+        if status.tools and status.panels.hud != "off":
+            self._draw_tool_bar(status.tools)
         self._draw_charts(status, now_s)
         lasting, lasting_px = len(self._placed), self._taken_px
         if status.panels.hud != "off":
@@ -285,6 +291,20 @@ class Hud:
                 rect.bottom = placed.rect.top - margin
         self.minimap.at = rect.topleft
         self._place(canvas, rect.topleft)
+
+    def _draw_tool_bar(self, shown: ToolBarView) -> None:
+        """Draw the tool bar right of the left panel, or as near to there as it covers nothing."""
+        margin, (width, height) = self._margin, self._size
+        taken = [placed.rect for placed in self._placed]
+        left = max((rect.right for rect in taken if rect.left <= margin and rect.top <= margin), default=0)
+        window = pygame.Rect(0, 0, width, height - self._taken_px).inflate(-2 * margin, -2 * margin)
+        canvas = self._rendered("tools", (shown, window.height), lambda: self.tool_bar.draw(
+            shown, window.height / self.scale, self.pen, self.scale))
+        wanted = canvas.surface.get_rect(topleft=(left + margin, margin))
+        find = partial(free_place, wanted, window, taken, (), margin)
+        place = self._renderings.get("place of tools", (wanted.topleft, wanted.size, window.size, *map(tuple, taken)), find)
+        self.tool_bar.at = place.topleft
+        self._place(canvas, place.topleft)
 
     def _draw_card(self, card: Card, legends: Sequence[PlacedCanvas], lasting_px: int) -> None:
         """Draw the card in the middle of the upper edge, or of the lower one, where it covers less.

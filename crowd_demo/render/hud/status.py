@@ -177,6 +177,33 @@ class Halves(NamedTuple):
     right: Half
 
 
+class ToolButton(NamedTuple):
+    """A button of the tool bar: the action that a click does, its icon, what it says of itself, and its key."""
+
+    action: str
+    icon: str
+    label: str
+    key: str
+    is_held: bool
+
+
+class ToolBarView(NamedTuple):
+    """The tools, the size of the brush, and where its slider stands, 0 to 1."""
+
+    buttons: tuple[ToolButton, ...]
+    size: str
+    share: float
+
+
+class BrushView(NamedTuple):
+    """What a press of the mouse will change, in pixels: a circle, the outlines of tiles, and a few words."""
+
+    at: tuple[float, float]
+    radius: float
+    lines: tuple[tuple[tuple[float, float], tuple[float, float]], ...]
+    text: str
+
+
 class Status(NamedTuple):
     """The state of the program in one frame."""
 
@@ -201,6 +228,8 @@ class Status(NamedTuple):
     minimap: MinimapView | None = None  # where a minimap is shown
     halves: Halves | None = None  # of a window that is split
     frozen_at: tuple[float, float, float, float] | None = None  # the frozen view in the window: left, top, width, height
+    tools: ToolBarView | None = None  # where the tool bar is unfolded
+    brush: BrushView | None = None  # at the cursor, while a tool is held
 
 
 def speed_text(speed: float) -> str:

@@ -132,6 +132,11 @@ def tip_of(target: Target, sim: Simulation, status: Status) -> Tip | None:
             return _about_number("graph", ("click: fit the scale to the present frames", FAINT))
         case "timeline":
             return _about_number("timeline")
+        case "tool" if status.tools:
+            return next((Tip(button.label, ((f"key: {button.key}", FAINT),) if button.key else ())
+                         for button in status.tools.buttons if button.action == name), None)
+        case "brush":
+            return Tip("size of the brush", (("drag, or turn the wheel with Ctrl; in metres", DIM),))
         case "legend":
             return Tip("legend of the overlays", (("the wheel scrolls; Shift F10 hides all overlays", DIM),))
     return None

@@ -105,7 +105,7 @@ def test_each_page_says_what_turns_it_and_what_closes_the_help(size: Size) -> No
 
 
 def test_help_of_one_page_does_not_count_it() -> None:
-    assert TITLE in texts_of(pages_of((1280, 720)))
+    assert TITLE in texts_of(pages_of((1920, 1080)))
 
 
 @pytest.mark.parametrize(("size", "factor"), {(size, scale_for(size, factor)): (size, factor) for factor in SCALES
@@ -195,7 +195,7 @@ def test_help_can_be_read(size: Size, px: int) -> None:
     assert least_px(size) >= px
 
 
-@pytest.mark.parametrize("size", [(1280, 720), (1920, 1080)])
+@pytest.mark.parametrize("size", [(1920, 1080), (2560, 1440)])
 def test_columns_of_the_help_are_balanced(size: Size) -> None:
     page, = pages_of(size)
     lowest = sorted(max(each.box.centery for each in column) for column in columns_of(page))

@@ -1,0 +1,340 @@
+"""Tools for the mouse: which there are, which is held, how large its brush is, and what its strokes do to the crowd.
+
+A stroke goes from press to release. The main thread notes where the mouse was; the thread that makes the steps turns that into
+actions, at most one a tick (while time stands still: one a frame), and joins the points, so a fast stroke has no gaps.
+
+Another tool is an entry of `TOOLS`, a name in registry/actions.py and an icon in render/hud/tool_bar.py.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from crowd_demo.app.crowd.crowd import Crowd
+from crowd_demo.app.crowd.hawk import HAWK, has_hawk
+from crowd_demo.app.editing.brush import Patch, Point, Sweep, is_passed, points_along, tiles_passed
+from crowd_demo.app.editing.undo import Undo
+from crowd_demo.app.input.key_input import KeyAction, KeyActions
+from crowd_demo.app.screen.notices import Notices
+from crowd_demo.compute.arrays import Ints
+from crowd_demo.config.keys import key_text
+from crowd_demo.config.maps import WALL
+from crowd_demo.config.model import Config
+from crowd_demo.registry.actions import PROGRAM
+from crowd_demo.render.camera import Camera
+from crowd_demo.render.hud.status import BrushView, ToolBarView, ToolButton
+from crowd_demo.sim.actions import Action, Place
+from crowd_demo.sim.edits import BringIn, PaintWalls, Remove, TakeOut, handles_of
+from crowd_demo.sim.simulation import Simulation
+
+LEAST_M, MOST_M, USUAL_M = 0.5, 100.0, 3.0  # of a brush: its diameter in metres
+NOTCH = 1.15  # the brush grows so much with each step of the wheel
+MOST_IN = 5_000  # agents that one touch brings in
+MOST_COUNTED = 200_000  # agents: in a larger crowd the cursor does not say how many it is over
+MOST_OUTLINE = 4_000  # edges of tiles that the cursor shows
+BIRDS = ("flock", "hunt")  # behaviours
+
+
+class Motion(Enum):
+    """When a stroke acts."""
+
+    SWEEP = "on all that the brush passes"
+    DABS = "at the press, and each time the mouse has gone on by the width of the brush"
+    HOLD = "at the cursor, in every tick until the release"
+
+
+class Tool(NamedTuple):
+    """`edit` makes the action of a part of a stroke, or None; `tells` says beside the cursor what a press will do."""
+
+    action: str  # of the registry, whose keys take the tool
+    label: str
+    icon: str
+    motion: Motion
+    edit: Callable[[Simulation, Sweep], Action | None]
+    tells: Callable[[Simulation, Sweep], str]
+    paints: bool | None = None  # True builds walls on tiles, False tears them down
+    is_usable: Callable[[Config], bool] = lambda config: True
+
+
+# --- what the tools do --------------------------------------------------------------------------------------------------
+
+def _paint(wall: bool, sim: Simulation, sweep: Sweep) -> Action | None:
+    runs = tiles_passed(sim.terrain, sweep).runs
+    return PaintWalls(runs, wall) if runs else None
+
+
+def count_in(sim: Simulation, sweep: Sweep) -> int:
+    """How many come in at a touch: one a square metre."""
+    area_sq_m = math.pi * (sweep.radius / sim.config.measure.metre) ** 2
+    return min(max(round(area_sq_m), 1), MOST_IN)
+
+
+def _bring_in(sim: Simulation, sweep: Sweep) -> Action:
+    return BringIn(count_in(sim, sweep), *sweep.path[-1], sweep.radius)
+
+
+def _ids_under(sim: Simulation, sweep: Sweep) -> Ints:
+    columns, count = sim.agents.columns, sim.agents.count
+    x, y = (along[:count].astype(np.float64) for along in (columns.x, columns.y))
+    return np.sort(columns.id[:count][is_passed(x, y, sweep)])
+
+
+def _take_out(sim: Simulation, sweep: Sweep) -> Action | None:
+    if len(sweep.path) == 1:
+        return TakeOut(*sweep.path[0], sweep.radius)
+    ids = _ids_under(sim, sweep)
+    return Remove(handles_of(sim, ids)) if len(ids) else None
+
+
+def _lead_hawk(sim: Simulation, sweep: Sweep) -> Action:
+    return Place(HAWK, *sweep.path[-1])
+
+
+def who(sim: Simulation, count: int) -> str:
+    """So many agents, in words."""
+    one, many = ("bird", "birds") if sim.config.behaviour in BIRDS else ("agent", "agents") if (
+        sim.config.behaviour == "crates") else ("person", "people")
+    return f"{count:,} {one if count == 1 else many}"
+
+
+def _tells_out(sim: Simulation, sweep: Sweep) -> str:
+    return f"{who(sim, len(_ids_under(sim, sweep)))} out" if sim.agents.count <= MOST_COUNTED else "out"
+
+
+HAND = Tool("tool_hand", "hand: click inspects, drag pans", "hand", Motion.HOLD, lambda sim, sweep: None,
+            lambda sim, sweep: "")
+TOOLS: tuple[Tool, ...] = (
+    HAND,
+    Tool("tool_wall", "wall: drag builds", "wall", Motion.SWEEP, partial(_paint, True), lambda sim, sweep: "wall",
+         paints=True),
+    Tool("tool_erase", "erase: drag tears walls down", "erase", Motion.SWEEP, partial(_paint, False),
+         lambda sim, sweep: "erase", paints=False),
+    Tool("tool_in", "in: press or drag adds agents", "in", Motion.DABS, _bring_in,
+         lambda sim, sweep: f"{who(sim, count_in(sim, sweep))} in"),
+    Tool("tool_out", "out: press or drag takes agents out", "out", Motion.SWEEP, _take_out, _tells_out),
+    Tool("tool_scare", "scare: the hawk is under the pointer", "scare", Motion.HOLD, _lead_hawk,
+         lambda sim, sweep: "the hawk", is_usable=has_hawk),
+)
+BY_ACTION: Mapping[str, Tool] = {tool.action: tool for tool in TOOLS}
+
+
+# --- strokes ------------------------------------------------------------------------------------------------------------
+
+@dataclass(eq=False)
+class Stroke:
+    """`waiting` are the points that no action has reached yet, `last` is the one that the last action ended at."""
+
+    tool: Tool
+    radius: float  # world units
+    at: Point  # where the mouse is
+    waiting: list[Point] = field(default_factory=list)
+    last: Point | None = None
+    is_pressed: bool = True
+    acted_at: int = -1  # tick
+    has_begun: bool = False
+
+    def move(self, to: Point) -> None:
+        if self.tool.motion is Motion.SWEEP:
+            self.waiting.append(to)
+        elif self.tool.motion is Motion.DABS:
+            self.waiting += (points := points_along(self.at, to, 2 * self.radius))
+            if not points:
+                return  # the next dab is counted from the last one
+            to = points[-1]
+        self.at = to
+
+    @property
+    def has_moved(self) -> bool:
+        """Is there anything that no action has reached yet?"""
+        return self.last != self.at if self.tool.motion is Motion.HOLD else bool(self.waiting)
+
+    @property
+    def is_over(self) -> bool:
+        return not self.is_pressed and not self.waiting and (self.has_begun or self.tool.motion is not Motion.HOLD)
+
+    def next_part(self) -> Sweep | None:
+        """What to act on next."""
+        self.has_begun = True
+        match self.tool.motion:
+            case Motion.HOLD:
+                path: tuple[Point, ...] = (self.at,)
+            case Motion.DABS:
+                path = (self.waiting.pop(0),) if self.waiting else ()
+            case Motion.SWEEP:
+                before = [self.last] if self.last and self.waiting else []
+                path, self.waiting = (*before, *self.waiting), []
+        if not path:
+            return None
+        self.last = path[-1]
+        return Sweep(path, self.radius)
+
+
+class Tools:
+    """The tool that is held. `shown`: is the bar unfolded? `cursor`: where the mouse is over the picture, in pixels."""
+
+    def __init__(self, crowd: Crowd, camera: Camera, undo: Undo, notices: Notices) -> None:
+        self.held, self.shown, self.size_m = HAND, False, USUAL_M
+        self.cursor: Point | None = None
+        self.keys: Mapping[str, Sequence[str]] = {}
+        self._crowd, self._camera, self._undo, self._notices = crowd, camera, undo, notices
+        self._strokes: list[Stroke] = []
+        self._present: Stroke | None = None
+        crowd.forgetting.append(self._forget)
+
+    @property
+    def actions(self) -> KeyActions:
+        return {"tools": KeyAction(self.toggle_bar, at_once=True),
+                **{tool.action: KeyAction(partial(self.take, tool), at_once=True) for tool in TOOLS},
+                "brush_larger": KeyAction(partial(self.resize, 1), at_once=True),
+                "brush_smaller": KeyAction(partial(self.resize, -1), at_once=True),
+                **self._undo.actions, "undo": KeyAction(self._ask_undo, self._undo.ask_redo, changes=True)}
+
+    # --- what is held ------------------------------------------------------------------------------------------------
+
+    def toggle_bar(self) -> None:
+        self.shown = not self.shown
+
+    def take(self, tool: Tool) -> None:
+        """Take a tool into the hand."""
+        if not tool.is_usable(self._crowd.config):
+            self._notices.add(f"nothing to do here: {tool.label}", "tool")
+            return
+        self.end()
+        self.held = tool
+        rest = "" if tool is HAND else "; the wheel with Ctrl changes the size; Esc takes the hand"
+        self._notices.add(f"{tool.label}{rest}", "tool", holds=lambda: self.held is tool)
+
+    @property
+    def is_hand(self) -> bool:
+        return self.held is HAND
+
+    def resize(self, notches: float) -> None:
+        """Make the brush larger, or smaller."""
+        self.set_size(self.size_m * NOTCH**notches)
+
+    def set_size(self, metres: float) -> None:
+        self.size_m = min(max(metres, LEAST_M), MOST_M)
+
+    def set_share(self, share: float) -> None:
+        """Set the size to where the slider is, 0 to 1."""
+        self.set_size(LEAST_M * (MOST_M / LEAST_M) ** min(max(share, 0.0), 1.0))
+
+    @property
+    def radius(self) -> float:
+        """Of the brush, world units."""
+        return self.size_m / 2 * self._crowd.config.measure.metre
+
+    # --- strokes: the main thread ------------------------------------------------------------------------------------
+
+    def begin(self, x: float, y: float) -> bool:
+        """Begin a stroke at a pixel; return whether a tool is held that does anything."""
+        if self.is_hand or not self._crowd.takes_changes():
+            return False
+        at = self._camera.screen_to_world(x, y)
+        self._present = Stroke(self.held, self.radius, at, [] if self.held.motion is Motion.HOLD else [at])
+        self._strokes.append(self._present)
+        return True
+
+    def move(self, x: float, y: float) -> None:
+        if self._present:
+            self._present.move(self._camera.screen_to_world(x, y))
+
+    def end(self) -> None:
+        if self._present:
+            self._present.is_pressed = False
+        self._present = None
+
+    # --- strokes: the thread that makes the steps --------------------------------------------------------------------
+
+    @property
+    def busy(self) -> bool:
+        return bool(self._strokes)
+
+    def work(self, at_once: bool = False) -> None:
+        """Carry out what is due of the strokes before the next step; with `at_once` all of it."""
+        for stroke in self._strokes[:]:
+            if at_once or self._is_due(stroke):
+                self._act(stroke)
+            while at_once and stroke.waiting:
+                self._act(stroke)
+            if stroke.is_over and stroke in self._strokes:
+                self._strokes.remove(stroke)
+
+    def _is_due(self, stroke: Stroke) -> bool:
+        """At most once a tick; while time stands still, whenever the mouse has moved."""
+        if stroke.acted_at != self._crowd.sim.tick:
+            return True
+        return self._crowd.paused and stroke.has_moved
+
+    def _act(self, stroke: Stroke) -> None:
+        sim, part = self._crowd.sim, stroke.next_part()
+        action = stroke.tool.edit(sim, part) if part else None
+        if action:
+            stroke.acted_at = sim.tick
+            self._undo.carry_out(action, stroke.tool.label.partition(":")[0], stroke)
+
+    def _ask_undo(self) -> None:
+        """Undo the last stroke, of which the rest is carried out first."""
+        self.end()
+        self._crowd.apply(partial(self.work, at_once=True))
+        self._undo.ask_undo()
+
+    def _forget(self, tick: int) -> None:
+        """Another crowd gets none of the strokes on the present one."""
+        if tick < 0:
+            self._strokes, self._present = [], None
+
+    # --- what is shown -----------------------------------------------------------------------------------------------
+
+    def brush(self) -> BrushView | None:
+        """What the cursor shows: how large the brush is, and what a press will do."""
+        sim, at = self._crowd.sim, self.cursor
+        if self.is_hand or at is None or self._crowd.player:
+            return None
+        sweep = Sweep((self._camera.screen_to_world(*at),), self.radius)
+        lines: tuple[tuple[Point, Point], ...] = ()
+        if self.held.paints is not None:
+            patch = tiles_passed(sim.terrain, sweep)
+            changes = (sim.terrain.kinds[patch.part] == WALL) != self.held.paints
+            lines = self._outline(patch._replace(mask=patch.mask & changes), float(sim.terrain.walls.tile))
+        return BrushView(at, self.radius * self._camera.zoom, lines,
+                         f"{self.held.tells(sim, sweep)}, {size_text(self.size_m)}")
+
+    def bar(self) -> ToolBarView | None:
+        """What the bar shows; None while it is folded."""
+        if not self.shown:
+            return None
+        buttons = [ToolButton(tool.action, tool.icon, tool.label, self._key(tool.action), tool is self.held)
+                   for tool in TOOLS if tool.is_usable(self._crowd.config)]
+        for action in ("undo", "redo"):
+            buttons.append(ToolButton(action, action, PROGRAM[action].what, self._key(action), False))
+        share = math.log(self.size_m / LEAST_M) / math.log(MOST_M / LEAST_M)
+        return ToolBarView(tuple(buttons), size_text(self.size_m), share)
+
+    def _key(self, action: str) -> str:
+        return " ".join(key_text(name) for name in self.keys.get(action, ())[:1])
+
+    def _outline(self, patch: Patch, tile: float) -> tuple[tuple[Point, Point], ...]:
+        """The edges between tiles that will change and others, as lines in pixels; none where there are too many."""
+        mask = np.pad(patch.mask, 1).view(np.int8)
+        rows, columns = np.nonzero(np.diff(mask, axis=0)[:, 1:-1])  # between the row above and this one
+        across = [((column, row), (column + 1, row)) for row, column in zip(rows.tolist(), columns.tolist(), strict=True)]
+        rows, columns = np.nonzero(np.diff(mask, axis=1)[1:-1])
+        down = [((column, row), (column, row + 1)) for row, column in zip(rows.tolist(), columns.tolist(), strict=True)]
+        if len(across) + len(down) > MOST_OUTLINE:
+            return ()
+        to_px = self._camera.world_to_screen
+        return tuple((to_px((x0 + patch.column) * tile, (y0 + patch.row) * tile),
+                      to_px((x1 + patch.column) * tile, (y1 + patch.row) * tile)) for (x0, y0), (x1, y1) in across + down)
+
+
+def size_text(metres: float) -> str:
+    """3 m, 0.5 m."""
+    return f"{metres:.1f} m" if metres < 9.95 else f"{metres:.0f} m"

@@ -1,0 +1,152 @@
+"""Undo and redo: each stroke of a tool is an entry, and is taken back by actions of its own while the crowd goes on.
+
+What was done up to a tick is known for every tick, so whoever goes back in time and acts anew has the entries of that time
+again. Agents who come back have new handles: entries that name their former ones are translated. Call from the thread that
+makes the steps, between two of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from crowd_demo.app.crowd.crowd import Crowd
+from crowd_demo.app.input.key_input import KeyAction, KeyActions
+from crowd_demo.app.screen.notices import Notices
+from crowd_demo.sim.actions import Action, Edit
+from crowd_demo.sim.edits import PaintWalls, PutBack, Remove
+
+MOST = 200  # entries
+MOST_TIMES = 5_000  # of which the entries are remembered; beyond, those before the past that is kept are forgotten
+NewHandles = Mapping[tuple[int, int], tuple[int, int]]
+DIFFERENCE = "undo takes an edit back and the crowd goes on; the timeline goes back in time"
+
+
+class Entry(NamedTuple):
+    """A stroke, or an undo of one: `inverses` take it back, in their order."""
+
+    what: str
+    inverses: tuple[Action, ...]
+    stroke: object = None  # the one that it belongs to, while it may go on
+
+
+class Entries(NamedTuple):
+    """What can be undone and redone from a tick on, the newest last."""
+
+    tick: int
+    done: tuple[Entry, ...] = ()
+    undone: tuple[Entry, ...] = ()
+
+
+class Undo:
+    def __init__(self, crowd: Crowd, notices: Notices) -> None:
+        self._crowd, self._notices = crowd, notices
+        self._times = [Entries(-1)]
+        self._said = False  # what the difference to the timeline is
+        crowd.forgetting.append(self._forget)
+
+    @property
+    def actions(self) -> KeyActions:
+        return {"undo": KeyAction(self.ask_undo, self.ask_redo, changes=True), "redo": KeyAction(self.ask_redo, changes=True)}
+
+    def ask_undo(self) -> None:
+        self._crowd.apply(self.undo)
+
+    def ask_redo(self) -> None:
+        self._crowd.apply(self.redo)
+
+    @property
+    def present(self) -> Entries:
+        """Those of the present tick."""
+        tick = self._crowd.sim.tick
+        return next(entries for entries in reversed(self._times) if entries.tick <= tick)
+
+    def carry_out(self, action: Action, what: str, stroke: object) -> bool:
+        """Carry out an action of a stroke, unless it would change nothing; return whether it was done."""
+        self._crowd.begin_new_future()
+        inverses: tuple[Action, ...] = ()
+        if isinstance(action, Edit) and not (inverses := action.inverse(self._crowd.sim)):
+            return False
+        if not self._crowd.carry_out(action):
+            return False
+        if inverses:
+            done = self.present.done
+            if done and done[-1].stroke is stroke:
+                *done_before, last = done
+                entry = last._replace(inverses=joined(inverses, last.inverses))
+            else:
+                done_before, entry = list(done), Entry(what, inverses, stroke)
+            self._set((*done_before, entry), ())
+        return True
+
+    def undo(self) -> None:
+        """Take the last entry back."""
+        if not (done := self.present.done):
+            self._notices.add("nothing to undo: no edit was made", "undo")
+            return
+        self._crowd.begin_new_future()
+        entry = done[-1]
+        self._set(done[:-1], self.present.undone)
+        back = self._take_back(entry)
+        self._set(self.present.done, (*self.present.undone, back))
+        more = len(self.present.done)
+        self._notices.add(f"undone: {entry.what}" + (f" ({more} more)" if more else ""), "undo")
+        if not self._said:
+            self._said = True
+            self._notices.add(DIFFERENCE, "what undo is")
+
+    def redo(self) -> None:
+        """Do again what was undone last."""
+        if not (undone := self.present.undone):
+            self._notices.add("nothing to redo", "undo")
+            return
+        self._crowd.begin_new_future()
+        entry = undone[-1]
+        self._set(self.present.done, undone[:-1])
+        again = self._take_back(entry)
+        self._set((*self.present.done, again), self.present.undone)
+        self._notices.add(f"done again: {entry.what}", "undo")
+
+    def _take_back(self, entry: Entry) -> Entry:
+        """Apply the actions of an entry; return the one that takes them back."""
+        left, back = list(entry.inverses), list[Action]()
+        while left:
+            action, sim = left.pop(0), self._crowd.sim
+            again = action.inverse(sim) if isinstance(action, Edit) else ()
+            new = action.new_handles(sim) if isinstance(action, PutBack) else {}
+            if (again or not isinstance(action, Edit)) and self._crowd.carry_out(action):
+                back[:0] = again
+                if new:
+                    left, back = list(translated(left, new)), list(translated(back, new))
+                    present = self.present
+                    self._set(*(tuple(one._replace(inverses=translated(one.inverses, new)) for one in entries)
+                                for entries in (present.done, present.undone)))
+        return Entry(entry.what, tuple(back))
+
+    def _set(self, done: tuple[Entry, ...], undone: tuple[Entry, ...]) -> None:
+        """Remember the entries from the present tick on."""
+        tick = self._crowd.sim.tick
+        if self._times[-1].tick == tick:
+            self._times.pop()
+        self._times.append(Entries(tick, done[-MOST:], undone[-MOST:]))
+        if len(self._times) > MOST_TIMES:
+            oldest = self._crowd.oldest
+            first = max((number for number, entries in enumerate(self._times) if entries.tick <= oldest), default=0)
+            self._times[:first] = []
+
+    def _forget(self, tick: int) -> None:
+        """Forget what was done after a tick; with -1 everything, for another crowd begins."""
+        self._times = [entries for entries in self._times if entries.tick <= tick] or [Entries(-1)]
+
+
+def joined(first: tuple[Action, ...], then: tuple[Action, ...]) -> tuple[Action, ...]:
+    """The actions one behind the other; walls that are painted in the same way become one action."""
+    match (*first[-1:], *then[:1]):
+        case (PaintWalls(runs, wall), PaintWalls(more, also)) if wall == also:
+            return (*first[:-1], PaintWalls(runs + more, wall), *then[1:])
+    return first + then
+
+
+def translated(actions: Iterable[Action], new: NewHandles) -> tuple[Action, ...]:
+    """The same actions on agents of whom some have new handles."""
+    return tuple(action.with_handles(new) if isinstance(action, Remove) else action for action in actions)
