@@ -1,0 +1,205 @@
+"""Undo and redo of strokes: over many, over agents who come back under new handles, and over time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pygame
+import pytest
+from driven import Driven
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crowd_demo.app.crowd.crowd import Crowd
+from crowd_demo.app.editing.brush import Sweep, distance_sq, is_passed, points_along, tiles_passed
+from crowd_demo.app.editing.undo import MOST, Undo
+from crowd_demo.app.screen.notices import Notices
+from crowd_demo.app.screen.window import close_window
+from crowd_demo.config.loader import load_config
+from crowd_demo.sim.actions import Action, Populate
+from crowd_demo.sim.edits import BringIn, PaintWalls, TakeOut
+from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.terrain.tiles import Terrain
+
+CTRL = pygame.KMOD_LCTRL
+CONFIG = load_config("1k", ["agents=60", "world.width=640", "world.height=373"])
+points = st.tuples(st.floats(-50, 700), st.floats(-50, 420))
+edits: st.SearchStrategy[Action] = st.one_of(
+    st.builds(lambda row, first, wide, wall: PaintWalls(((row, first, first + wide), (row + 1, first, first + wide)), wall),
+              st.integers(0, 55), st.integers(0, 90), st.integers(1, 30), st.booleans()),
+    st.builds(BringIn, st.integers(1, 9), st.floats(50, 600), st.floats(50, 300), st.floats(30, 200)),
+    st.builds(TakeOut, st.floats(0, 640), st.floats(0, 373), st.floats(0, 400)))
+strokes = st.lists(st.tuples(edits, st.integers(0, 2), st.booleans()), min_size=1, max_size=12)  # steps after it, and goes on?
+
+
+def crowd() -> tuple[Crowd, Undo]:
+    made = Crowd(CONFIG, Simulation(CONFIG), None, 64, Notices())
+    return made, Undo(made, Notices())
+
+
+def everybody(sim: Simulation) -> Any:
+    """The columns of all, in no order and without ids."""
+    rows = sim.agents.front[1:, :sim.agents.count]
+    return rows[:, np.lexsort(rows)]
+
+
+@settings(max_examples=15, deadline=None)
+@given(strokes)
+def test_undo_gives_back_the_map_to_the_byte_and_redo_what_was_undone(made: list[tuple[Action, int, bool]]) -> None:
+    crowd_, undo = crowd()
+    kinds = crowd_.sim.terrain.kinds
+    tiles, stroke = [kinds.tobytes()], object()
+    for action, steps, goes_on in made:
+        if not goes_on:
+            stroke = object()
+        before = undo.present.done
+        undo.carry_out(action, "edit", stroke)
+        if undo.present.done != before and len(undo.present.done) == len(before):
+            tiles.pop()
+        if undo.present.done != before:
+            tiles.append(kinds.tobytes())
+        crowd_.sim.step(0)
+        crowd_.make_steps(steps, lambda: True)
+    assert len(tiles) == len(undo.present.done) + 1
+    for expected in tiles[-2::-1]:
+        undo.undo()
+        assert kinds.tobytes() == expected
+        crowd_.make_steps(1, lambda: True)
+    assert not undo.present.done
+    for expected in tiles[1:]:
+        undo.redo()
+        assert kinds.tobytes() == expected
+    assert not undo.present.undone
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(edits.filter(lambda edit: not isinstance(edit, PaintWalls)), min_size=1, max_size=8), st.data())
+def test_agents_who_come_back_are_the_same_however_often_that_is_undone(made: list[Action], data: st.DataObject) -> None:
+    crowd_, undo = crowd()
+    states = [everybody(crowd_.sim)]
+    for action in made:
+        if undo.carry_out(action, "edit", object()):
+            states.append(everybody(crowd_.sim))
+    at = len(states) - 1
+    for back in data.draw(st.lists(st.booleans(), max_size=25)):
+        to = at - 1 if back else at + 1
+        if 0 <= to < len(states):
+            at = to
+            (undo.undo if back else undo.redo)()
+            np.testing.assert_array_equal(everybody(crowd_.sim), states[at])
+    ids = crowd_.sim.agents.columns.id[:crowd_.sim.agents.count]
+    assert len(np.unique(ids)) == len(ids)
+
+
+def test_a_new_edit_drops_what_was_undone_and_undo_ends_at_the_beginning() -> None:
+    crowd_, undo = crowd()
+    for row in (20, 30):
+        undo.carry_out(PaintWalls(((row, 20, 60),), True), "wall", object())
+    undo.undo()
+    assert len(undo.present.undone) == 1
+    undo.carry_out(TakeOut(320, 180, 500), "out", object())
+    assert not undo.present.undone and len(undo.present.done) == 2
+    for _ in range(3):
+        undo.undo()
+    assert crowd_.sim.agents.count == 60 and not undo.present.done
+
+
+def test_two_hundred_strokes_are_kept() -> None:
+    _, undo = crowd()
+    for number in range(MOST + 20):
+        undo.carry_out(PaintWalls(((20, 20, 22),), number % 2 == 0), "wall", object())
+    assert len(undo.present.done) == MOST
+
+
+def test_whoever_acts_in_the_past_can_undo_what_was_done_before_and_nothing_else() -> None:
+    crowd_, undo = crowd()
+    kinds = crowd_.sim.terrain.kinds
+    bare = kinds.tobytes()
+    undo.carry_out(PaintWalls(((20, 20, 60),), True), "first", object())
+    crowd_.make_steps(1, lambda: True)
+    first = kinds.tobytes()
+    crowd_.step()
+    undo.carry_out(PaintWalls(((25, 20, 60),), True), "second", object())
+    crowd_.step()
+    undo.undo()
+    undo.undo()
+    assert kinds.tobytes() == bare and len(undo.present.undone) == 2
+    crowd_.seek(1)
+    crowd_.carry_out_changes(lambda: True)
+    assert kinds.tobytes() == first and [entry.what for entry in undo.present.done] == ["first"] and crowd_.in_past
+    crowd_.carry_out(Populate(70))
+    for _ in range(5):
+        crowd_.step()
+    assert [entry.what for entry in undo.present.done] == ["first"] and not undo.present.undone
+    undo.undo()
+    assert kinds.tobytes() == bare
+
+
+def test_a_restart_forgets_the_strokes() -> None:
+    crowd_, undo = crowd()
+    undo.carry_out(TakeOut(320, 180, 500), "out", object())
+    crowd_.restart()
+    crowd_.carry_out_changes(lambda: True)
+    assert not undo.present.done
+
+
+# --- the way of a brush -------------------------------------------------------------------------------------------------
+
+@given(st.lists(points, min_size=1, max_size=4), st.floats(0, 120))
+@settings(max_examples=60, deadline=None)
+def test_a_brush_passes_the_tiles_near_its_way(path: list[tuple[float, float]], radius: float) -> None:
+    terrain = Terrain(None, 640, 373)
+    tile = float(terrain.walls.tile)
+    patch = tiles_passed(terrain, Sweep(tuple(path), radius))
+    found = terrain.mask_of(patch.runs)
+    row, column = np.mgrid[:terrain.rows, :terrain.columns]
+    nearest = np.min([distance_sq((column + 0.5) * tile, (row + 0.5) * tile, *way)
+                      for way in (list(pairwise(path)) or [(path[0], path[0])])], axis=0)
+    assert found[nearest <= radius**2].all()
+    assert (nearest[found] <= max(radius, tile * 0.70711) ** 2 + 1e-6).all(), "under the way, or within the radius"
+    if len(path) == 1:
+        np.testing.assert_array_equal(found, terrain.brush(*path[0], radius))
+
+
+@given(points, points, st.floats(0.5, 100))
+def test_points_along_a_line_are_evenly_spaced(start: tuple[float, float], end: tuple[float, float], spacing: float) -> None:
+    found = points_along(start, end, spacing)
+    length = float(np.hypot(end[0] - start[0], end[1] - start[1]))
+    assert len(found) == int(length / spacing)
+    for number, (x, y) in enumerate(found, 1):
+        assert np.hypot(x - start[0], y - start[1]) == pytest.approx(number * spacing, abs=1e-6)
+    assert is_passed(np.array([x for x, _ in found]), np.array([y for _, y in found]), Sweep((start, end), 1e-6)).all()
+
+
+# --- by keys ------------------------------------------------------------------------------------------------------------
+
+@pytest.fixture
+def hands() -> Iterator[Driven]:
+    yield Driven("world.width=640", "world.height=360", "camera.zoom=1", "window.hud=false", "map=doorway")
+    close_window()
+
+
+def test_a_hundred_strokes_are_undone_and_done_again_by_key(hands: Driven) -> None:
+    kinds = hands.program.sim.terrain.kinds
+    before = kinds.tobytes()
+    for number in range(110):
+        hands.press("w" if number % 3 else "e", CTRL)
+        at = 40 + 5 * number, 60 + (37 * number) % 240
+        hands.post(pygame.MOUSEBUTTONDOWN, pos=at, button=1)
+        hands.post(pygame.MOUSEBUTTONUP, pos=at, button=1)
+    painted, done = kinds.tobytes(), len(hands.program.undo.present.done)
+    assert painted != before and done >= 60
+    for _ in range(done):
+        hands.press("z", CTRL)
+    hands.frames()
+    assert kinds.tobytes() == before
+    for _ in range(done):
+        hands.press("y", CTRL)
+    hands.frames()
+    assert kinds.tobytes() == painted
+    hands.press("y", CTRL)
+    hands.frames()
+    assert "nothing to redo" in hands.status().notices
