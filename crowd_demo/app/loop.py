@@ -33,6 +33,7 @@ from crowd_demo.compute.jit import CACHE_LASTS
 from crowd_demo.config.model import Config
 
 HEADLESS_FRAMES = 600
+LONGEST_S = 3600.0  # of the crowd's time: so long a run without a window waits for the event that ends it
 WARMUP_FRAMES = 20  # at most a quarter of a run; the report leaves them out
 ANSWER_S = LONG_FRAME_MS / 1000  # in a frame that takes longer events are read before it ends, and keys are answered
 ANSWER_EVERY_S = 0.02  # how often
@@ -53,11 +54,12 @@ class Loop:
     def __init__(self, config: Config, options: RunOptions, program: Program, worker: Worker) -> None:
         self.config, self.options, self.program, self.worker = config, options, program, worker
         is_open_ended = not options.headless or options.replay or options.tour
-        self.frames = options.frames or (sys.maxsize if is_open_ended else HEADLESS_FRAMES)
+        self.frames = options.frames or (sys.maxsize if is_open_ended else _headless_frames(config))
         self.warmup = 0  # frames that are over and left out
         self.recorder = Recorder(program.sim.profile)
         self.abandoned = False
         program.crowd.unpaced, program.cards.on = options.headless, not options.headless
+        program.crowd.stops_at_end = options.headless
         program.seeing.smooth = not options.headless
         program.leaves_at_once = bool(options.frames)
         self._frame = 0
@@ -96,11 +98,14 @@ class Loop:
 
     @property
     def _is_played(self) -> bool:
-        """Is this a replay or a tour without a window, and over?"""
+        """Is this a replay, a tour or a scenario without a window, and over?"""
         if not self.options.headless:
             return False
-        player = self.program.crowd.player
-        return player.done if player else self.options.tour is not None and self.program.guide.tour is None
+        if player := self.program.crowd.player:
+            return player.done
+        if self.options.tour:
+            return self.program.guide.tour is None
+        return self.program.sim.events.end_tick is not None
 
     def _record(self) -> None:
         if self._frame == min(WARMUP_FRAMES, self.frames // 4):
@@ -298,3 +303,8 @@ class Loop:
             least = max(least, COMPILING_FRAME_S)
         if spent < least:
             time.sleep(least - spent)
+
+
+def _headless_frames(config: Config) -> int:
+    """How many frames, of a step each, a run without a window has if nobody says it."""
+    return math.ceil(LONGEST_S * config.time.step_hz) if any(event.end for event in config.events) else HEADLESS_FRAMES

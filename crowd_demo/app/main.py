@@ -148,10 +148,14 @@ class Session:
         return self._say_how_it_ended(loop.program) or code
 
     def _say_how_it_ended(self, program: Program) -> int:
-        """Say how a replay went, and whether the recording was written; return an exit code."""
+        """Say how a replay went, what came of a scenario, and whether the recording was written; return an exit code."""
+        from crowd_demo.measure.outcome import asks, lines_of, outcome_of
+
         if self.player:
             aside = self.options.report == STDOUT
             print(self.player.verdict(program.sim.tick), file=sys.stderr if aside or self.player.parted else sys.stdout)
+        elif self.options.headless and self.options.report != STDOUT and asks(program.sim):
+            print("\n".join(lines_of(outcome_of(program.sim))))
         broken = program.files.broken
         if broken:
             print(f"crowd-demo: the recording {broken.path} is not complete: {broken.error}", file=sys.stderr)
@@ -270,6 +274,7 @@ class Session:
 
     def _write_file(self, option: str, path: Path, loop: Loop, startup_s: dict[str, float]) -> None:
         from crowd_demo.app.output.report import report, write_report
+        from crowd_demo.measure.outcome import as_report, asks, outcome_of
 
         if option == "--screenshot":
             save_picture(screen(), path)
@@ -278,4 +283,6 @@ class Session:
             content = report(loop.config, loop.program.sim, loop.recorder, loop.warmup, startup_s, interrupted)
             if self.player:
                 content["replay"] = self.player.report()
+            if asks(loop.program.sim):
+                content["outcome"] = as_report(outcome_of(loop.program.sim))
             write_report(content, path)

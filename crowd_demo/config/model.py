@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 from pydantic import BeforeValidator, Field, WithJsonSchema, create_model, model_validator
 
 from crowd_demo.config.behaviours import BehaviourSettings, CratesSettings, FlockSettings, HuntSettings, PeopleSettings
+from crowd_demo.config.events import MOST_EVENTS, ScenarioEvent, problems
 from crowd_demo.config.keys import Keys
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.config.section import LENGTH, UNITS_A_METRE, WITHOUT_POINT, Problem, Section, Whole, number, refuse, section
@@ -206,6 +207,8 @@ class Config(_WithBehaviours):
     camera: CameraSettings = section(CameraSettings)
     cache: Cache = section(Cache)
     measure: Places = section(Places)
+    events: Annotated[tuple[ScenarioEvent, ...], Field(strict=False)] = Field((), max_length=MOST_EVENTS, description=(
+        "what happens by itself, each once; of those that are due at the same time the first comes first"))
     keys: Keys = section(Keys)
 
     @model_validator(mode="after")
@@ -216,6 +219,13 @@ class Config(_WithBehaviours):
             refuse(self, Problem(("links", "stiffness"), links.stiffness, (
                 f"a {links.pattern} of stiffness {links.stiffness:g}, damping {links.damping:g} and drag {links.drag:g} blows"
                 f" up unless time.step_hz is at least {math.ceil(links.least_step_hz)} (it is {step_hz:g})")))
+        return self
+
+    @model_validator(mode="after")
+    def _events_can_happen(self) -> Self:
+        """Raise ValidationError for a condition about what the configuration does not have."""
+        if wrong := list(problems(self.events, self)):
+            refuse(self, *wrong)
         return self
 
     @property

@@ -65,8 +65,8 @@ def carry_out(job: Job, worker: str = "") -> RunRow:
     with ONE_RUN:
         began = time.perf_counter()
         try:
-            state_hash, values = _run(job)
-            row = RunRow(key=job.key, values=values, steps=job.steps, state_hash=state_hash)
+            state_hash, steps, values = _run(job)
+            row = RunRow(key=job.key, values=values, steps=steps, state_hash=state_hash)
         except (Exception, SystemExit, GeneratorExit) as error:  # of any kind: a run that fails is a row
             row = RunRow(key=job.key, error=error_line(error))
         cpu, versions = _made_with()
@@ -74,7 +74,8 @@ def carry_out(job: Job, worker: str = "") -> RunRow:
                                       "worker": worker or f"{socket.gethostname()}:{os.getpid()}"})
 
 
-def _run(job: Job) -> tuple[str, dict[str, float | None]]:
+def _run(job: Job) -> tuple[str, int, dict[str, float | None]]:
+    """Return the state hash, the steps made, and the values; an event that ends the run ends it here too."""
     from crowd_demo.ensemble.measures import Sampler
     from crowd_demo.sim.simulation import Simulation
 
@@ -83,10 +84,13 @@ def _run(job: Job) -> tuple[str, dict[str, float | None]]:
     sim = Simulation(Config.model_validate_json(job.config))
     sampler = Sampler(job.measures, sim)
     for done in range(0, job.steps, job.every):
-        sim.step(min(job.every, job.steps - done))
-        if done + job.every <= job.steps:
+        made = sim.play(min(job.every, job.steps - done))
+        is_over = sim.events.end_tick is not None
+        if made and (is_over or done + job.every <= job.steps):
             sampler.look()
-    return sim.state_hash(), sampler.folded()
+        if is_over:
+            break
+    return sim.state_hash(), sim.tick, sampler.folded()
 
 
 @cache

@@ -17,11 +17,12 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Doubles, Floats, Longs
 from crowd_demo.measure.distances import nearest, people, squares, wants_to_walk
-from crowd_demo.measure.trajectories import Line, Rectangle, steps_across
+from crowd_demo.measure.trajectories import Rectangle
 from crowd_demo.measure.walking import is_jammed, surroundings
 from crowd_demo.registry.built_in import MEASURES
 from crowd_demo.registry.entries import load
 from crowd_demo.sim.behaviours.people_rules import QUEUING, STUCK, WAITING, PeopleColumns
+from crowd_demo.sim.lines import Line, steps_across
 from crowd_demo.sim.simulation import Simulation
 
 JAMMED_S = 1.0
@@ -187,6 +188,14 @@ class Flow(SinceLook):
         then, same = now.same_since(before)
         ways = before.x[then], before.y[then], now.x[same], now.y[same]
         return {name: int(steps_across(*ways, Line(*ends)).sum()) / seconds for name, ends in sim.config.measure.lines.items()}
+
+
+# --- scenarios that ask a question ---------------------------------------------------------------------------------
+
+def answer(sim: Simulation) -> float | None:
+    """Return the time at which an event ended the run, s."""
+    end_tick = sim.events.end_tick
+    return None if end_tick is None else end_tick * sim.dt
 
 
 # --- every crowd -------------------------------------------------------------------------------------------------------

@@ -54,6 +54,7 @@ _KNOWN = (
     StageText("move", "step", (48, 72, 138), "each agent takes its next velocity and position, and stays out of walls"),
     StageText("contact", "step", (20, 40, 250), "moves people apart whose bodies overlap; one or more passes"),
     StageText("pins", "step", (72, 168, 252), "holds pinned agents in their places"),
+    StageText("count", "step", (22, 50, 90), "counts who crosses the lines of a scenario with events"),
     StageText("culling grid", "draw", (234, 216, 102),
               "sorts agents into cells once more, for culling by cells: they have moved since index"),
     StageText("cull", "draw", (180, 120, 84), "finds the agents that the camera sees"),

@@ -78,6 +78,8 @@ class Changeable(Protocol):
 
     def place(self, identity: int, x: float, y: float) -> None: ...
 
+    def happen(self, event: int) -> None: ...
+
 
 class Action(Protocol):
     """Something done to a crowd from outside. `about` says in a few words what changed."""

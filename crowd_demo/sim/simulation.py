@@ -1,7 +1,7 @@
 """The simulation: a world, and the list of stages that a step runs.
 
-    life -> compact (-> exits) -> index -> reorder -> index -> query -> interaction -> links (-> sight -> paths
-    -> admit) -> move (-> contact) (-> pins)
+    life -> compact (-> exits) (-> count) -> index -> reorder -> index -> query -> interaction -> links (-> sight -> paths
+    -> admit) -> move (-> contact) (-> pins) (-> count)
 
 *See* reads other agents and writes only an agent's own push; *move* reads and writes only an agent's own state. So a
 step is a function of (state, actions, configuration), and no result depends on the order of agents in memory, on the
@@ -29,6 +29,8 @@ from crowd_demo.registry.entries import Situation
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.sim.actions import Action
 from crowd_demo.sim.behaviours.base import make_behaviour, same_kernels
+from crowd_demo.sim.counts import Count, Counts, Remember
+from crowd_demo.sim.events import Event, Events
 from crowd_demo.sim.interaction.interaction_stage import Interaction
 from crowd_demo.sim.neighbours.structure import Structure
 from crowd_demo.sim.population.births_deaths import BirthsDeaths
@@ -80,12 +82,15 @@ class Simulation:
         self.index = Index(self.behaviour.structures)
         settings = config.behaviour_settings
         self.interaction = Interaction(self.index, settings.limit_scanned, settings.limit_kept)
+        self.events, self.counts = Events(config), Counts(config)
+        world.parts += self.events, self.counts
+        before, after = ((Remember(self.counts),), (Count(self.counts),)) if config.events else ((), ())
         own = self.behaviour.stages(world, self.index)
         first = [stage for stage in own if stage.before_index]
         then = [stage for stage in own if not stage.before_index]
         self.stages: Sequence[Stage] = with_plugin_stages([
-            self.life, Compact(), *first, self.index, Reorder(self.index), SharedGrid(self.index), Query(self.index),
-            self.interaction, self.links, *then, HoldPins(self.links)])
+            self.life, Compact(), *first, *before, self.index, Reorder(self.index), SharedGrid(self.index), Query(self.index),
+            self.interaction, self.links, *then, HoldPins(self.links), *after])
         self.prepare_stages: Sequence[Stage] = (CullingGrid(), FindLinkEnds(self.links))
         self.numbers = TunedNumbers(config, lambda: me._take_numbers())
         world.parts.append(self.numbers)
@@ -105,6 +110,28 @@ class Simulation:
             run_stages(self.stages, self.world)
             self._end()
             self.profile.end_step()
+
+    def play(self, n: int = 1) -> int:
+        """Make steps in which the events of the configuration happen; return how many, fewer than `n` once one ended the run.
+
+        Raises ValueError for a negative number.
+        """
+        if n < 0:
+            raise ValueError(f"cannot make {n} steps")
+        for made in range(n):
+            self.let_events_happen()
+            if self.events.end_tick is not None:
+                return made
+            self.step()
+        self.let_events_happen()
+        return n
+
+    def let_events_happen(self) -> list[int]:
+        """Apply an action for each event that is due at this tick; return their numbers. Call before each new step."""
+        due = self.events.due(self)
+        for number in due:
+            self.apply(Event(number))
+        return due
 
     def step_in_parts(self) -> Iterator[None]:
         """Make a step, untimed, and yield after each of its kernels; nobody may touch the simulation before the end."""
@@ -230,6 +257,10 @@ class Simulation:
         columns.y[slot] = min(float(ground.limit_y), max(0.0, y))
         self.terrain.step_out(columns.x[slot:slot + 1], columns.y[slot:slot + 1])
         self.world.grid.outdated()
+
+    def happen(self, event: int) -> None:
+        """Let an event of the configuration happen. Raises ValueError if there is none, or if it has happened."""
+        self.events.happen(event, self)
 
     # --- the state, for reading --------------------------------------------------------------------------------------
 

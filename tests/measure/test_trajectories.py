@@ -7,7 +7,6 @@ import pytest
 from walks import straight, walked
 
 from crowd_demo.measure.trajectories import (
-    Line,
     Rectangle,
     TrajectoryRecorder,
     crossings,
@@ -19,6 +18,7 @@ from crowd_demo.measure.trajectories import (
     nearest,
     speeds,
 )
+from crowd_demo.sim.lines import Line
 
 pytestmark = pytest.mark.quick
 

@@ -8,7 +8,8 @@ from walks import by_chance
 
 from crowd_demo.lab.validate.validation_experiment import OWN, Measures
 from crowd_demo.lab.validate.walkers import pedpy_measures
-from crowd_demo.measure.trajectories import Line, Rectangle
+from crowd_demo.measure.trajectories import Rectangle
+from crowd_demo.sim.lines import Line
 
 pytest.importorskip("pedpy", reason="PedPy comes with the extra [validation]")
 

@@ -33,9 +33,10 @@ from crowd_demo.config.model import MOST_AGENTS, Config
 from crowd_demo.registry.entries import Range, Value
 from crowd_demo.registry.renames import TECHNIQUES, current
 from crowd_demo.render.hud.navigation import why_not
-from crowd_demo.render.hud.status import Clock, Past, speed_text
+from crowd_demo.render.hud.status import Clock, Mark, Past, speed_text
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.actions import Action, Populate, Switch
+from crowd_demo.sim.events import Event
 from crowd_demo.sim.simulation import Simulation
 
 MB = 1_000_000
@@ -44,6 +45,7 @@ UNSEEN_STEPS = 1000  # at most so many a frame, before the tick at which a repla
 ROUND = (*range(10), *(each * 10**power for power in range(6) for each in (10, 12, 15, 20, 25, 30, 40, 50, 60, 80)
                        if each * 10**power <= MOST_AGENTS))  # numbers of agents that the keys go through
 AGENTS = Range(int, 0, MOST_AGENTS)
+EVENT_S = 8.0  # how long the notice of an event is shown
 NOTED = 100  # characters of an action in the notes of the profile
 OTHER_TIME, OTHER_CROWD = "it went to another time", "another crowd began"
 
@@ -85,6 +87,7 @@ class Crowd:
     sought       the tick to go to, if any; the last one asked for counts
     newest       the last tick that is known; after going back it lies in the future
     paused, speed, unpaced    `unpaced` makes a step a frame, however long frames are
+    stops_at_end  whether no steps follow an event that ends the run
     steps_asked  to be made in the next frame, also while the crowd is paused
     recording    what writes down what happens
     player       a replay, which takes no changes
@@ -100,6 +103,7 @@ class Crowd:
         self.recording: Recording | None = None
         self.player: Player | None = None
         self.paused, self.steps_asked, self.speed, self.unpaced = False, 0, config.time.speed, False
+        self.stops_at_end = False
         self.pace, self.rate = Pace(sim.dt, config.time.catch_up), StepRate()
         self._notices, self._bound, self._hz = notices, int(rewind_mb * MB), config.time.step_hz
         self._span = math.ceil(REACH_S * self._hz)  # ticks that the timeline shows
@@ -117,6 +121,7 @@ class Crowd:
         self._capacity = self.sim.agents.capacity
         self.newest = self._timed = self.sim.tick  # `_timed`: how far the times of frames are known
         self._known = self.sim.history  # all actions up to `newest`; a simulation that is restored gets another list
+        self._marks: tuple[int, tuple[Mark, ...]] = (0, ())  # of so many actions
         self.keyframes = Keyframes(self.sim, self._bound)
         self.check.forget()
         self._frame_ms = np.zeros(self._span, np.float32)  # of the frame that made tick t, at t % span; 0 if not known
@@ -234,7 +239,15 @@ class Crowd:
         self._shown_ms[self._span - first:] = self._frame_ms[:first]
         recorded = self.recording.nbytes if self.recording else None
         return Past(self.oldest, newest, self.sim.tick, self._span, self._hz, self.keyframes.nbytes, self._bound,
-                    self._shown_ms, recorded, self.player is not None)
+                    self._shown_ms, recorded, self.player is not None, self.marks())
+
+    def marks(self) -> tuple[Mark, ...]:
+        """Return the events of the known past and future."""
+        known = self.sim.history if len(self.sim.history) > len(self._known) else self._known  # of a replay it is the former
+        if self._marks[0] != len(known):
+            self._marks = len(known), tuple(
+                Mark(tick, self.sim.config.events[action.number].text) for tick, action in known if isinstance(action, Event))
+        return self._marks[1]
 
     def frame_took(self, ms: float) -> None:
         """Call after each frame with its time, which is shown for the ticks made in it."""
@@ -293,13 +306,22 @@ class Crowd:
 
     def step(self) -> None:
         """Make a step: of the known future, of the replay, or a new one."""
-        if self.in_past or not self.player:
-            is_new = not self.in_past
+        if self.in_past:
             self._step()
-            if is_new and self.recording:
-                self.recording.stepped(self.sim)
+        elif not self.player:
+            self._new_step()
         elif not self.player.done:
             self._replay_step(self.player)
+
+    def _new_step(self) -> None:
+        """Let the events happen that are due, and make a step."""
+        for number in self.sim.events.due(self.sim):
+            self.carry_out(Event(number))
+        if self.stops_at_end and self.sim.events.end_tick is not None:
+            return
+        self._step()
+        if self.recording:
+            self.recording.stepped(self.sim)
 
     def begin_new_future(self) -> None:
         """If this is the past, forget what came after it."""
@@ -376,8 +398,17 @@ class Crowd:
         else:
             change = Change(getattr(action, "about", "the crowd was changed"))
         sim.apply(action)
+        if isinstance(action, Event):
+            self._tell_event(sim, action)
         self._changed.append(change)
         sim.profile.note(str(action)[:NOTED])
+
+    def _tell_event(self, sim: Simulation, event: Event) -> None:
+        """Show what an event says, unless this is on the way to another tick, and what it could not do."""
+        if (said := sim.config.events[event.number].say) and self.sought is None:
+            self._notices.add(said, "event", EVENT_S)
+        while sim.events.impossible:
+            self._notices.add(sim.events.impossible.pop(0))
 
     def _restart(self) -> None:
         if short := shortage(self.agents_asked * AGENT):

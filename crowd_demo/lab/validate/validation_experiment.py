@@ -18,7 +18,8 @@ from numpy.typing import ArrayLike
 from crowd_demo.compute.arrays import Doubles, Floats, Longs
 from crowd_demo.config.maps import MARKS
 from crowd_demo.config.section import UNITS_A_METRE
-from crowd_demo.measure.trajectories import Line, Rectangle, Trajectories, crossings, density, speeds
+from crowd_demo.measure.trajectories import Rectangle, Trajectories, crossings, density, speeds
+from crowd_demo.sim.lines import Line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

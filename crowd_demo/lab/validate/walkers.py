@@ -21,9 +21,10 @@ from crowd_demo.config.loader import Override, ReadConfig
 from crowd_demo.config.section import UNITS_A_METRE
 from crowd_demo.config.yaml12 import Location
 from crowd_demo.lab.validate.validation_experiment import RING_MARGIN, Measures, PlacedPeople, SceneMap, WalkScene, placed
-from crowd_demo.measure.trajectories import Line, Rectangle, Trajectories, TrajectoryRecorder
+from crowd_demo.measure.trajectories import Rectangle, Trajectories, TrajectoryRecorder
 from crowd_demo.registry.entries import Value
 from crowd_demo.sim.behaviours.people_rules import WALKING, PeopleColumns
+from crowd_demo.sim.lines import Line
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.store.columns import views
 

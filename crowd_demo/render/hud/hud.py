@@ -19,7 +19,7 @@ from crowd_demo.render.hud.card import Card, draw_card
 from crowd_demo.render.hud.chart import draw_chart
 from crowd_demo.render.hud.frame_sections import Graph, frame_sections
 from crowd_demo.render.hud.help import Keys
-from crowd_demo.render.hud.navigation import Minimap, TimelineBar
+from crowd_demo.render.hud.navigation import Minimap, TimelineBar, mark_at
 from crowd_demo.render.hud.panel_layout import (
     LEFT_WIDTH,
     RIGHT_WIDTH,
@@ -36,7 +36,7 @@ from crowd_demo.render.hud.panel_layout import (
     timeline_px,
 )
 from crowd_demo.render.hud.sections import crowd_sections, switchboard_sections
-from crowd_demo.render.hud.status import Half, Halves, Inspection, MinimapView, Status, ToolBarView, TourView
+from crowd_demo.render.hud.status import Half, Halves, Inspection, MinimapView, Past, Status, ToolBarView, TourView, time_text
 from crowd_demo.render.hud.text_panels import (
     LINE,
     draw_colour_legend,
@@ -88,6 +88,7 @@ class Hud:
         self.tool_bar = ToolBar()
         self._placed: list[PlacedCanvas] = []
         self._timeline: pygame.Rect | None = None  # where it is
+        self._past: Past | None = None  # which it showed last
         self._free = pygame.Rect(0, 0, 0, 0)  # between the panels, above legends and timeline
         self._inspected_in = CORNERS[0]  # the corner of the inspector's panel
         self._legend_first = 0  # the line of the overlays' legend that is the first to be shown
@@ -150,7 +151,10 @@ class Hud:
     def target_at(self, x: float, y: float) -> Target | None:
         """The target at a pixel of the last picture; None outside of the HUD."""
         found = next((found for placed in reversed(self._placed) if (found := placed.target_at(x, y))), None)
-        return found or (TIMELINE if self._timeline and self._timeline.collidepoint(x, y) else None)
+        if found or not (self._timeline and self._timeline.collidepoint(x, y)):
+            return found
+        mark = mark_at(self._past, x, self._timeline, self.scale) if self._past else None
+        return Target("timeline", f"{time_text(mark.tick / self._past.hz)}  {mark.text}") if self._past and mark else TIMELINE
 
     def share_along(self, target: Target, x: float) -> float | None:
         """How far along a target, from its left end to its right one, a column of pixels is; None if it is not shown."""
@@ -184,7 +188,7 @@ class Hud:
         hud = status.panels.hud
         if hud == "full" and status.past:
             self._bar.draw(self._on, status.past, now_s, self.scale)
-            self._timeline = bar_of(self._size, self.scale)
+            self._timeline, self._past = bar_of(self._size, self.scale), status.past
             self._taken_px = timeline_px(self._size, self.scale)
         if hud == "full" and not in_the_way(self._size, self.scale, status.tour is not None, status.card is not None):
             self._draw_full(sim, status, now_s)

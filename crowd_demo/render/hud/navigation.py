@@ -4,8 +4,9 @@ The minimap is the whole world, small, with its crowd, the view, and the frozen 
 colour of each tile; the crowd is a sample, drawn on it some times a second and kept in between.
 
 The timeline is a bar at the lower edge that shows how far back one can go, and how long the frames took then. It
-spans the last minute. What can be returned to is lighter; a line marks the present tick. The bar is rendered a few
-times a second, and only the line moves in between.
+spans the last minute. What can be returned to is lighter; a line marks the present tick, and a small triangle each event
+that happened, with its text when the cursor is there. The bar is rendered a few times a second, and only lines and triangles
+move in between.
 """
 
 from __future__ import annotations
@@ -34,10 +35,11 @@ from crowd_demo.render.hud.canvas import (
 )
 from crowd_demo.render.hud.frame_sections import BUDGET_MS, scale_ms
 from crowd_demo.render.hud.panel_layout import BAR_TEXT, bar_of
-from crowd_demo.render.hud.status import MinimapView, Past
+from crowd_demo.render.hud.status import Mark, MinimapView, Past
 from crowd_demo.sim.simulation import Simulation
 
 REFRESH_HZ = 4.0
+MARK_PX = 5  # half the width of an event's mark on the timeline, at scale 1
 WIDEST, HIGHEST, AROUND = 130.0, 110.0, 6.0  # units, of the minimap
 SAMPLE = 8192  # agents at most
 DARK, LIGHT = (30, 34, 60), (250, 240, 210)  # the crowd on a light ground, and on a dark one
@@ -116,6 +118,17 @@ def column_of(past: Past, tick: int, width: int) -> int:
     return round((tick - past.first) / past.span * (width - 1))
 
 
+def mark_at(past: Past, x: float, bar: pygame.Rect, scale: float) -> Mark | None:
+    """The event whose mark is at a pixel's column; the nearest, of several."""
+    near = [(abs(bar.left + column_of(past, mark.tick, bar.width) - x), mark) for mark in shown_marks(past)]
+    return min((found for found in near if found[0] <= MARK_PX * scale), default=(0, None))[1]
+
+
+def shown_marks(past: Past) -> list[Mark]:
+    """The events in the time that the timeline spans."""
+    return [mark for mark in past.marks if past.first <= mark.tick <= past.newest]
+
+
 def label(past: Past) -> str:
     """The text above the timeline: the present tick, how far back one can go, and the memory for it."""
     reach = why_not(past) or (
@@ -147,12 +160,18 @@ class TimelineBar:
         sheet = self._rendered.get("bar", (bar.size, theme), lambda: rendered(
             bar.size, past, self._times_for(past.span, bar.width), self._pen), now_s, 1 / REFRESH_HZ)
         on.blit(sheet, bar)
+        for mark in shown_marks(past):
+            self._draw_mark(on, bar, bar.left + column_of(past, mark.tick, bar.width), round(MARK_PX * scale))
         at = bar.left + column_of(past, past.tick, bar.width)
         pygame.draw.line(on, self._pen.colour(ACCENT), (at, bar.top), (at, bar.bottom - 1), 3)
         text, colour = label(past), TEXT if past.tick == past.newest else WARM
         line = self._rendered.get("text", (text, colour, scale, bar.width, theme),
                                   lambda: self._line(text, colour, scale, bar.width / scale))
         on.blit(line, (bar.left, bar.top - line.get_height()))
+
+    def _draw_mark(self, on: pygame.Surface, bar: pygame.Rect, at: int, half: int) -> None:
+        pygame.draw.line(on, self._pen.colour(WARM), (at, bar.top), (at, bar.bottom - 1))
+        pygame.draw.polygon(on, self._pen.colour(WARM), ((at - half, bar.top), (at + half, bar.top), (at, bar.top + 2 * half)))
 
     def _line(self, text: str, colour: Colour, scale: float, width: float) -> pygame.Surface:
         ruler = Canvas((1, 1), self._pen, scale, None)

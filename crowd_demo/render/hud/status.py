@@ -52,6 +52,13 @@ class Tick(NamedTuple):
     text: str
 
 
+class Mark(NamedTuple):
+    """Something that happened at a tick."""
+
+    tick: int
+    text: str
+
+
 class Past(NamedTuple):
     """What the timeline shows: ticks, memory, and the times of the frames in which ticks were made."""
 
@@ -65,6 +72,7 @@ class Past(NamedTuple):
     frame_ms: Floats  # float32[span], of the ticks up to `newest`; 0 where none is known
     recorded: int | None = None  # bytes of the recording under way
     replayed: bool = False  # what comes is that of a recording, and cannot be changed
+    marks: Sequence[Mark] = ()  # of what happened, by tick
 
     @property
     def first(self) -> int:

@@ -131,7 +131,7 @@ def tip_of(target: Target, sim: Simulation, status: Status) -> Tip | None:
         case "graph":
             return _about_number("graph", ("click: fit the scale to the present frames", FAINT))
         case "timeline":
-            return _about_number("timeline")
+            return Tip(name, (("an event of the scenario", DIM),)) if name else _about_number("timeline")
         case "tool" if status.tools:
             return next((Tip(button.label, ((f"key: {button.key}", FAINT),) if button.key else ())
                          for button in status.tools.buttons if button.action == name), None)

@@ -19,7 +19,8 @@ from crowd_demo.lab.validate.validation_experiment import (
     left_of,
     right_of,
 )
-from crowd_demo.measure.trajectories import Line, Rectangle, nearest
+from crowd_demo.measure.trajectories import Rectangle, nearest
+from crowd_demo.sim.lines import Line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -23,8 +23,9 @@ from crowd_demo.lab.validate.validation_experiment import (
     right_of,
     ring,
 )
-from crowd_demo.measure.trajectories import Line, Rectangle, lane_order
+from crowd_demo.measure.trajectories import Rectangle, lane_order
 from crowd_demo.sim.fundamental_diagram import MOST_DENSE, weidmann
+from crowd_demo.sim.lines import Line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -25,7 +25,8 @@ from crowd_demo.lab.validate.validation_experiment import (
     plot_by_walker,
     right_of,
 )
-from crowd_demo.measure.trajectories import Line, Rectangle
+from crowd_demo.measure.trajectories import Rectangle
+from crowd_demo.sim.lines import Line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,0 +1,198 @@
+"""Events of a scenario: what happens by itself, at a time or once a condition holds.
+
+    events:
+      - {at: 20 s, do: {walls: {rectangle: [100, 40, 120, 80], build: false}}, say: the doors open}
+      - {when: left < 1 %, say: nearly all are out, end: true}
+
+Nothing here runs anything: sim/events.py does. Docs: docs/events.md.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, NamedTuple, Self
+
+from pydantic import Field, ValidationError, model_validator
+
+from crowd_demo.config.explain import close_to, explain
+from crowd_demo.config.section import NUMBER, WITHOUT_POINT, InMetres, Length, Problem, Section, Whole, number, refuse, section
+
+MOST_SECONDS, MOST_TICKS, MOST_EVENTS = 86_400, 10_000_000, 100
+SECONDS = InMetres("s", 1.0, "20 s")
+Seconds = Annotated[float, Field(ge=0, le=MOST_SECONDS), SECONDS]
+Ticks = Annotated[int, Field(ge=0, le=MOST_TICKS), WITHOUT_POINT]
+AgentCount = Annotated[int, Field(ge=0, le=4_000_000), WITHOUT_POINT]
+Coordinate = Annotated[float, Field(ge=-131_072, le=131_072)]
+Place = Annotated[tuple[Coordinate, Coordinate], Field(strict=False)]  # YAML gives a list
+Edges = Annotated[tuple[Coordinate, Coordinate, Coordinate, Coordinate], Field(strict=False)]
+
+OF_PEOPLE = ("stuck", "waiting", "queuing")  # states
+MEASURES: Mapping[str, str] = {
+    "agents": "agents that are there",
+    "left": "the same; with % of the number at the start",
+    "stuck": "people who are stuck, or with % their share",
+    "waiting": "people who wait at a goal, or with % their share",
+    "queuing": "people who queue for a goal, or with % their share",
+    "inside": "inside NAME: agents in that area of measure.areas, or with % their share",
+    "passed": "passed NAME: how often that line of measure.lines was crossed, either way",
+    "time": "seconds of the crowd's time",
+}
+NAMED = {"inside": "areas", "passed": "lines"}  # where their names stand under `measure`
+SHARES = ("left", *OF_PEOPLE, "inside")  # that % can be said of
+_CONDITION = re.compile(
+    r"(?P<measure>[a-z]+)(?: +(?P<place>[A-Za-z][A-Za-z0-9_-]*))?"
+    rf" *(?P<compare><=|>=|<|>|=) *(?P<value>{NUMBER}) *(?P<unit>%|s)?")
+
+
+class Condition(NamedTuple):
+    """`measure` of `place`, if it has one, compared with a number; in percent of everybody if `share`."""
+
+    measure: str
+    place: str
+    compare: str
+    value: float
+    share: bool
+
+    def holds(self, found: float) -> bool:
+        """Compare a number that was found, in percent if `share`."""
+        return {"<": found < self.value, "<=": found <= self.value, ">": found > self.value, ">=": found >= self.value,
+                "=": found == self.value}[self.compare]
+
+
+def condition_of(text: str) -> Condition:
+    """Raises ValueError, in one line."""
+    found = _CONDITION.fullmatch(text.strip())
+    if not found:
+        raise ValueError(f'must be a measure compared with a number, such as "left < 1 %", not {text[:40]!r}')
+    measure, place, unit = found["measure"], found["place"] or "", found["unit"] or ""
+    if measure not in MEASURES:
+        raise ValueError(f"no measure {measure[:40]!r}{close_to(measure, MEASURES) or '; there are ' + ', '.join(MEASURES)}")
+    if bool(place) != (measure in NAMED):
+        raise ValueError(f"{measure} takes no name" if place else f"{measure} needs a name of measure.{NAMED[measure]}")
+    if unit == "%" and measure not in SHARES:
+        raise ValueError(f"{measure} is no share: leave out the %")
+    if unit == "s" and measure != "time":
+        raise ValueError(f"{measure} is no time: leave out the s")
+    return Condition(measure, place, found["compare"], float(found["value"]), unit == "%")
+
+
+class Walls(Section):
+    """Tiles whose middles lie in a rectangle become wall, or free."""
+
+    rectangle: Edges = Field(description="[left, top, right, bottom], world units")
+    build: bool = Field(True, description="build walls, or tear them down")
+
+    @model_validator(mode="after")
+    def _has_a_size(self) -> Self:
+        left, top, right, bottom = self.rectangle
+        if not (left < right and top < bottom):
+            refuse(self, Problem(("rectangle",), self.rectangle,
+                                 "must be [left, top, right, bottom], with left < right and top < bottom"))
+        return self
+
+
+class Around(Section):
+    """A disc."""
+
+    at: Place = Field(description="[x, y], world units")
+    radius: Length = number(52, 0, 65_536, "world units", "how far it reaches")
+
+
+class Newcomers(Around):
+    """So many agents come in, on free tiles around a place."""
+
+    count: Whole = number(100, 1, 4_000_000, "agents", "how many")
+
+
+class Deeds(Section):
+    """What an event does, in this order; the same as a hand can do in the window."""
+
+    walls: Walls | None = Field(None, description="build walls, or tear them down")
+    take_out: Around | None = Field(None, description="remove all agents that are no farther from a place")
+    bring_in: Newcomers | None = Field(None, description="add agents around a place")
+    set: dict[str, float] = Field({}, description=(
+        "numbers of the behaviour and of links by path, such as flock.align, and the values that they get"))
+    agents: AgentCount | None = Field(None, description="be so many (0 to 4000000)")
+
+
+class ScenarioEvent(Section):
+    """Something that happens once: `at` a time, at a `tick`, or `when` a condition holds."""
+
+    at: Seconds | None = Field(None, description=f"seconds of the crowd's time (0 to {MOST_SECONDS})")
+    tick: Ticks | None = Field(None, description=f"steps (0 to {MOST_TICKS})")
+    when: str | None = Field(None, max_length=100, description=(
+        "a measure compared (< <= > >= =) with a number, looked at every 10 steps; "
+        + "; ".join(f"{name}: {what}" for name, what in MEASURES.items())))
+    do: Deeds = section(Deeds)
+    say: str = Field("", max_length=200, pattern=r"^[^\x00-\x1f]*$", description="what is shown then")
+    end: bool = Field(False, description="the question of the scenario is answered: a run without a window ends")
+
+    @model_validator(mode="after")
+    def _happens_some_time(self) -> Self:
+        times = [key for key in ("at", "tick", "when") if getattr(self, key) is not None]
+        if len(times) != 1:
+            wrong = f"not {' and '.join(times)}" if times else "it has none"
+            refuse(self, Problem((times[-1],) if times else (), None, f"an event needs one of at, tick and when; {wrong}"))
+        if self.when is not None:
+            try:
+                condition_of(self.when)
+            except ValueError as error:
+                refuse(self, Problem(("when",), self.when, str(error)))
+        return self
+
+    @property
+    def condition(self) -> Condition | None:
+        return None if self.when is None else condition_of(self.when)
+
+    def due_tick(self, step_hz: float) -> int | None:
+        """The tick at which it happens; None if that depends on a condition."""
+        return self.tick if self.at is None else math.ceil(self.at * step_hz - 1e-6)
+
+    @property
+    def text(self) -> str:
+        """The event in a few words."""
+        if self.say:
+            return self.say
+        done = [name.replace("_", " ") for name in Deeds.model_fields if getattr(self.do, name) not in (None, {})]
+        return ", ".join(done) or "the end" * self.end or "an event"
+
+
+def problems(events: Sequence[ScenarioEvent], config: Any) -> Iterator[Problem]:
+    """What events ask for that the rest of the configuration, a `Config`, does not have."""
+    for index, event in enumerate(events):
+        if (condition := event.condition) and (why := _cannot_be_measured(condition, config)):
+            yield Problem(("events", index, "when"), event.when, why)
+        for path, value in event.do.set.items():
+            if why := _cannot_be_set(path, value, config):
+                yield Problem(("events", index, "do", "set", path), value, why)
+
+
+def _cannot_be_measured(condition: Condition, config: Any) -> str:
+    if condition.measure in NAMED:
+        names = getattr(config.measure, NAMED[condition.measure])
+        if condition.place not in names:
+            return f"measure.{NAMED[condition.measure]} has no {condition.place!r}{close_to(condition.place, names)}"
+    if condition.measure in OF_PEOPLE and config.behaviour != "crowd":
+        return f"{condition.measure}: only people can be, and this is {config.behaviour}"
+    return ""
+
+
+def _cannot_be_set(path: str, value: float, config: Any) -> str:
+    """Why a number cannot have that value while the crowd runs; whether it goes together with others shows when it is set."""
+    name, _, key = path.partition(".")
+    sections = [config.behaviour, *(["links"] if config.links.pattern != "none" else [])]
+    known = {f"{each}.{key}": field for each in sections for key, field in type(getattr(config, each)).model_fields.items()}
+    if path not in known:
+        return f"is no number of the behaviour{close_to(path, known)}"
+    extra = known[path].json_schema_extra
+    live, _, why_not = str(extra.get("live", "step") if isinstance(extra, dict) else "step").partition(": ")
+    if live == "no":
+        return f"cannot be changed while the crowd runs: {why_not}"
+    section = type(getattr(config, name))
+    try:
+        section.model_validate({**getattr(config, name).model_dump(), key: value})
+    except ValidationError as error:
+        return explain(error, section)[0][1]
+    return ""

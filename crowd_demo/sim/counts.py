@@ -1,0 +1,106 @@
+"""How many crossed each line of `measure.lines`, and how the number of agents fell, from the beginning of a run.
+
+Counted in every step, from where each agent stood before it to where it stands after it, so that neither snapshots nor a
+replay change a count. Only a configuration with events counts: a step of any other has neither of the two stages. O(agents)
+for each line.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crowd_demo.compute.arrays import Floats
+from crowd_demo.config.model import Config
+from crowd_demo.sim.lines import Line, steps_across
+from crowd_demo.sim.stage import Stage
+from crowd_demo.sim.state_part import EMPTY, PartState
+from crowd_demo.sim.world import World
+
+TENTHS = 9  # of the first number of agents: when so many had left
+
+
+class Counts:
+    """A part of the state.
+
+    passed     int64[lines]: crossings so far, either way, in the order of the configuration
+    tenths     int64[9]: the tick at which a tenth, two tenths, ... of the first number of agents had left; -1: not yet
+    """
+
+    name = "counts"
+
+    def __init__(self, config: Config) -> None:
+        self.first = config.agents
+        self._lines = {name: Line(*ends) for name, ends in config.measure.lines.items()}
+        self._x, self._y = np.zeros(0, np.float32), np.zeros(0, np.float32)  # by id, before the step
+        self._forget()
+
+    def _forget(self) -> None:
+        self.passed, self.tenths = np.zeros(len(self._lines), np.int64), np.full(TENTHS, -1, np.int64)
+
+    def of_line(self, name: str) -> int:
+        """How often a line was crossed."""
+        return int(self.passed[list(self._lines).index(name)])
+
+    def remember(self, world: World) -> None:
+        """Note where everybody stands. Call before a step moves anybody; between the calls ids do not change."""
+        columns, count, limit = world.agents.columns, world.agents.count, world.agents.handles.limit
+        if len(self._x) < limit:
+            self._x, self._y = np.zeros(limit, np.float32), np.zeros(limit, np.float32)
+        ids = columns.id[:count]
+        self._x[ids], self._y[ids] = columns.x[:count], columns.y[:count]
+
+    def count(self, world: World) -> None:
+        """Add what has happened since `remember`."""
+        columns, count = world.agents.columns, world.agents.count
+        ids, x, y = columns.id[:count], columns.x[:count], columns.y[:count]
+        before_x, before_y = self._x[ids], self._y[ids]
+        for number, line in enumerate(self._lines.values()):
+            self.passed[number] += across(before_x, before_y, x, y, line)
+        gone = (self.first - count) * (TENTHS + 1) // self.first if self.first else 0
+        reached = self.tenths[:max(gone, 0)]
+        reached[reached < 0] = world.tick + 1
+
+    # --- a part of the state -----------------------------------------------------------------------------------------
+
+    def state(self) -> PartState:
+        if not self.passed.any() and (self.tenths < 0).all():
+            return EMPTY
+        return PartState({}, {"passed": self.passed.copy(), "tenths": self.tenths.copy()})
+
+    def restore(self, state: PartState) -> None:
+        self._forget()
+        if not state.is_empty:
+            self.passed[:], self.tenths[:] = state.arrays["passed"], state.arrays["tenths"]
+
+    def check(self, state: PartState) -> None:
+        shapes = {"passed": (len(self._lines),), "tenths": (TENTHS,)}
+        if not state.is_empty and (state.values or {name: array.shape for name, array in state.arrays.items()} != shapes
+                                   or any(array.dtype != np.int64 for array in state.arrays.values())):
+            raise ValueError("not those of these lines")
+
+
+def across(x: Floats, y: Floats, to_x: Floats, to_y: Floats, line: Line) -> int:
+    """Return how many steps meet a line and do not end on it; in float64, so that their order does not matter."""
+    near = ((np.maximum(x, to_x) >= min(line.x, line.to_x)) & (np.minimum(x, to_x) <= max(line.x, line.to_x))
+            & (np.maximum(y, to_y) >= min(line.y, line.to_y)) & (np.minimum(y, to_y) <= max(line.y, line.to_y)))
+    x0, y0, x1, y1 = (side[near].astype(np.float64) for side in (x, y, to_x, to_y))
+    return int(steps_across(x0, y0, x1, y1, line).sum())
+
+
+class Remember(Stage):
+    """Note where everybody stands before the step moves anybody."""
+
+    name = "count"
+
+    def __init__(self, counts: Counts) -> None:
+        self._counts = counts
+
+    def commit(self, world: World) -> None:
+        self._counts.remember(world)
+
+
+class Count(Remember):
+    """Count who has crossed the lines in this step."""
+
+    def commit(self, world: World) -> None:
+        self._counts.count(world)

@@ -1,0 +1,188 @@
+"""Events of the configuration while the crowd runs: which are due, which have happened, and what they do.
+
+Whoever drives a crowd asks `due` before each new step and applies an `Event` for each (`Simulation.play` does both). The
+action is recorded, and that it has happened is part of the state, so a replay evaluates no condition. Docs: docs/events.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Protocol
+
+import numpy as np
+from pydantic import Field
+
+from crowd_demo.config.events import MOST_EVENTS, OF_PEOPLE, Condition, Deeds
+from crowd_demo.config.model import Config
+from crowd_demo.sim.actions import Action, Changeable, Populate, action
+from crowd_demo.sim.counts import Counts
+from crowd_demo.sim.edits import BringIn, PaintWalls, TakeOut
+from crowd_demo.sim.state_part import EMPTY, PartState
+from crowd_demo.sim.tuning import SetNumbers
+
+LOOK_EVERY = 10  # steps from one look at the conditions to the next
+
+
+@action("event")
+@dataclass(frozen=True)
+class Event:
+    """Let that event of the configuration happen: all that it does and that is possible now, and that it has happened.
+
+    Raises ValueError for an event that the configuration does not have, or that has happened.
+    """
+
+    number: Annotated[int, Field(ge=0, lt=MOST_EVENTS)]
+    about: ClassVar[str] = "an event happened"
+
+    def apply(self, sim: Changeable) -> None:
+        sim.happen(self.number)
+
+
+class Watched(Changeable, Protocol):
+    """What conditions look at: a `Simulation`."""
+
+    @property
+    def config(self) -> Config: ...
+
+    @property
+    def tick(self) -> int: ...
+
+    @property
+    def dt(self) -> float: ...
+
+    counts: Counts
+
+    def states(self) -> dict[str, int]: ...
+
+
+class Events:
+    """A part of the state: which events have happened, and at which tick."""
+
+    name = "events"
+
+    def __init__(self, config: Config) -> None:
+        self._events = config.events
+        self._due = [event.due_tick(config.time.step_hz) for event in config.events]
+        self._conditions = [event.condition for event in config.events]
+        self.happened: dict[int, int] = {}  # ticks by number
+        self.impossible: list[str] = []  # why something was left out, until somebody takes it up
+
+    def due(self, sim: Watched) -> list[int]:
+        """Return the events that happen before the next step, in the order of the configuration. Call at every tick."""
+        if len(self.happened) == len(self._events):
+            return []
+        return [number for number in range(len(self._events)) if number not in self.happened and self._is_due(number, sim)]
+
+    def _is_due(self, number: int, sim: Watched) -> bool:
+        tick, condition = self._due[number], self._conditions[number]
+        if condition is None:
+            return tick is not None and sim.tick >= tick
+        return sim.tick % LOOK_EVERY == 0 and condition.holds(measured(condition, sim))
+
+    @property
+    def end_tick(self) -> int | None:
+        """The tick at which the question of the scenario was answered, by the first event that says so."""
+        return min((tick for number, tick in self.happened.items() if self._events[number].end), default=None)
+
+    def happen(self, number: int, sim: Watched) -> None:
+        """Note that an event happens, and do all of it that is possible.
+
+        Raises ValueError for an event that the configuration does not have, or that has happened.
+        """
+        if number >= len(self._events) or number in self.happened:
+            raise ValueError(f"event {number}: " + ("it has happened" if number in self.happened else "there is none"))
+        self.happened[number] = sim.tick
+        for deed in actions_of(self._events[number].do, sim):
+            try:
+                deed.apply(sim)
+            except ValueError as error:
+                self.impossible.append(str(error))
+
+    # --- a part of the state -----------------------------------------------------------------------------------------
+
+    def state(self) -> PartState:
+        return PartState({"happened": [list(item) for item in self.happened.items()]}) if self.happened else EMPTY
+
+    def restore(self, state: PartState) -> None:
+        self.happened = dict(_pairs(state))
+
+    def check(self, state: PartState) -> None:
+        try:
+            known = all(0 <= number < len(self._events) and tick >= 0 for number, tick in _pairs(state))
+        except (TypeError, ValueError):
+            known = False
+        if state.arrays or not known:
+            raise ValueError("not those of this configuration")
+
+
+def _pairs(state: PartState) -> list[tuple[int, int]]:
+    listed: Any = state.values.get("happened", [])
+    return [(int(number), int(tick)) for number, tick in listed]
+
+
+# --- what conditions compare -----------------------------------------------------------------------------------------
+
+def measured(condition: Condition, sim: Watched) -> float:
+    """Return what a condition compares, in percent if it says so. Reads the simulation, and changes nothing."""
+    if condition.measure == "time":
+        return sim.tick * sim.dt
+    if condition.measure == "passed":
+        return sim.counts.of_line(condition.place)
+    count = sim.agents.count
+    if condition.measure in OF_PEOPLE:
+        found, of = sim.states().get(condition.measure, 0), count
+    elif condition.measure == "inside":
+        found, of = inside(condition.place, sim), count
+    else:
+        found, of = count, sim.config.agents
+    return 100 * found / max(of, 1) if condition.share else found
+
+
+def inside(place: str, sim: Watched) -> int:
+    """Return how many agents are in an area of `measure.areas`; its border does not belong to it."""
+    left, top, right, bottom = sim.config.measure.areas[place]
+    columns, count = sim.agents.columns, sim.agents.count
+    x, y = columns.x[:count], columns.y[:count]
+    return int(np.count_nonzero((left < x) & (x < right) & (top < y) & (y < bottom)))
+
+
+# --- what events do: an action, or several, for each key of `do` -------------------------------------------------------
+
+Make = Callable[[Any, Changeable], Iterator[Action]]
+
+
+def _walls(given: Any, sim: Changeable) -> Iterator[Action]:
+    terrain, (left, top, right, bottom) = sim.terrain, given.rectangle
+    row, column = (np.arange(tiles) for tiles in terrain.kinds.shape)
+    x, y = ((number + 0.5) * float(terrain.walls.tile) for number in (column, row))
+    mask = ((top <= y) & (y <= bottom))[:, None] & ((left <= x) & (x <= right))
+    yield PaintWalls(terrain.runs_of(mask), given.build)
+
+
+def _take_out(given: Any, sim: Changeable) -> Iterator[Action]:
+    yield TakeOut(given.at[0], given.at[1], given.radius)
+
+
+def _bring_in(given: Any, sim: Changeable) -> Iterator[Action]:
+    yield BringIn(given.count, given.at[0], given.at[1], given.radius)
+
+
+def _set(given: Any, sim: Changeable) -> Iterator[Action]:
+    if given:
+        yield SetNumbers(tuple({**sim.tuned, **given}.items()))
+
+
+def _agents(given: Any, sim: Changeable) -> Iterator[Action]:
+    yield Populate(given)
+
+
+DEEDS: Mapping[str, Make] = {"walls": _walls, "take_out": _take_out, "bring_in": _bring_in, "set": _set,
+                             "agents": _agents}
+
+
+def actions_of(deeds: Deeds, sim: Changeable) -> Iterator[Action]:
+    """Yield the actions of an event, in their order."""
+    for name, make in DEEDS.items():
+        if (given := getattr(deeds, name)) is not None:
+            yield from make(given, sim)
