@@ -1,0 +1,143 @@
+"""Events in the window: they happen before new steps alone, are recorded, and are marked on the timeline."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pygame
+import pytest
+from driven import Driven
+
+from crowd_demo.app.crowd.crowd import Crowd
+from crowd_demo.app.recording.format import read_recording
+from crowd_demo.app.recording.recording import Player, Recording
+from crowd_demo.app.screen.notices import Notices
+from crowd_demo.cli import main
+from crowd_demo.config.loader import load_config
+from crowd_demo.ensemble.job import carry_out
+from crowd_demo.ensemble.plan import make_plan
+from crowd_demo.render.hud.navigation import column_of
+from crowd_demo.render.hud.status import Mark
+from crowd_demo.sim.actions import Populate
+from crowd_demo.sim.events import Event
+from crowd_demo.sim.simulation import Simulation
+
+YAML = """\
+agents: 60
+behaviour: crowd
+world: {width: 500, height: 400}
+measure: {lines: {down: [250, 0, 250, 400]}}
+time: {step_hz: 20}
+events:
+  - {tick: 5, do: {agents: 100}, say: forty more come}
+  - {when: agents > 70, do: {walls: {rectangle: [100, 90, 300, 170]}}}
+  - {when: time > 1 s, say: that was all, end: true}
+"""
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    path = tmp_path / "scenario.yaml"
+    path.write_text(YAML, "utf-8")
+    return path
+
+
+def crowd_of(path: Path) -> Crowd:
+    sim = Simulation(load_config(path))
+    return Crowd(sim.config, sim, None, 64.0, Notices())
+
+
+def steps(crowd: Crowd, count: int) -> None:
+    for _ in range(count):
+        crowd.step()
+
+
+def test_the_past_is_the_past_and_a_new_future_has_events_of_its_own(scenario: Path) -> None:
+    crowd = crowd_of(scenario)
+    hashes = [crowd.sim.state_hash()]
+    for _ in range(40):
+        crowd.step()
+        hashes.append(crowd.sim.state_hash())
+    happened = [(5, Event(0)), (10, Event(1)), (30, Event(2))]
+    assert crowd.sim.history == happened
+    for tick in (3, 39, 17):
+        crowd.sought = tick
+        crowd.carry_out_changes(lambda: True)
+        assert crowd.sim.state_hash() == hashes[tick] and [mark.tick for mark in crowd.past().marks] == [5, 10, 30]
+    steps(crowd, 23)
+    assert crowd.sim.state_hash() == hashes[40] and crowd.sim.history == happened
+    crowd.sought = 3
+    crowd.carry_out_changes(lambda: True)
+    crowd.carry_out(Populate(30))
+    assert not crowd.past().marks and not crowd.sim.events.happened
+    steps(crowd, 30)
+    assert crowd.sim.history == [(3, Populate(30)), *happened]
+    assert list(crowd.past().marks) == [Mark(5, "forty more come"), Mark(10, "walls"), Mark(30, "that was all")]
+
+
+def test_a_recording_replays_without_looking_at_conditions(scenario: Path, tmp_path: Path,
+                                                           monkeypatch: pytest.MonkeyPatch) -> None:
+    crowd = crowd_of(scenario)
+    crowd.recording = recording = Recording(tmp_path / "run.replay", crowd.sim)
+    steps(crowd, 50)
+    recording.end(crowd.sim)
+    recording.wait()
+    script = read_recording(recording.path)
+    monkeypatch.setattr("crowd_demo.sim.events.measured", None)
+    player = Player(script)
+    again = Crowd(script.parts[0].config, player.start(Simulation(script.parts[0].config)), None, 64.0, Notices())
+    again.player = player
+    while not player.done:
+        again.step()
+    assert not player.parted and player.compared and again.sim.history == crowd.sim.history
+    assert [mark.tick for mark in again.past().marks] == [5, 10, 30]
+    assert again.sim.state_hash() == crowd.sim.state_hash()
+
+
+def test_a_restart_begins_anew_and_the_end_stops_who_wants_to_be_stopped(scenario: Path) -> None:
+    crowd = crowd_of(scenario)
+    steps(crowd, 12)
+    crowd.restart()
+    crowd.carry_out_changes(lambda: True)
+    assert not crowd.sim.events.happened and not crowd.past().marks
+    crowd.stops_at_end = True
+    steps(crowd, 60)
+    assert crowd.sim.tick == 30 and crowd.sim.events.end_tick == 30
+
+
+def test_the_window_says_what_happens_and_a_mark_on_the_timeline_says_it_again(scenario: Path) -> None:
+    driven = Driven("window.width=1280", "window.height=720", "agents=60", config=str(scenario))
+    driven.program.crowd.unpaced, driven.program.crowd.stops_at_end = True, False
+    driven.frames(8)
+    assert "forty more come" in driven.status().notices and driven.program.sim.agents.count == 100
+    driven.frames(30)
+    status = driven.status()
+    assert status.past and [mark.tick for mark in status.past.marks] == [5, 10, 30]
+    hud = driven.loop.presenter.hud
+    bar = hud._timeline
+    assert bar
+    x = bar.left + column_of(status.past, 5, bar.width)
+    driven.post(pygame.MOUSEMOTION, pos=(x, bar.centery), rel=(1, 0), buttons=(0, 0, 0))
+    found = hud.target_at(x, bar.centery)
+    assert found and (found.kind, found.name) == ("timeline", "0:00:00.2  forty more come")
+    beside = hud.target_at(bar.left + 40, bar.centery)
+    assert beside and (beside.kind, beside.name) == ("timeline", "")
+
+
+def test_a_run_without_a_window_ends_with_its_answer(scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report = tmp_path / "report.json"
+    assert main(["--config", str(scenario), "--headless", "--no-render", "--report", str(report)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == ["answered after 1.5 s: that was all", "left: 100 of 60"] and lines[2].startswith("passed: down ")
+    content = json.loads(report.read_text("utf-8"))
+    assert content["steps"] == 30
+    assert content["outcome"]["answer_s"] == 1.5 and content["outcome"]["agents"] == 100
+
+
+def test_a_run_of_an_ensemble_ends_with_its_answer(scenario: Path) -> None:
+    plan = make_plan(str(scenario), steps=200, every=7, measures=["answer", "population"])
+    row = carry_out(plan.job(plan.runs[0]))
+    assert (row.error, row.steps, row.values["answer"]) == ("", 30, 1.5)
+    early = make_plan(str(scenario), steps=20, every=7, measures=["answer"])
+    assert carry_out(early.job(early.runs[0])).values == {"answer": None}

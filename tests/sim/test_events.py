@@ -1,0 +1,170 @@
+"""Events happen once, at their tick or when their condition holds; recordings, snapshots and files carry them."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from crowds import CROWD, FLOCK, open_world, simulation
+
+from crowd_demo.config.events import ScenarioEvent
+from crowd_demo.sim.actions import as_data, from_data
+from crowd_demo.sim.counts import across
+from crowd_demo.sim.events import Event, measured
+from crowd_demo.sim.lines import Line, steps_across
+from crowd_demo.sim.save_format import SaveError, check, decode, encoded
+from crowd_demo.sim.simulation import Simulation
+
+pytestmark = pytest.mark.quick
+LINES = {"measure__lines__down": "[250, 0, 250, 400]", "measure__lines__slope": "[100, 100, 300, 250]",
+         "measure__areas__middle": "[100, 80, 360, 300]"}
+WALLS = {"rectangle": [100, 90, 300, 170]}
+
+
+def scenario(*events: dict[str, Any], **settings: Any) -> Simulation:
+    """Sixty people, or as the settings say, with events."""
+    config = simulation(**{"agents": 60, **open_world(500, 400), **LINES, **settings}).config
+    return Simulation(config.model_copy(update={"events": tuple(map(ScenarioEvent.model_validate, events))}))
+
+
+def test_each_event_happens_once_at_its_tick() -> None:
+    sim = scenario({"at": 0.5, "do": {"agents": 80}}, {"tick": 7, "say": "hello"}, {"tick": 7, "do": {"walls": WALLS}})
+    assert sim.play(29) == 29 and sim.agents.count == 60
+    assert sim.play(31) == 31 and sim.agents.count == 80
+    assert sim.history == [(7, Event(1)), (7, Event(2)), (30, Event(0))]
+    middles = [(np.arange(count) + 0.5) * float(sim.terrain.walls.tile) for count in sim.terrain.blocked.shape]
+    expected = ((90 <= middles[0]) & (middles[0] <= 170))[:, None] & ((100 <= middles[1]) & (middles[1] <= 300))
+    assert expected.any() and np.array_equal(sim.terrain.blocked, expected)
+
+
+@pytest.mark.parametrize("when", [
+    "time >= 0.5 s", "passed down >= 2", "passed slope > 1", "inside middle < 60 %", "waiting >= 1", "agents >= 60"])
+def test_a_condition_is_looked_at_every_ten_steps(when: str) -> None:
+    sim, other = scenario({"when": when, "do": {"agents": 480}}, agents=400), scenario({"tick": 9_999}, agents=400)
+    condition = sim.config.events[0].condition
+    assert condition
+    happened = None
+    for _ in range(60):
+        if happened is None and other.tick % 10 == 0 and condition.holds(measured(condition, other)):
+            happened = other.tick
+        sim.play(), other.play()
+    assert happened is not None and sim.history == [(happened, Event(0))]
+
+
+def test_left_compares_with_the_number_at_the_start() -> None:
+    sim = scenario({"tick": 3, "do": {"take_out": {"at": [250, 200], "radius": 4000}}},
+                   {"when": "left < 1 %", "end": True, "say": "all are out"}, {"tick": 99, "do": {"agents": 5}})
+    assert sim.play(500) == 10 and sim.events.end_tick == 10 and sim.agents.count == 0
+    assert sim.play(500) == 0
+    assert sim.counts.tenths.tolist() == [4] * 9
+
+
+def test_what_is_impossible_is_left_out_and_said() -> None:
+    sim = scenario({"tick": 1, "do": {"walls": {"rectangle": [0, 0, 500, 400]}}},
+                   {"tick": 2, "do": {"bring_in": {"at": [50, 50], "count": 5, "radius": 20}, "agents": 70}}, agents=0)
+    sim.play(3)
+    assert sim.events.impossible == ["there is no room for anybody: all tiles there are blocked"]
+    assert sim.events.happened == {0: 1, 1: 2} and sim.agents.count == 70
+
+
+def test_numbers_are_set() -> None:
+    sim = scenario({"tick": 2, "do": {"set": {"crowd.radius": 20, "crowd.arrive": 30}}})
+    sim.play(3)
+    assert dict(sim.tuned) == {"crowd.radius": 20, "crowd.arrive": 30}
+
+
+def test_an_event_is_no_event_of_a_configuration_without_it() -> None:
+    sim = scenario({"tick": 50})
+    with pytest.raises(ValueError, match="event 1: there is none"):
+        sim.apply(Event(1))
+    sim.apply(Event(0))
+    with pytest.raises(ValueError, match="event 0: it has happened"):
+        sim.apply(Event(0))
+    assert sim.history == [(0, Event(0))] and from_data(as_data(Event(0))) == Event(0)
+
+
+def eventful(**settings: Any) -> Simulation:
+    return scenario({"when": "passed down > 4", "do": {"walls": WALLS}}, {"tick": 13, "do": {"agents": 640}},
+                    {"when": "inside middle > 100", "do": {"take_out": {"at": [250, 200], "radius": 60}}},
+                    {"when": "time > 0.4 s", "do": {"bring_in": {"at": [60, 60], "count": 30, "radius": 50}}}, **settings)
+
+
+@pytest.mark.parametrize("crowd", [CROWD, FLOCK], ids=["people", "birds"])
+def test_one_hash_under_exact_techniques(crowd: dict[str, Any]) -> None:
+    """Also one count, and events at the same ticks."""
+    found = set()
+    for simd, neighbours, threads in product((True, False), ("buckets", "z_grid"), (1, 3)):
+        sim = eventful(**crowd, optimizations__simd=simd, optimizations__neighbours=neighbours, optimizations__threads=threads)
+        sim.play(60)
+        found.add((sim.state_hash(), tuple(sim.history), tuple(sim.counts.passed.tolist())))
+    assert len(found) == 1 and len(found.pop()[1]) == 4
+
+
+def test_a_replay_evaluates_no_condition_and_counts_the_same() -> None:
+    sim = eventful(**CROWD)
+    sim.play(60)
+    again = eventful(**CROWD)
+    actions = list(sim.history)
+    while again.tick < sim.tick:
+        while actions and actions[0][0] == again.tick:
+            again.apply(from_data(as_data(actions.pop(0)[1])))
+        again.step()
+    while actions:
+        again.apply(actions.pop(0)[1])
+    assert again.state_hash() == sim.state_hash()
+    assert again.counts.passed.tolist() == sim.counts.passed.tolist() and again.events.happened == sim.events.happened
+
+
+def test_a_save_in_the_middle_goes_on_as_the_run_did() -> None:
+    sim = eventful(**CROWD)
+    sim.play(25)
+    data = b"".join(bytes(piece) for piece in encoded(sim.snapshot(), "test"))
+    sim.play(45)
+    snapshot = decode(data)
+    later = Simulation(snapshot.config)
+    check(snapshot, later)
+    later.restore(snapshot)
+    later.play(45)
+    assert later.state_hash() == sim.state_hash() and later.history == sim.history
+    assert later.counts.passed.tolist() == sim.counts.passed.tolist() and later.counts.passed.all()
+    later.restore(Simulation(snapshot.config).snapshot())
+    assert not later.events.happened and not later.counts.passed.any()
+
+
+@pytest.mark.parametrize("happened", [[[9, 1]], [[0, -1]], [[0]], 5, [["a", 1]]])
+def test_a_file_with_other_events_is_refused(happened: object) -> None:
+    sim = eventful()
+    sim.play(20)
+    state = sim.snapshot()
+    parts = {**state.parts, "events": state.parts["events"]._replace(values={"happened": happened})}
+    with pytest.raises(SaveError, match="events: not those of this configuration"):
+        check(state._replace(parts=parts), sim)
+
+
+def test_a_run_without_events_has_no_stage_for_them_and_no_state() -> None:
+    sim = simulation(agents=50, **open_world(500, 400), **LINES)
+    sim.play(3)
+    assert not sim.snapshot().parts and "count" not in {stage.name for stage in sim.stages}
+
+
+def test_counting_does_not_change_the_crowd_and_equals_a_count_of_all_steps() -> None:
+    """Steps from where everybody stood after the reordering of ids, one by one."""
+    sim, plain = scenario({"tick": 999}, **CROWD), simulation(**{**CROWD, **LINES})
+    expected = np.zeros(2, np.int64)
+    for _ in range(40):
+        before = plain.agents.by_id()
+        x, y = before.x.astype(float), before.y.astype(float)
+        sim.step(), plain.step()
+        after = plain.agents.by_id()
+        expected += [int(steps_across(x, y, after.x.astype(float), after.y.astype(float), Line(*ends)).sum())
+                     for ends in plain.config.measure.lines.values()]
+    assert sim.state_hash() == plain.state_hash()
+    assert sim.counts.passed.tolist() == expected.tolist() and expected.all()
+
+
+def test_who_steps_beside_the_line_has_not_crossed_it() -> None:
+    x, y = np.array([0, 0, 0, 5], np.float32), np.array([0, 9, 20, 0], np.float32)
+    assert across(x, y, x + 10, y, Line(5, -1, 5, 10)) == 3  # the first two, and who begins on it
+    assert across(x, y, x + 5, y, Line(5, -1, 5, 10)) == 1  # who ends on it has not
