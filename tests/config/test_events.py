@@ -27,7 +27,8 @@ def test_a_file_with_events_reads_and_reads_again_as_it_is_printed(tmp_path: Pat
     path = tmp_path / "events.yaml"
     path.write_text(HEAD + "  - {at: 20 s, do: {walls: {rectangle: [0, 0, 50, 50], build: false}}, say: the doors open}\n"
                     "  - {tick: 30, do: {agents: 1e3, take_out: {at: [1, 2], radius: 2 m}}}\n"
-                    "  - {when: left < 1 %, end: true}\n  - {when: passed door >= 3, do: {set: {crowd.radius: 20}}}\n", "utf-8")
+                    "  - {when: left < 1 %, end: true}\n  - {when: passed door >= 3, do: {set: {crowd.radius: 20}}}\n",
+                    "utf-8")
     config = load_config(path)
     assert [event.due_tick(60) for event in config.events] == [1200, 30, None, None]
     assert [event.text for event in config.events] == ["the doors open", "take out, agents", "the end", "set"]

@@ -35,7 +35,7 @@ def test_each_event_happens_once_at_its_tick() -> None:
     assert sim.play(31) == 31 and sim.agents.count == 80
     assert sim.history == [(7, Event(1)), (7, Event(2)), (30, Event(0))]
     middles = [(np.arange(count) + 0.5) * float(sim.terrain.walls.tile) for count in sim.terrain.blocked.shape]
-    expected = ((90 <= middles[0]) & (middles[0] <= 170))[:, None] & ((100 <= middles[1]) & (middles[1] <= 300))
+    expected = ((middles[0] >= 90) & (middles[0] <= 170))[:, None] & ((middles[1] >= 100) & (middles[1] <= 300))
     assert expected.any() and np.array_equal(sim.terrain.blocked, expected)
 
 

@@ -125,7 +125,8 @@ def test_the_window_says_what_happens_and_a_mark_on_the_timeline_says_it_again(s
     assert beside and (beside.kind, beside.name) == ("timeline", "")
 
 
-def test_a_run_without_a_window_ends_with_its_answer(scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_without_a_window_ends_with_its_answer(scenario: Path, tmp_path: Path,
+                                                     capsys: pytest.CaptureFixture[str]) -> None:
     report = tmp_path / "report.json"
     assert main(["--config", str(scenario), "--headless", "--no-render", "--report", str(report)]) == 0
     lines = capsys.readouterr().out.splitlines()
