@@ -301,7 +301,71 @@ def station() -> Map:
     return hall
 
 
-MAPS = {"plaza": plaza, "citadel": citadel, "maze": maze, "doorway": doorway, "station": station}
+# --- theatre ---------------------------------------------------------------------------------------------------------
+
+def theatre() -> Map:
+    """A theatre, 96 x 84: seats for 2,000 in three blocks before a stage, and a foyer below; three exits.
+
+    Destinations: 0 the main exit, from the foyer; 1 and 2 the side exits, left and right of the stage; 3, 4 and 5 the blocks
+    of seats, left, middle and right; 6 the bar in the foyer.
+    """
+    v, u = np.mgrid[:84, :96]
+    house = np.full((84, 96), WALL)
+    hall = (v > 11) & (v < 64) & (u > 7) & (u < 88)
+    foyer = (v > 65) & (v < 80) & (u > 7) & (u < 88)
+    house[hall | foyer] = FLOOR
+    house[(v > 2) & (v < 9) & (abs(u - 47.5) < 13 + v)] = FLOOR  # the stage, behind its edge
+    blocks = [slice(12, 34), slice(38, 58), slice(62, 84)]
+    for block in blocks:
+        house[17:60:3, block] = WALL  # a row of seats, and two tiles to stand in before each
+    house[64:66, 34:38] = house[64:66, 58:62] = FLOOR  # from the hall into the foyer
+    house[(v > 71) & (v < 74) & (abs(abs(u - 47.5) - 24) < 6)] = WALL  # cloakrooms
+    seats = [np.s_[18:60, first:last] for first, last in ((11, 34), (37, 58), (62, 85))]
+    doors = [np.s_[80:84, 44:52], np.s_[12:16, 0:8], np.s_[12:16, 88:96]]
+    for place in doors:
+        house[place] = FLOOR
+    _mark(house, "012", [np.s_[81:84, 44:52], np.s_[12:16, 0:3], np.s_[12:16, 93:96]])
+    _mark(house, "345", seats)
+    _mark(house, "6", [np.s_[67:69, 42:54]])
+    return house
+
+
+def _mark(tiles: Map, marks: str, places: list[tuple[slice, slice]]) -> None:
+    """Mark what is free in each place."""
+    for mark, place in zip(marks, places, strict=True):
+        part = tiles[place]
+        part[part != WALL] = mark
+
+
+# --- concert ---------------------------------------------------------------------------------------------------------
+
+def concert() -> Map:
+    """A field for a concert, 96 x 72: a stage above, stalls, and three gates below.
+
+    Destinations: 0, 1 and 2 the gates, from the left; 3 the field before the stage, for 3,000; 4 and 5 the stalls.
+    """
+    v, u = np.mgrid[:72, :96]
+    side = abs(u - 47.5)
+    field = np.full((72, 96), GRASS)
+    field[(v < 2) | (u < 2) | (u > 93)] = WALL
+    field[(v > 2) & (v < 10) & (side < 16)] = WALL
+    field[(v > 3) & (v < 9) & (side < 15)] = FLOOR  # of the stage, within its edge
+    field[(v == 11) & (side < 24)] = WALL  # the barrier
+    field[(v > 36) & (v < 40) & (side < 2)] = WALL  # the tower with the mixing desk
+    field[(v > 45) & (v < 62) & (u > 1) & (u < 94)] = FLOOR
+    field[(v > 49) & (v < 53) & (abs(side - 22) < 10) & (np.floor(side) % 6 > 1)] = WALL  # stalls
+    field[(v > 60) & (v < 63)] = WALL  # the fence
+    for left in (14, 44, 74):
+        field[61:72, left - 1], field[61:72, left + 8] = WALL, WALL
+        field[61:72, left:left + 8] = FLOOR
+    _mark(field, "012", [np.s_[69:72, left:left + 8] for left in (14, 44, 74)])
+    _mark(field, "3", [np.s_[13:43, 16:80]])
+    _mark(field, "45", [np.s_[54:56, 16:36], np.s_[54:56, 60:80]])
+    return field
+
+
+MAPS = {"plaza": plaza, "citadel": citadel, "maze": maze, "doorway": doorway, "station": station,
+        "theatre": theatre, "concert": concert}
 
 
 def draw_all(folder: Path) -> None:
