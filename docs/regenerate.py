@@ -8,6 +8,7 @@
     docs/ensemble.md       the table of measures
     docs/glossary.md       the stages of a frame, and the numbers of the HUD
     docs/window.md         the table of overlays
+    crowd_demo/registry/terms.py   the terms of docs/model.md in which numbers stand
     docs/gallery.md        the captions of overlays and of colour modes
     docs/pictures/         only with --pictures, for it takes minutes; window/ is made by gallery.py
     docs/validation.md     only with --validation, for it takes minutes, and wants PedPy and JuPedSim
@@ -45,7 +46,19 @@ SCHEMA, README, TUTORIAL = ROOT / "configs/schema.json", ROOT / "README.md", ROO
 ENSEMBLE = ROOT / "docs/ensemble.md"
 GLOSSARY, TOURS, TOUR_SCHEMA = ROOT / "docs/glossary.md", ROOT / "docs/tours.md", ROOT / "tours/schema.json"
 WINDOW, GALLERY = ROOT / "docs/window.md", ROOT / "docs/gallery.md"
+MODEL, TERMS = ROOT / "docs/model.md", ROOT / "crowd_demo/registry/terms.py"
 EXAMPLE = ROOT / "examples/first_behaviour"
+CHAPTERS = {"crowd": ("The crowd", "The world", "Birth"), "flock": ("The flock",), "hunt": ("Predators and prey", "The flock"),
+            "crates": ("The crates", "Birth"), "links": ("Links",)}  # of the model's page, by section of the configuration
+TERMS_HEAD = '''"""For each number of the behaviours and of links the formula of docs/model.md in which it stands.
+
+Made by docs/regenerate.py from that page.
+"""
+
+# ruff: noqa: E501
+
+TERMS = {
+'''
 PICTURES = {
     "1m-flock": ["--frames", "300", "--set", "window.hud=false"],
     "crates": ["--frames", "1500", "--set", "window.hud=false"],
@@ -104,6 +117,7 @@ def derived() -> dict[Path, str]:
             TUTORIAL: with_code(TUTORIAL.read_text("utf-8")), GLOSSARY: glossary,
             WINDOW: between(WINDOW.read_text("utf-8"), "overlays", overlay_table()),
             GALLERY: between(gallery, "colour pictures", colour_pictures()),
+            TERMS: terms_file(),
             ENSEMBLE: between(ENSEMBLE.read_text("utf-8"), "measures", measure_table())}
 
 
@@ -121,6 +135,27 @@ def listed(files: Mapping[str, Path]) -> str:
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head), *(f"| {' | '.join(row)} |" for row in rows)]
     return "\n".join(lines)
+
+
+def terms_file() -> str:
+    """A dictionary: for each number of the behaviours and of links the first formula of the model's page that has it."""
+    chapters = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", MODEL.read_text("utf-8"), re.MULTILINE | re.DOTALL))
+    lines = [f'    "{name}.{key}": {json.dumps(term)},' for name, titles in CHAPTERS.items()
+             for key in type(getattr(Config.model_validate({}), name)).model_fields
+             if (term := term_of(name, key, [chapters[title] for title in (*titles, "Neighbour limits")]))]
+    return TERMS_HEAD + "\n".join(lines) + "\n}\n"
+
+
+def term_of(name: str, key: str, chapters: Sequence[str]) -> str:
+    """The first formula with a key, its full name first, of a line of its own or else within the text; empty without any."""
+    for whole in (re.compile(rf"\b{name}\.{key}(?!\w)"), re.compile(rf"(?<![\w.]){key}(?!\w)")):
+        for chapter in chapters:
+            apart = (re.split(r"   +(?!=)", line) for line in re.findall(r"^    (.*)$", chapter, re.MULTILINE))
+            within = re.findall(r"`([^`]+)`", chapter.replace("\n", " "))
+            for formula in (*(part for parts in apart for part in parts), *within):
+                if whole.search(formula) and re.search(r"[-+*/<>=(]", formula) and not formula.startswith("("):
+                    return re.sub(r"  +", " ", formula.strip().rstrip(","))
+    return ""
 
 
 def technique_table() -> str:

@@ -175,6 +175,7 @@ class Loop:
                 tour.go_alone()
         if self.program.techniques.switcher.pending:
             self.program.techniques.switch_to_compiled()
+        self.program.numbers.offer()
         if self.program.split.second:
             self.program.split.show_compiled(self.program.split.second)
         self.presenter.fit_window()

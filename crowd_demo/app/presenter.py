@@ -30,6 +30,7 @@ from crowd_demo.render.hud.status import Hovered, MinimapView, Status
 
 LONG_FRAME_MS = 30.0
 MOUSE = (("wheel", "zoom at the cursor"), ("drag", "move the camera; change a number; go along the timeline"),
+         ("double click", "on a number's slider: its value in the configuration"),
          ("Shift drag", "count the agents in a box"), ("Ctrl wheel", "the size of a tool's brush"),
          ("click", "inspect an agent; a technique for its choices; fold a heading"),
          ("rest", "on anything in the panels: what it is"))
@@ -134,7 +135,7 @@ def status_of(program: Program, hovered: Hovered | None = None) -> Status:
         paused=crowd.paused, speed=crowd.speed, pending=techniques.switcher.pending, notices=notices,
         readings=program.cards.readings, touched=techniques.touched, clock=crowd.clock,
         past=past if has_timeline else None, panels=panels, ticks=techniques.ticks,
-        view=top.view() if top else None, hovered=hovered, measured=program.measured,
+        view=top.view() if top else None, hovered=hovered, numbers=program.numbers.rows(), measured=program.measured,
         tour=tour.view() if program.guide.latest and (tour := program.guide.tour) else None,
         card=program.cards.card() if program.cards.trial else None,
         legend_items=program.overlays.legend_items,

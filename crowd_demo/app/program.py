@@ -20,6 +20,7 @@ from crowd_demo.app.crowd.technique_controls import Techniques
 from crowd_demo.app.dialogs.dialog import Dialog, Dialogs, NumberDialog, Question
 from crowd_demo.app.dialogs.experiments import Experiments
 from crowd_demo.app.dialogs.menus import Menus, scenarios_menu
+from crowd_demo.app.dialogs.number_controls import Numbers
 from crowd_demo.app.editing.tools import HAND, Tools
 from crowd_demo.app.editing.undo import Undo
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
@@ -74,6 +75,7 @@ class Program:
         self.dialogs = Dialogs()
         self.menus = Menus(self.dialogs, self.crowd, self.techniques, self.panels, self.overlays, self.act,
                            self.seeing.show_colours)
+        self.numbers = Numbers(self.crowd, self.panels, self.dialogs, self.notices)
         self.measured: dict[str, str] = {}  # what the last measurement of a technique gave, by path
         self.cards = Cards(self.measured)
         self.experiments = Experiments(loaded.ahead, self.techniques, self.notices, config_name, self._on_screen,
@@ -86,6 +88,7 @@ class Program:
             **self.crowd.actions, **self.techniques.actions, **self.files.actions, **self.panels.actions,
             **self.split.actions, **self.inspector.actions, **self.overlays.actions, **self.menus.actions,
             **self.experiments.actions, **self.seeing.actions, **self.hawk.actions, **self.tools.actions,
+            **self.numbers.actions,
             **self._own_actions()}
         self.at_once = frozenset(name for name, action in self._actions.items() if action.at_once)
 

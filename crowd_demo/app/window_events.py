@@ -21,7 +21,8 @@ from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.canvas import Target, scale_for
 from crowd_demo.render.hud.hud import Hud
 from crowd_demo.render.hud.navigation import tick_at
-from crowd_demo.render.hud.panel_layout import bar_of
+from crowd_demo.render.hud.number_rows import NUMBERS, SETTING, SLIDER
+from crowd_demo.render.hud.panel_layout import ON_PANEL, bar_of
 from crowd_demo.render.hud.status import Hovered
 from crowd_demo.render.hud.text_panels import BET, LEGEND
 from crowd_demo.render.hud.tool_bar import BRUSH_SLIDER
@@ -30,6 +31,7 @@ ZOOM_STEP = 1.15
 DRAG_BUTTONS = (pygame.BUTTON_MIDDLE, pygame.BUTTON_RIGHT)
 STILL_PX = 4.0  # a press that moves no farther is a click
 NOTCH_PX = 9.0  # of dragging a number by one step
+DOUBLE_S = 0.4  # from the first press of a double click to the second
 REST_S = 0.35  # how long the cursor must rest before there is a tooltip
 
 
@@ -127,6 +129,7 @@ class Mouse:
         self._corner: tuple[float, float] | None = None  # where a box was begun
         self._is_stroke = False  # of a tool
         self._is_inside = True  # the window
+        self._last_press: tuple[Target | None, float] = None, 0.0  # what it was on, and when
         self._moved = 0.0  # pixels since the press
         self._dragged = 0.0  # pixels of a number's drag that are no whole step yet
         self._hovered: tuple[Hovered, float] | None = None  # and since when
@@ -176,7 +179,7 @@ class Mouse:
     def _button(self, button: int, is_down: bool) -> None:
         if button == pygame.BUTTON_LEFT and is_down:
             self._pressed, self._moved, self._dragged, self._hovered = True, 0.0, 0.0, None
-            self._held = self._target()
+            self._held = self._pressed_on(self._target())
             shift = pygame.key.get_mods() & pygame.KMOD_SHIFT
             self._corner = self.cursor if shift and self._held is None else None
             is_free = self._held is None and not self._corner and not self._program.dialogs.top
@@ -189,9 +192,21 @@ class Mouse:
         else:
             self._dragging.discard(button)
 
+    def _pressed_on(self, target: Target | None) -> Target | None:
+        """Return what a press begins on; a second one soon after it on a slider resets the number instead."""
+        now, last = time.monotonic(), self._last_press
+        self._last_press = target, now
+        if target and target.kind == SLIDER and last[0] == target and now - last[1] < DOUBLE_S:
+            self._program.numbers.reset(target.name)
+            self._last_press = None, now
+            return ON_PANEL
+        return target
+
     def _release(self) -> None:
         target, is_click = self._held, self._pressed and self._moved <= STILL_PX and not self.scrubbing
         self._pressed, self._held = False, None
+        if target and target.kind == SLIDER:
+            self._program.numbers.release()
         if self._is_stroke:
             self._is_stroke = False
             self._program.tools.end()
@@ -212,6 +227,8 @@ class Mouse:
             case Target("technique" | "number", path):
                 program.techniques.touched = path
                 program.menus.open_choices(BY_PATH[path], (round(at[0]), round(at[1])))
+            case Target("setting", path):
+                program.numbers.type_value(path)
             case Target("fold", name):
                 program.panels.fold(name)
             case Target("unfold", name):
@@ -239,6 +256,8 @@ class Mouse:
             self._program.dialogs.press("up" if factor > 1 else "down", False)
         elif (target := self._target()) and target.kind == LEGEND:
             self._hud.scroll_legend(-1 if factor > 1 else 1, int(target.name))
+        elif target and target.kind in (NUMBERS, SLIDER, SETTING):
+            self._hud.scroll_numbers(-1 if factor > 1 else 1)
         else:
             self._program.seeing.zoom(*self.cursor, factor)
 
@@ -280,7 +299,7 @@ class Mouse:
             self._follow()
 
     def _follow(self) -> None:
-        """Let the timeline, the minimap, the guess of a tour or the slider of the brush follow the cursor."""
+        """Let the timeline, the minimap, the guess of a tour or a slider follow the cursor."""
         program = self._program
         if self.scrubbing:
             bar = bar_of(program.camera.size, scale_for(program.camera.size, program.panels.now.scale))
@@ -293,6 +312,9 @@ class Mouse:
                 tour.guess_at(share)
         elif self._held == BRUSH_SLIDER and not program.dialogs.top:
             program.tools.set_share(self._hud.tool_bar.share_at(*self.cursor))
+        elif (self._held is not None and self._held.kind == SLIDER and not program.dialogs.top
+              and (share := self._hud.share_along(self._held, self.cursor[0])) is not None):
+            program.numbers.drag(self._held.name, share)
 
     def _hover(self) -> None:
         target, dialog = self._target(), self._program.dialogs.top

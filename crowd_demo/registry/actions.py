@@ -33,6 +33,9 @@ HEADINGS: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {  # of what one w
         "fewer": (("-", "delete"), "fewer agents"),
         "more": (("=", "+", "insert"), "more agents"),
         "agents": (("ctrl+a",), "type the number of agents"),
+        "numbers": (("ctrl+n",), "numbers of the behaviour: show or fold"),
+        "reset_numbers": ((), "all numbers as in the configuration"),
+        "shipped_numbers": ((), "all numbers as the program ships them"),
         "hawk": (("ctrl+h",), "the hawk follows the pointer, or hunts by itself"),
     },
     "Tools for the mouse": {

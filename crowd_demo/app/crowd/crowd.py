@@ -415,7 +415,7 @@ class Crowd:
             self._notices.add(f"a new crowd beside the present one: {short}", "restart")
             return
         again = {"agents": self.agents_asked, "optimizations": self.sim.optimizations}
-        self.go_on_with(Simulation(self.config.model_copy(update=again)), self.sim.tick)
+        self.go_on_with(Simulation(self.config.model_copy(update=again), self.sim.tuned), self.sim.tick)
 
     def _replay_step(self, player: Player) -> None:
         """Make a step of the replay; pause when it is over."""

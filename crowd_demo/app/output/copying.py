@@ -1,7 +1,7 @@
 """What is on the screen, as a command line or as YAML: a configuration file and what differs from it now.
 
-The command is exact: it gives the same effective configuration, with the techniques, number of agents, camera, speed and
-window of this moment. Size of text, theme and units are everybody's own preference, and left out unless they are configured.
+The command is exact: it gives the same effective configuration, with the techniques, numbers, number of agents, camera, speed
+and window of this moment. Size of text, theme and units are everybody's own preference, and left out unless configured.
 What no configuration can say (a run in the middle, walls that were built) is said in comment lines after it. The command is
 for a POSIX shell.
 """
@@ -27,8 +27,10 @@ from crowd_demo.config.yaml12 import dump
 from crowd_demo.render.camera import LEAST_ZOOM, Camera
 from crowd_demo.sim.actions import Populate, Switch
 from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.tuning import SetNumbers, Tune
 
 NOT_IN_IT = {"SetWalls": "walls that were built", "Place": "agents that were put elsewhere"}  # by the name of the action
+CONFIGURED = Populate | Switch | Tune | SetNumbers  # actions whose effect a configuration has
 MOST_CHARACTERS = 400  # of a command: three lines of a usual terminal
 
 
@@ -98,8 +100,9 @@ def effective(shown: Shown) -> Config:
     window: dict[str, object] = {"fullscreen": shown.fullscreen, "hud": shown.hud}
     if not shown.fullscreen:
         window["width"], window["height"] = shown.camera.size
+    sections = {name: getattr(shown.sim.settings, name) for name in (config.behaviour, "links")}
     return config.model_copy(update={
-        "agents": shown.agents, "optimizations": shown.techniques, "camera": view(shown),
+        **sections, "agents": shown.agents, "optimizations": shown.techniques, "camera": view(shown),
         "scene": config.scene.model_copy(update={"colours": shown.colours, "overlays": shown.overlays}),
         "time": config.time.model_copy(update={"speed": shown.speed}), "window": config.window.model_copy(update=window)})
 
@@ -117,7 +120,7 @@ def not_in_it(shown: Shown) -> Iterator[str]:
     sim, camera = shown.sim, shown.camera
     if sim.tick:
         yield f"the screen was at tick {sim.tick}; this begins at tick 0"
-    kinds = dict.fromkeys(type(action).__name__ for _, action in sim.history if not isinstance(action, Populate | Switch))
+    kinds = dict.fromkeys(type(action).__name__ for _, action in sim.history if not isinstance(action, CONFIGURED))
     for kind in kinds:
         yield f"{NOT_IN_IT.get(kind, kind)}: not in this"
     if camera.zoom < LEAST_ZOOM and view(shown) is not shown.config.camera:

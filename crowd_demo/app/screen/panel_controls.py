@@ -65,6 +65,13 @@ class PanelControls:
         others = tuple(name for name in self.now.opened if name != section)
         self._change(folded=self.now.folded - {section}, opened=(*others, section))
 
+    def show_section(self, section: str) -> None:
+        """Show a section of the full HUD, also if that is not shown."""
+        if self.now.hud != "full":
+            self._change(hud="full")
+            self._notices.drop(PANELS)
+        self.unfold(section)
+
     def fit_graph(self) -> None:
         self._change(graph_fits=self.now.graph_fits + 1)
 

@@ -20,9 +20,11 @@ from crowd_demo.render.hud.chart import draw_chart
 from crowd_demo.render.hud.frame_sections import Graph, frame_sections
 from crowd_demo.render.hud.help import Keys
 from crowd_demo.render.hud.navigation import Minimap, TimelineBar, mark_at
+from crowd_demo.render.hud.number_rows import RowsInView, number_section
 from crowd_demo.render.hud.panel_layout import (
     LEFT_WIDTH,
     RIGHT_WIDTH,
+    PanelSection,
     PlacedCanvas,
     bar_of,
     between,
@@ -91,6 +93,7 @@ class Hud:
         self._past: Past | None = None  # which it showed last
         self._free = pygame.Rect(0, 0, 0, 0)  # between the panels, above legends and timeline
         self._inspected_in = CORNERS[0]  # the corner of the inspector's panel
+        self._numbers = RowsInView(0, 0, 0)  # of the section of numbers
         self._legend_first = 0  # the line of the overlays' legend that is the first to be shown
 
     def draw(self, on: pygame.Surface, sim: Simulation, status: Status, now_s: float) -> None:
@@ -168,6 +171,19 @@ class Hud:
         """Scroll the overlays' legend by so many lines, at most so far down."""
         self._legend_first = min(max(self._legend_first + lines, 0), most)
 
+    def scroll_numbers(self, lines: int) -> None:
+        """Scroll the section of numbers by so many rows."""
+        view = self._numbers
+        self._numbers = view._replace(first=min(max(view.first + lines, 0), max(view.total - view.shown, 0)))
+
+    def share_along(self, target: Target, x: float) -> float | None:
+        """How far along a target a pixel of the window is, 0 at its left edge and 1 at its right; None if it is not shown."""
+        for placed in self._placed:
+            for region in placed.canvas.targets:
+                if region.target == target:
+                    return min(max((x - placed.at[0] - region.rect.left) / max(region.rect.width - 1, 1), 0.0), 1.0)
+        return None
+
     def uncovered(self, rect: pygame.Rect) -> pygame.Rect:
         """Move a rectangle out of the HUD, as it was drawn last, if it is covered."""
         covering = [*(placed.rect for placed in self._placed), *filter(None, [self._timeline])]
@@ -207,7 +223,8 @@ class Hud:
     def _refresh(self, sim: Simulation, status: Status, now_s: float) -> None:
         """Render the older panel if it is due, or both if they have to look different."""
         period = 1 / REFRESH_HZ
-        drawn_as = self._size, self._taken_px, self.scale, status.panels, status.touched
+        drawn_as = (self._size, self._taken_px, self.scale, status.panels, status.touched, status.numbers,
+                    self._numbers.first)
         if drawn_as != self._drawn_as:
             self._drawn_as = drawn_as
             self.panels = self._panel(LEFT_WIDTH, sim, status), self._panel(RIGHT_WIDTH, sim, status)
@@ -220,9 +237,14 @@ class Hud:
 
     def _panel(self, width: float, sim: Simulation, status: Status) -> Canvas:
         room = (self._size[1] - self._taken_px - 2 * self._margin) / self.scale
-        sections = switchboard_sections(sim, status, self.keys) if width == RIGHT_WIDTH else [
-            *frame_sections(sim.profile, status, self.graph), *crowd_sections(sim, status.readings, self.colours)]
+        sections = switchboard_sections(sim, status, self.keys) if width == RIGHT_WIDTH else self._left_sections(
+            sim, status, room)
         return draw_panel(sections, width, room, status.panels.folded, status.panels.opened, self.pen, self.scale)
+
+    def _left_sections(self, sim: Simulation, status: Status, room: float) -> list[PanelSection]:
+        sections = [*frame_sections(sim.profile, status, self.graph), *crowd_sections(sim, status.readings, self.colours)]
+        self._numbers = RowsInView.of(len(status.numbers), self._numbers.first, room, sections)
+        return [*sections, number_section(status.numbers, self._numbers)]
 
     # --- legends, card and tour --------------------------------------------------------------------------------------
 

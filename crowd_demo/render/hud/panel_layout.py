@@ -41,6 +41,7 @@ class PanelSection(NamedTuple):
     height: float
     rank: int
     draw: Callable[[Canvas, float], None]
+    closed: bool = False  # folded until somebody opens it
 
 
 def folded_sections(sections: Sequence[PanelSection], room: float, folded: Set[str], opened: Sequence[str]) -> set[str]:
@@ -48,7 +49,8 @@ def folded_sections(sections: Sequence[PanelSection], room: float, folded: Set[s
 
     A section stays unfolded if folding a larger one later leaves room for it.
     """
-    wanted = [section for section in sections if section.name not in folded or section.rank == ALWAYS]
+    wanted = [section for section in sections if section.rank == ALWAYS or (
+        section.name in opened if section.closed else section.name not in folded)]
     used = FOLDED * (len(sections) - len(wanted)) + sum(section.height for section in wanted)
     squeezed: list[PanelSection] = []
     for section in sorted(wanted, key=lambda each: (each.name not in opened, each.rank), reverse=True):

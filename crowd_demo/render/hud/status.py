@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from crowd_demo.compute.arrays import Bytes, Doubles, Floats, Longs
+from crowd_demo.config.numbers import Number
 from crowd_demo.registry.entries import Value
 from crowd_demo.render.camera import Rect
 from crowd_demo.render.colours.base import Legend
@@ -166,6 +167,14 @@ class Inspection(NamedTuple):
     seen_at: tuple[float, float, float, float] | None = None  # in the window: left, top, width, height in pixels
 
 
+class NumberRow(NamedTuple):
+    """A number that can be changed, its present value, and the one of the configuration."""
+
+    number: Number
+    value: float
+    shipped: float
+
+
 class Half(NamedTuple):
     """What the label of one half of a split window says."""
 
@@ -227,6 +236,7 @@ class Status(NamedTuple):
     ticks: Sequence[Tick] = ()  # where techniques were switched
     view: View | None = None  # what is open over the picture
     hovered: Hovered | None = None
+    numbers: Sequence[NumberRow] = ()  # of the behaviour and of links, while their section is open
     measured: Mapping[str, str] = {}  # what the last measurement of a technique gave, by path
     tour: TourView | None = None  # of the tour that is under way
     card: Card | None = None  # what the last switch gave

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from crowd_demo.registry.readouts import READOUTS
 from crowd_demo.registry.stages import text_of
 from crowd_demo.registry.techniques import BY_PATH, exactness, hud_word, inactive, key_does
+from crowd_demo.registry.terms import TERMS
 from crowd_demo.render.colours.base import Legend
 from crowd_demo.render.hud.canvas import (
     ACCENT,
@@ -37,7 +38,17 @@ from crowd_demo.render.hud.canvas import (
 from crowd_demo.render.hud.card import PROOF_COLOURS, ms_text
 from crowd_demo.render.hud.frame_sections import RATES_HEIGHT, draw_clock, draw_rates, rates_of
 from crowd_demo.render.hud.panel_layout import LEFT_WIDTH
-from crowd_demo.render.hud.status import BetView, Half, Inspection, Key, LegendItem, MemoryStrip, Status, TourView
+from crowd_demo.render.hud.status import (
+    BetView,
+    Half,
+    Inspection,
+    Key,
+    LegendItem,
+    MemoryStrip,
+    NumberRow,
+    Status,
+    TourView,
+)
 from crowd_demo.render.inks import GREEN, GREY, ORANGE, RGB
 from crowd_demo.sim.simulation import Simulation
 
@@ -121,6 +132,8 @@ def tip_of(target: Target, sim: Simulation, status: Status) -> Tip | None:
             return _about_technique(name, sim, status)
         case "number" if name == "agents":
             return _about_number(name, ("drag: more or fewer; click: type the number", FAINT))
+        case "slider" | "setting":
+            return next((_about_setting(row) for row in status.numbers if row.number.path == name), None)
         case "fact" if name in READOUTS:
             return _about_number(name)
         case "stage":
@@ -145,6 +158,17 @@ def tip_of(target: Target, sim: Simulation, status: Status) -> Tip | None:
 def _about_number(name: str, *more: tuple[str, Colour]) -> Tip:
     readout = READOUTS[name]
     return Tip(name, ((readout.what, TEXT), (readout.good, DIM), *more))
+
+
+def _about_setting(row: NumberRow) -> Tip:
+    """The tip of a number of the behaviour or of links."""
+    number = row.number
+    holds = {"step": "A change holds from the next step on.", "birth": "A change holds for who is born from now on.",
+             "no": f"It cannot be changed while the crowd runs: {number.why_not}."}[number.live]
+    hands = "" if number.live == "no" else "drag; double click: as in the configuration; click the value: type it"
+    paragraphs = ((f"{number.about[0].upper()}{number.about[1:]}.", TEXT), (TERMS.get(number.path, ""), ACCENT), (holds, DIM),
+                  (f"In the configuration: {row.shipped:g}", FAINT), (hands, FAINT))
+    return Tip(number.path, tuple((text, colour) for text, colour in paragraphs if text))
 
 
 def _about_technique(path: str, sim: Simulation, status: Status) -> Tip:

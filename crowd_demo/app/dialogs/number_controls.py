@@ -1,0 +1,123 @@
+"""The numbers of the behaviour and of links in the window: sliders that are dragged, values that are typed, and presets.
+
+A drag asks several times a frame, and frames may come faster than steps; so what was asked last waits until a step was made
+since the last change: at most one action a tick. While the crowd is paused it waits until the drag ends.
+"""
+
+from __future__ import annotations
+
+from crowd_demo.app.crowd.crowd import Crowd
+from crowd_demo.app.dialogs.dialog import Dialogs, NumberDialog
+from crowd_demo.app.input.key_input import KeyAction, KeyActions
+from crowd_demo.app.screen.notices import Notices
+from crowd_demo.app.screen.panel_controls import PanelControls
+from crowd_demo.config.numbers import Number, Value, numbers_of, value_of
+from crowd_demo.render.hud.number_rows import NUMBERS, scale_of
+from crowd_demo.render.hud.status import NumberRow
+from crowd_demo.sim.tuning import SetNumbers, Tune
+
+BORN_LATER = "for who is born from now on"
+
+
+class Numbers:
+    def __init__(self, crowd: Crowd, panels: PanelControls, dialogs: Dialogs, notices: Notices) -> None:
+        self._crowd, self._panels, self._dialogs, self._notices = crowd, panels, dialogs, notices
+        self._listed = {number.path: number for number in numbers_of(crowd.config)}
+        self._asked: tuple[str, float] | None = None  # by a drag, and not applied yet
+        self._dragging = False
+        self._applied: tuple[str, int] = "", -1  # the last number that a drag changed, and the tick
+
+    @property
+    def actions(self) -> KeyActions:
+        return {"numbers": KeyAction(self.show, at_once=True), "reset_numbers": KeyAction(self.reset_all, changes=True),
+                "shipped_numbers": KeyAction(self.ship, changes=True)}
+
+    @property
+    def shown(self) -> bool:
+        return NUMBERS in self._panels.now.opened and self._panels.now.hud == "full"
+
+    def rows(self) -> tuple[NumberRow, ...]:
+        """The rows as they are, or will be with what was asked for; none while the section is folded."""
+        if not self.shown:
+            return ()
+        sim, limited = self._crowd.sim, self._crowd.sim.world.neighbour_limit != "none"
+        asked = dict([self._asked] if self._asked else [])
+        return tuple(NumberRow(number, asked.get(path, value_of(sim.settings, path)), value_of(sim.config, path))
+                     for path, number in self._listed.items() if limited or not number.counts_with_limit_alone)
+
+    # --- asking ------------------------------------------------------------------------------------------------------
+
+    def show(self) -> None:
+        """Show the section, or fold it."""
+        if self.shown:
+            self._panels.fold(NUMBERS)
+        else:
+            self._panels.show_section(NUMBERS)
+
+    def drag(self, path: str, position: float) -> None:
+        """Move a slider to a place, 0 to 1; in a replay do nothing."""
+        if path in self._listed and self._crowd.takes_changes():
+            number, shipped = self._listed[path], value_of(self._crowd.sim.config, path)
+            self._dragging, self._asked = True, (path, scale_of(NumberRow(number, shipped, shipped)).value_at(position))
+
+    def release(self) -> None:
+        self._dragging = False
+
+    def offer(self) -> None:
+        """Apply what a drag has asked for, if it is time. Call in every frame."""
+        if self._asked is None:
+            return
+        path, value = self._asked
+        paused, tick = self._crowd.paused, self._crowd.sim.tick
+        if self._dragging if paused else self._applied == (path, tick):
+            return
+        self._asked, self._applied = None, (path, tick)
+        self._tune(path, value)
+
+    def reset(self, path: str) -> None:
+        """Give a number the value of the configuration."""
+        if path in self._listed and self._crowd.takes_changes():
+            self._asked = None
+            self._tune(path, value_of(self._crowd.sim.config, path))
+
+    def reset_all(self) -> None:
+        """Give all numbers the values of the configuration."""
+        self._asked = None
+        self._crowd.apply(SetNumbers())
+        self._notices.add("all numbers as in the configuration", NUMBERS)
+
+    def ship(self) -> None:
+        """Give all numbers the values that the program ships, whatever the configuration says."""
+        self._asked = None
+        config = self._crowd.sim.config
+        shipped = type(config).model_validate({})
+        values = ((path, value_of(shipped, path)) for path, number in self._listed.items() if number.live != "no")
+        self._crowd.apply(SetNumbers(tuple((path, value) for path, value in values if value != value_of(config, path))))
+        self._notices.add("all numbers as the program ships them", NUMBERS)
+
+    def type_value(self, path: str) -> None:
+        """Let the user type the value of a number; or say why it cannot be changed."""
+        number = self._listed[path]
+        if number.live == "no":
+            self._notices.add(f"{path} cannot be changed while the crowd runs: {number.why_not}", path)
+        elif self._crowd.takes_changes():
+            now = value_of(self._crowd.sim.settings, path)
+            self._dialogs.open(NumberDialog(f"{path}, now {now:g}", lambda text: self._tune(path, read(number, text))))
+
+    def _tune(self, path: str, value: Value) -> None:
+        if value != value_of(self._crowd.sim.settings, path):
+            self._crowd.apply(Tune(path, value))
+            if self._listed[path].live == "birth":
+                self._notices.add(f"{path} {value:g}: {BORN_LATER}", path)
+
+
+def read(number: Number, text: str) -> Value:
+    """Return the value that was typed. Raises ValueError for what is none, or out of range."""
+    try:
+        value = int(text) if number.is_whole else float(text)
+    except ValueError:
+        value = float("nan")
+    if not number.low <= value <= number.high:
+        kind = "a whole number" if number.is_whole else "a number"
+        raise ValueError(f"must be {kind} from {number.low:g} to {number.high:g}")
+    return value
