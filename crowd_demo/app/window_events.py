@@ -212,6 +212,8 @@ class Mouse:
             self._program.tools.end()
         elif is_click:
             self._click(target)
+        else:
+            self._last_press = None, 0.0
 
     def _click(self, target: Target | None) -> None:
         """A click outside of the dialog that is open closes it."""

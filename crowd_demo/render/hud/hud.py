@@ -176,14 +176,6 @@ class Hud:
         view = self._numbers
         self._numbers = view._replace(first=min(max(view.first + lines, 0), max(view.total - view.shown, 0)))
 
-    def share_along(self, target: Target, x: float) -> float | None:
-        """How far along a target a pixel of the window is, 0 at its left edge and 1 at its right; None if it is not shown."""
-        for placed in self._placed:
-            for region in placed.canvas.targets:
-                if region.target == target:
-                    return min(max((x - placed.at[0] - region.rect.left) / max(region.rect.width - 1, 1), 0.0), 1.0)
-        return None
-
     def uncovered(self, rect: pygame.Rect) -> pygame.Rect:
         """Move a rectangle out of the HUD, as it was drawn last, if it is covered."""
         covering = [*(placed.rect for placed in self._placed), *filter(None, [self._timeline])]

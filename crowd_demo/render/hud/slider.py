@@ -50,6 +50,8 @@ class SliderScale(NamedTuple):
         """Return the value that a place means: of three digits, or whole, or the usual one if it is near."""
         if abs(position - self.position(self.usual)) < NEAR:
             return self.usual
+        if not 0 < position < 1:
+            return self.low if position <= 0 else self.high
         if not self.floor:
             value = self.low + (self.high - self.low) * position
         elif position < self._zero:

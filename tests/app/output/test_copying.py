@@ -38,7 +38,7 @@ def configured_view(config: Config, size: tuple[int, int]) -> Camera:
 def shown(config: Config, **changes: Any) -> Shown:
     """A program that has just begun, but for what is changed."""
     camera = changes.pop("camera", None) or configured_view(config, (config.window.width, config.window.height))
-    sim: Any = SimpleNamespace(tick=0, history=[])
+    sim: Any = SimpleNamespace(tick=0, history=[], settings=config)
     return Shown(config, sim, camera, configured_view(config, camera.size), config.optimizations, config.agents,
                  config.time.speed, config.window.fullscreen, config.window.hud, False,
                  config.scene.colours, config.scene.overlays)._replace(**changes)
@@ -134,8 +134,9 @@ def test_the_name_of_a_file_may_look_like_an_option(tmp_path: Path, monkeypatch:
 @quick
 def test_what_no_configuration_says_is_said_in_comments(tmp_path: Path) -> None:
     config = load_config("20k", {"world": {"width": 60_000, "height": 4000}, "map": None})
-    sim = SimpleNamespace(tick=812, history=[(1, Populate(5)), (2, Switch("cull", "off")), (3, SetWalls((0, 0, 1, 1), True)),
-                                             (4, Place(0, 1.0, 2.0)), (5, Place(0, 1.0, 3.0))])
+    sim = SimpleNamespace(tick=812, settings=config, history=[
+        (1, Populate(5)), (2, Switch("cull", "off")), (3, SetWalls((0, 0, 1, 1), True)),
+        (4, Place(0, 1.0, 2.0)), (5, Place(0, 1.0, 3.0))])
     camera = Camera((60_000.0, 4000.0), (1280, 720))
     camera.look_at(30_000.0, 2000.0, 0.03)
     screen = shown(config, sim=sim, camera=camera, frozen=True)
