@@ -78,7 +78,7 @@ def condition_of(text: str) -> Condition:
     return Condition(measure, place, found["compare"], float(found["value"]), unit == "%")
 
 
-class Walls(Section):
+class WallRectangle(Section):
     """Tiles whose middles lie in a rectangle become wall, or free."""
 
     rectangle: Edges = Field(description="[left, top, right, bottom], world units")
@@ -93,14 +93,14 @@ class Walls(Section):
         return self
 
 
-class Around(Section):
+class Disc(Section):
     """A disc."""
 
     at: Place = Field(description="[x, y], world units")
     radius: Length = number(52, 0, 65_536, "world units", "how far it reaches")
 
 
-class Newcomers(Around):
+class Newcomers(Disc):
     """So many agents come in, on free tiles around a place."""
 
     count: Whole = number(100, 1, 4_000_000, "agents", "how many")
@@ -109,8 +109,8 @@ class Newcomers(Around):
 class Deeds(Section):
     """What an event does, in this order; the same as a hand can do in the window."""
 
-    walls: Walls | None = Field(None, description="build walls, or tear them down")
-    take_out: Around | None = Field(None, description="remove all agents that are no farther from a place")
+    walls: WallRectangle | None = Field(None, description="build walls, or tear them down")
+    take_out: Disc | None = Field(None, description="remove all agents that are no farther from a place")
     bring_in: Newcomers | None = Field(None, description="add agents around a place")
     set: dict[str, float] = Field({}, description=(
         "numbers of the behaviour and of links by path, such as flock.align, and the values that they get"))

@@ -20,7 +20,7 @@ LIMITS = frozenset({"limit_scanned", "limit_kept"})  # they count with the techn
 FIXED = " cannot be changed while the crowd runs: "
 
 
-class Number(NamedTuple):
+class NumberSetting(NamedTuple):
     """A number of the settings; `live` is "step", "birth" or "no", and `why_not` says why it is the last."""
 
     path: str
@@ -41,25 +41,25 @@ class Number(NamedTuple):
         return self.key in LIMITS
 
 
-def numbers_of(config: Config) -> tuple[Number, ...]:
+def numbers_of(config: Config) -> tuple[NumberSetting, ...]:
     """Return the numbers of the behaviour, and those of links if there are any, in the order of their sections."""
     names = [config.behaviour, *(["links"] if config.links.pattern != "none" else [])]
     return tuple(number for name in names for number in _of_section(name, getattr(config, name)))
 
 
-def _of_section(name: str, section: Section) -> Iterator[Number]:
+def _of_section(name: str, section: Section) -> Iterator[NumberSetting]:
     for key, field in type(section).model_fields.items():
         value = getattr(section, key)
         if isinstance(value, int | float) and not isinstance(value, bool):
             yield number_of(f"{name}.{key}", field, isinstance(value, int))
 
 
-def number_of(path: str, field: FieldInfo, is_whole: bool) -> Number:
+def number_of(path: str, field: FieldInfo, is_whole: bool) -> NumberSetting:
     """Return what a field says of its number."""
     extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
     bounds = {bound: getattr(each, bound) for each in field.metadata for bound in ("ge", "le") if hasattr(each, bound)}
     live, _, why_not = str(extra.get("live", "step")).partition(": ")
-    return Number(path, str(extra.get("unit", "")), bounds["ge"], bounds["le"], is_whole, field.description or "", live,
+    return NumberSetting(path, str(extra.get("unit", "")), bounds["ge"], bounds["le"], is_whole, field.description or "", live,
                   why_not)
 
 

@@ -27,7 +27,7 @@ DECIMALS = 6  # of positions in texts
 ROWS_AT_ONCE = 1 << 18  # of a Parquet file
 
 
-class Rows(NamedTuple):
+class FrameRows(NamedTuple):
     """One frame: who is where, in the order of their numbers."""
 
     frame: int  # from 0
@@ -47,7 +47,7 @@ class About(NamedTuple):
     area: str  # of the first frame
 
 
-Add = Callable[[Rows], None]
+Add = Callable[[FrameRows], None]
 
 
 class Format(NamedTuple):
@@ -89,7 +89,7 @@ def _lines(path: Path, head: str, line: str) -> Iterator[Add]:
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write(head)
 
-        def add(rows: Rows) -> None:
+        def add(rows: FrameRows) -> None:
             for person, x, y in zip(rows.person.tolist(), rows.x.tolist(), rows.y.tolist(), strict=True):
                 file.write(line % (person, rows.frame, x, y))
 
@@ -118,7 +118,7 @@ def jupedsim_database(path: Path, about: About) -> Iterator[Add]:
         database.executescript(UNSAFE + TABLES)
         database.execute("BEGIN")
 
-        def add(rows: Rows) -> None:
+        def add(rows: FrameRows) -> None:
             if rows.area not in areas:
                 areas[rows.area] = zlib.crc32(rows.area.encode())
                 database.execute("INSERT INTO geometry VALUES (?, ?)", (areas[rows.area], rows.area))
@@ -143,7 +143,7 @@ def parquet(path: Path, about: About) -> Iterator[Add]:
     import pyarrow
     from pyarrow.parquet import ParquetWriter
 
-    waiting = list[Rows]()
+    waiting = list[FrameRows]()
     said = {"framerate": repr(about.fps), "unit": about.unit, "geometry": about.area}
     schema = pyarrow.schema({"id": pyarrow.int64(), "frame": pyarrow.int64(), "x": pyarrow.float64(), "y": pyarrow.float64()},
                             metadata=said)
@@ -154,7 +154,7 @@ def parquet(path: Path, about: About) -> Iterator[Add]:
             writer.write_table(pyarrow.table([np.concatenate(column) for column in columns], schema=schema))
             waiting.clear()
 
-        def add(rows: Rows) -> None:
+        def add(rows: FrameRows) -> None:
             waiting.append(rows)
             if sum(len(each.person) for each in waiting) >= ROWS_AT_ONCE:
                 write()

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.app.output.files import replacing
-from crowd_demo.export.formats import FORMATS, About, Format, Rows
+from crowd_demo.export.formats import FORMATS, About, Format, FrameRows
 from crowd_demo.export.outline import WalkableArea
 from crowd_demo.export.people import PersonNumbers
 from crowd_demo.export.sources import Frame, Source, frames
@@ -126,13 +126,13 @@ def write(asked: Asked, stepped: Stepped = lambda step: None) -> Written:
     return Written(asked.path, asked.frames, numbers.count, count, len(areas), asked.path.stat().st_size)
 
 
-def _rows(frame: Frame, number: int, numbers: PersonNumbers, area: WalkableArea, unit: float) -> Rows:
+def _rows(frame: Frame, number: int, numbers: PersonNumbers, area: WalkableArea, unit: float) -> FrameRows:
     columns, people = frame.columns, numbers.of(frame)
     order = np.argsort(people, kind="stable")
     x, y, vx, vy = (each[order].astype(np.float64) for each in (columns.x, columns.y, columns.vx, columns.vy))
     speed = np.hypot(vx, vy)
     speed[speed == 0] = 1
-    return Rows(number, people[order], x / unit, y / unit, vx / speed, vy / speed, area.of(frame))
+    return FrameRows(number, people[order], x / unit, y / unit, vx / speed, vy / speed, area.of(frame))
 
 
 def summary(asked: Asked, written: Written) -> list[str]:

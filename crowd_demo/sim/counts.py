@@ -99,7 +99,7 @@ class Remember(Stage):
         self._counts.remember(world)
 
 
-class Count(Remember):
+class CountCrossings(Remember):
     """Count who has crossed the lines in this step."""
 
     def commit(self, world: World) -> None:

@@ -29,7 +29,7 @@ from crowd_demo.registry.entries import Situation
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.sim.actions import Action
 from crowd_demo.sim.behaviours.base import make_behaviour, same_kernels
-from crowd_demo.sim.counts import Count, Counts, Remember
+from crowd_demo.sim.counts import CountCrossings, Counts, Remember
 from crowd_demo.sim.events import Event, Events
 from crowd_demo.sim.interaction.interaction_stage import Interaction
 from crowd_demo.sim.neighbours.structure import Structure
@@ -84,7 +84,7 @@ class Simulation:
         self.interaction = Interaction(self.index, settings.limit_scanned, settings.limit_kept)
         self.events, self.counts = Events(config), Counts(config)
         world.parts += self.events, self.counts
-        before, after = ((Remember(self.counts),), (Count(self.counts),)) if config.events else ((), ())
+        before, after = ((Remember(self.counts),), (CountCrossings(self.counts),)) if config.events else ((), ())
         own = self.behaviour.stages(world, self.index)
         first = [stage for stage in own if stage.before_index]
         then = [stage for stage in own if not stage.before_index]

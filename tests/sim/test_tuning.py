@@ -10,7 +10,7 @@ from crowds import BIRTHS_AND_DEATHS, CROWD, CROWDS, FLOCK, NEAREST, ROPE, Setti
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowd_demo.config.numbers import Number, number_of, numbers_of, value_of
+from crowd_demo.config.numbers import NumberSetting, number_of, numbers_of, value_of
 from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.registry.entries import EXACT, load
 from crowd_demo.registry.techniques import TECHNIQUES
@@ -44,11 +44,11 @@ def exact_values(random: np.random.Generator) -> Settings:
     return found
 
 
-def changeable(sim: Simulation) -> list[Number]:
+def changeable(sim: Simulation) -> list[NumberSetting]:
     return [number for number in numbers_of(sim.config) if number.live != "no"]
 
 
-def another_value(sim: Simulation, number: Number, draw: float) -> float:
+def another_value(sim: Simulation, number: NumberSetting, draw: float) -> float:
     """A value from half to twice the present one, on the same side of 0."""
     value = value_of(sim.settings, number.path) * 2 ** (2 * draw - 1)
     value = min(max(value, number.low), number.high)

@@ -11,7 +11,7 @@ from crowd_demo.app.dialogs.dialog import Dialogs, NumberDialog
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.screen.panel_controls import PanelControls
-from crowd_demo.config.numbers import Number, Value, numbers_of, value_of
+from crowd_demo.config.numbers import NumberSetting, Value, numbers_of, value_of
 from crowd_demo.render.hud.number_rows import NUMBERS, scale_of
 from crowd_demo.render.hud.status import NumberRow
 from crowd_demo.sim.tuning import SetNumbers, Tune
@@ -111,7 +111,7 @@ class Numbers:
                 self._notices.add(f"{path} {value:g}: {BORN_LATER}", path)
 
 
-def read(number: Number, text: str) -> Value:
+def read(number: NumberSetting, text: str) -> Value:
     """Return the value that was typed. Raises ValueError for what is none, or out of range."""
     try:
         value = int(text) if number.is_whole else float(text)

@@ -29,14 +29,14 @@ ALIKE = 0.05  # times that differ by less than this part are called alike
 COMPARED = {"factor": "step_ms", "faster": "step_ms", "draw_factor": "draw_ms", "draw_faster": "draw_ms"}
 
 
-class Counts(NamedTuple):
+class Moment(NamedTuple):
     """A moment of a run, by what its profile had counted."""
 
     frames: int
     steps: int
 
 
-def measured(profile: Profile, readings: Readings, since: Counts, most: int) -> Numbers:
+def measured(profile: Profile, readings: Readings, since: Moment, most: int) -> Numbers:
     """Medians over at most so many frames since a moment; there must be one.
 
     What agents meet is the mean over all who have updated around: in a single step that may be nobody.
@@ -64,7 +64,7 @@ def measured(profile: Profile, readings: Readings, since: Counts, most: int) -> 
     }
 
 
-def intervals(profile: Profile, since: Counts, most: int) -> Numbers:
+def intervals(profile: Profile, since: Moment, most: int) -> Numbers:
     """The ends of intervals around the times of the same frames."""
     frames, steps = min(profile.frames - since.frames, most), min(profile.steps - since.steps, most)
     stages = profile.steps_ms(steps) if steps else {}

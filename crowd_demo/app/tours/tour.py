@@ -27,7 +27,7 @@ from crowd_demo.app.dialogs.menus import tours_menu
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.seeing.overlay_controls import Overlays
 from crowd_demo.app.tours.bets import DIGITS, Guess
-from crowd_demo.app.tours.live_numbers import Counts, Numbers, filled, intervals, measured, of_card
+from crowd_demo.app.tours.live_numbers import Moment, Numbers, filled, intervals, measured, of_card
 from crowd_demo.config.loader import ConfigError
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.config.tour import BEFORE, Page, Settings, Step, Tour, load_tour, technique_of
@@ -77,7 +77,7 @@ class TourPlayer:
         self._guesses: dict[int, Guess] = {}  # by step
         self._restart_due = False
         self._hurried = False  # does somebody want to go on as soon as the numbers are there?
-        self._since = Counts(0, 0)
+        self._since = Moment(0, 0)
         self._since_s = time.monotonic()
         self._state: object = None  # what the measured frames have in common
         self._count = 0  # of them
@@ -227,7 +227,7 @@ class TourPlayer:
         sim = self.program.crowd.sim
         state = sim, len(sim.history)
         if state != self._state:
-            self._state, self._since, self._since_s = state, Counts(sim.profile.frames, sim.profile.steps), time.monotonic()
+            self._state, self._since, self._since_s = state, Moment(sim.profile.frames, sim.profile.steps), time.monotonic()
         self._count = sim.profile.frames - self._since.frames
         return self._count
 

@@ -137,7 +137,7 @@ def page(validation: Validation) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-class _Held(NamedTuple):
+class _HeldCount(NamedTuple):
     """A row of the first table: of which numbers, and when they are held."""
 
     text: str  # has a place for how many there are
@@ -150,11 +150,11 @@ def _held(validation: Validation, walkers: Sequence[str]) -> str:
     every = [(result, row) for result in validation.results for row in rows(result)]
     lines = [["held", *walkers], ["---"] * (len(walkers) + 1)]
     for text, wanted, passes in (
-            _Held("of the {} numbers of the first version, by the ranges that it expected", _first,
+            _HeldCount("of the {} numbers of the first version, by the ranges that it expected", _first,
                   lambda each: each.passed_before),
-            _Held("of the same {}, by the ranges expected now", _first, lambda each: each.passes),
-            _Held("of all {} numbers", lambda result, row: True, lambda each: each.passes),
-            _Held("of the {} that everybody here can walk", lambda result, row: set(walkers) <= set(row.found),
+            _HeldCount("of the same {}, by the ranges expected now", _first, lambda each: each.passes),
+            _HeldCount("of all {} numbers", lambda result, row: True, lambda each: each.passes),
+            _HeldCount("of the {} that everybody here can walk", lambda result, row: set(walkers) <= set(row.found),
                   lambda each: each.passes)):
         of = [row.found for result, row in every if wanted(result, row)]
         lines.append([text.format(len(of)), *(_share([passes(found[name]) for found in of if name in found])

@@ -78,7 +78,7 @@ def _entry(action: str, keys: Sequence[str]) -> HelpEntry:
     return HelpEntry(keys, technique.label.strip(), technique.why, technique.kind.mark)
 
 
-class Block(NamedTuple):
+class HelpBlock(NamedTuple):
     """An entry as it is laid out: units."""
 
     entry: HelpEntry
@@ -94,7 +94,7 @@ class Layout(NamedTuple):
     scale: float
     wide: float  # the sheet
     width: float  # a column
-    pages: list[list[list[Block]]]  # of columns
+    pages: list[list[list[HelpBlock]]]  # of columns
     foot: list[str]
 
 
@@ -172,24 +172,24 @@ class Help:
         on.left(on.fitted(title, start - PAD), PAD, middle)
         on.line(EDGE, (PAD, HEAD + 3), (wide - PAD, HEAD + 3))
 
-    def _blocks(self, ruler: Canvas, width: float) -> list[list[Block]]:
+    def _blocks(self, ruler: Canvas, width: float) -> list[list[HelpBlock]]:
         """The groups in a column of that width, each entry as high as it is then."""
         groups = []
         for heading, entries in self.groups:
             indent = max(sum(ruler.key_width(key) + 4 for key in entry.keys) for entry in entries) + 8
             lines = [ruler.wrapped(entry.what, width - indent, SMALL) for entry in entries]
-            groups.append([Block(entry, heading, what, indent, NAME * bool(entry.name) + LINE * len(what) + APART)
+            groups.append([HelpBlock(entry, heading, what, indent, NAME * bool(entry.name) + LINE * len(what) + APART)
                            for entry, what in zip(entries, lines, strict=True)])
         return groups
 
 
-def height_of(column: Sequence[Block]) -> float:
+def height_of(column: Sequence[HelpBlock]) -> float:
     """Of a column with its headings: units."""
     headings = 1 + sum(block.heading != above.heading for above, block in pairwise(column))
     return sum(block.height for block in column) + headings * (HEADING + BEFORE_HEADING) - BEFORE_HEADING
 
 
-def balanced(groups: Sequence[Sequence[Block]], count: int, most: float) -> list[list[Block]]:
+def balanced(groups: Sequence[Sequence[HelpBlock]], count: int, most: float) -> list[list[HelpBlock]]:
     """The groups in so many columns of about one height; none if that is over `most`.
 
     They stay whole, but for those higher than a column.
@@ -200,9 +200,9 @@ def balanced(groups: Sequence[Sequence[Block]], count: int, most: float) -> list
     return _filled(groups, heights[first]) if first < len(heights) else []
 
 
-def _filled(groups: Sequence[Sequence[Block]], height: float) -> list[list[Block]]:
+def _filled(groups: Sequence[Sequence[HelpBlock]], height: float) -> list[list[HelpBlock]]:
     """Columns of at most that height, as many as it takes."""
-    columns: list[list[Block]] = [[]]
+    columns: list[list[HelpBlock]] = [[]]
     for group in groups:
         if columns[-1] and height_of(columns[-1]) + BEFORE_HEADING + height_of(group) > height:
             columns.append([])
@@ -222,7 +222,7 @@ def _draw_hint(on: Canvas, text: str, keys: Sequence[str], end: float, middle: f
     return start
 
 
-def _draw_column(on: Canvas, column: Sequence[Block], left: float, top: float, width: float) -> None:
+def _draw_column(on: Canvas, column: Sequence[HelpBlock], left: float, top: float, width: float) -> None:
     heading = ""
     for block in column:
         if block.heading != heading:
@@ -234,7 +234,7 @@ def _draw_column(on: Canvas, column: Sequence[Block], left: float, top: float, w
         top += block.height
 
 
-def _draw_block(on: Canvas, block: Block, left: float, top: float) -> None:
+def _draw_block(on: Canvas, block: HelpBlock, left: float, top: float) -> None:
     entry = block.entry
     x = left
     for key in entry.keys:

@@ -20,7 +20,7 @@ from crowd_demo.render.hud.help import (
     CLOSE,
     NEXT,
     TITLE,
-    Block,
+    HelpBlock,
     HelpEntry,
     Keys,
     balanced,
@@ -148,7 +148,7 @@ def test_help_is_laid_out_a_few_times_for_a_size_of_the_window(size: Size, monke
     """Whatever the scale is at which it is asked for; each of them measures a thousand words."""
     layouts: list[int] = []
 
-    def counting(*arguments: object) -> list[list[Block]]:
+    def counting(*arguments: object) -> list[list[HelpBlock]]:
         layouts.append(1)
         return balanced(*arguments)  # type: ignore[arg-type]
 
@@ -166,7 +166,7 @@ def test_help_keeps_groups_whole(size: Size) -> None:
 
 
 def test_a_group_higher_than_a_column_goes_on_in_the_next_one_under_its_heading_again() -> None:
-    small, large = ([Block(HelpEntry((), "", ""), heading, [], 0, 20) for _ in range(count)]
+    small, large = ([HelpBlock(HelpEntry((), "", ""), heading, [], 0, 20) for _ in range(count)]
                     for heading, count in (("small", 2), ("large", 9)))
     assert balanced([small, large], 3, 150) == [small, large[:5], large[5:]]
     assert balanced([small, large], 2, 100) == []
