@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Annotated, NamedTuple, Protocol, Self
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -159,7 +159,30 @@ class ScenarioEvent(Section):
         return ", ".join(done) or "the end" * self.end or "an event"
 
 
-def problems(events: Sequence[ScenarioEvent], config: Any) -> Iterator[Problem]:
+class HasPattern(Protocol):
+    @property
+    def pattern(self) -> str: ...
+
+
+class HasPlaces(Protocol):
+    @property
+    def areas(self) -> Mapping[str, object]: ...
+    @property
+    def lines(self) -> Mapping[str, object]: ...
+
+
+class Eventful(Protocol):
+    """What events need to know of a `Config`, whose file imports this one."""
+
+    @property
+    def behaviour(self) -> str: ...
+    @property
+    def links(self) -> HasPattern: ...
+    @property
+    def measure(self) -> HasPlaces: ...
+
+
+def problems(events: Sequence[ScenarioEvent], config: Eventful) -> Iterator[Problem]:
     """What events ask for that the rest of the configuration, a `Config`, does not have."""
     for index, event in enumerate(events):
         if (condition := event.condition) and (why := _cannot_be_measured(condition, config)):
@@ -169,7 +192,7 @@ def problems(events: Sequence[ScenarioEvent], config: Any) -> Iterator[Problem]:
                 yield Problem(("events", index, "do", "set", path), value, why)
 
 
-def _cannot_be_measured(condition: Condition, config: Any) -> str:
+def _cannot_be_measured(condition: Condition, config: Eventful) -> str:
     if condition.measure in NAMED:
         names = getattr(config.measure, NAMED[condition.measure])
         if condition.place not in names:
@@ -179,7 +202,7 @@ def _cannot_be_measured(condition: Condition, config: Any) -> str:
     return ""
 
 
-def _cannot_be_set(path: str, value: float, config: Any) -> str:
+def _cannot_be_set(path: str, value: float, config: Eventful) -> str:
     """Why a number cannot have that value while the crowd runs; whether it goes together with others shows when it is set."""
     name, _, key = path.partition(".")
     sections = [config.behaviour, *(["links"] if config.links.pattern != "none" else [])]

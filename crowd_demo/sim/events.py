@@ -6,9 +6,9 @@ action is recorded, and that it has happened is part of the state, so a replay e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Protocol
+from typing import Annotated, ClassVar, Protocol
 
 import numpy as np
 from pydantic import Field
@@ -19,6 +19,7 @@ from crowd_demo.sim.actions import Action, Changeable, Populate, action
 from crowd_demo.sim.counts import Counts
 from crowd_demo.sim.edits import BringIn, PaintWalls, TakeOut
 from crowd_demo.sim.state_part import EMPTY, PartState
+from crowd_demo.sim.terrain.tiles import Run, Terrain
 from crowd_demo.sim.tuning import SetNumbers
 
 LOOK_EVERY = 10  # steps from one look at the conditions to the next
@@ -117,7 +118,9 @@ class Events:
 
 
 def _pairs(state: PartState) -> list[tuple[int, int]]:
-    listed: Any = state.values.get("happened", [])
+    listed = state.values.get("happened", [])
+    if not isinstance(listed, list):
+        raise TypeError("no list")
     return [(int(number), int(tick)) for number, tick in listed]
 
 
@@ -147,42 +150,24 @@ def inside(place: str, sim: Watched) -> int:
     return int(np.count_nonzero((left < x) & (x < right) & (top < y) & (y < bottom)))
 
 
-# --- what events do: an action, or several, for each key of `do` -------------------------------------------------------
+# --- what events do ----------------------------------------------------------------------------------------------------
 
-Make = Callable[[Any, Changeable], Iterator[Action]]
-
-
-def _walls(given: Any, sim: Changeable) -> Iterator[Action]:
-    terrain, (left, top, right, bottom) = sim.terrain, given.rectangle
-    row, column = (np.arange(tiles) for tiles in terrain.kinds.shape)
-    x, y = ((number + 0.5) * float(terrain.walls.tile) for number in (column, row))
-    mask = ((top <= y) & (y <= bottom))[:, None] & ((left <= x) & (x <= right))
-    yield PaintWalls(terrain.runs_of(mask), given.build)
-
-
-def _take_out(given: Any, sim: Changeable) -> Iterator[Action]:
-    yield TakeOut(given.at[0], given.at[1], given.radius)
-
-
-def _bring_in(given: Any, sim: Changeable) -> Iterator[Action]:
-    yield BringIn(given.count, given.at[0], given.at[1], given.radius)
+def actions_of(do: Deeds, sim: Changeable) -> Iterator[Action]:
+    """Yield the actions of an event, one for each key of its `do`, in their order."""
+    if do.walls is not None:
+        yield PaintWalls(_runs_within(do.walls.rectangle, sim.terrain), do.walls.build)
+    if do.take_out is not None:
+        yield TakeOut(*do.take_out.at, do.take_out.radius)
+    if do.bring_in is not None:
+        yield BringIn(do.bring_in.count, *do.bring_in.at, do.bring_in.radius)
+    if do.set:
+        yield SetNumbers(tuple({**sim.tuned, **do.set}.items()))
+    if do.agents is not None:
+        yield Populate(do.agents)
 
 
-def _set(given: Any, sim: Changeable) -> Iterator[Action]:
-    if given:
-        yield SetNumbers(tuple({**sim.tuned, **given}.items()))
-
-
-def _agents(given: Any, sim: Changeable) -> Iterator[Action]:
-    yield Populate(given)
-
-
-DEEDS: Mapping[str, Make] = {"walls": _walls, "take_out": _take_out, "bring_in": _bring_in, "set": _set,
-                             "agents": _agents}
-
-
-def actions_of(deeds: Deeds, sim: Changeable) -> Iterator[Action]:
-    """Yield the actions of an event, in their order."""
-    for name, make in DEEDS.items():
-        if (given := getattr(deeds, name)) is not None:
-            yield from make(given, sim)
+def _runs_within(rectangle: tuple[float, float, float, float], terrain: Terrain) -> tuple[Run, ...]:
+    """The tiles whose middles lie in a rectangle."""
+    left, top, right, bottom = rectangle
+    y, x = ((np.arange(tiles) + 0.5) * float(terrain.walls.tile) for tiles in terrain.kinds.shape)
+    return terrain.runs_of(((top <= y) & (y <= bottom))[:, None] & ((left <= x) & (x <= right)))

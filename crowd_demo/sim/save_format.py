@@ -193,7 +193,7 @@ def _arrays(header: Header, data: memoryview) -> tuple[dict[str, Any], dict[str,
     _require(list(header.shapes) == list(ARRAYS), "is damaged: header: shapes: not those of a snapshot")
     start = 0
 
-    def following(name: str, kind: np.dtype[Any], shape: Sequence[int]) -> NDArray[Any]:
+    def following(name: str, kind: np.dtype[np.generic], shape: Sequence[int]) -> NDArray[np.generic]:
         nonlocal start
         size = math.prod(shape) * kind.itemsize
         _require(start + size <= len(data), f"is damaged: {name} has another shape")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +55,7 @@ class Snapshot(NamedTuple):
         return int(self.columns.shape[1])
 
     @property
-    def arrays(self) -> Iterator[NDArray[Any]]:
+    def arrays(self) -> Iterator[NDArray[np.generic]]:
         """The arrays, some of which other snapshots may share."""
         yield from (self.columns, self.generations, self.kinds, self.crowding, self.link_ends, self.link_generations,
                     self.population)
@@ -86,7 +86,7 @@ def begun_hash(tick: int, agents: int) -> hashlib.blake2b:
     return hashlib.blake2b(f"{tick} {agents}".encode(), digest_size=16)
 
 
-def check_columns(rows: Ints, kinds: Mapping[str, np.dtype[Any]], bounds: Mapping[str, tuple[float, float]]) -> None:
+def check_columns(rows: Ints, kinds: Mapping[str, np.dtype[np.generic]], bounds: Mapping[str, tuple[float, float]]) -> None:
     """Raise ValueError for columns, int32[names, n], with a value that is no number or outside its bounds."""
     for row, (name, kind) in zip(rows, kinds.items(), strict=True):
         column = row.view(kind)
