@@ -86,7 +86,7 @@ class PeopleSettings(BehaviourSettings):
                         LAID_OUT)
     area_per_person: Area = number(405.6, 1, 1_000_000, "square units",
                          "what one person takes at a destination: who finds no room there queues", LAID_OUT)
-    detour: float = number(2.0, 0, 100, "",
+    detour: float = number(6.0, 0, 100, "",
                            "a way through n people per m2 counts as 1 + detour * n^2 times as long, at most 32;"
                            " 0: the shortest way")
     detour_s: float = number(2.0, 0, 3600, "seconds",

@@ -2,9 +2,9 @@
 
 People who walk look where they go; those who hardly move look where they want to go. A figure turns there smoothly,
 like the mean of the last 0.2 s of the crowd's time, and keeps its direction until it looks `BEYOND` past the border
-to the next one, so nobody twitches. For that the renderer remembers how everybody looked in the last picture, by id;
-the simulation does not know of it. Who was in no picture for `LATE_S` is drawn as it looks now. Time may stand still,
-go back or jump.
+to the next one, so nobody twitches; nor does who creeps change between standing and walking at every picture. For
+that the renderer remembers how everybody looked in the last picture, by id; the simulation does not know of it. Who
+was in no picture for `LATE_S` is drawn as it looks now. Time may stand still, go back or jump.
 
 Icons stand above people who wait or are stuck. They fade, and there is at most one a spot, so a jam has no fence of
 them. A spot is a square of the world. It shows the icon that is strongest, of equal ones that of the least id, so
@@ -63,7 +63,7 @@ DIRECTIONS = 8
 DIRECTION_SLOPES = slopes(DIRECTIONS)
 TOWARDS = np.stack([trig(np.arange(DIRECTIONS) * math.tau / DIRECTIONS) for trig in (np.cos, np.sin)]).astype(np.float32)
 LEAST_SPEED = 8.0  # units/s; slower people look where they want to go
-LEAST_STEP = 2.0  # units/s; people who are slower are drawn standing
+FIRST_STEP, LEAST_STEP = 3.0, 1.5  # units/s; who stands is drawn walking above the one, who walks standing below the other
 LATE_S = 0.1  # how much later a figure turns, on the mean: half of what the mean is taken over
 BEYOND = 10.0  # degrees
 KEPT = np.float32(math.cos(math.radians(180 / DIRECTIONS + BEYOND)))  # least cosine of the angle to the drawn direction
@@ -77,10 +77,12 @@ class Facings(NamedTuple):
     y: Floats
     time_s: Doubles  # when
     direction: Bytes  # counted clockwise from east
+    walks: Bytes  # 1 if they took steps
 
 
 def facings(ids: int) -> Facings:
-    return Facings(np.zeros(ids, np.float32), np.zeros(ids, np.float32), np.full(ids, -np.inf), np.zeros(ids, np.uint8))
+    return Facings(np.zeros(ids, np.float32), np.zeros(ids, np.float32), np.full(ids, -np.inf), np.zeros(ids, np.uint8),
+                   np.zeros(ids, np.uint8))
 
 
 @device
@@ -99,7 +101,7 @@ def _aim(vx: Float, vy: Float, heading_x: Float, heading_y: Float) -> tuple[Floa
 
 @device
 def face(facings: Facings, identity: Int, vx: Float, vy: Float, heading_x: Float, heading_y: Float, time_s: np.float64) -> int:
-    """The direction in which a person is drawn at that time; remember it."""
+    """The direction in which a person is drawn at that time; remember it, and whether they walk."""
     aim_x, aim_y = _aim(vx, vy, heading_x, heading_y)
     passed_s = abs(time_s - facings.time_s[identity])
     part = np.float32(passed_s / LATE_S) if passed_s < LATE_S else np.float32(1)
@@ -109,6 +111,8 @@ def face(facings: Facings, identity: Int, vx: Float, vy: Float, heading_x: Float
     along = x * TOWARDS[0, direction] + y * TOWARDS[1, direction]
     if part == np.float32(1) or along < KEPT * np.sqrt(x * x + y * y):
         direction = sector(x, y, DIRECTION_SLOPES)
+    walked = facings.walks[identity] and part < np.float32(1)
+    facings.walks[identity] = faster(vx, vy, LEAST_STEP if walked else FIRST_STEP)
     facings.x[identity], facings.y[identity] = x, y
     facings.time_s[identity], facings.direction[identity] = time_s, direction
     return direction
@@ -168,12 +172,15 @@ def _stride(mode: PeopleMode, agents: Moving, slot: Int, direction: int, seed: I
 
 
 @device
-def _direction(mode: PeopleMode, agents: Moving, slot: Int) -> int:
+def _gait(mode: PeopleMode, agents: Moving, slot: Int) -> tuple[int, bool]:
+    """(direction, whether a person walks) as drawn."""
     vx, vy, heading_x, heading_y = agents.vx[slot], agents.vy[slot], mode.heading_x[slot], mode.heading_y[slot]
     if within(slot, agents, mode.ahead, mode.bounds):
-        return face(mode.facings, np.uintp(agents.id[slot]), vx, vy, heading_x, heading_y, mode.time_s)
+        identity = np.uintp(agents.id[slot])
+        direction = face(mode.facings, identity, vx, vy, heading_x, heading_y, mode.time_s)
+        return direction, mode.facings.walks[identity] > 0
     x, y = _aim(vx, vy, heading_x, heading_y)
-    return sector(x, y, DIRECTION_SLOPES)
+    return sector(x, y, DIRECTION_SLOPES), faster(vx, vy, FIRST_STEP)
 
 
 @device
@@ -185,11 +192,11 @@ def _as_drawn(state: Register) -> Register:
 @implements(sprited.sprite_of, PeopleMode)
 def sprite_of(mode: PeopleMode, agents: Moving, slot: Int) -> int:
     seed = hash_id(agents.id[slot])
-    direction = _direction(mode, agents, slot)
+    direction, walks = _gait(mode, agents, slot)
     posed = STAND_POSE
     if mode.state[slot] == WAITING:
         posed = WAIT_POSE
-    elif faster(agents.vx[slot], agents.vy[slot], LEAST_STEP):  # who is stuck, too: most of them creep on
+    elif walks:  # who is stuck, too: most of them creep on
         posed = _stride(mode, agents, slot, direction, seed)
     elif mode.state[slot] == STUCK:
         posed = STUCK_POSE

@@ -82,7 +82,7 @@ def test_people_show_state_look_and_direction():
     look, rest = np.divmod(numbers, 8 * people.POSES)
     direction, shown = np.divmod(rest, people.POSES)
     state = wants.state[:200]
-    stands = np.hypot(agents.vx[:200], agents.vy[:200]) <= people.LEAST_STEP
+    stands = np.hypot(agents.vx[:200], agents.vy[:200]) <= people.FIRST_STEP
     assert (shown[state == 1] == people.WAIT_POSE).all()
     assert (shown[(state == 2) & stands] == people.STUCK_POSE).all()
     assert set(shown[(state != 1) & ~stands]) == set(range(8))
@@ -91,7 +91,7 @@ def test_people_show_state_look_and_direction():
 
 def test_slow_people_look_where_they_want_to_go_and_stand():
     agents = crowds.crowd(1, 1)
-    agents.vx[0], agents.vy[0] = 1.9, 0.0
+    agents.vx[0], agents.vy[0] = 2.9, 0.0
     wants = mode_of(agents)._replace(state=np.zeros(17, np.int32), heading_x=np.full(17, -1, np.float32),
                                     heading_y=np.zeros(17, np.float32))
     number = posed(np.zeros(1, np.int32), agents, wants).sprite[0]
@@ -101,6 +101,16 @@ def test_slow_people_look_where_they_want_to_go_and_stand():
     assert number % 88 // 11 == 4 and number % 11 < 8, "they step towards where they look"
     agents.vx[0] = 9.0
     assert posed(np.zeros(1, np.int32), agents, later(wants, 1)).sprite[0] % 88 // 11 == 0
+
+
+def test_who_creeps_does_not_change_between_standing_and_walking():
+    agents = crowds.crowd(1, 1)
+    wants = mode_of(agents)._replace(state=np.zeros(17, np.int32))
+    agents.vy[0], walks = 0.0, []
+    for picture, speed in enumerate([2.0, 2.9, 1.6, 3.1, 2.0, 2.9, 1.6, 1.4, 2.0, 2.9]):
+        agents.vx[0] = speed
+        walks.append(int(posed(np.zeros(1, np.int32), agents, later(wants, picture / 60)).sprite[0]) % people.POSES < 8)
+    assert walks == [False] * 3 + [True] * 4 + [False] * 3
 
 
 def test_the_walk_goes_by_the_distance_walked_and_back_with_time():
