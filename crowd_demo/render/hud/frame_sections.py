@@ -299,6 +299,6 @@ def draw_part(on: Canvas, top: float, part: str, times: Mapping[str, float]) -> 
     for number, (stage, ms) in enumerate(times.items()):
         x, y = PAD + number // half * (width + 14), top + 7 + LINE * (1 + number % half)
         on.rect(text_of(stage).colour, (x, y - 4, 8, 8), radius=2)
-        on.left(stage, x + 14, y, SMALL, DIM)
-        on.right(f"{ms:.2f}", x + width, y, SMALL, TEXT if ms >= 0.005 else FAINT)
+        end = on.left(stage, x + 14, y, SMALL, DIM)
+        on.right(_fitting(ms, x + width - APART / 2 - end, SMALL, on), x + width, y, SMALL, TEXT if ms >= 0.005 else FAINT)
         on.target((x, y - 7, width, LINE), "stage", stage)

@@ -60,7 +60,7 @@ from crowd_demo.sim.simulation import Simulation
 REFRESH_HZ = 8.0
 ON_DIALOG = Target("dialog")  # a point there that means nothing in particular
 TIMELINE = Target("timeline")
-LEGEND_NEEDS, NOTICE_NEEDS, CARD_NEEDS = 300, 150, 390  # units
+LEGEND_NEEDS, NOTICE_NEEDS, CARD_NEEDS = 200, 150, 390  # units
 ONE_LINE = 720  # units: a notice that is no longer is wrapped only where the window is narrower
 LEGEND_SHARE = 0.3  # of the window's height: a higher legend of overlays scrolls
 ON_CARD = {"card": "again", "measure": "measure properly"}  # what is said of keys
@@ -198,7 +198,8 @@ class Hud:
             self._bar.draw(self._on, status.past, now_s, self.scale)
             self._timeline, self._past = bar_of(self._size, self.scale), status.past
             self._taken_px = timeline_px(self._size, self.scale)
-        if hud == "full" and not in_the_way(self._size, self.scale, status.tour is not None, status.card is not None):
+        others = status.card is not None or bool(status.legend_items)
+        if hud == "full" and not in_the_way(self._size, self.scale, status.tour is not None, others):
             self._draw_full(sim, status, now_s)
             return between([placed.rect for placed in self._placed], self._size[0], self._margin)
         if hud != "off":

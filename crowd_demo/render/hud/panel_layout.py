@@ -162,9 +162,9 @@ def room_between(size: tuple[int, int], scale: float) -> int:
     return size[0] - round(LEFT_WIDTH * scale) - round(RIGHT_WIDTH * scale) - 4 * margin_of(size, scale)
 
 
-def in_the_way(size: tuple[int, int], scale: float, of_tour: bool, of_card: bool) -> bool:
-    """Do full panels leave too little room for a tour or a card that is shown?"""
-    return (of_tour and room_between(size, scale) < TOUR_NEEDS * scale) or ((of_tour or of_card) and size[0] < NARROW_PX)
+def in_the_way(size: tuple[int, int], scale: float, of_tour: bool, of_others: bool = False) -> bool:
+    """Do full panels leave too little room for a tour, or for a card or the legends of overlays, if these are shown?"""
+    return (of_tour and room_between(size, scale) < TOUR_NEEDS * scale) or ((of_tour or of_others) and size[0] < NARROW_PX)
 
 
 def bar_of(size: tuple[int, int], scale: float) -> pygame.Rect:
@@ -187,6 +187,6 @@ def docked(size: tuple[int, int], settings: PanelSettings, has_timeline: bool, h
     margin = margin_of(size, scale)
     left = margin + round(LEFT_WIDTH * scale)
     right = margin + round(RIGHT_WIDTH * scale) if has_both(size, scale) else 0
-    if size[0] - left - right < LEAST_FREE * size[0] or in_the_way(size, scale, has_tour, False):
+    if size[0] - left - right < LEAST_FREE * size[0] or in_the_way(size, scale, has_tour):
         left = right = 0
     return Docked(left, 0, right, timeline_px(size, scale) if has_timeline else 0)

@@ -332,7 +332,7 @@ EDGES, KEY_WIDTH, KEY_GAP = 12.0, 18.0, 16.0  # of overlays
 WIDEST = 620.0
 TEXT_LINES = 2  # at most
 COLOUR_EDGES, SWATCH, COLOUR_GAP = 10.0, 10.0, 12.0  # of a colour mode
-RAMP = 150.0  # width of all colours of a ramp
+RAMP, RAMP_SHARE = 150.0, 0.4  # width of all colours of a ramp, and the most of what room there is
 
 
 class LegendPart(NamedTuple):
@@ -434,19 +434,20 @@ def _parts(legend: Legend, room: float, ruler: Canvas) -> list[LegendPart]:
 
 
 def _ramp(legend: Legend, room: float, ruler: Canvas) -> LegendPart:
-    each = (room - RAMP - COLOUR_GAP) / 2
+    wide = min(RAMP, RAMP_SHARE * room)
+    each = (room - wide - COLOUR_GAP) / 2
     first, last = (ruler.fitted(text, each, SMALL) for text in (legend.texts[0], legend.texts[-1]))
     before = ruler.width(first, SMALL) + COLOUR_GAP / 2
-    step = RAMP / len(legend.colours)
+    step = wide / len(legend.colours)
 
     def draw(on: Canvas, x: float, middle: float) -> None:
         on.left(first, x, middle, SMALL, DIM)
         for number, colour in enumerate(legend.colours):
             on.rect(colour, (x + before + number * step, middle - SWATCH / 2, step, SWATCH))
-        on.rect(FAINT, (x + before - 1, middle - SWATCH / 2 - 1, RAMP + 2, SWATCH + 2), width=1)
-        on.left(last, x + before + RAMP + COLOUR_GAP / 2, middle, SMALL, DIM)
+        on.rect(FAINT, (x + before - 1, middle - SWATCH / 2 - 1, wide + 2, SWATCH + 2), width=1)
+        on.left(last, x + before + wide + COLOUR_GAP / 2, middle, SMALL, DIM)
 
-    return LegendPart(before + RAMP + COLOUR_GAP / 2 + ruler.width(last, SMALL), draw)
+    return LegendPart(before + wide + COLOUR_GAP / 2 + ruler.width(last, SMALL), draw)
 
 
 def _swatch(colour: RGB, text: str, ruler: Canvas) -> LegendPart:
