@@ -143,6 +143,7 @@ def status_of(program: Program, hovered: Hovered | None = None) -> Status:
         minimap=MinimapView(program.camera.view_rect(), program.overlays.frozen, scene.ground.small(scene.sim.terrain))
         if scene and program.minimap_shown else None,
         halves=program.split.halves, tools=program.tools.bar(), brush=None if top else program.tools.brush(),
+        rings=program.tools.rings(),
         frozen_at=pixels_of(program.camera, program.overlays.frozen) if program.overlays.frozen else None)
 
 

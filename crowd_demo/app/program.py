@@ -130,7 +130,7 @@ class Program:
         self.resize(left.camera.size)
         self.show(self.config.camera)
         self.fullscreen, self.leaves_at_once, self.minimap_shown = left.fullscreen, left.leaves_at_once, left.minimap_shown
-        self.tools.shown, self.tools.size_m = left.tools.shown, left.tools.size_m
+        self.tools.shown, self.tools.sizes_m = left.tools.shown, left.tools.sizes_m
         self.notices.take_over(left.notices)
         self.sim.profile = left.sim.profile.fresh()
         self.notices.add(f"opened {self.config_name}", "scenario")

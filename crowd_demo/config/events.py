@@ -106,6 +106,21 @@ class Newcomers(Disc):
     count: Whole = number(100, 1, 4_000_000, "agents", "how many")
 
 
+class Pull(Disc):
+    """A force in a disc."""
+
+    radius: Length = number(260, 0.01, 65_536, "world units", "how far it reaches")
+    strength: float = number(2, 0.01, 100, "", "how strong it is")
+    seconds: Seconds = Field(0, description=f"how long it lasts; 0: to the end (0 to {MOST_SECONDS})")
+
+
+class Fright(Pull):
+    """A force that lasts a moment."""
+
+    seconds: Annotated[float, Field(ge=0.1, le=MOST_SECONDS), SECONDS] = Field(
+        4, description=f"how long it lasts (0.1 to {MOST_SECONDS})")
+
+
 class Deeds(Section):
     """What an event does, in this order; the same as a hand can do in the window."""
 
@@ -115,6 +130,9 @@ class Deeds(Section):
     set: dict[str, float] = Field({}, description=(
         "numbers of the behaviour and of links by path, such as flock.align, and the values that they get"))
     agents: AgentCount | None = Field(None, description="be so many (0 to 4000000)")
+    attract: Pull | None = Field(None, description="draw everybody in a disc to its middle")
+    repel: Pull | None = Field(None, description="push everybody in a disc away from its middle")
+    scare: Fright | None = Field(None, description="let everybody in a disc run or fly away from its middle")
 
 
 class ScenarioEvent(Section):

@@ -23,6 +23,7 @@ from crowd_demo.config.model import MOST_AGENTS
 from crowd_demo.sim.actions import Action, Changeable, Coordinate, Tile, action
 from crowd_demo.sim.snapshot import check_columns
 from crowd_demo.sim.store.columns import dtypes_of, views
+from crowd_demo.sim.terrain.forces import UNTIL_REMOVED, Force, ForceKind, ForceNumber, Reach, Strength, Ticks
 
 Run = tuple[Tile, Tile, Tile]
 Radius = Annotated[float, Field(ge=0, le=65_536)]
@@ -169,6 +170,58 @@ class PutBack:
 
     def inverse(self, sim: Changeable) -> tuple[Action, ...]:
         return (Remove(handles_of(sim, sim.agents.handles.free_ids(self.count))),) if self.count else ()
+
+
+@action("put_force")
+@dataclass(frozen=True)
+class PutForce:
+    """Add a force, or put the one of that number there instead; it acts from the next step on, for so many ticks.
+
+    With `UNTIL_REMOVED` it stays. Raises ValueError where there are too many, or for a number that leaves out others.
+    """
+
+    number: ForceNumber
+    kind: ForceKind
+    x: Coordinate
+    y: Coordinate
+    radius: Reach
+    strength: Strength
+    ticks: Ticks = UNTIL_REMOVED
+    about: ClassVar[str] = "a force changed"
+
+    def apply(self, sim: Changeable) -> None:
+        sim.world.forces.put(self._force(sim))
+
+    def inverse(self, sim: Changeable) -> tuple[Action, ...]:
+        before = sim.world.forces.of_number(self.number)
+        if before == self._force(sim):
+            return ()
+        return (put_again(sim, before) if before else RemoveForce(self.number),)
+
+    def _force(self, sim: Changeable) -> Force:
+        until = sim.world.tick + self.ticks if self.ticks else UNTIL_REMOVED
+        return Force(self.number, self.kind, self.x, self.y, self.radius, self.strength, until)
+
+
+@action("remove_force")
+@dataclass(frozen=True)
+class RemoveForce:
+    """Remove a force by its number; one that is there no more is ignored."""
+
+    number: ForceNumber
+    about: ClassVar[str] = "a force was removed"
+
+    def apply(self, sim: Changeable) -> None:
+        sim.world.forces.remove(self.number)
+
+    def inverse(self, sim: Changeable) -> tuple[Action, ...]:
+        before = sim.world.forces.of_number(self.number)
+        return (put_again(sim, before),) if before else ()
+
+
+def put_again(sim: Changeable, force: Force) -> PutForce:
+    """The action that would put a force where it is, for as long as it will last."""
+    return PutForce(*force[:-1], ticks=force.until - sim.world.tick if force.until else UNTIL_REMOVED)
 
 
 def handles_of(sim: Changeable, ids: Ints) -> tuple[tuple[int, int], ...]:

@@ -13,12 +13,13 @@ from typing import Annotated, ClassVar, Protocol
 import numpy as np
 from pydantic import Field
 
-from crowd_demo.config.events import MOST_EVENTS, OF_PEOPLE, Condition, Deeds
+from crowd_demo.config.events import MOST_EVENTS, OF_PEOPLE, Condition, Deeds, Pull
 from crowd_demo.config.model import Config
 from crowd_demo.sim.actions import Action, Changeable, Populate, action
 from crowd_demo.sim.counts import Counts
-from crowd_demo.sim.edits import BringIn, PaintWalls, TakeOut
+from crowd_demo.sim.edits import BringIn, PaintWalls, PutForce, TakeOut
 from crowd_demo.sim.state_part import EMPTY, PartState
+from crowd_demo.sim.terrain.forces import FORCE_KINDS, UNTIL_REMOVED
 from crowd_demo.sim.terrain.tiles import Run, Terrain
 from crowd_demo.sim.tuning import SetNumbers
 
@@ -164,6 +165,11 @@ def actions_of(do: Deeds, sim: Changeable) -> Iterator[Action]:
         yield SetNumbers(tuple({**sim.tuned, **do.set}.items()))
     if do.agents is not None:
         yield Populate(do.agents)
+    for kind in FORCE_KINDS:
+        force: Pull | None = getattr(do, kind)
+        if force:
+            ticks = max(round(force.seconds * sim.world.config.time.step_hz), 1) if force.seconds else UNTIL_REMOVED
+            yield PutForce(sim.world.forces.next_number, kind, *force.at, force.radius, force.strength, ticks)
 
 
 def _runs_within(rectangle: tuple[float, float, float, float], terrain: Terrain) -> tuple[Run, ...]:

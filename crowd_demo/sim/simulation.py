@@ -166,6 +166,7 @@ class Simulation:
         self._count()
         self.life.record(self.agents.count)
         self.world.tick += 1
+        self.world.forces.expire(self.tick)
 
     # --- what changes the crowd from outside -------------------------------------------------------------------------
 

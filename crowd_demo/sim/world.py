@@ -30,7 +30,8 @@ from crowd_demo.sim.store.agents import Agents, Drift
 from crowd_demo.sim.store.columns import Columns, with_present_names
 from crowd_demo.sim.terrain.crowding import Crowding
 from crowd_demo.sim.terrain.flow_fields import FlowFields
-from crowd_demo.sim.terrain.ground import WallField, ground_of
+from crowd_demo.sim.terrain.forces import Forces
+from crowd_demo.sim.terrain.ground import Ground, WallField, ground_of
 from crowd_demo.sim.terrain.tiles import Rectangle, Run, Terrain
 
 WORTH_NS = 65_536  # of work that a worker should have: starting one takes 10 to 85 us (docs/design/threads.md)
@@ -100,7 +101,9 @@ class World:
         self.flow_fields = FlowFields(self.terrain, max_threads(), self.crowding.active)
         self.agents: Agents[Columns] = Agents(with_present_names(needs.columns), room)
         self.sizes: Sizes | None = None
-        self.parts: list[StatePart] = []  # in the order in which they are restored
+        self.forces = Forces()
+        self.parts: list[StatePart] = [self.forces]  # in the order in which they are restored
+        self.ground: Ground  # with the present walls and forces
         self.read_terrain()
 
     # --- derived -----------------------------------------------------------------------------------------------------
@@ -165,7 +168,7 @@ class World:
     # --- memory ------------------------------------------------------------------------------------------------------
 
     def fit(self) -> None:
-        """Make the memory that stages share again if the options or the capacity have changed."""
+        """Make the memory that stages share again if the options or the capacity have changed; take the present forces."""
         options = self.options
         wanted = Sizes(self.workers, options.cell_size, options.leaf_size, options.rebuild, self.agents.capacity,
                        self.needs.radius, self.needs.contact)
@@ -179,6 +182,8 @@ class World:
                                  options.leaf_size, options.rebuild, self.workers)
             self.farthest_sq = np.zeros((self.workers, LANES), np.float32)
         self.grid.by_id = self.neighbour_limit == "first"
+        if self.ground.forces is not self.forces.arrays:
+            self.ground = self.ground._replace(forces=self.forces.arrays)
 
     def use(self, settings: Config, needs: Needs) -> None:
         """Go on with other numbers; `fit` then makes the memory anew that depends on them."""
@@ -207,7 +212,7 @@ class World:
         """Derive what the kernels need from the walls."""
         if self.needs.margin > 0:
             self.wall_field.rebuild(self.terrain)
-        self.ground = ground_of(self.terrain, self.needs.body, self.wall_field)
+        self.ground = ground_of(self.terrain, self.needs.body, self.wall_field, self.forces.arrays)
         if self.needs.paths:
             self.flow_fields.forget_outdated(self.terrain)
 

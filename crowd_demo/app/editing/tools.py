@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import partial
 from typing import NamedTuple
@@ -29,12 +29,17 @@ from crowd_demo.config.maps import WALL
 from crowd_demo.config.model import Config
 from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.render.camera import Camera
-from crowd_demo.render.hud.status import BrushView, ToolBarView, ToolButton
+from crowd_demo.render.hud.status import BrushView, RingView, ToolBarView, ToolButton
 from crowd_demo.sim.actions import Action, Place
-from crowd_demo.sim.edits import BringIn, PaintWalls, Remove, TakeOut, handles_of
+from crowd_demo.sim.edits import BringIn, PaintWalls, PutForce, Remove, RemoveForce, TakeOut, handles_of, put_again
 from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.terrain.forces import FORCE_KINDS, Force, ForceKind
 
-LEAST_M, MOST_M, USUAL_M = 0.5, 100.0, 3.0  # of a brush: its diameter in metres
+LEAST_M, MOST_M = 0.5, 100.0  # of a brush: its diameter in metres
+USUAL_M = {"brush": 3.0, "force": 20.0}  # tools of one kind of size share it
+STRENGTH = 2.0  # of a force
+SCARE_S = 4.0  # how long a scare lasts
+HANDLE = 0.25  # a press so near the middle of a force, as part of its radius, removes it
 NOTCH = 1.15  # the brush grows so much with each step of the wheel
 MOST_IN = 5_000  # agents that one touch brings in
 MOST_COUNTED = 200_000  # agents: in a larger crowd the cursor does not say how many it is over
@@ -47,7 +52,7 @@ class Motion(Enum):
 
     SWEEP = "on all that the brush passes"
     DABS = "at the press, and each time the mouse has gone on by the width of the brush"
-    HOLD = "at the cursor, in every tick until the release"
+    HOLD = "at the press, and at the cursor in every tick until the release"
 
 
 class Tool(NamedTuple):
@@ -60,6 +65,7 @@ class Tool(NamedTuple):
     edit: Callable[[Simulation, Sweep], Action | None]
     tells: Callable[[Simulation, Sweep], str]
     paints: bool | None = None  # True builds walls on tiles, False tears them down
+    size: str = "brush"
     is_usable: Callable[[Config], bool] = lambda config: True
 
 
@@ -93,8 +99,35 @@ def _take_out(sim: Simulation, sweep: Sweep) -> Action | None:
     return Remove(handles_of(sim, ids)) if len(ids) else None
 
 
-def _lead_hawk(sim: Simulation, sweep: Sweep) -> Action:
-    return Place(HAWK, *sweep.path[-1])
+def _force_at(sim: Simulation, kind: ForceKind, at: Point, part: float) -> Force | None:
+    """The force of a kind whose middle is no farther from a point than a part of its radius, the last of several."""
+    return next((force for force in reversed(sim.world.forces.present)
+                 if force.kind == kind and math.dist(at, (force.x, force.y)) <= part * force.radius), None)
+
+
+def _put_force(kind: ForceKind, sim: Simulation, sweep: Sweep) -> Action | None:
+    """A press puts a force or removes the one that is there; until the release it follows the mouse."""
+    if len(sweep.path) > 1:
+        return replace(put_again(sim, led), x=sweep.path[-1][0], y=sweep.path[-1][1]) if (
+            led := _force_at(sim, kind, sweep.path[0], 0)) else None
+    if there := _force_at(sim, kind, sweep.path[0], HANDLE):
+        return RemoveForce(there.number)
+    return PutForce(sim.world.forces.next_number, kind, *sweep.path[0], sweep.radius, STRENGTH)
+
+
+def _tells_force(kind: ForceKind, sim: Simulation, sweep: Sweep) -> str:
+    return f"remove: {kind}" if _force_at(sim, kind, sweep.path[-1], HANDLE) else kind
+
+
+def _scare(sim: Simulation, sweep: Sweep) -> Action | None:
+    """Lead the hawk; where there is none, scare who is around the cursor, for some seconds after the release."""
+    if has_hawk(sim.config):
+        return Place(HAWK, *sweep.path[-1])
+    led = _force_at(sim, "scare", sweep.path[0], 0) if len(sweep.path) > 1 else None
+    if led and sweep.path[0] == sweep.path[-1] and led.until - sim.tick > SCARE_S * sim.config.time.step_hz / 2:
+        return None
+    number = led.number if led else sim.world.forces.next_number
+    return PutForce(number, "scare", *sweep.path[-1], sweep.radius, STRENGTH, round(SCARE_S * sim.config.time.step_hz))
 
 
 def who(sim: Simulation, count: int) -> str:
@@ -119,8 +152,11 @@ TOOLS: tuple[Tool, ...] = (
     Tool("tool_in", "in: press or drag adds agents", "in", Motion.DABS, _bring_in,
          lambda sim, sweep: f"{who(sim, count_in(sim, sweep))} in"),
     Tool("tool_out", "out: press or drag takes agents out", "out", Motion.SWEEP, _take_out, _tells_out),
-    Tool("tool_scare", "scare: the hawk is under the pointer", "scare", Motion.HOLD, _lead_hawk,
-         lambda sim, sweep: "the hawk", is_usable=has_hawk),
+    *(Tool(f"tool_{kind}", f"{kind}: press or drag puts one; a press on its middle removes it", kind, Motion.HOLD,
+           partial(_put_force, kind), partial(_tells_force, kind), size="force")
+      for kind in FORCE_KINDS if kind != "scare"),
+    Tool("tool_scare", "scare: who is near flees; the hawk is under the pointer", "scare", Motion.HOLD, _scare,
+         lambda sim, sweep: "the hawk" if has_hawk(sim.config) else "scare", size="force"),
 )
 BY_ACTION: Mapping[str, Tool] = {tool.action: tool for tool in TOOLS}
 
@@ -138,7 +174,6 @@ class Stroke:
     last: Point | None = None
     is_pressed: bool = True
     acted_at: int = -1  # tick
-    has_begun: bool = False
 
     def move(self, to: Point) -> None:
         if self.tool.motion is Motion.SWEEP:
@@ -157,19 +192,18 @@ class Stroke:
 
     @property
     def is_over(self) -> bool:
-        return not self.is_pressed and not self.waiting and (self.has_begun or self.tool.motion is not Motion.HOLD)
+        return not self.is_pressed and not self.has_moved
 
     def next_part(self) -> Sweep | None:
         """What to act on next."""
-        self.has_begun = True
+        before = (self.last,) if self.last else ()
         match self.tool.motion:
             case Motion.HOLD:
-                path: tuple[Point, ...] = (self.at,)
+                path: tuple[Point, ...] = (*before, self.at)
             case Motion.DABS:
                 path = (self.waiting.pop(0),) if self.waiting else ()
             case Motion.SWEEP:
-                before = [self.last] if self.last and self.waiting else []
-                path, self.waiting = (*before, *self.waiting), []
+                path, self.waiting = (*before, *self.waiting) if self.waiting else (), []
         if not path:
             return None
         self.last = path[-1]
@@ -180,7 +214,8 @@ class Tools:
     """The tool that is held. `shown`: is the bar unfolded? `cursor`: where the mouse is over the picture, in pixels."""
 
     def __init__(self, crowd: Crowd, camera: Camera, undo: Undo, notices: Notices) -> None:
-        self.held, self.shown, self.size_m = HAND, False, USUAL_M
+        self.held, self.shown = HAND, False
+        self.sizes_m = dict(USUAL_M)
         self.cursor: Point | None = None
         self.keys: Mapping[str, Sequence[str]] = {}
         self._crowd, self._camera, self._undo, self._notices = crowd, camera, undo, notices
@@ -219,8 +254,13 @@ class Tools:
         """Make the brush larger, or smaller."""
         self.set_size(self.size_m * NOTCH**notches)
 
+    @property
+    def size_m(self) -> float:
+        """Of the brush of the tool that is held: its diameter."""
+        return self.sizes_m[self.held.size]
+
     def set_size(self, metres: float) -> None:
-        self.size_m = min(max(metres, LEAST_M), MOST_M)
+        self.sizes_m[self.held.size] = min(max(metres, LEAST_M), MOST_M)
 
     def set_share(self, share: float) -> None:
         """Set the size to where the slider is, 0 to 1."""
@@ -306,6 +346,12 @@ class Tools:
             lines = self._outline(patch._replace(mask=patch.mask & changes), float(sim.terrain.walls.tile))
         return BrushView(at, self.radius * self._camera.zoom, lines,
                          f"{self.held.tells(sim, sweep)}, {size_text(self.size_m)}")
+
+    def rings(self) -> list[RingView]:
+        """The forces that stand, as the picture shows them."""
+        camera = self._camera
+        return [RingView(camera.world_to_screen(force.x, force.y), force.radius * camera.zoom, force.kind)
+                for force in self._crowd.sim.world.forces.present]
 
     def bar(self) -> ToolBarView | None:
         """What the bar shows; None while it is folded."""

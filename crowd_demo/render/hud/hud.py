@@ -53,7 +53,7 @@ from crowd_demo.render.hud.text_panels import (
     tip_of,
     tour_scale,
 )
-from crowd_demo.render.hud.tool_bar import ToolBar, draw_brush
+from crowd_demo.render.hud.tool_bar import ToolBar, draw_brush, draw_rings
 from crowd_demo.render.hud.views import TableView, View, draw_view, place_of
 from crowd_demo.sim.simulation import Simulation
 
@@ -103,6 +103,7 @@ class Hud:
         self._on, self._size, self._margin = on, size, margin_of(size, self.scale)
         self._placed, self._timeline, self._taken_px = [], None, 0
         self.pen.theme = THEMES[status.panels.theme]
+        draw_rings(on, status.rings, self.pen, self.scale)
         if status.brush:
             draw_brush(on, status.brush, self.pen, self.scale)
         edges = edges_of(on, status.frozen_at) if status.frozen_at else []

@@ -221,6 +221,14 @@ class BrushView(NamedTuple):
     text: str
 
 
+class RingView(NamedTuple):
+    """A force that stands in the world: its middle and radius in pixels, and the icon of its tool."""
+
+    at: tuple[float, float]
+    radius: float
+    icon: str
+
+
 class Status(NamedTuple):
     """The state of the program in one frame."""
 
@@ -248,6 +256,7 @@ class Status(NamedTuple):
     frozen_at: tuple[float, float, float, float] | None = None  # the frozen view in the window: left, top, width, height
     tools: ToolBarView | None = None  # where the tool bar is unfolded
     brush: BrushView | None = None  # at the cursor, while a tool is held
+    rings: Sequence[RingView] = ()
 
 
 def speed_text(speed: float) -> str:

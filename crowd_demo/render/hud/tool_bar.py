@@ -6,14 +6,14 @@ Icons are drawn in a square of 16 units. The bar is as many columns wide as its 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 
 import pygame
 
-from crowd_demo.render.hud.canvas import ACCENT, DIM, EDGE, KEY, SMALL, TEXT, TOUCHED, Canvas, Colour, Pen, Point, Target
-from crowd_demo.render.hud.status import BrushView, ToolBarView
+from crowd_demo.render.hud.canvas import ACCENT, DIM, EDGE, KEY, RGBA, SMALL, TEXT, TOUCHED, Canvas, Colour, Pen, Point, Target
+from crowd_demo.render.hud.status import BrushView, RingView, ToolBarView
 
 BUTTON, GAP, AROUND = 22.0, 2.0, 4.0  # units
 SLIDER, KNOB = 48.0, 4.0  # units: the height of the slider, and half that of its knob
@@ -70,10 +70,7 @@ def draw_brush(on: pygame.Surface, brush: BrushView, pen: Pen, scale: float) -> 
     (x, y), thick, colour = brush.at, max(round(scale), 1), pen.colour(ACCENT)
     for start, end in brush.lines:
         pygame.draw.line(on, colour, start, end, thick)
-    corners = [(x + brush.radius * math.cos(angle), y + brush.radius * math.sin(angle))
-               for angle in (2 * math.pi * number / ALONG for number in range(ALONG))]
-    for width, ink in ((thick + 2, (0, 0, 0)), (thick, (255, 255, 255))):
-        pygame.draw.lines(on, ink, True, corners, width)
+    _circle(on, brush.at, brush.radius, thick, (255, 255, 255, 255))
     ruler = Canvas((1, 1), pen, scale, None)
     label = Canvas((ruler.width(brush.text, SMALL) + 12, 16), pen, scale)
     label.left(brush.text, 6, 8, SMALL)
@@ -82,6 +79,24 @@ def draw_brush(on: pygame.Surface, brush: BrushView, pen: Pen, scale: float) -> 
     top = low if low + tall <= on.get_height() else y - max(brush.radius, 8 * scale) - 4 * scale - tall
     left, top = max(min(x - wide / 2, on.get_width() - wide), 0), max(min(top, on.get_height() - tall), 0)
     on.blit(label.surface, (round(left), round(top)))
+
+
+def draw_rings(on: pygame.Surface, rings: Sequence[RingView], pen: Pen, scale: float) -> None:
+    """Draw the forces that stand in the picture: a circle, and the icon of the tool in its middle."""
+    for ring in rings:
+        _circle(on, ring.at, ring.radius, max(round(scale), 1), pen.colour(ACCENT))
+        sign = Canvas((20, 20), pen, scale)
+        ICONS[ring.icon](sign, 2, 2, ACCENT)
+        wide, tall = sign.surface.get_size()
+        on.blit(sign.surface, (round(ring.at[0] - wide / 2), round(ring.at[1] - tall / 2)))
+
+
+def _circle(on: pygame.Surface, at: Point, radius: float, thick: int, ink: RGBA) -> None:
+    """A thin circle that is seen on light and dark alike."""
+    corners = [(at[0] + radius * math.cos(angle), at[1] + radius * math.sin(angle))
+               for angle in (2 * math.pi * number / ALONG for number in range(ALONG))]
+    for width, colour in ((thick + 2, (0, 0, 0, 255)), (thick, ink)):
+        pygame.draw.lines(on, colour, True, corners, width)
 
 
 # --- icons --------------------------------------------------------------------------------------------------------------

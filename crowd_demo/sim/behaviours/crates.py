@@ -4,7 +4,7 @@
     neighbours  j != i with max(|dx|, |dy|) < reach, where (dx, dy) = p_i - p_j
     apart       sum over neighbours of (reach - max(|dx|, |dy|)) * min(1, half_j / (2 half_i)), along the axis of the maximum
                 and away from j, each term cut to 1/256
-    wanted      water(p) + push * (apart + the part outside the world, inwards)
+    wanted      water(p) + push * (apart + the part outside the world, inwards) + speed_max * forces
     v'          v + (wanted - v) * min(1, response * dt), its length at most speed_max
     p'          p + dt * v', sliding along walls
 
@@ -30,6 +30,7 @@ from crowd_demo.sim.behaviours import steering
 from crowd_demo.sim.behaviours.base import Behaviour
 from crowd_demo.sim.interaction import pairwise
 from crowd_demo.sim.interaction.pairwise import COLUMNS, Observed, Sums, observes
+from crowd_demo.sim.terrain.forces import pull
 from crowd_demo.sim.terrain.ground import Ground
 from crowd_demo.sim.terrain.tiles import Terrain
 from crowd_demo.sim.world import Needs, World
@@ -144,6 +145,9 @@ def steer(rules: CrateRules, ground: Ground, columns: CrateColumns, at: Int, x: 
     water_x, water_y = _water(rules, x, y)
     wanted_x = water_x + rules.push * (avoidance_x + _outside(x, half, rules.width))
     wanted_y = water_y + rules.push * (avoidance_y + _outside(y, half, rules.height))
+    if ground.forces.total > 0:
+        pull_x, pull_y = pull(ground.forces, 0, ground.forces.total, x, y)
+        wanted_x, wanted_y = wanted_x + rules.speed_max * pull_x, wanted_y + rules.speed_max * pull_y
     vx, vy = vx + (wanted_x - vx) * rules.follow, vy + (wanted_y - vy) * rules.follow
     speed_sq = vx * vx + vy * vy
     fast = speed_sq > rules.speed_max_sq

@@ -3,7 +3,7 @@
     neighbours  j != i with |p_j - p_i|^2 < sight^2, not in the blind angle; close ones with |p_j - p_i|^2 < separation^2
     push        align * (mean v_j - v_i) + cohere * (1 - n / crowding) * (mean p_j - p_i) + separate * apart
     apart       sum over the close ones of (p_i - p_j) * (separation / |p_i - p_j| - 1); or of (p_i - p_j) alone
-    v'          v + dt * (push + wander + border), its length clamped to [speed_min, speed_max]
+    v'          v + dt * (push + wander + border + forces), its length clamped to [speed_min, speed_max]
     p'          p + dt * v', sliding along walls
 
 Cohesion changes its sign beyond `crowding` neighbours, which keeps a flock loose however long it runs.
@@ -39,9 +39,12 @@ from crowd_demo.sim.behaviours.flock_rules import (
 from crowd_demo.sim.interaction.pairwise import COLUMNS
 from crowd_demo.sim.neighbours.schedule import BAND_RADII
 from crowd_demo.sim.store.columns import Columns, MovingColumns
+from crowd_demo.sim.terrain.forces import pull
 from crowd_demo.sim.terrain.ground import Ground, tile_of
 from crowd_demo.sim.terrain.tiles import Terrain
 from crowd_demo.sim.world import Needs, World
+
+NIMBLE = 2  # 1/s: a force of 1 turns a bird as fast as if that changed its speed by twice the top speed a second
 
 # --- move ------------------------------------------------------------------------------------------------------------
 
@@ -75,6 +78,9 @@ def urge(rules: FlockRules, ground: Ground, columns: Columns, at: Int, x: Float,
     home_x, home_y = _home(x, y, rules)
     ax = avoidance_x + rules.wander * chance(identity, rules.wander_key_x) + rules.border * turn_x - home_x
     ay = avoidance_y + rules.wander * chance(identity, rules.wander_key_y) + rules.border * turn_y - home_y
+    if ground.forces.total > 0:
+        pull_x, pull_y = pull(ground.forces, 0, ground.forces.total, x, y)
+        ax, ay = ax + NIMBLE * rules.speed_max * pull_x, ay + NIMBLE * rules.speed_max * pull_y
     return ax, ay
 
 

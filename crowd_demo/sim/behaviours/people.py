@@ -2,7 +2,8 @@
 
     neighbours  j != i with |p_i - p_j| < radius
     avoidance   as the model of avoidance says (avoidance.py)
-    wanted      heading * speed + avoid_weight * speed * avoidance (+ wiggle), at most max_speed_factor * speed long
+    wanted      (heading + forces) * speed + avoid_weight * speed * avoidance (+ wiggle), at most max_speed_factor * speed
+                long; who is scared has another heading and speed
     v'          v + (wanted - v) * min(1, response * dt)
     p'          p + dt * v', sliding along walls
 
@@ -57,6 +58,7 @@ from crowd_demo.sim.behaviours.steering import Move, advance, move_launch
 from crowd_demo.sim.behaviours.wayfinding import CheckSight, LookForCrowds, MakeFlowFields, TakeHeadings
 from crowd_demo.sim.neighbours.schedule import BAND_RADII
 from crowd_demo.sim.stage import Index, Stage
+from crowd_demo.sim.terrain.forces import pull
 from crowd_demo.sim.terrain.ground import Ground, slide
 from crowd_demo.sim.terrain.tiles import Terrain, Walls
 from crowd_demo.sim.world import Needs, World
@@ -108,11 +110,32 @@ def _next_state(c: PeopleColumns, at: Int, x: Float, y: Float, state: Int, timer
 
 
 @formula
-def _wanted(c: PeopleColumns, at: Int, x: Float, state: Int, rules: PeopleRules) -> tuple[Float, Float]:
+def _way(c: PeopleColumns, at: Int, x: Float, y: Float, state: Int, ground: Ground,
+         rules: PeopleRules) -> tuple[Float, Float, Float]:
+    """Return the preferred velocity as a multiple of the preferred speed, and that speed; who is scared runs."""
+    still, speed, forces = stands(state), pick(c.speed, at, x), ground.forces
+    aside_x, aside_y = rules.push * pick(c.avoidance_x, at, x), rules.push * pick(c.avoidance_y, at, x)
+    way_x = select(still, aside_x, aside_x + pick(c.heading_x, at, x))
+    way_y = select(still, aside_y, aside_y + pick(c.heading_y, at, x))
+    if forces.total > 0:
+        pull_x, pull_y = pull(forces, 0, forces.lasting, x, y)
+        away_x, away_y = pull(forces, forces.lasting, forces.total, x, y)
+        fear = root(away_x * away_x + away_y * away_y)
+        flees = fear > 0
+        inverse = 1 / select(flees, fear, 1)
+        way_x = select(flees, aside_x + away_x * inverse, way_x + pull_x)
+        way_y = select(flees, aside_y + away_y * inverse, way_y + pull_y)
+        speed = select(flees, max(speed, min(rules.flight, speed * (1 + fear))), speed)
+    return way_x, way_y, speed
+
+
+@formula
+def _wanted(c: PeopleColumns, at: Int, x: Float, y: Float, state: Int, ground: Ground,
+            rules: PeopleRules) -> tuple[Float, Float]:
     """Return the preferred velocity."""
-    identity, speed, still, stuck = pick(c.id, at, x), pick(c.speed, at, x), stands(state), state == STUCK
-    vx, vy = rules.push * pick(c.avoidance_x, at, x), rules.push * pick(c.avoidance_y, at, x)
-    vx, vy = select(still, vx, vx + pick(c.heading_x, at, x)) * speed, select(still, vy, vy + pick(c.heading_y, at, x)) * speed
+    identity, stuck = pick(c.id, at, x), state == STUCK
+    way_x, way_y, speed = _way(c, at, x, y, state, ground, rules)
+    vx, vy = way_x * speed, way_y * speed
     vx = select(stuck, vx + rules.wiggle * chance(identity, rules.wiggle_key_x), vx)
     vy = select(stuck, vy + rules.wiggle * chance(identity, rules.wiggle_key_y), vy)
     limit = speed * select(stuck, rules.stuck_top_factor, rules.top_factor)
@@ -149,7 +172,7 @@ def walk(rules: WalkRules, ground: Ground, c: PeopleColumns, at: Int, x: Float, 
         for slot in range(at, min(at + width_of(x), agents)):
             _choose_goal(c, slot, destinations, ground, rules.walls, people)
     state, timer = _next_state(c, at, x, y, state, timer, leaves, destinations, people)
-    wanted_x, wanted_y = _wanted(c, at, x, state, people)
+    wanted_x, wanted_y = _wanted(c, at, x, y, state, ground, people)
     vx, vy = pick(c.vx, at, x), pick(c.vy, at, x)
     vx, vy = vx + (wanted_x - vx) * people.follow, vy + (wanted_y - vy) * people.follow
     to_x, to_y = slide(ground, x, y, people.dt * vx, people.dt * vy)
@@ -235,5 +258,5 @@ class People(Behaviour):
             headway=f(max(settings.headway_s, 1e-6)), standing=f(settings.standing), in_way_sq=in_way * in_way,
             creep=f(settings.creep), swerve_cos=f(math.cos(swerve)), swerve_sin=f(math.sin(swerve)),
             swerve_ramp=f(settings.swerve_ramp), swerve_gain=f(settings.swerve_gain),
-            disc=f(settings.area_per_person / math.pi if settings.room > 0 else 0), goal_key=none, wiggle_key_x=none,
-            wiggle_key_y=none)
+            disc=f(settings.area_per_person / math.pi if settings.room > 0 else 0), flight=f(settings.speed_max),
+            goal_key=none, wiggle_key_x=none, wiggle_key_y=none)

@@ -70,6 +70,7 @@ class PeopleRules(NamedTuple):
     swerve_ramp: np.float32
     swerve_gain: np.float32
     disc: np.float32  # what one person adds to a queue's radius squared; 0: destinations have no areas
+    flight: np.float32  # preferred speed that a scare gives at most, units/s
     goal_key: np.int32
     wiggle_key_x: np.int32
     wiggle_key_y: np.int32

@@ -21,11 +21,12 @@ from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Mask
 from crowd_demo.compute.jit import Launch, device, launch, run
 from crowd_demo.compute.simd import select, splat, to_int
 from crowd_demo.compute.simd_memory import gather
+from crowd_demo.sim.terrain.forces import NO_FORCES, ForceArrays
 from crowd_demo.sim.terrain.tiles import Terrain
 
 
 class Ground(NamedTuple):
-    """The walls and the edge of the world, for kernels that move agents."""
+    """The walls, the edge of the world and the forces in it, for kernels that move agents."""
 
     solid: Ints  # [rows * columns]: 1 where agents cannot be
     away_x: Floats  # [rows * columns]: away from the nearest wall, 1 beside it, 0 a margin from it
@@ -37,6 +38,7 @@ class Ground(NamedTuple):
     limit_y: np.float32
     longest: np.float32  # longest move an axis in one step, at most half a tile
     body: np.float32  # at most 0.45 of a tile
+    forces: ForceArrays
 
 
 @device
@@ -158,11 +160,11 @@ def _nearest(blocked: Bytes, down: Ints, column: int, reach: int) -> int:
     return best
 
 
-def ground_of(terrain: Terrain, body: float, field: WallField) -> Ground:
+def ground_of(terrain: Terrain, body: float, field: WallField, forces: ForceArrays = NO_FORCES) -> Ground:
     """Return the ground of a terrain with its present walls."""
     walls = terrain.walls
     solid = terrain.blocked.reshape(-1).astype(np.int32)
     zero, tile = np.float32(0), float(walls.tile)
     return Ground(solid, field.away_x.reshape(-1), field.away_y.reshape(-1), bool(solid.any()), terrain.columns,
                   walls.inv_tile, np.nextafter(walls.width, zero), np.nextafter(walls.height, zero), np.float32(tile / 2),
-                  np.float32(min(body, 0.45 * tile)))
+                  np.float32(min(body, 0.45 * tile)), forces)
