@@ -7,14 +7,18 @@ fixture `crowd` (conftest.py) is each in turn.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from hypothesis import strategies as st
 
 from crowd_demo.compute.jit import run
 from crowd_demo.config.loader import load_config
 from crowd_demo.registry.built_in import BEHAVIOURS
+from crowd_demo.sim.edits import PutForce
 from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.terrain.forces import FORCE_KINDS, Force
 
 F = np.float32
 Settings = dict[str, Any]
@@ -43,6 +47,21 @@ PLACES: Settings = {"measure__areas__middle": "[100, 80, 360, 300]", "measure__a
 def simulation(name: str = "1k", **settings: Any) -> Simulation:
     """A shipped configuration with changes; dots are written as double underscores."""
     return Simulation(load_config(name, [f"{key.replace('__', '.')}={value}" for key, value in settings.items()]))
+
+
+FORCES = st.lists(st.builds(Force, st.just(0), st.sampled_from(FORCE_KINDS), st.floats(-99, 740), st.floats(-99, 740),
+                            st.floats(0.01, 600), st.floats(0.01, 20), st.integers(0, 40)), max_size=6)
+SOME_FORCES = (Force(0, "scare", 420, 300, 90, 3, 30), Force(0, "attract", 250, 200, 180, 2), Force(0, "repel", 90, 60, 99, 1),
+               Force(0, "repel", 260, 200, 40, 2, 77), Force(0, "scare", 400, 320, 120, 0.5, 9))
+
+
+def put(sim: Simulation, forces: Iterable[Force]) -> None:
+    """Add forces that last so many ticks, and one in the very place of an agent; they get the next numbers."""
+    for force in forces:
+        sim.apply(PutForce(sim.world.forces.next_number, *force[1:-1], ticks=force.until))
+    if sim.world.forces.present and sim.agents.count:
+        x, y = float(sim.agents.columns.x[0]), float(sim.agents.columns.y[0])
+        sim.apply(PutForce(sim.world.forces.next_number, "repel", x, y, 33.0, 2.0))
 
 
 def shuffle(sim: Simulation, seed: int) -> None:

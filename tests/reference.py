@@ -50,6 +50,11 @@ def crowd_push_ideal(x: Any, y: Any, rules: Any) -> tuple[Any, Any]:
     return push[:, 0], push[:, 1]
 
 
+def inv_root(value: Any) -> Any:
+    guess = (np.int32(0x5F3759DF) - (np.asarray(value, F).view(np.int32) >> 1)).view(F)
+    return guess * (F(1.5) - F(0.5) * value * guess * guess)
+
+
 def _ahead(c: Any) -> tuple[Any, Any]:
     """The heading of those who walk, 0 of those who stand."""
     stands = (c.state == WAITING) | (c.state == QUEUING)
@@ -255,7 +260,22 @@ def _wave(turns: Any) -> Any:
     return F(4) * z * (abs(z) - F(1))
 
 
-def crate_move(columns: dict[str, Any], rules: Any, ground: Any) -> None:
+def pull_at(x: Any, y: Any, forces: Any) -> tuple[Any, Any]:
+    """The sum of forces at a place, those of `sim.world.forces.present`."""
+    pull_x, pull_y = F(0), F(0)
+    for force in sorted(forces, key=lambda force: (force.kind == "scare", force.number)):
+        dx, dy = F(force.x) - x, F(force.y) - y
+        d_sq = dx * dx + dy * dy
+        if d_sq < F(force.radius) * F(force.radius):
+            inside = F(1) - d_sq * inv_root(d_sq) * F(1 / force.radius)
+            attracts = force.kind == "attract"
+            along, away = F(4 * force.strength / force.radius if attracts else 0), F(0 if attracts else -force.strength)
+            weight = inside * (along + away * inv_root(d_sq))
+            pull_x, pull_y = pull_x + weight * dx, pull_y + weight * dy
+    return pull_x, pull_y
+
+
+def crate_move(columns: dict[str, Any], rules: Any, ground: Any, forces: Any = ()) -> None:
     """One step of every crate, in place."""
     c = columns
     for i in range(len(c["id"])):
@@ -266,6 +286,8 @@ def crate_move(columns: dict[str, Any], rules: Any, ground: Any) -> None:
         for flow, axis, p, length in zip(water, "xy", (x, y), (rules.width, rules.height), strict=True):
             outside = max(half - p, F(0)) - max(half - (length - p), F(0))
             wanted.append(flow + rules.push * (c[f"avoidance_{axis}"][i] + outside))
+        if forces:
+            wanted = [want + rules.speed_max * way for want, way in zip(wanted, pull_at(x, y, forces), strict=True)]
         vx, vy = (v + (want - v) * rules.follow for v, want in zip((c["vx"][i], c["vy"][i]), wanted, strict=True))
         speed_sq = vx * vx + vy * vy
         scale = rules.speed_max / np.sqrt(speed_sq) if speed_sq > rules.speed_max_sq else F(1)

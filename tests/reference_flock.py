@@ -6,17 +6,12 @@ from typing import Any
 
 import numpy as np
 import reference
-from reference import F, offsets
+from reference import F, inv_root, offsets
 
 # --- whom a bird follows, and how it keeps away ----------------------------------------------------------------------
 
 def fixed(column: Any) -> Any:
     return (column * F(256)).astype(np.int32)
-
-
-def inv_root(value: Any) -> Any:
-    guess = (np.int32(0x5F3759DF) - (np.asarray(value, F).view(np.int32) >> 1)).view(F)
-    return guess * (F(1.5) - F(0.5) * value * guess * guess)
 
 
 def followed(x: Any, y: Any, vx: Any, vy: Any, rules: Any) -> Any:
@@ -127,7 +122,7 @@ def _home(x: Any, y: Any, rules: Any) -> tuple[Any, Any]:
     return rules.roost * outside * out_x, rules.roost * outside * out_y
 
 
-def urge(c: dict[str, Any], i: int, rules: Any, ground: Any) -> tuple[Any, Any]:
+def urge(c: dict[str, Any], i: int, rules: Any, ground: Any, forces: Any = ()) -> tuple[Any, Any]:
     """The acceleration that bird i wants."""
     x, y = c["x"][i], c["y"][i]
     tile = reference.tile_under(ground, x, y)
@@ -137,6 +132,9 @@ def urge(c: dict[str, Any], i: int, rules: Any, ground: Any) -> tuple[Any, Any]:
     home_x, home_y = _home(x, y, rules)
     ax = c["avoidance_x"][i] + rules.wander * reference.chance(c["id"][i], rules.wander_key_x) + rules.border * turn_x - home_x
     ay = c["avoidance_y"][i] + rules.wander * reference.chance(c["id"][i], rules.wander_key_y) + rules.border * turn_y - home_y
+    if forces:
+        pull_x, pull_y = reference.pull_at(x, y, forces)
+        ax, ay = ax + F(2) * rules.speed_max * pull_x, ay + F(2) * rules.speed_max * pull_y
     return ax, ay
 
 
@@ -150,9 +148,9 @@ def fly(c: dict[str, Any], i: int, vx: Any, vy: Any, low: Any, high: Any, rules:
     c["vx"][i], c["vy"][i] = vx, vy
 
 
-def flock_move(columns: dict[str, Any], rules: Any, ground: Any) -> None:
+def flock_move(columns: dict[str, Any], rules: Any, ground: Any, forces: Any = ()) -> None:
     """One step of every bird, in place."""
     for i in range(len(columns["id"])):
-        ax, ay = urge(columns, i, rules, ground)
+        ax, ay = urge(columns, i, rules, ground, forces)
         vx, vy = columns["vx"][i] + rules.dt * ax, columns["vy"][i] + rules.dt * ay
         fly(columns, i, vx, vy, rules.speed_min, rules.speed_max, rules, ground)

@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 import numpy as np
-from reference import F
-from reference_flock import flock_push, fly, inv_root, nearest_push, urge
+from reference import F, inv_root
+from reference_flock import flock_push, fly, nearest_push, urge
 
 
 def hunt_push(columns: Any, rules: Any, most: int) -> tuple[Any, Any, Any]:
@@ -50,12 +50,12 @@ def chase(columns: Any, i: int, settings: Any, width: float, height: float) -> t
     return response * (chosen[0] * speed - columns.vx[i]), response * (chosen[1] * speed - columns.vy[i])
 
 
-def hunt_move(columns: dict[str, Any], rules: Any, ground: Any) -> None:
+def hunt_move(columns: dict[str, Any], rules: Any, ground: Any, forces: Any = ()) -> None:
     """One step of everybody, in place; an index is an id."""
     c, predators = columns, np.flatnonzero(columns["kind"] == 1)
     places = [(c["x"][j], c["y"][j]) for j in predators]
     for i in range(len(c["id"])):
-        ax, ay = urge(c, i, rules.flock, ground)
+        ax, ay = urge(c, i, rules.flock, ground, forces)
         away_x, away_y = F(0), F(0)
         for x, y in places:
             dx, dy = c["x"][i] - x, c["y"][i] - y

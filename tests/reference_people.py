@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
-from reference import QUEUING, STUCK, WAITING, WALKING, F, chance, scramble, slide, tile_under
+from reference import QUEUING, STUCK, WAITING, WALKING, F, chance, pull_at, scramble, slide, tile_under
 from reference_terrain import reference_sees
 
 
@@ -50,13 +50,13 @@ def _is_outside(c: Any, i: int, places: Any) -> bool:
     return bool(dx * dx + dy * dy <= 0)
 
 
-def crowd_move(columns: dict[str, Any], rules: Any, places: Any, ground: Any, walls: Any) -> None:
+def crowd_move(columns: dict[str, Any], rules: Any, places: Any, ground: Any, walls: Any, forces: Any = ()) -> None:
     """One step of every walker, in place: states and goals, wanted velocity, motion, progress."""
     admitted, reach_sq = admission(columns, places, rules.disc)
     for i in range(len(columns["id"])):
         agent = {name: column[i] for name, column in columns.items()}
         _change_state(agent, rules, places, admitted, reach_sq, ground, walls)
-        _walk(agent, rules, ground)
+        _walk(agent, rules, ground, forces)
         for name, column in columns.items():
             column[i] = agent[name]
 
@@ -158,11 +158,21 @@ def is_seen(walls: Any, one: tuple[Any, Any], other: tuple[Any, Any]) -> bool:
     return reference_sees(walls.blocked, int(float(walls.tile) * 256), a, b)
 
 
-def _walk(a: dict[str, Any], rules: Any, ground: Any) -> None:
+def _walk(a: dict[str, Any], rules: Any, ground: Any, forces: Any) -> None:
     speed, stuck, state = a["speed"], a["state"] == STUCK, a["state"]
     x, y = rules.push * a["avoidance_x"], rules.push * a["avoidance_y"]
-    if state not in (WAITING, QUEUING):
-        x, y = x + a["heading_x"], y + a["heading_y"]
+    scares = [force for force in forces if force.kind == "scare"]
+    away_x, away_y = pull_at(a["x"], a["y"], scares)
+    fear = np.sqrt(away_x * away_x + away_y * away_y)
+    if fear > 0:
+        x, y = x + away_x * (F(1) / fear), y + away_y * (F(1) / fear)
+        speed = max(speed, min(rules.flight, speed * (F(1) + fear)))
+    else:
+        if state not in (WAITING, QUEUING):
+            x, y = x + a["heading_x"], y + a["heading_y"]
+        if forces:
+            pull_x, pull_y = pull_at(a["x"], a["y"], [force for force in forces if force.kind != "scare"])
+            x, y = x + pull_x, y + pull_y
     x, y = x * speed, y * speed
     if stuck:
         x, y = (x + rules.wiggle * chance(a["id"], rules.wiggle_key_x),
@@ -178,7 +188,7 @@ def _walk(a: dict[str, Any], rules: Any, ground: Any) -> None:
     a["x"], a["y"] = to_x, to_y
     if state in (WAITING, QUEUING):
         return
-    if along < F(0.25) * speed * rules.dt:
+    if along < F(0.25) * a["speed"] * rules.dt:
         a["timer"] = min(a["timer"] + rules.dt, F(2) * rules.patience)
     else:
         a["timer"] = max(a["timer"] - F(2) * rules.dt, F(0))

@@ -60,6 +60,12 @@ def test_a_file_with_events_reads_and_reads_again_as_it_is_printed(tmp_path: Pat
     ("{when: agents < 1 %}", "5: events.0.when: agents is no share: leave out the %"),
     ("{when: agents < 1 s}", "5: events.0.when: agents is no time: leave out the s"),
     ("{when: agents door < 1}", "5: events.0.when: agents takes no name"),
+    ("{at: 3, do: {attract: {at: [1, 2], radius: 0}}}",
+     '5: events.0.do.attract.radius: must be a number from 0.01 to 65536 or text such as "0.46 m", not 0'),
+    ("{at: 3, do: {scare: {at: [1, 2], seconds: 0}}}",
+     '5: events.0.do.scare.seconds: must be a number from 0.1 to 86400 or text such as "20 s", not 0'),
+    ("{at: 3, do: {repel: {at: [1, 2], strength: -2}}}",
+     "5: events.0.do.repel.strength: must be a number from 0.01 to 100, not -2"),
     ("5", "5: events.0: must be a section (lines of key: value), not 5")])
 def test_a_mistake_is_a_line_with_file_line_and_key(tmp_path: Path, event: str, line: str) -> None:
     assert mistakes(tmp_path, event) == [line]

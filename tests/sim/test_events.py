@@ -16,6 +16,7 @@ from crowd_demo.sim.events import Event, measured
 from crowd_demo.sim.lines import Line, steps_across
 from crowd_demo.sim.save_format import SaveError, check, decode, encoded
 from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.terrain.forces import Force
 
 pytestmark = pytest.mark.quick
 LINES = {"measure__lines__down": "[250, 0, 250, 400]", "measure__lines__slope": "[100, 100, 300, 250]",
@@ -73,6 +74,17 @@ def test_numbers_are_set() -> None:
     sim = scenario({"tick": 2, "do": {"set": {"crowd.radius": 20, "crowd.arrive": 30}}})
     sim.play(3)
     assert dict(sim.tuned) == {"crowd.radius": 20, "crowd.arrive": 30}
+
+
+def test_forces_are_put_for_so_long() -> None:
+    sim = scenario({"tick": 2, "do": {"attract": {"at": [250, 200], "radius": 90}, "scare": {"at": [60, 60]}}},
+                   {"tick": 4, "do": {"repel": {"at": [1, 2], "strength": 3, "seconds": 0.1}}})
+    sim.play(5)
+    assert sim.world.forces.present == (
+        Force(0, "attract", 250, 200, 90, 2), Force(2, "repel", 1, 2, 260, 3, 10), Force(1, "scare", 60, 60, 260, 2, 242))
+    assert sim.history == [(2, Event(0)), (4, Event(1))]
+    sim.play(5)
+    assert [force.kind for force in sim.world.forces.present] == ["attract", "scare"]
 
 
 def test_an_event_is_no_event_of_a_configuration_without_it() -> None:

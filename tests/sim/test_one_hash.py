@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from covering import covering_rows
-from crowds import BIRTHS_AND_DEATHS, CROWD, CROWDS, FLOCK, ROPE, Settings, open_world, shuffle, simulation
+from crowds import BIRTHS_AND_DEATHS, CROWD, CROWDS, FLOCK, ROPE, SOME_FORCES, Settings, open_world, put, shuffle, simulation
 
 from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.registry.entries import EXACT as EXACT_KIND
@@ -55,7 +55,7 @@ ROWS = rows()
 LIVING: Settings = {**BIRTHS_AND_DEATHS, "life__deaths_per_s": 500}
 CHANGES: dict[str, Settings] = {
     "plain": {}, "births and deaths": LIVING, "limited to the nearest": {"optimizations__neighbour_limit": "nearest"},
-    "ropes": {"links__pattern": "rope", "links__length": 7, "links__wind": 50}}
+    "ropes": {"links__pattern": "rope", "links__length": 7, "links__wind": 50}, "forces": {}}
 DYING: Settings = {"life__deaths_per_s": 120, "life__births_per_s": 120}
 PEOPLE: Settings = {**CROWD, "agents": 300}
 KINDS: dict[str, Settings] = {
@@ -84,6 +84,9 @@ def run(crowd: Settings, steps: int = STEPS, **switches: Any) -> Simulation:
 def test_every_pair_of_values_gives_one_crowd(kind: str) -> None:
     """Hash by hash: all techniques are switched every few steps, beside brute force one agent at a time."""
     slow, sim = (simulation(**{**KINDS[kind], **changes}) for changes in (SLOW, {}))
+    if kind.endswith("forces"):
+        put(slow, SOME_FORCES)
+        put(sim, SOME_FORCES)
     for row in ROWS:
         for path, value in row.items():
             sim.optimizations.set(path, value)

@@ -14,7 +14,7 @@ from crowd_demo.app.screen.window import close_window, screen
 from crowd_demo.config.maps import FLOOR, WALL
 from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.sim.actions import Place
-from crowd_demo.sim.edits import BringIn, PaintWalls, Remove, TakeOut
+from crowd_demo.sim.edits import BringIn, PaintWalls, PutForce, Remove, TakeOut
 from crowd_demo.sim.simulation import Simulation
 
 CTRL = pygame.KMOD_LCTRL
@@ -230,10 +230,80 @@ def test_the_hawk_is_where_the_mouse_is_pressed() -> None:
     close_window()
 
 
+def forces(driven: Driven) -> list[tuple[str, Any, float]]:
+    """Kind, place in pixels and radius in pixels of those that stand."""
+    camera = driven.program.camera
+    return [(force.kind, pytest.approx(camera.world_to_screen(force.x, force.y)), force.radius * camera.zoom)
+            for force in driven.program.sim.world.forces.present]
+
+
+def test_a_press_puts_a_force_a_drag_leads_it_and_a_press_on_it_removes_it(hands: Driven) -> None:
+    program, world = hands.program, hands.program.sim.world
+    take(hands, "tool_attract")
+    program.tools.set_size(8)
+    mouse(hands, pygame.MOUSEMOTION, (200, 100))
+    brush = hands.status().brush
+    assert brush and brush.text == "attract, 8.0 m" and brush.radius == 104
+    stroke(hands, (200, 100), (260, 140), (320, 180))
+    assert forces(hands) == [("attract", (320, 180), 104)]
+    ring, = hands.status().rings
+    assert ring.at == pytest.approx((320, 180)) and ring.radius == 104 and ring.icon == "attract"
+    ticks = [tick for tick, _ in actions(hands, PutForce)]
+    assert len(ticks) == len(set(ticks)) >= 2
+    take(hands, "tool_repel")
+    stroke(hands, (320, 180))
+    assert [kind for kind, *_ in forces(hands)] == ["attract", "repel"]
+    take(hands, "tool_attract")
+    mouse(hands, pygame.MOUSEMOTION, (330, 185))
+    brush = hands.status().brush
+    assert brush and brush.text == "remove: attract, 8.0 m"
+    stroke(hands, (330, 185), (400, 200))
+    assert forces(hands) == [("repel", (320, 180), 104)]
+    for expected in (["attract", "repel"], ["attract"], []):
+        hands.press("z", CTRL)
+        assert [force.kind for force in world.forces.present] == expected
+    for count in (1, 2, 1):
+        hands.press("z", CTRL | pygame.KMOD_LSHIFT)
+        assert len(world.forces.present) == count
+    assert forces(hands) == [("repel", (320, 180), 104)]
+
+
+def test_a_scare_follows_the_mouse_and_ends_some_seconds_after_the_release(hands: Driven) -> None:
+    program = hands.program
+    take(hands, "tool_scare")
+    mouse(hands, pygame.MOUSEBUTTONDOWN, (200, 100))
+    hands.frames(3)
+    mouse(hands, pygame.MOUSEMOTION, (260, 100))
+    hands.frames(3)
+    first = program.sim.world.forces.present[0]
+    assert forces(hands) == [("scare", (260, 100), 260)] and 230 < first.until - program.sim.tick <= 240
+    while program.sim.tick < first.until + 9:  # a rest of some seconds
+        hands.frames(9)
+    assert len(forces(hands)) == 1 and 4 <= len(actions(hands, PutForce)) < 12
+    mouse(hands, pygame.MOUSEBUTTONUP, (260, 100))
+    hands.frames(2)
+    until = program.sim.world.forces.present[0].until
+    while program.sim.tick < until:
+        assert hands.status().rings
+        hands.frames(3)
+    assert not hands.status().rings and not program.tools.busy
+
+
+def test_each_kind_of_tool_has_a_size_of_its_own(hands: Driven) -> None:
+    take(hands, "tool_wall")
+    hands.program.tools.set_size(5)
+    take(hands, "tool_repel")
+    assert hands.program.tools.size_m == 20
+    hands.program.tools.set_size(30)
+    take(hands, "tool_erase")
+    assert hands.program.tools.size_m == 5
+
+
 def test_what_was_done_by_hand_replays_to_the_same_state(hands: Driven) -> None:
     program = hands.program
     for action, way in (("tool_wall", ((200, 60), (400, 200))), ("tool_in", ((300, 250),)),
-                        ("tool_out", ((300, 240), (250, 200))), ("tool_erase", ((240, 80), (300, 200)))):
+                        ("tool_out", ((300, 240), (250, 200))), ("tool_erase", ((240, 80), (300, 200))),
+                        ("tool_attract", ((200, 200), (300, 200))), ("tool_scare", ((100, 200), (120, 200)))):
         take(hands, action)
         stroke(hands, *way)
     hands.press("z", CTRL)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import reference_hunt as reference
-from crowds import neighbours_met, open_world, refresh_rules, run_through, shuffle, simulation
+from crowds import FORCES, neighbours_met, open_world, put, refresh_rules, run_through, shuffle, simulation
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -59,14 +59,15 @@ def test_predators_chase_the_densest_square_that_they_see(n: int, seed: int, thr
 
 @pytest.mark.parametrize("simd", ["true", "false"])
 @examples
-@given(n=agents, seed=seeds)
-def test_everybody_moves_as_the_oracle_says(simd: str, n: int, seed: int) -> None:
+@given(n=agents, seed=seeds, forces=FORCES)
+def test_everybody_moves_as_the_oracle_says(simd: str, n: int, seed: int, forces: Any) -> None:
     sim = hunt(n, seed, optimizations__simd=simd, hunt__roost=0.5, hunt__roost_radius=100)
+    put(sim, forces)
     run_through(sim, "hunt")
     want = {name: column.copy() for name, column in sim.agents.by_id()._asdict().items()}
     rules = sim.world.rules
     run_through(sim, "move")
-    reference.hunt_move(want, rules, sim.world.ground)
+    reference.hunt_move(want, rules, sim.world.ground, sim.world.forces.present)
     after = sim.agents.by_id()
     for name in ("x", "y", "vx", "vy", "kind"):
         assert np.array_equal(getattr(after, name), want[name]), name

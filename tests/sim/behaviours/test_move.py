@@ -9,7 +9,7 @@ import pytest
 import reference
 import reference_flock
 import reference_people
-from crowds import F, open_world, refresh_rules, simulation
+from crowds import FORCES, F, open_world, put, refresh_rules, simulation
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from terrains import make_fields
@@ -65,20 +65,22 @@ def act(sim: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("behaviour", ["flock", "crowd", "crates"])
 @pytest.mark.parametrize("simd", ["true", "false"])
 @examples
-@given(agents=st.integers(0, 70), seed=st.integers(0, 999))
-def test_every_agent_moves_as_the_oracle_says(behaviour: str, simd: str, agents: int, seed: int) -> None:
+@given(agents=st.integers(0, 70), seed=st.integers(0, 999), forces=FORCES)
+def test_every_agent_moves_as_the_oracle_says(behaviour: str, simd: str, agents: int, seed: int, forces: Any) -> None:
     roost = seed % 2 * 0.5
     people = {"crowd__destinations": 1 + seed % 4, "crowd__room": seed % 3 * 4000,
               "crowd__area_per_person": 20_000 + seed * 20}
     sim = walled(behaviour, agents, seed, optimizations__simd=simd, flock__roost=roost, flock__roost_radius=150, **people)
+    put(sim, forces)
     want = act(sim)
     rules = sim.behaviour.rules(sim.world)
     if behaviour == "flock":
-        reference_flock.flock_move(want, rules, sim.world.ground)
+        reference_flock.flock_move(want, rules, sim.world.ground, sim.world.forces.present)
     elif behaviour == "crates":
-        reference.crate_move(want, rules, sim.world.ground)
+        reference.crate_move(want, rules, sim.world.ground, sim.world.forces.present)
     else:
-        reference_people.crowd_move(want, rules, places_of(sim).columns, sim.world.ground, sim.terrain.walls)
+        reference_people.crowd_move(want, rules, places_of(sim).columns, sim.world.ground, sim.terrain.walls,
+                                    sim.world.forces.present)
     for name, column in sim.agents.by_id()._asdict().items():
         assert np.array_equal(column, want[name]), name
 
