@@ -155,7 +155,7 @@ TOOLS: tuple[Tool, ...] = (
     *(Tool(f"tool_{kind}", f"{kind}: press or drag puts one; a press on its middle removes it", kind, Motion.HOLD,
            partial(_put_force, kind), partial(_tells_force, kind), size="force")
       for kind in FORCE_KINDS if kind != "scare"),
-    Tool("tool_scare", "scare: who is near flees; the hawk is under the pointer", "scare", Motion.HOLD, _scare,
+    Tool("tool_scare", "scare: who is near flees; a hawk follows the pointer", "scare", Motion.HOLD, _scare,
          lambda sim, sweep: "the hawk" if has_hawk(sim.config) else "scare", size="force"),
 )
 BY_ACTION: Mapping[str, Tool] = {tool.action: tool for tool in TOOLS}
