@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sqlite3
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import wait
 from threading import Event
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from crowd_demo.app.output.files import is_special
 from crowd_demo.app.process.quitting import FAILED, FINE, Interrupted
@@ -34,27 +36,37 @@ if TYPE_CHECKING:
 
 NAME = "export"
 LEAVE_S = 2.0  # to end the present step, and to remove what is unfinished
-SUFFIXES = ".txt", ".sqlite", ".parquet", ".csv"
+PAGE = ".html"
+SUFFIXES = ".txt", ".sqlite", ".parquet", ".csv", PAGE
 
 
 class StoppedError(Exception):
     """Somebody wants to quit."""
 
 
-def _read(args: argparse.Namespace) -> Asked:
+class ExportJob(NamedTuple):
+    """What is asked for, and what does it: called with what is to hear of each step, it says what it wrote."""
+
+    asked: Asked
+    make: Callable[[Callable[[int], object]], list[str]]
+
+
+def _read(args: argparse.Namespace) -> ExportJob:
     mistakes = list[str]()
     suffix = args.file.suffix.lower()
     if suffix not in SUFFIXES:
         mistakes.append(f"{args.file}: must end in one of {', '.join(SUFFIXES)}")
+    if suffix == PAGE and args.units != "m":
+        mistakes.append(f"--units: not with {PAGE}, which has its own")
     mistakes += unwritable(NAME, args.file) or ()
     if not mistakes and is_special(args.file):
         mistakes.append(f"{NAME}: {args.file} is no regular file")
     refuse(mistakes)
     from crowd_demo.export.formats import FORMATS
     from crowd_demo.export.sources import read_source
-    from crowd_demo.export.trajectories import asked_for, no_room
+    from crowd_demo.export.trajectories import asked_for, no_room, summary, write
 
-    if missing := FORMATS[suffix].missing:
+    if suffix != PAGE and (missing := FORMATS[suffix].missing):
         mistakes.append(f"{args.file}: {missing}")
     overrides = collected(mistakes, lambda: crowd_overrides(args)) or []
     source = collected(mistakes, lambda: read_source(args.source, args.seconds, overrides))
@@ -62,14 +74,32 @@ def _read(args: argparse.Namespace) -> Asked:
         source, args.file, args.fps, args.start_s, args.end_s, args.units == "m"))
     refuse(mistakes)
     assert asked
+    if suffix == PAGE:
+        return _page(args, asked)
     refuse([short] if (short := no_room(asked)) else [])
-    return asked
+    return ExportJob(asked, lambda stepped: summary(asked, write(asked, stepped)))
 
 
-def _run(args: argparse.Namespace, asked: Asked) -> int:
+def _page(args: argparse.Namespace, asked: Asked) -> ExportJob:
+    from crowd_demo.export.page import no_room_for_page, planned, write_page
+
+    plan = planned(asked, may_change_fps=args.fps is None)
+    refuse([short] if (short := no_room_for_page(asked, plan)) else [])
+    return ExportJob(asked, lambda stepped: write_page(asked, plan, command_of(args), stepped))
+
+
+def command_of(args: argparse.Namespace) -> str:
+    """The command with these arguments; files by their names alone."""
+    words = ["crowd-demo", NAME, args.source, args.file.name]
+    for option_name, value in (("--seconds", args.seconds), ("--from", args.start_s or None), ("--to", args.end_s),
+                               ("--fps", args.fps), ("--agents", args.agents)):
+        words += [] if value is None else [option_name, f"{value:g}" if isinstance(value, float) else value]
+    return shlex.join([*words, *(word for override in args.overrides for word in ("--set", override))])
+
+
+def _run(args: argparse.Namespace, job: ExportJob) -> int:
     """Make the run in a thread of its own, so that a signal is heard while a kernel runs."""
-    from crowd_demo.export.trajectories import Written, summary, write
-
+    asked = job.asked
     doing: deque[object] = deque(["starting"], maxlen=1)
     stopped = Event()
 
@@ -78,12 +108,12 @@ def _run(args: argparse.Namespace, asked: Asked) -> int:
         if stopped.is_set():
             raise StoppedError
 
-    def job() -> Written:
+    def make() -> list[str]:
         kernels(asked.source.config, doing.append, render=False)
-        return write(asked, stepped)
+        return job.make(stepped)
 
     try:
-        future = in_thread(job, NAME)
+        future = in_thread(make, NAME)
         try:
             with ProgressLine(NAME) as line:
                 while not wait((future,), timeout=LOOK_EVERY_S).done:
@@ -93,7 +123,7 @@ def _run(args: argparse.Namespace, asked: Asked) -> int:
             wait((future,), LEAVE_S)
             print_error(f"{NAME}: stopped: {asked.path} is not written")
             return interrupted.code
-        print(*summary(asked, future.result()), sep="\n")
+        print(*future.result(), sep="\n")
         return FINE
     except ValueError as error:
         return mistaken(f"{NAME}: {error}")
@@ -104,8 +134,9 @@ def _run(args: argparse.Namespace, asked: Asked) -> int:
 
 EXPORT = Command(
     _run, _read, about="""\
-Write who was where when, for other programs: PedPy's text (.txt), JuPedSim's database (.sqlite), Parquet (.parquet, with
-pyarrow: pip install "crowd-demo[export]") or CSV (.csv). SOURCE is a recording (.replay), which is replayed; or, with
+Write a run for others. As a page (.html) that plays it in a browser, without a network. Or who was where when, for other programs:
+PedPy's text (.txt), JuPedSim's database (.sqlite), Parquet (.parquet, with pyarrow: pip install "crowd-demo[export]") or CSV
+(.csv). SOURCE is a recording (.replay), which is replayed; or, with
 --seconds, a save (.crowd) or a configuration. The columns are id, frame, x and y; an id is one person: who is born, or comes
 in at an exit, has an id of its own. y grows downwards, as on the screen. The walkable area is in all files but .csv.""",
     options=[

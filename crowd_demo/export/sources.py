@@ -105,6 +105,7 @@ def _stepped(name: str, config: Config, agents: int, seconds: float, begin: Call
     def states() -> Iterator[State]:
         sim = begin()
         while True:
+            sim.let_events_happen()
             yield 0, sim
             sim.step()
 

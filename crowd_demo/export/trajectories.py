@@ -138,11 +138,14 @@ def _rows(frame: Frame, number: int, numbers: PersonNumbers, area: WalkableArea,
 def summary(asked: Asked, written: Written) -> list[str]:
     """Say what is in a file, in a few lines."""
     step_hz, unit = asked.source.config.time.step_hz, "metres" if asked.metres else "world units"
-    size = f"{written.nbytes / MB:,.1f} MB" if written.nbytes >= MB / 10 else f"{written.nbytes:,} bytes"
     last = asked.first + (written.frames - 1) * asked.every
     lines = [f"{written.path}: {written.people:,} people in {written.frames:,} frames, {asked.fps:.6g} a second, from"
              f" {asked.first / step_hz:g} s to {last / step_hz:g} s",
-             f"{written.rows:,} rows, {size}; in {unit}, {asked.format.how_exact}"]
+             f"{written.rows:,} rows, {size_text(written.nbytes)}; in {unit}, {asked.format.how_exact}"]
     if written.areas > 1 and not asked.format.keeps_areas:
         lines.append("the walkable area changed: the file has at most that of the first frame; .sqlite has all")
     return lines
+
+
+def size_text(nbytes: int) -> str:
+    return f"{nbytes / MB:,.1f} MB" if nbytes >= MB / 10 else f"{nbytes:,} bytes"

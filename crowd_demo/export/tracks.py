@@ -1,0 +1,136 @@
+"""Positions in few bytes: whole steps of a centimetre, and how these change from one frame to the next.
+
+A lane is an id, a track is one person on it from a keyframe on. A birth, a death, another person under the same id, or a change
+that one byte cannot hold begins a keyframe. Each axis of a track is written for itself, for n frames:
+
+    x[0]          uint16, in steps from the left edge of the world
+    change[k]     int8, k = 1 to n - 1
+    x[k] = x[k - 1] + v[k] and v[k] = v[k - 1] + change[k], with v[0] = 0
+
+So a change is held against what was written, gone on with at the same speed, and errors do not add up: what is written lies
+within one step of the position, wherever in that interval the change is smallest. People who walk on have mostly the change 0: two
+and a half bits an axis once it is compressed, where differences of positions take three and a half.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_demo.compute.arrays import Bools, Bytes, Doubles, Ints, Longs
+from crowd_demo.compute.hashing import scramble
+
+PARTS = 100  # of a metre: the step is a centimetre, or
+LAST = 65_535  # a part of the world's longer side, if that is more
+MOST_CHANGE = 127
+ABSENT, GOES_ON, BEGINS = range(3)
+Changes = NDArray[np.int8]
+
+
+def step_length(metre: float, width: float, height: float) -> float:
+    """The step of positions in world units: how exact they are."""
+    return max(metre / PARTS, max(width, height) / LAST)
+
+
+class TrackColumns(NamedTuple):
+    """What is written: tracks in the order of lanes and then of frames, rows in that of tracks."""
+
+    ids: Ints  # [lanes]
+    lane: Ints  # [tracks]
+    first: Ints  # [tracks]: frame of the keyframe
+    length: Ints  # [tracks]: frames
+    x: Longs  # [tracks]: 0 to LAST
+    y: Longs
+    change_x: Changes  # [rows - tracks]
+    change_y: Changes
+    state: Bytes  # [rows]
+
+
+class _Axis:
+    """One coordinate of all lanes: the last that was written, and its last difference."""
+
+    def __init__(self) -> None:
+        self.written, self.speed = np.zeros(0, np.int64), np.zeros(0, np.int64)
+
+    def grow(self, more: int) -> None:
+        self.written, self.speed = np.pad(self.written, (0, more)), np.pad(self.speed, (0, more))
+
+    def changes(self, lanes: Longs, exact: Doubles) -> Longs:
+        """The change nearest to 0 that leads to within a step of the exact positions."""
+        guess = self.written[lanes] + self.speed[lanes]
+        least = np.clip(0, np.ceil(exact - 1 - guess), np.floor(exact + 1 - guess)).astype(np.int64)
+        return np.clip(guess + least, 0, LAST) - guess
+
+    def write(self, lanes: Longs, exact: Doubles, changes: Longs, goes_on: Bools) -> None:
+        speed = np.where(goes_on, self.speed[lanes] + changes, 0)
+        self.written[lanes] = np.where(goes_on, self.written[lanes] + speed, np.rint(exact).astype(np.int64))
+        self.speed[lanes] = speed
+
+
+class Tracks:
+    """Collects frames; needs four bytes for each frame of a lane. `share` of the ids get a lane, chosen by a hash."""
+
+    def __init__(self, frames: int, step: float, share: float = 1.0) -> None:
+        self.step, self.ids = step, np.zeros(0, np.int32)
+        self._least = np.uint64(round(share * 2**32))
+        self._lane_of = np.zeros(0, np.int64)  # by id; -1 for those without
+        self._x, self._y = _Axis(), _Axis()
+        self._seen, self._person = np.zeros(0, np.int64), np.zeros(0, np.int64)  # by lane: last frame, and who that was
+        self._kind, self._state = (np.zeros((0, frames), np.uint8) for _ in range(2))
+        self._changes = [np.zeros((0, frames), np.int8) for _ in range(2)]
+        self._begun: list[Longs] = []  # [4, n]: lane, frame, x and y of keyframes
+
+    def add(self, frame: int, ids: Ints, person: Longs, x: Doubles, y: Doubles, state: Bytes) -> None:
+        """Add a frame, one after the other from 0; positions in world units, everybody with the number of a person."""
+        lanes = self._lanes(ids)
+        chosen = lanes >= 0
+        lanes, person, state = lanes[chosen], person[chosen], state[chosen]
+        axes = (self._x, x[chosen] / self.step), (self._y, y[chosen] / self.step)
+        changes = [axis.changes(lanes, exact) for axis, exact in axes]
+        goes_on = (self._seen[lanes] == frame - 1) & (self._person[lanes] == person)
+        for change in changes:
+            goes_on &= np.abs(change) <= MOST_CHANGE
+        for (axis, exact), change, kept in zip(axes, changes, self._changes, strict=True):
+            axis.write(lanes, exact, change, goes_on)
+            kept[lanes, frame] = np.where(goes_on, change, 0)
+        self._kind[lanes, frame], self._state[lanes, frame] = np.where(goes_on, GOES_ON, BEGINS), state
+        self._seen[lanes], self._person[lanes] = frame, person
+        begun = lanes[~goes_on]
+        self._begun.append(np.stack([begun, np.full_like(begun, frame), self._x.written[begun], self._y.written[begun]]))
+
+    def columns(self) -> TrackColumns:
+        begun = np.concatenate(self._begun, axis=1)
+        lane, first, x, y = begun[:, np.lexsort(begun[1::-1])]
+        count = len(self.ids)
+        present = self._kind[:count] != ABSENT
+        rank = np.cumsum(present.ravel()) - 1  # of a row among all
+        begins = rank[np.flatnonzero(self._kind[:count] == BEGINS)]
+        length = np.diff(begins, append=int(present.sum()))
+        goes_on = self._kind[:count] == GOES_ON
+        change_x, change_y = (each[:count][goes_on] for each in self._changes)
+        return TrackColumns(self.ids, lane.astype(np.int32), first.astype(np.int32), length.astype(np.int32), x, y, change_x,
+                            change_y, self._state[:count][present])
+
+    def _lanes(self, ids: Ints) -> Longs:
+        """The lane of each id, -1 for those that are not in the sample; new ones get lanes in the order of ids."""
+        if more := max(int(ids.max(initial=-1)) + 1 - len(self._lane_of), 0):
+            known = len(self._lane_of)
+            new = np.arange(known, known + more, dtype=np.int32)
+            taken = scramble(new.view(np.uint32)).astype(np.uint64) < self._least
+            lanes = np.cumsum(taken) - 1 + len(self.ids)
+            self._lane_of = np.concatenate([self._lane_of, np.where(taken, lanes, -1)])
+            self.ids = np.concatenate([self.ids, new[taken]])
+            self._grow(len(self.ids) - len(self._seen))
+        return self._lane_of[ids]
+
+    def _grow(self, more: int) -> None:
+        self._x.grow(more)
+        self._y.grow(more)
+        self._seen = np.pad(self._seen, (0, more), constant_values=-2)
+        self._person = np.pad(self._person, (0, more))
+        if (room := len(self.ids) - len(self._kind)) > 0:
+            room = max(room, len(self._kind) // 2)
+            self._kind, self._state, *self._changes = (
+                np.pad(each, ((0, room), (0, 0))) for each in (self._kind, self._state, *self._changes))
