@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import sqlite3
+import sys
+import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import wait
@@ -24,12 +27,14 @@ from crowd_demo.cli.arguments import (
     mistaken,
     moment,
     option,
+    parser_of,
     print_error,
     refuse,
     seconds,
     unwritable,
 )
 from crowd_demo.cli.measuring import LOOK_EVERY_S, kernels
+from crowd_demo.registry.texts import error_line
 
 if TYPE_CHECKING:
     from crowd_demo.export.trajectories import Asked
@@ -132,13 +137,42 @@ def _run(args: argparse.Namespace, job: ExportJob) -> int:
         return FAILED
 
 
+def main(source: str, file: str) -> None:
+    """Export in a process of its own, beside frames: at the lowest priority, with lines about its progress.
+
+    The last line says what is wrong, if the exit code is not 0. When the parent closes standard input, it stops.
+    """
+    from crowd_demo.app.process.child import standard_lines
+
+    if sys.platform != "win32":
+        os.nice(19)
+    stopped = Event()
+    _, answers = standard_lines(stopped.set)
+    shown = deque([0.0], maxlen=1)
+
+    def stepped(step: int) -> None:
+        if stopped.is_set():
+            raise StoppedError
+        if time.monotonic() > shown[0] + LOOK_EVERY_S:
+            shown.append(time.monotonic())
+            print(f"{step / max(job.asked.last, 1):.0%}", file=answers, flush=True)
+
+    try:
+        job = _read(parser_of(NAME, EXPORT).parse_args([source, file]))
+        kernels(job.asked.source.config, lambda doing: None, render=False)
+        job.make(stepped)
+    except (ValueError, OSError, MemoryError) as error:
+        print(error_line(error), file=answers, flush=True)
+        sys.exit(FAILED)
+
+
 EXPORT = Command(
     _run, _read, about="""\
-Write a run for others. As a page (.html) that plays it in a browser, without a network. Or who was where when, for other programs:
-PedPy's text (.txt), JuPedSim's database (.sqlite), Parquet (.parquet, with pyarrow: pip install "crowd-demo[export]") or CSV
-(.csv). SOURCE is a recording (.replay), which is replayed; or, with
---seconds, a save (.crowd) or a configuration. The columns are id, frame, x and y; an id is one person: who is born, or comes
-in at an exit, has an id of its own. y grows downwards, as on the screen. The walkable area is in all files but .csv.""",
+Write a run for others. As a page (.html) that plays it in a browser, without a network. Or who was where when, for
+other programs: PedPy's text (.txt), JuPedSim's database (.sqlite), Parquet (.parquet, with pyarrow: pip install
+"crowd-demo[export]") or CSV (.csv). SOURCE is a recording (.replay), which is replayed; or, with --seconds, a save
+(.crowd) or a configuration. The columns are id, frame, x and y; an id is one person: who is born, or comes in at an
+exit, has an id of its own. y grows downwards, as on the screen. The walkable area is in all files of columns but .csv.""",
     options=[
         option("source", metavar="SOURCE", type=given, help="FILE.replay, FILE.crowd, or a configuration (as --config)"),
         option("file", metavar="FILE", type=file_path, help="its suffix says the format: " + ", ".join(SUFFIXES)),

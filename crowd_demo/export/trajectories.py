@@ -101,10 +101,15 @@ def asked_for(source: Source, path: Path, fps: float | None, from_s: float, to_s
 
 def no_room(asked: Asked) -> str:
     """What is wrong if the file will not fit on its disk, about, or an empty text."""
-    needed, folder = asked.frames * asked.source.agents * asked.format.row_bytes, asked.path.absolute().parent
+    return lacking(asked.path, asked.frames * asked.source.agents * asked.format.row_bytes)
+
+
+def lacking(path: Path, nbytes: float) -> str:
+    """The line about a file of so many bytes if its disk has less room, or an empty text."""
+    folder = path.absolute().parent
     free = shutil.disk_usage(folder).free
-    return "" if needed <= free else (
-        f"{asked.path}: needs about {needed / MB:,.0f} MB, and {free / MB:,.0f} MB are free in {folder}")
+    return "" if nbytes <= free else (
+        f"{path}: needs about {nbytes / MB:,.0f} MB, and {free / MB:,.0f} MB are free in {folder}")
 
 
 def write(asked: Asked, stepped: Stepped = lambda step: None) -> Written:

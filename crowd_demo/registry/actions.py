@@ -42,7 +42,7 @@ HEADINGS: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {  # of what one w
         "tools": (("ctrl+b",), "show or fold the tool bar"),
         "tool_hand": (("ctrl+space",), "the hand: click inspects, drag moves the camera"),
         "tool_wall": (("ctrl+w",), "build walls"),
-        "tool_erase": (("ctrl+e",), "tear walls down"),
+        "tool_erase": (("ctrl+d",), "tear walls down"),
         "tool_in": (("ctrl+i",), "bring people or birds in"),
         "tool_out": (("ctrl+o",), "take people or birds out"),
         "tool_attract": (("ctrl+t",), "attract: draw all around to a place"),
@@ -87,6 +87,7 @@ HEADINGS: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {  # of what one w
         "load": (("f9",), "load the crowd saved last"),
         "record": (("f8",), "begin or end a recording"),
         "screenshot": (("f12",), "save a picture"),
+        "export": (("ctrl+e",), "a web page of the last seconds; again: cancel"),
         "copy_command": (("y",), "copy as command; with Shift as YAML"),
     },
     "Panels and window": {

@@ -1,4 +1,4 @@
-"""A headless Chromium for the tests of pages: started without a network of its own, asked by the DevTools protocol over pipes."""
+"""A headless Chromium for the tests of pages, asked by the DevTools protocol over pipes."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from types import TracebackType
 from typing import Any, Self
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-ARGUMENTS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-             "--disable-component-update", "--disable-sync", "--disable-extensions", "--use-gl=angle", "--use-angle=swiftshader",
-             "--enable-unsafe-swiftshader", "--force-device-scale-factor=1", "--hide-scrollbars", "--remote-debugging-pipe")
+ARGUMENTS = ("--headless", "--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking",
+             "--disable-component-update", "--disable-sync", "--disable-extensions", "--hide-scrollbars",
+             "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--remote-debugging-pipe")
 WAIT_S = 60.0
 
 

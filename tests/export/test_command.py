@@ -28,7 +28,7 @@ def test_it_says_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 @pytest.mark.quick
 @pytest.mark.parametrize(("args", "lines"), [
-    (["1k", "run.png"], ["run.png: must end in one of .txt, .sqlite, .parquet, .csv"]),
+    (["1k", "run.png"], ["run.png: must end in one of .txt, .sqlite, .parquet, .csv, .html"]),
     (["1k", "nowhere/run.csv", "--seconds", "1"], ["export: there is no folder nowhere"]),
     (["1k", "run.csv"], ["--seconds: a save or a configuration needs a number of seconds to run"]),
     (["1kk", "run.csv", "--seconds", "1"], ["1kk: no such file, nor a shipped configuration (did you mean 1k?)"]),
@@ -67,7 +67,7 @@ def test_a_missing_library_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_the_command_names_every_format() -> None:
     from crowd_demo.export.formats import FORMATS
 
-    assert tuple(FORMATS) == export.SUFFIXES
+    assert (*FORMATS, export.PAGE) == export.SUFFIXES
 
 
 def test_a_full_disk_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+from concurrent.futures import wait
 from functools import partial
 from pathlib import Path
 from shlex import quote
@@ -10,21 +13,75 @@ from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.technique_controls import Techniques
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.output.files import free_name
-from crowd_demo.app.recording.recording import Recording
+from crowd_demo.app.process.child import start
+from crowd_demo.app.process.system import in_thread, lower_priority
+from crowd_demo.app.recording.recording import Recording, write_clip
 from crowd_demo.app.recording.saves import SUFFIX, Save, Saver, newest, read_save
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.registry.texts import error_line
 from crowd_demo.render.camera import Camera
 from crowd_demo.sim.save_format import SaveError
 from crowd_demo.sim.simulation import Simulation
-from crowd_demo.sim.snapshot import differences, same_world
+from crowd_demo.sim.snapshot import Snapshot, differences, same_world
 
-RECORDING_SUFFIX = ".replay"
+RECORDING_SUFFIX, PAGE_SUFFIX = ".replay", ".html"
 LONG_S = 8.0  # to read a command
+EXPORTED_S = 30.0  # of the past that becomes a page
+EXPORTER = "crowd_demo.cli.export"  # which reads what is written here, and must not be imported: it lies above
+ONE_THREAD = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 def replay_command(path: Path) -> str:
     return f"crowd-demo replay {quote(path.as_posix())}"
+
+
+class PageExport:
+    """A process that makes a page of a recording, which is written for it, in the background. Both stay, or none.
+
+    `progress` is what it said last; afterwards `error` says what went wrong, if anything did.
+    """
+
+    def __init__(self, page: Path, first: Snapshot, last: Snapshot) -> None:
+        self.page, self.recording = page, page.with_suffix(RECORDING_SUFFIX)
+        self.progress, self.error, self.cancelled = "0%", "", False
+        self._process: subprocess.Popen[str] | None = None
+        self._done = in_thread(partial(self._make, first, last), "crowd-demo export")
+
+    @property
+    def done(self) -> bool:
+        return self._done.done()
+
+    def cancel(self) -> None:
+        self.cancelled = True
+        if self._process and self._process.stdin:
+            self._process.stdin.close()
+
+    def wait(self, timeout_s: float) -> None:
+        wait((self._done,), timeout_s)
+
+    def _make(self, first: Snapshot, last: Snapshot) -> None:
+        lower_priority()
+        try:
+            write_clip(self.recording, first, last)
+            self._follow(start(EXPORTER, str(self.recording), str(self.page), env={**os.environ, **ONE_THREAD},
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL))
+        except OSError as error:
+            self.error = error.strerror or str(error)
+        if self.error or self.cancelled:
+            for path in (self.page, self.recording):
+                path.unlink(missing_ok=True)
+
+    def _follow(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+        assert process.stdin and process.stdout
+        if self.cancelled:
+            self.cancel()
+        with process.stdout:
+            for line in process.stdout:
+                self.progress = line.strip()
+        if process.wait() and not self.cancelled:
+            self.error = self.progress
+        process.stdin.close()
 
 
 class CrowdFiles:
@@ -34,6 +91,7 @@ class CrowdFiles:
         self.broken: Recording | None = None
         self._crowd, self._techniques, self._camera, self._notices = crowd, techniques, camera, notices
         self._saver = Saver()
+        self._export: PageExport | None = None
         self._ended: dict[Recording, str] = {}  # recordings of which not all is written, and what is said of each then
 
     @property
@@ -41,7 +99,8 @@ class CrowdFiles:
         ask = self._crowd.apply
         return {"save": KeyAction(partial(ask, self._save)),
                 "load": KeyAction(partial(ask, self._load_newest), changes=True),
-                "record": KeyAction(partial(ask, self._toggle_recording), changes=True)}
+                "record": KeyAction(partial(ask, self._toggle_recording), changes=True),
+                "export": KeyAction(partial(ask, self._toggle_export))}
 
     def news(self) -> None:
         """Show which files were written since the last call, and which could not be."""
@@ -56,13 +115,18 @@ class CrowdFiles:
             else:
                 path = recording.path
                 self._notices.add(f"{said} {path}; to see it again: {replay_command(path)}", "record", LONG_S)
+        if self._export:
+            self._tell_export(self._export)
         if self._saver.jobs:
             for line in self._saver.finished():
                 self._notices.add(line)
 
     def finish(self, timeout_s: float) -> None:
-        """End the recording and wait until it is written, and at most so long for what is being saved."""
+        """End the recording and wait until it is written, and at most so long for what is being saved; cancel the page."""
         self.close_recording()
+        if self._export:
+            self._export.cancel()
+            self._export.wait(timeout_s)
         for recording in self._ended:
             recording.wait()
         self._saver.wait(timeout_s)
@@ -71,7 +135,7 @@ class CrowdFiles:
     def take_over(self, left: CrowdFiles) -> None:
         """Take over the files that another program is still writing; its recording ends."""
         left.leave()
-        self._saver, self._ended, self.broken = left._saver, left._ended, left.broken
+        self._saver, self._ended, self.broken, self._export = left._saver, left._ended, left.broken, left._export
 
     # --- recordings --------------------------------------------------------------------------------------------------
 
@@ -111,6 +175,41 @@ class CrowdFiles:
                 self._notices.add(f"recording {path}", "record", holds=lambda: self._crowd.recording is recording)
         except OSError as error:
             self._notices.add(f"cannot record: {error.strerror or error}", "record")
+
+    # --- pages -------------------------------------------------------------------------------------------------------
+
+    def _toggle_export(self) -> None:
+        """Begin a page of the last seconds before the present tick, or leave off the one that is being made."""
+        crowd, sim = self._crowd, self._crowd.sim
+        if self._export:
+            self._export.cancel()
+            return
+        begin = max(sim.tick - round(EXPORTED_S * sim.config.time.step_hz), crowd.oldest)
+        first = crowd.keyframes.before(begin)
+        if not first or first.tick == sim.tick:
+            self._notices.add("there is no past yet that could become a page" if crowd.keyframes.oldest is not None else
+                              "no past is kept of this crowd that could become a page: time.rewind_mb", "export")
+            return
+        scene = first.config.scene.model_copy(update={"colours": crowd.scene.colours} if crowd.scene else {})
+        config = first.config.model_copy(update={"camera": self._camera.settings(), "scene": scene})
+        recordings = [path.with_suffix(PAGE_SUFFIX) for path in Path().glob(f"*{RECORDING_SUFFIX}")]
+        page = free_name(Path(), PAGE_SUFFIX, taken=recordings)
+        self._export = PageExport(page, first._replace(config=config), sim.snapshot())
+
+    def _tell_export(self, export: PageExport) -> None:
+        """Show how far the page is, or how it ended."""
+        if not export.done:
+            self._notices.add(f"making {export.page}: {export.progress}; the same key cancels", "export")
+            return
+        self._export = None
+        if export.cancelled:
+            self._notices.add(f"cancelled: {export.page} is not written", "export")
+        elif export.error:
+            self._notices.add(f"cannot export: {export.error}", "export", LONG_S)
+        else:
+            size = f"{export.page.stat().st_size / 1e6:,.1f} MB"
+            said = f"a page that plays: {export.page}, {size}; {export.recording} makes it again"
+            self._notices.add(said, "export", LONG_S)
 
     # --- saves -------------------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
@@ -33,25 +33,29 @@ def start(module: str, *arguments: str, stdin: int | None = None, stdout: int | 
 
 # --- in the process that was started ---------------------------------------------------------------------------------
 
-def lines_of(stream: Iterable[str]) -> SimpleQueue[str]:
-    """What the parent says, without line ends. When it says no more, exit in the middle of anything."""
+def exit_at_once() -> None:
+    os._exit(0)
+
+
+def lines_of(stream: Iterable[str], at_end: Callable[[], object] = exit_at_once) -> SimpleQueue[str]:
+    """What the parent says, without line ends. When it says no more, exit in the middle of anything, or do something else."""
     lines: SimpleQueue[str] = SimpleQueue()
 
     def read() -> None:
         with suppress(OSError):
             for line in stream:
                 lines.put(line.rstrip("\n"))
-        os._exit(0)
+        at_end()
 
     threading.Thread(target=read, daemon=True).start()
     return lines
 
 
-def standard_lines() -> tuple[SimpleQueue[str], TextIO]:
+def standard_lines(at_end: Callable[[], object] = exit_at_once) -> tuple[SimpleQueue[str], TextIO]:
     """Return the lines of standard input, and standard output for answers; what is printed goes to standard error."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what libraries print must not be taken for an answer
-    return lines_of(open(0, encoding="utf-8")), answers
+    return lines_of(open(0, encoding="utf-8"), at_end), answers
 
 
 def _run() -> None:

@@ -22,6 +22,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from crowd_demo import __version__
+from crowd_demo.app.output.files import write_file
 from crowd_demo.app.process.system import beside_frames
 from crowd_demo.app.recording.format import (
     FORMAT,
@@ -174,6 +175,15 @@ def is_fresh(sim: Simulation) -> bool:
     config = sim.config
     return (sim.tick == 0 and not sim.history and sim.terrain.version == 0 and sim.agents.count == config.agents
             and sim.optimizations == config.optimizations)
+
+
+def write_clip(path: Path, first: Snapshot, last: Snapshot) -> None:
+    """Write a recording of what led from one snapshot of a run to another one. Raises OSError."""
+    actions = last.history[len(first.history):]
+    lines = [RecordingHeader(magic=MAGIC, format=FORMAT, program=__version__), *(
+        Act(tick=tick, action=as_data(action)) for tick, action in actions), End(tick=last.tick, hash=last.state_hash())]
+    header, *others = (sealed_line(line.model_dump_json(exclude_none=True).encode()) for line in lines)
+    write_file(path, header, *snapshot_line(encoded(first, __version__), None), *others)
 
 
 # --- replay -----------------------------------------------------------------------------------------------------------
