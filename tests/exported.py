@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import csv
+import gzip
+import json
+import re
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -10,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from crowd_demo.config.loader import as_overrides
+from crowd_demo.export.page import planned, write_page
 from crowd_demo.export.sources import Source, read_source
 from crowd_demo.export.trajectories import Asked, asked_for, write
 
@@ -77,4 +82,44 @@ def walked_through(of: Source, every: int) -> list[tuple[Any, Any]]:
         if step % every == 0:
             columns = sim.agents.by_id()
             found.append((columns, np.array([sim.agents.handles.generations[each] for each in columns.id])))
+    return found
+
+
+# --- pages: slow and obvious -------------------------------------------------------------------------------------------
+
+TYPES = {"Int8Array": "i1", "Uint8Array": "u1", "Uint16Array": "<u2", "Int32Array": "<i4", "Uint32Array": "<u4"}
+Place = tuple[float, float, int]  # x, y and state
+
+
+def page_of(of: Source, path: Path, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Write a page and read it: its record, and its blocks."""
+    wanted = asked(of, path, **options)
+    write_page(wanted, planned(wanted, may_change_fps=False), "crowd-demo export ...")
+    return read_page(path)
+
+
+def read_page(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    text = path.read_text("utf-8")
+    found = re.search(r'<script type="application/json" id="about">(.*?)</script>', text)
+    assert found
+    blocks = re.findall(r'<script type="text/plain" id="(\w+)" data-type="(\w+)">(.*?)</script>', text)
+    return json.loads(found[1]), {name: np.frombuffer(gzip.decompress(base64.b64decode(data)), TYPES[kind])
+                                  for name, kind, data in blocks}
+
+
+def places(about: dict[str, Any], blocks: dict[str, Any]) -> dict[tuple[int, int], Place]:
+    """Where everybody is, by (id, frame), in world units."""
+    found = dict[tuple[int, int], Place]()
+    change = row = 0
+    for k, length in enumerate(blocks["length"].tolist()):
+        x, y, vx, vy = int(blocks["x"][k]), int(blocks["y"][k]), 0, 0
+        for j in range(length):
+            if j > 0:
+                vx, vy = vx + int(blocks["changeX"][change]), vy + int(blocks["changeY"][change])
+                x, y, change = x + vx, y + vy, change + 1
+            state = int(blocks["state"][row]) if "state" in blocks else 0
+            key = int(blocks["ids"][blocks["lane"][k]]), int(blocks["first"][k]) + j
+            assert key not in found and 0 <= x <= 65_535 and 0 <= y <= 65_535
+            found[key], row = (x * about["step"], y * about["step"], state), row + 1
+    assert change == len(blocks["changeX"]) == len(blocks["changeY"])
     return found

@@ -1,9 +1,11 @@
-"""What other programs read of a run: trajectories as files.
+"""A run for others: trajectories as files that other programs read, and a page that plays it.
 
     sources        a recording, a save or a configuration -> one frame after another
     exchanges      ids that go over to somebody else at an exit
     people         who is who from one frame to the next
     outline        the walkable area as polygons, in WKT
     formats        the writers of trajectories, one for each suffix
+    tracks         positions in few bytes
+    page           from a source to one HTML file: tracks, pictures, colours, and what is said about it
     trajectories   from a source to a file: what is asked for, whether there is room, what was written
 """

@@ -38,12 +38,12 @@ def replay_command(path: Path) -> str:
 class PageExport:
     """A process that makes a page of a recording, which is written for it, in the background. Both stay, or none.
 
-    `progress` is what it said last; afterwards `error` says what went wrong, if anything did.
+    `progress` is what it said last, `told` what was shown of that; afterwards `error` says what went wrong, if anything did.
     """
 
     def __init__(self, page: Path, first: Snapshot, last: Snapshot) -> None:
         self.page, self.recording = page, page.with_suffix(RECORDING_SUFFIX)
-        self.progress, self.error, self.cancelled = "0%", "", False
+        self.progress, self.told, self.error, self.cancelled = "0%", "", "", False
         self._process: subprocess.Popen[str] | None = None
         self._done = in_thread(partial(self._make, first, last), "crowd-demo export")
 
@@ -80,7 +80,7 @@ class PageExport:
             for line in process.stdout:
                 self.progress = line.strip()
         if process.wait() and not self.cancelled:
-            self.error = self.progress
+            self.error = "its process has ended" if self.progress.endswith("%") else self.progress
         process.stdin.close()
 
 
@@ -199,7 +199,10 @@ class CrowdFiles:
     def _tell_export(self, export: PageExport) -> None:
         """Show how far the page is, or how it ended."""
         if not export.done:
-            self._notices.add(f"making {export.page}: {export.progress}; the same key cancels", "export")
+            if export.told != export.progress:
+                export.told = export.progress
+                said = f"making {export.page}: {export.progress}; the same key cancels"
+                self._notices.add(said, "export", LONG_S, holds=lambda: not export.done)
             return
         self._export = None
         if export.cancelled:

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -17,6 +18,10 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 ARGUMENTS = ("--headless", "--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking",
              "--disable-component-update", "--disable-sync", "--disable-extensions", "--hide-scrollbars",
              "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--remote-debugging-pipe")
+LAUNCH = """import fcntl, os, sys
+ends = [fcntl.fcntl(int(end), fcntl.F_DUPFD, 10) for end in sys.argv[1:3]]
+os.dup2(ends[0], 3), os.dup2(ends[1], 4)
+os.execv(sys.argv[3], sys.argv[3:])"""
 WAIT_S = 60.0
 
 
@@ -28,16 +33,22 @@ class Browser:
         self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         says, self._hears = os.pipe()  # what Chromium reads from its descriptor 3
         self._reads, answers = os.pipe()  # what it writes to 4
-        shell = f'exec "$0" "$@" 3<&{says} 4>&{answers}'
-        size_argument = f"--window-size={size[0]},{size[1]}"
-        self._process = subprocess.Popen(["sh", "-c", shell, CHROMIUM, *ARGUMENTS, size_argument,
-                                          f"--user-data-dir={self._profile.name}", "about:blank"],
-                                         pass_fds=(says, answers), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        command = [sys.executable, "-c", LAUNCH, str(says), str(answers), CHROMIUM, *ARGUMENTS,
+                   f"--window-size={size[0]},{size[1]}", f"--user-data-dir={self._profile.name}", "about:blank"]
+        self._process = subprocess.Popen(command, pass_fds=(says, answers), stdout=subprocess.DEVNULL,
+                                         stderr=subprocess.DEVNULL)
         os.close(says)
         os.close(answers)
         self._answers = os.fdopen(self._reads, "rb")
         self._sent, self._session, self._rest = 0, "", b""
         self.told: list[str] = []
+        try:
+            self._begin(size)
+        except BaseException:
+            self.close()
+            raise
+
+    def _begin(self, size: tuple[int, int]) -> None:
         target = self._ask("Target.createTarget", url="about:blank")["targetId"]
         self._session = self._ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
@@ -96,6 +107,9 @@ class Browser:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
         self._process.kill()
         self._process.wait()
         self._answers.close()
