@@ -66,7 +66,7 @@ class Browser:
 
     def run(self, code: str) -> Any:
         """What an expression gives; a promise is waited for."""
-        answer = self._ask("Runtime.evaluate", expression=code, returnByValue=True, awaitPromise=True, replMode=True)
+        answer = self._ask("Runtime.evaluate", expression=code, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 

@@ -50,8 +50,9 @@ def until(browser: Browser, code: str, patience_s: float = 60) -> None:
 def go(browser: Browser, fragment: str) -> None:
     """Let the page obey the address, and draw."""
     browser.run(f"""new Promise(done => {{
-        const drawn = () => requestAnimationFrame(() => requestAnimationFrame(done));
-        addEventListener('hashchange', drawn, {{once: true}});
+        let before = Infinity;
+        const look = () => player.drawn > before + 1 ? done() : requestAnimationFrame(look);
+        addEventListener('hashchange', () => {{ before = player.drawn; look(); }}, {{once: true}});
         location.hash = '{fragment}&k={time.monotonic_ns()}';
     }})""")
 
