@@ -151,7 +151,7 @@ def _validate(data: dict[str, object], folder: Path) -> tuple[Config | None, lis
     tiles = destinations = 0
     if config.map is not None:
         try:
-            name, tiles, destinations = _checked(find_map(config.map, folder))
+            name, tiles, destinations = _checked(find_map(config.map, folder), config)
         except ValueError as error:
             return config, [*mistakes, (("map",), str(error))]
         config = config.model_copy(update={"map": name})
@@ -159,16 +159,20 @@ def _validate(data: dict[str, object], folder: Path) -> tuple[Config | None, lis
     return config, [*mistakes, large] if large else mistakes
 
 
-def _checked(path: Path) -> tuple[str, int, int]:
+def _checked(path: Path, config: Config) -> tuple[str, int, int]:
     """(name, tiles, destinations) of a shipped map, which are too few to matter; of any other its path and how many it has.
 
-    Raises MapError, a ValueError, for what is not a map.
+    Raises MapError, a ValueError, for what is not a map, or one of an open world of another size.
     """
     if path in list_maps().values():
         return path.stem, 0, 0
-    from crowd_demo.config.maps import read_map  # lazily: NumPy is not needed for the shipped ones
+    from crowd_demo.config.maps import MapError, open_shape, read_map  # lazily: NumPy is not needed for the shipped ones
 
     found = read_map(path)
+    shape, needed = found.kinds.shape, open_shape(config.world.width, config.world.height)
+    if found.is_open and shape != needed:
+        raise MapError(f"{path}: an open world of this width and height has {needed[1]} x {needed[0]} tiles, the map"
+                       f" has {shape[1]} x {shape[0]}")
     return str(path), found.kinds.size, int(found.marks.max()) + 1
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -18,12 +19,14 @@ from pydantic import Field
 
 from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Ints
+from crowd_demo.config.maps import MAX_SIDE
 from crowd_demo.config.memory import AGENT, shortage
 from crowd_demo.config.model import MOST_AGENTS
-from crowd_demo.sim.actions import Action, Changeable, Coordinate, Tile, action
+from crowd_demo.sim.actions import Action, Changeable, Coordinate, SetWalls, Tile, action
 from crowd_demo.sim.snapshot import check_columns
 from crowd_demo.sim.store.columns import dtypes_of, views
 from crowd_demo.sim.terrain.forces import UNTIL_REMOVED, Force, ForceKind, ForceNumber, Reach, Strength, Ticks
+from crowd_demo.sim.terrain.tiles import Terrain
 
 Run = tuple[Tile, Tile, Tile]
 Radius = Annotated[float, Field(ge=0, le=65_536)]
@@ -40,6 +43,7 @@ class PaintWalls:
     runs: tuple[Run, ...]
     wall: bool
     about: ClassVar[str] = "the walls changed"
+    lasts: ClassVar[bool] = True
 
     def apply(self, sim: Changeable) -> None:
         sim.paint_walls(self.runs, self.wall)
@@ -231,3 +235,28 @@ def handles_of(sim: Changeable, ids: Ints) -> tuple[tuple[int, int], ...]:
     inside = ids < len(generations)
     known[inside] = generations[ids[inside]]
     return tuple(zip(ids.tolist(), known.tolist(), strict=True))
+
+
+def lasting_edits(history: Iterable[tuple[int, Action]], terrain: Terrain) -> tuple[Action, ...]:
+    """Return actions that do to a fresh world what hands have built in a history, which is not what events did.
+
+    Walls that were painted one after the other are one action that builds and one that tears down, if anything is left of them.
+    """
+    kinds, found = terrain.first_kinds.copy(), list[Action]()
+    lasting = (action for _, action in history if getattr(action, "lasts", False))
+    for is_paint, actions in groupby(lasting, lambda action: isinstance(action, PaintWalls | SetWalls)):
+        if is_paint:
+            built, torn = terrain.net_paints(kinds, map(_painted, actions))
+            found += [PaintWalls(runs, wall) for runs, wall in ((built, True), (torn, False)) if runs]
+        else:
+            found += actions
+    return tuple(found)
+
+
+def _painted(action: Action) -> tuple[tuple[Run, ...], bool]:
+    """The runs of tiles on which an action builds walls, or tears them down."""
+    if isinstance(action, SetWalls):
+        left, top, right, bottom = action.rectangle
+        return tuple((row, left, right) for row in range(max(top, 0), min(bottom, MAX_SIDE))), action.wall
+    assert isinstance(action, PaintWalls)
+    return action.runs, action.wall

@@ -11,7 +11,6 @@ number of workers or on the width of a register. `Simulation` has no global stat
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import Self
 from weakref import proxy
 
@@ -56,16 +55,18 @@ from crowd_demo.sim.terrain.tiles import Rectangle, Run, Terrain
 from crowd_demo.sim.tuning import TunedNumbers
 from crowd_demo.sim.world import World
 
-NO_NUMBERS: Mapping[str, Value] = MappingProxyType({})
-
 
 class Simulation:
     """A crowd and its world, made from a `Config`; `optimizations` may be changed between steps."""
 
-    def __init__(self, config: Config, numbers: Mapping[str, Value] = NO_NUMBERS) -> None:
-        """`numbers` are changed before anybody is born; by path, as in `set_numbers`."""
+    def __init__(self, config: Config, edits: Iterable[Action] = ()) -> None:
+        """`edits` are applied before anybody is born, and begin the history. Raises ValueError if one is impossible."""
         self._build(config)
-        self.set_numbers(numbers)
+        if edits := tuple(edits):
+            self._begin()
+            for edit in edits:
+                self.apply(edit)
+            self.numbers.nobody_was_born()
         self.populate(config.agents)
         self._begin()
 

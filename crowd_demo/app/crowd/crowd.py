@@ -36,8 +36,10 @@ from crowd_demo.render.hud.navigation import why_not
 from crowd_demo.render.hud.status import Clock, Mark, Past, speed_text
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.actions import Action, Populate, Switch
+from crowd_demo.sim.edits import lasting_edits
 from crowd_demo.sim.events import Event
 from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.tuning import SetNumbers, numbers_by_hand
 
 MB = 1_000_000
 SPEEDS = tuple(2.0**power for power in range(-3, 7))  # 1/8 to 64
@@ -165,7 +167,7 @@ class Crowd:
         self.populate(count)
 
     def restart(self) -> None:
-        """Start again with the same seed, with as many agents as now, and with the present techniques."""
+        """Start again with the same seed, as many agents as now, the present techniques, and all that was built or set by hand."""
         self.apply(self._restart)
         self._notices.add("started again", "restart")
 
@@ -243,11 +245,27 @@ class Crowd:
 
     def marks(self) -> tuple[Mark, ...]:
         """Return the events of the known past and future."""
-        known = self.sim.history if len(self.sim.history) > len(self._known) else self._known  # of a replay it is the former
+        known = self.known_actions
         if self._marks[0] != len(known):
             self._marks = len(known), tuple(
                 Mark(tick, self.sim.config.events[action.number].text) for tick, action in known if isinstance(action, Event))
         return self._marks[1]
+
+    @property
+    def known_actions(self) -> list[tuple[int, Action]]:
+        """What was done up to the newest tick that is known, (tick, action); in a replay up to the present one."""
+        return self.sim.history if len(self.sim.history) > len(self._known) else self._known
+
+    @property
+    def edits(self) -> tuple[Action, ...]:
+        """What was built by hand in the world, as actions on a fresh one; numbers are not among them. Any thread may ask."""
+        return lasting_edits(list(self.known_actions), self.sim.terrain)
+
+    def at_its_start(self, agents: int) -> Simulation:
+        """Return another simulation of the edited scenario at tick 0, with so many agents. Raises ValueError."""
+        config = self.config.model_copy(update={"agents": agents, "optimizations": self.sim.optimizations})
+        numbers = numbers_by_hand(self.known_actions, config)
+        return Simulation(config, (*self.edits, *([SetNumbers(tuple(numbers.items()))] if numbers else [])))
 
     def frame_took(self, ms: float) -> None:
         """Call after each frame with its time, which is shown for the ticks made in it."""
@@ -414,8 +432,10 @@ class Crowd:
         if short := shortage(self.agents_asked * AGENT):
             self._notices.add(f"a new crowd beside the present one: {short}", "restart")
             return
-        again = {"agents": self.agents_asked, "optimizations": self.sim.optimizations}
-        self.go_on_with(Simulation(self.config.model_copy(update=again), self.sim.tuned), self.sim.tick)
+        try:
+            self.go_on_with(self.at_its_start(self.agents_asked), self.sim.tick)
+        except ValueError as error:
+            self._notices.add(f"cannot start again: {error}", "restart")
 
     def _replay_step(self, player: Player) -> None:
         """Make a step of the replay; pause when it is over."""

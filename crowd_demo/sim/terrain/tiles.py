@@ -21,10 +21,8 @@ from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Bools, Bytes, Float, Floats, Int, Ints, Longs, Marks
 from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import select, splat, to_int
-from crowd_demo.config.maps import FLOOR, WALL, WATER, MapData
+from crowd_demo.config.maps import FLOOR, TILE_STEPS, WALL, WATER, MapData, open_shape, open_tile
 
-TILE_STEPS = 256  # a tile's side is a whole number of 1/256 unit
-OPEN_TILE = 64.0  # units a tile where there is no map, about
 SPOTS = 1024  # possible coordinates of random positions in a tile along each axis, none on a border
 
 Rectangle = tuple[int, int, int, int]  # left, top, right, bottom in tiles; right and bottom are outside
@@ -58,24 +56,25 @@ class Terrain:
     """
 
     def __init__(self, data: MapData | None, width: float, height: float, count: int = 8, seed: int = 1) -> None:
-        if data is None:
-            tile = _open_tile(width, height)
-            self.kinds = np.full((math.ceil(height / tile), math.ceil(width / tile)), FLOOR, np.uint8)
-        else:
-            self.kinds = data.kinds.copy()
+        self.is_open = data is None or data.is_open
+        self.kinds = np.full(open_shape(width, height), FLOOR, np.uint8) if data is None else data.kinds.copy()
+        tile = open_tile(width, height)
+        if not self.is_open:
             rows, columns = self.kinds.shape
             tile = max(math.floor(min(width / columns, height / rows) * TILE_STEPS), 1) / TILE_STEPS
             width, height = columns * tile, rows * tile
         self.blocked = np.isin(self.kinds, (WALL, WATER)).astype(np.uint8)
         self.walls = _walls(self.blocked, tile, width, height)
         self.version = 0
-        self._under = np.where(self.kinds == WALL, FLOOR, self.kinds)  # what is left when a wall is removed
+        self.first_kinds = self.kinds.copy()  # before walls were built and torn down
+        self._under = self.kinds.copy() if data is None else data.ground.copy()  # what is left when a wall is removed
         self._labels, self._labels_version = np.empty(self.kinds.shape, np.int32), -1
         self._stack = np.empty(self.kinds.size, np.int64)
         self._ground = np.empty(0, np.int64)  # tiles of the largest area
         self.marks = np.full(self.kinds.shape, -1, np.int16) if data is None else _without_gaps(data.marks)
-        self.drawn = bool(self.marks.max() < 0)  # destinations drawn at random, not from a map
-        if self.drawn:
+        is_marked = bool(self.marks.max() >= 0)
+        self.drawn = not is_marked or (data is not None and data.drawn)  # destinations drawn at random, not from a map
+        if not is_marked:
             self._draw_destinations(count, seed)
         self.destinations = tuple(self._find_destinations())
 
@@ -138,6 +137,21 @@ class Terrain:
     def free_tiles_near(self, x: float, y: float, radius: float) -> Longs:
         """Return the numbers of the free tiles under a round brush, int64[n], in reading order."""
         return np.flatnonzero(self.brush(x, y, radius) & (self.blocked == 0))
+
+    def net_paints(self, kinds: Bytes, paints: Iterable[tuple[Iterable[Run], bool]]) -> tuple[tuple[Run, ...], tuple[Run, ...]]:
+        """Paint on tiles, uint8[H, W], that were once this terrain's; return those that became walls, and that no longer are."""
+        before = kinds.copy()
+        for runs, wall in paints:
+            for row, first, end in runs:
+                if 0 <= row < self.rows:
+                    part = np.s_[row, max(first, 0):max(end, 0)]
+                    kinds[part] = WALL if wall else self._under[part]
+        changed = kinds != before
+        return self.runs_of(changed & (kinds == WALL)), self.runs_of(changed & (kinds != WALL))
+
+    def as_map(self, name: str) -> MapData:
+        """Return the map that gives these tiles and destinations again, in a world of the same size."""
+        return MapData(self.kinds.copy(), self.marks.copy(), name, self._under.copy(), self.drawn, self.is_open)
 
     def set_kinds(self, kinds: Bytes) -> None:
         """Restore the tiles of a snapshot, uint8[H, W]."""
@@ -300,12 +314,6 @@ def _below(size: int, ids: Longs, key: np.int32) -> Longs:
     """int64[n] in [0, size), uniform, one an id."""
     bits = hashing.scramble(ids.astype(np.uint32) ^ key.view(np.uint32))
     return ((bits.astype(np.uint64) * np.uint64(size)) >> np.uint64(32)).astype(np.int64)
-
-
-def _open_tile(width: float, height: float) -> float:
-    """Return about 64 units, such that the longer side is a whole number of tiles (up to 1/256 unit a tile)."""
-    longer = max(width, height)
-    return math.ceil(longer / max(round(longer / OPEN_TILE), 1) * TILE_STEPS) / TILE_STEPS
 
 
 def _walls(blocked: Bytes, tile: float, width: float, height: float) -> Walls:
