@@ -86,7 +86,7 @@ class WindowEvents:
     def _read(self, event: pygame.Event) -> None:
         self._listen()
         if event.type == pygame.QUIT:
-            self._program.quitting.ask()
+            self._program.close_window()
         elif event.type == pygame.KEYDOWN:
             self.keys.down(event)
         elif event.type == pygame.KEYUP:

@@ -166,7 +166,7 @@ def _checked(path: Path, config: Config) -> tuple[str, int, int]:
     """
     if path in list_maps().values():
         return path.stem, 0, 0
-    from crowd_demo.config.maps import MapError, open_shape, read_map  # lazily: NumPy is not needed for the shipped ones
+    from crowd_demo.config.maps import MapError, open_shape, read_map  # lazily: shipped maps need no NumPy
 
     found = read_map(path)
     shape, needed = found.kinds.shape, open_shape(config.world.width, config.world.height)

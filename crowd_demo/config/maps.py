@@ -14,10 +14,10 @@ A `.map` file is the MovingAI benchmark's format (https://movingai.com/benchmark
 of the format: a digit or a lowercase letter is floor that belongs to destination 0-9 or 10-35 (a-z); the tiles of a
 destination touch each other. The line `type` may be missing. Lines end in LF or CRLF.
 
-What a saved scenario says beyond that: `type open` are the tiles of a world without a map, as many as `world` has. Below the
-grid a line `ground` and another grid tell what is under the walls, where that is not floor alone; a line `destinations` and
-another grid (`.`, 0-9, a-z, A-Z, + and -) where destinations are, if not on floor alone; `destinations drawn`, if the map marks
-none and the seed has drawn them.
+What a saved scenario says beyond that: `type open` are the tiles of a world without a map, as many as `world` has.
+Below the grid a line `ground` and another grid tell what is under the walls, where that is not floor alone; a line
+`destinations` and another grid (`.`, 0-9, a-z, A-Z, + and -) where destinations are, if not on floor alone;
+`destinations drawn`, if the map marks none and the seed has drawn them.
 
 In a PNG a pixel is a tile, and its three channels, 0-255, decide which. If one exceeds both others by 64 or more, red
 is a destination (red pixels that touch form one, numbered in reading order), green is grass, blue is water. Any other
@@ -112,9 +112,14 @@ def read_map(path: str | Path) -> MapData:
     path = Path(path)
     data = bytes_of(path)
     found = parse_png(data, path) if path.suffix.lower() == ".png" else parse_octile(data, path)
-    if not np.isin(found.ground, (FLOOR, SWAMP, GRASS)).any():
+    if not can_be_stood_on(found.kinds if found.under is None else found.under):
         raise MapError(f"{path}: there is no tile to stand on")
     return found
+
+
+def can_be_stood_on(kinds: NDArray[np.uint8]) -> bool:
+    """Is there a tile that is neither wall nor water?"""
+    return bool(np.isin(kinds, (FLOOR, SWAMP, GRASS)).any())
 
 
 # --- grids -----------------------------------------------------------------------------------------------------------
@@ -149,8 +154,9 @@ def octile_of(data: MapData) -> str:
     in_grid = not data.drawn and data.marks.max() < len(MARKS) and bool((data.kinds[marked] == FLOOR).all())
     if in_grid:
         grid[marked] = np.array(list(MARKS))[data.marks[marked]]
-    lines = [f"type {'open' if data.is_open else 'octile'}", f"height {rows}", f"width {columns}", "map", *map("".join, grid)]
-    if not np.array_equal(data.ground, data._replace(under=None).ground):
+    head = f"type {'open' if data.is_open else 'octile'}", f"height {rows}", f"width {columns}", "map"
+    lines = [*head, *map("".join, grid)]
+    if not (can_be_stood_on(data.kinds) and np.array_equal(data.ground, data._replace(under=None).ground)):
         lines += ["ground", *map("".join, _letters(data.ground, _LETTER_OF))]
     if marked.any() and not in_grid:
         letters = dict(enumerate(_LAYER_MARKS)) | {-1: "."}

@@ -83,6 +83,7 @@ HEADINGS: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {  # of what one w
     "Scenarios, tours and files": {
         "scenarios": (("f2",), "scenarios: another crowd in this window"),
         "tour": (("f3",), "tours through the ideas; leave the tour"),
+        "save_scenario": (("ctrl+s",), "save as a scenario: map and YAML"),
         "save": (("f5",), "save the crowd"),
         "load": (("f9",), "load the crowd saved last"),
         "record": (("f8",), "begin or end a recording"),

@@ -2,8 +2,8 @@
 
 A step is a function of state, actions and configuration, so a list of (tick, action) replays a run from `Simulation(config)`
 at tick 0, or from a snapshot. A restart (a key of the program) is not an action: it makes another `Simulation` of the same
-seed, with the present number of agents and the present techniques. What the user has built and set is in it from the beginning
-(`edits.lasting_edits`), and all that its history holds.
+seed, with the present number of agents and the present techniques. What the user has built and set is in it from the
+beginning (`edits.lasting_edits`), and all that its history holds.
 
 An action is a frozen dataclass of plain fields, registered under a name, so files can hold it: `as_data(Populate(5))` is
 `{"name": "populate", "count": 5}`. A plugin registers one of its own in the same way.
@@ -85,9 +85,9 @@ class Changeable(Protocol):
 class Action(Protocol):
     """Something done to a crowd from outside. `about` says in a few words what changed.
 
-    One that changes the world, whoever is in it, has `lasts = True` beside `about`: a restart does it again at tick 0, before
-    anybody is born. It must not read agents then, and all that it changes must be in the files of a saved scenario
-    (app/editing/scenario_files.py).
+    One that changes the world, whoever is in it, has `lasts = True` beside `about`: a restart does it again at tick 0,
+    before anybody is born. It must not read agents then, and all that it changes must be in the files of a saved
+    scenario (app/editing/scenario_files.py).
     """
 
     about: ClassVar[str]

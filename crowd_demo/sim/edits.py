@@ -240,7 +240,7 @@ def handles_of(sim: Changeable, ids: Ints) -> tuple[tuple[int, int], ...]:
 def lasting_edits(history: Iterable[tuple[int, Action]], terrain: Terrain) -> tuple[Action, ...]:
     """Return actions that do to a fresh world what hands have built in a history, which is not what events did.
 
-    Walls that were painted one after the other are one action that builds and one that tears down, if anything is left of them.
+    Walls that were painted one after the other become one action that builds and one that tears down, if any are left.
     """
     kinds, found = terrain.first_kinds.copy(), list[Action]()
     lasting = (action for _, action in history if getattr(action, "lasts", False))

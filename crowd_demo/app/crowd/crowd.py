@@ -114,6 +114,7 @@ class Crowd:
         self.forgetting: list[Callable[[int], None]] = []  # told when all after a tick is forgotten; all at all with -1
         self.check = ReplayCheck()
         self.begin_past()
+        self.kept_edits = [self.edits]  # the `edits` that a file holds
 
     def begin_past(self) -> None:
         """Forget what was before the present state."""
@@ -167,7 +168,10 @@ class Crowd:
         self.populate(count)
 
     def restart(self) -> None:
-        """Start again with the same seed, as many agents as now, the present techniques, and all that was built or set by hand."""
+        """Start again with the same seed, and what the user has changed.
+
+        That are the present number of agents, the present techniques, and all that was built or set by hand.
+        """
         self.apply(self._restart)
         self._notices.add("started again", "restart")
 
@@ -258,7 +262,7 @@ class Crowd:
 
     @property
     def edits(self) -> tuple[Action, ...]:
-        """What was built by hand in the world, as actions on a fresh one; numbers are not among them. Any thread may ask."""
+        """What was built by hand, as actions on a fresh world; numbers are not among them. Any thread may ask."""
         return lasting_edits(list(self.known_actions), self.sim.terrain)
 
     def at_its_start(self, agents: int) -> Simulation:

@@ -138,8 +138,9 @@ class Terrain:
         """Return the numbers of the free tiles under a round brush, int64[n], in reading order."""
         return np.flatnonzero(self.brush(x, y, radius) & (self.blocked == 0))
 
-    def net_paints(self, kinds: Bytes, paints: Iterable[tuple[Iterable[Run], bool]]) -> tuple[tuple[Run, ...], tuple[Run, ...]]:
-        """Paint on tiles, uint8[H, W], that were once this terrain's; return those that became walls, and that no longer are."""
+    def net_paints(self, kinds: Bytes,
+                   paints: Iterable[tuple[Iterable[Run], bool]]) -> tuple[tuple[Run, ...], tuple[Run, ...]]:
+        """Paint on former tiles of this terrain, uint8[H, W]; return which became walls, and which no longer are."""
         before = kinds.copy()
         for runs, wall in paints:
             for row, first, end in runs:
