@@ -50,7 +50,7 @@ MAX_BYTES = 8 << 20  # of any map file: the largest grid with CRLF has 4.2 MB
 COLOURED = 64  # how far a channel exceeds the others before it counts as a colour
 DARK = 128  # mean of the channels below which a grey is a wall
 OPEN_TILE = 64.0  # units a tile where there is no map, about
-TILE_STEPS = 256  # a tile's side is a whole number of 1/256 unit
+OPEN_STEPS = 256  # the side of such a tile is a whole number of 1/256 unit, as TILE_STEPS of sim/terrain/tiles.py says
 
 Value = TypeVar("Value", np.uint8, np.int16)
 
@@ -90,7 +90,7 @@ def open_tile(width: float, height: float) -> float:
     That is about 64 units, such that the longer side is a whole number of tiles (up to 1/256 unit a tile).
     """
     longer = max(width, height)
-    return math.ceil(longer / max(round(longer / OPEN_TILE), 1) * TILE_STEPS) / TILE_STEPS
+    return math.ceil(longer / max(round(longer / OPEN_TILE), 1) * OPEN_STEPS) / OPEN_STEPS
 
 
 def open_shape(width: float, height: float) -> tuple[int, int]:

@@ -113,7 +113,7 @@ def test_a_map_of_plain_tiles_is_written_as_the_format_knows_it() -> None:
 
 def test_an_open_world_of_another_size_is_refused(tmp_path: Path) -> None:
     (tmp_path / "some.map").write_bytes(octile("..", "..").replace(b"octile", b"open"))
-    (tmp_path / "some.yaml").write_text("map: some.map\nworld: {width: 192, height: 128}\n")
+    (tmp_path / "some.yaml").write_text("map: some.map\nworld: {width: 192, height: 128}\n", "utf-8")
     with pytest.raises(ConfigError, match=r"some.yaml:1: map: .*some.map: an open world of this width and height has 3 x 2"
                                           r" tiles, the map has 2 x 2$"):
         load_config(tmp_path / "some.yaml")

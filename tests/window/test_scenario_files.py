@@ -23,7 +23,7 @@ def test_a_wall_is_saved_asked_about_and_there_again(running: Any, tmp_path: Pat
     running.press("ctrl+s", "Delete", *"hall", "Return")
     running.until(lambda: (tmp_path / "hall.yaml").exists())
     config = load_config(tmp_path / "hall.yaml")
-    assert config.agents == 1000 and "@" in (tmp_path / "hall.map").read_text()
+    assert config.agents == 1000 and "@" in (tmp_path / "hall.map").read_text("utf-8")
     running.press("r")
     assert running.leave() == 0  # the second Esc leaves: nothing is unsaved
     assert running.report()["state_hash"] == Simulation(config).state_hash()

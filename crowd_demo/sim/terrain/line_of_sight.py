@@ -21,9 +21,8 @@ from crowd_demo.compute.arrays import Bytes, Float, Mask
 from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import select, splat, to_float, to_int
 from crowd_demo.compute.simd_memory import gather
-from crowd_demo.config.maps import TILE_STEPS
 from crowd_demo.sim.terrain.ground import Ground, between
-from crowd_demo.sim.terrain.tiles import Walls
+from crowd_demo.sim.terrain.tiles import TILE_STEPS, Walls
 
 POINTS = 16  # that `surely_hidden` looks at
 CLEAR = np.float32(0.125)  # units from a border: 1/256 by which end points are rounded, 5/256 of rounding in a world of 65536

@@ -21,8 +21,9 @@ from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Bools, Bytes, Float, Floats, Int, Ints, Longs, Marks
 from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import select, splat, to_int
-from crowd_demo.config.maps import FLOOR, TILE_STEPS, WALL, WATER, MapData, open_shape, open_tile
+from crowd_demo.config.maps import FLOOR, WALL, WATER, MapData, open_shape, open_tile
 
+TILE_STEPS = 256  # a tile's side is a whole number of 1/256 unit
 SPOTS = 1024  # possible coordinates of random positions in a tile along each axis, none on a border
 
 Rectangle = tuple[int, int, int, int]  # left, top, right, bottom in tiles; right and bottom are outside

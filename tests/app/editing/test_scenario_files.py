@@ -75,11 +75,11 @@ def world(name: str) -> Config:
         base, settings = OTHERS[name]
         return load_config(base, [*few, *settings])
     folder = Path(tempfile.mkdtemp())
-    (folder / "ground.map").write_text(GROUND)
+    (folder / "ground.map").write_text(GROUND, "utf-8")
     (folder / "ground.yaml").write_text(
         "agents: 60\nmap: ground.map\nworld: {width: 501, height: 333}\nmeasure: {areas: {hall: [0, 0, 99, 99]}}\n"
         "events:\n- at: 0.1 s\n  do: {walls: {rectangle: [200, 0, 260, 333], build: true}, set: {crowd.radius: 20}}\n"
-        "  say: it closes\n")
+        "  say: it closes\n", "utf-8")
     return load_config(folder / "ground.yaml")
 
 
@@ -224,19 +224,19 @@ def test_a_name_can_be_typed_and_own_files_are_replaced(hands: Driven, tmp_path:
     enter(hands)
     assert sorted(path.name for path in (tmp_path / "configs").iterdir()) == ["my-hall.map", "my-hall.yaml"]
     assert "crowd-demo --config configs/my-hall.yaml" in notices(hands)
-    first = (tmp_path / "configs/my-hall.map").read_text()
+    first = (tmp_path / "configs/my-hall.map").read_text("utf-8")
     build(hands, 90)
     ctrl(hands, "s")
     typed(hands, "my-hall")
     enter(hands)
-    assert not hands.program.dialogs.top and (tmp_path / "configs/my-hall.map").read_text() != first
+    assert not hands.program.dialogs.top and (tmp_path / "configs/my-hall.map").read_text("utf-8") != first
     hands.program.open_scenarios()
     hands.frames()
     assert any("my-hall" in str(row) for row in hands.program.dialogs.top.view().rows)  # type: ignore[union-attr]
 
 
 def test_ctrl_s_twice_takes_the_offered_name_and_offers_it_again(hands: Driven, tmp_path: Path) -> None:
-    (tmp_path / "crowd-1.map").write_text("somebody else's")
+    (tmp_path / "crowd-1.map").write_text("somebody else's", "utf-8")
     for _ in range(2):
         ctrl(hands, "s")
         assert offered(hands) == "crowd-2"
@@ -246,12 +246,12 @@ def test_ctrl_s_twice_takes_the_offered_name_and_offers_it_again(hands: Driven, 
 
 
 def test_other_files_are_replaced_only_when_asked_twice(hands: Driven, tmp_path: Path) -> None:
-    (tmp_path / "mine.yaml").write_text("agents: 3\n")
+    (tmp_path / "mine.yaml").write_text("agents: 3\n", "utf-8")
     ctrl(hands, "s")
     typed(hands, "mine")
     enter(hands)
     assert naming(hands).wrong == "mine.yaml exists: Enter again replaces it"
-    assert (tmp_path / "mine.yaml").read_text() == "agents: 3\n"
+    assert (tmp_path / "mine.yaml").read_text("utf-8") == "agents: 3\n"
     enter(hands)
     assert not hands.program.dialogs.top and load_config("mine").agents == 200
 

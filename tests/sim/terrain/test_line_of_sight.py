@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from reference_terrain import Point, reference_sees
 from terrains import REAL_MAPS, grids, terrain_of, town
 
-from crowd_demo.config.maps import TILE_STEPS, read_map
+from crowd_demo.config.maps import read_map
 from crowd_demo.sim.terrain.ground import WallField, ground_of
 from crowd_demo.sim.terrain.line_of_sight import in_sight, surely_hidden
-from crowd_demo.sim.terrain.tiles import Terrain, Walls
+from crowd_demo.sim.terrain.tiles import TILE_STEPS, Terrain, Walls
 
 F = np.float32
 
