@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Annotated, ClassVar
 
@@ -192,6 +192,7 @@ class PutForce:
     strength: Strength
     ticks: Ticks = UNTIL_REMOVED
     about: ClassVar[str] = "a force changed"
+    lasts: ClassVar[bool] = True
 
     def apply(self, sim: Changeable) -> None:
         sim.world.forces.put(self._force(sim))
@@ -214,6 +215,7 @@ class RemoveForce:
 
     number: ForceNumber
     about: ClassVar[str] = "a force was removed"
+    lasts: ClassVar[bool] = True
 
     def apply(self, sim: Changeable) -> None:
         sim.world.forces.remove(self.number)
@@ -241,16 +243,30 @@ def lasting_edits(history: Iterable[tuple[int, Action]], terrain: Terrain) -> tu
     """Return actions that do to a fresh world what hands have built in a history, which is not what events did.
 
     Walls that were painted one after the other become one action that builds and one that tears down, if any are left.
+    Forces come last, and only those that stay.
     """
     kinds, found = terrain.first_kinds.copy(), list[Action]()
-    lasting = (action for _, action in history if getattr(action, "lasts", False))
-    for is_paint, actions in groupby(lasting, lambda action: isinstance(action, PaintWalls | SetWalls)):
+    lasting = [action for _, action in history if getattr(action, "lasts", False)]
+    others = (action for action in lasting if not isinstance(action, PutForce | RemoveForce))
+    for is_paint, actions in groupby(others, lambda action: isinstance(action, PaintWalls | SetWalls)):
         if is_paint:
             built, torn = terrain.net_paints(kinds, map(_painted, actions))
             found += [PaintWalls(runs, wall) for runs, wall in ((built, True), (torn, False)) if runs]
         else:
             found += actions
-    return tuple(found)
+    return (*found, *_standing_forces(lasting))
+
+
+def _standing_forces(actions: Iterable[Action]) -> Iterator[PutForce]:
+    """Yield the actions that put the forces that stay, with numbers from 0 on."""
+    standing: dict[int, PutForce] = {}
+    for action in actions:
+        if isinstance(action, PutForce) and action.ticks == UNTIL_REMOVED:
+            standing[action.number] = action
+        elif isinstance(action, PutForce | RemoveForce):
+            standing.pop(action.number, None)
+    for number, (_, put) in enumerate(sorted(standing.items())):
+        yield replace(put, number=number)
 
 
 def _painted(action: Action) -> tuple[tuple[Run, ...], bool]:

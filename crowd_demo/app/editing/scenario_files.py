@@ -1,7 +1,7 @@
 """Saving what is on the screen as a scenario: NAME.yaml, and NAME.map where no shipped map gives the same tiles.
 
 The files hold the edited scenario at its start, which is what a restart begins with: walls that were built and torn down by
-hand, numbers, techniques, the present number of agents and the view. What events did is left out: it happens again.
+hand, forces that stay, numbers, techniques, the present number of agents and the view. What events did is left out: it happens again.
 Before something is done that would lose what was built, the user is asked, unless a file holds it.
 """
 
@@ -20,11 +20,13 @@ from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.output.copying import Shown, effective, yaml_of
 from crowd_demo.app.output.files import replacing, why_unwritable
 from crowd_demo.app.screen.notices import Notices
+from crowd_demo.config.events import MOST_EVENTS, ScenarioEvent
 from crowd_demo.config.loader import ConfigError, load_config
 from crowd_demo.config.maps import octile_of
 from crowd_demo.config.resources import list_configs, list_maps
 from crowd_demo.registry.texts import printable
 from crowd_demo.sim.actions import Action
+from crowd_demo.sim.edits import PutForce
 from crowd_demo.sim.simulation import Simulation
 
 FOLDER = Path("configs")  # of the working folder, where there is one: its scenarios are in the menu
@@ -151,7 +153,9 @@ class ScenarioFiles:
         for path, held in self._written.items():
             if held == edits:
                 try:
-                    return shown._replace(config=shown.config.model_copy(update={"map": load_config(path).map})), str(path)
+                    read = load_config(path)
+                    held_there = {"map": read.map, "events": read.events}
+                    return shown._replace(config=shown.config.model_copy(update=held_there)), str(path)
                 except ConfigError:  # somebody has changed it since
                     continue
         return shown._replace(unsaved=f"what was built is not in this: {self._key()} saves a file that holds it"), name
@@ -167,14 +171,24 @@ def texts_of(path: Path, shown: Shown, start: Simulation, about: str, was_built:
     """Return the texts of the files that make a scenario begin as `start` does, which has nobody in it yet.
 
     `about` is what menus say of it. Whatever actions with `lasts` change must be in one of them: destinations are in the
-    map, all else belongs into `config`.
+    map, forces are events of tick 0, all else belongs into `config`.
     """
     config, map_path = effective(shown._replace(sim=start)), path.with_suffix(".map")
+    if forces := [_as_event(action) for _, action in start.history if isinstance(action, PutForce)]:
+        config = config.model_copy(update={"events": (*forces, *config.events)})
+    if len(config.events) > MOST_EVENTS:
+        raise ValueError(f"its forces and events are too many: {len(config.events)}, at most {MOST_EVENTS}")
     files = {}
     if was_built or config.map not in (None, *list_maps()):
         files[map_path] = octile_of(start.terrain.as_map(path.stem))
         config = config.model_copy(update={"map": map_path.name})
     return {path: f"# {printable(about)}\n{yaml_of(config)}", **files}
+
+
+def _as_event(put: PutForce) -> ScenarioEvent:
+    """The event that puts a force as it is, at the start."""
+    force = {"at": (put.x, put.y), "radius": put.radius, "strength": put.strength}
+    return ScenarioEvent.model_validate({"tick": 0, "do": {put.kind: force}})
 
 
 def write_together(files: Mapping[Path, str]) -> None:

@@ -170,6 +170,8 @@ def yaml_of(config: Config) -> str:
     """A configuration file, with what differs from the defaults."""
     sections: dict[str, object] = {}
     for path, value in changed(Config.model_validate({}), config):
+        if path == "events":
+            value = [event.model_dump(mode="json", exclude_defaults=True) for event in config.events]
         *parents, name = path.split(".", 1) if path.startswith("keys.") else path.split(".")
         section = sections
         for parent in parents:

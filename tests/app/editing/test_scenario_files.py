@@ -31,7 +31,7 @@ from crowd_demo.config.model import Config
 from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.render.camera import Camera
 from crowd_demo.sim.actions import Action, SetWalls, Switch
-from crowd_demo.sim.edits import BringIn, PaintWalls, TakeOut, lasting_edits
+from crowd_demo.sim.edits import BringIn, PaintWalls, PutForce, RemoveForce, TakeOut, lasting_edits
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.tuning import SetNumbers, Tune, numbers_by_hand
 
@@ -92,7 +92,9 @@ corners = st.tuples(*[st.integers(-3, 40)] * 4)
 acts = st.one_of(st.builds(PaintWalls, runs, st.booleans()), st.builds(SetWalls, corners, st.booleans()),
                  st.builds(TakeOut, st.floats(0, 900), st.floats(0, 500), st.floats(0, 200)),
                  st.builds(BringIn, st.integers(0, 9), st.floats(0, 900), st.floats(0, 500), st.just(900.0)),
-                 st.builds(Switch, st.just("neighbours"), st.sampled_from(["sorted", "buckets"])))
+                 st.builds(PutForce, st.integers(0, 3), st.sampled_from(["attract", "repel"]), st.floats(0, 900),
+                           st.floats(0, 500), st.floats(20, 400), st.floats(0.1, 5), st.sampled_from([0, 0, 0, 9])),
+                 st.builds(RemoveForce, st.integers(0, 3)), st.builds(Switch, st.just("neighbours"), st.sampled_from(["sorted", "buckets"])))
 NUMBERS = {"crowd": ("crowd.radius", "crowd.speed_min"), "flock": ("flock.align",), "hunt": ("hunt.align",)}
 
 
@@ -103,7 +105,7 @@ def act(sim: Simulation, action: Action) -> None:
 
 @pytest.mark.parametrize("name", ["ground", *OTHERS])
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(done=st.lists(acts, max_size=6), share=st.floats(0.8, 1.1))
+@given(done=st.lists(acts, max_size=8), share=st.floats(0.8, 1.1))
 def test_a_saved_scenario_begins_as_a_restart_does(tmp_path: Path, name: str, done: list[Action], share: float) -> None:
     sim = Simulation(world(name))
     for number, action in enumerate(done):
@@ -117,7 +119,8 @@ def test_a_saved_scenario_begins_as_a_restart_does(tmp_path: Path, name: str, do
     again = Simulation(sim.config.model_copy(update={"optimizations": sim.optimizations}), edits)
     config = saved(sim, Simulation(sim.config.model_copy(update={"agents": 0}), edits), tmp_path)
     read = Simulation(config)
-    assert (config.events, config.measure, config.seed) == (sim.config.events, sim.config.measure, sim.config.seed)
+    forces = len(config.events) - len(sim.config.events)
+    assert (config.events[forces:], config.measure, config.seed) == (sim.config.events, sim.config.measure, sim.config.seed)
     assert np.array_equal(read.terrain.kinds, again.terrain.kinds)
     assert read.terrain.map_digest == again.terrain.map_digest == sim.terrain.map_digest
     assert read.terrain.destinations == again.terrain.destinations == sim.terrain.destinations
@@ -125,6 +128,7 @@ def test_a_saved_scenario_begins_as_a_restart_does(tmp_path: Path, name: str, do
         again.play(steps)
         read.play(steps)
         assert read.state_hash() == again.state_hash()
+    assert read.world.forces.present == again.world.forces.present
 
 
 def test_what_events_have_done_does_not_last() -> None:
@@ -135,6 +139,16 @@ def test_what_events_have_done_does_not_last() -> None:
     assert sim.settings.crowd.radius == 20 and (sim.terrain.kinds != sim.terrain.first_kinds).sum() > 3
     assert lasting_edits(sim.history, sim.terrain) == (PaintWalls(((0, 1, 2),), True),)
     assert numbers_by_hand(sim.history, sim.config) == {"crowd.speed_min": 3.5}
+
+
+def test_forces_that_stay_are_kept_and_others_are_not() -> None:
+    sim = Simulation(world("open"))
+    for put in (PutForce(0, "scare", 1, 1, 50, 2, 60), PutForce(1, "attract", 1, 1, 50, 2), PutForce(2, "repel", 2, 2, 50, 2),
+                RemoveForce(1), PutForce(3, "attract", 3, 3, 50, 2), PutForce(2, "repel", 4, 4, 60, 1)):
+        sim.apply(put)
+    kept = PutForce(0, "repel", 4, 4, 60, 1), PutForce(1, "attract", 3, 3, 50, 2)
+    assert lasting_edits(sim.history, sim.terrain) == kept
+    assert lasting_edits(Simulation(sim.config, kept).history, sim.terrain) == kept
 
 
 # --- by events in a program ---------------------------------------------------------------------------------------------
