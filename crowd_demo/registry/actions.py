@@ -36,6 +36,7 @@ HEADINGS: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {  # of what one w
         "numbers": (("ctrl+n",), "numbers of the behaviour: show or fold"),
         "reset_numbers": ((), "all numbers as in the configuration"),
         "shipped_numbers": ((), "all numbers as the program ships them"),
+        "happen": (("ctrl+d",), "what the scenario leaves to a hand, such as blocking a door"),
         "hawk": (("ctrl+h",), "the hawk follows the pointer, or hunts by itself"),
     },
     "Tools for the mouse": {

@@ -154,7 +154,7 @@ OWN_MEASURES: tuple[MeasureEntry, ...] = (
     MeasureEntry("density", "agents in each area of measure.areas", f"{_MEASURES}:density", "1/m^2", places="areas"),
     MeasureEntry("flow", "agents who cross each line of measure.lines, either way", f"{_MEASURES}:Flow", "1/s",
                  places="lines"),
-    MeasureEntry("answer", "when an event with end: true answered the scenario's question; none if it did not",
+    MeasureEntry("answer", "when, by the scenario's clock, an event with end: true answered its question; none if it did not",
                  f"{_MEASURES}:answer", "s", fold="last"),
     MeasureEntry("neighbours", "neighbours of an agent that looked", f"{_MEASURES}:neighbours"),
     MeasureEntry("population", "agents that live", f"{_MEASURES}:population"),

@@ -131,7 +131,7 @@ class Crowd:
         return {"restart": KeyAction(self.restart, changes=True),
                 "fewer": KeyAction(lambda: self.populate(fewer(self.agents_asked)), changes=True),
                 "more": KeyAction(lambda: self.populate(more(self.agents_asked)), changes=True),
-                "pause": KeyAction(self.pause, at_once=True),
+                "happen": KeyAction(self.let_happen, changes=True), "pause": KeyAction(self.pause, at_once=True),
                 "step": KeyAction(self.step_once), "step_back": KeyAction(self.step_back),
                 "slower": KeyAction(partial(self.change_speed, -1), at_once=True),
                 "faster": KeyAction(partial(self.change_speed, 1), at_once=True)}
@@ -163,6 +163,14 @@ class Crowd:
         for _ in range(abs(steps)):
             count = int(next_number(AGENTS, count, 1 if steps > 0 else -1))
         self.populate(count)
+
+    def let_happen(self) -> None:
+        """Let the event happen that is left to a hand and comes next, or say that there is none."""
+        number = self.sim.events.by_hand
+        if number is None:
+            self._notices.add("this scenario leaves nothing more to a hand", "event")
+        else:
+            self.apply(Event(number))
 
     def restart(self) -> None:
         """Start again with the same seed, with as many agents as now, and with the present techniques."""

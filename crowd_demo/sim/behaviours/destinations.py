@@ -6,6 +6,8 @@
     let in      all who queue, when there is room for all; else, while there is room, the nearest, ties by id
     exit        who arrives there is somebody else in the next step, with the same id: at rest in the area of an exit, with
                 another speed, on the way to another destination
+    way out     people who are sent go to the nearest of some destinations; at a way out, which has a place for everybody, who
+                arrives is removed. Nearest is by the shortest way over free tiles; who has no way to any goes on as before
 
 Who is let in follows from integer sums and minima over the people as the last step left them, so the order of agents cannot
 matter. Somebody who holds a place has it as the goal; until then the goal is the destination's point. People are exchanged at
@@ -17,6 +19,7 @@ Sources: waiting sets and queues of JuPedSim; PTV Viswalk's queues before areas 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +33,7 @@ from crowd_demo.compute.simd_memory import gather
 from crowd_demo.config.behaviours import PeopleSettings
 from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING, WALKING, PeopleColumns, people_of, rules_of
 from crowd_demo.sim.stage import Stage
+from crowd_demo.sim.state_part import EMPTY, PartState
 from crowd_demo.sim.terrain.areas import areas_of
 from crowd_demo.sim.terrain.flow_fields import FlowFields
 from crowd_demo.sim.terrain.ground import Ground, is_solid
@@ -37,12 +41,14 @@ from crowd_demo.sim.terrain.line_of_sight import in_sight
 from crowd_demo.sim.terrain.tiles import Terrain, Walls
 from crowd_demo.sim.world import World
 
+Edges = tuple[float, float, float, float]  # left, top, right, bottom
 HELD, QUEUED, FRONT = range(3)  # what is counted
 NOBODY, EVERYBODY = -1, -2  # who is let in, instead of an id
 FARTHEST_SQ = 2147483520.0  # units^2: the largest float32 below 2^31
 PLACE_DRAWS = 8
 MOST_PLACES = 2**30  # of a destination
 COUNT_NS, ARRIVED_NS = 2.0, 1.0  # time to count an agent, and to test whether it has arrived
+NO_WAY = 2**31 - 1  # longer than any way
 IN_TILE = 0.49  # of its side: how far from its middle a place may be
 
 
@@ -243,9 +249,11 @@ class DestinationAreas:
 
     def __init__(self, terrain: Terrain, fields: FlowFields, settings: PeopleSettings, agents: int) -> None:
         self.area_per_person, self.limited = settings.area_per_person, settings.room > 0
-        self._terrain, self._fields, self._version = terrain, fields, -1
+        self._terrain, self._fields = terrain, fields
+        self._made_for: tuple[int, frozenset[int]] | None = None
+        self.ways_out: frozenset[int] = frozenset()  # destinations with a place for everybody
         count, spread = len(terrain.destinations), settings.destination_spread
-        size = max(count, 1)
+        self.count, size = count, max(count, 1)
         x, y, widths = np.zeros((3, size), np.float32)
         for number, one in enumerate(terrain.destinations):
             x[number], y[number], widths[number] = one.x, one.y, spread if terrain.drawn else one.spread
@@ -256,12 +264,14 @@ class DestinationAreas:
         self.refreshed()
 
     def refreshed(self) -> Destinations:
-        """Return the destinations for the present walls."""
-        if self.limited and self._version != self._terrain.version:
-            self._version = self._terrain.version
+        """Return the destinations for the present walls and ways out."""
+        if self.limited and self._made_for != (self._terrain.version, self.ways_out):
+            self._made_for = self._terrain.version, self.ways_out
             areas, tile = areas_of(self._terrain, self._radius_sq), float(self._terrain.walls.tile)
             size, per_tile = np.diff(areas.first), tile * tile / self.area_per_person
             self.columns.capacity[:len(size)] = np.clip(size * per_tile, np.minimum(size, 1), MOST_PLACES)
+            out = [number for number in self.ways_out if size[number] > 0]
+            self.columns.capacity[out] = MOST_PLACES
             self.columns = self.columns._replace(tiles=areas.tiles, first=areas.first)
             self._fields.targets = areas.owner
         return self.columns
@@ -316,3 +326,78 @@ class ExchangePeople(Stage):
         goal, place, speed = (hashing.key(self.seed, tick, use) for use in (hashing.GOAL, hashing.ENTRY, hashing.SPEED))
         low, extent = np.float64(settings.speed_min), np.float64(settings.speed_max - settings.speed_min)
         return ExitRules(np.int64(settings.exits), low, extent, np.int64(settings.speed_draws), goal, place, speed)
+
+
+# --- ways out --------------------------------------------------------------------------------------------------------
+
+class WaysOut(Stage):
+    """The stage in which people leave; and a part of the state: the destinations at which they do."""
+
+    name = "exits"
+    before_index = True
+
+    def __init__(self, areas: DestinationAreas) -> None:
+        self.areas = areas
+
+    def wanted(self, world: World) -> bool:
+        return bool(self.areas.ways_out)
+
+    def commit(self, world: World) -> None:
+        """Remove everybody who has arrived. Newborn people wait too, but with a timer of 0, and stay."""
+        agents = people_of(world)
+        c, count = agents.columns, agents.count
+        arrived = (c.state[:count] == WAITING) & (c.timer[:count] > 0)
+        leave = arrived & np.isin(c.goal[:count], list(self.areas.ways_out))
+        if leave.any():
+            agents.remove(np.sort(c.id[:count][leave]), world.options.removal, world.workers)
+            agents.close_gaps(world.workers)
+            world.fit()
+
+    # --- sending -----------------------------------------------------------------------------------------------------
+
+    def send(self, world: World, to: Sequence[int], leave: bool, within: Edges | None) -> None:
+        """Send people to the nearest of these destinations, all or those within [left, top, right, bottom].
+
+        With `leave` these are ways out from now on. Raises ValueError where there are no such destinations.
+        """
+        if not self.areas.limited:
+            raise ValueError("nobody can be sent where crowd.room is 0")
+        if max(to) >= self.areas.count:
+            raise ValueError(f"there is no destination {max(to)}: there are {self.areas.count}, counted from 0")
+        self._send(world, to, within)
+        if leave:
+            self.areas.ways_out |= frozenset(to)
+
+    def _send(self, world: World, to: Sequence[int], within: Edges | None) -> None:
+        agents, walls, points = people_of(world), world.terrain.walls, self.areas.refreshed()
+        c, count = agents.columns, agents.count
+        x, y = c.x[:count], c.y[:count]
+        row, column = (y * walls.inv_tile).astype(np.int64), (x * walls.inv_tile).astype(np.int64)
+        lengths = [world.flow_fields.lengths(world.terrain, goal)[row, column] for goal in to]
+        ways = np.stack([np.where(length < 0, NO_WAY, length) for length in lengths])
+        sent = ways.min(axis=0) < NO_WAY
+        if within is not None:
+            left, top, right, bottom = within
+            sent &= (left < x) & (x < right) & (top < y) & (y < bottom)
+        slots = np.flatnonzero(sent)
+        goal = np.array(to, np.int32)[ways.argmin(axis=0)[slots]]
+        c.goal[slots], c.goal_x[slots], c.goal_y[slots] = goal, points.x[goal], points.y[goal]
+        c.goal_visible[slots], c.state[slots], c.timer[slots] = 0, WALKING, 0
+
+    # --- a part of the state -----------------------------------------------------------------------------------------
+
+    def state(self) -> PartState:
+        return PartState({"destinations": sorted(self.areas.ways_out)}) if self.areas.ways_out else EMPTY
+
+    def restore(self, state: PartState) -> None:
+        self.areas.ways_out = self._read(state)
+
+    def check(self, state: PartState) -> None:
+        if state.arrays or any(not 0 <= number < self.areas.count for number in self._read(state)):
+            raise ValueError("not those of this map")
+
+    def _read(self, state: PartState) -> frozenset[int]:
+        numbers = state.values.get("destinations", [])
+        if not isinstance(numbers, list) or not all(type(number) is int for number in numbers):
+            raise ValueError("must be numbers of destinations")
+        return frozenset(numbers)

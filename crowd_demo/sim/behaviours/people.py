@@ -37,6 +37,7 @@ from crowd_demo.sim.behaviours.destinations import (
     DestinationAreas,
     Destinations,
     ExchangePeople,
+    WaysOut,
     choose_around,
     choose_destination,
     choose_place,
@@ -215,8 +216,10 @@ class People(Behaviour):
 
     def stages(self, world: World, index: Index) -> Sequence[Stage]:
         areas = DestinationAreas(world.terrain, world.flow_fields, self.settings, self.agents)
-        return (ExchangePeople(areas, self.settings, self.seed), CheckSight(), LookForCrowds(), MakeFlowFields(areas),
-                TakeHeadings(), Admit(areas), Walk(areas), *contact_passes(index, self.settings.body))
+        ways_out = WaysOut(areas)
+        world.parts.append(ways_out)
+        return (ways_out, ExchangePeople(areas, self.settings, self.seed), CheckSight(), LookForCrowds(),
+                MakeFlowFields(areas), TakeHeadings(), Admit(areas), Walk(areas), *contact_passes(index, self.settings.body))
 
     def spawn_columns(self, ids: Ints, x: Floats, y: Floats, seed: int, terrain: Terrain) -> dict[str, ArrayLike]:
         """Return the columns of newcomers: a speed, and the state in which the first step chooses a goal."""

@@ -28,7 +28,7 @@ from crowd_demo.compute.jit import Launch, device, kernel, launch, run
 from crowd_demo.compute.simd import root, select, splat, to_float
 from crowd_demo.compute.simd_memory import gather
 from crowd_demo.config.memory import MAKING_BYTES, MAKING_TILE
-from crowd_demo.sim.terrain.crowding import DIAGONAL, LONGEST, STRAIGHT, Prices
+from crowd_demo.sim.terrain.crowding import DIAGONAL, LONGEST, PLAIN, STRAIGHT, Prices
 from crowd_demo.sim.terrain.tiles import Terrain, Walls, tile_at
 
 # E, SE, S, SW, W, NW, N, NE, with y down
@@ -107,6 +107,21 @@ class FlowFields:
         """Call after the kernel has run."""
         self.made |= self.asked.max(axis=0)
         self.asked[:] = 0
+
+    def lengths(self, terrain: Terrain, goal: int) -> Ints:
+        """Return int32[H, W]: the length of the shortest way from each tile, whatever crowds there are; -1: there is none.
+
+        A step to a side is 40 long. The array holds until the next call, or until fields are made; O(tiles).
+        """
+        self.forget_outdated(terrain)
+        count = len(self.made)
+        asked, made = np.zeros((1, count), np.uint8), np.zeros(count, np.uint8)
+        unused = self.fields._replace(direction=np.empty_like(self.fields.direction))
+        asked[0, goal] = 1
+        prices = Prices(np.full((2, terrain.rows, terrain.columns), PLAIN, np.uint8), np.zeros(count, np.uint8))
+        plan = FieldInput(terrain.blocked, self.targets, self._steps, prices)
+        run((launch(fill_flow_fields, 1, asked, made, plan, self._scratch, unused),))
+        return self._scratch.distance[0]
 
 
 @device

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from crowd_demo.compute.jit import run
 from crowd_demo.config.loader import ConfigError, load_config
 from crowd_demo.ensemble.measures import Whereabouts, densest
+from crowd_demo.sim.behaviours.destinations import ExchangePeople
 from crowd_demo.sim.behaviours.people_rules import WAITING, WALKING
 from crowd_demo.sim.simulation import Simulation
 
@@ -33,7 +34,7 @@ def arrived() -> Simulation:
 
 
 def stage_of(sim: Simulation) -> Any:
-    return next(stage for stage in sim.stages if stage.name == "exits")
+    return next(stage for stage in sim.stages if isinstance(stage, ExchangePeople))
 
 
 def columns_of(sim: Simulation) -> dict[str, Any]:
