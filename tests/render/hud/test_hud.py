@@ -195,7 +195,7 @@ def test_every_number_stage_and_technique_has_a_tooltip(cap: str) -> None:
         each.life.active = True
         each.profile.counters.update(sorts=3, drift=8.0, steps_since_sort=17, imbalance=1.25)
     places = simulation(agents=10, **open_world(500, 400), **PLACES).config
-    scenario = Simulation(places.model_copy(update={"events": (ScenarioEvent(tick=5),)}))
+    scenario = Simulation(places.model_copy(update={"events": (ScenarioEvent.model_validate({"tick": 5}),)}))
     shown = set()
     for now_s, each in enumerate((sim, sorted_too, scenario)):
         hud = Hud(KEYS)
