@@ -175,7 +175,8 @@ class Loop:
                 tour.go_alone()
         if self.program.techniques.switcher.pending:
             self.program.techniques.switch_to_compiled()
-        self.program.numbers.offer()
+        if self.program.numbers.asked:
+            self.program.numbers.offer()
         if self.program.split.second:
             self.program.split.show_compiled(self.program.split.second)
         self.presenter.fit_window()
@@ -201,7 +202,7 @@ class Loop:
         """Change, step and draw the crowd; runs in the worker's thread. Stop between two steps if somebody wants to quit."""
         program, crowd = self.program, self.program.crowd
         crowd.carry_out_changes(lambda: program.running)
-        if program.tools.busy:
+        if program.tools.strokes:
             program.tools.work()
         if steps and program.hawk.led:
             program.hawk.lead()

@@ -166,7 +166,8 @@ class Simulation:
         self._count()
         self.life.record(self.agents.count)
         self.world.tick += 1
-        self.world.forces.expire(self.tick)
+        if self.world.forces.present:
+            self.world.forces.expire(self.tick)
 
     # --- what changes the crowd from outside -------------------------------------------------------------------------
 

@@ -323,10 +323,11 @@ class Crowd:
 
     def _new_step(self) -> None:
         """Let the events happen that are due, and make a step."""
-        for number in self.sim.events.due(self.sim):
-            self.carry_out(Event(number))
-        if self.stops_at_end and self.sim.events.end_tick is not None:
-            return
+        if self.config.events:
+            for number in self.sim.events.due(self.sim):
+                self.carry_out(Event(number))
+            if self.stops_at_end and self.sim.events.end_tick is not None:
+                return
         self._step()
         if self.recording:
             self.recording.stepped(self.sim)

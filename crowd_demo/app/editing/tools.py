@@ -211,7 +211,10 @@ class Stroke:
 
 
 class Tools:
-    """The tool that is held. `shown`: is the bar unfolded? `cursor`: where the mouse is over the picture, in pixels."""
+    """The tool that is held. `shown`: is the bar unfolded? `cursor`: where the mouse is over the picture, in pixels.
+
+    `strokes` are those that are not carried out to their ends yet.
+    """
 
     def __init__(self, crowd: Crowd, camera: Camera, undo: Undo, notices: Notices) -> None:
         self.held, self.shown = HAND, False
@@ -219,7 +222,7 @@ class Tools:
         self.cursor: Point | None = None
         self.keys: Mapping[str, Sequence[str]] = {}
         self._crowd, self._camera, self._undo, self._notices = crowd, camera, undo, notices
-        self._strokes: list[Stroke] = []
+        self.strokes: list[Stroke] = []
         self._present: Stroke | None = None
         crowd.forgetting.append(self._forget)
 
@@ -279,7 +282,7 @@ class Tools:
             return False
         at = self._camera.screen_to_world(x, y)
         self._present = Stroke(self.held, self.radius, at, [] if self.held.motion is Motion.HOLD else [at])
-        self._strokes.append(self._present)
+        self.strokes.append(self._present)
         return True
 
     def move(self, x: float, y: float) -> None:
@@ -293,19 +296,15 @@ class Tools:
 
     # --- strokes: the thread that makes the steps --------------------------------------------------------------------
 
-    @property
-    def busy(self) -> bool:
-        return bool(self._strokes)
-
     def work(self, at_once: bool = False) -> None:
         """Carry out what is due of the strokes before the next step; with `at_once` all of it."""
-        for stroke in self._strokes[:]:
+        for stroke in self.strokes[:]:
             if at_once or self._is_due(stroke):
                 self._act(stroke)
             while at_once and stroke.waiting:
                 self._act(stroke)
-            if stroke.is_over and stroke in self._strokes:
-                self._strokes.remove(stroke)
+            if stroke.is_over and stroke in self.strokes:
+                self.strokes.remove(stroke)
 
     def _is_due(self, stroke: Stroke) -> bool:
         """At most once a tick; while time stands still, whenever the mouse has moved."""
@@ -329,7 +328,7 @@ class Tools:
     def _forget(self, tick: int) -> None:
         """Another crowd gets none of the strokes on the present one."""
         if tick < 0:
-            self._strokes, self._present = [], None
+            self.strokes, self._present = [], None
 
     # --- what is shown -----------------------------------------------------------------------------------------------
 

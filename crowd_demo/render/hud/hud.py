@@ -104,7 +104,8 @@ class Hud:
         self._on, self._size, self._margin = on, size, margin_of(size, self.scale)
         self._placed, self._timeline, self._taken_px = [], None, 0
         self.pen.theme = THEMES[status.panels.theme]
-        draw_rings(on, status.rings, self.pen, self.scale)
+        if status.rings:
+            draw_rings(on, status.rings, self.pen, self.scale)
         if status.brush:
             draw_brush(on, status.brush, self.pen, self.scale)
         edges = edges_of(on, status.frozen_at) if status.frozen_at else []

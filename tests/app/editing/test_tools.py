@@ -286,7 +286,7 @@ def test_a_scare_follows_the_mouse_and_ends_some_seconds_after_the_release(hands
     while program.sim.tick < until:
         assert hands.status().rings
         hands.frames(3)
-    assert not hands.status().rings and not program.tools.busy
+    assert not hands.status().rings and not program.tools.strokes
 
 
 def test_each_kind_of_tool_has_a_size_of_its_own(hands: Driven) -> None:
