@@ -25,8 +25,9 @@ OWN_BEHAVIOURS: tuple[BehaviourEntry, ...] = (
                    "crowd_demo.sim.behaviours.crates:Crates", "crowd_demo.render.figures.crates:CrateFigures"),
 )
 
-RESERVED = ("agents", "seed", "behaviour", "world", "map", "scene", "spawn", "life", "links", "time", "events", "optimizations",
-            "window", "camera", "cache", "measure", "keys", "behaviour_settings")  # of a configuration, beside their sections
+RESERVED = ("agents", "seed", "behaviour", "world", "map", "scene", "spawn", "life", "links", "time", "events",
+            "optimizations", "window", "camera", "cache", "measure", "keys",
+            "behaviour_settings")  # of a configuration, beside their sections
 
 BEHAVIOURS: dict[str, BehaviourEntry] = {entry.name: entry for entry in with_plugins(
     OWN_BEHAVIOURS, lambda plugin: plugin.behaviours, lambda entry: (entry.name,), RESERVED)}
