@@ -23,6 +23,7 @@ from crowd_demo.config.model import MOST_AGENTS
 from crowd_demo.sim.actions import Action, Changeable, Coordinate, Tile, action
 from crowd_demo.sim.snapshot import check_columns
 from crowd_demo.sim.store.columns import dtypes_of, views
+from crowd_demo.sim.terrain.tiles import NEAR_TILES
 
 Run = tuple[Tile, Tile, Tile]
 Radius = Annotated[float, Field(ge=0, le=65_536)]
@@ -34,7 +35,10 @@ Count = Annotated[int, Field(ge=0, le=MOST_AGENTS)]
 @action("paint_walls")
 @dataclass(frozen=True)
 class PaintWalls:
-    """Build walls on tiles, or tear them down; tiles outside the map are ignored."""
+    """Build walls on tiles, or tear them down; tiles outside the map are ignored.
+
+    People step out of new walls; those for whom no free tile is near are removed, and come back when it is undone.
+    """
 
     runs: tuple[Run, ...]
     wall: bool
@@ -44,9 +48,13 @@ class PaintWalls:
         sim.paint_walls(self.runs, self.wall)
 
     def inverse(self, sim: Changeable) -> tuple[Action, ...]:
-        terrain = sim.terrain
-        runs = terrain.runs_of(terrain.changed_by(terrain.mask_of(self.runs), self.wall))
-        return (PaintWalls(runs, not self.wall),) if runs else ()
+        terrain, columns, count = sim.terrain, sim.agents.columns, sim.agents.count
+        changed = terrain.changed_by(terrain.mask_of(self.runs), self.wall)
+        if not changed.any():
+            return ()
+        back = PaintWalls(terrain.runs_of(changed), not self.wall)
+        lost = terrain.walled_in(columns.x[:count], columns.y[:count], changed, NEAR_TILES) if self.wall else ()
+        return (back, PutBack.of(sim, np.sort(columns.id[lost]))) if len(lost) else (back,)
 
 
 @action("bring_in")
@@ -165,6 +173,8 @@ class PutBack:
         rows = np.vstack((ids, np.frombuffer(data, "<i4").reshape(len(names) - 1, self.count))).astype(np.int32)
         check_columns(rows, dtypes_of(sim.agents.kind), sim.column_bounds)
         columns: dict[str, ArrayLike] = dict(zip(names, views(sim.agents.kind, rows), strict=True))
+        if sim.terrain.blocked.all():
+            raise ValueError("there is no room for anybody: all tiles are blocked")
         sim.return_agents(columns)
 
     def inverse(self, sim: Changeable) -> tuple[Action, ...]:

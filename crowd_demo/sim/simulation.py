@@ -52,7 +52,7 @@ from crowd_demo.sim.stage import (
 from crowd_demo.sim.state_part import EMPTY
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.store.columns import Columns
-from crowd_demo.sim.terrain.tiles import Rectangle, Run, Terrain
+from crowd_demo.sim.terrain.tiles import NEAR_TILES, Rectangle, Run, Terrain
 from crowd_demo.sim.tuning import TunedNumbers
 from crowd_demo.sim.world import World
 
@@ -214,7 +214,12 @@ class Simulation:
             self.remove_agents(np.sort(ids)[count:])
 
     def add_agents(self, ids: Ints, seed: int) -> None:
-        """Add agents with these free ids, int32[n]; position and columns are a function of (seed, id)."""
+        """Add agents with these free ids, int32[n]; position and columns are a function of (seed, id).
+
+        Nobody is added while all tiles are blocked.
+        """
+        if self.terrain.blocked.all():
+            return
         self.add_agents_at(ids, *spawn_positions(ids, self.config, self.terrain, seed), seed)
 
     def add_agents_at(self, ids: Ints, x: Floats, y: Floats, seed: int) -> None:
@@ -235,7 +240,7 @@ class Simulation:
         self.agents.close_gaps(self.world.workers)
 
     def set_walls(self, rectangle: Rectangle, wall: bool) -> None:
-        """Build or tear down walls on tiles [left, top, right, bottom); agents in a new wall are moved out of it."""
+        """Build or tear down walls on tiles [left, top, right, bottom); agents in a new wall step out, or are removed."""
         self.world.set_walls(rectangle, wall)
         self._step_out()
 
@@ -245,7 +250,9 @@ class Simulation:
         self._step_out()
 
     def _step_out(self) -> None:
-        self.terrain.step_out(self.agents.columns.x[:self.agents.count], self.agents.columns.y[:self.agents.count])
+        """Move everybody out of walls, and remove those for whom no free tile is near."""
+        columns, count = self.agents.columns, self.agents.count
+        self.remove_agents(np.sort(columns.id[self.terrain.step_out(columns.x[:count], columns.y[:count], NEAR_TILES)]))
 
     def place(self, identity: int, x: float, y: float) -> None:
         """Put the agent with an id at a place, out of walls and into the world. Raises ValueError if nobody has that id."""

@@ -140,10 +140,10 @@ class Undo:
 
 
 def joined(first: tuple[Action, ...], then: tuple[Action, ...]) -> tuple[Action, ...]:
-    """The actions one behind the other; walls that are painted in the same way become one action."""
-    match (*first[-1:], *then[:1]):
+    """The actions one behind the other; walls that are painted in the same way become one action, before all others."""
+    match (*first[:1], *then[:1]):
         case (PaintWalls(runs, wall), PaintWalls(more, also)) if wall == also:
-            return (*first[:-1], PaintWalls(runs + more, wall), *then[1:])
+            return (PaintWalls(runs + more, wall), *first[1:], *then[1:])
     return first + then
 
 

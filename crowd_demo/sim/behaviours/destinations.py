@@ -30,11 +30,12 @@ from crowd_demo.compute.simd_memory import gather
 from crowd_demo.config.behaviours import PeopleSettings
 from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING, WALKING, PeopleColumns, people_of, rules_of
 from crowd_demo.sim.stage import Stage
-from crowd_demo.sim.terrain.areas import areas_of
+from crowd_demo.sim.terrain.areas import Areas
 from crowd_demo.sim.terrain.flow_fields import FlowFields
 from crowd_demo.sim.terrain.ground import Ground, is_solid
 from crowd_demo.sim.terrain.line_of_sight import in_sight
 from crowd_demo.sim.terrain.tiles import Terrain, Walls
+from crowd_demo.sim.terrain.ways import Ways
 from crowd_demo.sim.world import World
 
 HELD, QUEUED, FRONT = range(3)  # what is counted
@@ -214,9 +215,12 @@ def _draw_speed(identity: Int, rules: ExitRules) -> np.float64:
 
 @device
 def _come_in(c: PeopleColumns, slot: int, d: Destinations, last: int, ground: Ground, walls: Walls, rules: ExitRules) -> None:
-    """Replace the person in a slot by another, in one of the tiles [0, last)."""
+    """Replace the person in a slot by another, in one of the tiles [0, last); not where a wall is so new that areas have it."""
     identity = c.id[slot]
-    c.x[slot], c.y[slot], c.goal[slot] = _draw_place(d, 0, last, identity, ground, walls, rules.place_key)
+    x, y, goal = _draw_place(d, 0, last, identity, ground, walls, rules.place_key)
+    if is_solid(ground, x, y):
+        return
+    c.x[slot], c.y[slot], c.goal[slot] = x, y, goal
     choose_destination(c, slot, d, rules.goal_key)
     c.speed[slot], c.state[slot], c.timer[slot] = _draw_speed(identity, rules), WALKING, 0
     c.vx[slot], c.vy[slot], c.avoidance_x[slot], c.avoidance_y[slot] = 0, 0, 0, 0
@@ -239,31 +243,31 @@ def exchange_people(worker: int, workers: int, c: PeopleColumns, agents: int, d:
 # --- the host's side --------------------------------------------------------------------------------------------------
 
 class DestinationAreas:
-    """The destinations of a terrain, for kernels; with `crowd.room` they have areas, which follow the walls."""
+    """The destinations of a terrain, for kernels; with `crowd.room` they have areas, which follow the walls (terrain/ways.py)."""
 
     def __init__(self, terrain: Terrain, fields: FlowFields, settings: PeopleSettings, agents: int) -> None:
         self.area_per_person, self.limited = settings.area_per_person, settings.room > 0
-        self._terrain, self._fields, self._version = terrain, fields, -1
+        self._tile = float(terrain.walls.tile)
         count, spread = len(terrain.destinations), settings.destination_spread
         size = max(count, 1)
         x, y, widths = np.zeros((3, size), np.float32)
         for number, one in enumerate(terrain.destinations):
             x[number], y[number], widths[number] = one.x, one.y, spread if terrain.drawn else one.spread
-        self._radius_sq = np.maximum(np.float32(agents * settings.room / size / math.pi), widths * widths)
+        radius_sq = np.maximum(np.float32(agents * settings.room / size / math.pi), widths * widths)
+        self.ways = Ways(terrain, fields, radius_sq if self.limited else np.zeros(size, np.float32))
+        self._areas: Areas | None = None
         self.columns = Destinations(x, y, widths, np.zeros(0, np.int32), np.zeros(count + 1, np.int32),
                                     np.zeros(size, np.int32), np.zeros(size, np.float32), np.full(size, NOBODY, np.int32))
         self._counts = np.zeros((0, 3, 0), np.int64)
         self.refreshed()
 
     def refreshed(self) -> Destinations:
-        """Return the destinations for the present walls."""
-        if self.limited and self._version != self._terrain.version:
-            self._version = self._terrain.version
-            areas, tile = areas_of(self._terrain, self._radius_sq), float(self._terrain.walls.tile)
-            size, per_tile = np.diff(areas.first), tile * tile / self.area_per_person
+        """Return the destinations with the areas that hold."""
+        if self.limited and self._areas is not self.ways.areas:
+            self._areas = areas = self.ways.areas
+            size, per_tile = np.diff(areas.first), self._tile * self._tile / self.area_per_person
             self.columns.capacity[:len(size)] = np.clip(size * per_tile, np.minimum(size, 1), MOST_PLACES)
             self.columns = self.columns._replace(tiles=areas.tiles, first=areas.first)
-            self._fields.targets = areas.owner
         return self.columns
 
     def counts_of(self, workers: int) -> Longs:

@@ -54,7 +54,7 @@ from crowd_demo.sim.behaviours.people_rules import (
 )
 from crowd_demo.sim.behaviours.slow_down import SlowDownRules
 from crowd_demo.sim.behaviours.steering import Move, advance, move_launch
-from crowd_demo.sim.behaviours.wayfinding import CheckSight, LookForCrowds, MakeFlowFields, TakeHeadings
+from crowd_demo.sim.behaviours.wayfinding import CheckSight, FollowWalls, LookForCrowds, MakeFlowFields, TakeHeadings
 from crowd_demo.sim.neighbours.schedule import BAND_RADII
 from crowd_demo.sim.stage import Index, Stage
 from crowd_demo.sim.terrain.ground import Ground, slide
@@ -192,8 +192,9 @@ class People(Behaviour):
 
     def stages(self, world: World, index: Index) -> Sequence[Stage]:
         areas = DestinationAreas(world.terrain, world.flow_fields, self.settings, self.agents)
-        return (ExchangePeople(areas, self.settings, self.seed), CheckSight(), LookForCrowds(), MakeFlowFields(areas),
-                TakeHeadings(), Admit(areas), Walk(areas), *contact_passes(index, self.settings.body))
+        world.follow(areas.ways)
+        return (FollowWalls(areas), ExchangePeople(areas, self.settings, self.seed), CheckSight(), LookForCrowds(),
+                MakeFlowFields(areas), TakeHeadings(), Admit(areas), Walk(areas), *contact_passes(index, self.settings.body))
 
     def spawn_columns(self, ids: Ints, x: Floats, y: Floats, seed: int, terrain: Terrain) -> dict[str, ArrayLike]:
         """Return the columns of newcomers: a speed, and the state in which the first step chooses a goal."""

@@ -1,7 +1,7 @@
 """Areas: which free tiles belong to which destination.
 
 A tile belongs to the destination that the map marks on it; else to that of the nearest point, of those that see its middle and
-are nearer than a radius (of equals the first). They are claimed again when the walls change, in O(tiles * destinations).
+are nearer than a radius (of equals the first). They are claimed again when the walls change (ways.py), in O(tiles * destinations).
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Floats, Ints, Marks
-from crowd_demo.compute.jit import device, launch, run
+from crowd_demo.compute.jit import device
 from crowd_demo.sim.terrain.line_of_sight import in_sight
-from crowd_demo.sim.terrain.tiles import Terrain, Walls
+from crowd_demo.sim.terrain.tiles import Walls
 
 
 class Areas(NamedTuple):
@@ -24,12 +24,8 @@ class Areas(NamedTuple):
     first: Ints  # [D + 1]: where each area begins in `tiles`
 
 
-def areas_of(terrain: Terrain, radius_sq: Floats) -> Areas:
-    """Return the areas for the present walls; float32[D] or more, how far each may reach from its point, squared."""
-    count = len(terrain.destinations)
-    points = np.array([(one.x, one.y) for one in terrain.destinations], np.float32).reshape(count, 2)
-    owner = np.empty_like(terrain.marks)
-    run((launch(claim_tiles, terrain.walls, terrain.marks, points, radius_sq, owner),))
+def areas_of(owner: Marks, count: int) -> Areas:
+    """Return the areas of `count` destinations, whose tiles have been claimed."""
     flat = owner.reshape(-1)
     owned = np.flatnonzero(flat >= 0)
     by_owner = owned[np.argsort(flat[owned], kind="stable")]
@@ -38,11 +34,10 @@ def areas_of(terrain: Terrain, radius_sq: Floats) -> Areas:
 
 
 @device
-def claim_tiles(walls: Walls, marks: Marks, points: Floats, radius_sq: Floats, owner: Marks) -> None:
-    """Fill `owner`; points float32[D, 2], radius_sq float32[D]."""
-    rows, columns = marks.shape
-    for row in range(rows):
-        for column in range(columns):
+def claim_tiles(walls: Walls, marks: Marks, points: Floats, radius_sq: Floats, owner: Marks, first: int, last: int) -> None:
+    """Fill rows [first, last) of `owner`; points float32[D, 2], radius_sq float32[D]: how far each area reaches, squared."""
+    for row in range(first, last):
+        for column in range(marks.shape[1]):
             owner[row, column] = -1
             if walls.blocked[row, column]:
                 continue

@@ -10,13 +10,12 @@ import reference_people
 from crowds import F, open_world, refresh_rules, simulation
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from terrains import terrain_of
+from terrains import layout_of, terrain_of
 
 from crowd_demo.compute.jit import run
 from crowd_demo.ensemble.measures import densest
 from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING, WALKING
 from crowd_demo.sim.simulation import Simulation
-from crowd_demo.sim.terrain.areas import areas_of
 
 
 def places_of(sim: Simulation) -> Any:
@@ -52,7 +51,7 @@ def test_areas_are_those_of_the_oracle(seed: int, count: int, radius: int) -> No
     terrain.set_walls((1, 1, 2, 4), True)  # after they were drawn, perhaps on one
     terrain.marks[0] = terrain.marks[1]  # wide ones
     radius_sq = np.full(max(len(terrain.destinations), 1), F(radius) * F(radius))
-    areas, owner = areas_of(terrain, radius_sq), reference_people.claimed_tiles(terrain, radius_sq)
+    areas, owner = layout_of(terrain, radius_sq).areas, reference_people.claimed_tiles(terrain, radius_sq)
     assert np.array_equal(areas.owner, owner)
     for goal in range(len(terrain.destinations)):
         own = areas.tiles[areas.first[goal]:areas.first[goal + 1]]
