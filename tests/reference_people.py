@@ -143,6 +143,8 @@ def people_exchanged(columns: dict[str, Any], rules: Any, places: Any, ground: A
             continue
         new = {**dict.fromkeys(a, 0), "id": a["id"]}
         new["x"], new["y"], new["goal"] = _draw_place(tiles, a["id"], int(rules.place_key), places, ground, walls)
+        if ground.solid[tile_under(ground, new["x"], new["y"])]:
+            continue
         _choose_destination(new, rules, places, ground)
         parts, key = 0.0, int(rules.speed_key)
         for _ in range(int(rules.speed_draws)):

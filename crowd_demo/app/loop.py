@@ -206,6 +206,7 @@ class Loop:
         if steps and program.hawk.led:
             program.hawk.lead()
         crowd.make_steps(steps, lambda: program.running)
+        program.tools.tell_ways()
         program.tell_changes()
         if program.crowd.scene and (program.running or self.options.screenshot):
             alpha = crowd.pace.owed_s / crowd.pace.dt

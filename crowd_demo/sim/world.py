@@ -32,7 +32,7 @@ from crowd_demo.sim.terrain.crowding import Crowding
 from crowd_demo.sim.terrain.flow_fields import FlowFields
 from crowd_demo.sim.terrain.ground import WallField, ground_of
 from crowd_demo.sim.terrain.tiles import Rectangle, Run, Terrain
-from crowd_demo.sim.terrain.ways import Ways
+from crowd_demo.sim.ways import Ways
 
 WORTH_NS = 65_536  # of work that a worker should have: starting one takes 10 to 85 us (docs/design/threads.md)
 LIGHT_NS = 2.0  # time of indexing, moving in lanes or culling, for each agent

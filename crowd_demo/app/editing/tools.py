@@ -139,6 +139,7 @@ class Stroke:
     is_pressed: bool = True
     acted_at: int = -1  # tick
     has_begun: bool = False
+    walled_in: int = 0  # agents who had nowhere to step out to
 
     def move(self, to: Point) -> None:
         if self.tool.motion is Motion.SWEEP:
@@ -277,8 +278,19 @@ class Tools:
         sim, part = self._crowd.sim, stroke.next_part()
         action = stroke.tool.edit(sim, part) if part else None
         if action:
-            stroke.acted_at = sim.tick
+            stroke.acted_at, before = sim.tick, sim.agents.count
             self._undo.carry_out(action, stroke.tool.label.partition(":")[0], stroke)
+            if stroke.tool.paints and sim.agents.count < before:
+                stroke.walled_in += before - sim.agents.count
+                self._notices.add(f"{who(sim, stroke.walled_in)} out: no free ground was near; undo brings them back",
+                                  "walled in")
+
+    def tell_ways(self) -> None:
+        """Say how far ways have followed the walls, as long as they have not."""
+        ways = self._crowd.sim.world.ways
+        if ways and ways.waits and ways.steps > 1:
+            self._notices.add(f"ways follow the new walls: {ways.following} of {len(ways.fields.made)}", "ways",
+                              holds=lambda: ways.waits)
 
     def _ask_undo(self) -> None:
         """Undo the last stroke, of which the rest is carried out first."""

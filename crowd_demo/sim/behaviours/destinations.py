@@ -35,7 +35,7 @@ from crowd_demo.sim.terrain.flow_fields import FlowFields
 from crowd_demo.sim.terrain.ground import Ground, is_solid
 from crowd_demo.sim.terrain.line_of_sight import in_sight
 from crowd_demo.sim.terrain.tiles import Terrain, Walls
-from crowd_demo.sim.terrain.ways import Ways
+from crowd_demo.sim.ways import Ways
 from crowd_demo.sim.world import World
 
 HELD, QUEUED, FRONT = range(3)  # what is counted
@@ -215,7 +215,7 @@ def _draw_speed(identity: Int, rules: ExitRules) -> np.float64:
 
 @device
 def _come_in(c: PeopleColumns, slot: int, d: Destinations, last: int, ground: Ground, walls: Walls, rules: ExitRules) -> None:
-    """Replace the person in a slot by another, in one of the tiles [0, last); not where a wall is so new that areas have it."""
+    """Replace the person in a slot by another, in one of the tiles [0, last); not where a wall is newer than areas."""
     identity = c.id[slot]
     x, y, goal = _draw_place(d, 0, last, identity, ground, walls, rules.place_key)
     if is_solid(ground, x, y):
@@ -243,7 +243,7 @@ def exchange_people(worker: int, workers: int, c: PeopleColumns, agents: int, d:
 # --- the host's side --------------------------------------------------------------------------------------------------
 
 class DestinationAreas:
-    """The destinations of a terrain, for kernels; with `crowd.room` they have areas, which follow the walls (terrain/ways.py)."""
+    """The destinations of a terrain, for kernels; with `crowd.room` they have areas, which follow the walls (`Ways`)."""
 
     def __init__(self, terrain: Terrain, fields: FlowFields, settings: PeopleSettings, agents: int) -> None:
         self.area_per_person, self.limited = settings.area_per_person, settings.room > 0

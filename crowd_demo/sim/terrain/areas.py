@@ -1,7 +1,7 @@
 """Areas: which free tiles belong to which destination.
 
 A tile belongs to the destination that the map marks on it; else to that of the nearest point, of those that see its middle and
-are nearer than a radius (of equals the first). They are claimed again when the walls change (ways.py), in O(tiles * destinations).
+are nearer than a radius (of equals the first). Claiming takes O(tiles * destinations); after an edit `Ways` does it row by row.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Floats, Ints, Marks
-from crowd_demo.compute.jit import device
+from crowd_demo.compute.arrays import Bytes, Floats, Ints, Marks
+from crowd_demo.compute.jit import Launch, device, launch, run
+from crowd_demo.sim.terrain.flow_fields import allow_steps
 from crowd_demo.sim.terrain.line_of_sight import in_sight
-from crowd_demo.sim.terrain.tiles import Walls
+from crowd_demo.sim.terrain.tiles import Terrain, Walls
 
 
 class Areas(NamedTuple):
@@ -31,6 +32,50 @@ def areas_of(owner: Marks, count: int) -> Areas:
     by_owner = owned[np.argsort(flat[owned], kind="stable")]
     first = np.searchsorted(flat[by_owner], np.arange(count + 1))
     return Areas(owner, by_owner.astype(np.int32), first.astype(np.int32))
+
+
+class Layout:
+    """Walls, and what follows from them: targets and steps of the fields, and the areas."""
+
+    def __init__(self, terrain: Terrain, blocked: Bytes, radius_sq: Floats) -> None:
+        """`blocked` is copied; nothing is claimed yet. `radius_sq` as in `claim_tiles`."""
+        self.walls = terrain.walls._replace(blocked=blocked.copy())
+        self.marks, self.destinations = terrain.marks, terrain.destinations
+        self.targets, self.steps = np.empty_like(terrain.marks), np.empty_like(blocked)
+        self._points = np.array([(one.x, one.y) for one in self.destinations], np.float32).reshape(-1, 2)
+        self._radius_sq = radius_sq
+        self.claimed = 0  # rows
+        self._areas: Areas | None = None
+        self._bits: Bytes | None = None
+
+    def is_of(self, blocked: Bytes) -> bool:
+        """Are the walls these?"""
+        return np.array_equal(self.walls.blocked, blocked)
+
+    def launches(self, first: int, last: int) -> tuple[Launch, ...]:
+        """Return what claims the tiles of rows [first, last)."""
+        return (launch(claim_tiles, self.walls, self.marks, self._points, self._radius_sq, self.targets, first, last),
+                launch(allow_steps, self.walls.blocked, self.steps, first, last))
+
+    def finished(self) -> Layout:
+        """Claim what is left."""
+        if self.claimed < len(self.marks):
+            run(self.launches(self.claimed, len(self.marks)))
+            self.claimed = len(self.marks)
+        return self
+
+    @property
+    def areas(self) -> Areas:
+        """The areas, once all rows are claimed."""
+        self._areas = self._areas or areas_of(self.targets, len(self.destinations))
+        return self._areas
+
+    @property
+    def bits(self) -> Bytes:
+        """The walls for a snapshot."""
+        if self._bits is None:
+            self._bits = np.packbits(self.walls.blocked)
+        return self._bits
 
 
 @device

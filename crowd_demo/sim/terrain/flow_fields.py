@@ -7,9 +7,9 @@ destination d (ARRIVED on its own tiles, UNREACHABLE where there is no path).
 A field leads to the free tiles that belong to its destination (`targets`: the marked ones, or its area).
 
 A field is made when it is first asked for: the step whose agents read it marks it in `asked`, waits for the kernel that makes
-it, and calls `keep`. It is kept until the walls that it goes by (ways.py) or its prices change; then it is made again, when it
-is asked for. So what is in a field depends on walls and prices alone, and which fields exist on the state of the crowd, never on
-a clock.
+it, and calls `keep`. It is kept until the walls that it goes by (`Ways`) or its prices change; then it is made again, when it is
+asked for. So what is in a field depends on walls and prices alone, and which fields exist on the state of the crowd, never on a
+clock.
 
 Dijkstra's algorithm with buckets (Dial, "Shortest-path forest with topological ordering", 1969) instead of a heap: tiles that
 wait to be settled are in a list for each distance, and since no step costs more than LONGEST, as many lists as that serve in
@@ -159,7 +159,7 @@ def _can_step(blocked: Bytes, row: int, column: int, step: int) -> bool:
 @kernel
 def fill_flow_fields(worker: int, workers: int, asked: Bytes, made: Bytes, chosen: Bytes, grid: FieldInput, scratch: Scratch,
                      fields: FlowField) -> None:
-    """Make this worker's share of the fields that go by these walls, are asked for and were not made: one of every `workers`."""
+    """Make this worker's share of the fields that go by these walls, are asked for and were not made yet."""
     distance, heads, links, missing = scratch.distance[worker], scratch.heads[worker], scratch.links[worker], 0
     for goal in range(made.size):
         if made[goal] or chosen[goal] != grid.number or not _is_asked(asked, goal):

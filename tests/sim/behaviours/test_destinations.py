@@ -112,9 +112,10 @@ def test_without_room_to_be_had_people_go_on_as_before() -> None:
     sim = small()
     sim.step(1500)
     assert (sim.agents.by_id().state == QUEUING).any()  # type: ignore[attr-defined]
-    sim.set_walls((0, 0, 99, 99), True)
+    sim.paint_walls(sim.terrain.runs_of(places_of(sim).ways.areas.owner >= 0), True)
     sim.step(2)
-    assert not (sim.agents.by_id().state == QUEUING).any()  # type: ignore[attr-defined]
+    left: Any = sim.agents.by_id()
+    assert not places_of(sim).columns.capacity.any() and len(left.id) > 100 and not (left.state == QUEUING).any()
 
 
 def test_the_scenario_of_queues_has_some_and_they_move() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crowds import CROWD, simulation
+from crowds import CROWD, follow_walls, simulation
 from reference_people import people_prices
 from reference_terrain import reference_ways
 from terrains import make_fields
@@ -101,4 +101,5 @@ def test_when_all_fields_are_made_nobody_is_asked_any_more() -> None:
     make_all(sim)
     assert not make.wanted(sim.world)
     sim.set_walls((1, 1, 3, 2), True)
+    follow_walls(sim)
     assert make.wanted(sim.world)

@@ -2,8 +2,8 @@
 
 A *round* takes the walls as they are in its first step. In each of its steps TILES_A_STEP tiles of work are done: first the
 areas are claimed, row by row; once that is done they hold, and then one field after the other goes by the new walls. Until its
-turn a field stays as it was. Walls that change meanwhile wait for the next round. So what a field goes by follows from the walls
-before the round, those of the round and its age, which is all that a snapshot needs; and while nobody edits there is no round.
+turn a field stays as it was. Walls that change meanwhile wait for the next round. So what a field goes by follows from the
+walls before the round, those of the round and its age: all that a snapshot needs. While nobody edits there is no round.
 """
 
 from __future__ import annotations
@@ -14,63 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_demo.compute.arrays import Bytes, Floats
-from crowd_demo.compute.jit import Launch, launch, run
+from crowd_demo.compute.jit import Launch
 from crowd_demo.sim.state_part import EMPTY, PartState
-from crowd_demo.sim.terrain.areas import Areas, areas_of, claim_tiles
+from crowd_demo.sim.terrain.areas import Areas, Layout
 from crowd_demo.sim.terrain.crowding import Prices
-from crowd_demo.sim.terrain.flow_fields import FlowFields, allow_steps
+from crowd_demo.sim.terrain.flow_fields import FlowFields
 from crowd_demo.sim.terrain.tiles import Terrain
 
 TILES_A_STEP = 65_536  # a tile of a field takes about 30 ns, so this is 2 ms; and whole small maps follow in one step
 CLAIMED = 4  # to test this many destinations for a tile takes as long as a tile of a field
 
 
-class Layout:
-    """Walls, and what follows from them: targets and steps of the fields, and the areas."""
-
-    def __init__(self, terrain: Terrain, blocked: Bytes, radius_sq: Floats) -> None:
-        """`blocked` is copied; nothing is claimed yet. `radius_sq` as in `claim_tiles`."""
-        self.walls = terrain.walls._replace(blocked=blocked.copy())
-        self.marks, self.destinations = terrain.marks, terrain.destinations
-        self.targets, self.steps = np.empty_like(terrain.marks), np.empty_like(blocked)
-        self._points = np.array([(one.x, one.y) for one in self.destinations], np.float32).reshape(-1, 2)
-        self._radius_sq = radius_sq
-        self.claimed = 0  # rows
-        self._areas: Areas | None = None
-        self._bits: Bytes | None = None
-
-    def is_of(self, blocked: Bytes) -> bool:
-        """Are the walls these?"""
-        return np.array_equal(self.walls.blocked, blocked)
-
-    def launches(self, first: int, last: int) -> tuple[Launch, ...]:
-        """Return what claims the tiles of rows [first, last)."""
-        return (launch(claim_tiles, self.walls, self.marks, self._points, self._radius_sq, self.targets, first, last),
-                launch(allow_steps, self.walls.blocked, self.steps, first, last))
-
-    def finished(self) -> Layout:
-        """Claim what is left."""
-        if self.claimed < len(self.marks):
-            run(self.launches(self.claimed, len(self.marks)))
-            self.claimed = len(self.marks)
-        return self
-
-    @property
-    def areas(self) -> Areas:
-        """The areas, once all rows are claimed."""
-        self._areas = self._areas or areas_of(self.targets, len(self.destinations))
-        return self._areas
-
-    @property
-    def bits(self) -> Bytes:
-        """The walls for a snapshot."""
-        if self._bits is None:
-            self._bits = np.packbits(self.walls.blocked)
-        return self._bits
-
-
 class Ways:
-    """A part of the state: which walls areas and fields go by. `old` holds until `new` has replaced it, mostly they are one."""
+    """A part of the state: the walls that areas and fields go by. `new` takes the place of `old`; mostly they are one."""
 
     name = "ways"
 
