@@ -135,7 +135,7 @@ def _draw_place(tiles: list[tuple[int, int]], identity: int, key: int, places: A
 
 def people_exchanged(columns: dict[str, Any], rules: Any, places: Any, ground: Any, walls: Any) -> None:
     """Who has arrived at an exit leaves, and another comes in; in place."""
-    exits = range(min(int(rules.exits), len(places.first) - 1))
+    exits = [goal for goal in range(len(places.first) - 1) if places.exits[goal]]
     tiles = [(int(tile), goal) for goal in exits for tile in places.tiles[places.first[goal]:places.first[goal + 1]]]
     for i in range(len(columns["id"]) if tiles else 0):
         a = {name: column[i] for name, column in columns.items()}

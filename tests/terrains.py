@@ -34,8 +34,8 @@ def town(*rows: str, width: float = 1000, height: float = 1000) -> Terrain:
 
 def layout_of(terrain: Terrain, radius_sq: np.ndarray | None = None) -> Layout:
     """The present walls, and what follows from them; without radii, areas are the marked tiles."""
-    return Layout(terrain, terrain.blocked, np.zeros(max(len(terrain.destinations), 1), np.float32) if radius_sq is None
-                  else radius_sq).finished()
+    none = np.zeros(max(len(terrain.destinations), 1), np.float32)
+    return Layout(terrain, terrain.blocked, terrain.goals, none if radius_sq is None else radius_sq).finished()
 
 
 def make_fields(fields: FlowFields, terrain: Terrain, *goals: int, prices: Prices | None = None,

@@ -23,12 +23,14 @@ from crowd_demo.config.model import MOST_AGENTS
 from crowd_demo.sim.actions import Action, Changeable, Coordinate, Tile, action
 from crowd_demo.sim.snapshot import check_columns
 from crowd_demo.sim.store.columns import dtypes_of, views
-from crowd_demo.sim.terrain.tiles import NEAR_TILES
+from crowd_demo.sim.terrain.tiles import AT_FIRST, GONE, NEAR_TILES
+from crowd_demo.sim.ways import MOST_GOALS
 
 Run = tuple[Tile, Tile, Tile]
 Radius = Annotated[float, Field(ge=0, le=65_536)]
 Identity = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Handles = tuple[tuple[Identity, Identity], ...]  # ids and generations
+GoalNumber = Annotated[int, Field(ge=0, lt=MOST_GOALS)]
 Count = Annotated[int, Field(ge=0, le=MOST_AGENTS)]
 
 
@@ -55,6 +57,45 @@ class PaintWalls:
         back = PaintWalls(terrain.runs_of(changed), not self.wall)
         lost = terrain.walled_in(columns.x[:count], columns.y[:count], changed, NEAR_TILES) if self.wall else ()
         return (back, PutBack.of(sim, np.sort(columns.id[lost]))) if len(lost) else (back,)
+
+
+@action("set_goal")
+@dataclass(frozen=True)
+class SetGoal:
+    """Put a destination onto a tile, back to where it was at the start (-2), or take it away (-1).
+
+    The number is that of a destination, or the next one: then there is one more. Raises ValueError where that cannot be.
+    """
+
+    number: GoalNumber
+    tile: Annotated[int, Field(ge=AT_FIRST, lt=2**31)]
+    about: ClassVar[str] = "a destination changed"
+
+    def apply(self, sim: Changeable) -> None:
+        sim.set_goal(self.number, self.tile)
+
+    def inverse(self, sim: Changeable) -> tuple[Action, ...]:
+        terrain = sim.terrain
+        is_new = self.number >= len(terrain.destinations)
+        before = GONE if is_new else terrain.goals.get(self.number, AT_FIRST)
+        return (SetGoal(self.number, before),) if before != self.tile else ()
+
+
+@action("set_exit")
+@dataclass(frozen=True)
+class SetExit:
+    """Make a destination an exit, at which people leave and others come in, or an ordinary one. Raises ValueError for none."""
+
+    number: GoalNumber
+    is_exit: bool
+    about: ClassVar[str] = "an exit changed"
+
+    def apply(self, sim: Changeable) -> None:
+        sim.set_exit(self.number, self.is_exit)
+
+    def inverse(self, sim: Changeable) -> tuple[Action, ...]:
+        ways = sim.world.ways
+        return (SetExit(self.number, not self.is_exit),) if ways and (self.number in ways.exits) != self.is_exit else ()
 
 
 @action("bring_in")

@@ -60,7 +60,7 @@ def on(sim: Simulation, edits: Edits, last: int) -> list[str]:
 def test_areas_and_fields_go_by_the_walls_of_the_rule(edits: Edits, room: bool) -> None:
     sim = crowd(crowd__detour=0, **({} if room else {"crowd__room": 0}))
     rule = ReferenceWays(sim.terrain.blocked, 3)
-    radius_sq, plain = ways_of(sim)._radius_sq, np.full(sim.terrain.blocked.shape, 8, np.uint8)
+    radius_sq, plain = ways_of(sim)._reach_sq({}), np.full(sim.terrain.blocked.shape, 8, np.uint8)
     for tick in range(30):
         if tick in edits:
             sim.apply(edits[tick])
@@ -73,7 +73,7 @@ def test_areas_and_fields_go_by_the_walls_of_the_rule(edits: Edits, room: bool) 
             sim.terrain.blocked[:] = walls
             owners.append(claimed_tiles(sim.terrain, radius_sq))
         sim.terrain.blocked[:] = present
-        assert np.array_equal(ways_of(sim).areas.owner, owners[0])
+        assert np.array_equal(ways_of(sim).owner, owners[0])
         for goal in np.flatnonzero(made.made).tolist():
             sources = [(row, column) for row, column in np.argwhere(owners[1 + goal] == goal).tolist()]
             assert np.array_equal(made.fields.direction[goal], reference_ways(rule.fields[goal], sources, plain)[1])

@@ -14,7 +14,7 @@ from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.sim.actions import Action, Edit
-from crowd_demo.sim.edits import PaintWalls, PutBack, Remove
+from crowd_demo.sim.edits import PaintWalls, PutBack, Remove, SetGoal
 
 MOST = 200  # entries
 MOST_TIMES = 5_000  # of which the entries are remembered; beyond, those before the past that is kept are forgotten
@@ -140,10 +140,12 @@ class Undo:
 
 
 def joined(first: tuple[Action, ...], then: tuple[Action, ...]) -> tuple[Action, ...]:
-    """The actions one behind the other; walls that are painted in the same way become one action, before all others."""
+    """The actions one behind the other; walls painted alike become one, before all others, and moves of a goal too."""
     match (*first[:1], *then[:1]):
         case (PaintWalls(runs, wall), PaintWalls(more, also)) if wall == also:
             return (PaintWalls(runs + more, wall), *first[1:], *then[1:])
+        case (SetGoal(number), SetGoal(other)) if number == other:
+            return then
     return first + then
 
 

@@ -49,6 +49,7 @@ from crowd_demo.sim.behaviours.people_rules import (
     WALKING,
     PeopleColumns,
     PeopleRules,
+    people_of,
     rules_of,
     stands,
 )
@@ -58,7 +59,7 @@ from crowd_demo.sim.behaviours.wayfinding import CheckSight, FollowWalls, LookFo
 from crowd_demo.sim.neighbours.schedule import BAND_RADII
 from crowd_demo.sim.stage import Index, Stage
 from crowd_demo.sim.terrain.ground import Ground, slide
-from crowd_demo.sim.terrain.tiles import Terrain, Walls
+from crowd_demo.sim.terrain.tiles import GONE, Terrain, Walls
 from crowd_demo.sim.world import Needs, World
 
 AVOIDANCE: dict[str, type[PeopleRules]] = {  # by the technique's value
@@ -191,7 +192,7 @@ class People(Behaviour):
                            paths=True, detour=settings.detour, detour_s=settings.detour_s)
 
     def stages(self, world: World, index: Index) -> Sequence[Stage]:
-        areas = DestinationAreas(world.terrain, world.flow_fields, self.settings, self.agents)
+        areas = DestinationAreas(world, self.settings, self.agents)
         world.follow(areas.ways)
         return (FollowWalls(areas), ExchangePeople(areas, self.settings, self.seed), CheckSight(), LookForCrowds(),
                 MakeFlowFields(areas), TakeHeadings(), Admit(areas), Walk(areas), *contact_passes(index, self.settings.body))
@@ -205,6 +206,16 @@ class People(Behaviour):
         speed = low + (high - low) * (parts / self.settings.speed_draws)
         goal = hashing.scramble(ids.astype(np.uint32)) % np.uint32(max(len(terrain.destinations), 1))
         return {"speed": speed, "goal": goal.astype(np.int32), "state": WAITING}
+
+    def send_on(self, world: World, number: int) -> None:
+        """Send whoever is on the way to a destination to where it now is, or elsewhere if it is gone; who waits stays."""
+        c, terrain = people_of(world).columns, world.terrain
+        mine = np.flatnonzero((c.goal[:world.agents.count] == number) & (c.state[:world.agents.count] != WAITING))
+        if terrain.goals.get(number) == GONE:
+            c.state[mine], c.timer[mine] = WAITING, 0
+        else:
+            point = terrain.destinations[number]
+            c.goal_x[mine], c.goal_y[mine], c.goal_visible[mine], c.state[mine] = point.x, point.y, 0, WALKING
 
     def bounds(self, terrain: Terrain) -> dict[str, tuple[float, float]]:
         settings, walls = self.settings, terrain.walls

@@ -1,7 +1,7 @@
 """Areas: which free tiles belong to which destination.
 
 A tile belongs to the destination that the map marks on it; else to that of the nearest point, of those that see its middle and
-are nearer than a radius (of equals the first). Claiming takes O(tiles * destinations); after an edit `Ways` does it row by row.
+are nearer than a radius (of equals the first). Claiming takes O(tiles * destinations); after an edit `Ways` does it by rows.
 """
 
 from __future__ import annotations
@@ -14,61 +14,54 @@ from crowd_demo.compute.arrays import Bytes, Floats, Ints, Marks
 from crowd_demo.compute.jit import Launch, device, launch, run
 from crowd_demo.sim.terrain.flow_fields import allow_steps
 from crowd_demo.sim.terrain.line_of_sight import in_sight
-from crowd_demo.sim.terrain.tiles import Terrain, Walls
+from crowd_demo.sim.terrain.tiles import Goals, Terrain, Walls
 
 
 class Areas(NamedTuple):
     """The areas of all destinations."""
 
-    owner: Marks  # [H, W]: the destination that a tile belongs to; -1: none
     tiles: Ints  # their numbers, one area after the other and in reading order
     first: Ints  # [D + 1]: where each area begins in `tiles`
 
 
 def areas_of(owner: Marks, count: int) -> Areas:
-    """Return the areas of `count` destinations, whose tiles have been claimed."""
+    """Return the areas of `count` destinations; `owner` int16[H, W] is the one that a tile belongs to, -1: none."""
     flat = owner.reshape(-1)
     owned = np.flatnonzero(flat >= 0)
     by_owner = owned[np.argsort(flat[owned], kind="stable")]
     first = np.searchsorted(flat[by_owner], np.arange(count + 1))
-    return Areas(owner, by_owner.astype(np.int32), first.astype(np.int32))
+    return Areas(by_owner.astype(np.int32), first.astype(np.int32))
 
 
 class Layout:
-    """Walls, and what follows from them: targets and steps of the fields, and the areas."""
+    """Walls and destinations, and what follows from them: whose area a tile is in (`targets`), and the steps of fields."""
 
-    def __init__(self, terrain: Terrain, blocked: Bytes, radius_sq: Floats) -> None:
+    def __init__(self, terrain: Terrain, blocked: Bytes, goals: Goals, radius_sq: Floats) -> None:
         """`blocked` is copied; nothing is claimed yet. `radius_sq` as in `claim_tiles`."""
-        self.walls = terrain.walls._replace(blocked=blocked.copy())
-        self.marks, self.destinations = terrain.marks, terrain.destinations
+        self.walls, self.goals = terrain.walls._replace(blocked=blocked.copy()), dict(goals)
+        self._marks, destinations = terrain.with_goals(goals)
+        self.count = len(destinations)
         self.targets, self.steps = np.empty_like(terrain.marks), np.empty_like(blocked)
-        self._points = np.array([(one.x, one.y) for one in self.destinations], np.float32).reshape(-1, 2)
+        self._points = np.array([(one.x, one.y) for one in destinations], np.float32).reshape(-1, 2)
         self._radius_sq = radius_sq
         self.claimed = 0  # rows
-        self._areas: Areas | None = None
         self._bits: Bytes | None = None
 
-    def is_of(self, blocked: Bytes) -> bool:
-        """Are the walls these?"""
-        return np.array_equal(self.walls.blocked, blocked)
+    def is_of(self, blocked: Bytes, goals: Goals) -> bool:
+        """Are the walls and the destinations these?"""
+        return self.goals == goals and np.array_equal(self.walls.blocked, blocked)
 
     def launches(self, first: int, last: int) -> tuple[Launch, ...]:
         """Return what claims the tiles of rows [first, last)."""
-        return (launch(claim_tiles, self.walls, self.marks, self._points, self._radius_sq, self.targets, first, last),
+        return (launch(claim_tiles, self.walls, self._marks, self._points, self._radius_sq, self.targets, first, last),
                 launch(allow_steps, self.walls.blocked, self.steps, first, last))
 
     def finished(self) -> Layout:
         """Claim what is left."""
-        if self.claimed < len(self.marks):
-            run(self.launches(self.claimed, len(self.marks)))
-            self.claimed = len(self.marks)
+        if self.claimed < len(self.targets):
+            run(self.launches(self.claimed, len(self.targets)))
+            self.claimed = len(self.targets)
         return self
-
-    @property
-    def areas(self) -> Areas:
-        """The areas, once all rows are claimed."""
-        self._areas = self._areas or areas_of(self.targets, len(self.destinations))
-        return self._areas
 
     @property
     def bits(self) -> Bytes:

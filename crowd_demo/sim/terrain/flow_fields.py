@@ -7,9 +7,9 @@ destination d (ARRIVED on its own tiles, UNREACHABLE where there is no path).
 A field leads to the free tiles that belong to its destination (`targets`: the marked ones, or its area).
 
 A field is made when it is first asked for: the step whose agents read it marks it in `asked`, waits for the kernel that makes
-it, and calls `keep`. It is kept until the walls that it goes by (`Ways`) or its prices change; then it is made again, when it is
-asked for. So what is in a field depends on walls and prices alone, and which fields exist on the state of the crowd, never on a
-clock.
+it, and calls `keep`. It is kept until the walls that it goes by (`Ways`) or its prices change; then it is made again, when it
+is asked for. So what is in a field depends on walls and prices alone, and which fields exist on the state of the crowd, never
+on a clock.
 
 Dijkstra's algorithm with buckets (Dial, "Shortest-path forest with topological ordering", 1969) instead of a heap: tiles that
 wait to be settled are in a list for each distance, and since no step costs more than LONGEST, as many lists as that serve in
@@ -76,12 +76,24 @@ class FlowFields:
         points = np.array([(one.x, one.y) for one in terrain.destinations], np.float32).reshape(count, 2)
         directions = np.zeros((count, rows, columns), np.uint8)
         self.fields = FlowField(directions, points[:, 0].copy(), points[:, 1].copy(), rounds)
+        self._workers = workers
         self.asked = np.zeros((workers, count), np.uint8)  # 1 where a worker has found somebody who needs the field
         self.made = np.zeros(count, np.uint8)  # 0: to be made when somebody needs it
         self.chosen = np.zeros(count, np.uint8)  # the number of the walls that a field goes by
         makers = min(workers, max(count, 1), max(MAKING_BYTES // (MAKING_TILE * rows * columns), 1))
         self._scratch = Scratch(np.empty((makers, rows, columns), np.int32), np.empty((makers, CIRCLE), np.int32),
                                 np.empty((makers, 2, rows * columns), np.int32))
+
+    def resize(self, terrain: Terrain) -> None:
+        """Have the present destinations of the terrain; those fields stay that were made."""
+        count, kept = len(terrain.destinations), min(len(terrain.destinations), len(self.made))
+        points = np.array([(one.x, one.y) for one in terrain.destinations], np.float32).reshape(count, 2)
+        if count != len(self.made):
+            direction, made, chosen = self.fields.direction, self.made, self.chosen
+            self.fields = self.fields._replace(direction=np.zeros((count, *direction.shape[1:]), np.uint8))
+            self.asked, self.made, self.chosen = np.zeros((self._workers, count), np.uint8), *np.zeros((2, count), np.uint8)
+            self.fields.direction[:kept], self.made[:kept], self.chosen[:kept] = direction[:kept], made[:kept], chosen[:kept]
+        self.fields = self.fields._replace(goal_x=points[:, 0].copy(), goal_y=points[:, 1].copy())
 
     @property
     def complete(self) -> bool:

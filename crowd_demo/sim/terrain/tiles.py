@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
@@ -32,6 +32,8 @@ FAR = 1 << 20  # tiles: farther than any map is wide
 SPOTS = 1024  # possible coordinates of random positions in a tile along each axis, none on a border
 
 Rectangle = tuple[int, int, int, int]  # left, top, right, bottom in tiles; right and bottom are outside
+Goals = Mapping[int, int]  # destinations that are not as at first, by number: the tile of each, or GONE
+GONE, AT_FIRST = -1, -2  # instead of a tile
 Run = tuple[int, int, int]  # of tiles: row, first column, end, which is outside
 
 
@@ -82,6 +84,8 @@ class Terrain:
         if self.drawn:
             self._draw_destinations(count, seed)
         self.destinations = tuple(self._find_destinations())
+        self._first_marks, self.first_destinations = self.marks, self.destinations
+        self.goals: Goals = {}
 
     @property
     def rows(self) -> int:
@@ -100,6 +104,27 @@ class Terrain:
             self.kinds[area] = after
             self.blocked[area] = np.isin(after, (WALL, WATER))
             self.version += 1
+
+    def set_goals(self, goals: Goals) -> None:
+        """Have destinations elsewhere than at first, or more: numbers have no gaps; those that are GONE keep their point."""
+        if self.goals != goals:
+            self.goals = dict(goals)
+            self.marks, self.destinations = self.with_goals(goals)
+            self.version += 1
+
+    def with_goals(self, goals: Goals) -> tuple[Marks, tuple[Destination, ...]]:
+        """Return the marks and the destinations that there would be."""
+        if not goals:
+            return self._first_marks, self.first_destinations
+        marks, listed = self._first_marks.copy(), list(self.first_destinations)
+        marks[np.isin(marks, list(goals))] = GONE
+        for number, tile in sorted(goals.items()):
+            row, column = np.divmod(np.array([max(tile, 0)]), self.columns)
+            if number >= len(listed) or tile != GONE:
+                listed[number:number + 1] = [self._destination(row, column)]
+            if tile != GONE:
+                marks[row, column] = number
+        return marks, tuple(listed)
 
     # --- single tiles -------------------------------------------------------------------------------------------------
 
@@ -159,7 +184,7 @@ class Terrain:
         """Hash of what walls cannot change, the ground and the destinations: 16 hex digits."""
         digest = hashlib.blake2b(np.float32(self.walls.tile).tobytes(), digest_size=8)
         digest.update(self._under.tobytes())
-        digest.update(self.marks.tobytes())
+        digest.update(self._first_marks.tobytes())
         return digest.hexdigest()
 
     @property

@@ -124,7 +124,7 @@ def test_without_exits_or_without_their_areas_nobody_leaves() -> None:
     sim.step(1)
     c: Any = sim.agents.columns
     c.state[:200], c.timer[:200], c.goal[:200] = WAITING, 1, 0
-    runs = sim.terrain.runs_of(stage_of(sim).areas.ways.areas.owner >= 0)
+    runs = sim.terrain.runs_of(stage_of(sim).areas.ways.owner >= 0)
     sim.paint_walls(runs, True)
     follow_walls(sim)
     refresh_rules(sim)

@@ -71,7 +71,7 @@ def test_fields_go_by_the_prices_of_their_turn() -> None:
         for goal in np.flatnonzero(fields.made).tolist() if tick % 7 == 0 else ():
             last = tick // 15 * 15
             prices = counts[last if tick - last >= goal * 15 // 10 else last - 15]
-            targets = sim.world.ways.areas.owner  # type: ignore[union-attr]
+            targets = sim.world.ways.owner  # type: ignore[union-attr]
             sources = [(row, column) for row, column in np.argwhere(targets == goal).tolist()]
             assert np.array_equal(fields.fields.direction[goal], reference_ways(sim.terrain.blocked, sources, prices)[1])
     assert fields.made.any() and not np.array_equal(counts[15], counts[30])
