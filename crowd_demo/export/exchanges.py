@@ -32,7 +32,8 @@ class Exchanges:
             came &= speed != self._speed[ids]
         self._counts[ids[came]] += 1
         self._leaves[:], self._speed[ids] = False, speed
-        self._leaves[ids] = (state == WAITING) & (people.timer[:agents] > 0) & np.isin(people.goal[:agents], list(ways.exits))
+        self._leaves[ids] = (state == WAITING) & (people.timer[:agents] > 0) & np.isin(
+            people.goal[:agents], list(ways.exits))
 
     def count(self, ids: Ints) -> Ints:
         """Return int32[n]: how often each of these ids went over."""

@@ -45,6 +45,8 @@ HEADINGS: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {  # of what one w
         "tool_erase": (("ctrl+e",), "tear walls down"),
         "tool_in": (("ctrl+i",), "bring people or birds in"),
         "tool_out": (("ctrl+o",), "take people or birds out"),
+        "tool_goal": (("ctrl+g",), "add a destination, or drag one"),
+        "tool_exit": (("ctrl+x",), "make a destination an exit, or ordinary"),
         "tool_scare": (("ctrl+f",), "scare: the hawk is where the mouse is pressed"),
         "brush_larger": (("ctrl+]",), "a larger brush; the wheel with Ctrl, too"),
         "brush_smaller": (("ctrl+[",), "a smaller brush"),

@@ -81,10 +81,20 @@ class SetGoal:
         return (SetGoal(self.number, before),) if before != self.tile else ()
 
 
+def new_goal(sim: Changeable, x: float, y: float) -> SetGoal:
+    """Return the action that adds a destination at a place. Raises ValueError outside of the map, or for too many."""
+    terrain = sim.terrain
+    number = min((number for number, tile in terrain.goals.items() if tile == GONE), default=len(terrain.destinations))
+    tile = terrain.tile_number(x, y)
+    if tile is None or number >= MOST_GOALS:
+        raise ValueError("a goal: it is outside of the map" if tile is None else f"a goal: there are {MOST_GOALS} already")
+    return SetGoal(number, tile)
+
+
 @action("set_exit")
 @dataclass(frozen=True)
 class SetExit:
-    """Make a destination an exit, at which people leave and others come in, or an ordinary one. Raises ValueError for none."""
+    """Make a destination an exit, at which people leave and others come in, or none. Raises ValueError if there is none."""
 
     number: GoalNumber
     is_exit: bool

@@ -155,7 +155,11 @@ class Simulation:
         self.world.sizes = None  # forces memory to be made for the present options
         self._begin()
         launches: list[Launch] = []
-        run_stages((*map(unchecked, self.stages), *self.prepare_stages), self.world, run=launches.extend)
+        stages = [*map(unchecked, self.stages), *self.prepare_stages]
+        run_stages(stages, self.world, run=launches.extend)
+        for stage in stages:
+            if hasattr(stage, "later") and not stage.wanted(self.world):  # older plugins have none
+                launches += stage.later(self.world)
         return launches
 
     def _begin(self) -> None:
@@ -256,7 +260,7 @@ class Simulation:
         self.remove_agents(np.sort(columns.id[self.terrain.step_out(columns.x[:count], columns.y[:count], NEAR_TILES)]))
 
     def set_goal(self, number: int, tile: int) -> None:
-        """Put a destination onto a tile, AT_FIRST where it was at the start, or GONE. Raises ValueError if that cannot be."""
+        """Put a destination onto a tile; AT_FIRST: where it was; GONE: take it away. Raises ValueError if that cannot be."""
         ways, terrain = self.world.ways, self.terrain
         if ways is None or not ways.has_areas:
             raise ValueError("a goal: this crowd has no destinations with areas")

@@ -1,9 +1,9 @@
 """Ways: areas and flow fields follow an edit at a fixed number of tiles a step (docs/model.md, "Ways" and "Goals").
 
-A *round* takes walls and destinations as they are in its first step. In each of its steps TILES_A_STEP tiles of work are done:
-first the areas are claimed, row by row; once that is done they hold, and then one field after the other goes by the new walls.
-Until its turn a field stays as it was. What is edited meanwhile waits for the next round. So what a field goes by follows from
-what there was before the round, what the round took and its age: all that a snapshot needs. While nobody edits there is none.
+A *round* takes walls and destinations as they are in its first step. In each step TILES_A_STEP tiles of work are done: first
+the areas are claimed, row by row; once that is done they hold, and then one field after the other goes by the new walls.
+Until its turn a field stays as it was. What is edited meanwhile waits for the next round. So what a field goes by follows
+from what there was before the round, what the round took and its age: all that a snapshot needs.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class Ways:
         return self.fields.launches([(layout.targets, layout.steps) for layout in layouts], prices, workers)
 
     def _turn_fields(self) -> None:
-        """Have the first fields go by the new walls, and those of destinations that are elsewhere once their areas hold.
+        """Have the first fields go by the new walls, and those of moved destinations once their areas hold.
 
         Those that change are made again when they are asked for.
         """
@@ -189,7 +189,8 @@ class Ways:
         right = list(state.arrays) == names and all(
             array.dtype == np.uint8 and array.shape == (-(-tiles // 8),) for array in state.arrays.values())
         for listed in (values.goals, values.old_goals, values.new_goals):
-            right = right and all(len(pair) == 2 and 0 <= pair[0] < MOST_GOALS and GONE <= pair[1] < tiles for pair in listed)
+            right = right and all(len(pair) == 2 and 0 <= pair[0] < MOST_GOALS and GONE <= pair[1] < tiles
+                                  for pair in listed)
             goals = _goals(listed) if right else {}
             right = right and goals.keys() >= set(range(len(self._terrain.first_destinations), self._count(goals)))
         exits = set(values.exits or ())
@@ -203,7 +204,8 @@ class Ways:
 
     def _known(self, blocked: Bytes, goals: Goals, kept: Sequence[Layout]) -> Layout:
         """A layout of these walls and destinations, one of those at hand if possible."""
-        return next((layout for layout in kept if layout.is_of(blocked, goals)), self._layout(blocked, goals)).finished()
+        found = next((layout for layout in kept if layout.is_of(blocked, goals)), None)
+        return (found or self._layout(blocked, goals)).finished()
 
     def _unpacked(self, bits: NDArray[np.generic]) -> Bytes:
         blocked = self._terrain.blocked

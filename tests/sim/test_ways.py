@@ -16,7 +16,8 @@ from terrains import grids, terrain_of
 
 from crowd_demo.sim import ways
 from crowd_demo.sim.actions import as_data, from_data
-from crowd_demo.sim.edits import PaintWalls
+from crowd_demo.sim.behaviours.people_rules import WAITING
+from crowd_demo.sim.edits import PaintWalls, SetExit, SetGoal, new_goal
 from crowd_demo.sim.save_format import SaveError, check, decode, encoded
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.state_part import PartState
@@ -172,3 +173,151 @@ def test_who_is_walled_in_is_out_and_comes_back() -> None:
     assert sim.agents.count == 80 and not sim.terrain.blocked.any()
     came = {tuple(row) for row in sim.agents.rows_by_id()[1:].T.tolist()}
     assert len(came & {tuple(row) for row in before[1:].T.tolist()}) >= out
+
+
+# --- goals ------------------------------------------------------------------------------------------------------------
+
+def tile_at(sim: Simulation, row: int, column: int) -> int:
+    return row * sim.terrain.columns + column
+
+
+GOALS = st.one_of(
+    st.builds(SetGoal, st.integers(0, 5), st.integers(-2, 62)), st.builds(SetExit, st.integers(0, 4), st.booleans()),
+    st.builds(PaintWalls, RUNS, st.booleans()))
+
+
+def try_to(sim: Simulation, action: Any) -> tuple[Any, ...]:
+    """Apply an action if it is possible; return what takes it back."""
+    inverse = action.inverse(sim)
+    try:
+        sim.apply(from_data(as_data(action)))
+    except ValueError as error:
+        assert str(error).startswith(("a goal: ", "an exit: "))
+        return ()
+    return tuple(inverse)
+
+
+@pytest.mark.usefixtures("slow")
+@settings(max_examples=15, deadline=None)
+@given(st.lists(GOALS, min_size=1, max_size=8), st.integers(0, 30))
+def test_goals_follow_replay_go_back_and_are_undone(made: list[Any], kept: int) -> None:
+    sim, hashes, snapshots, undo = crowd(), [], [], list[Any]()
+    for tick in range(32):
+        if tick % 4 == 0 and made[tick // 4:]:
+            undo = [*try_to(sim, made[tick // 4]), *undo]
+        snapshots.append(sim.snapshot())
+        sim.step()
+        hashes.append(sim.state_hash())
+    again = crowd(optimizations__threads=2, optimizations__neighbours="linked")
+    history = sim.history[:]
+    for tick in range(32):
+        for at, action in history:
+            if at == tick:
+                again.apply(action)
+        again.step()
+        assert again.state_hash() == hashes[tick]
+    saved = decode(b"".join(encoded(snapshots[kept], "test")))
+    check(saved, crowd())
+    for other in (sim, again, Simulation.from_snapshot(saved)):
+        other.restore(saved)
+        assert other.snapshot().parts.keys() == saved.parts.keys()
+        for tick in range(kept, 32):
+            for at, action in history[len(saved.history):]:
+                if at == tick:
+                    other.apply(action)
+            other.step()
+            assert other.state_hash() == hashes[tick]
+    for action in undo:
+        try_to(sim, action)
+    sim.step(30)
+    assert not ways_of(sim).waits and (sim.world.flow_fields.chosen == 0).all()
+
+
+def test_areas_of_goals_are_those_of_the_oracle_and_people_go_there() -> None:
+    sim = crowd(agents=150)
+    first = sim.terrain.destinations
+    sim.step(5)
+    for action in (SetGoal(3, tile_at(sim, 6, 8)), SetGoal(0, tile_at(sim, 0, 0)), SetGoal(1, -1)):
+        sim.apply(action)
+    columns: Any = sim.agents.columns
+    assert not ((columns.goal[:150] == 1) & (columns.state[:150] != WAITING)).any()
+    sim.step()
+    places = sim.terrain.destinations
+    assert places[2] == first[2] and places[3][:2] == (544, 416) and places[0][:2] == (32, 32) and len(places) == 4
+    radius_sq = ways_of(sim)._reach_sq(sim.terrain.goals)
+    assert radius_sq[1] == 0 and np.array_equal(ways_of(sim).owner, claimed_tiles(sim.terrain, radius_sq))
+    sim.step(900)
+    going: Any = sim.agents.by_id()
+    assert set(going.goal.tolist()) == {0, 2, 3}
+    sim.apply(SetGoal(1, -2))
+    sim.apply(SetGoal(3, -2))
+    assert sim.terrain.destinations[1] == first[1] and sim.terrain.goals == {0: 0, 3: -1}
+
+
+def test_a_moved_goal_takes_those_with_it_who_are_on_the_way() -> None:
+    sim = crowd()
+    sim.step(30)
+    columns: Any = sim.agents.columns
+    on_the_way = (columns.goal[:80] == 2) & (columns.state[:80] != WAITING)
+    goals = columns.goal_x[:80].copy()
+    sim.apply(SetGoal(2, tile_at(sim, 3, 0)))
+    assert on_the_way.any() and (columns.goal_x[:80][on_the_way] == 32).all()
+    assert np.array_equal(columns.goal_x[:80][~on_the_way], goals[~on_the_way])
+
+
+@pytest.mark.quick
+def test_an_exit_is_where_people_leave_and_come_in_and_no_longer_one() -> None:
+    sim = crowd(agents=40, crowd__wait_s=1)
+    sim.step()
+    columns: Any = sim.agents.columns
+    for is_exit in (True, False):
+        sim.apply(SetExit(1, is_exit))
+        assert sim.snapshot().parts.keys() == ({"ways"} if is_exit else set())
+        columns.state[:40], columns.timer[:40], columns.goal[:40] = WAITING, 5, 1
+        speed = columns.speed[:40].copy()
+        sim.step()
+        assert ((columns.speed[:40] != speed).all(), (columns.state[:40] != WAITING).all()) == (is_exit, is_exit)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(("action", "said"), [
+    (SetGoal(9, 3), "no destination 9"), (SetGoal(0, 63), "wall, or another"), (SetGoal(0, 9), "wall, or another"),
+    (SetExit(3, True), "no destination")], ids=str)
+def test_what_cannot_be_a_goal_is_refused_and_changes_nothing(action: Any, said: str) -> None:
+    sim = crowd()
+    sim.apply(PaintWalls(((1, 0, 2),), True))
+    with pytest.raises(ValueError, match=said):
+        sim.apply(action)
+    assert len(sim.history) == 1 and not sim.terrain.goals
+
+
+@pytest.mark.quick
+def test_there_are_at_most_64_and_only_where_there_are_areas() -> None:
+    sim = crowd(world__width=1024)
+    while len(sim.terrain.destinations) < 64:
+        number = len(sim.terrain.destinations)
+        sim.apply(SetGoal(number, int(np.flatnonzero(sim.terrain.marks < 0)[0])))
+    sim.step()
+    free = np.argwhere(sim.terrain.marks < 0)[0] * 64 + 1
+    with pytest.raises(ValueError, match="64 already"):
+        new_goal(sim, float(free[1]), float(free[0]))
+    sim.apply(SetGoal(17, -1))
+    assert new_goal(sim, float(free[1]), float(free[0])).number == 17
+    for config in ({"crowd__room": 0}, {"behaviour": "flock"}):
+        with pytest.raises(ValueError, match="no destinations with areas"):
+            crowd(**config).apply(SetGoal(0, 5))
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("wrong", [{"goals": [[1]]}, {"goals": [[4, 3]]}, {"goals": [[64, 3]]}, {"goals": [[0, 63]]},
+                                   {"exits": [3]}, {"exits": ["a"]}, {"goals": 3}], ids=str)
+def test_a_save_with_other_goals_is_refused(wrong: dict[str, Any]) -> None:
+    sim = crowd()
+    snapshot = sim.snapshot()
+    with pytest.raises(SaveError, match="ways: not those of this map"):
+        check(snapshot._replace(parts={"ways": PartState(wrong)}), sim)
+    goals = snapshot._replace(columns=snapshot.columns.copy(), parts={"ways": PartState({"goals": [[3, 5]]})})
+    goals.columns[goals.names.index("goal")] = 3
+    check(goals, sim)
+    with pytest.raises(SaveError, match="goal has a value outside"):
+        check(goals._replace(parts={}), sim)

@@ -114,13 +114,13 @@ def _drawn_tile(d: Destinations, first: int, number: int) -> int:
     """Return which of `tiles` is the one of that number from the first, or of those of all EXITS."""
     left = np.int32(number)
     if first != EXITS:
-        return first + left
+        return first + int(left)
     goal = 0
     while not d.exits[goal] or d.first[goal + 1] - d.first[goal] <= left:
         if d.exits[goal]:
             left -= d.first[goal + 1] - d.first[goal]
         goal += 1
-    return d.first[goal] + left
+    return int(d.first[goal] + left)
 
 
 @device
@@ -277,7 +277,7 @@ class DestinationAreas:
         self.refreshed()
 
     def reach_sq(self, goals: Goals) -> Floats:
-        """Return how far each area may reach, squared, float32[D or more]: 0 where there are none, and for who is gone."""
+        """Return how far each area may reach, squared, float32[D or more]: 0 where there are none, and for the gone."""
         widths = self._widths(self._terrain.with_goals(goals)[1])
         reach_sq = np.maximum(self._reach_sq, widths * widths) * self.limited
         reach_sq[[number for number, tile in goals.items() if tile == GONE]] = 0
@@ -352,6 +352,9 @@ class ExchangePeople(Stage):
 
     def wanted(self, world: World) -> bool:
         return bool(self.areas.ways.exits)
+
+    def later(self, world: World) -> tuple[Launch, ...]:
+        return self.launches(world) if self.areas.ways.has_exits else ()
 
     def launches(self, world: World) -> tuple[Launch, ...]:
         agents, workers = people_of(world), world.workers_for(ARRIVED_NS)

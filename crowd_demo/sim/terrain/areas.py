@@ -1,7 +1,7 @@
 """Areas: which free tiles belong to which destination.
 
-A tile belongs to the destination that the map marks on it; else to that of the nearest point, of those that see its middle and
-are nearer than a radius (of equals the first). Claiming takes O(tiles * destinations); after an edit `Ways` does it by rows.
+A tile belongs to the destination that the map marks on it; else to that of the nearest point, of those that see its middle
+and are nearer than a radius (of equals the first). O(tiles * destinations); after an edit `Ways` does it by rows.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def areas_of(owner: Marks, count: int) -> Areas:
 
 
 class Layout:
-    """Walls and destinations, and what follows from them: whose area a tile is in (`targets`), and the steps of fields."""
+    """Walls and destinations, and what follows: whose area a tile is in (`targets`), and the steps of fields."""
 
     def __init__(self, terrain: Terrain, blocked: Bytes, goals: Goals, radius_sq: Floats) -> None:
         """`blocked` is copied; nothing is claimed yet. `radius_sq` as in `claim_tiles`."""
@@ -73,7 +73,7 @@ class Layout:
 
 @device
 def claim_tiles(walls: Walls, marks: Marks, points: Floats, radius_sq: Floats, owner: Marks, first: int, last: int) -> None:
-    """Fill rows [first, last) of `owner`; points float32[D, 2], radius_sq float32[D]: how far each area reaches, squared."""
+    """Fill rows [first, last) of `owner`; points float32[D, 2], radius_sq float32[D]: how far areas reach, squared."""
     for row in range(first, last):
         for column in range(marks.shape[1]):
             owner[row, column] = -1

@@ -106,7 +106,7 @@ class Terrain:
             self.version += 1
 
     def set_goals(self, goals: Goals) -> None:
-        """Have destinations elsewhere than at first, or more: numbers have no gaps; those that are GONE keep their point."""
+        """Have destinations elsewhere than at first, or more; numbers have no gaps, those that are GONE keep a point."""
         if self.goals != goals:
             self.goals = dict(goals)
             self.marks, self.destinations = self.with_goals(goals)
@@ -164,6 +164,11 @@ class Terrain:
             mask[own_row, own_column] = True
         return mask
 
+    def tile_number(self, x: float, y: float) -> int | None:
+        """Return the number of the tile under a point, None outside of the map."""
+        row, column = (math.floor(along / float(self.walls.tile)) for along in (y, x))
+        return row * self.columns + column if 0 <= row < self.rows and 0 <= column < self.columns else None
+
     def free_tiles_near(self, x: float, y: float, radius: float) -> Longs:
         """Return the numbers of the free tiles under a round brush, int64[n], in reading order."""
         return np.flatnonzero(self.brush(x, y, radius) & (self.blocked == 0))
@@ -215,7 +220,7 @@ class Terrain:
         return x, y
 
     def step_out(self, x: Floats, y: Floats, near: int | None = None) -> Longs:
-        """Move whoever stands in a wall to the centre of the nearest free tile in the world; changes x and y, float32[n].
+        """Move whoever stands in a wall to the centre of the nearest free tile in the world; changes x and y.
 
         Return who still stands in one, because no tile is free, or none at most `near` tiles away: int64[k], below n.
         """
@@ -230,7 +235,7 @@ class Terrain:
         return caught[way < 0]
 
     def _ways_out(self, x: Floats, y: Floats, blocked: Bytes, near: int | None) -> tuple[Longs, Longs]:
-        """Return who stands on blocked tiles, and for each the nearest free tile in the world, of equals the first; or -1."""
+        """Return who stands on blocked tiles, and for each the nearest free tile in the world, or -1."""
         tile = (y * self.walls.inv_tile).astype(np.int64) * self.columns + (x * self.walls.inv_tile).astype(np.int64)
         caught = np.flatnonzero(blocked.reshape(-1)[tile])
         tiles, which = np.unique(tile[caught], return_inverse=True)
