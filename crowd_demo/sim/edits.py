@@ -81,14 +81,27 @@ class SetGoal:
         return (SetGoal(self.number, before),) if before != self.tile else ()
 
 
-def new_goal(sim: Changeable, x: float, y: float) -> SetGoal:
-    """Return the action that adds a destination at a place. Raises ValueError outside of the map, or for too many."""
-    terrain = sim.terrain
-    number = min((number for number, tile in terrain.goals.items() if tile == GONE), default=len(terrain.destinations))
-    tile = terrain.tile_number(x, y)
-    if tile is None or number >= MOST_GOALS:
-        raise ValueError("a goal: it is outside of the map" if tile is None else f"a goal: there are {MOST_GOALS} already")
-    return SetGoal(number, tile)
+@action("add_goal")
+@dataclass(frozen=True)
+class AddGoal:
+    """Add a destination on the tile under a point. Raises ValueError outside of the map, for a wall or too many."""
+
+    x: Coordinate
+    y: Coordinate
+    about: ClassVar[str] = "a destination came"
+
+    def apply(self, sim: Changeable) -> None:
+        if (tile := sim.terrain.tile_number(self.x, self.y)) is None:
+            raise ValueError("a goal: it is outside of the map")
+        sim.set_goal(self._number(sim), tile)
+
+    def inverse(self, sim: Changeable) -> tuple[Action, ...]:
+        return (SetGoal(self._number(sim), GONE),)
+
+    def _number(self, sim: Changeable) -> int:
+        """That of one that is gone, or else the next one."""
+        gone = (number for number, tile in sim.terrain.goals.items() if tile == GONE)
+        return min(gone, default=len(sim.terrain.destinations))
 
 
 @action("set_exit")

@@ -17,7 +17,7 @@ from crowd_demo.config.events import MOST_EVENTS, OF_PEOPLE, Condition, Deeds
 from crowd_demo.config.model import Config
 from crowd_demo.sim.actions import Action, Changeable, Populate, action
 from crowd_demo.sim.counts import Counts
-from crowd_demo.sim.edits import BringIn, PaintWalls, TakeOut, new_goal
+from crowd_demo.sim.edits import AddGoal, BringIn, PaintWalls, TakeOut
 from crowd_demo.sim.state_part import EMPTY, PartState
 from crowd_demo.sim.terrain.tiles import Run, Terrain
 from crowd_demo.sim.tuning import SetNumbers
@@ -161,7 +161,7 @@ def actions_of(do: Deeds, sim: Changeable) -> Iterator[Action]:
     if do.bring_in is not None:
         yield BringIn(do.bring_in.count, *do.bring_in.at, do.bring_in.radius)
     if do.goal is not None:
-        yield new_goal(sim, *do.goal.at)
+        yield AddGoal(*do.goal.at)
     if do.set:
         yield SetNumbers(tuple({**sim.tuned, **do.set}.items()))
     if do.agents is not None:

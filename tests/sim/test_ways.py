@@ -17,7 +17,7 @@ from terrains import grids, terrain_of
 from crowd_demo.sim import ways
 from crowd_demo.sim.actions import as_data, from_data
 from crowd_demo.sim.behaviours.people_rules import WAITING
-from crowd_demo.sim.edits import PaintWalls, SetExit, SetGoal, new_goal
+from crowd_demo.sim.edits import AddGoal, PaintWalls, SetExit, SetGoal
 from crowd_demo.sim.save_format import SaveError, check, decode, encoded
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.state_part import PartState
@@ -182,8 +182,8 @@ def tile_at(sim: Simulation, row: int, column: int) -> int:
 
 
 GOALS = st.one_of(
-    st.builds(SetGoal, st.integers(0, 5), st.integers(-2, 62)), st.builds(SetExit, st.integers(0, 4), st.booleans()),
-    st.builds(PaintWalls, RUNS, st.booleans()))
+    st.builds(AddGoal, st.floats(-50, 600), st.floats(-50, 500)), st.builds(SetGoal, st.integers(0, 5), st.integers(-2, 62)),
+    st.builds(SetExit, st.integers(0, 4), st.booleans()), st.builds(PaintWalls, RUNS, st.booleans()))
 
 
 def try_to(sim: Simulation, action: Any) -> tuple[Any, ...]:
@@ -299,10 +299,15 @@ def test_there_are_at_most_64_and_only_where_there_are_areas() -> None:
         sim.apply(SetGoal(number, int(np.flatnonzero(sim.terrain.marks < 0)[0])))
     sim.step()
     free = np.argwhere(sim.terrain.marks < 0)[0] * 64 + 1
-    with pytest.raises(ValueError, match="64 already"):
-        new_goal(sim, float(free[1]), float(free[0]))
+    add = AddGoal(float(free[1]), float(free[0]))
+    with pytest.raises(ValueError, match="no destination 64, of at most 64"):
+        sim.apply(add)
     sim.apply(SetGoal(17, -1))
-    assert new_goal(sim, float(free[1]), float(free[0])).number == 17
+    assert add.inverse(sim) == (SetGoal(17, -1),)
+    sim.apply(add)
+    assert sim.terrain.goals[17] == sim.terrain.tile_number(add.x, add.y)
+    with pytest.raises(ValueError, match="outside of the map"):
+        sim.apply(AddGoal(-5, 3))
     for config in ({"crowd__room": 0}, {"behaviour": "flock"}):
         with pytest.raises(ValueError, match="no destinations with areas"):
             crowd(**config).apply(SetGoal(0, 5))

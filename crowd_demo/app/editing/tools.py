@@ -32,7 +32,7 @@ from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.hud.status import BrushView, ToolBarView, ToolButton
 from crowd_demo.sim.actions import Action, Place
-from crowd_demo.sim.edits import BringIn, PaintWalls, Remove, SetExit, SetGoal, TakeOut, handles_of, new_goal
+from crowd_demo.sim.edits import AddGoal, BringIn, PaintWalls, Remove, SetExit, SetGoal, TakeOut, handles_of
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.terrain.tiles import GONE
 from crowd_demo.sim.ways import MOST_GOALS
@@ -138,7 +138,7 @@ def _set_goal(sim: Simulation, sweep: Sweep) -> Action | None:
     is_free = tile is not None and terrain.blocked.flat[tile] == 0
     if number is not None:
         return SetGoal(number, tile if is_free and tile is not None else GONE)
-    return new_goal(sim, *to) if is_free and len(goals_of(sim)) < MOST_GOALS else None
+    return AddGoal(*to) if is_free and len(goals_of(sim)) < MOST_GOALS else None
 
 
 def _tells_goal(sim: Simulation, sweep: Sweep) -> str:
