@@ -135,7 +135,7 @@ def _draw_place(tiles: list[tuple[int, int]], identity: int, key: int, places: A
 
 def people_exchanged(columns: dict[str, Any], rules: Any, places: Any, ground: Any, walls: Any) -> None:
     """Who has arrived at an exit leaves, and another comes in; in place."""
-    exits = range(min(int(rules.exits), len(places.first) - 1))
+    exits = [goal for goal in range(len(places.first) - 1) if places.exits[goal]]
     tiles = [(int(tile), goal) for goal in exits for tile in places.tiles[places.first[goal]:places.first[goal + 1]]]
     for i in range(len(columns["id"]) if tiles else 0):
         a = {name: column[i] for name, column in columns.items()}
@@ -143,6 +143,8 @@ def people_exchanged(columns: dict[str, Any], rules: Any, places: Any, ground: A
             continue
         new = {**dict.fromkeys(a, 0), "id": a["id"]}
         new["x"], new["y"], new["goal"] = _draw_place(tiles, a["id"], int(rules.place_key), places, ground, walls)
+        if ground.solid[tile_under(ground, new["x"], new["y"])]:
+            continue
         _choose_destination(new, rules, places, ground)
         parts, key = 0.0, int(rules.speed_key)
         for _ in range(int(rules.speed_draws)):

@@ -98,10 +98,15 @@ class WallRectangle(Section):
         return self
 
 
-class Disc(Section):
-    """A disc."""
+class Point(Section):
+    """A place."""
 
     at: Place = Field(description="[x, y], world units")
+
+
+class Disc(Point):
+    """A disc."""
+
     radius: Length = number(52, 0, 65_536, "world units", "how far it reaches")
 
 
@@ -140,6 +145,7 @@ class Deeds(Section):
     walls: WallRectangle | None = Field(None, description="build walls, or tear them down")
     take_out: Disc | None = Field(None, description="remove all agents that are no farther from a place")
     bring_in: Newcomers | None = Field(None, description="add agents around a place")
+    goal: Point | None = Field(None, description="add a destination for people at a place")
     set: dict[str, float] = Field({}, description=(
         "numbers of the behaviour and of links by path, such as flock.align, and the values that they get"))
     agents: AgentCount | None = Field(None, description="be so many (0 to 4000000)")

@@ -24,18 +24,24 @@ from crowd_demo.sim.actions import Action, Changeable, Coordinate, Tile, action
 from crowd_demo.sim.snapshot import check_columns
 from crowd_demo.sim.store.columns import dtypes_of, views
 from crowd_demo.sim.terrain.forces import UNTIL_REMOVED, Force, ForceKind, ForceNumber, Reach, Strength, Ticks
+from crowd_demo.sim.terrain.tiles import AT_FIRST, GONE, NEAR_TILES
+from crowd_demo.sim.ways import MOST_GOALS
 
 Run = tuple[Tile, Tile, Tile]
 Radius = Annotated[float, Field(ge=0, le=65_536)]
 Identity = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Handles = tuple[tuple[Identity, Identity], ...]  # ids and generations
+GoalNumber = Annotated[int, Field(ge=0, lt=MOST_GOALS)]
 Count = Annotated[int, Field(ge=0, le=MOST_AGENTS)]
 
 
 @action("paint_walls")
 @dataclass(frozen=True)
 class PaintWalls:
-    """Build walls on tiles, or tear them down; tiles outside the map are ignored."""
+    """Build walls on tiles, or tear them down; tiles outside the map are ignored.
+
+    People step out of new walls; those for whom no free tile is near are removed, and come back when it is undone.
+    """
 
     runs: tuple[Run, ...]
     wall: bool
@@ -45,9 +51,75 @@ class PaintWalls:
         sim.paint_walls(self.runs, self.wall)
 
     def inverse(self, sim: Changeable) -> tuple[Action, ...]:
+        terrain, columns, count = sim.terrain, sim.agents.columns, sim.agents.count
+        changed = terrain.changed_by(terrain.mask_of(self.runs), self.wall)
+        if not changed.any():
+            return ()
+        back = PaintWalls(terrain.runs_of(changed), not self.wall)
+        lost = terrain.walled_in(columns.x[:count], columns.y[:count], changed, NEAR_TILES) if self.wall else ()
+        return (back, PutBack.of(sim, np.sort(columns.id[lost]))) if len(lost) else (back,)
+
+
+@action("set_goal")
+@dataclass(frozen=True)
+class SetGoal:
+    """Put a destination onto a tile, back to where it was at the start (-2), or take it away (-1).
+
+    The number is that of a destination, or the next one: then there is one more. Raises ValueError where that cannot be.
+    """
+
+    number: GoalNumber
+    tile: Annotated[int, Field(ge=AT_FIRST, lt=2**31)]
+    about: ClassVar[str] = "a destination changed"
+
+    def apply(self, sim: Changeable) -> None:
+        sim.set_goal(self.number, self.tile)
+
+    def inverse(self, sim: Changeable) -> tuple[Action, ...]:
         terrain = sim.terrain
-        runs = terrain.runs_of(terrain.changed_by(terrain.mask_of(self.runs), self.wall))
-        return (PaintWalls(runs, not self.wall),) if runs else ()
+        is_new = self.number >= len(terrain.destinations)
+        before = GONE if is_new else terrain.goals.get(self.number, AT_FIRST)
+        return (SetGoal(self.number, before),) if before != self.tile else ()
+
+
+@action("add_goal")
+@dataclass(frozen=True)
+class AddGoal:
+    """Add a destination on the tile under a point. Raises ValueError outside of the map, for a wall or too many."""
+
+    x: Coordinate
+    y: Coordinate
+    about: ClassVar[str] = "a destination came"
+
+    def apply(self, sim: Changeable) -> None:
+        if (tile := sim.terrain.tile_number(self.x, self.y)) is None:
+            raise ValueError("a goal: it is outside of the map")
+        sim.set_goal(self._number(sim), tile)
+
+    def inverse(self, sim: Changeable) -> tuple[Action, ...]:
+        return (SetGoal(self._number(sim), GONE),)
+
+    def _number(self, sim: Changeable) -> int:
+        """That of one that is gone, or else the next one."""
+        gone = (number for number, tile in sim.terrain.goals.items() if tile == GONE)
+        return min(gone, default=len(sim.terrain.destinations))
+
+
+@action("set_exit")
+@dataclass(frozen=True)
+class SetExit:
+    """Make a destination an exit, at which people leave and others come in, or none. Raises ValueError if there is none."""
+
+    number: GoalNumber
+    is_exit: bool
+    about: ClassVar[str] = "an exit changed"
+
+    def apply(self, sim: Changeable) -> None:
+        sim.set_exit(self.number, self.is_exit)
+
+    def inverse(self, sim: Changeable) -> tuple[Action, ...]:
+        ways = sim.world.ways
+        return (SetExit(self.number, not self.is_exit),) if ways and (self.number in ways.exits) != self.is_exit else ()
 
 
 @action("bring_in")
@@ -166,6 +238,8 @@ class PutBack:
         rows = np.vstack((ids, np.frombuffer(data, "<i4").reshape(len(names) - 1, self.count))).astype(np.int32)
         check_columns(rows, dtypes_of(sim.agents.kind), sim.column_bounds)
         columns: dict[str, ArrayLike] = dict(zip(names, views(sim.agents.kind, rows), strict=True))
+        if sim.terrain.blocked.all():
+            raise ValueError("there is no room for anybody: all tiles are blocked")
         sim.return_agents(columns)
 
     def inverse(self, sim: Changeable) -> tuple[Action, ...]:

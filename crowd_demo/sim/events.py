@@ -18,7 +18,7 @@ from crowd_demo.config.model import Config
 from crowd_demo.sim.actions import Action, Changeable, Coordinate, Populate, action
 from crowd_demo.sim.behaviours.destinations import WaysOut
 from crowd_demo.sim.counts import Counts
-from crowd_demo.sim.edits import BringIn, PaintWalls, PutForce, TakeOut
+from crowd_demo.sim.edits import AddGoal, BringIn, PaintWalls, PutForce, TakeOut
 from crowd_demo.sim.state_part import EMPTY, PartState
 from crowd_demo.sim.terrain.forces import FORCE_KINDS, UNTIL_REMOVED
 from crowd_demo.sim.terrain.tiles import Run, Terrain
@@ -196,6 +196,8 @@ def actions_of(do: Deeds, sim: Changeable) -> Iterator[Action]:
         yield TakeOut(*do.take_out.at, do.take_out.radius)
     if do.bring_in is not None:
         yield BringIn(do.bring_in.count, *do.bring_in.at, do.bring_in.radius)
+    if do.goal is not None:
+        yield AddGoal(*do.goal.at)
     if do.set:
         yield SetNumbers(tuple({**sim.tuned, **do.set}.items()))
     if do.agents is not None:
