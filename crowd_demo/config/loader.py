@@ -13,6 +13,7 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from crowd_demo.config import yaml12
+from crowd_demo.config.events import sent_nowhere
 from crowd_demo.config.explain import explain
 from crowd_demo.config.memory import too_large
 from crowd_demo.config.model import Config
@@ -155,25 +156,28 @@ def _validate(data: dict[str, object], folder: Path) -> tuple[Config | None, lis
         except ValueError as error:
             return config, [*mistakes, (("map",), str(error))]
         config = config.model_copy(update={"map": name})
+    mistakes += sent_nowhere(config.events, destinations or config.crowd.destinations)
     large = too_large(config, tiles, destinations)
     return config, [*mistakes, large] if large else mistakes
 
 
 def _checked(path: Path, config: Config) -> tuple[str, int, int]:
-    """(name, tiles, destinations) of a shipped map, which are too few to matter; of any other its path and how many it has.
+    """(name, tiles, destinations), the name being the path unless the map is shipped.
+
+    The tiles of a shipped map are too few to matter, and its destinations matter only where people are sent to them.
 
     Raises MapError, a ValueError, for what is not a map, or one of an open world of another size.
     """
-    if path in list_maps().values():
+    shipped = path in list_maps().values()
+    if shipped and not any(event.do.send for event in config.events):
         return path.stem, 0, 0
     from crowd_demo.config.maps import MapError, open_shape, read_map  # lazily: shipped maps need no NumPy
 
     found = read_map(path)
-    shape, needed = found.kinds.shape, open_shape(config.world.width, config.world.height)
-    if found.is_open and shape != needed:
+    if found.is_open and found.kinds.shape != (needed := open_shape(config.world.width, config.world.height)):
         raise MapError(f"{path}: an open world of this width and height has {needed[1]} x {needed[0]} tiles, the map"
-                       f" has {shape[1]} x {shape[0]}")
-    return str(path), found.kinds.size, int(found.marks.max()) + 1
+                       f" has {found.kinds.shape[1]} x {found.kinds.shape[0]}")
+    return path.stem if shipped else str(path), found.kinds.size, int(found.marks.max()) + 1
 
 
 def _flatten(values: Mapping[str, object], prefix: str = "") -> Iterator[Override]:

@@ -134,7 +134,7 @@ class Crowd:
         return {"restart": KeyAction(self.restart, changes=True),
                 "fewer": KeyAction(lambda: self.populate(fewer(self.agents_asked)), changes=True),
                 "more": KeyAction(lambda: self.populate(more(self.agents_asked)), changes=True),
-                "pause": KeyAction(self.pause, at_once=True),
+                "happen": KeyAction(self.let_happen, changes=True), "pause": KeyAction(self.pause, at_once=True),
                 "step": KeyAction(self.step_once), "step_back": KeyAction(self.step_back),
                 "slower": KeyAction(partial(self.change_speed, -1), at_once=True),
                 "faster": KeyAction(partial(self.change_speed, 1), at_once=True)}
@@ -166,6 +166,14 @@ class Crowd:
         for _ in range(abs(steps)):
             count = int(next_number(AGENTS, count, 1 if steps > 0 else -1))
         self.populate(count)
+
+    def let_happen(self) -> None:
+        """Let the event happen that is left to a hand and comes next, or say that there is none."""
+        number = self.sim.events.by_hand
+        if number is None:
+            self._notices.add("this scenario leaves nothing more to a hand", "event")
+        else:
+            self.apply(Event(number))
 
     def restart(self) -> None:
         """Start again with the same seed, and what the user has changed.
@@ -337,10 +345,11 @@ class Crowd:
 
     def _new_step(self) -> None:
         """Let the events happen that are due, and make a step."""
-        for number in self.sim.events.due(self.sim):
-            self.carry_out(Event(number))
-        if self.stops_at_end and self.sim.events.end_tick is not None:
-            return
+        if self.config.events:
+            for number in self.sim.events.due(self.sim):
+                self.carry_out(Event(number))
+            if self.stops_at_end and self.sim.events.end_tick is not None:
+                return
         self._step()
         if self.recording:
             self.recording.stepped(self.sim)

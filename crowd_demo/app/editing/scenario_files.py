@@ -1,7 +1,8 @@
 """Saving what is on the screen as a scenario: NAME.yaml, and NAME.map where no shipped map gives the same tiles.
 
 The files hold the edited scenario at its start, which is what a restart begins with: walls that were built and torn down by
-hand, forces that stay, numbers, techniques, the present number of agents and the view. What events did is left out: it happens again.
+hand, destinations, exits, forces that stay, numbers, techniques, the present number of agents and the view. What events did is
+left out: it happens again.
 Before something is done that would lose what was built, the user is asked, unless a file holds it.
 """
 
@@ -9,10 +10,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+
+import numpy as np
 
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.dialogs.dialog import Dialogs, NumberDialog, Question
@@ -20,9 +23,11 @@ from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.output.copying import Shown, effective, yaml_of
 from crowd_demo.app.output.files import replacing, why_unwritable
 from crowd_demo.app.screen.notices import Notices
+from crowd_demo.config.behaviours import PeopleSettings
 from crowd_demo.config.events import MOST_EVENTS, ScenarioEvent
 from crowd_demo.config.loader import ConfigError, load_config
-from crowd_demo.config.maps import octile_of
+from crowd_demo.config.maps import MapData, octile_of
+from crowd_demo.config.model import Config
 from crowd_demo.config.resources import list_configs, list_maps
 from crowd_demo.registry.texts import printable
 from crowd_demo.sim.actions import Action
@@ -154,7 +159,9 @@ class ScenarioFiles:
             if held == edits:
                 try:
                     read = load_config(path)
-                    held_there = {"map": read.map, "events": read.events}
+                    held_there: dict[str, object] = {"map": read.map, "events": read.events}
+                    if isinstance(people := shown.config.behaviour_settings, PeopleSettings):
+                        held_there["crowd"] = people.model_copy(update={"exits": read.crowd.exits})
                     return shown._replace(config=shown.config.model_copy(update=held_there)), str(path)
                 except ConfigError:  # somebody has changed it since
                     continue
@@ -171,18 +178,35 @@ def texts_of(path: Path, shown: Shown, start: Simulation, about: str, was_built:
     """Return the texts of the files that make a scenario begin as `start` does, which has nobody in it yet.
 
     `about` is what menus say of it. Whatever actions with `lasts` change must be in one of them: destinations are in the
-    map, forces are events of tick 0, all else belongs into `config`.
+    map, exits first, forces are events of tick 0, all else belongs into `config`. Raises ValueError, in one line.
     """
     config, map_path = effective(shown._replace(sim=start)), path.with_suffix(".map")
+    tiles = start.terrain.as_map(path.stem)
+    if was_built and (ways := start.world.ways):
+        config, tiles = _with_exits_first(config, tiles, ways.exits)
     if forces := [_as_event(action) for _, action in start.history if isinstance(action, PutForce)]:
         config = config.model_copy(update={"events": (*forces, *config.events)})
     if len(config.events) > MOST_EVENTS:
         raise ValueError(f"its forces and events are too many: {len(config.events)}, at most {MOST_EVENTS}")
     files = {}
     if was_built or config.map not in (None, *list_maps()):
-        files[map_path] = octile_of(start.terrain.as_map(path.stem))
+        files[map_path] = octile_of(tiles)
         config = config.model_copy(update={"map": map_path.name})
     return {path: f"# {printable(about)}\n{yaml_of(config)}", **files}
+
+
+def _with_exits_first(config: Config, tiles: MapData, exits: Collection[int]) -> tuple[Config, MapData]:
+    """Number the destinations without gaps, exits first. Raises ValueError where events send people to them by number."""
+    numbers = np.unique(tiles.marks[tiles.marks >= 0]).tolist()
+    order = sorted(numbers, key=lambda number: (number not in exits, number))
+    if order != list(range(len(order))) and any(event.do.send for event in config.events):
+        raise ValueError("events send people to destinations by number, and these would get other numbers: let the first"
+                         " ones stay, and be the exits")
+    marks = tiles.marks.copy()
+    for new, number in enumerate(order):
+        marks[tiles.marks == number] = new
+    people = config.crowd.model_copy(update={"exits": sum(number in exits for number in order)})
+    return config.model_copy(update={"crowd": people}), tiles._replace(marks=marks)
 
 
 def _as_event(put: PutForce) -> ScenarioEvent:

@@ -31,8 +31,19 @@ from crowd_demo.config.model import Config
 from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.render.camera import Camera
 from crowd_demo.sim.actions import Action, SetWalls, Switch
-from crowd_demo.sim.edits import BringIn, PaintWalls, PutForce, RemoveForce, TakeOut, lasting_edits
+from crowd_demo.sim.edits import (
+    AddGoal,
+    BringIn,
+    PaintWalls,
+    PutForce,
+    RemoveForce,
+    SetExit,
+    SetGoal,
+    TakeOut,
+    lasting_edits,
+)
 from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.terrain.tiles import GONE
 from crowd_demo.sim.tuning import SetNumbers, Tune, numbers_by_hand
 
 CTRL = pygame.KMOD_LCTRL
@@ -94,7 +105,8 @@ acts = st.one_of(st.builds(PaintWalls, runs, st.booleans()), st.builds(SetWalls,
                  st.builds(BringIn, st.integers(0, 9), st.floats(0, 900), st.floats(0, 500), st.just(900.0)),
                  st.builds(PutForce, st.integers(0, 3), st.sampled_from(["attract", "repel"]), st.floats(0, 900),
                            st.floats(0, 500), st.floats(20, 400), st.floats(0.1, 5), st.sampled_from([0, 0, 0, 9])),
-                 st.builds(RemoveForce, st.integers(0, 3)), st.builds(Switch, st.just("neighbours"), st.sampled_from(["sorted", "buckets"])))
+                 st.builds(RemoveForce, st.integers(0, 3)),
+                 st.builds(Switch, st.just("neighbours"), st.sampled_from(["sorted", "buckets"])))
 NUMBERS = {"crowd": ("crowd.radius", "crowd.speed_min"), "flock": ("flock.align",), "hunt": ("hunt.align",)}
 
 
@@ -149,6 +161,49 @@ def test_forces_that_stay_are_kept_and_others_are_not() -> None:
     kept = PutForce(0, "repel", 4, 4, 60, 1), PutForce(1, "attract", 3, 3, 50, 2)
     assert lasting_edits(sim.history, sim.terrain) == kept
     assert lasting_edits(Simulation(sim.config, kept).history, sim.terrain) == kept
+
+
+goal_acts = st.one_of(st.builds(PaintWalls, runs, st.booleans()),
+                      st.builds(AddGoal, st.floats(0, 1003), st.floats(0, 517)),
+                      st.builds(SetGoal, st.integers(0, 10), st.integers(-2, 700)),
+                      st.builds(SetExit, st.integers(0, 10), st.booleans()))
+
+
+@pytest.mark.parametrize("name", ["ground", "open", "plaza"])
+@settings(max_examples=25, deadline=None)
+@given(done=st.lists(goal_acts, max_size=8))
+def test_destinations_and_exits_are_those_of_a_restart_and_of_the_file(
+        tmp_path_factory: pytest.TempPathFactory, name: str, done: list[Action]) -> None:
+    sim = Simulation(world(name).model_copy(update={"events": ()}))
+    for action in done:
+        act(sim, action)
+    edits = lasting_edits(sim.history, sim.terrain)
+    again = Simulation(sim.config, edits)
+    blocked = sim.terrain.blocked.reshape(-1)
+    kept = {number: tile for number, tile in sim.terrain.goals.items() if tile == GONE or not blocked[tile]}
+    assert {number: tile for number, tile in again.terrain.goals.items() if tile != GONE} == {
+        number: tile for number, tile in kept.items() if tile != GONE}
+    assert again.world.ways and sim.world.ways and again.world.ways.exits == sim.world.ways.exits
+    assert lasting_edits(again.history, again.terrain) == edits
+    config = saved(sim, Simulation(sim.config.model_copy(update={"agents": 0}), edits), tmp_path_factory.mktemp("saved"))
+    read, listed = Simulation(config), again.terrain.destinations
+    there = np.unique(again.terrain.marks[again.terrain.marks >= 0]).tolist()
+    order = sorted(there, key=lambda number: (number not in again.world.ways.exits, number))  # type: ignore[union-attr]
+    if order:
+        assert read.terrain.destinations == tuple(listed[number] for number in order)
+        assert config.crowd.exits == sum(number in again.world.ways.exits for number in order)
+
+
+def test_what_was_undone_of_destinations_is_not_kept() -> None:
+    sim = Simulation(world("plaza"))
+    free = np.flatnonzero((sim.terrain.blocked == 0) & (sim.terrain.marks < 0))[:2].tolist()
+    for action in (SetGoal(0, free[0]), SetExit(1, True), SetGoal(len(sim.terrain.destinations), free[1])):
+        back = action.inverse(sim)
+        sim.apply(action)
+        assert lasting_edits(sim.history, sim.terrain)
+        for taken in back:
+            sim.apply(taken)
+        assert lasting_edits(sim.history, sim.terrain) == ()
 
 
 # --- by events in a program ---------------------------------------------------------------------------------------------
