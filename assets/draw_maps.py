@@ -304,10 +304,10 @@ def station() -> Map:
 # --- theatre ---------------------------------------------------------------------------------------------------------
 
 def theatre() -> Map:
-    """A theatre, 96 x 84: seats for 2,000 in three blocks before a stage, and a foyer below; three exits.
+    """A theatre, 96 x 84: thirty rows of seats in three blocks before a stage, and a foyer below; three exits.
 
-    Destinations: 0 the main exit, from the foyer; 1 and 2 the side exits, left and right of the stage; 3, 4 and 5 the blocks
-    of seats, left, middle and right; 6 the bar in the foyer.
+    Destinations: 0 the main exit, from the foyer; 1 and 2 the side exits, left and right of the stage; 3 the foyer; the others
+    are the rows, from left to right and from the stage to the back.
     """
     v, u = np.mgrid[:84, :96]
     house = np.full((84, 96), WALL)
@@ -315,18 +315,16 @@ def theatre() -> Map:
     foyer = (v > 65) & (v < 80) & (u > 7) & (u < 88)
     house[hall | foyer] = FLOOR
     house[(v > 2) & (v < 9) & (abs(u - 47.5) < 13 + v)] = FLOOR  # the stage, behind its edge
-    blocks = [slice(12, 34), slice(38, 58), slice(62, 84)]
+    blocks = slice(12, 34), slice(38, 58), slice(62, 84)
     for block in blocks:
-        house[17:60:3, block] = WALL  # a row of seats, and two tiles to stand in before each
+        house[17:58:4, block] = WALL  # the backs of a row of seats, and three tiles before each
     house[64:66, 34:38] = house[64:66, 58:62] = FLOOR  # from the hall into the foyer
     house[(v > 71) & (v < 74) & (abs(abs(u - 47.5) - 24) < 6)] = WALL  # cloakrooms
-    seats = [np.s_[18:60, first:last] for first, last in ((11, 34), (37, 58), (62, 85))]
-    doors = [np.s_[80:84, 44:52], np.s_[12:16, 0:8], np.s_[12:16, 88:96]]
-    for place in doors:
+    for place in (np.s_[80:84, 44:52], np.s_[12:16, 0:8], np.s_[12:16, 88:96]):  # doors
         house[place] = FLOOR
-    _mark(house, "012", [np.s_[81:84, 44:52], np.s_[12:16, 0:3], np.s_[12:16, 93:96]])
-    _mark(house, "345", seats)
-    _mark(house, "6", [np.s_[67:69, 42:54]])
+    rows = [np.s_[top:top + 3, block] for top in range(18, 57, 4) for block in blocks]
+    _mark(house, "0123", [np.s_[82:84, 44:52], np.s_[12:16, 0:3], np.s_[12:16, 93:96], np.s_[67:79, 10:86]])
+    _mark(house, "456789abcdefghijklmnopqrstuvwx", rows)
     return house
 
 
@@ -364,8 +362,45 @@ def concert() -> Map:
     return field
 
 
-MAPS = {"plaza": plaza, "citadel": citadel, "maze": maze, "doorway": doorway, "station": station,
-        "theatre": theatre, "concert": concert}
+# --- corridor, crossing, hall ----------------------------------------------------------------------------------------
+
+def corridor() -> Map:
+    """A corridor, 44 x 10 in 44 x 26, between gardens; its ends are the destinations."""
+    v, u = np.mgrid[:26, :44]
+    street = np.full((26, 44), GRASS)
+    street[(v > 6) & (v < 19)] = WALL
+    street[(v > 7) & (v < 18)] = FLOOR
+    street[(abs(abs(v - 12.5) - 10) < 1.6) & (abs(u % 14 - 7.5) < 4)] = WATER
+    _mark(street, "01", [np.s_[8:18, :3], np.s_[8:18, 41:]])
+    return street
+
+
+def crossing() -> Map:
+    """Two corridors, 10 wide, that cross at right angles in 48 x 40; 0 is the right end, 1 the lower one."""
+    v, u = np.mgrid[:40, :48]
+    streets = np.full((40, 48), GRASS)
+    across, down = (v > 15) & (v < 26), (u > 20) & (u < 31)
+    streets[(v > 14) & (v < 27) | (u > 19) & (u < 32)] = WALL
+    streets[across | down] = FLOOR
+    _mark(streets, "01", [np.s_[16:26, 45:], np.s_[37:, 21:31]])
+    return streets
+
+
+def hall() -> Map:
+    """A hall, 34 x 36 in tiles of half a metre, and a lawn behind its right wall, in which a door can be opened."""
+    v, u = np.mgrid[:40, :64]
+    house = np.full((40, 64), GRASS)
+    house[(v > 0) & (v < 39) & (u > 0) & (u < 38)] = WALL
+    house[(v > 1) & (v < 38) & (u > 1) & (u < 36)] = FLOOR
+    house[np.isin(v, (8, 9, 30, 31)) & np.isin(u % 10, (6, 7)) & (u < 32)] = WALL
+    house[(v > 17) & (v < 22) & (u > 37)] = FLOOR
+    house[np.hypot(u - 54, v - 6) < 4.5] = house[np.hypot(u - 54, v - 33) < 4.5] = WATER
+    _mark(house, "0", [np.s_[14:26, 56:62]])
+    return house
+
+
+MAPS = {"plaza": plaza, "citadel": citadel, "maze": maze, "doorway": doorway, "station": station, "theatre": theatre,
+        "concert": concert, "corridor": corridor, "crossing": crossing, "hall": hall}
 
 
 def draw_all(folder: Path) -> None:

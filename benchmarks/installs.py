@@ -66,7 +66,8 @@ def at_commit(commit: str, installed: bool, extra: str = "") -> Install:
 
 def _unpack(commit: str, folder: Path) -> None:
     with tarfile.open(fileobj=io.BytesIO(_git("archive", commit))) as archive:
-        archive.extractall(folder / "unpacked", filter="data")
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # since 3.11.4
+        archive.extractall(folder / "unpacked")
     (folder / "unpacked").rename(folder / "sources")  # whole or not there
 
 

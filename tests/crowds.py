@@ -78,6 +78,13 @@ def refresh_rules(sim: Simulation) -> Any:
     return sim.world.rules
 
 
+def follow_walls(sim: Simulation) -> None:
+    """Have areas and flow fields follow the walls to the end, at once."""
+    while (ways := sim.world.ways) and ways.waits:
+        run(ways.launches())
+        ways.advance()
+
+
 def neighbours_met(sim: Simulation) -> int:
     """How many neighbours all agents together met when the interaction last ran."""
     counters = sim.interaction.counters(sim.world)

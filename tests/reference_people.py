@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from reference import QUEUING, STUCK, WAITING, WALKING, F, chance, pull_at, scramble, slide, tile_under
-from reference_terrain import reference_sees
+from reference_terrain import reference_sees, reference_ways
 
 
 def claimed_tiles(terrain: Any, radius_sq: Any) -> Any:
@@ -135,7 +135,7 @@ def _draw_place(tiles: list[tuple[int, int]], identity: int, key: int, places: A
 
 def people_exchanged(columns: dict[str, Any], rules: Any, places: Any, ground: Any, walls: Any) -> None:
     """Who has arrived at an exit leaves, and another comes in; in place."""
-    exits = range(min(int(rules.exits), len(places.first) - 1))
+    exits = [goal for goal in range(len(places.first) - 1) if places.exits[goal]]
     tiles = [(int(tile), goal) for goal in exits for tile in places.tiles[places.first[goal]:places.first[goal + 1]]]
     for i in range(len(columns["id"]) if tiles else 0):
         a = {name: column[i] for name, column in columns.items()}
@@ -143,6 +143,8 @@ def people_exchanged(columns: dict[str, Any], rules: Any, places: Any, ground: A
             continue
         new = {**dict.fromkeys(a, 0), "id": a["id"]}
         new["x"], new["y"], new["goal"] = _draw_place(tiles, a["id"], int(rules.place_key), places, ground, walls)
+        if ground.solid[tile_under(ground, new["x"], new["y"])]:
+            continue
         _choose_destination(new, rules, places, ground)
         parts, key = 0.0, int(rules.speed_key)
         for _ in range(int(rules.speed_draws)):
@@ -150,6 +152,31 @@ def people_exchanged(columns: dict[str, Any], rules: Any, places: Any, ground: A
         new["speed"] = F(rules.speed_min + rules.speed_range * (parts / int(rules.speed_draws)))
         for name, column in columns.items():
             column[i] = new[name]
+
+
+def people_sent(columns: dict[str, Any], to: list[int], within: Any, places: Any, terrain: Any) -> None:
+    """Each goes to the destination of `to` with the shortest way, of equals the first; in place."""
+    ways = []
+    for goal in to:
+        tiles = places.tiles[places.first[goal]:places.first[goal + 1]]
+        ways.append(reference_ways(terrain.blocked, [divmod(int(tile), terrain.columns) for tile in tiles])[0])
+    for i in range(len(columns["id"])):
+        x, y = columns["x"][i], columns["y"][i]
+        tile = int(y * terrain.walls.inv_tile), int(x * terrain.walls.inv_tile)
+        found = [(int(way[tile]), number) for number, way in enumerate(ways) if way[tile] >= 0]
+        if not found or (within and not (within[0] < x < within[2] and within[1] < y < within[3])):
+            continue
+        goal = to[min(found)[1]]
+        new = {"goal": goal, "goal_x": places.x[goal], "goal_y": places.y[goal], "goal_visible": 0, "state": WALKING,
+               "timer": 0}
+        for name, value in new.items():
+            columns[name][i] = value
+
+
+def people_who_leave(columns: dict[str, Any], out: set[int]) -> Any:
+    """bool[n]: who has arrived at a way out."""
+    return np.array([bool(state == WAITING and timer > 0 and goal in out)
+                     for state, timer, goal in zip(columns["state"], columns["timer"], columns["goal"], strict=True)])
 
 
 def is_seen(walls: Any, one: tuple[Any, Any], other: tuple[Any, Any]) -> bool:

@@ -129,3 +129,39 @@ def reference_distance_sq(blocked: NDArray[np.uint8], reach: int) -> NDArray[np.
         if rows.size:
             result[row, column] = min(reach**2, int(((rows - row) ** 2 + (columns - column) ** 2).min()))
     return result
+
+
+def reference_way_out(blocked: NDArray[np.uint8], row: int, column: int, near: float) -> Point | None:
+    """The nearest free tile, of equals the first in reading order, at most so far away."""
+    found = sorted(((r - row) ** 2 + (c - column) ** 2, r, c) for r, c in np.argwhere(blocked == 0).tolist())
+    return found[0][1:] if found and found[0][0] <= near * near else None
+
+
+class ReferenceWays:
+    """Which walls areas and fields go by, step by step: `areas`, and one of `fields` for each destination."""
+
+    def __init__(self, blocked: NDArray[np.uint8], destinations: int) -> None:
+        self.areas, self.fields = blocked.copy(), [blocked.copy()] * destinations
+        self.round: NDArray[np.uint8] | None = None
+        self.age = 0
+
+    def step(self, blocked: NDArray[np.uint8], tiles_a_step: int) -> None:
+        """The beginning of a step in which these are the walls."""
+        (rows, columns), count = blocked.shape, len(self.fields)
+        if self.round is None:
+            if np.array_equal(blocked, self.areas):
+                return
+            self.round, self.age = blocked.copy(), 0
+        self.age += 1
+        work, row = self.age * tiles_a_step, max(columns * count // 4, 1)
+        if work >= row * rows:
+            self.areas = self.round
+        for goal in range(count):
+            if work >= row * rows + (goal + 1) * rows * columns:
+                self.fields[goal] = self.round
+        if work >= row * rows + count * rows * columns:
+            self.round = None
+
+    @property
+    def waits(self) -> bool:
+        return self.round is not None

@@ -10,6 +10,7 @@ from hypothesis.extra import numpy as hnp
 
 from crowd_demo.compute.jit import run
 from crowd_demo.config.maps import FLOOR, WALL, MapData, parse_octile
+from crowd_demo.sim.terrain.areas import Layout
 from crowd_demo.sim.terrain.crowding import DIAGONAL, STRAIGHT, Crowding, Prices
 from crowd_demo.sim.terrain.flow_fields import ARRIVED, STEP_COLUMN, STEP_ROW, UNREACHABLE, FlowFields
 from crowd_demo.sim.terrain.tiles import Terrain
@@ -31,11 +32,19 @@ def town(*rows: str, width: float = 1000, height: float = 1000) -> Terrain:
     return Terrain(parse_octile((head + "\n".join(rows)).encode(), Path("town.map")), width, height)
 
 
-def make_fields(fields: FlowFields, terrain: Terrain, *goals: int, prices: Prices | None = None) -> FlowFields:
+def layout_of(terrain: Terrain, radius_sq: np.ndarray | None = None) -> Layout:
+    """The present walls, and what follows from them; without radii, areas are the marked tiles."""
+    none = np.zeros(max(len(terrain.destinations), 1), np.float32)
+    return Layout(terrain, terrain.blocked, terrain.goals, none if radius_sq is None else radius_sq).finished()
+
+
+def make_fields(fields: FlowFields, terrain: Terrain, *goals: int, prices: Prices | None = None,
+                layout: Layout | None = None) -> FlowFields:
     """Make the fields of these destinations, or of all; without prices, as long as nobody is there."""
-    fields.forget_outdated(terrain)
+    layout = layout or layout_of(terrain)
     fields.asked[-1, list(goals) if goals else slice(None)] = 1
-    run(fields.launches(terrain, prices or Crowding(terrain).prices(0), fields.asked.shape[0]))
+    walls = [(layout.targets, layout.steps)]
+    run(fields.launches(walls, prices or Crowding(terrain).prices(0), fields.asked.shape[0]))
     fields.keep()
     return fields
 

@@ -175,7 +175,8 @@ class Loop:
                 tour.go_alone()
         if self.program.techniques.switcher.pending:
             self.program.techniques.switch_to_compiled()
-        self.program.numbers.offer()
+        if self.program.numbers.asked:
+            self.program.numbers.offer()
         if self.program.split.second:
             self.program.split.show_compiled(self.program.split.second)
         self.presenter.fit_window()
@@ -192,6 +193,9 @@ class Loop:
             return
         try:
             self.opened = self.opening.opened()
+            if self.opened and self.program.scenario_files.built_meanwhile:
+                self.opened = None
+                raise CannotOpenError(f"{self.opening.name} was not opened: what was built meanwhile is not saved")
             self.program.notices.add(f"opening {self.opening.name}: {self.opening.progress}", "scenario")
         except CannotOpenError as error:
             self.program.cannot_open(str(error))
@@ -201,11 +205,13 @@ class Loop:
         """Change, step and draw the crowd; runs in the worker's thread. Stop between two steps if somebody wants to quit."""
         program, crowd = self.program, self.program.crowd
         crowd.carry_out_changes(lambda: program.running)
-        if program.tools.busy:
+        if program.tools.strokes:
             program.tools.work()
         if steps and program.hawk.led:
             program.hawk.lead()
         crowd.make_steps(steps, lambda: program.running)
+        if (ways := program.sim.world.ways) and ways.waits:
+            program.tools.tell_ways(ways)
         program.tell_changes()
         if program.crowd.scene and (program.running or self.options.screenshot):
             alpha = crowd.pace.owed_s / crowd.pace.dt

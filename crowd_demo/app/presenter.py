@@ -26,6 +26,7 @@ from crowd_demo.render.hud.canvas import Pen
 from crowd_demo.render.hud.help import Help
 from crowd_demo.render.hud.hud import Hud
 from crowd_demo.render.hud.navigation import label
+from crowd_demo.render.hud.number_rows import NUMBERS
 from crowd_demo.render.hud.status import Hovered, MinimapView, Status
 
 LONG_FRAME_MS = 30.0
@@ -135,15 +136,17 @@ def status_of(program: Program, hovered: Hovered | None = None) -> Status:
         paused=crowd.paused, speed=crowd.speed, pending=techniques.switcher.pending, notices=notices,
         readings=program.cards.readings, touched=techniques.touched, clock=crowd.clock,
         past=past if has_timeline else None, panels=panels, ticks=techniques.ticks,
-        view=top.view() if top else None, hovered=hovered, numbers=program.numbers.rows(), measured=program.measured,
+        view=top.view() if top else None, hovered=hovered, measured=program.measured,
+        numbers=program.numbers.rows() if NUMBERS in panels.opened else (),
         tour=tour.view() if program.guide.latest and (tour := program.guide.tour) else None,
         card=program.cards.card() if program.cards.trial else None,
         legend_items=program.overlays.legend_items,
         legend=scene.legend() if scene else None, inspection=program.inspector.found,
         minimap=MinimapView(program.camera.view_rect(), program.overlays.frozen, scene.ground.small(scene.sim.terrain))
         if scene and program.minimap_shown else None,
-        halves=program.split.halves, tools=program.tools.bar(), brush=None if top else program.tools.brush(),
-        rings=program.tools.rings(),
+        halves=program.split.halves, tools=program.tools.bar() if program.tools.shown else None,
+        brush=program.tools.brush() if program.tools.cursor and not top else None,
+        rings=program.tools.rings() if program.sim.world.forces.present else (),
         frozen_at=pixels_of(program.camera, program.overlays.frozen) if program.overlays.frozen else None)
 
 

@@ -21,6 +21,7 @@ from crowd_demo.app.dialogs.dialog import Dialog, Dialogs, NumberDialog, Questio
 from crowd_demo.app.dialogs.experiments import Experiments
 from crowd_demo.app.dialogs.menus import Menus, scenarios_menu
 from crowd_demo.app.dialogs.number_controls import Numbers
+from crowd_demo.app.editing.scenario_files import ScenarioFiles
 from crowd_demo.app.editing.tools import HAND, Tools
 from crowd_demo.app.editing.undo import Undo
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
@@ -76,6 +77,8 @@ class Program:
         self.menus = Menus(self.dialogs, self.crowd, self.techniques, self.panels, self.overlays, self.act,
                            self.seeing.show_colours)
         self.numbers = Numbers(self.crowd, self.panels, self.dialogs, self.notices)
+        self.scenario_files = ScenarioFiles(self.crowd, self.dialogs, self.notices, self._on_screen, config_name,
+                                            lambda: self.menus.key("save_scenario") or "saving as a scenario")
         self.measured: dict[str, str] = {}  # what the last measurement of a technique gave, by path
         self.cards = Cards(self.measured)
         self.experiments = Experiments(loaded.ahead, self.techniques, self.notices, config_name, self._on_screen,
@@ -88,7 +91,7 @@ class Program:
             **self.crowd.actions, **self.techniques.actions, **self.files.actions, **self.panels.actions,
             **self.split.actions, **self.inspector.actions, **self.overlays.actions, **self.menus.actions,
             **self.experiments.actions, **self.seeing.actions, **self.hawk.actions, **self.tools.actions,
-            **self.numbers.actions,
+            **self.numbers.actions, **self.scenario_files.actions,
             **self._own_actions()}
         self.at_once = frozenset(name for name, action in self._actions.items() if action.at_once)
 
@@ -97,6 +100,7 @@ class Program:
         return {
             "scenarios": KeyAction(self.open_scenarios, changes=True, at_once=True),
             "agents": KeyAction(self.type_agents, changes=True),
+            "load": KeyAction(self.load, changes=True),
             "tour": KeyAction(self.open_tours, changes=True),
             **{name: KeyAction(partial(self._toggle, flag), at_once=True) for name, flag in FLAGS.items()},
             "help": KeyAction(self.turn_help, partial(self.turn_help, -1), at_once=True),
@@ -125,6 +129,7 @@ class Program:
     def take_over(self, left: Program) -> None:
         """Take over window, panels, notices and tour of the program that is left. Its recording ends."""
         self.files.take_over(left.files)
+        self.scenario_files.take_over(left.scenario_files)
         self.guide = left.guide
         self.panels.now, self.help_page, self.timeline_shown = left.panels.now, left.help_page, left.timeline_shown
         self.resize(left.camera.size)
@@ -173,7 +178,12 @@ class Program:
 
     def open_scenario(self, name: str) -> None:
         """Open another configuration in this window, a name or a path; until it is ready this one goes on."""
-        self.scenario_asked = name
+        self.scenario_files.before_losing(f"Open {name}?", partial(setattr, self, "scenario_asked", name),
+                                          partial(self.cannot_open, f"{name} was not opened"))
+
+    def load(self) -> None:
+        """Load the crowd saved last."""
+        self.scenario_files.before_losing("Load the last save?", self.files.load)
 
     def cannot_open(self, why: str) -> None:
         """Show why the configuration cannot be opened."""
@@ -215,8 +225,17 @@ class Program:
             self.tools.take(HAND)
         elif self.leaves_at_once:
             self.quitting.ask()
+        elif self.scenario_files.has_unsaved:
+            self.close_window()
         else:
             self.dialogs.open(Question("Leave crowd-demo?", "Esc or Enter leaves, any other key goes on", self.quitting.ask))
+
+    def close_window(self) -> None:
+        """Leave; if something was built that no file holds ask before, but only once."""
+        if self.leaves_at_once or self.scenario_files.is_asking:
+            self.quitting.ask()
+        else:
+            self.scenario_files.before_losing("Leave crowd-demo?", self.quitting.ask)
 
     # --- the view ----------------------------------------------------------------------------------------------------
 
@@ -267,7 +286,9 @@ class Program:
 
     def copy(self, as_yaml: bool = False) -> None:
         """Put the command that shows what is on the screen on the clipboard and into the terminal; or the YAML."""
-        text, about = copy(self._on_screen(), self.config_name, as_yaml)
+        shown, name = self.scenario_files.named(self._on_screen(), self.config_name)
+        text, about = copy(shown, name, as_yaml)
+        about += f"; {shown.unsaved}" if shown.unsaved else ""
         to_terminal(text)
         self.notices.add(f"{'copied' if to_clipboard(text) else 'in the terminal'}: {about}", "copy")
 

@@ -10,6 +10,7 @@ import time
 
 import pygame
 
+from crowd_demo.app.editing.tools import HAND
 from crowd_demo.app.input.key_input import Keys, quits
 from crowd_demo.app.input.keyboard import Keyboard
 from crowd_demo.app.presenter import Presenter
@@ -57,7 +58,7 @@ class WindowEvents:
         if any(pan := self.keys.hold(elapsed_s)):
             program.camera.pan(*pan)
         program.hawk.cursor = self.mouse.cursor
-        program.tools.cursor = self.mouse.cursor if not program.tools.is_hand and self.mouse.is_on_picture else None
+        program.tools.cursor = self.mouse.cursor if program.tools.held is not HAND and self.mouse.is_on_picture else None
 
     def read_at_once(self) -> bool:
         """Carry out what need not wait for the next frame, and keep the rest; return whether to answer a key or a new size."""
@@ -86,7 +87,7 @@ class WindowEvents:
     def _read(self, event: pygame.Event) -> None:
         self._listen()
         if event.type == pygame.QUIT:
-            self._program.quitting.ask()
+            self._program.close_window()
         elif event.type == pygame.KEYDOWN:
             self.keys.down(event)
         elif event.type == pygame.KEYUP:

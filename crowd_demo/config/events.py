@@ -2,6 +2,8 @@
 
     events:
       - {at: 20 s, do: {walls: {rectangle: [100, 40, 120, 80], build: false}}, say: the doors open}
+      - {at: 30 s, do: {send: {to: [0, 1], leave: true}}, say: everybody out, clock: true}
+      - {hand: block the left door, do: {walls: {rectangle: [100, 40, 120, 80]}}}
       - {when: left < 1 %, say: nearly all are out, end: true}
 
 Nothing here runs anything: sim/events.py does. Docs: docs/events.md.
@@ -26,7 +28,10 @@ Ticks = Annotated[int, Field(ge=0, le=MOST_TICKS), WITHOUT_POINT]
 AgentCount = Annotated[int, Field(ge=0, le=4_000_000), WITHOUT_POINT]
 Coordinate = Annotated[float, Field(ge=-131_072, le=131_072)]
 Place = Annotated[tuple[Coordinate, Coordinate], Field(strict=False)]  # YAML gives a list
+Numbers = Annotated[tuple[Annotated[int, Field(ge=0, le=63), WITHOUT_POINT], ...], Field(strict=False)]
 Edges = Annotated[tuple[Coordinate, Coordinate, Coordinate, Coordinate], Field(strict=False)]
+
+PRINTABLE = r"^[^\x00-\x1f]*$"
 
 OF_PEOPLE = ("stuck", "waiting", "queuing")  # states
 MEASURES: Mapping[str, str] = {
@@ -93,10 +98,15 @@ class WallRectangle(Section):
         return self
 
 
-class Disc(Section):
-    """A disc."""
+class Point(Section):
+    """A place."""
 
     at: Place = Field(description="[x, y], world units")
+
+
+class Disc(Point):
+    """A disc."""
+
     radius: Length = number(52, 0, 65_536, "world units", "how far it reaches")
 
 
@@ -121,38 +131,52 @@ class Fright(Pull):
         4, description=f"how long it lasts (0.1 to {MOST_SECONDS})")
 
 
+class Sending(Section):
+    """People set out for the nearest of some destinations."""
+
+    to: Numbers = Field(min_length=1, max_length=64, description="destinations, counted from 0: each goes to the nearest")
+    inside: str = Field("", max_length=60, description="only those in that area of measure.areas")
+    leave: bool = Field(False, description="from then on who arrives there leaves for good")
+
+
 class Deeds(Section):
     """What an event does, in this order; the same as a hand can do in the window."""
 
     walls: WallRectangle | None = Field(None, description="build walls, or tear them down")
     take_out: Disc | None = Field(None, description="remove all agents that are no farther from a place")
     bring_in: Newcomers | None = Field(None, description="add agents around a place")
+    goal: Point | None = Field(None, description="add a destination for people at a place")
     set: dict[str, float] = Field({}, description=(
         "numbers of the behaviour and of links by path, such as flock.align, and the values that they get"))
     agents: AgentCount | None = Field(None, description="be so many (0 to 4000000)")
     attract: Pull | None = Field(None, description="draw everybody in a disc to its middle")
     repel: Pull | None = Field(None, description="push everybody in a disc away from its middle")
     scare: Fright | None = Field(None, description="let everybody in a disc run or fly away from its middle")
+    send: Sending | None = Field(None, description="send people to the nearest of some destinations")
 
 
 class ScenarioEvent(Section):
-    """Something that happens once: `at` a time, at a `tick`, or `when` a condition holds."""
+    """Something that happens once: `at` a time, at a `tick`, `when` a condition holds, or by `hand`."""
 
     at: Seconds | None = Field(None, description=f"seconds of the crowd's time (0 to {MOST_SECONDS})")
     tick: Ticks | None = Field(None, description=f"steps (0 to {MOST_TICKS})")
     when: str | None = Field(None, max_length=100, description=(
         "a measure compared (< <= > >= =) with a number, looked at every 10 steps; "
         + "; ".join(f"{name}: {what}" for name, what in MEASURES.items())))
+    hand: str | None = Field(None, min_length=1, max_length=60, pattern=PRINTABLE, description=(
+        "a key lets it happen: what that key does; of several the first that has not happened comes next"))
     do: Deeds = section(Deeds)
-    say: str = Field("", max_length=200, pattern=r"^[^\x00-\x1f]*$", description="what is shown then")
+    say: str = Field("", max_length=200, pattern=PRINTABLE, description="what is shown then")
+    clock: bool = Field(False, description="the clock of the scenario, and of its answer, begins")
     end: bool = Field(False, description="the question of the scenario is answered: a run without a window ends")
 
     @model_validator(mode="after")
     def _happens_some_time(self) -> Self:
-        times = [key for key in ("at", "tick", "when") if getattr(self, key) is not None]
+        times = [key for key in ("at", "tick", "when", "hand") if getattr(self, key) is not None]
         if len(times) != 1:
             wrong = f"not {' and '.join(times)}" if times else "it has none"
-            refuse(self, Problem((times[-1],) if times else (), None, f"an event needs one of at, tick and when; {wrong}"))
+            needed = f"an event needs one of at, tick, when and hand; {wrong}"
+            refuse(self, Problem((times[-1],) if times else (), None, needed))
         if self.when is not None:
             try:
                 condition_of(self.when)
@@ -171,8 +195,8 @@ class ScenarioEvent(Section):
     @property
     def text(self) -> str:
         """The event in a few words."""
-        if self.say:
-            return self.say
+        if self.say or self.hand:
+            return self.say or str(self.hand)
         done = [name.replace("_", " ") for name in Deeds.model_fields if getattr(self.do, name) not in (None, {})]
         return ", ".join(done) or "the end" * self.end or "an event"
 
@@ -205,6 +229,8 @@ def problems(events: Sequence[ScenarioEvent], config: Eventful) -> Iterator[Prob
     for index, event in enumerate(events):
         if (condition := event.condition) and (why := _cannot_be_measured(condition, config)):
             yield Problem(("events", index, "when"), event.when, why)
+        if event.do.send and (wrong := _cannot_be_sent(event.do.send, config)):
+            yield Problem(("events", index, "do", "send", wrong[0]), getattr(event.do.send, wrong[0]), wrong[1])
         for path, value in event.do.set.items():
             if why := _cannot_be_set(path, value, config):
                 yield Problem(("events", index, "do", "set", path), value, why)
@@ -218,6 +244,26 @@ def _cannot_be_measured(condition: Condition, config: Eventful) -> str:
     if condition.measure in OF_PEOPLE and config.behaviour != "crowd":
         return f"{condition.measure}: only people can be, and this is {config.behaviour}"
     return ""
+
+
+def _cannot_be_sent(send: Sending, config: Eventful) -> tuple[str, str] | None:
+    """Return (key, why) for what cannot be of it."""
+    people = getattr(config, "crowd", None)
+    if config.behaviour != "crowd" or people is None or people.room == 0:
+        return "to", "only people can be sent, and only with a crowd.room above 0"
+    if send.leave and people.wait_s == 0:
+        return "leave", "who arrives leaves only with a crowd.wait_s above 0"
+    if send.inside and send.inside not in config.measure.areas:
+        return "inside", f"measure.areas has no {send.inside!r}{close_to(send.inside, config.measure.areas)}"
+    return None
+
+
+def sent_nowhere(events: Sequence[ScenarioEvent], destinations: int) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Yield (path, why) for destinations that a map with so many does not have."""
+    for index, event in enumerate(events):
+        if event.do.send and (number := max(event.do.send.to)) >= destinations:
+            why = f"there is no destination {number}: there are {destinations}, from 0"
+            yield ("events", index, "do", "send", "to"), why
 
 
 def _cannot_be_set(path: str, value: float, config: Eventful) -> str:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from crowd_demo.config import yaml12
+from crowd_demo.config.events import sent_nowhere
 from crowd_demo.config.explain import explain
 from crowd_demo.config.memory import too_large
 from crowd_demo.config.model import Config
@@ -151,25 +152,32 @@ def _validate(data: dict[str, object], folder: Path) -> tuple[Config | None, lis
     tiles = destinations = 0
     if config.map is not None:
         try:
-            name, tiles, destinations = _checked(find_map(config.map, folder))
+            name, tiles, destinations = _checked(find_map(config.map, folder), config)
         except ValueError as error:
             return config, [*mistakes, (("map",), str(error))]
         config = config.model_copy(update={"map": name})
+    mistakes += sent_nowhere(config.events, destinations or config.crowd.destinations)
     large = too_large(config, tiles, destinations)
     return config, [*mistakes, large] if large else mistakes
 
 
-def _checked(path: Path) -> tuple[str, int, int]:
-    """(name, tiles, destinations) of a shipped map, which are too few to matter; of any other its path and how many it has.
+def _checked(path: Path, config: Config) -> tuple[str, int, int]:
+    """(name, tiles, destinations), the name being the path unless the map is shipped.
 
-    Raises MapError, a ValueError, for what is not a map.
+    The tiles of a shipped map are too few to matter, and its destinations matter only where people are sent to them.
+
+    Raises MapError, a ValueError, for what is not a map, or one of an open world of another size.
     """
-    if path in list_maps().values():
+    shipped = path in list_maps().values()
+    if shipped and not any(event.do.send for event in config.events):
         return path.stem, 0, 0
-    from crowd_demo.config.maps import read_map  # lazily: NumPy is not needed for the shipped ones
+    from crowd_demo.config.maps import MapError, open_shape, read_map  # lazily: shipped maps need no NumPy
 
     found = read_map(path)
-    return str(path), found.kinds.size, int(found.marks.max()) + 1
+    if found.is_open and found.kinds.shape != (needed := open_shape(config.world.width, config.world.height)):
+        raise MapError(f"{path}: an open world of this width and height has {needed[1]} x {needed[0]} tiles, the map"
+                       f" has {found.kinds.shape[1]} x {found.kinds.shape[0]}")
+    return path.stem if shipped else str(path), found.kinds.size, int(found.marks.max()) + 1
 
 
 def _flatten(values: Mapping[str, object], prefix: str = "") -> Iterator[Override]:

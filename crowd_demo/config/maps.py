@@ -14,6 +14,11 @@ A `.map` file is the MovingAI benchmark's format (https://movingai.com/benchmark
 of the format: a digit or a lowercase letter is floor that belongs to destination 0-9 or 10-35 (a-z); the tiles of a
 destination touch each other. The line `type` may be missing. Lines end in LF or CRLF.
 
+What a saved scenario says beyond that: `type open` are the tiles of a world without a map, as many as `world` has.
+Below the grid a line `ground` and another grid tell what is under the walls, where that is not floor alone; a line
+`destinations` and another grid (`.`, 0-9, a-z, A-Z, + and -) where destinations are, if not on floor alone;
+`destinations drawn`, if the map marks none and the seed has drawn them.
+
 In a PNG a pixel is a tile, and its three channels, 0-255, decide which. If one exceeds both others by 64 or more, red
 is a destination (red pixels that touch form one, numbered in reading order), green is grass, blue is water. Any other
 pixel counts as grey: a wall if the mean of its channels is below 128, else floor. Pixels less than half opaque are
@@ -25,6 +30,8 @@ O(tiles), without kernels. pygame is imported for PNGs alone, and opens no displ
 from __future__ import annotations
 
 import io
+import math
+from collections.abc import Container
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -42,12 +49,19 @@ MAX_DESTINATIONS = 64
 MAX_BYTES = 8 << 20  # of any map file: the largest grid with CRLF has 4.2 MB
 COLOURED = 64  # how far a channel exceeds the others before it counts as a colour
 DARK = 128  # mean of the channels below which a grey is a wall
+OPEN_TILE = 64.0  # units a tile where there is no map, about
+OPEN_STEPS = 256  # the side of such a tile is a whole number of 1/256 unit, as TILE_STEPS of sim/terrain/tiles.py says
 
 Value = TypeVar("Value", np.uint8, np.int16)
 
 MARKS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _KIND_OF = {".": FLOOR, "G": GRASS, "S": SWAMP, "W": WATER, "@": WALL, "O": WALL, "T": WALL,
             **dict.fromkeys(MARKS, FLOOR)}
+_GROUND_OF = {character: kind for character, kind in _KIND_OF.items() if character in ".GSW"}
+_LETTER_OF = {kind: character for character, kind in _KIND_OF.items() if character in ".GSW@"}
+_LAYER_MARKS = MARKS + MARKS[10:].upper() + "+-"  # as many as there may be destinations
+_NUMBER_OF = {".": -1, **{mark: number for number, mark in enumerate(_LAYER_MARKS)}}
+_LAYERS = {"ground": _GROUND_OF, "destinations": _NUMBER_OF, "destinations drawn": _NUMBER_OF}
 
 
 class MapError(ValueError):
@@ -60,6 +74,29 @@ class MapData(NamedTuple):
     kinds: NDArray[np.uint8]  # [H, W]: FLOOR, WALL, WATER, SWAMP or GRASS
     marks: NDArray[np.int16]  # [H, W]: number of the destination that a tile belongs to, or -1
     name: str
+    under: NDArray[np.uint8] | None = None  # [H, W]: what is left when walls are torn down; None: floor
+    drawn: bool = False  # the destinations were drawn at random
+    is_open: bool = False  # the tiles of a world without a map
+
+    @property
+    def ground(self) -> NDArray[np.uint8]:
+        """[H, W]: the tiles without walls."""
+        return np.where(self.kinds == WALL, np.uint8(FLOOR), self.kinds) if self.under is None else self.under
+
+
+def open_tile(width: float, height: float) -> float:
+    """Return the side of a tile where there is no map.
+
+    That is about 64 units, such that the longer side is a whole number of tiles (up to 1/256 unit a tile).
+    """
+    longer = max(width, height)
+    return math.ceil(longer / max(round(longer / OPEN_TILE), 1) * OPEN_STEPS) / OPEN_STEPS
+
+
+def open_shape(width: float, height: float) -> tuple[int, int]:
+    """Return (rows, columns) of the tiles where there is no map; the last ones extend over the edge of the world."""
+    tile = open_tile(width, height)
+    return math.ceil(height / tile), math.ceil(width / tile)
 
 
 def check_size(width: int, height: int, where: str) -> None:
@@ -75,9 +112,14 @@ def read_map(path: str | Path) -> MapData:
     path = Path(path)
     data = bytes_of(path)
     found = parse_png(data, path) if path.suffix.lower() == ".png" else parse_octile(data, path)
-    if not np.isin(found.kinds, (FLOOR, SWAMP, GRASS)).any():
+    if not can_be_stood_on(found.kinds if found.under is None else found.under):
         raise MapError(f"{path}: there is no tile to stand on")
     return found
+
+
+def can_be_stood_on(kinds: NDArray[np.uint8]) -> bool:
+    """Is there a tile that is neither wall nor water?"""
+    return bool(np.isin(kinds, (FLOOR, SWAMP, GRASS)).any())
 
 
 # --- grids -----------------------------------------------------------------------------------------------------------
@@ -91,16 +133,73 @@ def parse_octile(data: bytes, path: Path) -> MapData:
     width, height, head = _header(lines, path)
     while len(lines) > head and not lines[-1].strip():
         lines.pop()
-    rows = lines[head:]
-    if len(rows) != height:
-        raise MapError(f"{path}:{len(lines)}: the map has {len(rows)} rows, its header says {height}")
-    for line, row in enumerate(rows, head + 1):
-        _check_row(row, width, f"{path}:{line}")
-    # In UTF-32 each character is one number.
-    codes = np.frombuffer("".join(rows).encode("utf-32-le"), np.uint32).reshape(height, width)
+    below = head + height
+    if len(lines) < below or (len(lines) > below and " ".join(lines[below].split()) not in _LAYERS):
+        raise MapError(f"{path}:{len(lines)}: the map has {len(lines) - head} rows, its header says {height}")
+    codes = _codes(lines, head, height, width, path, _KIND_OF, ". G S W @ O T 0-9 a-z")
     marks = _translate(codes, {mark: number for number, mark in enumerate(MARKS)}, np.full(128, -1, np.int16))
-    _check_marks(marks, path)
-    return MapData(_translate(codes, _KIND_OF, np.full(128, WALL, np.uint8)), marks, path.stem)
+    found = MapData(_translate(codes, _KIND_OF, np.full(128, WALL, np.uint8)), marks, path.stem,
+                    is_open=lines[0].split() == ["type", "open"])
+    for start in range(below, len(lines), height + 1):
+        found = _with_layer(found, lines, start, path)
+    _check_marks(found.marks, path)
+    return found
+
+
+def octile_of(data: MapData) -> str:
+    """Return the text of a `.map` file that reads as the same map."""
+    rows, columns = data.kinds.shape
+    grid = _letters(data.kinds, _LETTER_OF)
+    marked = data.marks >= 0
+    in_grid = not data.drawn and data.marks.max() < len(MARKS) and bool((data.kinds[marked] == FLOOR).all())
+    if in_grid:
+        grid[marked] = np.array(list(MARKS))[data.marks[marked]]
+    head = f"type {'open' if data.is_open else 'octile'}", f"height {rows}", f"width {columns}", "map"
+    lines = [*head, *map("".join, grid)]
+    if not (can_be_stood_on(data.kinds) and np.array_equal(data.ground, data._replace(under=None).ground)):
+        lines += ["ground", *map("".join, _letters(data.ground, _LETTER_OF))]
+    if marked.any() and not in_grid:
+        letters = dict(enumerate(_LAYER_MARKS)) | {-1: "."}
+        lines += ["destinations" + " drawn" * data.drawn, *map("".join, _letters(data.marks, letters))]
+    return "\n".join((*lines, ""))
+
+
+def _letters(values: NDArray[Value], letters: dict[int, str]) -> NDArray[np.str_]:
+    """Return str[H, W]: the letter of each value."""
+    found = np.full(values.shape, ".")
+    for value in np.unique(values).tolist():
+        found[values == value] = letters[value]
+    return found
+
+
+def _codes(lines: list[str], first: int, height: int, width: int, path: Path, known: Container[str],
+           told: str) -> NDArray[np.uint32]:
+    """Return uint32[height, width]: the characters of a grid whose first line has that number, counted from 0."""
+    rows = lines[first:first + height]
+    for line, row in enumerate(rows, first + 1):
+        _check_row(row, width, f"{path}:{line}", known, told)
+    # In UTF-32 each character is one number.
+    return np.frombuffer("".join(rows).encode("utf-32-le"), np.uint32).reshape(height, width)
+
+
+def _with_layer(found: MapData, lines: list[str], start: int, path: Path) -> MapData:
+    """Return the map with the layer whose heading is in that line, counted from 0."""
+    (height, width), heading = found.kinds.shape, " ".join(lines[start].split())
+    if heading not in _LAYERS:
+        raise MapError(f"{path}:{start + 1}: expected 'ground', 'destinations' or 'destinations drawn'")
+    if len(lines) < start + 1 + height:
+        raise MapError(f"{path}:{len(lines)}: '{heading}' has {len(lines) - start - 1} rows, the map has {height}")
+    table = _LAYERS[heading]
+    told = ". G S W" if heading == "ground" else ". 0-9 a-z A-Z + -"
+    codes = _codes(lines, start + 1, height, width, path, table, told)
+    if heading == "ground":
+        under = _translate(codes, table, np.zeros(128, np.uint8))
+        if (unlike := (found.kinds != WALL) & (found.kinds != under)).any():
+            raise MapError(f"{path}:{start + 2 + int(unlike.any(axis=1).argmax())}: ground that is not the map's")
+        return found._replace(under=under)
+    if (found.marks >= 0).any():
+        raise MapError(f"{path}:{start + 1}: the destinations are marked in the map already")
+    return found._replace(marks=_translate(codes, table, np.zeros(128, np.int16)), drawn=heading != "destinations")
 
 
 def bytes_of(path: Path) -> bytes:
@@ -118,7 +217,7 @@ def bytes_of(path: Path) -> bytes:
 def _header(lines: list[str], path: Path) -> tuple[int, int, int]:
     """(width, height, number of lines above the grid)."""
     typed = lines[0].split()[:1] != ["height"]
-    if typed and lines[0].split() != ["type", "octile"]:
+    if typed and lines[0].split() not in (["type", "octile"], ["type", "open"]):
         raise MapError(f"{path}:1: not a map: the first line should be 'type octile'")
     sizes, head = {}, 3 + typed
     for line, word in enumerate(("height", "width"), head - 2):
@@ -132,11 +231,10 @@ def _header(lines: list[str], path: Path) -> tuple[int, int, int]:
     return sizes["width"], sizes["height"], head
 
 
-def _check_row(row: str, width: int, where: str) -> None:
-    unknown = set(row) - _KIND_OF.keys()
-    if unknown:
+def _check_row(row: str, width: int, where: str, known: Container[str], told: str) -> None:
+    if unknown := {character for character in set(row) if character not in known}:
         column = min(row.index(character) for character in unknown)
-        raise MapError(f"{where}: unknown tile {row[column]!r} in column {column + 1} (known: . G S W @ O T 0-9 a-z)")
+        raise MapError(f"{where}: unknown tile {row[column]!r} in column {column + 1} (known: {told})")
     if len(row) != width:
         raise MapError(f"{where}: the row has {len(row)} tiles, the header says {width}")
 
@@ -145,7 +243,7 @@ def _check_marks(marks: NDArray[np.int16], path: Path) -> None:
     for number in range(marks.max() + 1):
         marked = marks == number
         if marked.any() and label_marks(_bounds(marked)).max() > 0:
-            raise MapError(f"{path}: the tiles of destination '{MARKS[number]}' do not touch each other")
+            raise MapError(f"{path}: the tiles of destination '{_LAYER_MARKS[number]}' do not touch each other")
 
 
 def _bounds(marked: NDArray[np.bool_]) -> NDArray[np.bool_]:

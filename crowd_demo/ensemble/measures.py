@@ -193,9 +193,8 @@ class Flow(SinceLook):
 # --- scenarios that ask a question ---------------------------------------------------------------------------------
 
 def answer(sim: Simulation) -> float | None:
-    """Return the time at which an event ended the run, s."""
-    end_tick = sim.events.end_tick
-    return None if end_tick is None else end_tick * sim.dt
+    """Return the time by the scenario's clock at which an event ended the run, s."""
+    return sim.events.answer_s(sim.dt)
 
 
 # --- every crowd -------------------------------------------------------------------------------------------------------

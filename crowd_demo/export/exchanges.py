@@ -22,8 +22,8 @@ class Exchanges:
 
     def look(self, sim: Simulation) -> None:
         settings, agents = sim.config.crowd, sim.agents.count
-        people = sim.agents.columns
-        if not settings.exits or not isinstance(people, PeopleColumns):
+        people, ways = sim.agents.columns, sim.world.ways
+        if not ways or not isinstance(people, PeopleColumns) or not (ways.exits or self._leaves.any()):
             return
         self._fit(sim.agents.handles.limit)
         ids, state, speed = people.id[:agents], people.state[:agents], people.speed[:agents]
@@ -32,7 +32,8 @@ class Exchanges:
             came &= speed != self._speed[ids]
         self._counts[ids[came]] += 1
         self._leaves[:], self._speed[ids] = False, speed
-        self._leaves[ids] = (state == WAITING) & (people.timer[:agents] > 0) & (people.goal[:agents] < settings.exits)
+        self._leaves[ids] = (state == WAITING) & (people.timer[:agents] > 0) & np.isin(
+            people.goal[:agents], list(ways.exits))
 
     def count(self, ids: Ints) -> Ints:
         """Return int32[n]: how often each of these ids went over."""

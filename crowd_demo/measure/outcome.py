@@ -11,9 +11,10 @@ from crowd_demo.sim.simulation import Simulation
 class Outcome(NamedTuple):
     """`answer_s` is None while no event has ended the run."""
 
-    answer_s: float | None  # seconds of the crowd's time
+    answer_s: float | None  # seconds since the clock of the scenario began
     said: str  # by that event
-    time_s: float  # now
+    time_s: float  # now, of the crowd's time
+    clock_s: float  # when the clock began
     agents: int
     first: int  # agents at the start
     passed: Mapping[str, int]  # crossings of each line of `measure.lines`, either way
@@ -36,19 +37,21 @@ def outcome_of(sim: Simulation) -> Outcome:
     said = next((event.text for number, event in enumerate(events)
                  if event.end and sim.events.happened.get(number) == end_tick), "") if end_tick is not None else ""
     passed = dict(zip(sim.config.measure.lines, sim.counts.passed.tolist(), strict=True))
-    answer_s = None if end_tick is None else end_tick * sim.dt
-    return Outcome(answer_s, said, sim.tick * sim.dt, sim.agents.count, sim.config.agents, passed,
-                   tuple(None if tick < 0 else tick * sim.dt for tick in sim.counts.tenths.tolist()))
+    clock_tick = sim.events.clock_tick
+    return Outcome(sim.events.answer_s(sim.dt), said, sim.tick * sim.dt, clock_tick * sim.dt, sim.agents.count,
+                   sim.config.agents, passed,
+                   tuple(None if tick < 0 else (tick - clock_tick) * sim.dt for tick in sim.counts.tenths.tolist()))
 
 
 def lines_of(found: Outcome) -> list[str]:
     """The outcome in sentences."""
-    lines = [f"not answered within {found.time_s:.1f} s" if found.answer_s is None else
+    taken_s = found.time_s - found.clock_s
+    lines = [f"not answered within {taken_s:.1f} s" if found.answer_s is None else
              f"answered after {found.answer_s:.1f} s: {found.said}",
              f"left: {found.agents:,} of {found.first:,}"]
-    if found.passed and found.time_s:
+    if found.passed and taken_s:
         lines.append("passed: " + ", ".join(
-            f"{name} {count:,} ({count / found.time_s:.2f} a second)" for name, count in found.passed.items()))
+            f"{name} {count:,} ({count / taken_s:.2f} a second)" for name, count in found.passed.items()))
     if found.slowest_tenth_s is not None:
         lines.append(f"nine tenths had left after {found.tenths_s[-1]:.1f} s; the slowest tenth took"
                      f" {found.slowest_tenth_s:.1f} s more")

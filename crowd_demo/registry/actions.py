@@ -36,6 +36,7 @@ HEADINGS: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {  # of what one w
         "numbers": (("ctrl+n",), "numbers of the behaviour: show or fold"),
         "reset_numbers": ((), "all numbers as in the configuration"),
         "shipped_numbers": ((), "all numbers as the program ships them"),
+        "happen": (("ctrl+l",), "what the scenario leaves to a hand, such as blocking a door"),
         "hawk": (("ctrl+h",), "the hawk follows the pointer, or hunts by itself"),
     },
     "Tools for the mouse": {
@@ -47,6 +48,8 @@ HEADINGS: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {  # of what one w
         "tool_out": (("ctrl+o",), "take people or birds out"),
         "tool_attract": (("ctrl+t",), "attract: draw all around to a place"),
         "tool_repel": (("ctrl+r",), "repel: push all around away from it"),
+        "tool_goal": (("ctrl+g",), "add a destination, or drag one"),
+        "tool_exit": (("ctrl+x",), "make a destination an exit, or ordinary"),
         "tool_scare": (("ctrl+f",), "scare who is near; lead the hawk"),
         "brush_larger": (("ctrl+]",), "a larger brush; the wheel with Ctrl, too"),
         "brush_smaller": (("ctrl+[",), "a smaller brush"),
@@ -83,6 +86,7 @@ HEADINGS: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {  # of what one w
     "Scenarios, tours and files": {
         "scenarios": (("f2",), "scenarios: another crowd in this window"),
         "tour": (("f3",), "tours through the ideas; leave the tour"),
+        "save_scenario": (("ctrl+s",), "save as a scenario: map and YAML"),
         "save": (("f5",), "save the crowd"),
         "load": (("f9",), "load the crowd saved last"),
         "record": (("f8",), "begin or end a recording"),

@@ -25,8 +25,9 @@ OWN_BEHAVIOURS: tuple[BehaviourEntry, ...] = (
                    "crowd_demo.sim.behaviours.crates:Crates", "crowd_demo.render.figures.crates:CrateFigures"),
 )
 
-RESERVED = ("agents", "seed", "behaviour", "world", "map", "scene", "spawn", "life", "links", "time", "optimizations",
-            "window", "camera", "cache", "measure", "keys", "behaviour_settings")  # of a configuration, beside their sections
+RESERVED = ("agents", "seed", "behaviour", "world", "map", "scene", "spawn", "life", "links", "time", "events",
+            "optimizations", "window", "camera", "cache", "measure", "keys",
+            "behaviour_settings")  # of a configuration, beside their sections
 
 BEHAVIOURS: dict[str, BehaviourEntry] = {entry.name: entry for entry in with_plugins(
     OWN_BEHAVIOURS, lambda plugin: plugin.behaviours, lambda entry: (entry.name,), RESERVED)}
@@ -154,7 +155,7 @@ OWN_MEASURES: tuple[MeasureEntry, ...] = (
     MeasureEntry("density", "agents in each area of measure.areas", f"{_MEASURES}:density", "1/m^2", places="areas"),
     MeasureEntry("flow", "agents who cross each line of measure.lines, either way", f"{_MEASURES}:Flow", "1/s",
                  places="lines"),
-    MeasureEntry("answer", "when an event with end: true answered the scenario's question; none if it did not",
+    MeasureEntry("answer", "when, by the scenario's clock, an event with end: true answered its question; none if it did not",
                  f"{_MEASURES}:answer", "s", fold="last"),
     MeasureEntry("neighbours", "neighbours of an agent that looked", f"{_MEASURES}:neighbours"),
     MeasureEntry("population", "agents that live", f"{_MEASURES}:population"),

@@ -98,9 +98,19 @@ ERRORS = {
     "at worst": Readout("The largest such error of the sample, against a mean push.",
                         "Above 100 % somebody goes quite another way."),
 }
+SCENARIO = {
+    "clock": Readout("The crowd's time since the clock of the scenario began, such as at the alarm; h:mm:ss.",
+                     "The answer is told by it."),
+    "left": Readout("How many agents are there, of how many at the start.", "0, once everybody has left."),
+    "answer": Readout("What the clock said when the question of the scenario was answered.",
+                      "Restart with another seed, or change something, and compare."),
+    "flow": Readout("How often a line was crossed, either way; how often a second, the mean of the last five; and since the"
+                    " start, all lines to one scale.", "A door lets 1.2 to 2 people a metre and second through."),
+    "inside": Readout("How many agents are in an area.", "Areas are those of measure.areas."),
+}
 TIMELINE = {
     "timeline": Readout("How far back one can go, and how long the frames took then; the line is the present.",
                         "Press or drag to go there; what is changed there begins a new future."),
 }
 
-READOUTS: dict[str, Readout] = {**TIMES, **CROWD, **MEMORY, **ERRORS, **TIMELINE}
+READOUTS: dict[str, Readout] = {**TIMES, **CROWD, **MEMORY, **ERRORS, **SCENARIO, **TIMELINE}

@@ -35,7 +35,7 @@ _KNOWN = (
     StageText("life", "step", (90, 96, 138), "births and deaths"),
     StageText("compact", "step", (24, 66, 174),
               "closes the gaps in memory that the dead have left, where removal is deferred"),
-    StageText("exits", "step", (24, 12, 100), "people who have arrived at an exit leave, and as many others come in"),
+    StageText("exits", "step", (24, 12, 100), "people who have arrived at an exit leave, for good or for others who come in"),
     StageText("index", "step", (86, 180, 233),
               "finds out who stands where: sorts agents into cells, or builds the tree"),
     StageText("reorder", "step", (24, 102, 252),

@@ -2,7 +2,8 @@
 
 A step is a function of state, actions and configuration, so a list of (tick, action) replays a run from `Simulation(config)`
 at tick 0, or from a snapshot. A restart (a key of the program) is not an action: it makes another `Simulation` of the same
-seed, with the present number of agents and the present techniques, and an empty history.
+seed, with the present number of agents and the present techniques. What the user has built and set is in it from the
+beginning (`edits.lasting_edits`), and all that its history holds.
 
 An action is a frozen dataclass of plain fields, registered under a name, so files can hold it: `as_data(Populate(5))` is
 `{"name": "populate", "count": 5}`. A plugin registers one of its own in the same way.
@@ -76,13 +77,22 @@ class Changeable(Protocol):
 
     def paint_walls(self, runs: Iterable[Run], wall: bool) -> None: ...
 
+    def set_goal(self, number: int, tile: int) -> None: ...
+
+    def set_exit(self, number: int, is_exit: bool) -> None: ...
+
     def place(self, identity: int, x: float, y: float) -> None: ...
 
     def happen(self, event: int) -> None: ...
 
 
 class Action(Protocol):
-    """Something done to a crowd from outside. `about` says in a few words what changed."""
+    """Something done to a crowd from outside. `about` says in a few words what changed.
+
+    One that changes the world, whoever is in it, has `lasts = True` beside `about`: a restart does it again at tick 0,
+    before anybody is born. It must not read agents then, and all that it changes must be in the files of a saved
+    scenario (app/editing/scenario_files.py).
+    """
 
     about: ClassVar[str]
 
@@ -147,6 +157,7 @@ class SetWalls:
     rectangle: tuple[Tile, Tile, Tile, Tile]
     wall: bool
     about: ClassVar[str] = "the walls changed"
+    lasts: ClassVar[bool] = True
 
     def apply(self, sim: Changeable) -> None:
         sim.set_walls(self.rectangle, self.wall)

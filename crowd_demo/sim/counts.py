@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Floats
+from crowd_demo.compute.arrays import Doubles, Floats, Longs
 from crowd_demo.config.model import Config
 from crowd_demo.sim.lines import Line, steps_across
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.state_part import EMPTY, PartState
 from crowd_demo.sim.world import World
 
+MOST_SAMPLES = 600  # seconds
 TENTHS = 9  # of the first number of agents: when so many had left
 
 
@@ -24,6 +25,7 @@ class Counts:
 
     passed     int64[lines]: crossings so far, either way, in the order of the configuration
     tenths     int64[9]: the tick at which a tenth, two tenths, ... of the first number of agents had left; -1: not yet
+    samples    int64[k, lines + 1]: `passed` and the number of agents after each of the last k seconds; nobody writes to it
     """
 
     name = "counts"
@@ -31,11 +33,13 @@ class Counts:
     def __init__(self, config: Config) -> None:
         self.first = config.agents
         self._lines = {name: Line(*ends) for name, ends in config.measure.lines.items()}
+        self._every = max(round(config.time.step_hz), 1)  # steps from one sample to the next
         self._x, self._y = np.zeros(0, np.float32), np.zeros(0, np.float32)  # by id, before the step
         self._forget()
 
     def _forget(self) -> None:
         self.passed, self.tenths = np.zeros(len(self._lines), np.int64), np.full(TENTHS, -1, np.int64)
+        self.samples: Longs = np.zeros((0, len(self._lines) + 1), np.int64)
 
     def of_line(self, name: str) -> int:
         """How often a line was crossed."""
@@ -59,21 +63,32 @@ class Counts:
         gone = (self.first - count) * (TENTHS + 1) // self.first if self.first else 0
         reached = self.tenths[:max(gone, 0)]
         reached[reached < 0] = world.tick + 1
+        if (world.tick + 1) % self._every == 0:
+            self.samples = np.vstack((self.samples, (*self.passed, count)))[-MOST_SAMPLES:]
+
+    def flows(self, seconds: int) -> Doubles:
+        """float64[k, lines]: crossings a second at each of the last k samples, the mean of so many seconds before it."""
+        passed = np.vstack((np.zeros((seconds, len(self._lines)), np.int64), self.samples[:, :-1]))
+        if len(self.samples) == MOST_SAMPLES:
+            return (passed[2 * seconds:] - passed[seconds:-seconds]) / seconds
+        return (passed[seconds:] - passed[:-seconds]) / seconds
 
     # --- a part of the state -----------------------------------------------------------------------------------------
 
     def state(self) -> PartState:
-        if not self.passed.any() and (self.tenths < 0).all():
+        if not self.passed.any() and (self.tenths < 0).all() and not len(self.samples):
             return EMPTY
-        return PartState({}, {"passed": self.passed.copy(), "tenths": self.tenths.copy()})
+        return PartState({}, {"passed": self.passed.copy(), "tenths": self.tenths.copy(), "samples": self.samples})
 
     def restore(self, state: PartState) -> None:
         self._forget()
         if not state.is_empty:
             self.passed[:], self.tenths[:] = state.arrays["passed"], state.arrays["tenths"]
+            self.samples = state.arrays["samples"].astype(np.int64)
 
     def check(self, state: PartState) -> None:
-        shapes = {"passed": (len(self._lines),), "tenths": (TENTHS,)}
+        samples = min(len(state.arrays.get("samples", ())), MOST_SAMPLES)
+        shapes = {"passed": (len(self._lines),), "tenths": (TENTHS,), "samples": (samples, len(self._lines) + 1)}
         if not state.is_empty and (state.values or {name: array.shape for name, array in state.arrays.items()} != shapes
                                    or any(array.dtype != np.int64 for array in state.arrays.values())):
             raise ValueError("not those of these lines")

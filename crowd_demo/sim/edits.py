@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -17,37 +18,114 @@ from numpy.typing import ArrayLike
 from pydantic import Field
 
 from crowd_demo.compute import hashing
-from crowd_demo.compute.arrays import Ints
+from crowd_demo.compute.arrays import Bytes, Ints
+from crowd_demo.config.maps import MAX_SIDE, WALL, WATER
 from crowd_demo.config.memory import AGENT, shortage
 from crowd_demo.config.model import MOST_AGENTS
-from crowd_demo.sim.actions import Action, Changeable, Coordinate, Tile, action
+from crowd_demo.sim.actions import Action, Changeable, Coordinate, SetWalls, Tile, action
 from crowd_demo.sim.snapshot import check_columns
 from crowd_demo.sim.store.columns import dtypes_of, views
 from crowd_demo.sim.terrain.forces import UNTIL_REMOVED, Force, ForceKind, ForceNumber, Reach, Strength, Ticks
+from crowd_demo.sim.terrain.tiles import AT_FIRST, GONE, NEAR_TILES, Terrain
+from crowd_demo.sim.ways import MOST_GOALS
 
 Run = tuple[Tile, Tile, Tile]
 Radius = Annotated[float, Field(ge=0, le=65_536)]
 Identity = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Handles = tuple[tuple[Identity, Identity], ...]  # ids and generations
+GoalNumber = Annotated[int, Field(ge=0, lt=MOST_GOALS)]
 Count = Annotated[int, Field(ge=0, le=MOST_AGENTS)]
 
 
 @action("paint_walls")
 @dataclass(frozen=True)
 class PaintWalls:
-    """Build walls on tiles, or tear them down; tiles outside the map are ignored."""
+    """Build walls on tiles, or tear them down; tiles outside the map are ignored.
+
+    People step out of new walls; those for whom no free tile is near are removed, and come back when it is undone.
+    """
 
     runs: tuple[Run, ...]
     wall: bool
     about: ClassVar[str] = "the walls changed"
+    lasts: ClassVar[bool] = True
 
     def apply(self, sim: Changeable) -> None:
         sim.paint_walls(self.runs, self.wall)
 
     def inverse(self, sim: Changeable) -> tuple[Action, ...]:
+        terrain, columns, count = sim.terrain, sim.agents.columns, sim.agents.count
+        changed = terrain.changed_by(terrain.mask_of(self.runs), self.wall)
+        if not changed.any():
+            return ()
+        back = PaintWalls(terrain.runs_of(changed), not self.wall)
+        lost = terrain.walled_in(columns.x[:count], columns.y[:count], changed, NEAR_TILES) if self.wall else ()
+        return (back, PutBack.of(sim, np.sort(columns.id[lost]))) if len(lost) else (back,)
+
+
+@action("set_goal")
+@dataclass(frozen=True)
+class SetGoal:
+    """Put a destination onto a tile, back to where it was at the start (-2), or take it away (-1).
+
+    The number is that of a destination, or the next one: then there is one more. Raises ValueError where that cannot be.
+    """
+
+    number: GoalNumber
+    tile: Annotated[int, Field(ge=AT_FIRST, lt=2**31)]
+    about: ClassVar[str] = "a destination changed"
+    lasts: ClassVar[bool] = True
+
+    def apply(self, sim: Changeable) -> None:
+        sim.set_goal(self.number, self.tile)
+
+    def inverse(self, sim: Changeable) -> tuple[Action, ...]:
         terrain = sim.terrain
-        runs = terrain.runs_of(terrain.changed_by(terrain.mask_of(self.runs), self.wall))
-        return (PaintWalls(runs, not self.wall),) if runs else ()
+        is_new = self.number >= len(terrain.destinations)
+        before = GONE if is_new else terrain.goals.get(self.number, AT_FIRST)
+        return (SetGoal(self.number, before),) if before != self.tile else ()
+
+
+@action("add_goal")
+@dataclass(frozen=True)
+class AddGoal:
+    """Add a destination on the tile under a point. Raises ValueError outside of the map, for a wall or too many."""
+
+    x: Coordinate
+    y: Coordinate
+    about: ClassVar[str] = "a destination came"
+    lasts: ClassVar[bool] = True
+
+    def apply(self, sim: Changeable) -> None:
+        if (tile := sim.terrain.tile_number(self.x, self.y)) is None:
+            raise ValueError("a goal: it is outside of the map")
+        sim.set_goal(self._number(sim), tile)
+
+    def inverse(self, sim: Changeable) -> tuple[Action, ...]:
+        return (SetGoal(self._number(sim), GONE),)
+
+    def _number(self, sim: Changeable) -> int:
+        """That of one that is gone, or else the next one."""
+        gone = (number for number, tile in sim.terrain.goals.items() if tile == GONE)
+        return min(gone, default=len(sim.terrain.destinations))
+
+
+@action("set_exit")
+@dataclass(frozen=True)
+class SetExit:
+    """Make a destination an exit, at which people leave and others come in, or none. Raises ValueError if there is none."""
+
+    number: GoalNumber
+    is_exit: bool
+    about: ClassVar[str] = "an exit changed"
+    lasts: ClassVar[bool] = True
+
+    def apply(self, sim: Changeable) -> None:
+        sim.set_exit(self.number, self.is_exit)
+
+    def inverse(self, sim: Changeable) -> tuple[Action, ...]:
+        ways = sim.world.ways
+        return (SetExit(self.number, not self.is_exit),) if ways and (self.number in ways.exits) != self.is_exit else ()
 
 
 @action("bring_in")
@@ -166,6 +244,8 @@ class PutBack:
         rows = np.vstack((ids, np.frombuffer(data, "<i4").reshape(len(names) - 1, self.count))).astype(np.int32)
         check_columns(rows, dtypes_of(sim.agents.kind), sim.column_bounds)
         columns: dict[str, ArrayLike] = dict(zip(names, views(sim.agents.kind, rows), strict=True))
+        if sim.terrain.blocked.all():
+            raise ValueError("there is no room for anybody: all tiles are blocked")
         sim.return_agents(columns)
 
     def inverse(self, sim: Changeable) -> tuple[Action, ...]:
@@ -188,6 +268,7 @@ class PutForce:
     strength: Strength
     ticks: Ticks = UNTIL_REMOVED
     about: ClassVar[str] = "a force changed"
+    lasts: ClassVar[bool] = True
 
     def apply(self, sim: Changeable) -> None:
         sim.world.forces.put(self._force(sim))
@@ -210,6 +291,7 @@ class RemoveForce:
 
     number: ForceNumber
     about: ClassVar[str] = "a force was removed"
+    lasts: ClassVar[bool] = True
 
     def apply(self, sim: Changeable) -> None:
         sim.world.forces.remove(self.number)
@@ -231,3 +313,74 @@ def handles_of(sim: Changeable, ids: Ints) -> tuple[tuple[int, int], ...]:
     inside = ids < len(generations)
     known[inside] = generations[ids[inside]]
     return tuple(zip(ids.tolist(), known.tolist(), strict=True))
+
+
+def lasting_edits(history: Iterable[tuple[int, Action]], terrain: Terrain) -> tuple[Action, ...]:
+    """Return actions that do to a fresh world what hands have built in a history, which is not what events did.
+
+    Of all walls that were painted one after the other, destinations and forces only what is left of them; of destinations
+    those that are not in a wall.
+    """
+    kinds, found = terrain.first_kinds.copy(), list[Action]()
+    lasting = [action for _, action in history if getattr(action, "lasts", False)]
+    others = (action for action in lasting if not isinstance(action, _COUNTED))
+    for is_paint, actions in groupby(others, lambda action: isinstance(action, PaintWalls | SetWalls)):
+        if is_paint:
+            built, torn = terrain.net_paints(kinds, map(_painted, actions))
+            found += [PaintWalls(runs, wall) for runs, wall in ((built, True), (torn, False)) if runs]
+        else:
+            found += actions
+    return (*found, *_standing_goals(lasting, terrain, kinds), *_changed_exits(lasting), *_standing_forces(lasting))
+
+
+def _standing_goals(actions: Iterable[Action], terrain: Terrain, kinds: Bytes) -> list[SetGoal]:
+    """Return the actions that put destinations where hands have put them, where there is no wall in the end."""
+    first, goals = len(terrain.first_destinations), dict[int, int]()
+    for change in actions:
+        if isinstance(change, SetGoal):
+            goals[change.number] = change.tile
+        elif isinstance(change, AddGoal) and (tile := terrain.tile_number(change.x, change.y)) is not None:
+            gone = (number for number, at in goals.items() if at == GONE)
+            goals[min(gone, default=max(first, max(goals, default=-1) + 1))] = tile
+    solid = np.isin(kinds, (WALL, WATER)).reshape(-1)
+    goals = {number: GONE if tile >= 0 and solid[tile] else tile for number, tile in sorted(goals.items())}
+    goals = {number: tile for number, tile in goals.items() if tile != AT_FIRST}
+    while (last := max(goals, default=-1)) >= first and goals[last] == GONE:
+        del goals[last]
+    moved = [SetGoal(number, GONE) for number in goals if number < first]  # so that no two are ever on one tile
+    return moved + [SetGoal(number, tile) for number, tile in goals.items() if number >= first or tile != GONE]
+
+
+def _changed_exits(actions: Iterable[Action]) -> Iterator[SetExit]:
+    """Yield the actions that change those destinations that were made exits, or ordinary, an odd number of times."""
+    changed: dict[int, SetExit] = {}
+    for change in actions:
+        if isinstance(change, SetExit):
+            before = changed.pop(change.number, None)
+            if before is None or before.is_exit == change.is_exit:
+                changed[change.number] = change
+    yield from (change for _, change in sorted(changed.items()))
+
+
+def _standing_forces(actions: Iterable[Action]) -> Iterator[PutForce]:
+    """Yield the actions that put the forces that stay, with numbers from 0 on."""
+    standing: dict[int, PutForce] = {}
+    for change in actions:
+        if isinstance(change, PutForce) and change.ticks == UNTIL_REMOVED:
+            standing[change.number] = change
+        elif isinstance(change, PutForce | RemoveForce):
+            standing.pop(change.number, None)
+    for number, (_, put) in enumerate(sorted(standing.items())):
+        yield replace(put, number=number)
+
+
+_COUNTED = SetGoal | AddGoal | SetExit | PutForce | RemoveForce  # of which only the outcome lasts
+
+
+def _painted(action: Action) -> tuple[tuple[Run, ...], bool]:
+    """The runs of tiles on which an action builds walls, or tears them down."""
+    if isinstance(action, SetWalls):
+        left, top, right, bottom = action.rectangle
+        return tuple((row, left, right) for row in range(max(top, 0), min(bottom, MAX_SIDE))), action.wall
+    assert isinstance(action, PaintWalls)
+    return action.runs, action.wall

@@ -15,9 +15,10 @@ from pydantic import Field
 
 from crowd_demo.config.events import MOST_EVENTS, OF_PEOPLE, Condition, Deeds, Pull
 from crowd_demo.config.model import Config
-from crowd_demo.sim.actions import Action, Changeable, Populate, action
+from crowd_demo.sim.actions import Action, Changeable, Coordinate, Populate, action
+from crowd_demo.sim.behaviours.destinations import WaysOut
 from crowd_demo.sim.counts import Counts
-from crowd_demo.sim.edits import BringIn, PaintWalls, PutForce, TakeOut
+from crowd_demo.sim.edits import AddGoal, BringIn, PaintWalls, PutForce, TakeOut
 from crowd_demo.sim.state_part import EMPTY, PartState
 from crowd_demo.sim.terrain.forces import FORCE_KINDS, UNTIL_REMOVED
 from crowd_demo.sim.terrain.tiles import Run, Terrain
@@ -39,6 +40,26 @@ class Event:
 
     def apply(self, sim: Changeable) -> None:
         sim.happen(self.number)
+
+
+@action("send")
+@dataclass(frozen=True)
+class Send:
+    """Send people to the nearest of these destinations, all or those within [left, top, right, bottom].
+
+    With `leave` people leave there for good, from then on. Raises ValueError where there are no such destinations.
+    """
+
+    to: Annotated[tuple[Annotated[int, Field(ge=0, le=63)], ...], Field(min_length=1)]
+    leave: bool = False
+    within: tuple[Coordinate, Coordinate, Coordinate, Coordinate] | None = None
+    about: ClassVar[str] = "people were sent"
+
+    def apply(self, sim: Changeable) -> None:
+        ways_out = next((part for part in sim.world.parts if isinstance(part, WaysOut)), None)
+        if ways_out is None:
+            raise ValueError("only people can be sent")
+        ways_out.send(sim.world, self.to, self.leave, self.within)
 
 
 class Watched(Changeable, Protocol):
@@ -86,6 +107,20 @@ class Events:
     def end_tick(self) -> int | None:
         """The tick at which the question of the scenario was answered, by the first event that says so."""
         return min((tick for number, tick in self.happened.items() if self._events[number].end), default=None)
+
+    @property
+    def clock_tick(self) -> int:
+        """The tick at which the clock of the scenario began, by the last event that says so; 0 if none has."""
+        return max((tick for number, tick in self.happened.items() if self._events[number].clock), default=0)
+
+    def answer_s(self, dt: float) -> float | None:
+        """Return how long the answer took by that clock, s; None while there is none."""
+        return None if self.end_tick is None else (self.end_tick - self.clock_tick) * dt
+
+    @property
+    def by_hand(self) -> int | None:
+        """The event that a key lets happen next."""
+        return next((number for number, event in enumerate(self._events) if event.hand and number not in self.happened), None)
 
     def happen(self, number: int, sim: Watched) -> None:
         """Note that an event happens, and do all of it that is possible.
@@ -161,6 +196,8 @@ def actions_of(do: Deeds, sim: Changeable) -> Iterator[Action]:
         yield TakeOut(*do.take_out.at, do.take_out.radius)
     if do.bring_in is not None:
         yield BringIn(do.bring_in.count, *do.bring_in.at, do.bring_in.radius)
+    if do.goal is not None:
+        yield AddGoal(*do.goal.at)
     if do.set:
         yield SetNumbers(tuple({**sim.tuned, **do.set}.items()))
     if do.agents is not None:
@@ -170,6 +207,9 @@ def actions_of(do: Deeds, sim: Changeable) -> Iterator[Action]:
         if force:
             ticks = max(round(force.seconds * sim.world.config.time.step_hz), 1) if force.seconds else UNTIL_REMOVED
             yield PutForce(sim.world.forces.next_number, kind, *force.at, force.radius, force.strength, ticks)
+    if do.send is not None:
+        area = sim.settings.measure.areas[do.send.inside] if do.send.inside else None
+        yield Send(do.send.to, do.send.leave, area)
 
 
 def _runs_within(rectangle: tuple[float, float, float, float], terrain: Terrain) -> tuple[Run, ...]:

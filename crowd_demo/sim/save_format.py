@@ -144,8 +144,11 @@ def check(snapshot: Snapshot, sim: Simulation) -> None:
     _require(sim.links.active or not len(snapshot.link_ends), "there are links, but the configuration has none")
     _check_parts(snapshot, sim)
     widest = sim.numbers.widest_of(snapshot.parts.get(sim.numbers.name, EMPTY))
+    bounds = dict(sim.bounds_with(widest))
+    if ways := sim.world.ways:
+        bounds["goal"] = 0, max(ways.count_in(snapshot.parts.get(ways.name, EMPTY)) - 1, 0)
     try:
-        check_columns(snapshot.columns, dtypes_of(sim.agents.kind), sim.bounds_with(widest))
+        check_columns(snapshot.columns, dtypes_of(sim.agents.kind), bounds)
     except ValueError as error:
         raise SaveError(str(error)) from None
 

@@ -11,7 +11,6 @@ number of workers or on the width of a register. `Simulation` has no global stat
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import Self
 from weakref import proxy
 
@@ -52,20 +51,25 @@ from crowd_demo.sim.stage import (
 from crowd_demo.sim.state_part import EMPTY
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.store.columns import Columns
-from crowd_demo.sim.terrain.tiles import Rectangle, Run, Terrain
+from crowd_demo.sim.terrain.tiles import AT_FIRST, GONE, NEAR_TILES, Rectangle, Run, Terrain
 from crowd_demo.sim.tuning import TunedNumbers
+from crowd_demo.sim.ways import MOST_GOALS
 from crowd_demo.sim.world import World
-
-NO_NUMBERS: Mapping[str, Value] = MappingProxyType({})
 
 
 class Simulation:
     """A crowd and its world, made from a `Config`; `optimizations` may be changed between steps."""
 
-    def __init__(self, config: Config, numbers: Mapping[str, Value] = NO_NUMBERS) -> None:
-        """`numbers` are changed before anybody is born; by path, as in `set_numbers`."""
+    def __init__(self, config: Config, edits: Iterable[Action] = ()) -> None:
+        """`edits` are applied before anybody is born, and begin the history. Raises ValueError if one is impossible."""
         self._build(config)
-        self.set_numbers(numbers)
+        if edits := tuple(edits):
+            self._begin()
+            for edit in edits:
+                self.apply(edit)
+            if self.world.ways:
+                self.world.ways.settle()
+            self.numbers.nobody_was_born()
         self.populate(config.agents)
         self._begin()
 
@@ -154,7 +158,11 @@ class Simulation:
         self.world.sizes = None  # forces memory to be made for the present options
         self._begin()
         launches: list[Launch] = []
-        run_stages((*map(unchecked, self.stages), *self.prepare_stages), self.world, run=launches.extend)
+        stages = [*map(unchecked, self.stages), *self.prepare_stages]
+        run_stages(stages, self.world, run=launches.extend)
+        for stage in stages:
+            if hasattr(stage, "later") and not stage.wanted(self.world):  # older plugins have none
+                launches += stage.later(self.world)
         return launches
 
     def _begin(self) -> None:
@@ -166,7 +174,8 @@ class Simulation:
         self._count()
         self.life.record(self.agents.count)
         self.world.tick += 1
-        self.world.forces.expire(self.tick)
+        if self.world.forces.present:
+            self.world.forces.expire(self.tick)
 
     # --- what changes the crowd from outside -------------------------------------------------------------------------
 
@@ -215,7 +224,12 @@ class Simulation:
             self.remove_agents(np.sort(ids)[count:])
 
     def add_agents(self, ids: Ints, seed: int) -> None:
-        """Add agents with these free ids, int32[n]; position and columns are a function of (seed, id)."""
+        """Add agents with these free ids, int32[n]; position and columns are a function of (seed, id).
+
+        Nobody is added while all tiles are blocked.
+        """
+        if self.terrain.blocked.all():
+            return
         self.add_agents_at(ids, *spawn_positions(ids, self.config, self.terrain, seed), seed)
 
     def add_agents_at(self, ids: Ints, x: Floats, y: Floats, seed: int) -> None:
@@ -236,7 +250,7 @@ class Simulation:
         self.agents.close_gaps(self.world.workers)
 
     def set_walls(self, rectangle: Rectangle, wall: bool) -> None:
-        """Build or tear down walls on tiles [left, top, right, bottom); agents in a new wall are moved out of it."""
+        """Build or tear down walls on tiles [left, top, right, bottom); agents in a new wall step out, or are removed."""
         self.world.set_walls(rectangle, wall)
         self._step_out()
 
@@ -246,7 +260,34 @@ class Simulation:
         self._step_out()
 
     def _step_out(self) -> None:
-        self.terrain.step_out(self.agents.columns.x[:self.agents.count], self.agents.columns.y[:self.agents.count])
+        """Move everybody out of walls, and remove those for whom no free tile is near."""
+        columns, count = self.agents.columns, self.agents.count
+        self.remove_agents(np.sort(columns.id[self.terrain.step_out(columns.x[:count], columns.y[:count], NEAR_TILES)]))
+
+    def set_goal(self, number: int, tile: int) -> None:
+        """Put a destination onto a tile; AT_FIRST: where it was; GONE: take it away. Raises ValueError if that cannot be."""
+        ways, terrain = self.world.ways, self.terrain
+        if ways is None or not ways.has_areas:
+            raise ValueError("a goal: this crowd has no destinations with areas")
+        if not 0 <= number <= len(terrain.destinations) or number >= MOST_GOALS:
+            raise ValueError(f"a goal: there can be no destination {number}, of at most {MOST_GOALS}")
+        if tile >= terrain.blocked.size or (tile >= 0 and not (
+                terrain.blocked.flat[tile] == 0 and terrain.marks.flat[tile] in (-1, number))):
+            raise ValueError("a goal: there is a wall, or another destination")
+        goals = {**terrain.goals, number: tile}
+        if tile == AT_FIRST:
+            del goals[number]
+            if number >= len(terrain.first_destinations):
+                goals[number] = GONE
+        ways.set_goals(goals)
+        self.behaviour.send_on(self.world, number)
+
+    def set_exit(self, number: int, is_exit: bool) -> None:
+        """Make a destination an exit, or an ordinary one. Raises ValueError if that cannot be."""
+        ways = self.world.ways
+        if ways is None or not ways.has_exits or number >= len(self.terrain.destinations):
+            raise ValueError("an exit: there is no destination with an area at which people wait")
+        ways.exits = frozenset({*ways.exits, number} if is_exit else {*ways.exits} - {number})
 
     def place(self, identity: int, x: float, y: float) -> None:
         """Put the agent with an id at a place, out of walls and into the world. Raises ValueError if nobody has that id."""

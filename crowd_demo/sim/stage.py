@@ -40,6 +40,10 @@ class Stage(Protocol):
         """Return the kernels to run, in order. Change nothing that outlives the step except the kernels' own memory."""
         return ()
 
+    def later(self, world: World) -> tuple[Launch, ...]:
+        """Return kernels to compile ahead though the stage is not wanted, because an action may change that."""
+        return ()
+
     def commit(self, world: World) -> None:
         """Swap buffers, mark an index as valid: called after the kernels have run, or were only kept, to be compiled ahead."""
         return

@@ -7,7 +7,7 @@ agents were born with lasts, so bounds that kernels rely on follow the widest se
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
@@ -54,6 +54,20 @@ class SetNumbers:
         return () if before == dict(self.values) else (SetNumbers(tuple(before.items())),)
 
 
+def numbers_by_hand(history: Iterable[tuple[int, Action]], config: Config) -> dict[str, Value]:
+    """Return the numbers that the actions of a history gave, by path, where they differ from the configuration's.
+
+    What events have changed is not among them.
+    """
+    values: dict[str, Value] = {}
+    for _, done in history:
+        if isinstance(done, Tune):
+            values[done.path] = done.value
+        elif isinstance(done, SetNumbers):
+            values = dict(done.values)
+    return {path: value for path, value in values.items() if value != value_of(config, path)}
+
+
 class TunedNumbers:
     """The numbers that differ from the configuration's, as a part of the state; `changed` is called when they have changed.
 
@@ -85,6 +99,11 @@ class TunedNumbers:
                 low, high = born.get(number.path, (before, before))
                 born[number.path] = min(low, after), max(high, after)
         self._become(present, born, fastest)
+
+    def nobody_was_born(self) -> None:
+        """Forget the numbers before the present ones: nobody has been born with them."""
+        if self.born or self.fastest:
+            self._become(self.present, {}, 0.0)
 
     def _become(self, present: Config, born: Mapping[str, tuple[float, float]], fastest: float) -> None:
         values = {number.path: value_of(present, number.path) for number in numbers_of(self.config)}

@@ -33,6 +33,7 @@ from crowd_demo.sim.terrain.flow_fields import FlowFields
 from crowd_demo.sim.terrain.forces import Forces
 from crowd_demo.sim.terrain.ground import Ground, WallField, ground_of
 from crowd_demo.sim.terrain.tiles import Rectangle, Run, Terrain
+from crowd_demo.sim.ways import Ways
 
 WORTH_NS = 65_536  # of work that a worker should have: starting one takes 10 to 85 us (docs/design/threads.md)
 LIGHT_NS = 2.0  # time of indexing, moving in lanes or culling, for each agent
@@ -103,6 +104,7 @@ class World:
         self.sizes: Sizes | None = None
         self.forces = Forces()
         self.parts: list[StatePart] = [self.forces]  # in the order in which they are restored
+        self.ways: Ways | None = None  # of people
         self.ground: Ground  # with the present walls and forces
         self.read_terrain()
 
@@ -213,8 +215,11 @@ class World:
         if self.needs.margin > 0:
             self.wall_field.rebuild(self.terrain)
         self.ground = ground_of(self.terrain, self.needs.body, self.wall_field, self.forces.arrays)
-        if self.needs.paths:
-            self.flow_fields.forget_outdated(self.terrain)
+
+    def follow(self, ways: Ways) -> None:
+        """Have what people find their ways by follow the walls."""
+        self.ways = ways
+        self.parts.append(ways)
 
     def restore_crowding(self, state: Bytes) -> None:
         """Restore the crowding of a snapshot; fields may have been made for another one."""

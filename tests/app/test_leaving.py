@@ -75,13 +75,13 @@ def test_a_question_without_an_answer_goes_away(monkeypatch: pytest.MonkeyPatch)
     assert question.closed
 
 
-@pytest.mark.parametrize("key", ["z", "ctrl+z"])
+@pytest.mark.parametrize("key", ["z", "ctrl+j"])
 def test_another_key_for_quitting_asks_and_confirms_too(key: str) -> None:
     driven = Driven(f"keys.quit={key}")
     mod = pygame.KMOD_LCTRL if "+" in key else 0
-    driven.press("z", mod)
+    driven.press(key[-1], mod)
     assert is_asking(driven)
-    driven.press("z", mod)
+    driven.press(key[-1], mod)
     assert not driven.program.running
 
 

@@ -42,9 +42,15 @@ def test_a_file_with_events_reads_and_reads_again_as_it_is_printed(tmp_path: Pat
 @pytest.mark.parametrize(("event", "line"), [
     ("{at: 20 m}", '5: events.0.at: must be a number from 0 to 86400 or text such as "20 s" or null, not \'20 m\''),
     ("{at: -3}", '5: events.0.at: must be a number from 0 to 86400 or text such as "20 s" or null, not -3'),
-    ("{at: 3, when: left < 1}", "5: events.0.when: an event needs one of at, tick and when; not at and when"),
-    ("{say: x}", "5: events.0: an event needs one of at, tick and when; it has none"),
+    ("{at: 3, when: left < 1}", "5: events.0.when: an event needs one of at, tick, when and hand; not at and when"),
+    ("{say: x}", "5: events.0: an event needs one of at, tick, when and hand; it has none"),
     ("{at: 3, do: {wall: 5}}", "5: events.0.do.wall: unknown key (did you mean walls?)"),
+    ("{at: 3, do: {send: {to: []}}}",
+     "5: events.0.do.send.to: must be a list of a whole number from 0 to 63, at least one, not []"),
+    ("{at: 3, do: {send: {to: [0, 6]}}}", "5: events.0.do.send.to: there is no destination 6: there are 6, from 0"),
+    ("{at: 3, do: {send: {to: [0], inside: hal}}}",
+     "5: events.0.do.send.inside: measure.areas has no 'hal' (did you mean hall?)"),
+    ("{hand: close it, tick: 5}", "5: events.0.hand: an event needs one of at, tick, when and hand; not tick and hand"),
     ("{at: 3, do: {agents: -1}}", "5: events.0.do.agents: must be a whole number from 0 to 4000000 or null, not -1"),
     ("{at: 3, do: {walls: {rectangle: [9, 0, 3, 9]}}}",
      "5: events.0.do.walls.rectangle: must be [left, top, right, bottom], with left < right and top < bottom"),
@@ -86,3 +92,15 @@ def test_a_number_that_is_fixed_while_the_crowd_runs_cannot_be_set(tmp_path: Pat
     ("agents >= 5", False, True, True), ("agents>5", False, False, True)])
 def test_conditions_compare(text: str, below: bool, at: bool, above: bool) -> None:
     assert [condition_of(text).holds(number) for number in (4, 5, 6)] == [below, at, above]
+
+
+@pytest.mark.parametrize(("head", "line"), [
+    ("behaviour: flock\nevents:\n", "3: events.0.do.send.to: only people can be sent, and only with a crowd.room above 0"),
+    ("behaviour: crowd\ncrowd: {room: 0}\nevents:\n",
+     "4: events.0.do.send.to: only people can be sent, and only with a crowd.room above 0"),
+    ("behaviour: crowd\ncrowd: {wait_s: 0}\nevents:\n",
+     "4: events.0.do.send.leave: who arrives leaves only with a crowd.wait_s above 0"),
+    ("behaviour: crowd\ncrowd: {destinations: 3}\nevents:\n",
+     "4: events.0.do.send.to: there is no destination 5: there are 3, from 0")])
+def test_who_cannot_be_sent(tmp_path: Path, head: str, line: str) -> None:
+    assert mistakes(tmp_path, "{at: 3, do: {send: {to: [1, 5], leave: true}}}", head=head) == [line]

@@ -14,9 +14,11 @@ import pytest
 from damages import make_fifo
 from hypothesis import given
 from hypothesis import strategies as st
-from terrains import REAL_MAPS
+from hypothesis.extra import numpy as hnp
+from terrains import REAL_MAPS, shapes
 
 from crowd_demo.config import maps
+from crowd_demo.config.loader import ConfigError, load_config
 from crowd_demo.config.maps import (
     FLOOR,
     GRASS,
@@ -25,8 +27,10 @@ from crowd_demo.config.maps import (
     SWAMP,
     WALL,
     WATER,
+    MapData,
     MapError,
     label_marks,
+    octile_of,
     parse_octile,
     read_map,
 )
@@ -74,9 +78,46 @@ def test_each_character_is_its_kind_of_tile(end: str) -> None:
     (octile("..é"), "some.map:5: unknown tile 'é' in column 3 (known: . G S W @ O T 0-9 a-z)"),
     (octile("@W", "OT"), "some.map: there is no tile to stand on"),
     (octile("1.1"), "some.map: the tiles of destination '1' do not touch each other"),
+    (octile("..") + b"ground\n.@\n", "some.map:7: unknown tile '@' in column 2 (known: . G S W)"),
+    (octile(".@") + b"ground\nGG\n", "some.map:7: ground that is not the map's"),
+    (octile("@@") + b"ground\nWW\n", "some.map: there is no tile to stand on"),
+    (octile("..") + b"ground\n..\nmore\n..\n", "some.map:8: expected 'ground', 'destinations' or 'destinations drawn'"),
+    (octile("..") + b"destinations\n0.\n.", "some.map:8: expected 'ground', 'destinations' or 'destinations drawn'"),
+    (octile("..", "..") + b"destinations\n0.\n", "some.map:8: 'destinations' has 1 rows, the map has 2"),
+    (octile("..") + b"destinations\n0!\n", "some.map:7: unknown tile '!' in column 2 (known: . 0-9 a-z A-Z + -)"),
+    (octile("0.") + b"destinations\n0.\n", "some.map:6: the destinations are marked in the map already"),
+    (octile("...") + b"destinations drawn\nA.A\n",
+     "some.map: the tiles of destination 'A' do not touch each other"),
 ])
 def test_a_bad_map_is_an_error_that_says_where(tmp_path: Path, data: bytes, message: str) -> None:
     assert error_of(tmp_path, data) == message
+
+
+@given(hnp.arrays(np.uint8, shapes, elements=st.integers(0, 4)), st.data(), st.booleans(), st.booleans())
+def test_a_map_that_was_written_reads_as_the_same(kinds: np.ndarray, data: st.DataObject, drawn: bool, is_open: bool) -> None:
+    under = data.draw(hnp.arrays(np.uint8, kinds.shape, elements=st.sampled_from([FLOOR, WATER, SWAMP, GRASS])))
+    under = np.where(kinds == WALL, under, kinds)
+    marks = np.full(kinds.size, -1, np.int16)  # single tiles, as they are drawn
+    chosen = data.draw(st.lists(st.integers(0, kinds.size - 1), unique=True, max_size=MAX_DESTINATIONS))
+    marks[chosen] = np.arange(len(chosen))
+    before = MapData(kinds, marks.reshape(kinds.shape), "some", under, drawn and bool(chosen), is_open)
+    after = parse_octile(octile_of(before).encode(), Path("some.map"))
+    assert np.array_equal(after.kinds, kinds) and np.array_equal(after.marks, before.marks)
+    assert np.array_equal(after.ground, under) and after[4:] == before[4:]
+
+
+def test_a_map_of_plain_tiles_is_written_as_the_format_knows_it() -> None:
+    text = octile("0.G@", "zSWT")
+    assert octile_of(parse_octile(text, Path("some.map"))) == text.decode().replace("T", "@")
+
+
+def test_an_open_world_of_another_size_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "some.map").write_bytes(octile("..", "..").replace(b"octile", b"open"))
+    (tmp_path / "some.yaml").write_text("map: some.map\nworld: {width: 192, height: 128}\n", "utf-8")
+    with pytest.raises(ConfigError, match=r"some.yaml:1: map: .*some.map: an open world of this width and height has 3 x 2"
+                                          r" tiles, the map has 2 x 2$"):
+        load_config(tmp_path / "some.yaml")
+    assert load_config(tmp_path / "some.yaml", ["world.width=128"]).world.width == 128
 
 
 @pytest.mark.parametrize(("data", "message"), [

@@ -66,6 +66,7 @@ class Simulation:
         self.config = SimpleNamespace(behaviour=behaviour, scene=SimpleNamespace(ground="stone", colours="looks"),
                                       crowd=SimpleNamespace(wait_s=3.0, stuck_s=1.5),
                                       crates=SimpleNamespace(half_max=HALF_MAX), hunt=SimpleNamespace(predators=60))
+        self.settings = self.config
 
 def scene_of(sim: Any, assets: Path) -> Any:
     """A scene of what is no real simulation."""

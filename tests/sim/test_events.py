@@ -54,6 +54,14 @@ def test_a_condition_is_looked_at_every_ten_steps(when: str) -> None:
     assert happened is not None and sim.history == [(happened, Event(0))]
 
 
+def test_an_event_adds_a_goal_or_says_why_not() -> None:
+    sim = scenario({"tick": 2, "do": {"goal": {"at": [40, 40]}}}, {"tick": 3, "do": {"goal": {"at": [-9, 0]}, "agents": 70}})
+    count = len(sim.terrain.destinations)
+    sim.play(5)
+    assert sim.terrain.goals == {count: 0} and sim.agents.count == 70
+    assert sim.events.impossible == ["a goal: it is outside of the map"]
+
+
 def test_left_compares_with_the_number_at_the_start() -> None:
     sim = scenario({"tick": 3, "do": {"take_out": {"at": [250, 200], "radius": 4000}}},
                    {"when": "left < 1 %", "end": True, "say": "all are out"}, {"tick": 99, "do": {"agents": 5}})

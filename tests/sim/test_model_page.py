@@ -279,21 +279,27 @@ def test_a_wall_built_on_water_changes_nothing_and_tearing_down_leaves_it(tmp_pa
 
 
 @pytest.mark.quick
-def test_where_there_is_no_free_tile_they_stay(tmp_path: Path) -> None:
-    sim = drawn(tmp_path, "0..", "..1")
-    before = sim.agents.by_id()
-    sim.set_walls((0, 0, 3, 2), True)
+def test_where_there_is_no_free_tile_near_they_are_removed_and_nobody_is_added_where_there_is_none(tmp_path: Path) -> None:
+    sim = drawn(tmp_path, "0" + "." * 17 + "1", agents=400)
+    columns = sim.agents.by_id()
+    away = np.floor(columns.x / 64)
+    sim.set_walls((1, 0, 19, 1), True)
     stayed = sim.agents.by_id()
-    assert np.array_equal(stayed.x, before.x) and np.array_equal(stayed.y, before.y)
-    sim.set_walls((2, 1, 3, 2), False)
-    out = sim.agents.by_id()
-    assert set(out.x[(before.x < 128) | (before.y < 64)]) == {160} and set(out.y[(before.x < 128) | (before.y < 64)]) == {96}
+    near = away <= 16
+    assert np.array_equal(stayed.id, columns.id[near]) and not near.all() and (stayed.x[away[near] > 0] == 32).all()
+    sim.set_walls((0, 0, 1, 1), True)
+    sim.populate(9)
+    assert sim.agents.count == 0
+    sim.set_walls((5, 0, 6, 1), False)
+    sim.populate(9)
+    assert sim.agents.count == 9 and (sim.agents.handles.generations[:9] == 1).all()
 
 
 @pytest.mark.quick
 def test_when_no_area_has_a_tile_goal_and_sees_stay_and_the_person_walks(tmp_path: Path) -> None:
-    sim = drawn(tmp_path, "0..", "..1")
-    sim.set_walls((0, 0, 3, 2), True)
+    sim = drawn(tmp_path, "0..", "..1", crowd__room=1)
+    sim.set_walls((0, 0, 1, 1), True)
+    sim.set_walls((2, 1, 3, 2), True)
     c: Any = sim.agents.columns
     c.goal_x[:40], c.goal_visible[:40] = 77, 1
     born: Any = sim.agents.by_id()

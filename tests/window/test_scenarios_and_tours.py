@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 from picture_files import pixels
 
+from crowd_demo.app.recording.format import read_recording
 from crowd_demo.render.hud.canvas import DARK, TOUCHED
+from crowd_demo.sim.events import Event
 
 BIRDS = """# My birds.
 agents: 400
@@ -93,3 +95,14 @@ def test_f3_begins_a_tour_in_its_own_configuration(running: Any) -> None:
     assert running.leave() == 0
     report = running.report()
     assert (report["optimizations"]["neighbours"], report["agents"]) == ("none", 400)
+
+
+def test_ctrl_d_lets_a_scenario_do_what_it_leaves_to_a_hand(start: Callable[..., Any]) -> None:
+    running = start("--record", "run.replay", base=("--config", "doorway", "--set", "agents=60", "--size", "640x360"))
+    running.until(running.shows_the_crowd)
+    running.press("ctrl+l")
+    running.until(running.shows_the_crowd)
+    assert running.leave() == 0
+    part, = read_recording(running.folder / "run.replay").parts
+    assert [action for _, action in part.actions][:2] == [Event(0), Event(1)]
+    assert running.report()["outcome"]["agents"] <= 60

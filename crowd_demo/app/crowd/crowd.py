@@ -36,8 +36,10 @@ from crowd_demo.render.hud.navigation import why_not
 from crowd_demo.render.hud.status import Clock, Mark, Past, speed_text
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.actions import Action, Populate, Switch
+from crowd_demo.sim.edits import lasting_edits
 from crowd_demo.sim.events import Event
 from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.tuning import SetNumbers, numbers_by_hand
 
 MB = 1_000_000
 SPEEDS = tuple(2.0**power for power in range(-3, 7))  # 1/8 to 64
@@ -112,6 +114,7 @@ class Crowd:
         self.forgetting: list[Callable[[int], None]] = []  # told when all after a tick is forgotten; all at all with -1
         self.check = ReplayCheck()
         self.begin_past()
+        self.kept_edits = [self.edits]  # the `edits` that a file holds
 
     def begin_past(self) -> None:
         """Forget what was before the present state."""
@@ -131,7 +134,7 @@ class Crowd:
         return {"restart": KeyAction(self.restart, changes=True),
                 "fewer": KeyAction(lambda: self.populate(fewer(self.agents_asked)), changes=True),
                 "more": KeyAction(lambda: self.populate(more(self.agents_asked)), changes=True),
-                "pause": KeyAction(self.pause, at_once=True),
+                "happen": KeyAction(self.let_happen, changes=True), "pause": KeyAction(self.pause, at_once=True),
                 "step": KeyAction(self.step_once), "step_back": KeyAction(self.step_back),
                 "slower": KeyAction(partial(self.change_speed, -1), at_once=True),
                 "faster": KeyAction(partial(self.change_speed, 1), at_once=True)}
@@ -164,8 +167,19 @@ class Crowd:
             count = int(next_number(AGENTS, count, 1 if steps > 0 else -1))
         self.populate(count)
 
+    def let_happen(self) -> None:
+        """Let the event happen that is left to a hand and comes next, or say that there is none."""
+        number = self.sim.events.by_hand
+        if number is None:
+            self._notices.add("this scenario leaves nothing more to a hand", "event")
+        else:
+            self.apply(Event(number))
+
     def restart(self) -> None:
-        """Start again with the same seed, with as many agents as now, and with the present techniques."""
+        """Start again with the same seed, and what the user has changed.
+
+        That are the present number of agents, the present techniques, and all that was built or set by hand.
+        """
         self.apply(self._restart)
         self._notices.add("started again", "restart")
 
@@ -243,11 +257,27 @@ class Crowd:
 
     def marks(self) -> tuple[Mark, ...]:
         """Return the events of the known past and future."""
-        known = self.sim.history if len(self.sim.history) > len(self._known) else self._known  # of a replay it is the former
+        known = self.known_actions
         if self._marks[0] != len(known):
             self._marks = len(known), tuple(
                 Mark(tick, self.sim.config.events[action.number].text) for tick, action in known if isinstance(action, Event))
         return self._marks[1]
+
+    @property
+    def known_actions(self) -> list[tuple[int, Action]]:
+        """What was done up to the newest tick that is known, (tick, action); in a replay up to the present one."""
+        return self.sim.history if len(self.sim.history) > len(self._known) else self._known
+
+    @property
+    def edits(self) -> tuple[Action, ...]:
+        """What was built by hand, as actions on a fresh world; numbers are not among them. Any thread may ask."""
+        return lasting_edits(list(self.known_actions), self.sim.terrain)
+
+    def at_its_start(self, agents: int) -> Simulation:
+        """Return another simulation of the edited scenario at tick 0, with so many agents. Raises ValueError."""
+        config = self.config.model_copy(update={"agents": agents, "optimizations": self.sim.optimizations})
+        numbers = numbers_by_hand(self.known_actions, config)
+        return Simulation(config, (*self.edits, *([SetNumbers(tuple(numbers.items()))] if numbers else [])))
 
     def frame_took(self, ms: float) -> None:
         """Call after each frame with its time, which is shown for the ticks made in it."""
@@ -315,10 +345,11 @@ class Crowd:
 
     def _new_step(self) -> None:
         """Let the events happen that are due, and make a step."""
-        for number in self.sim.events.due(self.sim):
-            self.carry_out(Event(number))
-        if self.stops_at_end and self.sim.events.end_tick is not None:
-            return
+        if self.config.events:
+            for number in self.sim.events.due(self.sim):
+                self.carry_out(Event(number))
+            if self.stops_at_end and self.sim.events.end_tick is not None:
+                return
         self._step()
         if self.recording:
             self.recording.stepped(self.sim)
@@ -414,8 +445,10 @@ class Crowd:
         if short := shortage(self.agents_asked * AGENT):
             self._notices.add(f"a new crowd beside the present one: {short}", "restart")
             return
-        again = {"agents": self.agents_asked, "optimizations": self.sim.optimizations}
-        self.go_on_with(Simulation(self.config.model_copy(update=again), self.sim.tuned), self.sim.tick)
+        try:
+            self.go_on_with(self.at_its_start(self.agents_asked), self.sim.tick)
+        except ValueError as error:
+            self._notices.add(f"cannot start again: {error}", "restart")
 
     def _replay_step(self, player: Player) -> None:
         """Make a step of the replay; pause when it is over."""

@@ -98,9 +98,12 @@ class CrowdFiles:
     def actions(self) -> KeyActions:
         ask = self._crowd.apply
         return {"save": KeyAction(partial(ask, self._save)),
-                "load": KeyAction(partial(ask, self._load_newest), changes=True),
                 "record": KeyAction(partial(ask, self._toggle_recording), changes=True),
                 "export": KeyAction(partial(ask, self._toggle_export))}
+
+    def load(self) -> None:
+        """Ask for the crowd that was saved last."""
+        self._crowd.apply(self._load_newest)
 
     def news(self) -> None:
         """Show which files were written since the last call, and which could not be."""
@@ -221,7 +224,9 @@ class CrowdFiles:
         snapshot = self._crowd.sim.snapshot()
         config = snapshot.config.model_copy(update={"camera": self._camera.settings()})
         techniques = {**snapshot.techniques, **self._techniques.switcher.pending}  # what is being compiled is asked for, too
-        self._saver.save(snapshot._replace(config=config, techniques=techniques))
+        edits, kept = self._crowd.edits, self._crowd.kept_edits
+        job = self._saver.save(snapshot._replace(config=config, techniques=techniques))
+        job.add_done_callback(lambda job: None if job.exception() else kept.append(edits))
 
     def _load_newest(self) -> None:
         self._saver.wait()
@@ -245,3 +250,4 @@ class CrowdFiles:
         saved.restore(sim)
         crowd.go_on_with(sim, left)
         crowd.agents_asked = sim.agents.count
+        crowd.kept_edits.append(crowd.edits)

@@ -91,36 +91,50 @@ class ListDialog(Dialog):
 
 
 class Question(Dialog):
-    """A question: Esc, Enter or a click on it say yes; other keys, a click elsewhere or no answer in time say no."""
+    """A question: Esc, Enter or a click on it say yes; other keys, a click elsewhere or no answer in time say no.
 
-    def __init__(self, text: str, hint: str, yes: Callable[[], object]) -> None:
-        self.text, self.hint, self.yes = text, hint, yes
+    With `esc_stays` Esc says no.
+    """
+
+    def __init__(self, text: str, hint: str, yes: Callable[[], object], no: Callable[[], object] = lambda: None,
+                 esc_stays: bool = False) -> None:
+        self.text, self.hint, self.yes, self.no = text, hint, yes, no
+        self._means_yes = ("return",) if esc_stays else ("escape", "return")
         self._shown_at: float | None = None
 
     def view(self) -> QuestionView:
         now = time.monotonic()
         self._shown_at = self._shown_at or now
-        self.closed = self.closed or now - self._shown_at > PATIENCE_S
+        if now - self._shown_at > PATIENCE_S:
+            self.close()
         return QuestionView(self.text, self.hint)
 
     def press(self, key: str, shift: bool) -> bool:
         """Other keys also do what they are bound to."""
-        self.closed = True
-        if key in ("escape", "return"):
-            self.yes()
+        self._answer(self.yes if key in self._means_yes else self.no)
         return key in ("escape", "return")
 
     def click(self, target: Target) -> None:
-        self.closed = True
-        self.yes()
+        self._answer(self.yes)
+
+    def close(self) -> None:
+        self._answer(self.no)
+
+    def _answer(self, do: Callable[[], object]) -> None:
+        if not self.closed:
+            self.closed = True
+            do()
 
 
 class NumberDialog(Dialog):
-    """A number to type. Enter hands it to `use`, which raises ValueError with what is wrong in a line; Esc leaves."""
+    """A number or a name to type; Esc leaves.
 
-    def __init__(self, title: str, use: Callable[[str], object]) -> None:
-        self.title, self.text, self.wrong = title, "", ""
-        self._use = use
+    Enter hands it to `use`, which raises ValueError with what is wrong in a line.
+    """
+
+    def __init__(self, title: str, use: Callable[[str], object], text: str = "", longest: int = LONGEST_NUMBER) -> None:
+        self.title, self.text, self.wrong = title, text, ""
+        self._use, self._longest = use, longest
 
     def view(self) -> QuestionView:
         return QuestionView(f"{self.title}: {self.text}_", self.wrong or "Enter applies, Esc leaves", bool(self.wrong))
@@ -132,7 +146,7 @@ class NumberDialog(Dialog):
         elif key in ("backspace", "delete"):
             self.text, self.wrong = self.text[:-1] if key == "backspace" else "", ""
         elif len(key) == 1:
-            self.text, self.wrong = f"{self.text}{key}"[:LONGEST_NUMBER], ""
+            self.text, self.wrong = f"{self.text}{key}"[:self._longest], ""
         else:
             return False
         return True

@@ -85,7 +85,7 @@ class Menus:
         """The choices of a technique, and its present number if it is none of them."""
         value, get = self._techniques.value(technique.path), self._crowd.sim.optimizations.get
         listed = [*technique.choices, *([value] if value not in technique.choices else [])]
-        key = self._key(technique.path)
+        key = self.key(technique.path)
         about = f"{technique.why}. Key {key}: {key_does(technique)}" if key else technique.why
         items = [Item(Row(hud_word(choice), _mark(technique, choice, get), about),
                       partial(self._techniques.choose, technique, choice)) for choice in listed]
@@ -102,14 +102,15 @@ class Menus:
     # --- what stands in them -----------------------------------------------------------------------------------------
 
     def _action(self, action: str) -> Item:
-        return Item(Row(PROGRAM[action].what, self._key(action)), lambda: self._perform(action))
+        return Item(Row(PROGRAM[action].what, self.key(action)), lambda: self._perform(action))
 
-    def _key(self, action: str) -> str:
+    def key(self, action: str) -> str:
+        """The key that is shown for an action; empty if it has none."""
         return " ".join(key_text(name) for name in self.keys.get(action, ())[:1])
 
     def _overlay_items(self) -> list[Item]:
         situation = self._crowd.sim.situation
-        key = self._key("overlays")
+        key = self.key("overlays")
         none = Row("hide all", f"Shift {key}" if key else "", f"No overlay; {len(self._overlays.shown)} are shown now.")
         return [Item(none, self._overlays.hide_all, stays=True), *(
             Item(self._overlay_row(entry, entry.inactive(situation)), partial(self._perform, entry.name), stays=True)
@@ -117,7 +118,7 @@ class Menus:
 
     def _overlay_row(self, entry: OverlayEntry, nothing: str) -> Row:
         state = ["shown"] * (entry.name in self._overlays.shown) + ["nothing to show"] * bool(nothing)
-        return Row(entry.label, ", ".join([*state, *filter(None, [self._key(entry.name)])]),
+        return Row(entry.label, ", ".join([*state, *filter(None, [self.key(entry.name)])]),
                    f"Nothing to show at present: {nothing}. {entry.why}" if nothing else entry.why)
 
     def _technique_items(self) -> list[Item]:

@@ -24,6 +24,7 @@ from crowd_demo.app.editing.undo import Undo
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.compute.arrays import Ints
+from crowd_demo.config.behaviours import PeopleSettings
 from crowd_demo.config.keys import key_text
 from crowd_demo.config.maps import WALL
 from crowd_demo.config.model import Config
@@ -31,9 +32,23 @@ from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.hud.status import BrushView, RingView, ToolBarView, ToolButton
 from crowd_demo.sim.actions import Action, Place
-from crowd_demo.sim.edits import BringIn, PaintWalls, PutForce, Remove, RemoveForce, TakeOut, handles_of, put_again
+from crowd_demo.sim.edits import (
+    AddGoal,
+    BringIn,
+    PaintWalls,
+    PutForce,
+    Remove,
+    RemoveForce,
+    SetExit,
+    SetGoal,
+    TakeOut,
+    handles_of,
+    put_again,
+)
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.terrain.forces import FORCE_KINDS, Force, ForceKind
+from crowd_demo.sim.terrain.tiles import GONE
+from crowd_demo.sim.ways import MOST_GOALS, Ways
 
 LEAST_M, MOST_M = 0.5, 100.0  # of a brush: its diameter in metres
 USUAL_M = {"brush": 3.0, "force": 20.0}  # tools of one kind of size share it
@@ -43,6 +58,7 @@ HANDLE = 0.25  # a press so near the middle of a force, as part of its radius, r
 NOTCH = 1.15  # the brush grows so much with each step of the wheel
 MOST_IN = 5_000  # agents that one touch brings in
 MOST_COUNTED = 200_000  # agents: in a larger crowd the cursor does not say how many it is over
+DIAMOND_PX = 9  # half as wide is the mark of a destination
 MOST_OUTLINE = 4_000  # edges of tiles that the cursor shows
 BIRDS = ("flock", "hunt")  # behaviours
 
@@ -53,6 +69,7 @@ class Motion(Enum):
     SWEEP = "on all that the brush passes"
     DABS = "at the press, and each time the mouse has gone on by the width of the brush"
     HOLD = "at the press, and at the cursor in every tick until the release"
+    DRAG = "at the press, then from where it last acted to the cursor"
 
 
 class Tool(NamedTuple):
@@ -67,6 +84,7 @@ class Tool(NamedTuple):
     paints: bool | None = None  # True builds walls on tiles, False tears them down
     size: str = "brush"
     is_usable: Callable[[Config], bool] = lambda config: True
+    shows_goals: bool = False
 
 
 # --- what the tools do --------------------------------------------------------------------------------------------------
@@ -141,6 +159,55 @@ def _tells_out(sim: Simulation, sweep: Sweep) -> str:
     return f"{who(sim, len(_ids_under(sim, sweep)))} out" if sim.agents.count <= MOST_COUNTED else "out"
 
 
+def has_goals(config: Config) -> bool:
+    """Do people go to destinations with areas?"""
+    settings = config.behaviour_settings
+    return isinstance(settings, PeopleSettings) and settings.room > 0
+
+
+def goals_of(sim: Simulation) -> list[int]:
+    return [number for number in range(len(sim.terrain.destinations)) if sim.terrain.goals.get(number) != GONE]
+
+
+def goal_at(sim: Simulation, at: Point, radius: float) -> int | None:
+    """The nearest destination that is no farther than that, or than a tile."""
+    places = sim.terrain.destinations
+    far, number = min(((math.dist(at, places[number][:2]), number) for number in goals_of(sim)), default=(math.inf, 0))
+    return number if far <= max(radius, float(sim.terrain.walls.tile)) else None
+
+
+def _set_goal(sim: Simulation, sweep: Sweep) -> Action | None:
+    """Move the destination at the start to the end; onto a wall takes it away. Add one where there is none."""
+    terrain, number, to = sim.terrain, goal_at(sim, sweep.path[0], sweep.radius), sweep.path[-1]
+    tile = terrain.tile_number(*to)
+    is_free = tile is not None and terrain.blocked.flat[tile] == 0
+    if number is not None:
+        return SetGoal(number, tile if is_free and tile is not None else GONE)
+    return AddGoal(*to) if is_free and len(goals_of(sim)) < MOST_GOALS else None
+
+
+def _tells_goal(sim: Simulation, sweep: Sweep) -> str:
+    number, tile = goal_at(sim, sweep.path[-1], sweep.radius), sim.terrain.tile_number(*sweep.path[-1])
+    if number is not None:
+        return f"destination {number}: drag moves it, onto a wall takes it away"
+    if tile is None or sim.terrain.blocked.flat[tile]:
+        return "no destination in a wall"
+    count = len(goals_of(sim))
+    return f"a new destination, {count + 1} of {MOST_GOALS} at most" if count < MOST_GOALS else f"{MOST_GOALS} are all"
+
+
+def _flip_exit(sim: Simulation, sweep: Sweep) -> Action | None:
+    number, ways = goal_at(sim, sweep.path[-1], sweep.radius), sim.world.ways
+    return SetExit(number, number not in ways.exits) if ways and number is not None else None
+
+
+def _tells_exit(sim: Simulation, sweep: Sweep) -> str:
+    flips = _flip_exit(sim, sweep)
+    if not isinstance(flips, SetExit):
+        return "no destination here"
+    return f"destination {flips.number}: {'people leave and come in' if flips.is_exit else 'no exit any more'}"
+
+
 HAND = Tool("tool_hand", "hand: click inspects, drag pans", "hand", Motion.HOLD, lambda sim, sweep: None,
             lambda sim, sweep: "")
 TOOLS: tuple[Tool, ...] = (
@@ -155,6 +222,10 @@ TOOLS: tuple[Tool, ...] = (
     *(Tool(f"tool_{kind}", f"{kind}: press or drag puts one; a press on its middle removes it", kind, Motion.HOLD,
            partial(_put_force, kind), partial(_tells_force, kind), size="force")
       for kind in FORCE_KINDS if kind != "scare"),
+    Tool("tool_goal", "goal: click adds a destination, drag moves one", "goal", Motion.DRAG, _set_goal, _tells_goal,
+         is_usable=has_goals, shows_goals=True),
+    Tool("tool_exit", "exit: click makes a destination one, or none", "exit", Motion.DABS, _flip_exit, _tells_exit,
+         is_usable=lambda config: has_goals(config) and config.crowd.wait_s > 0, shows_goals=True),
     Tool("tool_scare", "scare: who is near flees; a hawk follows the pointer", "scare", Motion.HOLD, _scare,
          lambda sim, sweep: "the hawk" if has_hawk(sim.config) else "scare", size="force"),
 )
@@ -174,9 +245,10 @@ class Stroke:
     last: Point | None = None
     is_pressed: bool = True
     acted_at: int = -1  # tick
+    walled_in: int = 0  # agents who had nowhere to step out to
 
     def move(self, to: Point) -> None:
-        if self.tool.motion is Motion.SWEEP:
+        if self.tool.motion in (Motion.SWEEP, Motion.DRAG):
             self.waiting.append(to)
         elif self.tool.motion is Motion.DABS:
             self.waiting += (points := points_along(self.at, to, 2 * self.radius))
@@ -202,6 +274,9 @@ class Stroke:
                 path: tuple[Point, ...] = (*before, self.at)
             case Motion.DABS:
                 path = (self.waiting.pop(0),) if self.waiting else ()
+            case Motion.DRAG:  # `last` is where it was dropped
+                path, self.waiting = (self.last or self.waiting[0], self.waiting[-1]) if self.waiting else (), []
+                return Sweep(path, self.radius) if path else None
             case Motion.SWEEP:
                 path, self.waiting = (*before, *self.waiting) if self.waiting else (), []
         if not path:
@@ -211,7 +286,10 @@ class Stroke:
 
 
 class Tools:
-    """The tool that is held. `shown`: is the bar unfolded? `cursor`: where the mouse is over the picture, in pixels."""
+    """The tool that is held. `shown`: is the bar unfolded? `cursor`: where the mouse is over the picture, in pixels.
+
+    `strokes` are those that are not carried out to their ends yet.
+    """
 
     def __init__(self, crowd: Crowd, camera: Camera, undo: Undo, notices: Notices) -> None:
         self.held, self.shown = HAND, False
@@ -219,7 +297,7 @@ class Tools:
         self.cursor: Point | None = None
         self.keys: Mapping[str, Sequence[str]] = {}
         self._crowd, self._camera, self._undo, self._notices = crowd, camera, undo, notices
-        self._strokes: list[Stroke] = []
+        self.strokes: list[Stroke] = []
         self._present: Stroke | None = None
         crowd.forgetting.append(self._forget)
 
@@ -279,7 +357,7 @@ class Tools:
             return False
         at = self._camera.screen_to_world(x, y)
         self._present = Stroke(self.held, self.radius, at, [] if self.held.motion is Motion.HOLD else [at])
-        self._strokes.append(self._present)
+        self.strokes.append(self._present)
         return True
 
     def move(self, x: float, y: float) -> None:
@@ -293,19 +371,15 @@ class Tools:
 
     # --- strokes: the thread that makes the steps --------------------------------------------------------------------
 
-    @property
-    def busy(self) -> bool:
-        return bool(self._strokes)
-
     def work(self, at_once: bool = False) -> None:
         """Carry out what is due of the strokes before the next step; with `at_once` all of it."""
-        for stroke in self._strokes[:]:
+        for stroke in self.strokes[:]:
             if at_once or self._is_due(stroke):
                 self._act(stroke)
             while at_once and stroke.waiting:
                 self._act(stroke)
-            if stroke.is_over and stroke in self._strokes:
-                self._strokes.remove(stroke)
+            if stroke.is_over and stroke in self.strokes:
+                self.strokes.remove(stroke)
 
     def _is_due(self, stroke: Stroke) -> bool:
         """At most once a tick; while time stands still, whenever the mouse has moved."""
@@ -316,9 +390,19 @@ class Tools:
     def _act(self, stroke: Stroke) -> None:
         sim, part = self._crowd.sim, stroke.next_part()
         action = stroke.tool.edit(sim, part) if part else None
-        if action:
-            stroke.acted_at = sim.tick
+        if action and part:
+            stroke.acted_at, stroke.last, before = sim.tick, part.path[-1], sim.agents.count
             self._undo.carry_out(action, stroke.tool.label.partition(":")[0], stroke)
+            if stroke.tool.paints and sim.agents.count < before:
+                stroke.walled_in += before - sim.agents.count
+                self._notices.add(f"{who(sim, stroke.walled_in)} out: no free ground was near; undo brings them back",
+                                  "walled in")
+
+    def tell_ways(self, ways: Ways) -> None:
+        """Say how far ways have followed the walls. Call as long as they have not."""
+        if ways.steps > 1:
+            self._notices.add(f"ways follow the new walls: {ways.following} of {len(ways.fields.made)}", "ways",
+                              holds=lambda: ways.waits)
 
     def _ask_undo(self) -> None:
         """Undo the last stroke, of which the rest is carried out first."""
@@ -329,7 +413,7 @@ class Tools:
     def _forget(self, tick: int) -> None:
         """Another crowd gets none of the strokes on the present one."""
         if tick < 0:
-            self._strokes, self._present = [], None
+            self.strokes, self._present = [], None
 
     # --- what is shown -----------------------------------------------------------------------------------------------
 
@@ -344,6 +428,8 @@ class Tools:
             patch = tiles_passed(sim.terrain, sweep)
             changes = (sim.terrain.kinds[patch.part] == WALL) != self.held.paints
             lines = self._outline(patch._replace(mask=patch.mask & changes), float(sim.terrain.walls.tile))
+        if self.held.shows_goals:
+            lines = self._goals(sim)
         return BrushView(at, self.radius * self._camera.zoom, lines,
                          f"{self.held.tells(sim, sweep)}, {size_text(self.size_m)}")
 
@@ -366,6 +452,16 @@ class Tools:
 
     def _key(self, action: str) -> str:
         return " ".join(key_text(name) for name in self.keys.get(action, ())[:1])
+
+    def _goals(self, sim: Simulation) -> tuple[tuple[Point, Point], ...]:
+        """A diamond for each destination, with a cross for an exit, as lines in pixels."""
+        lines, exits = list[tuple[Point, Point]](), sim.world.ways.exits if sim.world.ways else ()
+        for number in goals_of(sim):
+            (x, y), half = self._camera.world_to_screen(*sim.terrain.destinations[number][:2]), DIAMOND_PX
+            corners = [(x + half, y), (x, y + half), (x - half, y), (x, y - half)]
+            lines += zip(corners, corners[1:] + corners[:1], strict=True)
+            lines += [(corners[0], corners[2]), (corners[1], corners[3])] if number in exits else []
+        return tuple(lines)
 
     def _outline(self, patch: Patch, tile: float) -> tuple[tuple[Point, Point], ...]:
         """The edges between tiles that will change and others, as lines in pixels; none where there are too many."""

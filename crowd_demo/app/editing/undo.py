@@ -14,7 +14,7 @@ from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.sim.actions import Action, Edit
-from crowd_demo.sim.edits import PaintWalls, PutBack, PutForce, Remove, RemoveForce
+from crowd_demo.sim.edits import PaintWalls, PutBack, PutForce, Remove, RemoveForce, SetGoal
 
 MOST = 200  # entries
 MOST_TIMES = 5_000  # of which the entries are remembered; beyond, those before the past that is kept are forgotten
@@ -140,12 +140,12 @@ class Undo:
 
 
 def joined(first: tuple[Action, ...], then: tuple[Action, ...]) -> tuple[Action, ...]:
-    """The actions one behind the other; walls painted in the same way become one action, as do puts of one force."""
-    match (*first[-1:], *then[:1]):
+    """The actions one behind the other; walls painted alike become one, before all others, as do moves of a force or goal."""
+    match (*first[:1], *then[:1]):
         case (PaintWalls(runs, wall), PaintWalls(more, also)) if wall == also:
-            return (*first[:-1], PaintWalls(runs + more, wall), *then[1:])
-        case (PutForce(number), PutForce(also) | RemoveForce(also)) if number == also:
-            return (*first[:-1], *then)
+            return (PaintWalls(runs + more, wall), *first[1:], *then[1:])
+        case (PutForce(number), PutForce(other) | RemoveForce(other)) | (SetGoal(number), SetGoal(other)) if number == other:
+            return (*then[:1], *first[1:], *then[1:])
     return first + then
 
 

@@ -2,8 +2,8 @@
 
 The command is exact: it gives the same effective configuration, with the techniques, numbers, number of agents, camera, speed
 and window of this moment. Size of text, theme and units are everybody's own preference, and left out unless configured.
-What no configuration can say (a run in the middle, walls that were built) is said in comment lines after it. The command is
-for a POSIX shell.
+What no configuration can say (a run in the middle, agents that were put elsewhere) is said in comment lines after it,
+and that a file is needed where something was built. The command is for a POSIX shell.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from crowd_demo.sim.actions import Populate, Switch
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.tuning import SetNumbers, Tune
 
-NOT_IN_IT = {"SetWalls": "walls that were built", "Place": "agents that were put elsewhere"}  # by the name of the action
+NOT_IN_IT = {"Place": "agents that were put elsewhere"}  # by the name of the action
 CONFIGURED = Populate | Switch | Tune | SetNumbers  # actions whose effect a configuration has
 MOST_CHARACTERS = 400  # of a command: three lines of a usual terminal
 
@@ -49,6 +49,7 @@ class Shown(NamedTuple):
     frozen: bool
     colours: str
     overlays: tuple[str, ...]  # their labels
+    unsaved: str = ""  # what is said of that which was built and which the configuration does not hold
 
 
 class Copied(NamedTuple):
@@ -120,9 +121,12 @@ def not_in_it(shown: Shown) -> Iterator[str]:
     sim, camera = shown.sim, shown.camera
     if sim.tick:
         yield f"the screen was at tick {sim.tick}; this begins at tick 0"
-    kinds = dict.fromkeys(type(action).__name__ for _, action in sim.history if not isinstance(action, CONFIGURED))
+    kinds = dict.fromkeys(type(action).__name__ for _, action in sim.history if not (
+        isinstance(action, CONFIGURED) or getattr(action, "lasts", False)))
     for kind in kinds:
         yield f"{NOT_IN_IT.get(kind, kind)}: not in this"
+    if shown.unsaved:
+        yield shown.unsaved
     if camera.zoom < LEAST_ZOOM and view(shown) is not shown.config.camera:
         yield f"zoom {camera.zoom:.4g}: a configuration begins at {LEAST_ZOOM}, or with the whole world, as this does"
     if shown.frozen:
@@ -166,6 +170,8 @@ def yaml_of(config: Config) -> str:
     """A configuration file, with what differs from the defaults."""
     sections: dict[str, object] = {}
     for path, value in changed(Config.model_validate({}), config):
+        if path == "events":
+            value = [event.model_dump(mode="json", exclude_defaults=True) for event in config.events]
         *parents, name = path.split(".", 1) if path.startswith("keys.") else path.split(".")
         section = sections
         for parent in parents:

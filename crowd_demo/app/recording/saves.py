@@ -87,13 +87,15 @@ class Saver:
         self._writer = beside_frames()
         self.jobs: list[tuple[Path, Future[None]]] = []
 
-    def save(self, snapshot: Snapshot) -> None:
+    def save(self, snapshot: Snapshot) -> Future[None]:
         """Write a save file in the background; block while `MOST_AT_ONCE` are unfinished, as each holds its snapshot."""
         unfinished = [path for path, job in self.jobs if not job.done()]
         if len(unfinished) == MOST_AT_ONCE:
             self.wait()
         path = free_name(Path(), SUFFIX, taken=unfinished)
-        self.jobs.append((path, self._writer.submit(write_save, path, snapshot)))
+        job = self._writer.submit(write_save, path, snapshot)
+        self.jobs.append((path, job))
+        return job
 
     def wait(self, timeout_s: float | None = None) -> None:
         """Wait until all is written, or at most so long."""

@@ -47,7 +47,6 @@ class Guided(Protocol):
 
     config: Config
     config_name: str | None
-    scenario_asked: str | None
     crowd: Crowd
     techniques: Techniques
     notices: Notices
@@ -55,6 +54,8 @@ class Guided(Protocol):
     cards: Cards
 
     def show(self, settings: CameraSettings, window: tuple[int, int] | None = None) -> None: ...
+
+    def open_scenario(self, name: str) -> None: ...
 
 
 class PageNumbers(NamedTuple):
@@ -170,7 +171,8 @@ class TourPlayer:
 
     def _open(self, name: str) -> None:
         self._wait()
-        self.opening = self.program.scenario_asked = name
+        self.opening = name
+        self.program.open_scenario(name)
 
     def _ask_for(self, settings: Settings) -> None:
         """Ask for settings, the camera last: it is the view of the moment before that may be frozen."""

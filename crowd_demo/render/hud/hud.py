@@ -37,6 +37,7 @@ from crowd_demo.render.hud.panel_layout import (
     margin_of,
     timeline_px,
 )
+from crowd_demo.render.hud.scenario_section import scenario_sections
 from crowd_demo.render.hud.sections import crowd_sections, switchboard_sections
 from crowd_demo.render.hud.status import Half, Halves, Inspection, MinimapView, Past, Status, ToolBarView, TourView, time_text
 from crowd_demo.render.hud.text_panels import (
@@ -103,7 +104,8 @@ class Hud:
         self._on, self._size, self._margin = on, size, margin_of(size, self.scale)
         self._placed, self._timeline, self._taken_px = [], None, 0
         self.pen.theme = THEMES[status.panels.theme]
-        draw_rings(on, status.rings, self.pen, self.scale)
+        if status.rings:
+            draw_rings(on, status.rings, self.pen, self.scale)
         if status.brush:
             draw_brush(on, status.brush, self.pen, self.scale)
         edges = edges_of(on, status.frozen_at) if status.frozen_at else []
@@ -236,7 +238,9 @@ class Hud:
         return draw_panel(sections, width, room, status.panels.folded, status.panels.opened, self.pen, self.scale)
 
     def _left_sections(self, sim: Simulation, status: Status, room: float) -> list[PanelSection]:
-        sections = [*frame_sections(sim.profile, status, self.graph), *crowd_sections(sim, status.readings, self.colours)]
+        header, *times = frame_sections(sim.profile, status, self.graph)
+        crowd = crowd_sections(sim, status.readings, self.colours)
+        sections = [header, *scenario_sections(sim, self.keys), *times, *crowd]
         self._numbers = RowsInView.of(len(status.numbers), self._numbers.first, room, sections)
         return [*sections, number_section(status.numbers, self._numbers)]
 

@@ -47,6 +47,9 @@ class Behaviour(Protocol):
         """Return columns of newcomers other than id, x and y; those left out start at zero."""
         return {}
 
+    def send_on(self, world: World, number: int) -> None:
+        """Change who is on the way to a destination that was moved or taken away; called between two steps."""
+
     def bounds(self, terrain: Terrain) -> Mapping[str, tuple[float, float]]:
         """Return the least and greatest value of columns that kernels rely on, such as an index: save files are checked."""
         return {}

@@ -6,6 +6,8 @@
     let in      all who queue, when there is room for all; else, while there is room, the nearest, ties by id
     exit        who arrives there is somebody else in the next step, with the same id: at rest in the area of an exit, with
                 another speed, on the way to another destination
+    way out     people who are sent go to the nearest of some destinations; at a way out, which has a place for everybody, who
+                arrives is removed. Nearest is by the shortest way over free tiles; who has no way to any goes on as before
 
 Who is let in follows from integer sums and minima over the people as the last step left them, so the order of agents cannot
 matter. Somebody who holds a place has it as the goal; until then the goal is the destination's point. People are exchanged at
@@ -17,12 +19,13 @@ Sources: waiting sets and queues of JuPedSim; PTV Viswalk's queues before areas 
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from crowd_demo.compute import hashing
-from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs
+from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Longs, Marks
 from crowd_demo.compute.dispatch import formula
 from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.compute.simd import bits_xor, chance, scramble, select
@@ -30,19 +33,23 @@ from crowd_demo.compute.simd_memory import gather
 from crowd_demo.config.behaviours import PeopleSettings
 from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING, WALKING, PeopleColumns, people_of, rules_of
 from crowd_demo.sim.stage import Stage
-from crowd_demo.sim.terrain.areas import areas_of
-from crowd_demo.sim.terrain.flow_fields import FlowFields
+from crowd_demo.sim.state_part import EMPTY, PartState
+from crowd_demo.sim.terrain.areas import Areas, areas_of
 from crowd_demo.sim.terrain.ground import Ground, is_solid
 from crowd_demo.sim.terrain.line_of_sight import in_sight
-from crowd_demo.sim.terrain.tiles import Terrain, Walls
+from crowd_demo.sim.terrain.tiles import GONE, Destination, Goals, Walls
+from crowd_demo.sim.ways import MOST_GOALS, Ways
 from crowd_demo.sim.world import World
 
+Edges = tuple[float, float, float, float]  # left, top, right, bottom
 HELD, QUEUED, FRONT = range(3)  # what is counted
 NOBODY, EVERYBODY = -1, -2  # who is let in, instead of an id
 FARTHEST_SQ = 2147483520.0  # units^2: the largest float32 below 2^31
 PLACE_DRAWS = 8
+EXITS = -1  # instead of a first tile
 MOST_PLACES = 2**30  # of a destination
 COUNT_NS, ARRIVED_NS = 2.0, 1.0  # time to count an agent, and to test whether it has arrived
+NO_WAY = 2**31 - 1  # longer than any way
 IN_TILE = 0.49  # of its side: how far from its middle a place may be
 
 
@@ -57,6 +64,7 @@ class Destinations(NamedTuple):
     capacity: Ints  # how many places there are
     reach_sq: Floats  # who comes nearer without a place queues; 0: nobody needs one
     opens: Ints  # who is let in: an id, NOBODY or EVERYBODY
+    exits: Bytes  # 1: an exit
 
 
 # --- choosing ---------------------------------------------------------------------------------------------------------
@@ -81,17 +89,20 @@ def choose_destination(c: PeopleColumns, slot: int, d: Destinations, key: Int) -
 def choose_place(c: PeopleColumns, slot: int, d: Destinations, ground: Ground, walls: Walls, key: Int) -> None:
     """Choose a place in the area as the goal."""
     first, last = d.first[c.goal[slot]], d.first[c.goal[slot] + 1]
-    c.goal_x[slot], c.goal_y[slot], _ = _draw_place(d, first, last, c.id[slot], ground, walls, key)
+    c.goal_x[slot], c.goal_y[slot], _ = _draw_place(d, first, last - first, c.id[slot], ground, walls, key)
     c.goal_visible[slot] = 0
 
 
 @formula
-def _draw_place(d: Destinations, first: int, last: int, identity: Int, ground: Ground, walls: Walls,
+def _draw_place(d: Destinations, first: int, count: int, identity: Int, ground: Ground, walls: Walls,
                 key: Int) -> tuple[Float, Float, int]:
-    """Return a place in tiles [first, last) and its destination: the first drawn that the point sees, or the last."""
+    """Return a place in `count` tiles from the first, or in those of all EXITS, and its destination.
+
+    It is the first drawn that the destination's point sees, or the last.
+    """
     x, y, owner = 0, 0, 0
     for _ in range(PLACE_DRAWS):
-        number = first + _below(last - first, identity, key)
+        number = _drawn_tile(d, first, _below(count, identity, key))
         tile, owner = d.tiles[number], _owner(d, number)
         key = scramble(key)
         x = _in_tile(tile % ground.columns, chance(identity, key), walls, ground.limit_x)
@@ -101,6 +112,20 @@ def _draw_place(d: Destinations, first: int, last: int, identity: Int, ground: G
         if not ground.any_solid or in_sight(walls, d.x[owner], d.y[owner], x, y):
             break
     return x, y, owner
+
+
+@device
+def _drawn_tile(d: Destinations, first: int, number: int) -> int:
+    """Return which of `tiles` is the one of that number from the first, or of those of all EXITS."""
+    left = np.int32(number)
+    if first != EXITS:
+        return first + int(left)
+    goal = 0
+    while not d.exits[goal] or d.first[goal + 1] - d.first[goal] <= left:
+        if d.exits[goal]:
+            left -= d.first[goal + 1] - d.first[goal]
+        goal += 1
+    return int(d.first[goal] + left)
 
 
 @device
@@ -193,7 +218,6 @@ def open_destinations(worker: int, workers: int, d: Destinations, counts: Longs,
 class ExitRules(NamedTuple):
     """Constants of one step."""
 
-    exits: np.int64  # how many destinations are exits: the first ones
     speed_min: np.float64
     speed_range: np.float64
     speed_draws: np.int64
@@ -213,10 +237,13 @@ def _draw_speed(identity: Int, rules: ExitRules) -> np.float64:
 
 
 @device
-def _come_in(c: PeopleColumns, slot: int, d: Destinations, last: int, ground: Ground, walls: Walls, rules: ExitRules) -> None:
-    """Replace the person in a slot by another, in one of the tiles [0, last)."""
+def _come_in(c: PeopleColumns, slot: int, d: Destinations, tiles: int, ground: Ground, walls: Walls, rules: ExitRules) -> None:
+    """Replace the person in a slot by another, in one of the tiles of exits; not where a wall is newer than areas."""
     identity = c.id[slot]
-    c.x[slot], c.y[slot], c.goal[slot] = _draw_place(d, 0, last, identity, ground, walls, rules.place_key)
+    x, y, goal = _draw_place(d, EXITS, tiles, identity, ground, walls, rules.place_key)
+    if is_solid(ground, x, y):
+        return
+    c.x[slot], c.y[slot], c.goal[slot] = x, y, goal
     choose_destination(c, slot, d, rules.goal_key)
     c.speed[slot], c.state[slot], c.timer[slot] = _draw_speed(identity, rules), WALKING, 0
     c.vx[slot], c.vy[slot], c.avoidance_x[slot], c.avoidance_y[slot] = 0, 0, 0, 0
@@ -227,48 +254,79 @@ def _come_in(c: PeopleColumns, slot: int, d: Destinations, last: int, ground: Gr
 def exchange_people(worker: int, workers: int, c: PeopleColumns, agents: int, d: Destinations, ground: Ground, walls: Walls,
                     rules: ExitRules) -> None:
     """Replace everybody who has arrived at an exit. Newborn people wait too, but with a timer of 0, and stay."""
-    exits = min(rules.exits, d.first.shape[0] - 1)
-    last = d.first[exits]
-    if last == 0:  # no exit has an area
+    tiles = 0
+    for goal in range(d.first.shape[0] - 1):
+        tiles += (d.first[goal + 1] - d.first[goal]) * d.exits[goal]
+    if tiles == 0:  # no exit has an area
         return
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
-        if c.state[slot] == WAITING and c.timer[slot] > 0 and c.goal[slot] < exits:
-            _come_in(c, slot, d, last, ground, walls, rules)
+        if c.state[slot] == WAITING and c.timer[slot] > 0 and d.exits[c.goal[slot]]:
+            _come_in(c, slot, d, tiles, ground, walls, rules)
 
 
 # --- the host's side --------------------------------------------------------------------------------------------------
 
 class DestinationAreas:
-    """The destinations of a terrain, for kernels; with `crowd.room` they have areas, which follow the walls."""
+    """The destinations of a terrain, for kernels; with `crowd.room` they have areas, which follow the walls (`Ways`)."""
 
-    def __init__(self, terrain: Terrain, fields: FlowFields, settings: PeopleSettings, agents: int) -> None:
+    def __init__(self, world: World, settings: PeopleSettings, agents: int) -> None:
         self.area_per_person, self.limited = settings.area_per_person, settings.room > 0
-        self._terrain, self._fields, self._version = terrain, fields, -1
-        count, spread = len(terrain.destinations), settings.destination_spread
-        size = max(count, 1)
-        x, y, widths = np.zeros((3, size), np.float32)
-        for number, one in enumerate(terrain.destinations):
-            x[number], y[number], widths[number] = one.x, one.y, spread if terrain.drawn else one.spread
-        self._radius_sq = np.maximum(np.float32(agents * settings.room / size / math.pi), widths * widths)
-        self.columns = Destinations(x, y, widths, np.zeros(0, np.int32), np.zeros(count + 1, np.int32),
-                                    np.zeros(size, np.int32), np.zeros(size, np.float32), np.full(size, NOBODY, np.int32))
+        self._terrain, self._spread = world.terrain, settings.destination_spread
+        self.ways_out: frozenset[int] = frozenset()  # destinations with a place for everybody
+        self._seen: tuple[Goals, Collection[int], Collection[int]] | None = None
+        share = agents * settings.room / max(len(world.terrain.first_destinations), 1)
+        self._reach_sq = np.float32(share / math.pi)
+        self.ways = Ways(world.terrain, world.flow_fields, world.crowding, self.reach_sq, settings.exits)
+        self.ways.has_areas, self.ways.has_exits = self.limited, self.limited and settings.wait_s > 0
+        self._owner: Marks | None = None
         self._counts = np.zeros((0, 3, 0), np.int64)
         self.refreshed()
 
+    def reach_sq(self, goals: Goals) -> Floats:
+        """Return how far each area may reach, squared, float32[D or more]: 0 where there are none, and for the gone."""
+        widths = self._widths(self._terrain.with_goals(goals)[1])
+        reach_sq = np.maximum(self._reach_sq, widths * widths) * self.limited
+        reach_sq[[number for number, tile in goals.items() if tile == GONE]] = 0
+        return reach_sq.astype(np.float32)
+
+    def _widths(self, destinations: Sequence[Destination]) -> Floats:
+        widths = [self._spread if self._terrain.drawn else one.spread for one in destinations]
+        return np.array(widths or [0], np.float32)
+
     def refreshed(self) -> Destinations:
-        """Return the destinations for the present walls."""
-        if self.limited and self._version != self._terrain.version:
-            self._version = self._terrain.version
-            areas, tile = areas_of(self._terrain, self._radius_sq), float(self._terrain.walls.tile)
+        """Return the destinations where they are, with the areas that hold."""
+        goals, exits, out = self._terrain.goals, self.ways.exits, self.ways_out
+        if self._seen is None or self._seen[0] is not goals or self._seen[1] is not exits or self._seen[2] is not out:
+            self._seen, self._owner = (goals, exits, out), None
+            self.columns = self._without_areas()
+        if self.limited and self._owner is not self.ways.owner:
+            self._owner = self.ways.owner
+            areas, tile = self._areas(self._owner), float(self._terrain.walls.tile)
             size, per_tile = np.diff(areas.first), tile * tile / self.area_per_person
             self.columns.capacity[:len(size)] = np.clip(size * per_tile, np.minimum(size, 1), MOST_PLACES)
+            self.columns.capacity[[number for number in out if number < len(size) and size[number]]] = MOST_PLACES
             self.columns = self.columns._replace(tiles=areas.tiles, first=areas.first)
-            self._fields.targets = areas.owner
         return self.columns
+
+    def _without_areas(self) -> Destinations:
+        listed = self._terrain.destinations
+        size = max(len(listed), 1)
+        x, y = np.zeros((2, size), np.float32)
+        for number, one in enumerate(listed):
+            x[number], y[number] = one.x, one.y
+        return Destinations(x, y, self._widths(listed), np.zeros(0, np.int32), np.zeros(len(listed) + 1, np.int32),
+                            np.zeros(size, np.int32), np.zeros(size, np.float32), np.full(size, NOBODY, np.int32),
+                            np.isin(np.arange(size), list(self.ways.exits)).astype(np.uint8))
+
+    def _areas(self, owner: Marks) -> Areas:
+        """The areas, of which those of destinations that are gone are empty at once."""
+        gone = [number for number, tile in self._terrain.goals.items() if tile == GONE]
+        owner = np.where(np.isin(owner, gone), np.int16(-1), owner) if gone else owner
+        return areas_of(owner, len(self._terrain.destinations))
 
     def counts_of(self, workers: int) -> Longs:
         """Return working memory for the counts of so many workers."""
-        if len(self._counts) != workers:
+        if self._counts.shape[::2] != (workers, len(self.columns.x) + 8):
             self._counts = np.zeros((workers, 3, len(self.columns.x) + 8), np.int64)  # no two workers on one cache line
         return self._counts
 
@@ -301,7 +359,10 @@ class ExchangePeople(Stage):
         self.areas, self.settings, self.seed = areas, settings, seed
 
     def wanted(self, world: World) -> bool:
-        return self.settings.exits > 0
+        return bool(self.areas.ways.exits)
+
+    def later(self, world: World) -> tuple[Launch, ...]:
+        return self.launches(world) if self.areas.ways.has_exits else ()
 
     def launches(self, world: World) -> tuple[Launch, ...]:
         agents, workers = people_of(world), world.workers_for(ARRIVED_NS)
@@ -315,4 +376,81 @@ class ExchangePeople(Stage):
         settings = self.settings
         goal, place, speed = (hashing.key(self.seed, tick, use) for use in (hashing.GOAL, hashing.ENTRY, hashing.SPEED))
         low, extent = np.float64(settings.speed_min), np.float64(settings.speed_max - settings.speed_min)
-        return ExitRules(np.int64(settings.exits), low, extent, np.int64(settings.speed_draws), goal, place, speed)
+        return ExitRules(low, extent, np.int64(settings.speed_draws), goal, place, speed)
+
+
+# --- ways out --------------------------------------------------------------------------------------------------------
+
+class WaysOut(Stage):
+    """The stage in which people leave; and a part of the state: the destinations at which they do."""
+
+    name = "exits"
+    before_index = True
+
+    def __init__(self, areas: DestinationAreas) -> None:
+        self.areas = areas
+
+    def wanted(self, world: World) -> bool:
+        return bool(self.areas.ways_out)
+
+    def commit(self, world: World) -> None:
+        """Remove everybody who has arrived. Newborn people wait too, but with a timer of 0, and stay."""
+        agents = people_of(world)
+        c, count = agents.columns, agents.count
+        arrived = (c.state[:count] == WAITING) & (c.timer[:count] > 0)
+        leave = arrived & np.isin(c.goal[:count], list(self.areas.ways_out))
+        if leave.any():
+            agents.remove(np.sort(c.id[:count][leave]), world.options.removal, world.workers)
+            agents.close_gaps(world.workers)
+            world.fit()
+
+    # --- sending -----------------------------------------------------------------------------------------------------
+
+    def send(self, world: World, to: Sequence[int], leave: bool, within: Edges | None) -> None:
+        """Send people to the nearest of these destinations, all or those within [left, top, right, bottom].
+
+        With `leave` these are ways out from now on. Raises ValueError where there are no such destinations.
+        """
+        if not self.areas.limited:
+            raise ValueError("nobody can be sent where crowd.room is 0")
+        count = len(world.terrain.destinations)
+        if max(to) >= count:
+            raise ValueError(f"there is no destination {max(to)}: there are {count}, counted from 0")
+        self._send(world, to, within)
+        if leave:
+            self.areas.ways_out |= frozenset(to)
+
+    def _send(self, world: World, to: Sequence[int], within: Edges | None) -> None:
+        agents, walls, points = people_of(world), world.terrain.walls, self.areas.refreshed()
+        c, count = agents.columns, agents.count
+        x, y = c.x[:count], c.y[:count]
+        row, column = (y * walls.inv_tile).astype(np.int64), (x * walls.inv_tile).astype(np.int64)
+        layout = self.areas.ways.at_present()
+        lengths = [world.flow_fields.lengths(layout.targets, layout.steps, goal)[row, column] for goal in to]
+        ways = np.stack([np.where(length < 0, NO_WAY, length) for length in lengths])
+        sent = ways.min(axis=0) < NO_WAY
+        if within is not None:
+            left, top, right, bottom = within
+            sent &= (left < x) & (x < right) & (top < y) & (y < bottom)
+        slots = np.flatnonzero(sent)
+        goal = np.array(to, np.int32)[ways.argmin(axis=0)[slots]]
+        c.goal[slots], c.goal_x[slots], c.goal_y[slots] = goal, points.x[goal], points.y[goal]
+        c.goal_visible[slots], c.state[slots], c.timer[slots] = 0, WALKING, 0
+
+    # --- a part of the state -----------------------------------------------------------------------------------------
+
+    def state(self) -> PartState:
+        return PartState({"destinations": sorted(self.areas.ways_out)}) if self.areas.ways_out else EMPTY
+
+    def restore(self, state: PartState) -> None:
+        self.areas.ways_out = self._read(state)
+
+    def check(self, state: PartState) -> None:
+        if state.arrays or any(not 0 <= number < MOST_GOALS for number in self._read(state)):
+            raise ValueError("not those of this map")
+
+    def _read(self, state: PartState) -> frozenset[int]:
+        numbers = state.values.get("destinations", [])
+        if not isinstance(numbers, list) or not all(type(number) is int for number in numbers):
+            raise ValueError("must be numbers of destinations")
+        return frozenset(numbers)

@@ -37,6 +37,7 @@ from crowd_demo.sim.behaviours.destinations import (
     DestinationAreas,
     Destinations,
     ExchangePeople,
+    WaysOut,
     choose_around,
     choose_destination,
     choose_place,
@@ -50,17 +51,18 @@ from crowd_demo.sim.behaviours.people_rules import (
     WALKING,
     PeopleColumns,
     PeopleRules,
+    people_of,
     rules_of,
     stands,
 )
 from crowd_demo.sim.behaviours.slow_down import SlowDownRules
 from crowd_demo.sim.behaviours.steering import Move, advance, move_launch
-from crowd_demo.sim.behaviours.wayfinding import CheckSight, LookForCrowds, MakeFlowFields, TakeHeadings
+from crowd_demo.sim.behaviours.wayfinding import CheckSight, FollowWalls, LookForCrowds, MakeFlowFields, TakeHeadings
 from crowd_demo.sim.neighbours.schedule import BAND_RADII
 from crowd_demo.sim.stage import Index, Stage
 from crowd_demo.sim.terrain.forces import pull
 from crowd_demo.sim.terrain.ground import Ground, slide
-from crowd_demo.sim.terrain.tiles import Terrain, Walls
+from crowd_demo.sim.terrain.tiles import GONE, Terrain, Walls
 from crowd_demo.sim.world import Needs, World
 
 AVOIDANCE: dict[str, type[PeopleRules]] = {  # by the technique's value
@@ -214,9 +216,12 @@ class People(Behaviour):
                            paths=True, detour=settings.detour, detour_s=settings.detour_s)
 
     def stages(self, world: World, index: Index) -> Sequence[Stage]:
-        areas = DestinationAreas(world.terrain, world.flow_fields, self.settings, self.agents)
-        return (ExchangePeople(areas, self.settings, self.seed), CheckSight(), LookForCrowds(), MakeFlowFields(areas),
-                TakeHeadings(), Admit(areas), Walk(areas), *contact_passes(index, self.settings.body))
+        areas = DestinationAreas(world, self.settings, self.agents)
+        world.follow(areas.ways)
+        ways_out = WaysOut(areas)
+        world.parts.append(ways_out)
+        return (FollowWalls(areas), ways_out, ExchangePeople(areas, self.settings, self.seed), CheckSight(), LookForCrowds(),
+                MakeFlowFields(areas), TakeHeadings(), Admit(areas), Walk(areas), *contact_passes(index, self.settings.body))
 
     def spawn_columns(self, ids: Ints, x: Floats, y: Floats, seed: int, terrain: Terrain) -> dict[str, ArrayLike]:
         """Return the columns of newcomers: a speed, and the state in which the first step chooses a goal."""
@@ -227,6 +232,16 @@ class People(Behaviour):
         speed = low + (high - low) * (parts / self.settings.speed_draws)
         goal = hashing.scramble(ids.astype(np.uint32)) % np.uint32(max(len(terrain.destinations), 1))
         return {"speed": speed, "goal": goal.astype(np.int32), "state": WAITING}
+
+    def send_on(self, world: World, number: int) -> None:
+        """Send whoever is on the way to a destination to where it now is, or elsewhere if it is gone; who waits stays."""
+        c, terrain = people_of(world).columns, world.terrain
+        mine = np.flatnonzero((c.goal[:world.agents.count] == number) & (c.state[:world.agents.count] != WAITING))
+        if terrain.goals.get(number) == GONE:
+            c.state[mine], c.timer[mine] = WAITING, 0
+        else:
+            point = terrain.destinations[number]
+            c.goal_x[mine], c.goal_y[mine], c.goal_visible[mine], c.state[mine] = point.x, point.y, 0, WALKING
 
     def bounds(self, terrain: Terrain) -> dict[str, tuple[float, float]]:
         settings, walls = self.settings, terrain.walls

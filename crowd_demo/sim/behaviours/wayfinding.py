@@ -127,6 +127,25 @@ class CheckSight(ListingStage):
                        id_schedule(world.tick, period), self.listed(workers)),)
 
 
+class FollowWalls(Stage):
+    """Have areas and flow fields follow the walls after an edit; before exits, which put people into areas."""
+
+    name = "paths"
+    before_index = True
+
+    def __init__(self, areas: DestinationAreas) -> None:
+        self.ways = areas.ways
+
+    def wanted(self, world: World) -> bool:
+        return self.ways.waits
+
+    def launches(self, world: World) -> tuple[Launch, ...]:
+        return self.ways.launches()
+
+    def commit(self, world: World) -> None:
+        self.ways.advance()
+
+
 class LookForCrowds(Stage):
     """Count everybody by tiles now and then, so that ways lead around crowds; outdated fields are made anew in turn."""
 
@@ -153,14 +172,13 @@ class MakeFlowFields(Stage):
         self.areas = areas
 
     def wanted(self, world: World) -> bool:
-        return not world.flow_fields.complete
+        return not bool(world.flow_fields.made.all())
 
     def launches(self, world: World) -> tuple[Launch, ...]:
         agents, fields, period = people_of(world), world.flow_fields, world.options.stagger.paths
         workers = min(world.workers, fields.asked.shape[0])
-        self.areas.refreshed()
         return (launch(ask_for_fields, workers, agents.columns, agents.count, id_schedule(world.tick, period), fields.asked),
-                *fields.launches(world.terrain, world.crowding.prices(world.tick), workers))
+                *self.areas.ways.launches_of_fields(world.crowding.prices(world.tick), workers))
 
     def commit(self, world: World) -> None:
         world.flow_fields.keep()

@@ -40,12 +40,17 @@ class Crowding:
         fields, tiles, walls = len(terrain.destinations), terrain.blocked.size, terrain.walls
         self.active = detour > 0
         self.every = max(every, math.ceil(fields * tiles / TILES_A_STEP), 1)
-        self._turns = np.arange(fields) * self.every // max(fields, 1)  # steps after a count
+        self._turns = self._first_turns = np.arange(fields) * self.every // max(fields, 1)  # steps after a count
         self._density = (UNITS_A_METRE / float(walls.tile)) * (UNITS_A_METRE / float(walls.tile))  # of one person on a tile
         self.set_detour(detour)
         self._most = np.float32(min(DEAREST, (2**31 - 1) // (DIAGONAL * tiles)) - PLAIN)  # no way costs 2^31
         self._tiles = self._next = np.full((2, terrain.rows, terrain.columns), PLAIN, np.uint8)
         self._counts = np.zeros(tiles if self.active else 0, np.int32)
+
+    def resize(self, fields: int) -> None:
+        """Have so many fields; those beyond the first ones go by a count at once."""
+        first = self._first_turns[:fields]
+        self._turns = np.concatenate((first, np.zeros(fields - len(first), first.dtype)))
 
     def set_detour(self, detour: float) -> None:
         """Price crowds by another detour from the next count on; whether there is any is decided at the start."""

@@ -7,8 +7,9 @@ destination d (ARRIVED on its own tiles, UNREACHABLE where there is no path).
 A field leads to the free tiles that belong to its destination (`targets`: the marked ones, or its area).
 
 A field is made when it is first asked for: the step whose agents read it marks it in `asked`, waits for the kernel that makes
-it, and calls `keep`. It is kept until the walls or its prices change; then it is made again, when it is asked for. So what is
-in a field depends on walls and prices alone, and which fields exist on the state of the crowd, never on a clock.
+it, and calls `keep`. It is kept until the walls that it goes by (`Ways`) or its prices change; then it is made again, when it
+is asked for. So what is in a field depends on walls and prices alone, and which fields exist on the state of the crowd, never
+on a clock.
 
 Dijkstra's algorithm with buckets (Dial, "Shortest-path forest with topological ordering", 1969) instead of a heap: tiles that
 wait to be settled are in a list for each distance, and since no step costs more than LONGEST, as many lists as that serve in
@@ -19,6 +20,7 @@ there is more than one. The system provides this memory when it is first written
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +30,7 @@ from crowd_demo.compute.jit import Launch, device, kernel, launch, run
 from crowd_demo.compute.simd import root, select, splat, to_float
 from crowd_demo.compute.simd_memory import gather
 from crowd_demo.config.memory import MAKING_BYTES, MAKING_TILE
-from crowd_demo.sim.terrain.crowding import DIAGONAL, LONGEST, STRAIGHT, Prices
+from crowd_demo.sim.terrain.crowding import DIAGONAL, LONGEST, PLAIN, STRAIGHT, Prices
 from crowd_demo.sim.terrain.tiles import Terrain, Walls, tile_at
 
 # E, SE, S, SW, W, NW, N, NE, with y down
@@ -50,12 +52,12 @@ class FlowField(NamedTuple):
 
 
 class FieldInput(NamedTuple):
-    """The input of the fields."""
+    """The input of the fields that go by the same walls."""
 
-    blocked: Bytes
-    targets: Marks
-    steps: Bytes  # bit i: step i leads from a free tile to a free one
+    targets: Marks  # [H, W]: the destination whose field leads to this tile; -1: none, or blocked
+    steps: Bytes  # [H, W]: bit i: step i leads from a free tile to a free one
     prices: Prices
+    number: np.int32  # of these walls, in `chosen`
 
 
 class Scratch(NamedTuple):
@@ -67,46 +69,60 @@ class Scratch(NamedTuple):
 
 
 class FlowFields:
-    """The fields of a terrain. Mark fields in `asked`, run `calls`, then `keep`."""
+    """The fields of a terrain. Mark fields in `asked`, run `launches`, then `keep`."""
 
     def __init__(self, terrain: Terrain, workers: int = 1, rounds: bool = False) -> None:
         count, rows, columns = len(terrain.destinations), terrain.rows, terrain.columns
         points = np.array([(one.x, one.y) for one in terrain.destinations], np.float32).reshape(count, 2)
         directions = np.zeros((count, rows, columns), np.uint8)
         self.fields = FlowField(directions, points[:, 0].copy(), points[:, 1].copy(), rounds)
+        self._workers = workers
         self.asked = np.zeros((workers, count), np.uint8)  # 1 where a worker has found somebody who needs the field
         self.made = np.zeros(count, np.uint8)  # 0: to be made when somebody needs it
-        self.version = -1  # of the terrain that the fields are made for
-        self.targets = terrain.marks  # int16[H, W]: the destination whose field leads to this tile; -1: none
-        self._steps = np.empty((rows, columns), np.uint8)
+        self.chosen = np.zeros(count, np.uint8)  # the number of the walls that a field goes by
         makers = min(workers, max(count, 1), max(MAKING_BYTES // (MAKING_TILE * rows * columns), 1))
         self._scratch = Scratch(np.empty((makers, rows, columns), np.int32), np.empty((makers, CIRCLE), np.int32),
                                 np.empty((makers, 2, rows * columns), np.int32))
 
-    @property
-    def complete(self) -> bool:
-        """Have all fields been made?"""
-        return bool(self.made.all())
+    def resize(self, terrain: Terrain) -> None:
+        """Have the present destinations of the terrain; those fields stay that were made."""
+        count, kept = len(terrain.destinations), min(len(terrain.destinations), len(self.made))
+        points = np.array([(one.x, one.y) for one in terrain.destinations], np.float32).reshape(count, 2)
+        if count != len(self.made):
+            direction, made, chosen = self.fields.direction, self.made, self.chosen
+            self.fields = self.fields._replace(direction=np.zeros((count, *direction.shape[1:]), np.uint8))
+            self.asked, self.made, self.chosen = np.zeros((self._workers, count), np.uint8), *np.zeros((2, count), np.uint8)
+            self.fields.direction[:kept], self.made[:kept], self.chosen[:kept] = direction[:kept], made[:kept], chosen[:kept]
+        self.fields = self.fields._replace(goal_x=points[:, 0].copy(), goal_y=points[:, 1].copy())
 
-    def forget_outdated(self, terrain: Terrain) -> bool:
-        """Drop all fields if the walls have changed; return whether they had."""
-        if self.version == terrain.version:
-            return False
-        run((launch(allow_steps, terrain.blocked, self._steps),))
-        self.made[:] = 0
-        self.version = terrain.version
-        return True
+    def launches(self, walls: Sequence[tuple[Marks, Bytes]], prices: Prices, workers: int) -> tuple[Launch, ...]:
+        """Return the kernels that make the fields that are asked for and were not made yet.
 
-    def launches(self, terrain: Terrain, prices: Prices, workers: int) -> tuple[Launch, ...]:
-        """Return the kernel that makes the fields that are asked for and were not made yet."""
+        `walls` are the targets and steps of each number in `chosen`.
+        """
         makers = min(workers, self._scratch.distance.shape[0])
-        plan = FieldInput(terrain.blocked, self.targets, self._steps, prices)
-        return (launch(fill_flow_fields, makers, self.asked, self.made, plan, self._scratch, self.fields),)
+        plans = [FieldInput(*both, prices, np.int32(number)) for number, both in enumerate(walls)]
+        return tuple(launch(fill_flow_fields, makers, self.asked, self.made, self.chosen, plan, self._scratch, self.fields)
+                     for plan in plans)
 
     def keep(self) -> None:
         """Call after the kernel has run."""
         self.made |= self.asked.max(axis=0)
         self.asked[:] = 0
+
+    def lengths(self, targets: Marks, steps: Bytes, goal: int) -> Ints:
+        """Return int32[H, W]: the length of the shortest way from each tile, whatever crowds there are; -1: there is none.
+
+        Targets and steps are as in `FieldInput`. A step to a side is 40 long. The array holds until the next call, or until
+        fields are made; O(tiles).
+        """
+        count = len(self.made)
+        asked, none = np.zeros((1, count), np.uint8), np.zeros(count, np.uint8)
+        unused = self.fields._replace(direction=np.empty_like(self.fields.direction))
+        asked[0, goal] = 1
+        plan = FieldInput(targets, steps, Prices(np.full((2, *targets.shape), PLAIN, np.uint8), none), np.int32(0))
+        run((launch(fill_flow_fields, 1, asked, none, none, plan, self._scratch, unused),))
+        return self._scratch.distance[0]
 
 
 @device
@@ -139,11 +155,10 @@ def _direction(fields: FlowField, goal: Int, column: Int, row: Int) -> Int:
 
 
 @device
-def allow_steps(blocked: Bytes, steps: Bytes) -> None:
-    """Fill FieldInput.steps."""
-    rows, columns = blocked.shape
-    for row in range(rows):
-        for column in range(columns):
+def allow_steps(blocked: Bytes, steps: Bytes, first: int, last: int) -> None:
+    """Fill rows [first, last) of FieldInput.steps."""
+    for row in range(first, last):
+        for column in range(blocked.shape[1]):
             allowed = 0
             for step in range(8):
                 if _can_step(blocked, row, column, step):
@@ -163,12 +178,12 @@ def _can_step(blocked: Bytes, row: int, column: int, step: int) -> bool:
 
 
 @kernel
-def fill_flow_fields(worker: int, workers: int, asked: Bytes, made: Bytes, grid: FieldInput, scratch: Scratch,
+def fill_flow_fields(worker: int, workers: int, asked: Bytes, made: Bytes, chosen: Bytes, grid: FieldInput, scratch: Scratch,
                      fields: FlowField) -> None:
-    """Make this worker's share of the fields that are asked for and were not made yet: one of every `workers`."""
+    """Make this worker's share of the fields that go by these walls, are asked for and were not made yet."""
     distance, heads, links, missing = scratch.distance[worker], scratch.heads[worker], scratch.links[worker], 0
     for goal in range(made.size):
-        if made[goal] or not _is_asked(asked, goal):
+        if made[goal] or chosen[goal] != grid.number or not _is_asked(asked, goal):
             continue
         if missing % workers == worker:
             prices = grid.prices.tiles[grid.prices.chosen[goal]].reshape(-1)
@@ -216,11 +231,11 @@ def _spread(heads: Ints, following: Ints, before: Ints, grid: FieldInput, goal: 
 @device
 def _begin(heads: Ints, following: Ints, before: Ints, grid: FieldInput, goal: int, distance: Ints) -> int:
     """Distance 0 on the destination's free tiles, which wait, and -1 elsewhere; return how many wait."""
-    blocked, targets, count = grid.blocked.reshape(-1), grid.targets.reshape(-1), 0
+    targets, count = grid.targets.reshape(-1), 0
     heads[:] = NONE
     for tile in range(distance.size):
         distance[tile] = -1
-        if targets[tile] == goal and not blocked[tile]:
+        if targets[tile] == goal:
             distance[tile] = 0
             _link(heads, following, before, tile, 0)
             count += 1

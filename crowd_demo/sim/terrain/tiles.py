@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
@@ -21,13 +21,18 @@ from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Bools, Bytes, Float, Floats, Int, Ints, Longs, Marks
 from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import select, splat, to_int
-from crowd_demo.config.maps import FLOOR, WALL, WATER, MapData
+from crowd_demo.config.maps import FLOOR, WALL, WATER, MapData, open_shape, open_tile
 
 TILE_STEPS = 256  # a tile's side is a whole number of 1/256 unit
-OPEN_TILE = 64.0  # units a tile where there is no map, about
+NEAR_TILES = 16  # so far people step out of a new wall; farther from any free tile they are removed
+TESTED = 1 << 16  # tiles at a time
+NO_TILE = np.iinfo(np.int64).max
+FAR = 1 << 20  # tiles: farther than any map is wide
 SPOTS = 1024  # possible coordinates of random positions in a tile along each axis, none on a border
 
 Rectangle = tuple[int, int, int, int]  # left, top, right, bottom in tiles; right and bottom are outside
+Goals = Mapping[int, int]  # destinations that are not as at first, by number: the tile of each, or GONE
+GONE, AT_FIRST = -1, -2  # instead of a tile
 Run = tuple[int, int, int]  # of tiles: row, first column, end, which is outside
 
 
@@ -58,26 +63,29 @@ class Terrain:
     """
 
     def __init__(self, data: MapData | None, width: float, height: float, count: int = 8, seed: int = 1) -> None:
-        if data is None:
-            tile = _open_tile(width, height)
-            self.kinds = np.full((math.ceil(height / tile), math.ceil(width / tile)), FLOOR, np.uint8)
-        else:
-            self.kinds = data.kinds.copy()
+        self.is_open = data is None or data.is_open
+        self.kinds = np.full(open_shape(width, height), FLOOR, np.uint8) if data is None else data.kinds.copy()
+        tile = open_tile(width, height)
+        if not self.is_open:
             rows, columns = self.kinds.shape
             tile = max(math.floor(min(width / columns, height / rows) * TILE_STEPS), 1) / TILE_STEPS
             width, height = columns * tile, rows * tile
         self.blocked = np.isin(self.kinds, (WALL, WATER)).astype(np.uint8)
         self.walls = _walls(self.blocked, tile, width, height)
         self.version = 0
-        self._under = np.where(self.kinds == WALL, FLOOR, self.kinds)  # what is left when a wall is removed
+        self.first_kinds = self.kinds.copy()  # before walls were built and torn down
+        self._under = self.kinds.copy() if data is None else data.ground.copy()  # what is left when a wall is removed
         self._labels, self._labels_version = np.empty(self.kinds.shape, np.int32), -1
         self._stack = np.empty(self.kinds.size, np.int64)
         self._ground = np.empty(0, np.int64)  # tiles of the largest area
         self.marks = np.full(self.kinds.shape, -1, np.int16) if data is None else _without_gaps(data.marks)
-        self.drawn = bool(self.marks.max() < 0)  # destinations drawn at random, not from a map
-        if self.drawn:
+        is_marked = bool(self.marks.max() >= 0)
+        self.drawn = not is_marked or (data is not None and data.drawn)  # destinations drawn at random, not from a map
+        if not is_marked:
             self._draw_destinations(count, seed)
         self.destinations = tuple(self._find_destinations())
+        self._first_marks, self.first_destinations = self.marks, self.destinations
+        self.goals: Goals = {}
 
     @property
     def rows(self) -> int:
@@ -96,6 +104,27 @@ class Terrain:
             self.kinds[area] = after
             self.blocked[area] = np.isin(after, (WALL, WATER))
             self.version += 1
+
+    def set_goals(self, goals: Goals) -> None:
+        """Have destinations elsewhere than at first, or more; numbers have no gaps, those that are GONE keep a point."""
+        if self.goals != goals:
+            self.goals = dict(goals)
+            self.marks, self.destinations = self.with_goals(goals)
+            self.version += 1
+
+    def with_goals(self, goals: Goals) -> tuple[Marks, tuple[Destination, ...]]:
+        """Return the marks and the destinations that there would be."""
+        if not goals:
+            return self._first_marks, self.first_destinations
+        marks, listed = self._first_marks.copy(), list(self.first_destinations)
+        marks[np.isin(marks, list(goals))] = GONE
+        for number, tile in sorted(goals.items()):
+            row, column = np.divmod(np.array([max(tile, 0)]), self.columns)
+            if number >= len(listed) or tile != GONE:
+                listed[number:number + 1] = [self._destination(row, column)]
+            if tile != GONE:
+                marks[row, column] = number
+        return marks, tuple(listed)
 
     # --- single tiles -------------------------------------------------------------------------------------------------
 
@@ -135,9 +164,30 @@ class Terrain:
             mask[own_row, own_column] = True
         return mask
 
+    def tile_number(self, x: float, y: float) -> int | None:
+        """Return the number of the tile under a point, None outside of the map."""
+        row, column = (math.floor(along / float(self.walls.tile)) for along in (y, x))
+        return row * self.columns + column if 0 <= row < self.rows and 0 <= column < self.columns else None
+
     def free_tiles_near(self, x: float, y: float, radius: float) -> Longs:
         """Return the numbers of the free tiles under a round brush, int64[n], in reading order."""
         return np.flatnonzero(self.brush(x, y, radius) & (self.blocked == 0))
+
+    def net_paints(self, kinds: Bytes,
+                   paints: Iterable[tuple[Iterable[Run], bool]]) -> tuple[tuple[Run, ...], tuple[Run, ...]]:
+        """Paint on former tiles of this terrain, uint8[H, W]; return which became walls, and which no longer are."""
+        before = kinds.copy()
+        for runs, wall in paints:
+            for row, first, end in runs:
+                if 0 <= row < self.rows:
+                    part = np.s_[row, max(first, 0):max(end, 0)]
+                    kinds[part] = WALL if wall else self._under[part]
+        changed = kinds != before
+        return self.runs_of(changed & (kinds == WALL)), self.runs_of(changed & (kinds != WALL))
+
+    def as_map(self, name: str) -> MapData:
+        """Return the map that gives these tiles and destinations again, in a world of the same size."""
+        return MapData(self.kinds.copy(), self.marks.copy(), name, self._under.copy(), self.drawn, self.is_open)
 
     def set_kinds(self, kinds: Bytes) -> None:
         """Restore the tiles of a snapshot, uint8[H, W]."""
@@ -155,7 +205,7 @@ class Terrain:
         """Hash of what walls cannot change, the ground and the destinations: 16 hex digits."""
         digest = hashlib.blake2b(np.float32(self.walls.tile).tobytes(), digest_size=8)
         digest.update(self._under.tobytes())
-        digest.update(self.marks.tobytes())
+        digest.update(self._first_marks.tobytes())
         return digest.hexdigest()
 
     @property
@@ -185,20 +235,52 @@ class Terrain:
             draw += 3
         return x, y
 
-    def step_out(self, x: Floats, y: Floats) -> None:
-        """Move whoever stands in a wall to the centre of the nearest free tile in the world; changes x and y, float32[n]."""
-        walls = self.walls
-        rows, columns = (y * walls.inv_tile).astype(np.int64), (x * walls.inv_tile).astype(np.int64)
-        caught = np.flatnonzero(self.blocked[rows, columns])
-        free = np.argwhere(self.blocked == 0)
-        free = free[((free + 0.5) * float(walls.tile) < (float(walls.height), float(walls.width))).all(axis=1)]
-        if not len(caught) or not len(free):
-            return
-        tiles, which = np.unique(rows[caught] * self.columns + columns[caught], return_inverse=True)
-        for number, tile in enumerate(tiles):
-            row, column = divmod(int(tile), self.columns)
-            nearest = free[((free - (row, column)) ** 2).sum(axis=1).argmin()]
-            y[caught[which == number]], x[caught[which == number]] = (nearest + 0.5) * float(walls.tile)
+    def step_out(self, x: Floats, y: Floats, near: int | None = None) -> Longs:
+        """Move whoever stands in a wall to the centre of the nearest free tile in the world; changes x and y.
+
+        Return who still stands in one, because no tile is free, or none at most `near` tiles away: int64[k], below n.
+        """
+        caught, way = self._ways_out(x, y, self.blocked, near)
+        out, to = caught[way >= 0], way[way >= 0]
+        y[out], x[out] = ((along + 0.5) * float(self.walls.tile) for along in np.divmod(to, self.columns))
+        return caught[way < 0]
+
+    def walled_in(self, x: Floats, y: Floats, mask: Bools, near: int) -> Longs:
+        """Return who would still stand in a wall, if walls were built on a mask, bool[H, W]."""
+        caught, way = self._ways_out(x, y, self.blocked | mask, near)
+        return caught[way < 0]
+
+    def _ways_out(self, x: Floats, y: Floats, blocked: Bytes, near: int | None) -> tuple[Longs, Longs]:
+        """Return who stands on blocked tiles, and for each the nearest free tile in the world, or -1."""
+        tile = (y * self.walls.inv_tile).astype(np.int64) * self.columns + (x * self.walls.inv_tile).astype(np.int64)
+        caught = np.flatnonzero(blocked.reshape(-1)[tile])
+        tiles, which = np.unique(tile[caught], return_inverse=True)
+        return caught, self._nearest_free(tiles, blocked, sum(blocked.shape) if near is None else near)[which]
+
+    def _nearest_free(self, tiles: Longs, blocked: Bytes, near: int) -> Longs:
+        """Return the number of the nearest free tile, at most `near` tiles away, for each of these, int64[n]; or -1.
+
+        In each column near a tile only the next free one above and below can be it.
+        """
+        if not len(tiles):
+            return tiles
+        row, column = np.divmod(tiles, self.columns)
+        top, left = max(row.min() - near, 0), max(column.min() - near, 0)
+        free, side = blocked[top:row.max() + near + 1, left:column.max() + near + 1] == 0, float(self.walls.tile)
+        rows, columns = top + np.arange(free.shape[0])[:, None], left + np.arange(free.shape[1])
+        free &= ((rows + 0.5) * side < float(self.walls.height)) & ((columns + 0.5) * side < float(self.walls.width))
+        above = np.maximum.accumulate(np.where(free, rows, -FAR), axis=0)
+        below = np.minimum.accumulate(np.where(free, rows, FAR)[::-1], axis=0)[::-1]
+        next_free = np.pad(np.stack((above, below)), ((0, 0), (0, 0), (near, near)), constant_values=FAR)
+        across, found = np.arange(-near, near + 1), np.empty(len(tiles), np.int64)
+        for part in np.array_split(np.arange(len(tiles)), math.ceil(len(tiles) * len(across) / TESTED)):
+            own_row, to_column = row[part, None], column[part, None] + across
+            to_row = next_free[:, own_row - top, to_column - left + near]
+            far_sq = (to_row - own_row) ** 2 + across * across
+            key = far_sq * blocked.size + to_row * self.columns + to_column
+            first = np.where(far_sq <= near * near, key, NO_TILE).min((0, 2))
+            found[part] = np.where(first < NO_TILE, first % blocked.size, -1)
+        return found
 
     def _random_points(self, ground: Longs, ids: Longs, seed: int,
                        draw: int) -> tuple[Floats, Floats]:
@@ -300,12 +382,6 @@ def _below(size: int, ids: Longs, key: np.int32) -> Longs:
     """int64[n] in [0, size), uniform, one an id."""
     bits = hashing.scramble(ids.astype(np.uint32) ^ key.view(np.uint32))
     return ((bits.astype(np.uint64) * np.uint64(size)) >> np.uint64(32)).astype(np.int64)
-
-
-def _open_tile(width: float, height: float) -> float:
-    """Return about 64 units, such that the longer side is a whole number of tiles (up to 1/256 unit a tile)."""
-    longer = max(width, height)
-    return math.ceil(longer / max(round(longer / OPEN_TILE), 1) * TILE_STEPS) / TILE_STEPS
 
 
 def _walls(blocked: Bytes, tile: float, width: float, height: float) -> Walls:

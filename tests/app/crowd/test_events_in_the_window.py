@@ -142,3 +142,30 @@ def test_a_run_of_an_ensemble_ends_with_its_answer(scenario: Path) -> None:
     assert (row.error, row.steps, row.values["answer"]) == ("", 30, 1.5)
     early = make_plan(str(scenario), steps=20, every=7, measures=["answer"])
     assert carry_out(early.job(early.runs[0])).values == {"answer": None}
+
+
+def test_a_key_and_a_click_let_happen_what_is_left_to_a_hand(scenario: Path) -> None:
+    by_hand = "  - {hand: close it, do: {walls: {rectangle: [200, 0, 240, 400]}}}\n  - {hand: ten more, do: {agents: 120}}\n"
+    scenario.write_text(YAML.replace("events:\n", f"events:\n{by_hand}"), "utf-8")
+    driven = Driven("window.width=1280", "window.height=720", "agents=60", config=str(scenario))
+    sim, hud = driven.program.sim, driven.loop.presenter.hud
+    driven.program.crowd.unpaced = True
+    driven.frames(4)
+    driven.press("l", pygame.KMOD_LCTRL)
+    driven.frames(3)
+    assert [action for _, action in sim.history if action in (Event(0), Event(1))] == [Event(0)]
+    assert sim.terrain.blocked.any()
+    panel = hud._placed[0]
+    region = next(region for region in panel.canvas.targets if tuple(region.target) == ("action", "happen"))
+    x, y = panel.at[0] + region.rect.centerx, panel.at[1] + region.rect.centery
+    driven.post(pygame.MOUSEMOTION, pos=(x, y), rel=(1, 0), buttons=(0, 0, 0))
+    driven.post(pygame.MOUSEBUTTONDOWN, pos=(x, y), button=1)
+    driven.post(pygame.MOUSEBUTTONUP, pos=(x, y), button=1)
+    driven.frames(3)
+    assert sim.events.by_hand is None and sim.agents.count >= 100
+    driven.press("l", pygame.KMOD_LCTRL)
+    assert "this scenario leaves nothing more to a hand" in driven.status().notices
+    kept = sim.state_hash()
+    driven.program.crowd.seek(0)
+    driven.frames(2)
+    assert sim.tick == 0 and sim.events.by_hand == 0 and sim.state_hash() != kept

@@ -215,6 +215,84 @@ def test_the_bar_takes_tools_and_its_slider_sets_the_size() -> None:
     close_window()
 
 
+def test_a_click_adds_a_goal_a_drag_moves_it_onto_a_wall_takes_it_away_and_undo_takes_all_back(hands: Driven) -> None:
+    sim, press, drop = hands.program.sim, (200.0, 200.0), (120.0, 120.0)
+    assert not sim.terrain.blocked[under(hands, press)] and not sim.terrain.blocked[under(hands, drop)]
+    count, kinds_before = len(sim.terrain.destinations), kinds(hands).copy()
+    take(hands, "tool_goal")
+    mouse(hands, pygame.MOUSEMOTION, press)
+    brush = hands.program.tools.brush()
+    assert brush and f"a new destination, {count + 1} of 64" in brush.text and len(brush.lines) == 4 * count
+    stroke(hands, press, (160.0, 170.0), drop)
+    row, column = under(hands, drop)
+    assert sim.terrain.goals == {count: row * sim.terrain.columns + column} and len(sim.terrain.destinations) == count + 1
+    stroke(hands, drop, press)
+    row, column = under(hands, press)
+    assert sim.terrain.goals == {count: row * sim.terrain.columns + column}
+    mouse(hands, pygame.MOUSEMOTION, press)
+    brush = hands.program.tools.brush()
+    assert brush and brush.text.startswith(f"destination {count}: drag moves it")
+    wall = np.argwhere(sim.terrain.blocked)[0] + 0.5
+    stroke(hands, press, hands.program.camera.world_to_screen(*(wall[::-1] * float(sim.terrain.walls.tile))))
+    assert sim.terrain.goals == {count: -1}
+    places = [row * sim.terrain.columns + column for row, column in (under(hands, press), under(hands, drop))]
+    for tile in (*places, -1):
+        take(hands, "undo")
+        hands.frames(2)
+        assert sim.terrain.goals == {count: tile}
+    assert np.array_equal(kinds(hands), kinds_before)
+    again = Simulation(sim.config)
+    for tick in range(sim.tick):
+        for at, action in sim.history:
+            if at == tick:
+                again.apply(action)
+        again.step()
+    assert again.state_hash() == sim.state_hash()
+
+
+def test_a_click_makes_a_destination_an_exit_and_another_none(hands: Driven) -> None:
+    sim = hands.program.sim
+    at = hands.program.camera.world_to_screen(*sim.terrain.destinations[0][:2])
+    is_exit, ways = 0 in sim.world.ways.exits, sim.world.ways  # type: ignore[union-attr]
+    take(hands, "tool_exit")
+    for expected in (not is_exit, is_exit):
+        stroke(hands, at)
+        assert ways and (0 in ways.exits) == expected
+        mouse(hands, pygame.MOUSEMOTION, at)
+        brush = hands.program.tools.brush()
+        assert brush and ("no exit any more" if expected else "people leave and come in") in brush.text
+    take(hands, "undo")
+    hands.frames(2)
+    assert ways and (0 in ways.exits) != is_exit
+
+
+def test_the_window_says_how_far_ways_have_followed(hands: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crowd_demo.sim.ways.TILES_A_STEP", 400)
+    take(hands, "tool_wall")
+    stroke(hands, (300, 100), (300, 140))
+    count = len(hands.program.sim.terrain.destinations)
+    assert any(text.startswith("ways follow the new walls: ") and text.endswith(f" of {count}")
+               for text in hands.program.notices.present())
+    while hands.program.sim.world.ways.waits:  # type: ignore[union-attr]
+        hands.frames(1)
+    assert not any("ways follow" in text for text in hands.program.notices.present())
+
+
+def test_who_is_walled_in_is_counted_and_undo_brings_them_back(hands: Driven) -> None:
+    sim, tools = hands.program.sim, hands.program.tools
+    count = sim.agents.count
+    hands.press("space")
+    tools.set_size(100)
+    take(hands, "tool_wall")
+    stroke(hands, (320, 180))
+    out = count - sim.agents.count
+    assert out > 0 and any(f"{out:,}" in text and "no free ground was near" in text
+                           for text in hands.program.notices.present())
+    take(hands, "undo")
+    hands.frames(2)
+    assert sim.agents.count == count
+
+
 def test_the_hawk_is_where_the_mouse_is_pressed() -> None:
     driven = Driven(*SMALL, "behaviour=hunt", "hunt.predators=1", "hunt.predator_speed_max=100")
     take(driven, "tool_scare")
@@ -286,7 +364,7 @@ def test_a_scare_follows_the_mouse_and_ends_some_seconds_after_the_release(hands
     while program.sim.tick < until:
         assert hands.status().rings
         hands.frames(3)
-    assert not hands.status().rings and not program.tools.busy
+    assert not hands.status().rings and not program.tools.strokes
 
 
 def test_each_kind_of_tool_has_a_size_of_its_own(hands: Driven) -> None:

@@ -15,10 +15,13 @@ from recorded_run import Run, replayed
 from crowd_demo.app.recording import recording
 from crowd_demo.app.recording.format import PIECE, Begin, read_recording, sealed_line, snapshot_line
 from crowd_demo.app.recording.recording import Recording
-from crowd_demo.sim.actions import Populate
+from crowd_demo.config.numbers import numbers_of, value_of
+from crowd_demo.sim.actions import Populate, SetWalls
+from crowd_demo.sim.edits import lasting_edits
 from crowd_demo.sim.save_format import encoded
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import Snapshot
+from crowd_demo.sim.tuning import SetNumbers, Tune
 
 
 def eventful(path: Path, seed: int) -> Run:
@@ -46,6 +49,23 @@ def test_a_replay_of_a_long_random_run_has_its_hashes(seed: int, tmp_path: Path)
     assert player.parted is None and player.compared >= 10
     assert (sim.tick, sim.state_hash()) == (run.sim.tick, run.sim.state_hash())
     assert "the same" in player.verdict(sim.tick) and player.report()["complete"] is True
+
+
+def test_a_restart_that_keeps_walls_and_numbers_is_replayed(tmp_path: Path) -> None:
+    run = Run(tmp_path / "a.replay", 6)
+    number = next(number for number in numbers_of(run.sim.config) if number.live == "step")
+    value = (value_of(run.sim.config, number.path) + number.low) / 2
+    run.act(SetWalls((1, 1, 4, 3), True))
+    run.act(Tune(number.path, value))
+    run.steps(25)
+    edits = (*lasting_edits(run.sim.history, run.sim.terrain), SetNumbers(((number.path, value),)))
+    left, run.sim = run.sim.tick, Simulation(run.sim.config, edits)
+    run.recording.begin(run.sim, left)
+    run.steps(45)
+    run.end()
+    player, sim = replayed(read_recording(tmp_path / "a.replay"))
+    assert player.parted is None and player.compared == 4
+    assert sim.state_hash() == run.sim.state_hash() and dict(sim.tuned) == {number.path: value}
 
 
 def test_a_recording_that_begins_late_holds_the_crowd_it_begins_with(tmp_path: Path) -> None:

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 import pygame
 import pytest
+from crowds import PLACES, open_world, simulation
 from hud_spy import KEYS, ContrastSpy, Spy, changed, colour_of_text, contrast, crowd, drawn, help_of, picture, pixels, texts
 from numpy.typing import NDArray
 
 from crowd_demo.app.screen.notices import Notices, welcome
+from crowd_demo.config.events import ScenarioEvent
 from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import Technique
 from crowd_demo.registry.readouts import READOUTS
@@ -35,6 +37,7 @@ from crowd_demo.render.hud.status import (
 )
 from crowd_demo.render.hud.text_panels import tip_of
 from crowd_demo.render.hud.views import ListView, Row
+from crowd_demo.sim.simulation import Simulation
 
 pytestmark = pytest.mark.quick
 BUNDLED = "freesansbold.ttf"
@@ -191,8 +194,10 @@ def test_every_number_stage_and_technique_has_a_tooltip(cap: str) -> None:
     for each in (sim, sorted_too):
         each.life.active = True
         each.profile.counters.update(sorts=3, drift=8.0, steps_since_sort=17, imbalance=1.25)
+    places = simulation(agents=10, **open_world(500, 400), **PLACES).config
+    scenario = Simulation(places.model_copy(update={"events": (ScenarioEvent.model_validate({"tick": 5}),)}))
     shown = set()
-    for now_s, each in enumerate((sim, sorted_too)):
+    for now_s, each in enumerate((sim, sorted_too, scenario)):
         hud = Hud(KEYS)
         drawn(hud, each, now_s=now_s, size=(1280, 6000))
         shown |= {placed.target for panel in hud.panels for placed in panel.targets} | {Target("timeline")}

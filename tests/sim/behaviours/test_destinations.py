@@ -10,7 +10,7 @@ import reference_people
 from crowds import F, open_world, refresh_rules, simulation
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from terrains import terrain_of
+from terrains import layout_of, terrain_of
 
 from crowd_demo.compute.jit import run
 from crowd_demo.ensemble.measures import densest
@@ -52,8 +52,9 @@ def test_areas_are_those_of_the_oracle(seed: int, count: int, radius: int) -> No
     terrain.set_walls((1, 1, 2, 4), True)  # after they were drawn, perhaps on one
     terrain.marks[0] = terrain.marks[1]  # wide ones
     radius_sq = np.full(max(len(terrain.destinations), 1), F(radius) * F(radius))
-    areas, owner = areas_of(terrain, radius_sq), reference_people.claimed_tiles(terrain, radius_sq)
-    assert np.array_equal(areas.owner, owner)
+    targets, owner = layout_of(terrain, radius_sq).targets, reference_people.claimed_tiles(terrain, radius_sq)
+    areas = areas_of(targets, len(terrain.destinations))
+    assert np.array_equal(targets, owner)
     for goal in range(len(terrain.destinations)):
         own = areas.tiles[areas.first[goal]:areas.first[goal + 1]]
         assert np.array_equal(own, np.flatnonzero(owner.reshape(-1) == goal))
@@ -113,9 +114,10 @@ def test_without_room_to_be_had_people_go_on_as_before() -> None:
     sim = small()
     sim.step(1500)
     assert (sim.agents.by_id().state == QUEUING).any()  # type: ignore[attr-defined]
-    sim.set_walls((0, 0, 99, 99), True)
+    sim.paint_walls(sim.terrain.runs_of(places_of(sim).ways.owner >= 0), True)
     sim.step(2)
-    assert not (sim.agents.by_id().state == QUEUING).any()  # type: ignore[attr-defined]
+    left: Any = sim.agents.by_id()
+    assert not places_of(sim).columns.capacity.any() and len(left.id) > 100 and not (left.state == QUEUING).any()
 
 
 def test_the_scenario_of_queues_has_some_and_they_move() -> None:

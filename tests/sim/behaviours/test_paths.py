@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crowds import CROWD, simulation
+from crowds import CROWD, follow_walls, simulation
 from reference_people import people_prices
 from reference_terrain import reference_ways
 from terrains import make_fields
@@ -17,6 +17,11 @@ from crowd_demo.sim.behaviours.wayfinding import MakeFlowFields
 from crowd_demo.sim.simulation import Simulation
 
 MANY = {**CROWD, "agents": 40, "crowd__destinations": 64}
+
+
+def make_all(sim: Simulation) -> None:
+    """Make all fields as they are before anybody was counted."""
+    make_fields(sim.world.flow_fields, sim.terrain, layout=sim.world.ways.new)  # type: ignore[union-attr]
 
 
 def readers(sim: Simulation) -> tuple[set[int], set[int]]:
@@ -44,7 +49,7 @@ def test_a_step_makes_the_fields_that_are_read_and_no_others(threads: int) -> No
 def test_it_does_not_matter_when_fields_are_made() -> None:
     sim = simulation(**CROWD)
     early, again = copy.deepcopy(sim), copy.deepcopy(sim)
-    make_fields(early.world.flow_fields, early.terrain)
+    make_all(early)
     for _ in range(40):
         again.world.flow_fields.made[:] = 0
         for each in (sim, early, again):
@@ -66,7 +71,8 @@ def test_fields_go_by_the_prices_of_their_turn() -> None:
         for goal in np.flatnonzero(fields.made).tolist() if tick % 7 == 0 else ():
             last = tick // 15 * 15
             prices = counts[last if tick - last >= goal * 15 // 10 else last - 15]
-            sources = [(row, column) for row, column in np.argwhere(fields.targets == goal).tolist()]
+            targets = sim.world.ways.owner  # type: ignore[union-attr]
+            sources = [(row, column) for row, column in np.argwhere(targets == goal).tolist()]
             assert np.array_equal(fields.fields.direction[goal], reference_ways(sim.terrain.blocked, sources, prices)[1])
     assert fields.made.any() and not np.array_equal(counts[15], counts[30])
 
@@ -92,7 +98,8 @@ def test_when_all_fields_are_made_nobody_is_asked_any_more() -> None:
     sim = simulation(**CROWD)
     make = next(stage for stage in sim.stages if isinstance(stage, MakeFlowFields))
     assert make.wanted(sim.world)
-    make_fields(sim.world.flow_fields, sim.terrain)
+    make_all(sim)
     assert not make.wanted(sim.world)
     sim.set_walls((1, 1, 3, 2), True)
+    follow_walls(sim)
     assert make.wanted(sim.world)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from reference_terrain import reference_ways
-from terrains import REAL_MAPS, all_fields, grids, make_fields, town, way_costs
+from terrains import REAL_MAPS, all_fields, grids, layout_of, make_fields, town, way_costs
 
 from crowd_demo.compute.jit import compile_launches, is_compiled
 from crowd_demo.config.maps import FLOOR, WALL, MapData, read_map
@@ -137,28 +137,12 @@ def test_ways_do_not_cut_corners_and_ties_go_to_the_lowest_step() -> None:
 
 
 @pytest.mark.quick
-def test_fields_are_made_again_when_walls_have_changed_and_only_then() -> None:
-    terrain = town("0..", "@@.", "...")
-    fields = all_fields(terrain, workers=3)
-    view = fields.fields
-    assert not fields.forget_outdated(terrain) and fields.complete
-    assert way_costs(view.direction[0])[2, 0] == 30
-    terrain.set_walls((0, 1, 1, 2), False)
-    assert fields.forget_outdated(terrain) and not fields.complete
-    assert way_costs(make_fields(fields, terrain).fields.direction[0])[2, 0] == 10
-    terrain.set_walls((0, 0, 1, 1), True)  # the destination itself
-    assert fields.forget_outdated(terrain)
-    assert (make_fields(fields, terrain).fields.direction == UNREACHABLE).all()
-
-
-@pytest.mark.quick
 @settings(deadline=None, max_examples=20)
 @given(st.lists(st.lists(st.integers(0, 5), max_size=3), max_size=4), st.integers(1, 4))
 def test_only_what_is_asked_for_is_made_and_only_once(asked: list[list[int]], workers: int) -> None:
     terrain = Terrain(None, 400, 300, count=6)
     expected = all_fields(terrain).fields.direction
     fields = FlowFields(terrain, workers)
-    fields.forget_outdated(terrain)
     fields.fields.direction[:] = 77
     made: set[int] = set()
     for goals in asked:
@@ -185,11 +169,12 @@ def test_all_tiles_of_a_destination_are_arrivals_and_islands_too() -> None:
 def test_a_world_without_destinations_has_no_fields() -> None:
     terrain = Terrain(None, 100, 100, count=0)
     fields = all_fields(terrain)
-    assert fields.complete and fields.fields.direction.shape[0] == 0
+    assert fields.made.all() and fields.fields.direction.shape[0] == 0
 
 
 def test_the_kernels_can_be_compiled_ahead() -> None:
     terrain = Terrain(None, 100, 100)
-    launches = FlowFields(terrain).launches(terrain, Crowding(terrain).prices(0), 1)
+    layout = layout_of(terrain)
+    launches = FlowFields(terrain).launches([(layout.targets, layout.steps)] * 2, Crowding(terrain).prices(0), 1)
     compile_launches(launches)
     assert all(is_compiled(launch) for launch in launches)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from reference_terrain import reference_areas
 from terrains import grids, terrain_of, town
 
-from crowd_demo.config.maps import FLOOR, GRASS, WALL, WATER, MapData
-from crowd_demo.sim.terrain.tiles import OPEN_TILE, TILE_STEPS, Terrain, tile_at
+from crowd_demo.config.maps import FLOOR, GRASS, OPEN_TILE, WALL, WATER, MapData
+from crowd_demo.sim.terrain.tiles import TILE_STEPS, Terrain, tile_at
 
 
 @pytest.mark.quick

@@ -1,0 +1,222 @@
+"""Saving what is on the screen as a scenario: NAME.yaml, and NAME.map where no shipped map gives the same tiles.
+
+The files hold the edited scenario at its start, which is what a restart begins with: walls that were built and torn down by
+hand, destinations, exits, forces that stay, numbers, techniques, the present number of agents and the view. What events did is
+left out: it happens again.
+Before something is done that would lose what was built, the user is asked, unless a file holds it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Collection, Mapping
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from crowd_demo.app.crowd.crowd import Crowd
+from crowd_demo.app.dialogs.dialog import Dialogs, NumberDialog, Question
+from crowd_demo.app.input.key_input import KeyAction, KeyActions
+from crowd_demo.app.output.copying import Shown, effective, yaml_of
+from crowd_demo.app.output.files import replacing, why_unwritable
+from crowd_demo.app.screen.notices import Notices
+from crowd_demo.config.behaviours import PeopleSettings
+from crowd_demo.config.events import MOST_EVENTS, ScenarioEvent
+from crowd_demo.config.loader import ConfigError, load_config
+from crowd_demo.config.maps import MapData, octile_of
+from crowd_demo.config.model import Config
+from crowd_demo.config.resources import list_configs, list_maps
+from crowd_demo.registry.texts import printable
+from crowd_demo.sim.actions import Action
+from crowd_demo.sim.edits import PutForce
+from crowd_demo.sim.simulation import Simulation
+
+FOLDER = Path("configs")  # of the working folder, where there is one: its scenarios are in the menu
+NAME = "[A-Za-z0-9][A-Za-z0-9_-]*"
+LONGEST = 40  # characters of a name
+SUFFIXES = (".yaml", ".map")
+LONG_S = 8.0  # to read a command
+TITLE = "Save as a scenario named"
+
+
+class ScenarioFiles:
+    """Files that this run has written are replaced without a question; all others only after one."""
+
+    def __init__(self, crowd: Crowd, dialogs: Dialogs, notices: Notices, on_screen: Callable[[], Shown], opened: str | None,
+                 key: Callable[[], str]) -> None:
+        """`opened` is the name of the present configuration, `key` what is shown as the key that saves."""
+        self._crowd, self._dialogs, self._notices, self._on_screen, self._key = crowd, dialogs, notices, on_screen, key
+        self._opened = Path(opened or "crowd").stem
+        self._written: dict[Path, tuple[Action, ...]] = {}  # by the name of the YAML file: what was built
+        self._given_up: tuple[Action, ...] = ()
+        self._question: Question | None = None
+        self._typing: NumberDialog | None = None
+        self._confirmed = ""  # the name whose files may be replaced
+
+    @property
+    def actions(self) -> KeyActions:
+        return {"save_scenario": KeyAction(self.save)}
+
+    def take_over(self, left: ScenarioFiles) -> None:
+        """Know the files that another program of this run has written."""
+        self._written = left._written
+
+    # --- what would be lost ------------------------------------------------------------------------------------------
+
+    @property
+    def has_unsaved(self) -> bool:
+        """Was something built that no file holds? That of a replay is in its recording."""
+        edits = () if self._crowd.player else self._crowd.edits
+        return bool(edits) and edits not in self._crowd.kept_edits
+
+    @property
+    def built_meanwhile(self) -> bool:
+        """Was something built since the user agreed to lose what there was?"""
+        return self.has_unsaved and self._crowd.edits != self._given_up
+
+    @property
+    def is_asking(self) -> bool:
+        return self._question is not None and not self._question.closed
+
+    def before_losing(self, question: str, then: Callable[[], object], otherwise: Callable[[], object] = lambda: None) -> None:
+        """Do what loses all that was built; if no file holds it, ask before that, and do the other thing unless they agree."""
+        if not self.has_unsaved:
+            then()
+            return
+        hint = f"{self._key()} saves it, Enter leaves it, Esc stays"
+        self._question = Question(f"{question} What was built is not saved", hint, partial(self._give_up, then), otherwise,
+                                  esc_stays=True)
+        self._dialogs.open(self._question)
+
+    def _give_up(self, then: Callable[[], object]) -> None:
+        self._given_up = self._crowd.edits
+        then()
+
+    # --- saving ------------------------------------------------------------------------------------------------------
+
+    def save(self) -> None:
+        """Let the user type a name, beginning with one that is free; the second time, take the one that is shown."""
+        if self._question:
+            self._question.close()
+        if self._typing and not self._typing.closed:
+            self._typing.press("return", False)
+            return
+        self._confirmed = ""
+        self._typing = NumberDialog(TITLE, self._use, self._offered(), LONGEST)
+        self._dialogs.open(self._typing)
+
+    def _offered(self) -> str:
+        """The file of this run that was written last, if it is the scenario that is shown; or else a free name."""
+        name = re.sub("[^A-Za-z0-9_-]+|-[0-9]+$", "", self._opened).lstrip("-_")[:LONGEST - 5] or "crowd"
+        if self._written and re.fullmatch(rf"{re.escape(name)}(-[0-9]+)?", (last := list(self._written)[-1]).stem):
+            return last.stem
+        number = 1
+        while any(os.path.lexists(path) for path in files_of(f"{name}-{number}")):
+            number += 1
+        return f"{name}-{number}"
+
+    def _use(self, name: str) -> None:
+        """Save under a name. Raises ValueError, in one line, for one that cannot be, or not without asking."""
+        if not re.fullmatch(NAME, name):
+            raise ValueError("a name is made of letters, digits, - and _")
+        if name in list_configs():
+            raise ValueError(f"{name} is a shipped scenario: take another name")
+        paths = files_of(name)
+        if why := next(filter(None, map(why_unwritable, paths)), None):
+            raise ValueError(why)
+        foreign = [] if paths[0] in self._written else [path for path in paths if os.path.lexists(path)]
+        if foreign and self._confirmed != name:
+            self._confirmed = name
+            raise ValueError(f"{foreign[0]} exists: Enter again replaces it")
+        self._crowd.apply(partial(self._write, paths[0]))
+
+    def _write(self, path: Path) -> None:
+        """Write the files. Call from the thread that makes the steps, between two of them."""
+        crowd, edits = self._crowd, self._crowd.edits
+        try:
+            about = f"saved from {self._opened}" + ", with what was built there" * bool(edits)
+            files = texts_of(path, self._on_screen(), crowd.at_its_start(0), about, bool(edits))
+            write_together(files)
+        except (OSError, ValueError) as error:
+            self._notices.add(f"cannot save {path}: {getattr(error, 'strerror', None) or error}", "scenario file", LONG_S)
+            return
+        self._written.pop(path, None)
+        self._written[path] = edits
+        crowd.kept_edits.append(edits)
+        names = " and ".join(map(str, sorted(files, reverse=True)))
+        self._notices.add(f"saved {names}; to see it again: crowd-demo --config {path.as_posix()}", "scenario file", LONG_S)
+
+    # --- for the command ---------------------------------------------------------------------------------------------
+
+    def named(self, shown: Shown, name: str | None) -> tuple[Shown, str | None]:
+        """What is shown, and the file that has all that was built; or the former one, and what is said of that."""
+        if not (edits := self._crowd.edits):
+            return shown, name
+        for path, held in self._written.items():
+            if held == edits:
+                try:
+                    read = load_config(path)
+                    held_there: dict[str, object] = {"map": read.map, "events": read.events}
+                    if isinstance(people := shown.config.behaviour_settings, PeopleSettings):
+                        held_there["crowd"] = people.model_copy(update={"exits": read.crowd.exits})
+                    return shown._replace(config=shown.config.model_copy(update=held_there)), str(path)
+                except ConfigError:  # somebody has changed it since
+                    continue
+        return shown._replace(unsaved=f"what was built is not in this: {self._key()} saves a file that holds it"), name
+
+
+def files_of(name: str) -> tuple[Path, ...]:
+    """Return the paths of a scenario: those of its YAML and of its map."""
+    folder = FOLDER if FOLDER.is_dir() else Path()
+    return tuple(folder / f"{name}{suffix}" for suffix in SUFFIXES)
+
+
+def texts_of(path: Path, shown: Shown, start: Simulation, about: str, was_built: bool) -> dict[Path, str]:
+    """Return the texts of the files that make a scenario begin as `start` does, which has nobody in it yet.
+
+    `about` is what menus say of it. Whatever actions with `lasts` change must be in one of them: destinations are in the
+    map, exits first, forces are events of tick 0, all else belongs into `config`. Raises ValueError, in one line.
+    """
+    config, map_path = effective(shown._replace(sim=start)), path.with_suffix(".map")
+    tiles = start.terrain.as_map(path.stem)
+    if was_built and (ways := start.world.ways):
+        config, tiles = _with_exits_first(config, tiles, ways.exits)
+    if forces := [_as_event(action) for _, action in start.history if isinstance(action, PutForce)]:
+        config = config.model_copy(update={"events": (*forces, *config.events)})
+    if len(config.events) > MOST_EVENTS:
+        raise ValueError(f"its forces and events are too many: {len(config.events)}, at most {MOST_EVENTS}")
+    files = {}
+    if was_built or config.map not in (None, *list_maps()):
+        files[map_path] = octile_of(tiles)
+        config = config.model_copy(update={"map": map_path.name})
+    return {path: f"# {printable(about)}\n{yaml_of(config)}", **files}
+
+
+def _with_exits_first(config: Config, tiles: MapData, exits: Collection[int]) -> tuple[Config, MapData]:
+    """Number the destinations without gaps, exits first. Raises ValueError where events send people to them by number."""
+    numbers = np.unique(tiles.marks[tiles.marks >= 0]).tolist()
+    order = sorted(numbers, key=lambda number: (number not in exits, number))
+    if order != list(range(len(order))) and any(event.do.send for event in config.events):
+        raise ValueError("events send people to destinations by number, and these would get other numbers: let the first"
+                         " ones stay, and be the exits")
+    marks = tiles.marks.copy()
+    for new, number in enumerate(order):
+        marks[tiles.marks == number] = new
+    people = config.crowd.model_copy(update={"exits": sum(number in exits for number in order)})
+    return config.model_copy(update={"crowd": people}), tiles._replace(marks=marks)
+
+
+def _as_event(put: PutForce) -> ScenarioEvent:
+    """The event that puts a force as it is, at the start."""
+    force = {"at": (put.x, put.y), "radius": put.radius, "strength": put.strength}
+    return ScenarioEvent.model_validate({"tick": 0, "do": {put.kind: force}})
+
+
+def write_together(files: Mapping[Path, str]) -> None:
+    """Write files, all of them or none, the first one last. Raises OSError."""
+    with ExitStack() as stack:
+        for path, text in files.items():
+            stack.enter_context(replacing(path)).write_bytes(text.encode())

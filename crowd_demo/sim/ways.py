@@ -1,0 +1,238 @@
+"""Ways: areas and flow fields follow an edit at a fixed number of tiles a step (docs/model.md, "Ways" and "Goals").
+
+A *round* takes walls and destinations as they are in its first step. In each step TILES_A_STEP tiles of work are done: first
+the areas are claimed, row by row; once that is done they hold, and then one field after the other goes by the new walls.
+Until its turn a field stays as it was. What is edited meanwhile waits for the next round. So what a field goes by follows
+from what there was before the round, what the round took and its age: all that a snapshot needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from crowd_demo.compute.arrays import Bytes, Floats, Marks
+from crowd_demo.compute.jit import Launch
+from crowd_demo.sim.state_part import EMPTY, PartState
+from crowd_demo.sim.terrain.areas import Layout
+from crowd_demo.sim.terrain.crowding import Crowding, Prices
+from crowd_demo.sim.terrain.flow_fields import FlowFields
+from crowd_demo.sim.terrain.tiles import GONE, Goals, Terrain
+
+TILES_A_STEP = 65_536  # a tile of a field takes about 30 ns, so this is 2 ms; and whole small maps follow in one step
+CLAIMED = 4  # to test this many destinations for a tile takes as long as a tile of a field
+MOST_GOALS = 64
+
+
+class WaysValues(BaseModel):
+    """What a snapshot has beside the walls; goals as [number, tile]."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    goals: list[list[int]] = []
+    exits: list[int] | None = None  # None: those of the configuration
+    age: int = -1  # of the round; 0: it has not begun; -1: nothing waits
+    old_goals: list[list[int]] = []
+    new_goals: list[list[int]] = []
+
+
+class Ways:
+    """A part of the state: what areas and fields go by. `new` takes the place of `old`; mostly they are one.
+
+    `exits` are the numbers of the destinations that are exits.
+    """
+
+    name = "ways"
+
+    def __init__(self, terrain: Terrain, fields: FlowFields, crowding: Crowding, reach_sq: Callable[[Goals], Floats],
+                 exits: int) -> None:
+        """`reach_sq` says how far each area may reach, squared; the first `exits` destinations are exits."""
+        self.fields, self.first_exits = fields, frozenset(range(exits))
+        self._terrain, self._crowding, self._reach_sq = terrain, crowding, reach_sq
+        self.exits: Collection[int] = self.first_exits
+        self.has_areas = self.has_exits = False  # can destinations be elsewhere, and exits?
+        self.old = self.new = self._begun = self._layout(terrain.blocked, terrain.goals).finished()
+        self.age = 0  # steps of the round so far
+        self._seen = terrain.version  # whose walls were those of `new`
+
+    def set_goals(self, goals: Goals) -> None:
+        """Have destinations elsewhere than at first, or more of them."""
+        self._terrain.set_goals(goals)
+        self._crowding.resize(len(self._terrain.destinations))
+        self.fields.resize(self._terrain)
+
+    def settle(self) -> None:
+        """Go by the present walls and destinations at once, as at the start."""
+        self.old = self.new = self._begun = self.at_present()
+        self.age, self._seen = 0, self._terrain.version
+        self.fields.made[:] = self.fields.chosen[:] = 0
+
+    # --- the rule ----------------------------------------------------------------------------------------------------
+
+    @property
+    def waits(self) -> bool:
+        """Is there anything that does not go by the present walls and destinations yet?"""
+        terrain = self._terrain
+        if self.new is self.old and self._seen != terrain.version and self.new.is_of(terrain.blocked, terrain.goals):
+            self._seen = terrain.version
+        return self.new is not self.old or self._seen != terrain.version
+
+    @property
+    def owner(self) -> Marks:
+        """int16[H, W]: the destination whose area a tile is in, -1: none; of the areas that hold."""
+        return (self.new if self.new is not self.old and self._areas_hold else self.old).targets
+
+    @property
+    def _areas_hold(self) -> bool:
+        return self._rows(self.age) == self._terrain.rows
+
+    @property
+    def following(self) -> int:
+        """How many fields go by the walls of the round."""
+        work = self.age * TILES_A_STEP - self._terrain.rows * self._row_work
+        return min(max(work, 0) // self._terrain.blocked.size, self._begun.count)
+
+    @property
+    def _row_work(self) -> int:
+        return _row_work(self._terrain.columns, self._begun.count)
+
+    @property
+    def steps(self) -> int:
+        """How many the round takes, or the last one took."""
+        return self._steps_of(self._begun.count)
+
+    def _steps_of(self, count: int) -> int:
+        rows, columns = self._terrain.blocked.shape
+        return -(-(rows * _row_work(columns, count) + count * rows * columns) // TILES_A_STEP)
+
+    def _rows(self, age: int) -> int:
+        """How many rows of the round's areas are claimed."""
+        return min(age * TILES_A_STEP // self._row_work, self._terrain.rows)
+
+    def at_present(self) -> Layout:
+        """Return the areas and steps of the present walls and destinations, whatever the fields go by; O(tiles)."""
+        return self._known(self._terrain.blocked, self._terrain.goals, (self.old, self.new))
+
+    # --- a step ------------------------------------------------------------------------------------------------------
+
+    def launches(self) -> tuple[Launch, ...]:
+        """Return what does the work of a step, if something waits; then call `advance`."""
+        terrain = self._terrain
+        self._begun = self._layout(terrain.blocked, terrain.goals) if self.new is self.old else self.new
+        return self._begun.launches(self._rows(self.age), self._rows(self.age + 1))
+
+    def advance(self) -> None:
+        """Call after it has run."""
+        if self.new is self.old:
+            self._seen = self._terrain.version
+        self.new, self.age = self._begun, self.age + 1
+        self.new.claimed = max(self.new.claimed, self._rows(self.age))
+        self._turn_fields()
+        if self.age >= self.steps:
+            self.old, self.age = self.new, 0
+            self.fields.chosen[:] = 0
+
+    def launches_of_fields(self, prices: Prices, workers: int) -> tuple[Launch, ...]:
+        """Return the kernels that make the fields that are asked for; without a round one."""
+        layouts = (self.old,) if self.new is self.old else (self.old, self.new)
+        return self.fields.launches([(layout.targets, layout.steps) for layout in layouts], prices, workers)
+
+    def _turn_fields(self) -> None:
+        """Have the first fields go by the new walls, and those of moved destinations once their areas hold.
+
+        Those that change are made again when they are asked for.
+        """
+        turned = np.arange(len(self.fields.chosen)) < self.following
+        if self._areas_hold:
+            for goal in self.old.goals.keys() | self.new.goals.keys():
+                turned[goal:goal + 1] |= self.old.goals.get(goal) != self.new.goals.get(goal)
+        self.fields.made[turned != self.fields.chosen] = 0
+        self.fields.chosen[:] = turned
+
+    # --- a part of the state -----------------------------------------------------------------------------------------
+
+    def state(self) -> PartState:
+        values: dict[str, object] = {"goals": _listed(self._terrain.goals)} if self._terrain.goals else {}
+        if self.exits != self.first_exits:
+            values["exits"] = sorted(self.exits)
+        if not self.waits:
+            return PartState(values) if values else EMPTY
+        values |= {"age": self.age, "old_goals": _listed(self.old.goals)}
+        if self.age:
+            values["new_goals"] = _listed(self.new.goals)
+        return PartState(values, {"old": self.old.bits} | ({"new": self.new.bits} if self.age else {}))
+
+    def restore(self, state: PartState) -> None:
+        values, terrain, layouts = self._read(state), self._terrain, (self.old, self.new)
+        self.set_goals(_goals(values.goals))
+        self.exits = self.first_exits if values.exits is None else frozenset(values.exits)
+        walls = {name: self._unpacked(bits) for name, bits in state.arrays.items()}
+        old = (self._known(walls["old"], _goals(values.old_goals), layouts) if walls
+               else self._known(terrain.blocked, terrain.goals, layouts))
+        new = self._known(walls["new"], _goals(values.new_goals), layouts) if "new" in walls else old
+        if new is not self.new:
+            self.fields.made[:] = 0
+        elif old is not self.old:
+            self.fields.made[self.fields.chosen == 0] = 0
+        self.old, self.new, self._begun, self.age = old, new, new, max(values.age, 0)
+        self._seen = -1 if walls else terrain.version
+        self._turn_fields()
+
+    def check(self, state: PartState) -> None:
+        self._read(state)
+
+    def count_in(self, state: PartState) -> int:
+        """Return how many destinations there are in a state."""
+        return self._count(_goals(self._read(state).goals))
+
+    def _read(self, state: PartState) -> WaysValues:
+        """Raises ValueError for a state that cannot be."""
+        try:
+            values = WaysValues.model_validate(dict(state.values))
+        except ValidationError:
+            raise ValueError("not those of this map") from None
+        tiles = self._terrain.blocked.size
+        names = ["old", "new"][:min(values.age, 1) + 1]
+        right = list(state.arrays) == names and all(
+            array.dtype == np.uint8 and array.shape == (-(-tiles // 8),) for array in state.arrays.values())
+        for listed in (values.goals, values.old_goals, values.new_goals):
+            right = right and all(len(pair) == 2 and 0 <= pair[0] < MOST_GOALS and GONE <= pair[1] < tiles
+                                  for pair in listed)
+            goals = _goals(listed) if right else {}
+            right = right and goals.keys() >= set(range(len(self._terrain.first_destinations), self._count(goals)))
+        exits = set(values.exits or ())
+        if not (right and exits <= set(range(self._count(_goals(values.goals))))
+                and -1 <= values.age < self._steps_of(self._count(_goals(values.new_goals)))):
+            raise ValueError("not those of this map")
+        return values
+
+    def _count(self, goals: Goals) -> int:
+        return max(len(self._terrain.first_destinations), max(goals, default=-1) + 1)
+
+    def _known(self, blocked: Bytes, goals: Goals, kept: Sequence[Layout]) -> Layout:
+        """A layout of these walls and destinations, one of those at hand if possible."""
+        found = next((layout for layout in kept if layout.is_of(blocked, goals)), None)
+        return (found or self._layout(blocked, goals)).finished()
+
+    def _unpacked(self, bits: NDArray[np.generic]) -> Bytes:
+        blocked = self._terrain.blocked
+        return np.unpackbits(bits.view(np.uint8), count=blocked.size).reshape(blocked.shape)
+
+    def _layout(self, blocked: Bytes, goals: Goals) -> Layout:
+        return Layout(self._terrain, blocked, goals, self._reach_sq(goals))
+
+
+def _row_work(columns: int, count: int) -> int:
+    """The work of claiming a row of the areas of so many destinations, in tiles of a field."""
+    return max(columns * count // CLAIMED, 1)
+
+
+def _listed(goals: Goals) -> list[list[int]]:
+    return [list(item) for item in sorted(goals.items())]
+
+
+def _goals(listed: list[list[int]]) -> Goals:
+    return {pair[0]: pair[1] for pair in listed}

@@ -1,0 +1,494 @@
+"""Scenarios saved by hand load again as what a restart begins with, and what was built is never lost without a question."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shlex
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pygame
+import pytest
+from driven import Driven
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from crowd_demo.app.dialogs.dialog import NumberDialog, Question
+from crowd_demo.app.editing import scenario_files
+from crowd_demo.app.editing.scenario_files import texts_of, write_together
+from crowd_demo.app.output.copying import Shown
+from crowd_demo.app.screen.window import close_window
+from crowd_demo.cli.arguments import parser_of
+from crowd_demo.cli.run import RUN, config_of
+from crowd_demo.config.loader import load_config
+from crowd_demo.config.model import Config
+from crowd_demo.registry.actions import PROGRAM
+from crowd_demo.render.camera import Camera
+from crowd_demo.sim.actions import Action, SetWalls, Switch
+from crowd_demo.sim.edits import (
+    AddGoal,
+    BringIn,
+    PaintWalls,
+    PutForce,
+    RemoveForce,
+    SetExit,
+    SetGoal,
+    TakeOut,
+    lasting_edits,
+)
+from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.terrain.tiles import GONE
+from crowd_demo.sim.tuning import SetNumbers, Tune, numbers_by_hand
+
+CTRL = pygame.KMOD_LCTRL
+SMALL = ("world.width=640", "world.height=360", "camera.zoom=1", "window.hud=false")
+GROUND = """type octile
+height 6
+width 9
+map
+0.GGW.S.1
+..GGWWS..
+@@.@@.@@@
+..a.W.S..
+.aa.G....
+...@@...2
+"""
+
+
+# --- any edits, without a window ------------------------------------------------------------------------------------------
+
+def shown_of(sim: Simulation) -> Shown:
+    config, options = sim.config, sim.optimizations
+    camera = Camera((config.world.width, config.world.height), (640, 360))
+    return Shown(config, sim, camera, camera, options, config.agents, 1.0, False, "full", False, config.scene.colours, ())
+
+
+def saved(sim: Simulation, start: Simulation, folder: Path) -> Config:
+    """Save as the program does; return what is read again."""
+    path = folder / "saved.yaml"
+    for old in folder.glob("saved.*"):
+        old.unlink()
+    was_built = bool(lasting_edits(sim.history, sim.terrain))
+    write_together(texts_of(path, shown_of(sim), start, "edited", was_built))
+    return load_config(path)
+
+
+@cache
+def world(name: str) -> Config:
+    few = ["agents=60", "world.width=1003", "world.height=517"]
+    if name != "ground":
+        base, settings = OTHERS[name]
+        return load_config(base, [*few, *settings])
+    folder = Path(tempfile.mkdtemp())
+    (folder / "ground.map").write_text(GROUND, "utf-8")
+    (folder / "ground.yaml").write_text(
+        "agents: 60\nmap: ground.map\nworld: {width: 501, height: 333}\nmeasure: {areas: {hall: [0, 0, 99, 99]}}\n"
+        "events:\n- at: 0.1 s\n  do: {walls: {rectangle: [200, 0, 260, 333], build: true}, set: {crowd.radius: 20}}\n"
+        "  say: it closes\n", "utf-8")
+    return load_config(folder / "ground.yaml")
+
+
+OTHERS = {"open": ("1k", ["map=null"]), "plaza": ("1k", ["map=plaza"]), "birds": ("20k-flock", []),
+          "hawk": ("murmuration", []), "crates": ("crates", []), "rope": ("rope", [])}
+
+
+runs = st.lists(st.tuples(st.integers(-1, 40), st.integers(-2, 40), st.integers(0, 40)), max_size=6).map(tuple)
+corners = st.tuples(*[st.integers(-3, 40)] * 4)
+acts = st.one_of(st.builds(PaintWalls, runs, st.booleans()), st.builds(SetWalls, corners, st.booleans()),
+                 st.builds(TakeOut, st.floats(0, 900), st.floats(0, 500), st.floats(0, 200)),
+                 st.builds(BringIn, st.integers(0, 9), st.floats(0, 900), st.floats(0, 500), st.just(900.0)),
+                 st.builds(PutForce, st.integers(0, 3), st.sampled_from(["attract", "repel"]), st.floats(0, 900),
+                           st.floats(0, 500), st.floats(20, 400), st.floats(0.1, 5), st.sampled_from([0, 0, 0, 9])),
+                 st.builds(RemoveForce, st.integers(0, 3)),
+                 st.builds(Switch, st.just("neighbours"), st.sampled_from(["sorted", "buckets"])))
+NUMBERS = {"crowd": ("crowd.radius", "crowd.speed_min"), "flock": ("flock.align",), "hunt": ("hunt.align",)}
+
+
+def act(sim: Simulation, action: Action) -> None:
+    with suppress(ValueError):  # nobody can come in where all is blocked
+        sim.apply(action)
+
+
+@pytest.mark.parametrize("name", ["ground", *OTHERS])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(done=st.lists(acts, max_size=8), share=st.floats(0.8, 1.1))
+def test_a_saved_scenario_begins_as_a_restart_does(tmp_path: Path, name: str, done: list[Action], share: float) -> None:
+    sim = Simulation(world(name))
+    for number, action in enumerate(done):
+        act(sim, action)
+        sim.play(number)
+    for path in NUMBERS.get(sim.config.behaviour, ()):
+        now = getattr(sim.config.behaviour_settings, path.partition(".")[2])
+        act(sim, Tune(path, round(now * share, 3)))
+    numbers = numbers_by_hand(sim.history, sim.config)
+    edits = (*lasting_edits(sim.history, sim.terrain), SetNumbers(tuple(numbers.items())))
+    again = Simulation(sim.config.model_copy(update={"optimizations": sim.optimizations}), edits)
+    config = saved(sim, Simulation(sim.config.model_copy(update={"agents": 0}), edits), tmp_path)
+    read = Simulation(config)
+    forces = len(config.events) - len(sim.config.events)
+    assert (config.events[forces:], config.measure, config.seed) == (sim.config.events, sim.config.measure, sim.config.seed)
+    assert np.array_equal(read.terrain.kinds, again.terrain.kinds)
+    assert read.terrain.map_digest == again.terrain.map_digest == sim.terrain.map_digest
+    assert read.terrain.destinations == again.terrain.destinations == sim.terrain.destinations
+    for steps in (0, 30):
+        again.play(steps)
+        read.play(steps)
+        assert read.state_hash() == again.state_hash()
+    assert read.world.forces.present == again.world.forces.present
+
+
+def test_what_events_have_done_does_not_last() -> None:
+    sim = Simulation(world("ground"))
+    sim.play(20)
+    sim.apply(PaintWalls(((0, 1, 2),), True))
+    sim.apply(Tune("crowd.speed_min", 3.5))
+    assert sim.settings.crowd.radius == 20 and (sim.terrain.kinds != sim.terrain.first_kinds).sum() > 3
+    assert lasting_edits(sim.history, sim.terrain) == (PaintWalls(((0, 1, 2),), True),)
+    assert numbers_by_hand(sim.history, sim.config) == {"crowd.speed_min": 3.5}
+
+
+def test_forces_that_stay_are_kept_and_others_are_not() -> None:
+    sim = Simulation(world("open"))
+    for put in (PutForce(0, "scare", 1, 1, 50, 2, 60), PutForce(1, "attract", 1, 1, 50, 2), PutForce(2, "repel", 2, 2, 50, 2),
+                RemoveForce(1), PutForce(3, "attract", 3, 3, 50, 2), PutForce(2, "repel", 4, 4, 60, 1)):
+        sim.apply(put)
+    kept = PutForce(0, "repel", 4, 4, 60, 1), PutForce(1, "attract", 3, 3, 50, 2)
+    assert lasting_edits(sim.history, sim.terrain) == kept
+    assert lasting_edits(Simulation(sim.config, kept).history, sim.terrain) == kept
+
+
+goal_acts = st.one_of(st.builds(PaintWalls, runs, st.booleans()),
+                      st.builds(AddGoal, st.floats(0, 1003), st.floats(0, 517)),
+                      st.builds(SetGoal, st.integers(0, 10), st.integers(-2, 700)),
+                      st.builds(SetExit, st.integers(0, 10), st.booleans()))
+
+
+@pytest.mark.parametrize("name", ["ground", "open", "plaza"])
+@settings(max_examples=25, deadline=None)
+@given(done=st.lists(goal_acts, max_size=8))
+def test_destinations_and_exits_are_those_of_a_restart_and_of_the_file(
+        tmp_path_factory: pytest.TempPathFactory, name: str, done: list[Action]) -> None:
+    sim = Simulation(world(name).model_copy(update={"events": ()}))
+    for action in done:
+        act(sim, action)
+    edits = lasting_edits(sim.history, sim.terrain)
+    again = Simulation(sim.config, edits)
+    blocked = sim.terrain.blocked.reshape(-1)
+    kept = {number: tile for number, tile in sim.terrain.goals.items() if tile == GONE or not blocked[tile]}
+    assert {number: tile for number, tile in again.terrain.goals.items() if tile != GONE} == {
+        number: tile for number, tile in kept.items() if tile != GONE}
+    assert again.world.ways and sim.world.ways and again.world.ways.exits == sim.world.ways.exits
+    assert lasting_edits(again.history, again.terrain) == edits
+    config = saved(sim, Simulation(sim.config.model_copy(update={"agents": 0}), edits), tmp_path_factory.mktemp("saved"))
+    read, listed = Simulation(config), again.terrain.destinations
+    there = np.unique(again.terrain.marks[again.terrain.marks >= 0]).tolist()
+    order = sorted(there, key=lambda number: (number not in again.world.ways.exits, number))  # type: ignore[union-attr]
+    if order:
+        assert read.terrain.destinations == tuple(listed[number] for number in order)
+        assert config.crowd.exits == sum(number in again.world.ways.exits for number in order)
+
+
+def test_what_was_undone_of_destinations_is_not_kept() -> None:
+    sim = Simulation(world("plaza"))
+    free = np.flatnonzero((sim.terrain.blocked == 0) & (sim.terrain.marks < 0))[:2].tolist()
+    for action in (SetGoal(0, free[0]), SetExit(1, True), SetGoal(len(sim.terrain.destinations), free[1])):
+        back = action.inverse(sim)
+        sim.apply(action)
+        assert lasting_edits(sim.history, sim.terrain)
+        for taken in back:
+            sim.apply(taken)
+        assert lasting_edits(sim.history, sim.terrain) == ()
+
+
+# --- by events in a program ---------------------------------------------------------------------------------------------
+
+@pytest.fixture
+def hands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Driven]:
+    monkeypatch.chdir(tmp_path)
+    driven = Driven(*SMALL, "map=doorway")
+    driven.program.config_name = "1k"  # for the command; a program without a name calls its files crowd-N
+    yield driven
+    close_window()
+
+
+def ctrl(driven: Driven, key: str) -> None:
+    driven.press(key, CTRL)
+    driven.frames()
+
+
+def build(driven: Driven, y: int = 60) -> None:
+    """Build a wall with the tool, and put it away."""
+    ctrl(driven, PROGRAM["tool_wall"].keys[0].removeprefix("ctrl+"))
+    driven.post(pygame.MOUSEBUTTONDOWN, pos=(120, y), button=1)
+    driven.post(pygame.MOUSEMOTION, pos=(220, y), rel=(100, 0), buttons=(1, 0, 0))
+    driven.post(pygame.MOUSEBUTTONUP, pos=(220, y), button=1)
+    driven.frames(2)
+    ctrl(driven, "space")
+
+
+def enter(driven: Driven) -> None:
+    driven.press("return")
+    driven.frames(2)
+
+
+def typed(driven: Driven, text: str) -> None:
+    driven.press("delete")
+    for key in text:
+        driven.press(key)
+
+
+def notices(driven: Driven) -> str:
+    return "\n".join(driven.status().notices)
+
+
+def asked(driven: Driven) -> Question | None:
+    top = driven.program.dialogs.top
+    return top if isinstance(top, Question) and "not saved" in top.text else None
+
+
+def naming(driven: Driven) -> NumberDialog:
+    top = driven.program.dialogs.top
+    assert isinstance(top, NumberDialog)
+    return top
+
+
+def offered(driven: Driven) -> str:
+    return naming(driven).text
+
+
+def test_restart_keeps_what_was_built_and_ctrl_s_writes_it(hands: Driven) -> None:
+    build(hands)
+    hands.press("-")  # fewer agents
+    hands.program.crowd.apply(Tune("crowd.radius", 21.0))
+    hands.frames(5)
+    built = hands.program.sim.terrain.kinds.copy()
+    assert (built != hands.program.sim.terrain.first_kinds).any()
+    hands.press("space")
+    hands.press("r")
+    hands.frames(2)
+    sim = hands.program.sim
+    assert sim.tick == 0 and np.array_equal(sim.terrain.kinds, built) and sim.settings.crowd.radius == 21
+    ctrl(hands, "s")
+    assert offered(hands) == "crowd-1"
+    enter(hands)
+    assert "saved crowd-1.yaml and crowd-1.map" in notices(hands)
+    config = load_config("crowd-1.yaml")
+    assert config.agents == sim.agents.count and config.crowd.radius == 21
+    assert Simulation(config).state_hash() == sim.state_hash()
+    ways = config.camera.center, config.camera.zoom
+    assert ways == (hands.config.camera.center, hands.config.camera.zoom)
+
+
+def test_a_name_can_be_typed_and_own_files_are_replaced(hands: Driven, tmp_path: Path) -> None:
+    (tmp_path / "configs").mkdir()
+    build(hands)
+    ctrl(hands, "s")
+    typed(hands, "my-hall")
+    enter(hands)
+    assert sorted(path.name for path in (tmp_path / "configs").iterdir()) == ["my-hall.map", "my-hall.yaml"]
+    assert "crowd-demo --config configs/my-hall.yaml" in notices(hands)
+    first = (tmp_path / "configs/my-hall.map").read_text("utf-8")
+    build(hands, 90)
+    ctrl(hands, "s")
+    typed(hands, "my-hall")
+    enter(hands)
+    assert not hands.program.dialogs.top and (tmp_path / "configs/my-hall.map").read_text("utf-8") != first
+    hands.program.open_scenarios()
+    hands.frames()
+    assert any("my-hall" in str(row) for row in hands.program.dialogs.top.view().rows)  # type: ignore[union-attr]
+
+
+def test_ctrl_s_twice_takes_the_offered_name_and_offers_it_again(hands: Driven, tmp_path: Path) -> None:
+    (tmp_path / "crowd-1.map").write_text("somebody else's", "utf-8")
+    for _ in range(2):
+        ctrl(hands, "s")
+        assert offered(hands) == "crowd-2"
+        ctrl(hands, "s")
+        hands.frames(2)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["crowd-1.map", "crowd-2.yaml"]  # doorway is a shipped map
+
+
+def test_other_files_are_replaced_only_when_asked_twice(hands: Driven, tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text("agents: 3\n", "utf-8")
+    ctrl(hands, "s")
+    typed(hands, "mine")
+    enter(hands)
+    assert naming(hands).wrong == "mine.yaml exists: Enter again replaces it"
+    assert (tmp_path / "mine.yaml").read_text("utf-8") == "agents: 3\n"
+    enter(hands)
+    assert not hands.program.dialogs.top and load_config("mine").agents == 200
+
+
+@pytest.mark.parametrize(("name", "wrong"), [
+    ("", "a name is made of letters, digits, - and _"), ("../up", "a name is made of letters, digits, - and _"),
+    ("a;b", "a name is made of letters, digits, - and _"), ("-x", "a name is made of letters, digits, - and _"),
+    ("1k", "1k is a shipped scenario: take another name")])
+def test_names_that_cannot_be(hands: Driven, tmp_path: Path, name: str, wrong: str) -> None:
+    ctrl(hands, "s")
+    typed(hands, name)
+    enter(hands)
+    assert naming(hands).wrong == wrong and not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is of Linux")
+def test_a_folder_that_takes_no_files_is_said_before_anything_is_written(
+        hands: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scenario_files, "FOLDER", Path("/proc"))
+    build(hands)
+    ctrl(hands, "s")
+    enter(hands)
+    assert naming(hands).wrong.startswith("/proc/crowd-1.yaml cannot be written: ")
+    assert hands.program.scenario_files.has_unsaved
+
+
+@pytest.mark.parametrize("full_at", [1, 2])
+def test_a_full_disk_is_one_line_and_leaves_no_half_of_it(
+        hands: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, full_at: int) -> None:
+    written: list[Path] = []
+    real = Path.write_bytes
+
+    def write(path: Path, data: bytes) -> int:
+        written.append(path)
+        if len(written) == full_at:
+            real(path, data[:10])
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return real(path, data)
+
+    monkeypatch.setattr(Path, "write_bytes", write)
+    build(hands)
+    ctrl(hands, "s")
+    enter(hands)
+    assert f"cannot save crowd-1.yaml: {os.strerror(errno.ENOSPC)}" in notices(hands)
+    assert len(written) == full_at and not list(tmp_path.iterdir())
+    assert hands.program.scenario_files.has_unsaved
+    hands.press("escape")
+    assert asked(hands)
+
+
+# --- what is asked before it would be lost -----------------------------------------------------------------------------
+
+def test_esc_asks_about_what_was_built_until_it_is_saved(hands: Driven) -> None:
+    build(hands)
+    hands.press("escape")
+    question = asked(hands)
+    assert question and question.hint == "Ctrl+S saves it, Enter leaves it, Esc stays"
+    hands.press("escape")
+    assert hands.program.running and not hands.program.dialogs.top
+    hands.press("escape")
+    ctrl(hands, "s")
+    enter(hands)
+    assert not hands.program.scenario_files.has_unsaved and not hands.program.dialogs.top
+    hands.press("escape")
+    assert not asked(hands) and isinstance(hands.program.dialogs.top, Question)
+    hands.press("escape")
+    assert not hands.program.running
+
+
+def test_enter_leaves_and_what_was_undone_needs_no_question(hands: Driven) -> None:
+    build(hands)
+    ctrl(hands, "z")
+    assert not hands.program.scenario_files.has_unsaved
+    ctrl(hands, "y")
+    hands.press("r")
+    hands.frames(2)
+    hands.press("escape")
+    assert asked(hands)
+    enter(hands)
+    assert not hands.program.running
+
+
+def test_closing_the_window_asks_once(hands: Driven) -> None:
+    build(hands)
+    hands.post(pygame.QUIT)
+    assert asked(hands) and hands.program.running
+    hands.press("escape")
+    hands.post(pygame.QUIT)
+    hands.post(pygame.QUIT)
+    assert not hands.program.running
+
+
+def test_a_window_in_which_nothing_was_built_closes_at_once(hands: Driven) -> None:
+    hands.program.crowd.apply(Tune("crowd.radius", 21.0))
+    hands.frames(2)
+    hands.post(pygame.QUIT)
+    assert not hands.program.running
+
+
+def test_opening_another_scenario_asks(hands: Driven) -> None:
+    build(hands)
+    hands.program.open_scenario("clump")
+    assert asked(hands) and not hands.loop.opening
+    hands.press("escape")
+    assert "clump was not opened" in notices(hands) and not hands.loop.opening
+    hands.program.open_scenario("clump")
+    enter(hands)
+    assert hands.loop.opening
+    build(hands, 90)  # while it is being opened
+    hands.until(lambda: not hands.loop.opening or hands.loop.opened)
+    assert not hands.loop.opened and "what was built meanwhile is not saved" in notices(hands)
+
+
+def test_a_tour_asks_before_it_opens_its_crowd_and_is_over_if_the_user_stays(hands: Driven) -> None:
+    build(hands)
+    hands.program.guide.begin("first-steps", hands.program)
+    hands.frames()
+    assert asked(hands) and hands.program.guide.tour
+    hands.press("escape")
+    assert not hands.program.guide.tour and not hands.loop.opening
+
+
+def test_loading_a_save_asks_unless_a_save_holds_it(hands: Driven, tmp_path: Path) -> None:
+    def save() -> None:
+        before = len(list(tmp_path.glob("*.crowd")))
+        hands.press("f5")
+        hands.until(lambda: len(list(tmp_path.glob("*.crowd"))) > before)
+        hands.until(lambda: "saved crowd-" in notices(hands))
+
+    build(hands)
+    save()
+    assert not hands.program.scenario_files.has_unsaved
+    held = hands.program.crowd.edits
+    build(hands, 90)
+    hands.press("f9")
+    assert asked(hands)
+    enter(hands)
+    assert hands.program.crowd.edits == held and not hands.program.scenario_files.has_unsaved
+    hands.press("f9")
+    assert not asked(hands)
+
+
+# --- the command ----------------------------------------------------------------------------------------------------------
+
+def test_y_says_that_a_file_is_needed_and_then_names_it(hands: Driven, capsys: pytest.CaptureFixture[str]) -> None:
+    build(hands)
+    hands.press("space")
+    hands.press("r")
+    hands.frames()
+    capsys.readouterr()
+    hands.press("y")
+    copied = capsys.readouterr().err
+    assert "# what was built is not in this: Ctrl+S saves a file that holds it" in copied
+    assert "Ctrl+S saves a file that holds it" in notices(hands)
+    ctrl(hands, "s")
+    enter(hands)
+    hands.program.crowd.apply(Tune("crowd.radius", 21.0))
+    hands.frames(2)
+    capsys.readouterr()
+    hands.press("y")
+    copied = capsys.readouterr().err
+    program, *arguments = shlex.split(copied, comments=True)
+    assert arguments[:2] == ["--config", "crowd-1.yaml"] and "built" not in copied and program == "crowd-demo"
+    config = config_of(parser_of("run", RUN).parse_args(arguments))
+    hands.press("r")
+    hands.frames(2)
+    assert config.crowd.radius == 21 and Simulation(config).state_hash() == hands.program.sim.state_hash()
+    assert (config.map or "").endswith("crowd-1.map")
+    build(hands, 90)
+    hands.press("y")
+    assert "Ctrl+S saves a file that holds it" in capsys.readouterr().err

@@ -1,0 +1,184 @@
+"""Sending people: to the nearest destination, all or some; and ways out, where they leave for good."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+import reference_people
+from crowds import open_world, refresh_rules, simulation
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crowd_demo.config.events import ScenarioEvent
+from crowd_demo.sim.actions import as_data, from_data
+from crowd_demo.sim.behaviours.destinations import WaysOut
+from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING, WALKING
+from crowd_demo.sim.events import Send
+from crowd_demo.sim.save_format import SaveError, check, decode, encoded
+from crowd_demo.sim.simulation import Simulation
+
+pytestmark = pytest.mark.quick
+OPEN = {"agents": 120, **open_world(900, 700), "crowd__destinations": 4, "crowd__room": 60, "crowd__wait_s": 2}
+
+
+def columns_of(sim: Simulation) -> dict[str, Any]:
+    return dict(zip(sim.agents.names, (column.copy() for column in sim.agents.by_id()), strict=True))
+
+
+def ways_out(sim: Simulation) -> WaysOut:
+    return next(stage for stage in sim.stages if isinstance(stage, WaysOut))
+
+
+def stirred(seed: int, **more: Any) -> Simulation:
+    """A crowd between walls, in all states."""
+    sim, rng = simulation(**{**OPEN, "seed": seed, **more}), np.random.default_rng(seed)
+    for column, row in rng.integers(0, 14, (40, 2)):
+        sim.set_walls((int(column), int(row), int(column) + 1, int(row) + 1), True)
+    c, count = sim.agents.columns, sim.agents.count
+    state, timer, goal = c.state, c.timer, c.goal  # type: ignore[attr-defined]
+    state[:count], timer[:count] = rng.integers(0, 4, count), rng.integers(0, 2, count)
+    goal[:count] = rng.integers(0, 4, count)
+    return sim
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 9999), to=st.lists(st.integers(0, 3), min_size=1, max_size=4), leave=st.booleans(),
+       settled=st.booleans(), within=st.none() | st.tuples(st.integers(0, 400), st.integers(0, 300), st.integers(401, 900),
+                                                           st.integers(301, 700)))
+def test_who_goes_where_is_what_the_oracle_says(seed: int, to: list[int], leave: bool, settled: bool, within: Any) -> None:
+    sim, followed = stirred(seed), stirred(seed)
+    for each in (followed, sim)[:1 + settled]:
+        each.world.ways.settle()  # type: ignore[union-attr]
+    want = columns_of(sim)
+    places = ways_out(followed).areas.refreshed()
+    reference_people.people_sent(want, to, within, places, sim.terrain)
+    sim.apply(Send(tuple(to), leave, within))
+    for name, column in columns_of(sim).items():
+        assert np.array_equal(column, want[name]), name
+    assert ways_out(sim).areas.ways_out == (set(to) if leave else set())
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 9999), out=st.sets(st.integers(0, 3)), removal=st.sampled_from(["swap_back", "shift", "deferred"]))
+def test_who_leaves_is_whom_the_oracle_says(seed: int, out: set[int], removal: str) -> None:
+    sim = stirred(seed, optimizations__removal=removal)
+    want = columns_of(sim)
+    stays = ~reference_people.people_who_leave(want, out)
+    stage = ways_out(sim)
+    stage.areas.ways_out = frozenset(out)
+    assert stage.wanted(sim.world) == bool(out)
+    stage.commit(sim.world)
+    for name, column in columns_of(sim).items():
+        assert np.array_equal(column, want[name][stays]), name
+    assert 0 < stays.sum() < len(stays) or not out
+
+
+def test_a_way_out_has_a_place_for_everybody_unless_it_is_walled_in() -> None:
+    sim = simulation(**OPEN)
+    stage = ways_out(sim)
+    before = stage.areas.refreshed().capacity.copy()
+    sim.apply(Send((2,), True))
+    assert stage.areas.refreshed().capacity.tolist() == [*before[:2], 2**30, before[3]]
+    sim.set_walls((0, 0, 99, 99), True)
+    sim.world.ways.settle()  # type: ignore[union-attr]
+    assert stage.areas.refreshed().capacity.tolist() == [0, 0, 0, 0]
+
+
+def scenario(*events: dict[str, Any], **more: Any) -> Simulation:
+    config = simulation(**{**OPEN, "measure__areas__left": "[0, 0, 450, 700]", **more}).config
+    return Simulation(config.model_copy(update={"events": tuple(map(ScenarioEvent.model_validate, events))}))
+
+
+def evacuation(**more: Any) -> Simulation:
+    return scenario({"at": 0.5, "do": {"send": {"to": [0, 1], "leave": True}}, "clock": True},
+                    {"at": 1, "do": {"walls": {"rectangle": [300, 0, 340, 500]}, "send": {"to": [2], "inside": "left"}}},
+                    {"at": 2, "do": {"send": {"to": [1, 2, 3], "leave": True}}},
+                    {"when": "left < 2 %", "end": True}, **more)
+
+
+def test_everybody_leaves_and_nobody_waits_for_a_place() -> None:
+    sim = evacuation()
+    queued = 0
+    while sim.events.end_tick is None and sim.tick < 3600:
+        sim.play(10)
+        queued = max(queued, sim.states()["queuing"])
+    assert sim.events.end_tick and sim.agents.count < 0.02 * 120 and queued < 60
+    assert sim.events.answer_s(sim.dt) == (sim.events.end_tick - 30) / 60
+    assert sim.agents.handles.removed == 120 - sim.agents.count
+
+
+def test_one_hash_under_exact_techniques() -> None:
+    found = set()
+    for removal, (simd, neighbours, threads) in product(
+            ("swap_back", "shift", "deferred"), ((True, "sorted", 2), (False, "buckets", 1), (True, "z_grid", 3))):
+        sim = evacuation(optimizations__removal=removal, optimizations__simd=simd, optimizations__neighbours=neighbours,
+                         optimizations__threads=threads)
+        sim.play(900)
+        found.add((sim.state_hash(), sim.agents.count, sim.counts.samples.tobytes()))
+    (_, left, _), = found
+    assert left < 110
+
+
+def test_a_replay_and_a_save_go_on_as_the_run_did() -> None:
+    sim = evacuation()
+    sim.play(400)
+    data = b"".join(bytes(piece) for piece in encoded(sim.snapshot(), "test"))
+    again, actions = evacuation(), list(sim.history)
+    while again.tick < sim.tick:
+        while actions and actions[0][0] == again.tick:
+            again.apply(from_data(as_data(actions.pop(0)[1])))
+        again.step()
+    assert again.state_hash() == sim.state_hash() and again.agents.count < 120
+    sim.play(300)
+    snapshot = decode(data)
+    later = Simulation(snapshot.config)
+    check(snapshot, later)
+    later.restore(snapshot)
+    later.play(300)
+    assert later.state_hash() == sim.state_hash() and np.array_equal(later.counts.samples, sim.counts.samples)
+    later.restore(Simulation(snapshot.config).snapshot())
+    assert not ways_out(later).areas.ways_out and len(later.counts.samples) == 0
+
+
+@pytest.mark.parametrize("numbers", [[64], [-1], ["a"], 5, [True]])
+def test_a_file_with_ways_out_of_another_map_is_refused(numbers: object) -> None:
+    sim = evacuation()
+    sim.play(40)
+    state = sim.snapshot()
+    parts = {**state.parts, "exits": state.parts["exits"]._replace(values={"destinations": numbers})}
+    with pytest.raises(SaveError, match=r"exits: (not those of this map|must be numbers of destinations)"):
+        check(state._replace(parts=parts), sim)
+
+
+def test_what_cannot_be_sent_is_refused() -> None:
+    assert from_data(as_data(Send((1, 2), True, (0, 0, 9, 9)))) == Send((1, 2), True, (0, 0, 9, 9))
+    with pytest.raises(ValueError, match="there is no destination 4: there are 4, counted from 0"):
+        simulation(**OPEN).apply(Send((1, 4)))
+    with pytest.raises(ValueError, match="only people can be sent"):
+        simulation("20k-flock", agents=10).apply(Send((0,)))
+    with pytest.raises(ValueError, match=r"nobody can be sent where crowd\.room is 0"):
+        simulation(**{**OPEN, "crowd__room": 0}).apply(Send((0,)))
+
+
+def test_who_has_just_arrived_goes_and_newborn_people_stay() -> None:
+    sim = simulation(**OPEN)
+    sim.apply(Send((0, 1, 2, 3), True))
+    c: Any = sim.agents.columns
+    c.state[:120], c.timer[:120], c.goal[:120] = WAITING, np.arange(120) % 2, 0
+    ways_out(sim).commit(sim.world)
+    assert sim.agents.count == 60
+    sim.populate(80)
+    ways_out(sim).commit(sim.world)
+    assert sim.agents.count == 80
+
+
+def test_who_comes_near_a_way_out_is_let_in_at_once() -> None:
+    sim = simulation(**{**OPEN, "agents": 300, "crowd__area_per_person": 9000})
+    sim.apply(Send((0,), True))
+    refresh_rules(sim)
+    sim.step(4)
+    states = sim.agents.columns.state[:300]  # type: ignore[attr-defined]
+    assert (states == QUEUING).sum() == 0 and (states == WALKING).sum() + (states == WAITING).sum() == sim.agents.count

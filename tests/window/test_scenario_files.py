@@ -1,0 +1,38 @@
+"""Building a wall, saving it as a scenario and being asked before it is lost, in the real window by real keys and a mouse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from crowd_demo.config.loader import load_config
+from crowd_demo.sim.simulation import Simulation
+
+
+def build(running: Any, y: int) -> None:
+    """Build a wall with the tool, and take the hand again."""
+    running.press("ctrl+w")
+    running.tool("mousemove", "--window", running.window, "330", str(y), "mousedown", "1")
+    running.tool("mousemove", "--window", running.window, "420", str(y), "mouseup", "1")
+    running.press("ctrl+space")
+
+
+def test_a_wall_is_saved_asked_about_and_there_again(running: Any, tmp_path: Path) -> None:
+    running.press("space")
+    build(running, 120)
+    running.press("ctrl+s", "Delete", *"hall", "Return")
+    running.until(lambda: (tmp_path / "hall.yaml").exists())
+    config = load_config(tmp_path / "hall.yaml")
+    assert config.agents == 1000 and "@" in (tmp_path / "hall.map").read_text("utf-8")
+    running.press("r")
+    assert running.leave() == 0  # the second Esc leaves: nothing is unsaved
+    assert running.report()["state_hash"] == Simulation(config).state_hash()
+
+
+def test_leaving_asks_while_a_wall_is_not_saved(running: Any) -> None:
+    running.press("space")
+    build(running, 120)
+    running.press("Escape", "Escape")  # asks, and stays
+    running.picture()
+    running.press("F9", "Escape", "Escape", "Return")
+    assert running.process.wait(60) == 0
