@@ -156,6 +156,32 @@ def tour() -> None:
         it.save("tour")
 
 
+def tools() -> None:
+    """A wall with a door in the way of a crowd, the tool bar, a force and the numbers."""
+    with visit("doorway") as it:
+        hand, camera = it.program.tools, it.program.camera
+        for tool, points in (("tool_wall", ((300, 60), (300, 460))), ("tool_erase", ((300, 250), (300, 290))),
+                             ("tool_attract", ((180, 130),))):
+            it.do(tool)
+            hand.begin(*camera.world_to_screen(*points[0]))
+            hand.move(*camera.world_to_screen(*points[-1]))
+            hand.end()
+            it.wait(0.5)
+        for action in ("tools", "numbers", "tool_erase"):
+            it.do(action)
+        it.wait(9.0)
+        it.save("tools")
+
+
+def evacuation() -> None:
+    """Twenty seconds after the alarm."""
+    with visit("evacuation") as it:
+        for _ in range(2):
+            it.do("faster")
+        it.until(lambda: it.program.sim.tick * it.program.sim.dt > 40)
+        it.save("evacuation")
+
+
 class Seen(NamedTuple):
     """Where something is seen best: a scenario, changes of it, and the view; without a zoom it is the scenario's."""
 
@@ -265,7 +291,7 @@ def side_by_side() -> None:
 
 PICTURES: dict[str, Callable[[], None]] = {
     function.__name__: function for function in (
-        card, apart, ablation, ladder, scenarios, menu, tour, overlays, colours, inspector, side_by_side)}
+        card, apart, ablation, ladder, scenarios, menu, tour, tools, evacuation, overlays, colours, inspector, side_by_side)}
 
 
 def main(names: Sequence[str]) -> int:
