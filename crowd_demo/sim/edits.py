@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Annotated, ClassVar
@@ -315,11 +315,12 @@ def handles_of(sim: Changeable, ids: Ints) -> tuple[tuple[int, int], ...]:
     return tuple(zip(ids.tolist(), known.tolist(), strict=True))
 
 
-def lasting_edits(history: Iterable[tuple[int, Action]], terrain: Terrain) -> tuple[Action, ...]:
+def lasting_edits(history: Iterable[tuple[int, Action]], terrain: Terrain,
+                  first_exits: Collection[int] = ()) -> tuple[Action, ...]:
     """Return actions that do to a fresh world what hands have built in a history, which is not what events did.
 
     Of all walls that were painted one after the other, destinations and forces only what is left of them; of destinations
-    those that are not in a wall.
+    those that are not in a wall. `first_exits` are the destinations that were exits at first.
     """
     kinds, found = terrain.first_kinds.copy(), list[Action]()
     lasting = [action for _, action in history if getattr(action, "lasts", False)]
@@ -330,7 +331,8 @@ def lasting_edits(history: Iterable[tuple[int, Action]], terrain: Terrain) -> tu
             found += [PaintWalls(runs, wall) for runs, wall in ((built, True), (torn, False)) if runs]
         else:
             found += actions
-    return (*found, *_standing_goals(lasting, terrain, kinds), *_changed_exits(lasting), *_standing_forces(lasting))
+    found += (*_standing_goals(lasting, terrain, kinds), *_changed_exits(lasting, first_exits), *_standing_forces(lasting))
+    return tuple(found)
 
 
 def _standing_goals(actions: Iterable[Action], terrain: Terrain, kinds: Bytes) -> list[SetGoal]:
@@ -351,15 +353,10 @@ def _standing_goals(actions: Iterable[Action], terrain: Terrain, kinds: Bytes) -
     return moved + [SetGoal(number, tile) for number, tile in goals.items() if number >= first or tile != GONE]
 
 
-def _changed_exits(actions: Iterable[Action]) -> Iterator[SetExit]:
-    """Yield the actions that change those destinations that were made exits, or ordinary, an odd number of times."""
-    changed: dict[int, SetExit] = {}
-    for change in actions:
-        if isinstance(change, SetExit):
-            before = changed.pop(change.number, None)
-            if before is None or before.is_exit == change.is_exit:
-                changed[change.number] = change
-    yield from (change for _, change in sorted(changed.items()))
+def _changed_exits(actions: Iterable[Action], first_exits: Collection[int]) -> Iterator[SetExit]:
+    """Yield the last change of each destination that is an exit now and was none at first, or the other way round."""
+    last = {change.number: change for change in actions if isinstance(change, SetExit)}
+    yield from (change for number, change in sorted(last.items()) if change.is_exit != (number in first_exits))
 
 
 def _standing_forces(actions: Iterable[Action]) -> Iterator[PutForce]:

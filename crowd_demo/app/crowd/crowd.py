@@ -271,7 +271,8 @@ class Crowd:
     @property
     def edits(self) -> tuple[Action, ...]:
         """What was built by hand, as actions on a fresh world; numbers are not among them. Any thread may ask."""
-        return lasting_edits(list(self.known_actions), self.sim.terrain)
+        ways = self.sim.world.ways
+        return lasting_edits(list(self.known_actions), self.sim.terrain, ways.first_exits if ways else ())
 
     def at_its_start(self, agents: int) -> Simulation:
         """Return another simulation of the edited scenario at tick 0, with so many agents. Raises ValueError."""

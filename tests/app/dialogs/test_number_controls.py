@@ -260,6 +260,5 @@ def test_rows_of_links_and_limits() -> None:
 
 def test_a_folded_section_asks_for_nothing(window: Window) -> None:
     window.press("n", CTRL)
-    assert window.program.numbers.rows() == () and window.status().numbers == ()
-    window.program.numbers.offer()
+    assert window.program.numbers.rows() == () and window.status().numbers == () and window.program.numbers.asked is None
     assert not window.program.crowd.changes

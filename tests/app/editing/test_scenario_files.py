@@ -94,7 +94,8 @@ def world(name: str) -> Config:
     return load_config(folder / "ground.yaml")
 
 
-OTHERS = {"open": ("1k", ["map=null"]), "plaza": ("1k", ["map=plaza"]), "birds": ("20k-flock", []),
+OTHERS = {"open": ("1k", ["map=null"]), "plaza": ("1k", ["map=plaza"]),
+          "exits": ("1k", ["map=plaza", "crowd.exits=2", "crowd.wait_s=5"]), "birds": ("20k-flock", []),
           "hawk": ("murmuration", []), "crates": ("crates", []), "rope": ("rope", [])}
 
 
@@ -169,7 +170,7 @@ goal_acts = st.one_of(st.builds(PaintWalls, runs, st.booleans()),
                       st.builds(SetExit, st.integers(0, 10), st.booleans()))
 
 
-@pytest.mark.parametrize("name", ["ground", "open", "plaza"])
+@pytest.mark.parametrize("name", ["ground", "open", "plaza", "exits"])
 @settings(max_examples=25, deadline=None)
 @given(done=st.lists(goal_acts, max_size=8))
 def test_destinations_and_exits_are_those_of_a_restart_and_of_the_file(
@@ -177,21 +178,23 @@ def test_destinations_and_exits_are_those_of_a_restart_and_of_the_file(
     sim = Simulation(world(name).model_copy(update={"events": ()}))
     for action in done:
         act(sim, action)
-    edits = lasting_edits(sim.history, sim.terrain)
+    assert sim.world.ways
+    first_exits = sim.world.ways.first_exits
+    edits = lasting_edits(sim.history, sim.terrain, first_exits)
     again = Simulation(sim.config, edits)
     blocked = sim.terrain.blocked.reshape(-1)
     kept = {number: tile for number, tile in sim.terrain.goals.items() if tile == GONE or not blocked[tile]}
     assert {number: tile for number, tile in again.terrain.goals.items() if tile != GONE} == {
         number: tile for number, tile in kept.items() if tile != GONE}
-    assert again.world.ways and sim.world.ways and again.world.ways.exits == sim.world.ways.exits
-    assert lasting_edits(again.history, again.terrain) == edits
+    assert again.world.ways and again.world.ways.exits == sim.world.ways.exits
+    assert lasting_edits(again.history, again.terrain, first_exits) == edits
     config = saved(sim, Simulation(sim.config.model_copy(update={"agents": 0}), edits), tmp_path_factory.mktemp("saved"))
-    read, listed = Simulation(config), again.terrain.destinations
+    exits, read, listed = again.world.ways.exits, Simulation(config), again.terrain.destinations
     there = np.unique(again.terrain.marks[again.terrain.marks >= 0]).tolist()
-    order = sorted(there, key=lambda number: (number not in again.world.ways.exits, number))  # type: ignore[union-attr]
+    order = sorted(there, key=lambda number: (number not in exits, number))
     if order:
         assert read.terrain.destinations == tuple(listed[number] for number in order)
-        assert config.crowd.exits == sum(number in again.world.ways.exits for number in order)
+        assert config.crowd.exits == sum(number in exits for number in order)
 
 
 def test_what_was_undone_of_destinations_is_not_kept() -> None:
