@@ -74,7 +74,7 @@ def saved(sim: Simulation, start: Simulation, folder: Path) -> Config:
     path = folder / "saved.yaml"
     for old in folder.glob("saved.*"):
         old.unlink()
-    was_built = bool(lasting_edits(sim.history, sim.terrain))
+    was_built = bool(lasting_edits(sim.history, sim.terrain, sim.world.ways.first_exits if sim.world.ways else ()))
     write_together(texts_of(path, shown_of(sim), start, "edited", was_built))
     return load_config(path)
 
