@@ -88,7 +88,7 @@ class Presenter:
         program.collect_news()
         status = status_of(program, hovered)
         self.hud.draw(picture, program.sim, status, time.perf_counter())
-        if program.help_page:
+        if program.help_page and not program.dialogs.top:
             self.help.draw(picture, self.hud.scale, program.help_page)
         return status.notices
 

@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, create_model, model
 
 from crowd_demo.config.behaviours import BehaviourSettings, CratesSettings, FlockSettings, HuntSettings, PeopleSettings
 from crowd_demo.config.events import MOST_EVENTS, ScenarioEvent, problems
+from crowd_demo.config.explain import close_to
 from crowd_demo.config.keys import Keys
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.config.section import LENGTH, UNITS_A_METRE, WITHOUT_POINT, Problem, Section, Whole, number, refuse, section
@@ -67,6 +68,8 @@ class Spawn(Section):
         "all over the world; `share` of them in one small box; all at one point (the worst case of every structure)"))
     share: float = number(0.2, 0, 1, "", "clump: part of the agents that is born in the box")
     box: float = number(0.05, 0, 1, "", "clump: side of the box as a part of the world's side")
+    inside: str = Field("", max_length=60, description=(
+        "uniform: in that area of measure.areas alone, if it has free tiles, such as a hall whose walls are torn down later"))
 
 
 class Life(Section):
@@ -219,6 +222,14 @@ class Config(_WithBehaviours):
             refuse(self, Problem(("links", "stiffness"), links.stiffness, (
                 f"a {links.pattern} of stiffness {links.stiffness:g}, damping {links.damping:g} and drag {links.drag:g} blows"
                 f" up unless time.step_hz is at least {math.ceil(links.least_step_hz)} (it is {step_hz:g})")))
+        return self
+
+    @model_validator(mode="after")
+    def _area_of_births_is_known(self) -> Self:
+        """Raise ValidationError if agents are to be born in an area that there is not."""
+        if (name := self.spawn.inside) and name not in self.measure.areas:
+            refuse(self, Problem(("spawn", "inside"), name,
+                                 f"measure.areas has no {name!r}{close_to(name, self.measure.areas)}"))
         return self
 
     @model_validator(mode="after")

@@ -101,7 +101,7 @@ ERRORS = {
 SCENARIO = {
     "clock": Readout("The crowd's time since the clock of the scenario began, such as at the alarm; h:mm:ss.",
                      "The answer is told by it."),
-    "left": Readout("How many agents are there, of how many at the start.", "0, once everybody has left."),
+    "remain": Readout("How many agents are there, of how many at the start.", "0, once everybody has left."),
     "answer": Readout("What the clock said when the question of the scenario was answered.",
                       "Restart with another seed, or change something, and compare."),
     "flow": Readout("How often a line was crossed, either way; how often a second, the mean of the last five; and since the"

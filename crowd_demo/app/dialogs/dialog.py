@@ -5,6 +5,7 @@ The last one opened is the one that is shown. A dialog that does not want a key 
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -93,19 +94,20 @@ class ListDialog(Dialog):
 class Question(Dialog):
     """A question: Esc, Enter or a click on it say yes; other keys, a click elsewhere or no answer in time say no.
 
-    With `esc_stays` Esc says no.
+    With `esc_stays` Esc says no, and it waits for its answer.
     """
 
     def __init__(self, text: str, hint: str, yes: Callable[[], object], no: Callable[[], object] = lambda: None,
                  esc_stays: bool = False) -> None:
         self.text, self.hint, self.yes, self.no = text, hint, yes, no
         self._means_yes = ("return",) if esc_stays else ("escape", "return")
+        self._patience_s = math.inf if esc_stays else PATIENCE_S
         self._shown_at: float | None = None
 
     def view(self) -> QuestionView:
         now = time.monotonic()
         self._shown_at = self._shown_at or now
-        if now - self._shown_at > PATIENCE_S:
+        if now - self._shown_at > self._patience_s:
             self.close()
         return QuestionView(self.text, self.hint)
 

@@ -86,7 +86,7 @@ class ScenarioFiles:
         if not self.has_unsaved:
             then()
             return
-        hint = f"{self._key()} saves it, Enter leaves it, Esc stays"
+        hint = f"{self._key()} saves it, Enter discards it, Esc goes back"
         self._question = Question(f"{question} What was built is not saved", hint, partial(self._give_up, then), otherwise,
                                   esc_stays=True)
         self._dialogs.open(self._question)

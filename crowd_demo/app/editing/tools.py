@@ -205,7 +205,7 @@ def _tells_exit(sim: Simulation, sweep: Sweep) -> str:
     flips = _flip_exit(sim, sweep)
     if not isinstance(flips, SetExit):
         return "no destination here"
-    return f"destination {flips.number}: {'people leave and come in' if flips.is_exit else 'no exit any more'}"
+    return f"destination {flips.number}: a click makes it {'an exit' if flips.is_exit else 'no exit'}"
 
 
 HAND = Tool("tool_hand", "hand: click inspects, drag pans", "hand", Motion.HOLD, lambda sim, sweep: None,
@@ -224,7 +224,7 @@ TOOLS: tuple[Tool, ...] = (
       for kind in FORCE_KINDS if kind != "scare"),
     Tool("tool_goal", "goal: click adds a destination, drag moves one", "goal", Motion.DRAG, _set_goal, _tells_goal,
          is_usable=has_goals, shows_goals=True),
-    Tool("tool_exit", "exit: click makes a destination one, or none", "exit", Motion.DABS, _flip_exit, _tells_exit,
+    Tool("tool_exit", "exit: a click lets people leave at a destination, or not", "exit", Motion.DABS, _flip_exit, _tells_exit,
          is_usable=lambda config: has_goals(config) and config.crowd.wait_s > 0, shows_goals=True),
     Tool("tool_scare", "scare: who is near flees; a hawk follows the pointer", "scare", Motion.HOLD, _scare,
          lambda sim, sweep: "the hawk" if has_hawk(sim.config) else "scare", size="force"),

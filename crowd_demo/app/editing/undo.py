@@ -82,7 +82,8 @@ class Undo:
     def undo(self) -> None:
         """Take the last entry back."""
         if not (done := self.present.done):
-            self._notices.add("nothing to undo: no edit was made", "undo")
+            why = "all of it is undone" if self.present.undone else "no edit was made since the start"
+            self._notices.add(f"nothing to undo: {why}", "undo")
             return
         self._crowd.begin_new_future()
         entry = done[-1]

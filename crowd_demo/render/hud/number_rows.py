@@ -22,7 +22,7 @@ from crowd_demo.render.hud.canvas import (
     Canvas,
     Colour,
 )
-from crowd_demo.render.hud.panel_layout import ALWAYS, EDGES, FOLDED, LEFT_WIDTH, PanelSection
+from crowd_demo.render.hud.panel_layout import EDGES, FOLDED, LEFT_WIDTH, PanelSection
 from crowd_demo.render.hud.slider import SliderScale, draw_slider, draw_still
 from crowd_demo.render.hud.status import NumberRow
 
@@ -31,6 +31,7 @@ SLIDER, SETTING = "slider", "setting"  # targets: the slider of a number, and it
 ROW, HEAD = 16.0, 16.0
 NAME_WIDTH, SLIDER_LEFT, SLIDER_WIDTH = 100.0, PAD + 106.0, 70.0
 LEAST_ROWS, MOST_ROWS = 3, 16
+KEPT = 1  # the rank up to which other sections stay unfolded beside this one
 UNITS = {"world units": "u", "world units a second": "u/s", "world units / s^2": "u/s²", "square units": "u²",
          "seconds": "s", "degrees": "°", "1/s^2": "1/s²"}
 LONGEST_UNIT = 5  # characters: a longer one stands in the tooltip alone
@@ -55,7 +56,7 @@ class RowsInView(NamedTuple):
     @classmethod
     def of(cls, count: int, first: int, room: float, others: Sequence[PanelSection]) -> RowsInView:
         """Return what is shown in a panel with `room`, beside the lines of the other sections."""
-        used = EDGES + HEAD + sum(each.height if each.rank == ALWAYS else FOLDED for each in others)
+        used = EDGES + HEAD + sum(each.height if each.rank <= KEPT else FOLDED for each in others)
         shown = min(count, MOST_ROWS, max(int((room - used) / ROW), LEAST_ROWS))
         return cls(shown, min(max(first, 0), count - shown), count)
 

@@ -45,10 +45,10 @@ def draw_scenario(on: Canvas, top: float, sim: Simulation, keys: Keys) -> None:
     answer_s = events.answer_s(sim.dt)
     clock_s = (sim.tick - events.clock_tick) * sim.dt
     answer = UNREAD if answer_s is None else f"{answer_s:.1f} s"
-    facts = {"clock": time_text(clock_s), "left": f"{count:,}", "answer": answer}
+    facts = {"clock": time_text(clock_s), "remain": f"{count:,}", "answer": answer}
     for number, (name, value) in enumerate(facts.items()):
         draw_fact(on, PAD + number * INNER / 3, top, name, value, ACCENT if name == "answer" else TEXT)
-    left = PAD + INNER / 3 + on.width("left", SMALL)
+    left = PAD + INNER / 3 + on.width("remain", SMALL)
     on.left(on.fitted(f" of {first:,}", PAD + 2 * INNER / 3 - left, SMALL), left, top + 8, SMALL, FAINT)
     top = _draw_places(on, top + FACTS_HEIGHT, sim)
     if any(event.hand for event in sim.config.events):
@@ -66,7 +66,7 @@ def end_text(sim: Simulation, ends: Sequence[ScenarioEvent]) -> str:
         return f"ends when {ends[0].when}" if ends[0].when else f"ends: {ends[0].text}"
     said = next(event.text for number, event in enumerate(sim.config.events)
                 if event.end and sim.events.happened.get(number) == end_tick)
-    return said if nine_tenths < 0 else f"{said}; the slowest tenth took {(end_tick - nine_tenths) * sim.dt:.1f} s"
+    return said if nine_tenths < 0 else f"{said}; slowest tenth: {(end_tick - nine_tenths) * sim.dt:.1f} s"
 
 
 def _draw_places(on: Canvas, top: float, sim: Simulation) -> float:

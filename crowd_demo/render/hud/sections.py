@@ -52,7 +52,7 @@ DIAL_RADIUS, DIAL_FULL = 14.0, 0.5  # units; the length of the bias that reaches
 UNREAD = "-"
 ROW, HEAD, FOOT = 17.0, 14.0, 38.0
 NUMBER_KEYS = ("lower", "higher")
-FOOT_ACTIONS = ("help", "menu", "hud", "tour")
+FOOT_ACTIONS = ("help", "menu", "tools", "tour")
 
 
 # --- the texts -------------------------------------------------------------------------------------------------------
@@ -273,7 +273,7 @@ class Switchboard:
             self._row(on, top + HEAD + ROW * (number + 0.5), technique)
 
     def draw_foot(self, on: Canvas, top: float) -> None:
-        """Draw what the marks mean, and the keys of help, menu, HUD and tour."""
+        """Draw what the marks mean, and some keys."""
         on.line(EDGE, (PAD, top + 5), (RIGHT_WIDTH - PAD, top + 5))
         left: float = PAD
         for kind in KINDS[1:]:

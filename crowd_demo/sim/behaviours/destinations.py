@@ -37,11 +37,10 @@ from crowd_demo.sim.state_part import EMPTY, PartState
 from crowd_demo.sim.terrain.areas import Areas, areas_of
 from crowd_demo.sim.terrain.ground import Ground, is_solid
 from crowd_demo.sim.terrain.line_of_sight import in_sight
-from crowd_demo.sim.terrain.tiles import GONE, Destination, Goals, Walls
+from crowd_demo.sim.terrain.tiles import GONE, Destination, Edges, Goals, Walls
 from crowd_demo.sim.ways import MOST_GOALS, Ways
 from crowd_demo.sim.world import World
 
-Edges = tuple[float, float, float, float]  # left, top, right, bottom
 HELD, QUEUED, FRONT = range(3)  # what is counted
 NOBODY, EVERYBODY = -1, -2  # who is let in, instead of an id
 FARTHEST_SQ = 2147483520.0  # units^2: the largest float32 below 2^31

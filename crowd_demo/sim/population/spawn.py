@@ -1,6 +1,6 @@
 """Positions of new agents, and who of them is tied and pinned: functions of the seed and the id alone.
 
-    uniform, box, point    free positions all over the world, many in a box, or all at one point
+    uniform, box, point    free positions all over the world or in an area, many in a box, or all at one point
     rope                   `length` agents hang from a pinned one; ropes are arranged in rows all over the world
     cloth                  `length` agents wide, as deep as there are agents; each is tied to the left and above, the top row
                            is pinned
@@ -27,8 +27,9 @@ def spawn_positions(ids: Ints, config: Config, terrain: Terrain, seed: int) -> t
         x, y = pattern_positions(ids, config, terrain, seed)
         terrain.step_out(x, y)
         return x, y
-    x, y = terrain.random_walkable(ids.astype(np.int64), seed)
     spawn = config.spawn
+    within = config.measure.areas[spawn.inside] if spawn.inside and spawn.pattern == "uniform" else None
+    x, y = terrain.random_walkable(ids.astype(np.int64), seed, within)
     if spawn.pattern == "uniform" or not len(ids):
         return x, y
     centre_x, centre_y = (np.float32(side / 2) for side in (terrain.walls.width, terrain.walls.height))

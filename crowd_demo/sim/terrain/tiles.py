@@ -30,6 +30,7 @@ NO_TILE = np.iinfo(np.int64).max
 FAR = 1 << 20  # tiles: farther than any map is wide
 SPOTS = 1024  # possible coordinates of random positions in a tile along each axis, none on a border
 
+Edges = tuple[float, float, float, float]  # left, top, right, bottom, world units
 Rectangle = tuple[int, int, int, int]  # left, top, right, bottom in tiles; right and bottom are outside
 Goals = Mapping[int, int]  # destinations that are not as at first, by number: the tile of each, or GONE
 GONE, AT_FIRST = -1, -2  # instead of a tile
@@ -217,13 +218,20 @@ class Terrain:
         self._refresh()
         return self._labels
 
-    def random_walkable(self, ids: Longs, seed: int) -> tuple[Floats, Floats]:
+    def random_walkable(self, ids: Longs, seed: int, within: Edges | None = None) -> tuple[Floats, Floats]:
         """Return (x, y) float32[n] inside the world, uniform over the largest area, each a function of (seed, id) alone.
 
-        When all tiles are blocked, uniform over the whole map.
+        With `within` only over its tiles whose middles lie there, if there are any. When all tiles are blocked, uniform over
+        the whole map.
         """
         self._refresh()
-        return self.random_points(self._ground if self._ground.size else np.arange(self.blocked.size), ids, seed)
+        tiles = self._ground if self._ground.size else np.arange(self.blocked.size)
+        if within is not None:
+            left, top, right, bottom = within
+            y, x = ((along + 0.5) * float(self.walls.tile) for along in np.divmod(tiles, self.columns))
+            inside = tiles[(left <= x) & (x <= right) & (top <= y) & (y <= bottom)]
+            tiles = inside if inside.size else tiles
+        return self.random_points(tiles, ids, seed)
 
     def random_points(self, tiles: Longs, ids: Longs, seed: int) -> tuple[Floats, Floats]:
         """Return (x, y) float32[n] inside the world, uniform over these tiles, each a function of (seed, id) alone."""

@@ -380,7 +380,7 @@ def test_esc_asks_about_what_was_built_until_it_is_saved(hands: Driven) -> None:
     build(hands)
     hands.press("escape")
     question = asked(hands)
-    assert question and question.hint == "Ctrl+S saves it, Enter leaves it, Esc stays"
+    assert question and question.hint == "Ctrl+S saves it, Enter discards it, Esc goes back"
     hands.press("escape")
     assert hands.program.running and not hands.program.dialogs.top
     hands.press("escape")

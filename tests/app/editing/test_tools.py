@@ -260,7 +260,7 @@ def test_a_click_makes_a_destination_an_exit_and_another_none(hands: Driven) -> 
         assert ways and (0 in ways.exits) == expected
         mouse(hands, pygame.MOUSEMOTION, at)
         brush = hands.program.tools.brush()
-        assert brush and ("no exit any more" if expected else "people leave and come in") in brush.text
+        assert brush and ("makes it no exit" if expected else "makes it an exit") in brush.text
     take(hands, "undo")
     hands.frames(2)
     assert ways and (0 in ways.exits) != is_exit
