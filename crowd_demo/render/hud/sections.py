@@ -286,7 +286,7 @@ class Switchboard:
             if names := self.keys.get(action):
                 end = on.left(f"{key_text(names[0])} {action}", left, top + 31, SMALL, FAINT)
                 on.target((left, top + 23, end - left, 16), "action", action)
-                left = end + 12
+                left = end + 7
 
     def _row(self, on: Canvas, middle: float, technique: Technique) -> None:
         path, value, status = technique.path, self.options.get(technique.path), self.status
