@@ -42,7 +42,8 @@ class Scene(NamedTuple):
 
 SCENES = (
     Scene("20k", 20), Scene("1k", 30), Scene("station", 40), Scene("evacuation", 80, begin=15), Scene("doorway", 60),
-    Scene("corridor", 40), Scene("crossing", 40), Scene("murmuration", 20, begin=10), Scene("predators", 20), Scene("crates", 20, agents=20_000))
+    Scene("corridor", 40), Scene("crossing", 40), Scene("murmuration", 20, begin=10), Scene("predators", 20),
+    Scene("crates", 20, agents=20_000))
 
 
 def site_of(out: Path, scenes: Sequence[Scene] = SCENES, root: Path = ROOT) -> None:
