@@ -75,7 +75,8 @@ def _read(args: argparse.Namespace) -> ExportJob:
         mistakes.append(f"--units: not with {suffix or 'pictures'}, which has its own")
     if suffix not in PICTURES:
         mistakes += (f"--{name}: only with pictures that move" for name in PICTURE_OPTIONS if getattr(args, name))
-    mistakes += [f"{NAME}: {args.file} exists"] if suffix == FOLDER and args.file.is_dir() else unwritable(NAME, args.file)
+    is_taken = suffix == FOLDER and os.path.lexists(args.file)
+    mistakes += [f"{NAME}: {args.file} exists already"] if is_taken else unwritable(NAME, args.file)
     if not mistakes and is_special(args.file):
         mistakes.append(f"{NAME}: {args.file} is no regular file")
     refuse(mistakes)
@@ -117,7 +118,8 @@ def _pictures(args: argparse.Namespace, asked: Asked) -> ExportJob:
     from crowd_demo.export.pictures import FOLLOW_ZOOM, USUAL_SIZE, Bookmark, Shot, mistakes_of, write_pictures
 
     follow = args.follow and (args.follow[0], args.follow[1] or FOLLOW_ZOOM)
-    shot = Shot(args.size or USUAL_SIZE, tuple(Bookmark(*view) for view in sorted(args.view)), follow, args.hud, args.card)
+    bookmarks = tuple(Bookmark(*view) for view in sorted(args.view))
+    shot = Shot(args.size or USUAL_SIZE, bookmarks, follow, args.hud, args.card)
     refuse(["--follow: not with --view"] if follow and shot.bookmarks else [])
     refuse(mistakes_of(asked, shot))
     return ExportJob(asked, lambda stepped: write_pictures(asked, shot, command_of(args), stepped))
@@ -128,7 +130,7 @@ def view_of(text: str) -> tuple[float, float, float, float]:
     match = re.fullmatch(rf"(?:({NUMBER}):)?({NUMBER}),({NUMBER}),({NUMBER})", text)
     if not match or not float(match[4]):
         raise argparse.ArgumentTypeError(
-            f"must be X,Y,ZOOM or S:X,Y,ZOOM, with a zoom above 0, such as 900,500,1.2 or 2.5:900,500,1.2, not {text!r}")
+            f"must be X,Y,ZOOM or S:X,Y,ZOOM, zoom above 0, such as 900,500,1.2 or 2.5:900,500,1.2, not {text!r}")
     at_s, x, y, zoom = (float(number or 0) for number in match.groups())
     return at_s, x, y, zoom
 
@@ -137,7 +139,7 @@ def followed(text: str) -> tuple[int, float | None]:
     """Parse ID[,ZOOM]: a type for argparse."""
     match = re.fullmatch(rf"([0-9]{{1,9}})(?:,({NUMBER}))?", text)
     if not match or (match[2] and not float(match[2])):
-        raise argparse.ArgumentTypeError(f"must be ID or ID,ZOOM, with a zoom above 0, such as 17 or 17,2.5, not {text!r}")
+        raise argparse.ArgumentTypeError(f"must be ID or ID,ZOOM, zoom above 0, such as 17 or 17,2.5, not {text!r}")
     return int(match[1]), float(match[2]) if match[2] else None
 
 
@@ -149,7 +151,8 @@ def command_of(args: argparse.Namespace) -> str:
         words += [] if value is None else [option_name, f"{value:g}" if isinstance(value, float) else value]
     words += [f"--size={args.size[0]}x{args.size[1]}"] if args.size else []
     words += [f"--view={at_s:g}:{x:.10g},{y:.10g},{zoom:.10g}" for at_s, x, y, zoom in args.view]
-    words += [f"--follow={','.join(f'{number:g}' for number in args.follow if number is not None)}"] if args.follow else []
+    followed = [f"{number:g}" for number in args.follow or () if number is not None]
+    words += [f"--follow={','.join(followed)}"] if followed else []
     words += [f"--{name}" for name in ("hud", "card") if getattr(args, name)]
     return shlex.join([*words, *(word for override in args.overrides for word in ("--set", override))])
 
@@ -221,11 +224,12 @@ def main(source: str, file: str) -> None:
 EXPORT = Command(
     _run, _read, about="""\
 Write a run for others. As a page (.html) that plays it in a browser, without a network. As pictures that move: .gif,
-.apng and .webp (with Pillow: pip install "crowd-demo[export]"), .mp4 and .webm (with ffmpeg), or, without a suffix, a
-folder of PNG files. Or who was where when, for other programs: PedPy's text (.txt), JuPedSim's database (.sqlite), Parquet (.parquet, with pyarrow: pip install
-"crowd-demo[export]") or CSV (.csv). SOURCE is a recording (.replay), which is replayed; or, with --seconds, a save
-(.crowd) or a configuration. The columns are id, frame, x and y; an id is one person: who is born, or comes in at an
-exit, has an id of its own. y grows downwards, as on the screen. The walkable area is in all files of columns but .csv.""",
+.apng and .webp (with Pillow), .mp4 and .webm (with ffmpeg), or, without a suffix, a folder of PNG files. Or who was
+where when, for other programs: PedPy's text (.txt), JuPedSim's database (.sqlite), Parquet (.parquet, with pyarrow) or
+CSV (.csv). pip install "crowd-demo[export]" brings Pillow and pyarrow. SOURCE is a recording (.replay), which is
+replayed; or, with --seconds, a save (.crowd) or a configuration. The columns are id, frame, x and y; an id is one
+person: who is born, or comes in at an exit, has an id of its own. y grows downwards, as on the screen. The walkable
+area is in all files of columns but .csv.""",
     options=[
         option("source", metavar="SOURCE", type=given, help="FILE.replay, FILE.crowd, or a configuration (as --config)"),
         option("file", metavar="FILE", type=file_path, help="its suffix says the format: " + SUFFIXES_TEXT),
@@ -241,8 +245,8 @@ exit, has an id of its own. y grows downwards, as on the screen. The walkable ar
         OptionGroup([
             option("--size", metavar="WxH", type=size, help="pixels of a picture (default: 640x360)"),
             option("--view", metavar="[S:]X,Y,ZOOM", type=view_of, action="append", default=[],
-                   help="what the camera shows: world units, and pixels a unit; with several it glides from one to the next, "
-                        "and is there S seconds after the source's beginning (default: the configuration's view)"),
+                   help="what the camera shows: world units, and pixels a unit; with several it glides from one to "
+                        "the next, and is there S seconds after the source's beginning (default: the configuration's view)"),
             option("--follow", metavar="ID[,ZOOM]", type=followed, help="the camera follows the agent with that id"),
             option("--hud", action="store_true", help="with title, time, number of agents, and what colours mean"),
             option("--card", action="store_true", help="at the end, for four seconds, what makes the run again"),

@@ -117,7 +117,8 @@ def write_page(asked: Asked, plan: PagePlan, command: str, stepped: Stepped = la
 
     `command` is what makes the file again.
     """
-    content, count, step_hz = page_content(asked, plan, command, stepped), plan.frames(asked), asked.source.config.time.step_hz
+    count, step_hz = plan.frames(asked), asked.source.config.time.step_hz
+    content = page_content(asked, plan, command, stepped)
     with replacing(asked.path) as unfinished, unfinished.open("wb") as file:
         _write(file, content.about, content.blocks)
     nbytes = asked.path.stat().st_size
@@ -153,8 +154,8 @@ def page_content(asked: Asked, plan: PagePlan, command: str, stepped: Stepped = 
     ground_about, ground_blocks = ground.content(small=len(written.state) < LARGE_ROWS)
     about = {**_about_run(asked, plan, frame), "step": length, "colours": colours, "facts": facts, "figure": figure,
              "ground": ground_about}
-    return PageContent(about, {**_blocks_of(written), **figure_blocks, **ground_blocks}, numbers.count, len(written.state),
-                       said)
+    blocks = {**_blocks_of(written), **figure_blocks, **ground_blocks}
+    return PageContent(about, blocks, numbers.count, len(written.state), said)
 
 
 def _exactness(asked: Asked, written: TrackColumns, length: float, plan: PagePlan) -> str:

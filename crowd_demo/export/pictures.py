@@ -1,7 +1,7 @@
 """A run as pictures that move: what each of them shows, and what lies over it. animations.py writes them.
 
-The camera stands still, follows an agent, or glides from one bookmark to the next. Nothing that is drawn depends on a clock, so
-the same run gives the same bytes; only a video is as its encoder makes it.
+The camera stands still, follows an agent, or glides from one bookmark to the next. Nothing that is drawn depends on a
+clock, so the same run gives the same bytes; only a video is as its encoder makes it.
 """
 
 from __future__ import annotations
@@ -87,12 +87,12 @@ def mistakes_of(asked: Asked, shot: Shot) -> list[str]:
     return found
 
 
-# --- from a run to pictures ----------------------------------------------------------------------------------------------
+# --- from a run to pictures ------------------------------------------------------------------------------------------
 
 def write_pictures(asked: Asked, shot: Shot, command: str, stepped: Stepped = lambda step: None) -> list[str]:
-    """Make the run and write the file or folder, completely or not at all; say what was written. Raises as `write` does.
+    """Make the run and write the file or folder, completely or not at all; say what was written.
 
-    Also raises ValueError if nobody has the id that is to be followed. `command` is what makes the file again.
+    Raises as `write` does, and ValueError if nobody has the id to be followed. `command` is what makes the file again.
     """
     form: FilmFormat = FILMS[asked.path.suffix.lower()]
     film = Film(shot.size, asked.fps, [1] * asked.frames + [math.ceil(CARD_S * asked.fps)] * shot.card)
@@ -177,7 +177,7 @@ def _first_view(config: Config, camera: Camera) -> Camera:
     return camera
 
 
-# --- what lies over a picture ----------------------------------------------------------------------------------------------
+# --- what lies over a picture ----------------------------------------------------------------------------------------
 
 class Overlay:
     """A line about the moment, the legend of the colours, and a card at the end."""
@@ -193,7 +193,7 @@ class Overlay:
 
     def draw_hud(self, frame: Frame, picture: Picture) -> None:
         on = picture.surface
-        line = f"{self._title}   {time_text(frame.step / self._hz)}   {len(frame.columns.id):,} agents"
+        line = f"{self._title}, {time_text(frame.step / self._hz)}, {len(frame.columns.id):,} agents"
         on.blit(draw_notice(line, self._room, self._pen, self._scale).surface, (self._margin, self._margin))
         if legend := picture.scene.legend():
             surface = draw_colour_legend(legend, self._room, self._pen, self._scale).surface

@@ -1,4 +1,4 @@
-"""Where frames come from: a recording (`.replay`), a save (`.crowd`), a configuration or a simulation. Each is a run of so many steps.
+"""Where frames come from: a recording (`.replay`), a save (`.crowd`), a configuration or a simulation: a run of so many steps.
 
 `frames` yields every k-th state of that run. A recording is replayed as it was made, and its state hashes are compared; where
 it begins anew (a restart, a load) time goes on, and everybody is somebody else.
@@ -64,7 +64,7 @@ def frames(source: Source, every: int = 1, first: int = 0, last: int | None = No
             yield Frame(step, crowd, sim.tick, columns, generations, sim)
 
 
-# --- the three kinds ---------------------------------------------------------------------------------------------------
+# --- the kinds -------------------------------------------------------------------------------------------------------
 
 def read_source(name: str, seconds: float | None, overrides: Sequence[Override] = ()) -> Source:
     """Return the source that a path, or a configuration's name, stands for.
