@@ -33,12 +33,14 @@ def test_it_says_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str
     (["1k", "run.csv", "--seconds", "1", "--hud", "--follow", "3"], [
         "--follow: only with pictures that move", "--hud: only with pictures that move"]),
     (["1k", "run.gif", "--seconds", "1", "--units", "world"], ["--units: not with .gif, which has its own"]),
-    (["1k", "run.gif", "--seconds", "1", "--size", "8x9000"], ["--size: each side must be from 16 to 4096 pixels, not 8x9000"]),
+    (["1k", "run.gif", "--seconds", "1", "--size", "8x9000"], [
+        "--size: each side must be from 16 to 4096 pixels, not 8x9000"]),
     (["1k", "run.gif", "--seconds", "1", "--fps", "60"], ["--fps: .gif shows at most 50 pictures a second, not 60"]),
     (["1k", "run.gif", "--seconds", "1", "--view", "5,5,1", "--view", "6,5,1"], [
         "--view: two views at 0 s; give each its time, as in 2.5:900,500,1.2"]),
     (["1k", "run.gif", "--seconds", "1", "--view", "5,5,1", "--follow", "3"], ["--follow: not with --view"]),
-    (["1k", "run.gif", "--seconds", "1", "--agents", "9", "--follow", "12"], ["export: --follow: nobody has the id 12 at 0 s"]),
+    (["1k", "run.gif", "--seconds", "1", "--agents", "9", "--follow", "12"], [
+        "export: --follow: nobody has the id 12 at 0 s"]),
     (["1k", "taken", "--seconds", "1"], ["export: taken exists already"]),
     (["1k", "nowhere/run.csv", "--seconds", "1"], ["export: there is no folder nowhere"]),
     (["1k", "run.csv"], ["--seconds: a save or a configuration needs a number of seconds to run"]),
