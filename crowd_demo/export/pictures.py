@@ -25,13 +25,17 @@ from crowd_demo.export.page import VIEW, maker, origin, state_fact, title_of
 from crowd_demo.export.sources import Frame, frames
 from crowd_demo.export.trajectories import Asked, Stepped, lacking, size_text
 from crowd_demo.measure.crowd_variant import Picture
+from crowd_demo.registry.techniques import BY_PATH, hud_word
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.hud.canvas import DIM, NORMAL, PAD, SHEET, TEXT, Canvas, Pen, scale_for
 from crowd_demo.render.hud.status import time_text
 from crowd_demo.render.hud.text_panels import draw_colour_legend, draw_notice
+from crowd_demo.sim.actions import Switch
+from crowd_demo.sim.simulation import Simulation
 
 USUAL_SIZE, LEAST_SIDE, MOST_SIDE = (640, 360), 16, 4096
 FOLLOW_ZOOM = 2.0  # pixels a unit
+SWITCHED_S = 2.0  # so long the HUD says what was switched
 CARD_S, CARD_WIDTH, LINE, LABELS = 4.0, 520.0, 16.0, 104.0  # how long the card is shown; units
 
 
@@ -194,10 +198,20 @@ class Overlay:
     def draw_hud(self, frame: Frame, picture: Picture) -> None:
         on = picture.surface
         line = f"{self._title}, {time_text(frame.step / self._hz)}, {len(frame.columns.id):,} agents"
-        on.blit(draw_notice(line, self._room, self._pen, self._scale).surface, (self._margin, self._margin))
+        top = self._margin
+        for text in (line, *self._switched(frame.sim)):
+            notice = draw_notice(text, self._room, self._pen, self._scale).surface
+            on.blit(notice, (self._margin, top))
+            top += notice.get_height() + self._margin // 2
         if legend := picture.scene.legend():
             surface = draw_colour_legend(legend, self._room, self._pen, self._scale).surface
             on.blit(surface, surface.get_rect(midbottom=(self._size[0] // 2, self._size[1] - self._margin)))
+
+    def _switched(self, sim: Simulation) -> list[str]:
+        """The techniques that were switched in the last seconds."""
+        recent = (action for tick, action in sim.history if tick > sim.tick - SWITCHED_S * self._hz)
+        return [f"{BY_PATH[action.path].label.strip()}: {hud_word(action.value)}" for action in recent
+                if isinstance(action, Switch)]
 
     def draw_card(self, on: pygame.Surface, facts: Sequence[Sequence[str]]) -> None:
         """What was shown, and how it is made again."""

@@ -27,6 +27,8 @@ from crowd_demo.export.animations import FILMS, Film, gif
 from crowd_demo.export.pictures import CARD_S, Bookmark, Shot, view_at, write_pictures
 from crowd_demo.export.sources import Source, read_source
 from crowd_demo.measure.crowd_variant import Picture
+from crowd_demo.render.hud.text_panels import draw_notice
+from crowd_demo.sim.actions import Switch
 from crowd_demo.sim.simulation import Simulation
 
 SIZE, SECONDS, FPS = (160, 90), 0.5, 10
@@ -202,6 +204,26 @@ def test_the_hud_says_the_time_and_what_colours_mean(tmp_path: Path) -> None:
         assert differs[:200, :30].mean() > 0.5 and differs[150:330, 235:].mean() > 0.3  # the line, and the legend
         assert not differs[:, 40:200].any()
     assert (hud[0][:300, :30] != hud[1][:300, :30]).any()  # time goes on
+
+
+def test_the_hud_says_what_was_switched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    of, told = source("1k", 4, agents=20), list[list[str]]()
+    states = of.states
+
+    def switched() -> Iterator[tuple[int, Simulation]]:
+        for number, (crowd, sim) in enumerate(states()):
+            if number == 30:
+                sim.apply(Switch("simd", False))
+            yield crowd, sim
+
+    def note(text: str, *rest: Any) -> Any:
+        told[-1:] = [[*told[-1], text]] if not text.startswith("1k") else [*told[-1:], [text]]
+        return draw_notice(text, *rest)
+
+    monkeypatch.setattr("crowd_demo.export.pictures.draw_notice", note)
+    run = asked(of._replace(states=switched), tmp_path / "run.gif", fps=2)
+    write_pictures(run, Shot(SIZE, hud=True), "")
+    assert [each[1:] for each in told] == [[], *[["SIMD lanes: off"]] * 4, *[[]] * 4]
 
 
 def test_the_card_says_what_makes_it_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
