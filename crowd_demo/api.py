@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,6 +11,9 @@ from crowd_demo.compute.arrays import Bytes
 from crowd_demo.config.loader import ConfigError, load_config
 from crowd_demo.config.model import Config
 from crowd_demo.sim import simulation
+
+if TYPE_CHECKING:
+    from crowd_demo.export.notebook import PlayedRun, TrajectoryTable
 
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # its greeting has no place in somebody's notebook
 
@@ -42,3 +46,24 @@ class Simulation(simulation.Simulation):
         picture = Picture(self, size=(width, height))
         picture.camera.look_at(*(center or (picture.camera.x, picture.camera.y)), zoom)
         return np.ascontiguousarray(pygame.surfarray.array3d(picture.draw()).swapaxes(0, 1))
+
+    def show(self, width: int = 800, height: int = 450, steps: int = 600) -> PlayedRun:
+        """The next `steps` steps as a page that plays, which a notebook shows in an area of so many pixels.
+
+        It is the page of `crowd-demo export`: a text of HTML in memory (`.page`), without a server or a network. A copy makes
+        the steps; the simulation stays where it is. Raises ValueError for a size below 1 and a negative number of steps.
+        """
+        from crowd_demo.export.notebook import played
+
+        return played(self, width, height, steps)
+
+    def trajectories(self, every: int = 6, steps: int = 600, metres: bool = True) -> TrajectoryTable:
+        """Who is where in each of the next `steps` steps that `every` divides, the present state first.
+
+        A record array with the fields id, frame (int64), x and y (float64; metres, or world units). An id is one person:
+        whoever is born or comes in at an exit has an id of its own. `.to_pandas()` makes a DataFrame, where pandas is
+        installed. A copy makes the steps, as in `show`. Raises ValueError for `every` below 1 and a negative number of steps.
+        """
+        from crowd_demo.export.notebook import table_of
+
+        return table_of(self, every, steps, metres)

@@ -36,7 +36,8 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
 def test_the_public_surface_of_a_simulation(config: Config) -> None:
     public = {name for name in dir(Simulation(config)) if not name.startswith("_")}
     assert public >= {"step", "agents", "optimizations", "profile", "config", "tick", "dt", "terrain", "state_hash", "states",
-                      "population", "picture", "apply", "history", "populate", "set_walls", "prepare_picture"}
+                      "population", "picture", "show", "trajectories", "apply", "history", "populate", "set_walls",
+                      "prepare_picture"}
 
 
 def test_steps_count_and_cannot_be_negative(config: Config) -> None:

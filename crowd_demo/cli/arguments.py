@@ -33,7 +33,7 @@ COMMANDS = {  # the module that has a `Command` of that name in capitals, and a 
     "flocks": ("measuring", "measure how birds keep together, come apart and come together"),
     "largest": ("measuring", "find the largest crowd at 60 frames a second, also from brute force to all techniques"),
     "ensemble": ("ensemble", "make many runs, seeds times settings, here or on a cluster; one table"),
-    "export": ("export", "write who was where when of a run, for other programs"),
+    "export": ("export", "write a run for others: a page that plays, pictures that move, trajectories"),
     "motion": ("measuring", "measure how people move: how near, how crowded, how often they turn, who is stuck"),
     "validate": ("validate", "hold how people walk against the literature"),
     "layout": ("measuring", "measure columns against records"),

@@ -25,6 +25,7 @@ from crowd_demo.compute.arrays import Doubles, Longs
 
 DECIMALS = 6  # of positions in texts
 ROWS_AT_ONCE = 1 << 18  # of a Parquet file
+MODULES = {"PIL": "Pillow"}  # whose packages have other names
 
 
 class FrameRows(NamedTuple):
@@ -63,8 +64,13 @@ class Format(NamedTuple):
     @property
     def missing(self) -> str:
         """What to install before it can be written, or an empty text."""
-        absent = self.module and find_spec(self.module) is None
-        return f'{self.module} is not installed: pip install "crowd-demo[{self.extra}]"' if absent else ""
+        return absent(self.module, self.extra)
+
+
+def absent(module: str, extra: str) -> str:
+    """What to install if a module is not there, of an extra of this program; or an empty text."""
+    is_absent = module and find_spec(module) is None
+    return f'{MODULES.get(module, module)} is not installed: pip install "crowd-demo[{extra}]"' if is_absent else ""
 
 
 # --- texts -------------------------------------------------------------------------------------------------------------

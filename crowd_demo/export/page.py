@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import html
+import io
 import json
 import math
 import zlib
@@ -26,7 +27,7 @@ from crowd_demo.compute.arrays import Marks, Words
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.export.people import PersonNumbers
-from crowd_demo.export.sources import Frame, frames
+from crowd_demo.export.sources import Frame, Source, frames
 from crowd_demo.export.tracks import TrackColumns, Tracks, step_length
 from crowd_demo.export.trajectories import MB, Asked, Stepped, lacking, size_text
 from crowd_demo.measure.experiment import machine
@@ -96,11 +97,40 @@ def no_room_for_page(asked: Asked, plan: PagePlan) -> str:
 
 # --- from a run to a page --------------------------------------------------------------------------------------------
 
+class PageContent(NamedTuple):
+    """A page before it is written, and what is said about it."""
+
+    about: Json
+    blocks: Mapping[str, Array]
+    agents: int
+    rows: int
+    exactness: str
+
+    def text(self) -> str:
+        file = io.BytesIO()
+        _write(file, self.about, self.blocks)
+        return file.getvalue().decode()
+
+
 def write_page(asked: Asked, plan: PagePlan, command: str, stepped: Stepped = lambda step: None) -> list[str]:
     """Make the run and write the file, completely or not at all; say what is in it. Raises as `write` does.
 
     `command` is what makes the file again.
     """
+    count, step_hz = plan.frames(asked), asked.source.config.time.step_hz
+    content = page_content(asked, plan, command, stepped)
+    with replacing(asked.path) as unfinished, unfinished.open("wb") as file:
+        _write(file, content.about, content.blocks)
+    nbytes = asked.path.stat().st_size
+    last = asked.first + (count - 1) * plan.every
+    return [f"{asked.path}: {content.agents:,} agents in {count:,} frames, {step_hz / plan.every:.6g} a second, from"
+            f" {asked.first / step_hz:g} s to {last / step_hz:g} s",
+            f"{size_text(nbytes)}, {nbytes / max(content.rows, 1):.2f} bytes an agent and frame; {content.exactness}",
+            *plan.notes]
+
+
+def page_content(asked: Asked, plan: PagePlan, command: str, stepped: Stepped = lambda step: None) -> PageContent:
+    """Make the run. Raises as `write` does."""
     config, count = asked.source.config, plan.frames(asked)
     length = step_length(config.measure.metre, config.world.width, config.world.height)
     tracks, numbers, ground = Tracks(count, length, plan.share), PersonNumbers(), RunTiles(config)
@@ -118,22 +148,14 @@ def write_page(asked: Asked, plan: PagePlan, command: str, stepped: Stepped = la
         colours = colours or colours_of(frame.sim)
     written = tracks.columns()
     said = _exactness(asked, written, length, plan)
-    about = {**_about_run(asked, plan, frame), "step": length, "colours": colours, "facts": [
-        ["made again by", command], ["seed", str(config.seed)],
-        ["state hash", f"{frame.sim.state_hash()} at step {frame.tick:,}, the last frame"],
-        ["agents", f"{numbers.count:,}"], ["in this page", said], *(["left out", note] for note in plan.notes),
-        ["made on", _machine()], ["made by", f"crowd-demo {__version__}"]]}
+    facts = [*origin(config, command), state_fact(frame),
+             ["agents", f"{numbers.count:,}"], ["in this page", said], *(["left out", note] for note in plan.notes), *maker()]
     figure, figure_blocks = figures_of(config, [halves.get(each, 0.0) for each in written.ids.tolist()])
     ground_about, ground_blocks = ground.content(small=len(written.state) < LARGE_ROWS)
-    with replacing(asked.path) as unfinished, unfinished.open("wb") as file:
-        _write(file, {**about, "figure": figure, "ground": ground_about},
-               {**_blocks_of(written), **figure_blocks, **ground_blocks})
-    nbytes = asked.path.stat().st_size
-    step_hz = config.time.step_hz
-    return [f"{asked.path}: {numbers.count:,} agents in {count:,} frames, {step_hz / plan.every:.6g} a second, from"
-            f" {asked.first / step_hz:g} s to {last / step_hz:g} s",
-            f"{size_text(nbytes)}, {nbytes / max(len(written.state), 1):.2f} bytes an agent and frame; {said}",
-            *plan.notes]
+    about = {**_about_run(asked, plan, frame), "step": length, "colours": colours, "facts": facts, "figure": figure,
+             "ground": ground_about}
+    blocks = {**_blocks_of(written), **figure_blocks, **ground_blocks}
+    return PageContent(about, blocks, numbers.count, len(written.state), said)
 
 
 def _exactness(asked: Asked, written: TrackColumns, length: float, plan: PagePlan) -> str:
@@ -151,20 +173,31 @@ def _about_run(asked: Asked, plan: PagePlan, frame: Frame) -> dict[str, object]:
     view: dict[str, object] = {"width": width, "height": height, "zoom": config.camera.zoom}
     if config.camera.center:
         view["x"], view["y"] = config.camera.center
-    return {"title": _title(asked), "world": [float(walls.width), float(walls.height)], "view": view,
+    return {"title": title_of(asked.source), "world": [float(walls.width), float(walls.height)], "view": view,
             "fps": config.time.step_hz / plan.every, "frames": plan.frames(asked),
             "begins": asked.first / config.time.step_hz, "mode": config.scene.colours, "weight": 1 / plan.share}
 
 
-def _title(asked: Asked) -> str:
+def title_of(source: Source) -> str:
     """What the window is called, if somebody has called it something, or the name of the source."""
-    title = asked.source.config.window.title
-    return title if title != "crowd-demo" else f"{Path(asked.source.name).stem} - crowd-demo"
+    title = source.config.window.title
+    return title if title != "crowd-demo" else f"{Path(source.name).stem} - crowd-demo"
 
 
-def _machine() -> str:
+def origin(config: Config, command: str) -> list[list[str]]:
+    """What makes a run again."""
+    return [["made again by", command], ["seed", str(config.seed)]]
+
+
+def state_fact(frame: Frame) -> list[str]:
+    return ["state hash", f"{frame.sim.state_hash()} at step {frame.tick:,}, the last frame"]
+
+
+def maker() -> list[list[str]]:
+    """Where, and by what, something was made."""
     found = machine()
-    return f"{found['cpu'] or 'an unknown processor'}, {found['cores']} cores, {found['os']}"
+    return [["made on", f"{found['cpu'] or 'an unknown processor'}, {found['cores']} cores, {found['os']}"],
+            ["made by", f"crowd-demo {__version__}"]]
 
 
 def colours_of(sim: Simulation) -> dict[str, Json]:

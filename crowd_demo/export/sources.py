@@ -1,4 +1,4 @@
-"""Where frames come from: a recording (`.replay`), a save (`.crowd`) or a configuration. Each is a run of so many steps.
+"""Where frames come from: a recording (`.replay`), a save (`.crowd`), a configuration or a simulation: a run of so many steps.
 
 `frames` yields every k-th state of that run. A recording is replayed as it was made, and its state hashes are compared; where
 it begins anew (a restart, a load) time goes on, and everybody is somebody else.
@@ -6,6 +6,7 @@ it begins anew (a restart, a load) time goes on, and everybody is somebody else.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -63,7 +64,7 @@ def frames(source: Source, every: int = 1, first: int = 0, last: int | None = No
             yield Frame(step, crowd, sim.tick, columns, generations, sim)
 
 
-# --- the three kinds ---------------------------------------------------------------------------------------------------
+# --- the kinds -------------------------------------------------------------------------------------------------------
 
 def read_source(name: str, seconds: float | None, overrides: Sequence[Override] = ()) -> Source:
     """Return the source that a path, or a configuration's name, stands for.
@@ -86,7 +87,12 @@ def read_source(name: str, seconds: float | None, overrides: Sequence[Override] 
     def begin() -> Simulation:
         return Simulation(config)
 
-    return _stepped(name, config, config.agents, seconds, begin)
+    return _stepped(name, config, config.agents, round(seconds * config.time.step_hz), begin)
+
+
+def of_simulation(sim: Simulation, steps: int) -> Source:
+    """The next steps of a simulation, made by a copy: the simulation stays where it is."""
+    return _stepped("a simulation", sim.config, sim.agents.count, steps, lambda: copy.deepcopy(sim))
 
 
 def _of_save(path: Path, seconds: float, overrides: Sequence[Override]) -> Source:
@@ -98,10 +104,10 @@ def _of_save(path: Path, seconds: float, overrides: Sequence[Override]) -> Sourc
         saved.restore(sim)
         return sim
 
-    return _stepped(str(path), config, saved.snapshot.agents, seconds, begin)
+    return _stepped(str(path), config, saved.snapshot.agents, round(seconds * config.time.step_hz), begin)
 
 
-def _stepped(name: str, config: Config, agents: int, seconds: float, begin: Callable[[], Simulation]) -> Source:
+def _stepped(name: str, config: Config, agents: int, steps: int, begin: Callable[[], Simulation]) -> Source:
     def states() -> Iterator[State]:
         sim = begin()
         while True:
@@ -109,7 +115,7 @@ def _stepped(name: str, config: Config, agents: int, seconds: float, begin: Call
             yield 0, sim
             sim.step()
 
-    return Source(name, config, agents, round(seconds * config.time.step_hz), states)
+    return Source(name, config, agents, steps, states)
 
 
 def _of_recording(script: Script) -> Source:

@@ -66,10 +66,10 @@ class Written(NamedTuple):
     nbytes: int
 
 
-def steps_between(fps: float | None, step_hz: float) -> int:
+def steps_between(fps: float | None, step_hz: float, usual_fps: float = USUAL_FPS) -> int:
     """Return how many steps lie between two frames. Raises ValueError for a rate that does not divide the steps."""
     if fps is None:
-        return math.ceil(step_hz / USUAL_FPS - NEARLY)
+        return math.ceil(step_hz / usual_fps - NEARLY)
     every = round(step_hz / fps)
     if every >= 1 and abs(every * fps - step_hz) <= NEARLY * step_hz:
         return every
@@ -79,11 +79,12 @@ def steps_between(fps: float | None, step_hz: float) -> int:
                      f"{' and '.join(f'{each:.7g}' for each in others)} {'do' if len(others) > 1 else 'does'}")
 
 
-def asked_for(source: Source, path: Path, fps: float | None, from_s: float, to_s: float | None, metres: bool) -> Asked:
+def asked_for(source: Source, path: Path, fps: float | None, from_s: float, to_s: float | None, metres: bool,
+              usual_fps: float = USUAL_FPS) -> Asked:
     """Return what these options ask for; raises ValueError with a line for each mistake."""
     step_hz, lines, every = source.config.time.step_hz, list[str](), 1
     try:
-        every = steps_between(fps, step_hz)
+        every = steps_between(fps, step_hz, usual_fps)
     except ValueError as error:
         lines.append(str(error))
     first = round(from_s * step_hz)

@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 NOTEBOOK = """
-import json, sys, types
+import ast, json, sys, types
 
 shown = []
 display = types.ModuleType("IPython.display")
@@ -23,7 +23,13 @@ sys.modules["IPython"], sys.modules["IPython.display"] = types.ModuleType("IPyth
 names = {}
 for number, cell in enumerate(json.load(open(sys.argv[1], encoding="utf-8"))["cells"]):
     if cell["cell_type"] == "code":
-        exec(compile("".join(cell["source"]), f"cell {number}", "exec"), names)
+        cell = ast.parse("".join(cell["source"]), f"cell {number}")
+        last = ast.Expression(cell.body.pop().value) if isinstance(cell.body[-1], ast.Expr) else ast.parse("None", mode="eval")
+        exec(compile(cell, f"cell {number}", "exec"), names)
+        value = eval(compile(last, f"cell {number}", "eval"), names)
+        if hasattr(value, "_repr_html_"):
+            assert value._repr_html_().startswith('<iframe srcdoc="&lt;!DOCTYPE html')
+            print("a page plays in the cell")
 assert all(png.startswith(b"\\x89PNG") for png in shown)
 print(len(shown), "pictures shown")
 """
@@ -76,6 +82,8 @@ def test_the_notebook_runs_from_top_to_bottom() -> None:
     done = run("-c", NOTEBOOK, str(EXAMPLES / "staggering.ipynb"), AGENTS="600", STEPS="6")
     assert done.returncode == 0, done.stderr
     assert "period   ms a step" in done.stdout and "1 pictures shown" in done.stdout
+    errors = re.findall(r"^8 \[(.*)\]$", done.stdout, re.MULTILINE)[0].split()
+    assert float(errors[0]) == 0 < float(errors[-1]) and len(errors) > 4 and "a page plays in the cell" in done.stdout
 
 
 @pytest.mark.quick

@@ -28,7 +28,20 @@ def test_it_says_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 @pytest.mark.quick
 @pytest.mark.parametrize(("args", "lines"), [
-    (["1k", "run.png"], ["run.png: must end in one of .txt, .sqlite, .parquet, .csv, .html"]),
+    (["1k", "run.png"], ["run.png: must end in one of .txt, .sqlite, .parquet, .csv, .html, .gif, .apng, .webp, .mp4, .webm;"
+                         " none is a folder of pictures"]),
+    (["1k", "run.csv", "--seconds", "1", "--hud", "--follow", "3"], [
+        "--follow: only with pictures that move", "--hud: only with pictures that move"]),
+    (["1k", "run.gif", "--seconds", "1", "--units", "world"], ["--units: not with .gif, which has its own"]),
+    (["1k", "run.gif", "--seconds", "1", "--size", "8x9000"], [
+        "--size: each side must be from 16 to 4096 pixels, not 8x9000"]),
+    (["1k", "run.gif", "--seconds", "1", "--fps", "60"], ["--fps: .gif shows at most 50 pictures a second, not 60"]),
+    (["1k", "run.gif", "--seconds", "1", "--view", "5,5,1", "--view", "6,5,1"], [
+        "--view: two views at 0 s; give each its time, as in 2.5:900,500,1.2"]),
+    (["1k", "run.gif", "--seconds", "1", "--view", "5,5,1", "--follow", "3"], ["--follow: not with --view"]),
+    (["1k", "run.gif", "--seconds", "1", "--agents", "9", "--follow", "12"], [
+        "export: --follow: nobody has the id 12 at 0 s"]),
+    (["1k", "taken", "--seconds", "1"], ["export: taken exists already"]),
     (["1k", "nowhere/run.csv", "--seconds", "1"], ["export: there is no folder nowhere"]),
     (["1k", "run.csv"], ["--seconds: a save or a configuration needs a number of seconds to run"]),
     (["1kk", "run.csv", "--seconds", "1"], ["1kk: no such file, nor a shipped configuration (did you mean 1k?)"]),
@@ -48,10 +61,24 @@ def test_a_mistake_is_one_line_and_exit_code_2(tmp_path: Path, monkeypatch: pyte
     monkeypatch.chdir(tmp_path)
     for name in ("bad.replay", "bad.crowd"):
         Path(name).write_text("nothing\n", "utf-8")
+    Path("taken").mkdir()
     assert main(["export", *args]) == 2
     out, err = capsys.readouterr()
     assert (out, err.splitlines()) == ("", lines)
-    assert not Path("run.csv").exists()
+    assert sorted(map(str, Path().iterdir())) == ["bad.crowd", "bad.replay", "taken"]
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(("args", "said"), [
+    (["--view", "5,5"], "argument --view: must be X,Y,ZOOM or S:X,Y,ZOOM, zoom above 0, such as 900,500,1.2 or"
+                        " 2.5:900,500,1.2, not '5,5'"),
+    (["--view", "5,5,0"], "not '5,5,0'"), (["--follow", "me"], "argument --follow: must be ID or ID,ZOOM, zoom above 0"),
+    (["--size", "big"], "argument --size: must be WIDTHxHEIGHT in pixels, such as 1280x720, not 'big'")])
+def test_an_option_that_cannot_be_read_is_one_line(capsys: pytest.CaptureFixture[str], args: list[str], said: str) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["export", "1k", "run.gif", *args])
+    err = capsys.readouterr().err
+    assert caught.value.code == 2 and said in err and err.count("\n") == 1
 
 
 @pytest.mark.quick
@@ -61,13 +88,21 @@ def test_a_missing_library_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     path = tmp_path / "run.parquet"
     assert main(["export", "1k", str(path), "--seconds", "1"]) == 2
     assert capsys.readouterr().err == f'{path}: pyarrow is not installed: pip install "crowd-demo[export]"\n'
+    path = tmp_path / "run.webp"
+    assert main(["export", "1k", str(path), "--seconds", "1"]) == 2
+    assert capsys.readouterr().err == f'{path}: Pillow is not installed: pip install "crowd-demo[export]"\n'
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    path = tmp_path / "run.mp4"
+    assert main(["export", "1k", str(path), "--seconds", "1"]) == 2
+    assert capsys.readouterr().err == f"{path}: ffmpeg was not found: install it (https://ffmpeg.org), or write a .webp\n"
 
 
 @pytest.mark.quick
 def test_the_command_names_every_format() -> None:
+    from crowd_demo.export.animations import FILMS
     from crowd_demo.export.formats import FORMATS
 
-    assert (*FORMATS, export.PAGE) == export.SUFFIXES
+    assert (*FORMATS, export.PAGE, *FILMS) == export.SUFFIXES
 
 
 def test_a_full_disk_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -74,8 +74,9 @@ class CameraControls:
 
     def keep(self, number: int) -> None:
         """Keep the present view as a bookmark."""
-        self._bookmarks[number] = self._camera.x, self._camera.y, self._camera.zoom
-        self._notices.add(f"bookmark {number} is this view: Ctrl {number} comes back to it", "bookmark")
+        self._bookmarks[number] = x, y, zoom = self._camera.x, self._camera.y, self._camera.zoom
+        view = f"{x:.0f},{y:.0f},{zoom:.3g}"  # as `export --view` takes it
+        self._notices.add(f"bookmark {number} is this view, {view}: Ctrl {number} comes back to it", "bookmark")
 
     def go_to(self, number: int) -> None:
         """Show the view of a bookmark."""
