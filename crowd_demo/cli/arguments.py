@@ -28,6 +28,7 @@ RUN = "run"  # the command if none is named
 COMMANDS = {  # the module that has a `Command` of that name in capitals, and a line about it
     RUN: ("run", "open a window and run a configuration; the command if none is named"),
     "replay": ("run", "make a recorded run again, and compare its state hashes"),
+    "play": ("run", "show trajectories of others: PedPy's, JuPedSim's or a table's"),
     "sweep": ("measuring", "measure one technique at each of its values"),
     "ablate": ("measuring", "switch off each technique in turn: what each one buys"),
     "flocks": ("measuring", "measure how birds keep together, come apart and come together"),

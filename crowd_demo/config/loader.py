@@ -17,7 +17,7 @@ from crowd_demo.config.events import sent_nowhere
 from crowd_demo.config.explain import explain
 from crowd_demo.config.memory import too_large
 from crowd_demo.config.model import WIDEST, Config
-from crowd_demo.config.resources import find_config, find_map, list_maps
+from crowd_demo.config.resources import beside, find_config, find_map, list_maps
 from crowd_demo.config.yaml12 import KeyPath, Location, Mistake
 from crowd_demo.registry.renames import current_path, rename_keys
 from crowd_demo.registry.texts import say_once
@@ -150,6 +150,11 @@ def _validate(data: dict[str, object], folder: Path) -> tuple[Config | None, lis
             removed = [_remove(data, path) for path, _ in found]
             if not all(removed):
                 return None, mistakes
+    if config.behaviour == "playback" and config.playback.file is not None:
+        try:
+            config = _with_paths(config.playback.file, folder, config)
+        except ValueError as error:
+            return config, [*mistakes, (("playback", "file"), str(error))]
     tiles = destinations = 0
     if config.map is not None:
         try:
@@ -159,6 +164,25 @@ def _validate(data: dict[str, object], folder: Path) -> tuple[Config | None, lis
     mistakes += sent_nowhere(config.events, destinations or config.crowd.destinations)
     large = too_large(config, tiles, destinations)
     return config, [*mistakes, large] if large else mistakes
+
+
+def _with_paths(name: str, folder: Path, config: Config) -> Config:
+    """The configuration with as many agents as the file has at first, and with its walkable area where there is no map.
+
+    Raises ValueError for a file that is none, or does not say how many frames a second it has.
+    """
+    from crowd_demo.config.maps import TRAJECTORIES
+    from crowd_demo.config.trajectory_files import read_paths
+
+    path = beside(name, folder)
+    if path is None or path.suffix.lower() not in TRAJECTORIES:
+        raise ValueError(f"{name!r} is no file ({', '.join(TRAJECTORIES)})")
+    paths = read_paths(path)
+    if not (config.playback.fps or paths.fps):
+        raise ValueError(f"{path}: does not say how many frames a second it has; playback.fps, or --fps, says it")
+    return config.model_copy(update={
+        "playback": config.playback.model_copy(update={"file": str(path)}), "map": config.map or str(path),
+        "agents": int((paths.frame == 0).sum())})
 
 
 def _with_map(path: Path, config: Config) -> tuple[Config, int, int]:

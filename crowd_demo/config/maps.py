@@ -67,6 +67,7 @@ _NUMBER_OF = {".": -1, **{mark: number for number, mark in enumerate(_LAYER_MARK
 _START_OF = {".": 0, "s": 1}
 _LAYERS = {"ground": _GROUND_OF, "destinations": _NUMBER_OF, "destinations drawn": _NUMBER_OF, "starts": _START_OF}
 GEOMETRY = ".wkt", ".json"  # suffixes of maps in metres
+TRAJECTORIES = ".txt", ".csv", ".sqlite"  # and of files of trajectories, whose walkable area is a map
 
 
 class MapError(ValueError):
@@ -163,6 +164,10 @@ def read_map(path: str | Path, metres: Metres = IN_METRES) -> MapData:
         from crowd_demo.config.geometry import read_geometry
 
         found = read_geometry(path, metres)
+    elif suffix in TRAJECTORIES:
+        from crowd_demo.config.trajectory_files import map_of_paths
+
+        found = map_of_paths(path, metres)
     else:
         data = bytes_of(path)
         found = parse_png(data, path) if suffix == ".png" else parse_octile(data, path)

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, create_model, model_validator
 
-from crowd_demo.config.behaviours import BehaviourSettings, CratesSettings, FlockSettings, HuntSettings, PeopleSettings
+from crowd_demo.config.behaviours import (
+    BehaviourSettings,
+    CratesSettings,
+    FlockSettings,
+    HuntSettings,
+    PeopleSettings,
+    PlaybackSettings,
+)
 from crowd_demo.config.events import MOST_EVENTS, ScenarioEvent, problems
 from crowd_demo.config.explain import close_to
 from crowd_demo.config.keys import Keys
@@ -203,6 +210,7 @@ if TYPE_CHECKING:
         flock: FlockSettings
         hunt: HuntSettings
         crates: CratesSettings
+        playback: PlaybackSettings
 else:  # one section for each behaviour of the registry
     _WithBehaviours = create_model("_WithBehaviours", __base__=_Common, __module__=__name__, **{
         name: (settings, section(settings)) for name, settings in (

@@ -15,7 +15,7 @@ from crowd_demo.registry.plugins import installed
 from crowd_demo.registry.texts import printable
 
 PACKAGE = Path(__file__).resolve().parent.parent
-MAP_SUFFIXES = (".map", ".png", ".wkt", ".json")
+MAP_SUFFIXES = (".map", ".png", ".wkt", ".json", ".txt", ".csv", ".sqlite")
 HEAD_BYTES = 4096  # of a file, in which its first comments stand
 WATCH = "Watch:"
 
@@ -116,13 +116,16 @@ def find_map(name: str, base: Path | None = None) -> Path:
     shipped = list_maps()
     if name in shipped:
         return shipped[name]
-    if Path(name).suffix.lower() in MAP_SUFFIXES:
-        for folder in (base or Path(), Path(), assets_folder() / "maps"):
-            if _exists(folder / name):
-                return (folder / name).resolve()
+    if Path(name).suffix.lower() in MAP_SUFFIXES and (found := beside(name, base, assets_folder() / "maps")):
+        return found
     names = ", ".join(shipped) or "none"
     kinds = ", ".join(MAP_SUFFIXES)
     raise ValueError(f"{name!r} is neither a file ({kinds}) nor a shipped map ({names})" + close_to(name, shipped))
+
+
+def beside(name: str, *folders: Path | None) -> Path | None:
+    """A file relative to one of these folders, None being left out, or to the working folder."""
+    return next(((folder / name).resolve() for folder in (*filter(None, folders), Path()) if _exists(folder / name)), None)
 
 
 def same_file(one: Path, other: Path) -> bool:
