@@ -167,14 +167,14 @@ def geojson_parts(text: str, path: Path) -> Iterator[Part]:
     if not isinstance(features, list):
         raise MapError(f"{path}: features: must be a list")
     for number, feature in enumerate(features):
-        key = f"features[{number}]." if many else ""
+        key = outer = f"features[{number}]." if many else ""
         properties: object = None
         geometry: object = feature
         if _member(feature, "type") == "Feature":
-            properties, geometry, key = _member(feature, "properties"), _member(feature, "geometry"), f"{key}geometry."
+            properties, geometry, key = _member(feature, "properties"), _member(feature, "geometry"), f"{outer}geometry."
         kind, name = _member(properties, "kind") or WALKABLE, _member(properties, "name") or ""
         if kind not in KINDS:
-            raise MapError(f"{path}: {key}properties.kind: {str(kind)[:40]!r} is none of {', '.join(KINDS)}")
+            raise MapError(f"{path}: {outer}properties.kind: {str(kind)[:40]!r} is none of {', '.join(KINDS)}")
         yield Part(str(kind), str(name)[:200], list(_geojson_polygons(geometry, f"{path}: {key}", 0)), f"{path}: {key[:-1]}")
 
 

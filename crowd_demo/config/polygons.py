@@ -78,7 +78,7 @@ class _Grid(NamedTuple):
         """The tiles that hold these points, and a ring of tiles around them."""
         (left, low), (right, high) = points.min(axis=0), points.max(axis=0)
         side, up = metres.side, metres.y_axis != "down"
-        columns, rows = (math.ceil((end - start) / side - SAME) + 2 for start, end in ((left, right), (low, high)))
+        columns, rows = (max(math.ceil((end - start) / side - SAME), 1) + 2 for start, end in ((left, right), (low, high)))
         check_size(columns, rows, str(path))
         return cls(Origin(float(left) - side, float(high) + side if up else float(low) - side, up), side, (rows, columns))
 
@@ -179,7 +179,9 @@ def spans(polygons: Iterable[Rings], shape: tuple[int, int], where: str) -> Span
     order = np.lexsort((-turn, x, row))
     inside = turn[order].cumsum()
     begins, ends = (inside == 1) & (turn[order] == 1), inside == 0
-    return Spans(row[order][begins], x[order][begins], x[order][ends], shape)
+    row, begin, end = row[order][begins], x[order][begins], x[order][ends]
+    long = begin < end
+    return Spans(row[long], begin[long], end[long], shape)
 
 
 def _crossings(rings: Rings, rows: int, most: int, where: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

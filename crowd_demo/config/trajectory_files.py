@@ -184,7 +184,8 @@ def _numbers(lines: list[str], separator: str | None, columns: tuple[int, ...],
              where: Callable[[int], str]) -> Doubles:
     """Return float64[rows, 4]. Raises MapError for the first line that is not so many numbers."""
     def read(first: int, end: int) -> Doubles:
-        return np.loadtxt(lines[first:end], delimiter=separator, usecols=columns, ndmin=2, quotechar='"' if separator else None)
+        quote = '"' if separator else None
+        return np.loadtxt(lines[first:end], delimiter=separator, usecols=columns, ndmin=2, quotechar=quote)
 
     if not lines:  # of which NumPy warns
         return np.zeros((0, 4))

@@ -21,13 +21,11 @@ from numpy.typing import ArrayLike
 
 from crowd_demo.compute.arrays import Doubles, Float, Floats, Int, Ints, Longs, Mask
 from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.jit import Launch
 from crowd_demo.compute.simd import root, select, wrap32
 from crowd_demo.config.maps import Origin
 from crowd_demo.config.model import Config
 from crowd_demo.config.trajectory_files import Paths, read_paths
 from crowd_demo.sim.behaviours.base import Behaviour
-from crowd_demo.sim.behaviours.steering import Move
 from crowd_demo.sim.interaction import pairwise
 from crowd_demo.sim.interaction.pairwise import Observed, Sums, observes
 from crowd_demo.sim.neighbours.schedule import BAND_RADII
@@ -176,7 +174,7 @@ class EnterAndLeave(Stage):
             agents.remove(gone, world.options.removal, world.workers)
             agents.close_gaps(world.workers)
             agents.spawn(**self._tracks.columns(new, world.tick / self._step_hz))
-            world.fit()
+        world.fit()
         if put(world, self._tracks, world.tick / self._step_hz) > 0:  # somebody was moved by hand
             world.grid.outdated()
         world.profile.counters.update(births=float(len(new)), deaths=float(len(gone)))
@@ -193,20 +191,19 @@ def put(world: World, tracks: Tracks, seconds: float) -> float:
     return float(((columns.x[:count] - from_x) ** 2 + (columns.y[:count] - from_y) ** 2).max(initial=0))
 
 
-class FollowTracks(Move):
+class FollowTracks(Stage):
     """Everybody goes on to where they are at the end of the step."""
+
+    name = "move"
 
     def __init__(self, tracks: Tracks | None, step_hz: float) -> None:
         self._tracks, self._step_hz = tracks, step_hz
-
-    def launches(self, world: World) -> tuple[Launch, ...]:
-        return ()
 
     def commit(self, world: World) -> None:
         world.farthest_sq[:] = 0
         if self._tracks:
             world.farthest_sq[0, 0] = put(world, self._tracks, (world.tick + 1) / self._step_hz)
-        super().commit(world)
+        world.drift.moved(world.farthest_sq)
 
 
 # --- the behaviour -------------------------------------------------------------------------------------------------------
