@@ -44,14 +44,18 @@ _HEAD = re.compile(r"[^\S\n]*(?:(?P<kind>[A-Za-z]+)(?P<name>[^\n:(]{0,200}):)?\s
 
 
 class _Text:
-    """The tokens of a text from a place on, and the line of the next one."""
+    """The tokens of a text, one after the other."""
 
-    def __init__(self, text: str, path: Path, first_line: int = 1) -> None:
-        self.text, self.path, self.at, self._first = text, path, 0, first_line
+    def __init__(self, text: str, where: Path | str) -> None:
+        self.text, self.where, self.at = text, where, 0
 
     def wrong(self, what: str) -> NoReturn:
-        line = self._first + self.text.count("\n", 0, self.at)
-        raise MapError(f"{self.path}:{line}: {what}")
+        raise MapError(f"{self.line}: {what}")
+
+    @property
+    def line(self) -> str:
+        """Where the next token stands."""
+        return f"{self.where}:{self.text.count(chr(10), 0, self.at) + 1}"
 
     @property
     def ended(self) -> bool:
@@ -86,18 +90,18 @@ class _Text:
         self.expect(")")
 
 
-def wkt_parts(text: str, path: Path, first_line: int = 1) -> Iterator[Part]:
-    """Yield the geometries of a text. Raises MapError."""
-    tokens = _Text(text, path, first_line)
+def wkt_parts(text: str, where: Path | str) -> Iterator[Part]:
+    """Yield the geometries of a text; `where` begins what is said of it. Raises MapError."""
+    tokens = _Text(text, where)
     while not tokens.ended:
         head = _HEAD.match(text, tokens.at)
         kind, name = (head["kind"] or "", (head["name"] or "").strip()) if head else ("", "")
         if kind and kind.lower() not in KINDS:
             tokens.wrong(f"{kind!r} is none of {', '.join(KINDS)}")
-        where = f"{path}:{first_line + text.count(chr(10), 0, tokens.at)}"
+        line = tokens.line
         if head:
             tokens.at = head.end()
-        yield Part(kind.lower() or WALKABLE, name, list(_wkt_polygons(tokens, 0)), where)
+        yield Part(kind.lower() or WALKABLE, name, list(_wkt_polygons(tokens, 0)), line)
 
 
 def _wkt_polygons(tokens: _Text, depth: int) -> Iterator[Rings]:

@@ -27,6 +27,7 @@ from crowd_demo.config.maps import MapData, MapError, Metres
 from crowd_demo.config.memory import MB, shortage
 from crowd_demo.config.polygons import drawn
 from crowd_demo.config.reading import read_bounded
+from crowd_demo.registry.texts import printable
 
 MOST_BYTES = 1 << 29
 MOST_ROWS = 10_000_000
@@ -86,7 +87,7 @@ def map_of_paths(path: Path, metres: Metres) -> MapData:
     paths = read_paths(path)
     y_axis = metres.y_axis if metres.y_axis != "auto" else paths.y_axis
     corners = np.array([(paths.x.min(), paths.y.min()), (paths.x.max(), paths.y.max())])
-    found = drawn(list(wkt_parts(paths.geometry, path)), path, metres._replace(y_axis=y_axis), corners)
+    found = drawn(list(wkt_parts(paths.geometry, f"{path}: geometry")), path, metres._replace(y_axis=y_axis), corners)
     return found._replace(notes=(*found.notes, *paths.notes))
 
 
@@ -228,8 +229,8 @@ def _database(path: Path) -> _Table:
         raise MapError(f"{path}: cannot be read ({error.strerror})") from None
     except (sqlite3.Error, UnicodeDecodeError) as error:
         late = time.monotonic() > until
-        what = f"takes longer than {MOST_S:g} s to read" if late else f"not JuPedSim's database ({str(error)[:200]})"
-        raise MapError(f"{path}: {' '.join(what.split())}") from None
+        what = f"takes longer than {MOST_S:g} s to read" if late else f"not JuPedSim's database ({printable(str(error))[:200]})"
+        raise MapError(f"{path}: {what}") from None
 
 
 def _queried(database: sqlite3.Connection, path: Path) -> _Table:
