@@ -21,7 +21,7 @@ from typing import NoReturn
 import numpy as np
 
 from crowd_demo.config.maps import MapData, MapError, Metres, bytes_of
-from crowd_demo.config.polygons import KINDS, WALKABLE, Part, Points, Rings, drawn
+from crowd_demo.config.polygons import KINDS, WALKABLE, NamedArea, Points, Rings, drawn
 
 FARTHEST = 1e7  # metres: coordinates are at most so far from 0
 MOST_DEEP = 8  # collections within each other
@@ -90,7 +90,7 @@ class _Text:
         self.expect(")")
 
 
-def wkt_parts(text: str, where: Path | str) -> Iterator[Part]:
+def wkt_parts(text: str, where: Path | str) -> Iterator[NamedArea]:
     """Yield the geometries of a text; `where` begins what is said of it. Raises MapError."""
     tokens = _Text(text, where)
     while not tokens.ended:
@@ -101,7 +101,7 @@ def wkt_parts(text: str, where: Path | str) -> Iterator[Part]:
         line = tokens.line
         if head:
             tokens.at = head.end()
-        yield Part(kind.lower() or WALKABLE, name, list(_wkt_polygons(tokens, 0)), line)
+        yield NamedArea(kind.lower() or WALKABLE, name, list(_wkt_polygons(tokens, 0)), line)
 
 
 def _wkt_polygons(tokens: _Text, depth: int) -> Iterator[Rings]:
@@ -158,7 +158,7 @@ def ring_problem(points: Sequence[tuple[float, float]]) -> str:
 
 # --- GeoJSON -----------------------------------------------------------------------------------------------------------
 
-def geojson_parts(text: str, path: Path) -> Iterator[Part]:
+def geojson_parts(text: str, path: Path) -> Iterator[NamedArea]:
     """Yield the geometries of a text. Raises MapError."""
     try:
         data = json.loads(text)
@@ -179,7 +179,7 @@ def geojson_parts(text: str, path: Path) -> Iterator[Part]:
         kind, name = _member(properties, "kind") or WALKABLE, _member(properties, "name") or ""
         if kind not in KINDS:
             raise MapError(f"{path}: {outer}properties.kind: {str(kind)[:40]!r} is none of {', '.join(KINDS)}")
-        yield Part(str(kind), str(name)[:200], list(_geojson_polygons(geometry, f"{path}: {key}", 0)), f"{path}: {key[:-1]}")
+        yield NamedArea(str(kind), str(name)[:200], list(_geojson_polygons(geometry, f"{path}: {key}", 0)), f"{path}: {key[:-1]}")
 
 
 def _member(data: object, key: str) -> object:

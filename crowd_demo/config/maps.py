@@ -42,6 +42,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_demo.config.reading import quiet_libraries, read_bounded
+from crowd_demo.registry.entries import load
 
 if TYPE_CHECKING:
     import pygame
@@ -68,6 +69,8 @@ _START_OF = {".": 0, "s": 1}
 _LAYERS = {"ground": _GROUND_OF, "destinations": _NUMBER_OF, "destinations drawn": _NUMBER_OF, "starts": _START_OF}
 GEOMETRY = ".wkt", ".json"  # suffixes of maps in metres
 TRAJECTORIES = ".txt", ".csv", ".sqlite"  # and of files of trajectories, whose walkable area is a map
+_IN_METRES = {**dict.fromkeys(GEOMETRY, "crowd_demo.config.geometry:read_geometry"),
+              **dict.fromkeys(TRAJECTORIES, "crowd_demo.config.trajectory_files:map_of_paths")}
 
 
 class MapError(ValueError):
@@ -160,14 +163,9 @@ def read_map(path: str | Path, metres: Metres = IN_METRES) -> MapData:
     """The map in a file; one in metres is drawn on tiles as `metres` says. Raises MapError."""
     path = Path(path)
     suffix = path.suffix.lower()
-    if suffix in GEOMETRY:
-        from crowd_demo.config.geometry import read_geometry
-
-        found = read_geometry(path, metres)
-    elif suffix in TRAJECTORIES:
-        from crowd_demo.config.trajectory_files import map_of_paths
-
-        found = map_of_paths(path, metres)
+    found: MapData
+    if suffix in _IN_METRES:
+        found = load(_IN_METRES[suffix])(path, metres)
     else:
         data = bytes_of(path)
         found = parse_png(data, path) if suffix == ".png" else parse_octile(data, path)

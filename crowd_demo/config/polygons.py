@@ -26,7 +26,7 @@ Bools = NDArray[np.bool_]
 Rings = list[Points]  # the outline of a polygon and its holes
 
 
-class Part(NamedTuple):
+class NamedArea(NamedTuple):
     """Polygons of one kind. `where` begins a message about them: file and line, or file and key."""
 
     kind: str
@@ -35,7 +35,7 @@ class Part(NamedTuple):
     where: str
 
 
-def drawn(parts: Sequence[Part], path: Path, metres: Metres, also: Points | None = None) -> MapData:
+def drawn(parts: Sequence[NamedArea], path: Path, metres: Metres, also: Points | None = None) -> MapData:
     """Draw polygons, in metres, on tiles; `also` are points that the map holds, too. Raises MapError.
 
     Without a walkable area all is free. `notes` of the map say what is thinner than a tile.
@@ -62,7 +62,7 @@ def drawn(parts: Sequence[Part], path: Path, metres: Metres, also: Points | None
                    origin=grid.origin, exits=len(exits), notes=notes)
 
 
-def _title(part: Part) -> str:
+def _title(part: NamedArea) -> str:
     return f"{part.kind} {part.name!r}" if part.name else f"this {part.kind}"
 
 
@@ -110,7 +110,7 @@ class _Grid(NamedTuple):
         if count > TOLD:
             yield f"{what} {done} at {count - TOLD} more places; world.tile makes tiles smaller"
 
-    def named(self, part: Part, free: Bools) -> Bools:
+    def named(self, part: NamedArea, free: Bools) -> Bools:
         """Return the free tiles of an exit or a start. Raises MapError if there are none."""
         scaled = [[self.in_tiles(ring) for ring in polygon] for polygon in part.polygons if polygon]
         tiles = spans(scaled, self.shape, part.where).tiles() & free

@@ -228,9 +228,9 @@ def _database(path: Path) -> _Table:
     except OSError as error:
         raise MapError(f"{path}: cannot be read ({error.strerror})") from None
     except (sqlite3.Error, UnicodeDecodeError) as error:
-        late = time.monotonic() > until
-        what = f"takes longer than {MOST_S:g} s to read" if late else f"not JuPedSim's database ({printable(str(error))[:200]})"
-        raise MapError(f"{path}: {what}") from None
+        if time.monotonic() > until:
+            raise MapError(f"{path}: takes longer than {MOST_S:g} s to read") from None
+        raise MapError(f"{path}: not JuPedSim's database ({printable(str(error))[:200]})") from None
 
 
 def _queried(database: sqlite3.Connection, path: Path) -> _Table:

@@ -84,7 +84,7 @@ def perceive(rules: PlaybackRules, me: Observed, other: Observed) -> tuple[Mask,
 
 # --- who is where --------------------------------------------------------------------------------------------------------
 
-class Tracks:
+class MeasuredWays:
     """The paths of a file in world units; a person is their number in the order of ids."""
 
     def __init__(self, paths: Paths, fps: float, terrain: Terrain, metre: float, standing: float) -> None:
@@ -153,7 +153,7 @@ class EnterAndLeave(Stage):
     name = "life"
     before_index = True
 
-    def __init__(self, tracks: Tracks | None, step_hz: float) -> None:
+    def __init__(self, tracks: MeasuredWays | None, step_hz: float) -> None:
         self._tracks, self._step_hz = tracks, step_hz
 
     def wanted(self, world: World) -> bool:
@@ -180,7 +180,7 @@ class EnterAndLeave(Stage):
         world.profile.counters.update(births=float(len(new)), deaths=float(len(gone)))
 
 
-def put(world: World, tracks: Tracks, seconds: float) -> float:
+def put(world: World, tracks: MeasuredWays, seconds: float) -> float:
     """Put everybody where they are at a time; return the square of the longest way."""
     count, columns = world.agents.count, world.agents.columns
     found = tracks.columns(columns.id[:count].astype(np.int64), seconds)
@@ -196,7 +196,7 @@ class FollowTracks(Stage):
 
     name = "move"
 
-    def __init__(self, tracks: Tracks | None, step_hz: float) -> None:
+    def __init__(self, tracks: MeasuredWays | None, step_hz: float) -> None:
         self._tracks, self._step_hz = tracks, step_hz
 
     def commit(self, world: World) -> None:
@@ -236,7 +236,7 @@ class Playback(Behaviour):
         return float(way.max(initial=0)) * self._fps * self._metre * SLACK
 
     def stages(self, world: World, index: Index) -> Sequence[Stage]:
-        tracks = self._paths and Tracks(self._paths, self._fps, world.terrain, self._metre, self.settings.standing)
+        tracks = self._paths and MeasuredWays(self._paths, self._fps, world.terrain, self._metre, self.settings.standing)
         self._enter = EnterAndLeave(tracks, self._step_hz)
         return self._enter, FollowTracks(tracks, self._step_hz)
 
