@@ -202,14 +202,20 @@ def _read_play(args: argparse.Namespace) -> Config:
     if not fps:
         raise ValueError(f"{path}: does not say how many frames a second it has: --fps N does")
     data: dict[str, object] = {
-        "behaviour": "playback", "playback": {"file": str(path), "fps": fps}, "map": str(args.geometry or path.absolute()),
+        "behaviour": "playback", "playback": {"file": str(path), "fps": fps, "beside": args.beside},
+        "map": str(args.geometry or path.absolute()),
         "world": {"y_axis": args.y_axis or paths.y_axis or "up"},
         "window": {"title": f"crowd-demo: {printable(path.name)[:99]}"}}
     if (end_s := paths.last_frame / fps) <= MOST_SECONDS:
         data["events"] = [{"at": end_s, "say": f"{printable(path.name)[:100]} ends"}]
     size_of = [] if args.size is None else [Override(Location("--size"), ("window", side), length)
                                             for side, length in zip(("width", "height"), args.size, strict=True)]
-    return ReadConfig.of(data, PLAY_NAME, [*parse_overrides(args.overrides, "--set"), *size_of]).config
+    config = ReadConfig.of(data, PLAY_NAME, [*parse_overrides(args.overrides, "--set"), *size_of]).config
+    if args.beside:
+        from crowd_demo.app.seeing.second_crowd import config_beside
+
+        config_beside(config)
+    return config
 
 
 def _play(args: argparse.Namespace, config: Config) -> int:
@@ -271,4 +277,6 @@ and timeline work as with any crowd.""",
         option("--geometry", metavar="MAP", type=given, help="the walkable area, if not the file's: .wkt or .json, in metres"),
         option("--fps", metavar="N", type=seconds, help="frames a second, if not as the file says"),
         option("--y", choices=("up", "down"), dest="y_axis", help="which way y grows (default: as the file says, else up)"),
+        option("--beside", metavar="NAME|PATH", type=given,
+               help="a configuration: the key that splits the window shows its run in the same geometry"),
         SET, SIZE, HOW_TO_RUN])

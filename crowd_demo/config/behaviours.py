@@ -164,6 +164,8 @@ class PlaybackSettings(BehaviourSettings):
 
     file: str | None = Field(None, max_length=4096, description=(
         "trajectories: PedPy's .txt, JuPedSim's .sqlite or a .csv (relative to this file); null: nobody moves"))
+    beside: str | None = Field(None, max_length=4096, description=(
+        "a configuration whose run is shown right of the line that splits the window, in the same map"))
     fps: float = number(0, 0, 1000, "frames a second", "of the file; 0: as it says itself",
                         "no: when everybody is where follows from it")
     radius: Length = number(40, 0, 4096, LENGTH, "others nearer than this are neighbours")

@@ -179,7 +179,8 @@ def geojson_parts(text: str, path: Path) -> Iterator[NamedArea]:
         kind, name = _member(properties, "kind") or WALKABLE, _member(properties, "name") or ""
         if kind not in KINDS:
             raise MapError(f"{path}: {outer}properties.kind: {str(kind)[:40]!r} is none of {', '.join(KINDS)}")
-        yield NamedArea(str(kind), str(name)[:200], list(_geojson_polygons(geometry, f"{path}: {key}", 0)), f"{path}: {key[:-1]}")
+        polygons = list(_geojson_polygons(geometry, f"{path}: {key}", 0))
+        yield NamedArea(str(kind), str(name)[:200], polygons, f"{path}: {key[:-1]}")
 
 
 def _member(data: object, key: str) -> object:

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_playback import Row, people_at
 
+from crowd_demo.app.seeing.second_crowd import SecondRun, config_beside
 from crowd_demo.config.loader import load_config
 from crowd_demo.sim.actions import Place
 from crowd_demo.sim.behaviours.playback import PlaybackColumns
@@ -136,3 +137,29 @@ def test_colours_overlays_inspector_and_timeline_work(tmp_path: Path) -> None:
     for _ in range(4):
         driven.press("backspace")
     assert crowd.sim.tick < max(hashes) and crowd.sim.state_hash() == hashes[crowd.sim.tick]
+
+
+def test_a_run_of_ours_is_beside_the_measured_people(tmp_path: Path) -> None:
+    walks, ours = tmp_path / "walks.txt", tmp_path / "ours.yaml"
+    walks.write_text(text_of(WALKERS, 10, AREA), encoding="utf-8")
+    ours.write_text("agents: 30\nmap: null\ntime: {step_hz: 50}\n", encoding="utf-8")
+    driven = Driven("behaviour=playback", f"playback.file={walks}", f"map={walks}", f"playback.beside={ours}")
+    driven.frames(5)
+    driven.press("\\")
+    split, crowd = driven.program.split, driven.program.crowd
+    assert isinstance(split.second, SecondRun)
+    driven.until(lambda: split.second and split.second.sim and split.second.sim.tick == crowd.sim.tick)
+    run = split.second.sim
+    assert run and run.config.behaviour == "crowd" and run.agents.count == 30 and run.config.time.step_hz == 60
+    assert np.array_equal(run.terrain.kinds, crowd.sim.terrain.kinds)
+    alone = Simulation(config_beside(driven.config) or driven.config)
+    alone.step(run.tick)
+    assert run.state_hash() == alone.state_hash()
+    halves = driven.status().halves
+    assert halves and (halves.left.value, halves.right.value) == ("walks.txt", "ours")
+    for _ in range(3):
+        driven.press("backspace")
+    driven.until(lambda: split.second and split.second.sim and split.second.sim.tick == crowd.sim.tick)
+    assert crowd.sim.tick < alone.tick
+    driven.press("\\")
+    assert split.second is None
