@@ -6,7 +6,7 @@ for every radius, speed and weight.
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -164,6 +164,8 @@ class PlaybackSettings(BehaviourSettings):
 
     file: str | None = Field(None, max_length=4096, description=(
         "trajectories: PedPy's .txt, JuPedSim's .sqlite or a .csv (relative to this file); null: nobody moves"))
+    corner: Annotated[tuple[float, float], Field(strict=False)] | None = Field(None, description=(
+        "[x, y] in metres: where the map's left upper corner is, if the map does not say it"))
     beside: str | None = Field(None, max_length=4096, description=(
         "a configuration whose run is shown right of the line that splits the window, in the same map"))
     fps: float = number(0, 0, 1000, "frames a second", "of the file; 0: as it says itself",

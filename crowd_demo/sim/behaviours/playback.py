@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 from crowd_demo.compute.arrays import Doubles, Float, Floats, Int, Ints, Longs, Mask
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.simd import root, select, wrap32
+from crowd_demo.config.behaviours import PlaybackSettings
 from crowd_demo.config.maps import Origin
 from crowd_demo.config.model import Config
 from crowd_demo.config.trajectory_files import Paths, read_paths
@@ -87,10 +88,11 @@ def perceive(rules: PlaybackRules, me: Observed, other: Observed) -> tuple[Mask,
 class MeasuredWays:
     """The paths of a file in world units; a person is their number in the order of ids."""
 
-    def __init__(self, paths: Paths, fps: float, terrain: Terrain, metre: float, standing: float) -> None:
-        """`standing` is the speed, in units/s, below which somebody stands."""
+    def __init__(self, paths: Paths, fps: float, terrain: Terrain, metre: float, settings: PlaybackSettings, up: bool) -> None:
+        """`up` says which way y grows, if the map does not."""
         self._paths, self._fps = paths, fps
-        origin = terrain.origin or Origin(float(paths.x.min()), float(paths.y.max()), up=True)
+        corner = settings.corner or (float(paths.x.min()), float((paths.y.max if up else paths.y.min)()))
+        origin = terrain.origin or Origin(*corner, up)
         points = origin.offsets(np.stack((paths.x, paths.y), axis=1)) * metre
         last = [float(np.nextafter(side, np.float32(0))) for side in (terrain.walls.width, terrain.walls.height)]
         self._x, self._y = points.clip(0, last).T
@@ -99,7 +101,7 @@ class MeasuredWays:
         self._key = np.repeat(np.arange(len(paths.ids)), np.diff(paths.first)) * self._span + paths.frame
         self._vx, self._vy = self._velocities()
         speed = np.hypot(self._vx, self._vy)
-        self._state = np.where(speed < standing, STANDING, MOVING).astype(np.int32)
+        self._state = np.where(speed < settings.standing, STANDING, MOVING).astype(np.int32)
         self._heading_x, self._heading_y = self._headings(speed)
 
     def _velocities(self) -> tuple[Doubles, Doubles]:
@@ -236,7 +238,8 @@ class Playback(Behaviour):
         return float(way.max(initial=0)) * self._fps * self._metre * SLACK
 
     def stages(self, world: World, index: Index) -> Sequence[Stage]:
-        tracks = self._paths and MeasuredWays(self._paths, self._fps, world.terrain, self._metre, self.settings.standing)
+        tracks = self._paths and MeasuredWays(self._paths, self._fps, world.terrain, self._metre, self.settings,
+                                              world.config.world.y_axis != "down")
         self._enter = EnterAndLeave(tracks, self._step_hz)
         return self._enter, FollowTracks(tracks, self._step_hz)
 
