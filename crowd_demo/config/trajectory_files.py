@@ -13,9 +13,8 @@ from __future__ import annotations
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
-from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,6 +34,7 @@ ROW_BYTES = 150  # of memory, while a row is read
 MOST_S = 30.0
 MAX_TEXT = 8 << 20  # bytes of a text in a database
 OPERATIONS = 10_000  # of a database between two looks at the clock
+KEPT = 2  # files
 LARGEST = 2**31 - 1  # of ids and frames
 FASTEST = 1000.0  # frames a second
 COLUMNS = "id", "frame", "x", "y"
@@ -62,6 +62,9 @@ class Paths(NamedTuple):
         return int(self.frame.max())
 
 
+_kept = dict[tuple[Path, int, int], Paths]()  # by file, size and time of its last change
+
+
 class _Table(NamedTuple):
     """What a file holds, as it stands there; `where` says where a row stands."""
 
@@ -79,7 +82,12 @@ def read_paths(path: Path) -> Paths:
         found = path.stat()
     except OSError as error:
         raise MapError(f"{path}: cannot be read ({error.strerror})") from None
-    return _read(path, found.st_size, found.st_mtime_ns)
+    key = path.resolve(), found.st_size, found.st_mtime_ns
+    if key not in _kept:
+        while len(_kept) >= KEPT:
+            _kept.pop(next(iter(_kept)))
+        _kept[key] = _read(path, found.st_size)
+    return _kept[key]
 
 
 def map_of_paths(path: Path, metres: Metres) -> MapData:
@@ -91,9 +99,7 @@ def map_of_paths(path: Path, metres: Metres) -> MapData:
     return found._replace(notes=(*found.notes, *paths.notes))
 
 
-@lru_cache(maxsize=2)
-def _read(path: Path, size: int, changed: int) -> Paths:
-    """`size` and `changed` say which state of the file it is."""
+def _read(path: Path, size: int) -> Paths:
     if size > MOST_BYTES:
         raise MapError(f"{path}: too large (over {MOST_BYTES // MB} MB)")
     if path.suffix.lower() == ".sqlite":
@@ -211,7 +217,7 @@ def _reads(read: Callable[[int, int], object], first: int, end: int) -> bool:
 
 # --- JuPedSim's database -----------------------------------------------------------------------------------------------
 
-_ROWS = "SELECT id, frame, pos_x, pos_y FROM trajectory_data"
+_ROWS = "SELECT id, frame, pos_x, pos_y FROM trajectory_data LIMIT ?"
 _DTYPE = np.dtype([(name, np.float64) for name in COLUMNS])
 
 
@@ -233,25 +239,26 @@ def _database(path: Path) -> _Table:
         raise MapError(f"{path}: not JuPedSim's database ({printable(str(error))[:200]})") from None
 
 
+def _is_numbers(row: tuple[object, ...]) -> bool:
+    """Can NumPy make numbers of these values of a row?"""
+    try:
+        np.fromiter([row], _DTYPE)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
 def _queried(database: sqlite3.Connection, path: Path) -> _Table:
-    numbers = list[int]()
-
-    def rows() -> Iterator[tuple[float, ...]]:
-        for number, row in enumerate(database.execute(_ROWS)):
-            if number >= MOST_ROWS:
-                raise MapError(f"{path}: too many rows (over {MOST_ROWS:,})")
-            numbers[:] = [number]
-            yield row
-
     def where(row: int) -> str:
         return f"{path}: trajectory_data, row {row + 1}"
 
     try:
-        found = np.fromiter(rows(), _DTYPE)
-    except (TypeError, ValueError) as error:
-        if isinstance(error, MapError):
-            raise
-        raise MapError(f"{where(numbers[0] if numbers else 0)}: must be numbers: {', '.join(COLUMNS)}") from None
+        found = np.fromiter(database.execute(_ROWS, (MOST_ROWS + 1,)), _DTYPE)
+    except (TypeError, ValueError):
+        wrong = next(number for number, row in enumerate(database.execute(_ROWS, (MOST_ROWS + 1,))) if not _is_numbers(row))
+        raise MapError(f"{where(wrong)}: must be numbers: {', '.join(COLUMNS)}") from None
+    if len(found) > MOST_ROWS:
+        raise MapError(f"{path}: too many rows (over {MOST_ROWS:,})")
     said = dict(database.execute("SELECT key, value FROM metadata WHERE typeof(key) = 'text' LIMIT 1000").fetchall())
     try:
         fps = float(said.get("fps") or 0)
