@@ -34,6 +34,7 @@ COMMANDS = {  # the module that has a `Command` of that name in capitals, and a 
     "largest": ("measuring", "find the largest crowd at 60 frames a second, also from brute force to all techniques"),
     "ensemble": ("ensemble", "make many runs, seeds times settings, here or on a cluster; one table"),
     "export": ("export", "write a run for others: a page that plays, pictures that move, trajectories"),
+    "play": ("run", "show trajectories of others: PedPy's, JuPedSim's or a table's"),
     "motion": ("measuring", "measure how people move: how near, how crowded, how often they turn, who is stuck"),
     "validate": ("validate", "hold how people walk against the literature"),
     "layout": ("measuring", "measure columns against records"),

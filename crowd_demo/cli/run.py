@@ -23,12 +23,14 @@ from crowd_demo.cli.arguments import (
     option,
     refuse,
     report_option,
+    seconds,
     size,
     tick,
     unwritable,
     unwritable_report,
 )
 from crowd_demo.config.resources import about, list_configs, list_tours
+from crowd_demo.registry.texts import printable
 
 if TYPE_CHECKING:
     from crowd_demo.app.recording.format import Script
@@ -36,7 +38,19 @@ if TYPE_CHECKING:
     from crowd_demo.config.loader import Override
     from crowd_demo.config.model import Config
 
+PLAY_NAME = "play"
 HEADLESS = option("--headless", action="store_true", help="no window, and as fast as it goes")
+SIZE = option("--size", metavar="WxH", type=size, help="size of the window in pixels, such as 1280x720")
+SET = option("--set", metavar="KEY.PATH=VALUE", action="append", default=[], dest="overrides",
+             help="replace a value of the configuration; may be given several times")
+HOW_TO_RUN = OptionGroup(title="how to run", options=[
+    HEADLESS,
+    option("--frames", metavar="N", type=count, help="stop after so many frames"),
+    option("--no-render", action="store_false", dest="render", help="with --headless: no picture either"),
+    option("--screenshot", metavar="PATH.png", type=file_path, help="save the last frame"),
+    report_option("times, counters and the state's hash"),
+    option("--record", metavar="FILE.replay", type=file_path, help="record the run, for crowd-demo replay"),
+    option("--trace", metavar="FILE.json", type=file_path, help="write the run as a Chrome trace, for ui.perfetto.dev")])
 
 
 def _read(args: argparse.Namespace) -> tuple[Config, Save | None] | None:
@@ -58,6 +72,8 @@ def _read(args: argparse.Namespace) -> tuple[Config, Save | None] | None:
 
 def _mistakes(args: argparse.Namespace) -> Iterator[str]:
     """Mistakes that argparse does not find: contradicting options, and files that cannot be written."""
+    if "config" not in args:  # of another command
+        args = argparse.Namespace(**{"config": None, "load": None, "tour": None, **vars(args)})
     other = "--config" if args.config else "--load"
     contradictions = (
         (args.load and args.config, "--config: not with --load, which brings its own configuration"),
@@ -167,6 +183,50 @@ def _replay(args: argparse.Namespace, script: Script) -> int:
         args.headless, render=not args.headless, report=args.report, replay=script, replay_from=args.start_at))
 
 
+# --- trajectories ----------------------------------------------------------------------------------------------------
+
+def _read_play(args: argparse.Namespace) -> Config:
+    """The configuration of a file of trajectories: its people, its walls, and its end."""
+    from crowd_demo.config.events import MOST_SECONDS
+    from crowd_demo.config.loader import Override, ReadConfig, parse_overrides
+    from crowd_demo.config.maps import TRAJECTORIES
+    from crowd_demo.config.trajectory_files import read_paths
+    from crowd_demo.config.yaml12 import Location
+
+    path, mistakes = args.file, [*_mistakes(args)]
+    if path.suffix.lower() not in TRAJECTORIES:
+        mistakes.append(f"{path}: must end in one of {', '.join(TRAJECTORIES)}")
+    refuse(mistakes)
+    paths = read_paths(path)
+    fps = args.fps or paths.fps
+    if not fps:
+        raise ValueError(f"{path}: does not say how many frames a second it has: --fps N does")
+    data: dict[str, object] = {
+        "behaviour": "playback", "playback": {"file": str(path), "fps": fps, "beside": args.beside},
+        "map": str(args.geometry or path.absolute()),
+        "world": {"y_axis": args.y_axis or paths.y_axis or "up"},
+        "window": {"title": f"crowd-demo: {printable(path.name)[:99]}"}}
+    if (end_s := paths.last_frame / fps) <= MOST_SECONDS:
+        data["events"] = [{"at": end_s, "say": f"{printable(path.name)[:100]} ends"}]
+    size_of = [] if args.size is None else [Override(Location("--size"), ("window", side), length)
+                                            for side, length in zip(("width", "height"), args.size, strict=True)]
+    config = ReadConfig.of(data, PLAY_NAME, [*parse_overrides(args.overrides, "--set"), *size_of]).config
+    if args.beside:
+        from crowd_demo.app.seeing.second_crowd import config_beside
+
+        config_beside(config)
+    return config
+
+
+def _play(args: argparse.Namespace, config: Config) -> int:
+    """Without a window it ends with the file."""
+    from crowd_demo.app.main import run
+
+    last = config.events[0].due_tick(config.time.step_hz) if config.events and args.headless else None
+    return run(config, RunOptions(args.headless, args.frames or last or args.headless or None, args.render, args.screenshot,
+                                  args.report, args.record, trace=args.trace))
+
+
 # --- the commands ----------------------------------------------------------------------------------------------------
 
 RUN = Command(
@@ -183,21 +243,12 @@ commands (crowd-demo COMMAND --help says more):
             option("--load", metavar="FILE.crowd", type=file_path, help="start from a saved crowd, with its configuration"),
             option("--tour", metavar="NAME|PATH", type=given,
                    help="a tour with its configuration: " + ", ".join(list_tours())),
-            option("--set", metavar="KEY.PATH=VALUE", action="append", default=[], dest="overrides",
-                   help="replace a value of the configuration; may be given several times"),
+            SET,
             option("--seed", metavar="N", help="the same seed gives the same crowd"),
             option("--threads", metavar="N|auto", help="threads that share the work, 1 to 64"),
-            option("--size", metavar="WxH", type=size, help="size of the window in pixels, such as 1280x720"),
+            SIZE,
             option("--fullscreen", action="store_true", help="start in full screen")]),
-        OptionGroup(title="how to run", options=[
-            HEADLESS,
-            option("--frames", metavar="N", type=count, help="stop after so many frames"),
-            option("--no-render", action="store_false", dest="render", help="with --headless: no picture either"),
-            option("--screenshot", metavar="PATH.png", type=file_path, help="save the last frame"),
-            report_option("times, counters and the state's hash"),
-            option("--record", metavar="FILE.replay", type=file_path, help="record the run, for crowd-demo replay"),
-            option("--trace", metavar="FILE.json", type=file_path,
-                   help="write the run as a Chrome trace, for ui.perfetto.dev")]),
+        HOW_TO_RUN,
         OptionGroup(title="instead of running", exclusive=True, options=[
             option("--list-configs", action="store_true", help="the shipped configurations"),
             option("--list-keys", action="store_true", help="the keys and what they do"),
@@ -214,3 +265,18 @@ REPLAY = Command(
         report_option("times, counters, and how the replay went"),
         option("--from", metavar="TICK", type=tick, default=0, dest="start_at",
                help="show and compare nothing before this tick")])
+
+PLAY = Command(
+    _play, _read_play,
+    about="""\
+Show trajectories that others have measured or computed: PedPy's text (.txt), JuPedSim's database (.sqlite) or a table with
+id, frame, x and y (.csv). People are where the file says, in metres; walls are its walkable area. Colours, overlays, inspector
+and timeline work as with any crowd.""",
+    options=[
+        option("file", metavar="FILE", type=file_path, help="trajectories: .txt, .sqlite or .csv"),
+        option("--geometry", metavar="MAP", type=given, help="the walkable area, if not the file's: .wkt or .json, in metres"),
+        option("--fps", metavar="N", type=seconds, help="frames a second, if not as the file says"),
+        option("--y", choices=("up", "down"), dest="y_axis", help="which way y grows (default: as the file says, else up)"),
+        option("--beside", metavar="NAME|PATH", type=given,
+               help="a configuration: the key that splits the window shows its run in the same geometry"),
+        SET, SIZE, HOW_TO_RUN])

@@ -6,7 +6,7 @@ for every radius, speed and weight.
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -157,3 +157,18 @@ class CratesSettings(BehaviourSettings):
     flow: float = number(60, 0, 10_000, SPEED, "of the water between two whirls")
     whirls: Whole = number(3, 1, 64, "whirls", "side by side, each way")
     speed_max: float = number(200, 0, 10_000, SPEED, "fastest a crate moves")
+
+
+class PlaybackSettings(BehaviourSettings):
+    """People whose paths are in a file of trajectories (`crowd-demo play`)."""
+
+    file: str | None = Field(None, max_length=4096, description=(
+        "trajectories: PedPy's .txt, JuPedSim's .sqlite or a .csv (relative to this file); null: nobody moves"))
+    corner: Annotated[tuple[float, float], Field(strict=False)] | None = Field(None, description=(
+        "[x, y] in metres: where the map's left upper corner is, if the map does not say it"))
+    beside: str | None = Field(None, max_length=4096, description=(
+        "a configuration whose run is shown right of the line that splits the window, in the same map"))
+    fps: float = number(0, 0, 1000, "frames a second", "of the file; 0: as it says itself",
+                        "no: when everybody is where follows from it")
+    radius: Length = number(40, 0, 4096, LENGTH, "others nearer than this are neighbours")
+    standing: Speed = number(2.6, 0, 10_000, SPEED, "who is slower stands", "no: it is found for the whole file at the start")

@@ -16,10 +16,11 @@ from crowd_demo.config import yaml12
 from crowd_demo.config.events import sent_nowhere
 from crowd_demo.config.explain import explain
 from crowd_demo.config.memory import too_large
-from crowd_demo.config.model import Config
-from crowd_demo.config.resources import find_config, find_map, list_maps
+from crowd_demo.config.model import WIDEST, Config
+from crowd_demo.config.resources import beside, find_config, find_map, list_maps
 from crowd_demo.config.yaml12 import KeyPath, Location, Mistake
 from crowd_demo.registry.renames import current_path, rename_keys
+from crowd_demo.registry.texts import say_once
 
 MOST_LINES = 20  # that list mistakes
 _MISSING = object()
@@ -149,35 +150,70 @@ def _validate(data: dict[str, object], folder: Path) -> tuple[Config | None, lis
             removed = [_remove(data, path) for path, _ in found]
             if not all(removed):
                 return None, mistakes
+    if config.behaviour == "playback" and config.playback.file is not None:
+        try:
+            config = _with_paths(config.playback.file, folder, config)
+        except ValueError as error:
+            return config, [*mistakes, (("playback", "file"), str(error))]
     tiles = destinations = 0
     if config.map is not None:
         try:
-            name, tiles, destinations = _checked(find_map(config.map, folder), config)
+            config, tiles, destinations = _with_map(find_map(config.map, folder), config)
         except ValueError as error:
             return config, [*mistakes, (("map",), str(error))]
-        config = config.model_copy(update={"map": name})
     mistakes += sent_nowhere(config.events, destinations or config.crowd.destinations)
     large = too_large(config, tiles, destinations)
     return config, [*mistakes, large] if large else mistakes
 
 
-def _checked(path: Path, config: Config) -> tuple[str, int, int]:
-    """(name, tiles, destinations), the name being the path unless the map is shipped.
+def _with_paths(name: str, folder: Path, config: Config) -> Config:
+    """The configuration with as many agents as the file has at first, and with its walkable area where there is no map.
 
-    The tiles of a shipped map are too few to matter, and its destinations matter only where people are sent to them.
+    Raises ValueError for a file that is none, or does not say how many frames a second it has.
+    """
+    from crowd_demo.config.maps import TRAJECTORIES
+    from crowd_demo.config.trajectory_files import read_paths
+
+    path = beside(name, folder)
+    if path is None or path.suffix.lower() not in TRAJECTORIES:
+        raise ValueError(f"{name!r} is no file ({', '.join(TRAJECTORIES)})")
+    paths = read_paths(path)
+    if not (config.playback.fps or paths.fps):
+        raise ValueError(f"{path}: does not say how many frames a second it has; playback.fps, or --fps, says it")
+    return config.model_copy(update={
+        "playback": config.playback.model_copy(update={"file": str(path)}), "map": config.map or str(path),
+        "agents": int((paths.frame == 0).sum())})
+
+
+def _with_map(path: Path, config: Config) -> tuple[Config, int, int]:
+    """(configuration, tiles, destinations); its `map` is the path unless the map is shipped.
+
+    One in metres says how large the world is, and how many exits there are if the configuration does not. The tiles of a
+    shipped map are too few to matter, and its destinations matter only where people are sent to them.
 
     Raises MapError, a ValueError, for what is not a map, or one of an open world of another size.
     """
     shipped = path in list_maps().values()
+    update: dict[str, object] = {"map": path.stem if shipped else str(path)}
     if shipped and not any(event.do.send for event in config.events):
-        return path.stem, 0, 0
-    from crowd_demo.config.maps import MapError, open_shape, read_map  # lazily: shipped maps need no NumPy
+        return config.model_copy(update=update), 0, 0
+    from crowd_demo.config.maps import MapError, Metres, open_shape, read_map  # lazily: shipped maps need no NumPy
 
-    found = read_map(path)
+    metres = Metres(*config.map_scale)
+    found = read_map(path, metres)
     if found.is_open and found.kinds.shape != (needed := open_shape(config.world.width, config.world.height)):
         raise MapError(f"{path}: an open world of this width and height has {needed[1]} x {needed[0]} tiles, the map"
                        f" has {found.kinds.shape[1]} x {found.kinds.shape[0]}")
-    return path.stem if shipped else str(path), found.kinds.size, int(found.marks.max()) + 1
+    for note in found.notes:
+        say_once(f"{path}: {note}")
+    if found.origin:
+        height, width = (side * metres.units for side in found.kinds.shape)
+        if max(width, height) > WIDEST:
+            raise MapError(f"{path}: {width:,.0f} x {height:,.0f} world units are too many (at most {WIDEST:,})")
+        update["world"] = config.world.model_copy(update={"width": width, "height": height})
+        if found.exits and "exits" not in config.crowd.model_fields_set and config.crowd.room > 0 and config.crowd.wait_s > 0:
+            update["crowd"] = config.crowd.model_copy(update={"exits": found.exits})
+    return config.model_copy(update=update), found.kinds.size, int(found.marks.max()) + 1
 
 
 def _flatten(values: Mapping[str, object], prefix: str = "") -> Iterator[Override]:

@@ -17,12 +17,15 @@ destination touch each other. The line `type` may be missing. Lines end in LF or
 What a saved scenario says beyond that: `type open` are the tiles of a world without a map, as many as `world` has.
 Below the grid a line `ground` and another grid tell what is under the walls, where that is not floor alone; a line
 `destinations` and another grid (`.`, 0-9, a-z, A-Z, + and -) where destinations are, if not on floor alone;
-`destinations drawn`, if the map marks none and the seed has drawn them.
+`destinations drawn`, if the map marks none and the seed has drawn them. A line `starts` and a grid of `.` and `s`
+tell where people are born, if not on all ground.
 
 In a PNG a pixel is a tile, and its three channels, 0-255, decide which. If one exceeds both others by 64 or more, red
 is a destination (red pixels that touch form one, numbered in reading order), green is grass, blue is water. Any other
 pixel counts as grey: a wall if the mean of its channels is below 128, else floor. Pixels less than half opaque are
 floor.
+
+Maps in metres (geometry.py) have a tile's side that one chooses, exits, and tiles where people start.
 
 O(tiles), without kernels. pygame is imported for PNGs alone, and opens no display.
 """
@@ -39,6 +42,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_demo.config.reading import quiet_libraries, read_bounded
+from crowd_demo.registry.entries import load
 
 if TYPE_CHECKING:
     import pygame
@@ -61,11 +65,52 @@ _GROUND_OF = {character: kind for character, kind in _KIND_OF.items() if charact
 _LETTER_OF = {kind: character for character, kind in _KIND_OF.items() if character in ".GSW@"}
 _LAYER_MARKS = MARKS + MARKS[10:].upper() + "+-"  # as many as there may be destinations
 _NUMBER_OF = {".": -1, **{mark: number for number, mark in enumerate(_LAYER_MARKS)}}
-_LAYERS = {"ground": _GROUND_OF, "destinations": _NUMBER_OF, "destinations drawn": _NUMBER_OF}
+_START_OF = {".": 0, "s": 1}
+_LAYERS = {"ground": _GROUND_OF, "destinations": _NUMBER_OF, "destinations drawn": _NUMBER_OF, "starts": _START_OF}
+GEOMETRY = ".wkt", ".json"  # suffixes of maps in metres
+TRAJECTORIES = ".txt", ".csv", ".sqlite"  # and of files of trajectories, whose walkable area is a map
+_IN_METRES = {**dict.fromkeys(GEOMETRY, "crowd_demo.config.geometry:read_geometry"),
+              **dict.fromkeys(TRAJECTORIES, "crowd_demo.config.trajectory_files:map_of_paths")}
 
 
 class MapError(ValueError):
     """A map that cannot be used; the message is one line and begins with the file, and the line where there is one."""
+
+
+class Metres(NamedTuple):
+    """How a map in metres is drawn on tiles."""
+
+    tile: float = 13.0  # side of a tile, world units
+    metre: float = 26.0  # world units
+    y_axis: str = "auto"  # up, down, or auto: as the file says, else up
+
+    @property
+    def units(self) -> float:
+        """Side of a tile, in whole 1/256 world units."""
+        return max(round(self.tile * OPEN_STEPS), 1) / OPEN_STEPS
+
+    @property
+    def side(self) -> float:
+        """Side of a tile, metres."""
+        return self.units / self.metre
+
+
+class Origin(NamedTuple):
+    """Where a map's left upper corner is in metres, and whether their y grows upwards."""
+
+    x: float
+    y: float
+    up: bool
+
+    def offsets(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """How far points, [n, 2] in metres, are right of the corner and below it."""
+        found = points - (self.x, self.y)
+        found[:, 1] *= -1 if self.up else 1
+        return found
+
+    def metres(self, right: float, down: float) -> tuple[float, float]:
+        """The point so many metres right of the corner and below it."""
+        return self.x + right, self.y - down if self.up else self.y + down
 
 
 class MapData(NamedTuple):
@@ -77,6 +122,10 @@ class MapData(NamedTuple):
     under: NDArray[np.uint8] | None = None  # [H, W]: what is left when walls are torn down; None: floor
     drawn: bool = False  # the destinations were drawn at random
     is_open: bool = False  # the tiles of a world without a map
+    starts: NDArray[np.bool_] | None = None  # [H, W]: where people are born; None: all over the ground
+    origin: Origin | None = None  # of a map in metres
+    exits: int = 0  # so many destinations, the first ones, are named exits
+    notes: tuple[str, ...] = ()  # what could not be drawn
 
     @property
     def ground(self) -> NDArray[np.uint8]:
@@ -107,11 +156,19 @@ def check_size(width: int, height: int, where: str) -> None:
         raise MapError(f"{where}: {width} x {height} tiles are too many (at most {MAX_SIDE} x {MAX_SIDE})")
 
 
-def read_map(path: str | Path) -> MapData:
-    """The map in a `.map` or `.png` file. Raises MapError."""
+IN_METRES = Metres()
+
+
+def read_map(path: str | Path, metres: Metres = IN_METRES) -> MapData:
+    """The map in a file; one in metres is drawn on tiles as `metres` says. Raises MapError."""
     path = Path(path)
-    data = bytes_of(path)
-    found = parse_png(data, path) if path.suffix.lower() == ".png" else parse_octile(data, path)
+    suffix = path.suffix.lower()
+    found: MapData
+    if suffix in _IN_METRES:
+        found = load(_IN_METRES[suffix])(path, metres)
+    else:
+        data = bytes_of(path)
+        found = parse_png(data, path) if suffix == ".png" else parse_octile(data, path)
     if not can_be_stood_on(found.kinds if found.under is None else found.under):
         raise MapError(f"{path}: there is no tile to stand on")
     return found
@@ -161,6 +218,8 @@ def octile_of(data: MapData) -> str:
     if marked.any() and not in_grid:
         letters = dict(enumerate(_LAYER_MARKS)) | {-1: "."}
         lines += ["destinations" + " drawn" * data.drawn, *map("".join, _letters(data.marks, letters))]
+    if data.starts is not None:
+        lines += ["starts", *map("".join, _letters(data.starts.view(np.uint8), {0: ".", 1: "s"}))]
     return "\n".join((*lines, ""))
 
 
@@ -186,17 +245,20 @@ def _with_layer(found: MapData, lines: list[str], start: int, path: Path) -> Map
     """Return the map with the layer whose heading is in that line, counted from 0."""
     (height, width), heading = found.kinds.shape, " ".join(lines[start].split())
     if heading not in _LAYERS:
-        raise MapError(f"{path}:{start + 1}: expected 'ground', 'destinations' or 'destinations drawn'")
+        raise MapError(f"{path}:{start + 1}: expected 'ground', 'destinations', 'destinations drawn' or 'starts'")
     if len(lines) < start + 1 + height:
         raise MapError(f"{path}:{len(lines)}: '{heading}' has {len(lines) - start - 1} rows, the map has {height}")
     table = _LAYERS[heading]
-    told = ". G S W" if heading == "ground" else ". 0-9 a-z A-Z + -"
+    told = {"ground": ". G S W", "starts": ". s"}.get(heading, ". 0-9 a-z A-Z + -")
     codes = _codes(lines, start + 1, height, width, path, table, told)
     if heading == "ground":
         under = _translate(codes, table, np.zeros(128, np.uint8))
         if (unlike := (found.kinds != WALL) & (found.kinds != under)).any():
             raise MapError(f"{path}:{start + 2 + int(unlike.any(axis=1).argmax())}: ground that is not the map's")
         return found._replace(under=under)
+    if heading == "starts":
+        starts = _translate(codes, table, np.zeros(128, np.uint8)).astype(np.bool_)
+        return found._replace(starts=starts if starts.any() else None)
     if (found.marks >= 0).any():
         raise MapError(f"{path}:{start + 1}: the destinations are marked in the map already")
     return found._replace(marks=_translate(codes, table, np.zeros(128, np.int16)), drawn=heading != "destinations")

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, create_model, model_validator
 
-from crowd_demo.config.behaviours import BehaviourSettings, CratesSettings, FlockSettings, HuntSettings, PeopleSettings
+from crowd_demo.config.behaviours import (
+    BehaviourSettings,
+    CratesSettings,
+    FlockSettings,
+    HuntSettings,
+    PeopleSettings,
+    PlaybackSettings,
+)
 from crowd_demo.config.events import MOST_EVENTS, ScenarioEvent, problems
 from crowd_demo.config.explain import close_to
 from crowd_demo.config.keys import Keys
@@ -28,7 +35,8 @@ else:
     BehaviourName, ColourName, OverlayName = Literal[tuple(BEHAVIOURS)], Literal[tuple(COLOURS)], Literal[tuple(AT_FIRST)]
 
 MOST_AGENTS = 4_000_000
-Side = Annotated[float, Field(ge=0.1, le=65_536), LENGTH]
+WIDEST = 65_536  # world units
+Side = Annotated[float, Field(ge=0.1, le=WIDEST), LENGTH]
 Coordinate = Annotated[float, Field(ge=-131_072, le=131_072)]
 Point = Annotated[tuple[Coordinate, Coordinate], Field(strict=False)]  # YAML gives a list
 Ends = Annotated[tuple[Coordinate, Coordinate, Coordinate, Coordinate], Field(strict=False)]  # YAML gives a list
@@ -48,6 +56,10 @@ class WorldSettings(Section):
     width: Side = Field(4000, description=(
         "world units: one is a pixel at zoom 1, and 26 are a metre for people (0.1 to 65536)"))
     height: Side = Field(4000, description="world units (0.1 to 65536)")
+    tile: Side = Field(13, description=(
+        "side of a tile of a map in metres (.wkt, .json), whose size is then the world's (0.1 to 65536)"))
+    y_axis: Literal["auto", "up", "down"] = Field("auto", description=(
+        "which way y grows in a map in metres, and in trajectories; auto: as the file says, else up"))
 
 
 class SceneSettings(Section):
@@ -182,7 +194,8 @@ class _Common(Section):
         f"{name}: {entry.about}" for name, entry in BEHAVIOURS.items()))
     world: WorldSettings = section(WorldSettings)
     map: str | None = Field(None, max_length=4096, description=(
-        "walls: a shipped name, a .map or a .png (relative to this file); null for an open world"))
+        "walls: a shipped name, a .map, a .png, or polygons in metres, .wkt or .json (relative to this file); null for an open"
+        " world"))
     scene: SceneSettings = section(SceneSettings)
     spawn: Spawn = section(Spawn)
     life: Life = section(Life)
@@ -197,6 +210,7 @@ if TYPE_CHECKING:
         flock: FlockSettings
         hunt: HuntSettings
         crates: CratesSettings
+        playback: PlaybackSettings
 else:  # one section for each behaviour of the registry
     _WithBehaviours = create_model("_WithBehaviours", __base__=_Common, __module__=__name__, **{
         name: (settings, section(settings)) for name, settings in (
@@ -238,6 +252,11 @@ class Config(_WithBehaviours):
         if wrong := list(problems(self.events, self)):
             refuse(self, *wrong)
         return self
+
+    @property
+    def map_scale(self) -> tuple[float, float, str]:
+        """Of a map in metres: a tile's side and a metre in world units, and which way y grows."""
+        return self.world.tile, self.measure.metre, self.world.y_axis
 
     @property
     def behaviour_settings(self) -> BehaviourSettings:

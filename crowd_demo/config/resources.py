@@ -15,7 +15,7 @@ from crowd_demo.registry.plugins import installed
 from crowd_demo.registry.texts import printable
 
 PACKAGE = Path(__file__).resolve().parent.parent
-MAP_SUFFIXES = (".map", ".png")
+MAP_SUFFIXES = (".map", ".png", ".wkt", ".json", ".txt", ".csv", ".sqlite")
 HEAD_BYTES = 4096  # of a file, in which its first comments stand
 WATCH = "Watch:"
 
@@ -112,16 +112,20 @@ def _find(name: str | Path, own_folder: str, shipped: Mapping[str, Path], what: 
 
 
 def find_map(name: str, base: Path | None = None) -> Path:
-    """A shipped name, or a .map or .png relative to `base`, then to the working folder. Raises ValueError."""
+    """A shipped name, or a file of MAP_SUFFIXES relative to `base`, then to the working folder. Raises ValueError."""
     shipped = list_maps()
     if name in shipped:
         return shipped[name]
-    if Path(name).suffix.lower() in MAP_SUFFIXES:
-        for folder in (base or Path(), Path(), assets_folder() / "maps"):
-            if _exists(folder / name):
-                return (folder / name).resolve()
+    if Path(name).suffix.lower() in MAP_SUFFIXES and (found := beside(name, base, assets_folder() / "maps")):
+        return found
     names = ", ".join(shipped) or "none"
-    raise ValueError(f"{name!r} is neither a .map or .png file nor a shipped map ({names})" + close_to(name, shipped))
+    kinds = ", ".join(MAP_SUFFIXES)
+    raise ValueError(f"{name!r} is neither a file ({kinds}) nor a shipped map ({names})" + close_to(name, shipped))
+
+
+def beside(name: str, *folders: Path | None) -> Path | None:
+    """A file relative to one of these folders, None being left out, or to the working folder."""
+    return next(((folder / name).resolve() for folder in (*filter(None, folders), Path()) if _exists(folder / name)), None)
 
 
 def same_file(one: Path, other: Path) -> bool:

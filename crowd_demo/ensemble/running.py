@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crowd_demo.app.output.files import write_file
-from crowd_demo.config.maps import read_map
+from crowd_demo.config.maps import Metres, read_map
 from crowd_demo.config.memory import PROGRAM, available_bytes, needed_bytes
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import find_map, list_maps
@@ -159,7 +159,7 @@ def run_bytes(config: Config) -> int:
     """Bytes that a run takes, about. It draws nothing."""
     tiles = destinations = 0
     if config.map is not None and config.map not in list_maps():
-        found = read_map(find_map(config.map))
+        found = read_map(find_map(config.map), Metres(*config.map_scale))
         tiles, destinations = found.kinds.size, int(found.marks.max()) + 1
     parts = needed_bytes(config, tiles, destinations)
     return PROGRAM + sum(size for part, size in parts.items() if part != "window")

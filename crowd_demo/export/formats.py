@@ -77,8 +77,8 @@ def absent(module: str, extra: str) -> str:
 
 @contextmanager
 def pedpy_text(path: Path, about: About) -> Iterator[Add]:
-    """`# framerate: 10.0` and the unit are what PedPy reads of the comments."""
-    head = (f"# framerate: {about.fps!r}\n# geometry: {about.area}\n"
+    """`# framerate: 10.0` and the unit are what PedPy reads of the comments; which way y grows `crowd-demo play` does."""
+    head = (f"# framerate: {about.fps!r}\n# geometry: {about.area}\n# y: down\n"
             f"# id frame x/{about.unit} y/{about.unit} z/{about.unit}\n")
     with _lines(path, head, f"%d %d %.{DECIMALS}f %.{DECIMALS}f 0\n") as add:
         yield add
@@ -134,7 +134,7 @@ def jupedsim_database(path: Path, about: About) -> Iterator[Add]:
                                  zip(*(column.tolist() for column in columns), strict=True))
 
         yield add
-        said = {"version": VERSION, "fps": about.fps}
+        said = {"version": VERSION, "fps": about.fps, "y_axis": "down"}
         bounds = zip(("xmin", "xmax", "ymin", "ymax"), database.execute(BOUNDS).fetchone(), strict=True)
         said |= {name: bound for name, bound in bounds if bound is not None}
         database.executemany("INSERT INTO metadata VALUES (?, ?)", [(name, str(value)) for name, value in said.items()])
@@ -150,7 +150,7 @@ def parquet(path: Path, about: About) -> Iterator[Add]:
     from pyarrow.parquet import ParquetWriter
 
     waiting = list[FrameRows]()
-    said = {"framerate": repr(about.fps), "unit": about.unit, "geometry": about.area}
+    said = {"framerate": repr(about.fps), "unit": about.unit, "geometry": about.area, "y_axis": "down"}
     schema = pyarrow.schema({"id": pyarrow.int64(), "frame": pyarrow.int64(), "x": pyarrow.float64(), "y": pyarrow.float64()},
                             metadata=said)
     with ParquetWriter(path, schema) as writer:

@@ -23,6 +23,8 @@ OWN_BEHAVIOURS: tuple[BehaviourEntry, ...] = (
                    "crowd_demo.sim.behaviours.hunt:Hunters", "crowd_demo.render.figures.birds:HuntFigures"),
     BehaviourEntry("crates", "crates", "crowd_demo.config.behaviours:CratesSettings",
                    "crowd_demo.sim.behaviours.crates:Crates", "crowd_demo.render.figures.crates:CrateFigures"),
+    BehaviourEntry("playback", "measured people", "crowd_demo.config.behaviours:PlaybackSettings",
+                   "crowd_demo.sim.behaviours.playback:Playback", "crowd_demo.render.figures.people:PeopleFigures"),
 )
 
 RESERVED = ("agents", "seed", "behaviour", "world", "map", "scene", "spawn", "life", "links", "time", "events",

@@ -234,7 +234,7 @@ def counts_of(sim: Simulation, box: Box) -> Rows:
 
 def in_metres(sim: Simulation) -> bool:
     """Are these people, whose sizes and speeds are given in metres?"""
-    return sim.config.behaviour == "crowd"
+    return sim.config.behaviour in ("crowd", "playback")
 
 
 def length_text(sim: Simulation, units: float) -> str:

@@ -71,6 +71,7 @@ class Simulation:
                 self.world.ways.settle()
             self.numbers.nobody_was_born()
         self.populate(config.agents)
+        self.behaviour.place(self.world)
         self._begin()
 
     def _build(self, config: Config, like: World | None = None) -> None:

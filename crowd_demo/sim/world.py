@@ -15,7 +15,7 @@ import numpy as np
 from crowd_demo.compute.arrays import Bytes
 from crowd_demo.compute.jit import max_threads
 from crowd_demo.compute.simd import LANES
-from crowd_demo.config.maps import read_map
+from crowd_demo.config.maps import Metres, read_map
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.config.resources import find_map
@@ -74,7 +74,7 @@ def wall_field_of(terrain: Terrain, needs: Needs) -> WallField:
 
 
 def _terrain_of(config: Config, needs: Needs) -> Terrain:
-    data = read_map(find_map(config.map)) if config.map else None
+    data = read_map(find_map(config.map), Metres(*config.map_scale)) if config.map else None
     return Terrain(data, config.world.width, config.world.height, needs.destinations, config.seed)
 
 

@@ -22,7 +22,8 @@ from crowd_demo.render.scene import Scene
 
 SIZE = 200, 150
 COUNT = 200
-CUT_OUT = {"crowd": 2.0, "flock": 34 / 14, "hunt": 34 / 14, "crates": 3.0}  # zooms at which the sheet's own pixels are drawn
+CUT_OUT = {"crowd": 2.0, "flock": 34 / 14, "hunt": 34 / 14, "crates": 3.0,
+           "playback": 2.0}  # zooms at which the sheet's own pixels are drawn
 HALF_MAX = 30.0
 
 

@@ -14,7 +14,7 @@ from itertools import chain
 import numpy as np
 
 from crowd_demo.compute.jit import Launch, compile_launches, is_compiled
-from crowd_demo.config.model import Config, Life, WorldSettings
+from crowd_demo.config.model import Config, Life
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.render.camera import Camera
@@ -35,7 +35,8 @@ class KernelFinder:
     """Finds the kernels for a configuration, whatever its optimizations are. Any thread may call `missing`."""
 
     def __init__(self, config: Config, render: bool = True) -> None:
-        world = WorldSettings(width=min(config.world.width, SMALL_SIDE), height=min(config.world.height, SMALL_SIDE))
+        world = config.world.model_copy(update={
+            side: min(getattr(config.world, side), SMALL_SIDE) for side in ("width", "height")})
         self._sim = Simulation(config.model_copy(update={"agents": SMALL_AGENTS, "map": None, "world": world, "life": Life()}))
         self._scene = Scene(self._sim, config, assets_folder()) if render else None
         self._camera = Camera((world.width, world.height), SMALL_PX)

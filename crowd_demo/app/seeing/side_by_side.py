@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import partial
+from pathlib import Path
 
 import pygame
 
@@ -22,17 +23,16 @@ from crowd_demo.app.crowd.crowd import OTHER_CROWD, OTHER_TIME, Change, Crowd
 from crowd_demo.app.crowd.technique_controls import TOUCHED_FIRST, Techniques
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
-from crowd_demo.measure.proof import SameTickHashes, short
+from crowd_demo.app.seeing.second_crowd import SecondCrowd, SecondRun, config_beside
+from crowd_demo.config.loader import ConfigError
 from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import EXACT, Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, hud_word, kind_of
+from crowd_demo.registry.texts import printable
 from crowd_demo.render.camera import Camera, clamp
 from crowd_demo.render.hud.canvas import Target
-from crowd_demo.render.hud.card import ProofKind, ProofLine
 from crowd_demo.render.hud.frame_sections import Rates, rates_of
 from crowd_demo.render.hud.status import Half, Halves, time_text
-from crowd_demo.render.pixels import plain_surface
-from crowd_demo.render.scene import Scene
 from crowd_demo.sim.simulation import Simulation
 
 EDGE_PX, GRIP_PX = 20.0, 6.0  # least width of a side; how near to the line the mouse takes it
@@ -42,8 +42,6 @@ FRAME_MS = 50.0  # for the steps of both crowds in a frame; where one of each ta
 STILL_MS = 40.0  # until they take no longer than this
 LEAST_STEPS = 5  # before that the times of a step are not known
 READ_EVERY_S = 0.125
-HASH_EVERY_S, HASH_SHARE = 1.0, 0.05  # how often hashes are made anew at most, and in what share of the time
-CATCH_UP_S = 0.5  # how long a frame may wait for it: some steps of brute force, but not all those of a drag on the timeline
 
 
 class SideBySide:
@@ -75,7 +73,7 @@ class SideBySide:
 
     @property
     def _technique(self) -> Technique:
-        return BY_PATH[self.second.path if self.second else self._techniques.touched or TOUCHED_FIRST]
+        return BY_PATH[self.second.path if self.second and self.second.path else self._techniques.touched or TOUCHED_FIRST]
 
     # --- what is shown -----------------------------------------------------------------------------------------------
 
@@ -84,16 +82,31 @@ class SideBySide:
         if self.second:
             self.second = self.halves = None
             return
-        technique = self._technique
         self._is_compiled = self.takes_turns = False
         self._rates = UNKNOWN, UNKNOWN
+        if self._crowd.sim.config.behaviour == "playback" and self._show_run():
+            return
+        technique = self._technique
         self.second = SecondCrowd(technique.path, other_value(technique, self._techniques.value(technique.path)))
         self._choose(self.second.value)
+
+    def _show_run(self) -> bool:
+        """Show the run beside measured people, if there is one."""
+        try:
+            config = config_beside(self._crowd.sim.config)
+        except ConfigError as error:
+            self._notices.add(str(error).splitlines()[0], "split")
+            return False
+        self.second = SecondRun(config) if config else None
+        self._is_compiled = True
+        return config is not None
 
     def next_value(self, backwards: bool = False) -> None:
         """Show the next choice on the right, but for the one that is on the left."""
         if not self.second:
             self.toggle()
+            return
+        if isinstance(self.second, SecondRun):
             return
         value = next_choice(self._technique, self.value, backwards)
         if value == self._techniques.value(self._technique.path):
@@ -103,7 +116,7 @@ class SideBySide:
     def change_number(self, steps: int) -> None:
         """Change the number on the right by so many steps, if it is one."""
         numbers, value = self._technique.numbers, self.value
-        if not self.second or not numbers or isinstance(value, str):
+        if not self.second or isinstance(self.second, SecondRun) or not numbers or isinstance(value, str):
             return
         for _ in range(abs(steps)):
             value = next_number(numbers, float(value), 1 if steps > 0 else -1)
@@ -117,6 +130,8 @@ class SideBySide:
     def show_compiled(self, second: SecondCrowd) -> None:
         """Show on the right what is asked for, once its kernels are compiled. Call in every frame."""
         path = second.path
+        if isinstance(second, SecondRun):
+            return
         if not self._is_requested:
             self._is_requested = True
             self.switcher.pending.clear()
@@ -126,7 +141,7 @@ class SideBySide:
 
     def crowd_changed(self, change: Change) -> None:
         """Let the second crowd begin again, with kernels for the present techniques. Call from the worker's thread."""
-        if not self.second:
+        if not self.second or isinstance(self.second, SecondRun):
             return
         self.second.sim = None
         if change.path not in ("", self.second.path) or change.what in (OTHER_TIME, OTHER_CROWD):
@@ -178,8 +193,8 @@ class SideBySide:
             if self._is_compiled:
                 waits = self.takes_turns and sim.profile.steps_in_frame > 0
                 other = second.keep_up(sim, waits)
-                second.is_exact &= are_exact(self._technique, (sim.optimizations.get(second.path), second.value),
-                                             sim.optimizations.get)
+                second.is_exact = second.is_exact and are_exact(
+                    self._technique, (sim.optimizations.get(second.path), second.value), sim.optimizations.get)
                 if not (waits and second.is_drawn(scene, self._camera)):
                     more(second.draw(scene, self._camera, alpha))
                 on.blit(second.picture, (self.line_px, 0), second.picture.get_rect().move(self.line_px, 0))
@@ -195,9 +210,15 @@ class SideBySide:
 
     def _read_halves(self, second: SecondCrowd, sim: Simulation) -> Halves:
         """What the labels say: of each crowd its value, times and hash; on the right also since when it is a copy."""
+        turns = ("steps every other frame",) * self.takes_turns
+        if isinstance(second, SecondRun):
+            names = Path(sim.config.playback.file or "").name, Path(sim.config.playback.beside or "").stem
+            behind = second.sim is not None and second.sim.tick < sim.tick
+            left, right = (Half(RIGHT, printable(name), live.step_ms, live.frame_ms, None, notes) for name, live, notes in zip(
+                names, self._rates, (turns, ("catching up",) * behind + turns), strict=True))
+            return Halves(self.line_px, left, right)
         label, is_compiled = self._technique.label.strip(), self._is_compiled and second.value == self.value
         copied = f"{'exact, ' * second.is_exact}copied at {time_text(second.begun_at * sim.dt)}"
-        turns = ("steps every other frame",) * self.takes_turns
         notes = turns, (copied if is_compiled else "compiling", *turns)
         values = sim.optimizations.get(second.path), self.value
         parts = zip((second.path, RIGHT), values, self._rates, second.hash_lines(sim.dt), notes, strict=True)
@@ -229,88 +250,3 @@ def other_value(technique: Technique, present: Value) -> Value:
 def are_exact(technique: Technique, values: Iterable[Value], get: Callable[[str], Value] | None = None) -> bool:
     """Do all these values make the same crowd? `get` returns the present value of any other technique."""
     return all(kind_of(technique, value, get) is EXACT for value in values)
-
-
-class SecondCrowd:
-    """`path` is the technique, `value` what it is set to here. All of this belongs to the worker's thread."""
-
-    def __init__(self, path: str, value: Value) -> None:
-        self.path, self.value = path, value
-        self.begun_at = 0  # the tick of the snapshot
-        self.is_exact = True  # were all values since then?
-        self.sim: Simulation | None = None  # None: to begin again
-        self.picture = plain_surface((1, 1))
-        self._view: object = None  # that it shows
-        self._hashes = SameTickHashes()
-        self._hashing: Iterator[None] = iter(())
-        self._hashed_at_s, self._asked_at_s, self._credit_s = -math.inf, time.perf_counter(), 0.0
-
-    def keep_up(self, sim: Simulation, waits: bool = False) -> Simulation:
-        """Make the steps that the crowd has made unless it `waits`, or begin again from the crowd's present state."""
-        if self.sim is None:
-            self.sim = sim.replica()
-            self._begin(sim, self.sim)
-        self.sim.optimizations.set(self.path, self.value)
-        end = time.perf_counter() + CATCH_UP_S
-        while self.sim.tick < sim.tick and time.perf_counter() < end and not waits:
-            self.sim.step()
-        if self.sim.tick < sim.tick and not waits:
-            self._begin(sim, self.sim)
-        return self.sim
-
-    def _begin(self, sim: Simulation, replica: Simulation) -> None:
-        """Copy the crowd's state, with all its techniques but one."""
-        replica.restore(sim.state())
-        replica.optimizations.set(self.path, self.value)
-        self.begun_at, self.is_exact, self._view = sim.tick, True, None
-        self._hashes, self._hashing = SameTickHashes(sim, replica), iter(())
-
-    def compare(self, sim: Simulation) -> None:
-        """Bring the hashes of both crowds up to date in a share of the time. Call when they are at the same tick."""
-        now_s = time.perf_counter()
-        self._credit_s = min(self._credit_s, 0.0) + HASH_SHARE * (now_s - self._asked_at_s)
-        self._asked_at_s = now_s
-        while self._credit_s > 0 and self._make_hashes(sim.tick, now_s):
-            then_s, now_s = now_s, time.perf_counter()
-            self._credit_s -= now_s - then_s
-
-    def _make_hashes(self, tick: int, now_s: float) -> bool:
-        """Compute the next part of the two hashes; return False if they are up to date."""
-        for _ in self._hashing:
-            return True
-        if self._hashes.found and (tick == self._hashes.tick or now_s < self._hashed_at_s + HASH_EVERY_S):
-            return False
-        self._hashed_at_s, self._hashing = now_s, self._hashes.parts()
-        return True
-
-    def hash_lines(self, dt: float) -> tuple[ProofLine | None, ProofLine | None]:
-        """What is said of the hash of the crowd, and of this one."""
-        if not self._hashes.found:
-            return None, None
-        one, other = self._hashes.found
-        kind: ProofKind = "same" if one == other else "differs" if self.is_exact else "apart"
-        at = f"{'DIFFERS' if kind == 'differs' else kind} at {time_text(self._hashes.tick * dt)}"
-        return ProofLine(kind, f"hash {short(one)} {at}"), ProofLine(kind, f"hash {short(other)} {at}")
-
-    def is_drawn(self, scene: Scene, camera: Camera) -> bool:
-        """Does the last picture still show this view?"""
-        return self._view == view_of(scene, camera)
-
-    def draw(self, scene: Scene, camera: Camera, alpha: float) -> pygame.Surface:
-        """Draw it by the program's scene, which meanwhile draws nothing else; the picture is overwritten by the next one."""
-        assert self.sim, "call keep_up before"
-        self._view = view_of(scene, camera)
-        if self.picture.get_size() != camera.size:
-            self.picture = plain_surface(camera.size)
-        used = scene.used
-        with scene.showing(self.sim):
-            self.sim.prepare_picture()
-            scene.draw(self.picture, camera, None, alpha)
-        scene.used = used
-        self.sim.profile.end_frame(tick=self.sim.tick)
-        return self.picture
-
-
-def view_of(scene: Scene, camera: Camera) -> object:
-    """Another value for another view."""
-    return camera.view_rect(), camera.size, scene.colours

@@ -47,6 +47,9 @@ class Behaviour(Protocol):
         """Return columns of newcomers other than id, x and y; those left out start at zero."""
         return {}
 
+    def place(self, world: World) -> None:
+        """Put everybody where they are at this tick, before the first step; for behaviours that know it."""
+
     def send_on(self, world: World, number: int) -> None:
         """Change who is on the way to a destination that was moved or taken away; called between two steps."""
 

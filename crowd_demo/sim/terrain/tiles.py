@@ -87,6 +87,8 @@ class Terrain:
         self.destinations = tuple(self._find_destinations())
         self._first_marks, self.first_destinations = self.marks, self.destinations
         self.goals: Goals = {}
+        self.origin = data.origin if data else None
+        self.starts = data.starts if data else None
 
     @property
     def rows(self) -> int:
@@ -188,7 +190,7 @@ class Terrain:
 
     def as_map(self, name: str) -> MapData:
         """Return the map that gives these tiles and destinations again, in a world of the same size."""
-        return MapData(self.kinds.copy(), self.marks.copy(), name, self._under.copy(), self.drawn, self.is_open)
+        return MapData(self.kinds.copy(), self.marks.copy(), name, self._under.copy(), self.drawn, self.is_open, self.starts)
 
     def set_kinds(self, kinds: Bytes) -> None:
         """Restore the tiles of a snapshot, uint8[H, W]."""
@@ -207,6 +209,8 @@ class Terrain:
         digest = hashlib.blake2b(np.float32(self.walls.tile).tobytes(), digest_size=8)
         digest.update(self._under.tobytes())
         digest.update(self._first_marks.tobytes())
+        if self.starts is not None:
+            digest.update(self.starts.tobytes())
         return digest.hexdigest()
 
     @property
@@ -221,11 +225,13 @@ class Terrain:
     def random_walkable(self, ids: Longs, seed: int, within: Edges | None = None) -> tuple[Floats, Floats]:
         """Return (x, y) float32[n] inside the world, uniform over the largest area, each a function of (seed, id) alone.
 
-        With `within` only over its tiles whose middles lie there, if there are any. When all tiles are blocked, uniform over
-        the whole map.
+        Where the map has starts, over those that are free instead. With `within` only over those of these tiles whose middles
+        lie there, if there are any. When all tiles are blocked, uniform over the whole map.
         """
         self._refresh()
         tiles = self._ground if self._ground.size else np.arange(self.blocked.size)
+        if self.starts is not None and (free := np.flatnonzero(self.starts & (self.blocked == 0))).size:
+            tiles = free
         if within is not None:
             left, top, right, bottom = within
             y, x = ((along + 0.5) * float(self.walls.tile) for along in np.divmod(tiles, self.columns))

@@ -59,6 +59,10 @@ map
 .aa.G....
 ...@@...2
 """
+HALL = """POLYGON ((-4 -3, 12 -3, 12 5, -4 5, -4 -3), (3 0, 3 1, 5 1, 5 0, 3 0))
+exit: POLYGON ((11 -3, 12 -3, 12 0, 11 0, 11 -3))
+start west: POLYGON ((-4 -3, -2 -3, -2 5, -4 5, -4 -3))
+"""
 
 
 # --- any edits, without a window ------------------------------------------------------------------------------------------
@@ -82,7 +86,7 @@ def saved(sim: Simulation, start: Simulation, folder: Path) -> Config:
 @cache
 def world(name: str) -> Config:
     few = ["agents=60", "world.width=1003", "world.height=517"]
-    if name != "ground":
+    if name in OTHERS:
         base, settings = OTHERS[name]
         return load_config(base, [*few, *settings])
     folder = Path(tempfile.mkdtemp())
@@ -91,7 +95,12 @@ def world(name: str) -> Config:
         "agents: 60\nmap: ground.map\nworld: {width: 501, height: 333}\nmeasure: {areas: {hall: [0, 0, 99, 99]}}\n"
         "events:\n- at: 0.1 s\n  do: {walls: {rectangle: [200, 0, 260, 333], build: true}, set: {crowd.radius: 20}}\n"
         "  say: it closes\n", "utf-8")
-    return load_config(folder / "ground.yaml")
+    (folder / "hall.wkt").write_text(HALL, "utf-8")
+    (folder / "walks.txt").write_text(f"# framerate: 10\n# geometry: {HALL.splitlines()[0]}\n" + "".join(
+        f"{person} {frame} {person / 4 - 3} {frame / 10}\n" for person in range(30) for frame in range(9)), "utf-8")
+    (folder / "hall.yaml").write_text("agents: 60\nmap: hall.wkt\ncrowd: {wait_s: 2}\n", "utf-8")
+    (folder / "played.yaml").write_text("behaviour: playback\nplayback: {file: walks.txt}\n", "utf-8")
+    return load_config(folder / f"{name}.yaml")
 
 
 OTHERS = {"open": ("1k", ["map=null"]), "plaza": ("1k", ["map=plaza"]),
@@ -116,7 +125,7 @@ def act(sim: Simulation, action: Action) -> None:
         sim.apply(action)
 
 
-@pytest.mark.parametrize("name", ["ground", *OTHERS])
+@pytest.mark.parametrize("name", ["ground", "hall", "played", *OTHERS])
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(done=st.lists(acts, max_size=8), share=st.floats(0.8, 1.1))
 def test_a_saved_scenario_begins_as_a_restart_does(tmp_path: Path, name: str, done: list[Action], share: float) -> None:
