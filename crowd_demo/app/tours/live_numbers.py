@@ -25,6 +25,7 @@ BLOCKS, RESAMPLES = 12, 500  # of what was measured, for its interval
 SHORTEST_MS, LEAST_SHARE = 1e-3, 1e-3
 UNKNOWN = "–"  # noqa: RUF001  (a dash that is not taken for a minus)
 TO_COME = "…"
+NOT_TOLD = "about as fast, within the noise here"  # of a factor whose interval says both faster and slower
 ALIKE = 0.05  # times that differ by less than this part are called alike
 COMPARED = {"factor": "step_ms", "faster": "step_ms", "draw_factor": "draw_ms", "draw_faster": "draw_ms"}
 
@@ -127,8 +128,10 @@ def compared(name: str, before: Numbers, now: Numbers | None) -> str:
     """How the present time compares with an earlier one, as a factor or in words."""
     if now is None:
         return TO_COME
-    ratio = interval_of(name, before, now).value
-    return faster(ratio) if name.endswith("faster") else shown_factor(ratio)
+    ratio = interval_of(name, before, now)
+    if not name.endswith("faster"):
+        return shown_factor(ratio.value)
+    return NOT_TOLD if ratio.low < 1 < ratio.high and abs(ratio.value - 1) >= ALIKE else faster(ratio.value)
 
 
 def interval_of(name: str, before: Numbers, now: Numbers) -> Interval:

@@ -178,7 +178,8 @@ def _draw_factor(on: Canvas, span: Span, top: float) -> None:
     if span.outcome in ("faster", "slower"):
         end = on.left(factor_text(span), PAD, top + BIG / 2, FACTOR, colour)
         on.left(span.outcome, end + 10, top + 21, WORDS, colour)
-        on.left(times, end + 10, top + 43, LARGE)
+        size = next((size for size in (LARGE, NORMAL) if on.width(times, size) <= wide - PAD - end - 10), SMALL)
+        on.left(times, end + 10, top + 43, size)
         on.right(interval_text(span), wide - PAD, top + 21, NORMAL, DIM)
     else:
         on.left(outcome_text(span), PAD, top + 21, WORDS + 8, colour)

@@ -276,6 +276,8 @@ def _draw_foot(canvas: Canvas, view: TourView) -> None:
     keys = {name: does for name, _, does in TOUR_KEYS}
     if view.bet and view.bet.is_open:
         keys["next"] = "bet" if view.bet.share is not None else "no bet"
+    elif view.step == view.steps and (view.is_answer or not view.question):
+        keys["next"] = "end"
     for name, key, _ in reversed(TOUR_KEYS):
         does = keys[name]
         left = x - canvas.width(does, SMALL) - 5 - canvas.key_width(key)

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from crowd_demo.app.tours.live_numbers import UNKNOWN, Moment, compared, filled, measured, number_text
+from crowd_demo.app.tours.live_numbers import NOT_TOLD, UNKNOWN, Moment, compared, filled, measured, number_text
 from crowd_demo.config.tour import BEFORE, NUMBERS
 from crowd_demo.profile import Profile
 from crowd_demo.sim.metrics.readings import Readings
@@ -83,6 +83,13 @@ def test_times_are_compared_in_numbers_and_in_words(before: float, now: float, f
     ("drawn", math.nan, UNKNOWN)])
 def test_numbers_have_as_many_digits_as_can_be_read(name: str, value: float, text: str) -> None:
     assert number_text(name, value) == text
+
+
+def test_a_factor_that_is_within_the_noise_is_none_in_words() -> None:
+    wide, narrow = ({"step_ms.low": 1 - part, "step_ms.high": 1 + part} for part in (0.6, 0.1))
+    assert compared("faster", {"step_ms": 6.0, **wide}, {"step_ms": 4.0, **wide}) == NOT_TOLD
+    assert compared("faster", {"step_ms": 6.0, **narrow}, {"step_ms": 4.0, **narrow}) == "1.5 times as fast"
+    assert compared("faster", {"step_ms": 4.1, **wide}, {"step_ms": 4.0, **wide}) == "about as fast"
 
 
 def test_a_text_is_filled_with_what_is_known_by_now() -> None:

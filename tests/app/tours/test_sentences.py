@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from functools import partial
@@ -13,7 +14,7 @@ from driven import Driven
 from crowd_demo.app.card.cards import Cards
 from crowd_demo.app.compiling import switching
 from crowd_demo.app.loop import Loop
-from crowd_demo.app.tours.live_numbers import ALIKE, COMPARED, number_text
+from crowd_demo.app.tours.live_numbers import ALIKE, COMPARED, NOT_TOLD, number_text
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.resources import list_tours
 from crowd_demo.config.tour import BEFORE, PLACEHOLDER, load_tour
@@ -94,6 +95,8 @@ def factor_in(words: str) -> tuple[float, float]:
     """Between what a factor in words lies."""
     if words == "about as fast":
         return 1 - ALIKE, 1 + ALIKE
+    if words == NOT_TOLD:
+        return 0, math.inf
     low, high = limits(words.split()[0])
     return (1 / high, 1 / low) if words.endswith("slower") else (low, high)
 
