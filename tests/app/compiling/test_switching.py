@@ -270,7 +270,7 @@ def test_a_helper_does_not_begin_with_what_is_passed_over(monkeypatch: pytest.Mo
 
 
 def wait_until(happened: Callable[[], bool]) -> bool:
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while not happened() and time.monotonic() < end:
         time.sleep(0.001)
     return happened()

@@ -113,7 +113,8 @@ def test_speeds_rise_along_the_ramp(sim):
     speed = np.hypot(sim.agents.columns.vx, sim.agents.columns.vy)[:sim.agents.count]
     found = numbers(sim, "speed")[1]
     expected = np.minimum(speed / modes.fastest(sim) * 256, 255)
-    assert np.abs(found - expected).max() <= 1 and found.max() > found.min()
+    assert np.abs(found - expected).max() <= 1
+    assert found.max() > found.min() or sim.config.behaviour == "playback"  # who has no file stands
 
 
 def test_density_counts_the_agents_of_nine_squares(sim):
