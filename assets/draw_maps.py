@@ -387,7 +387,7 @@ def crossing() -> Map:
 
 
 def hall() -> Map:
-    """A hall, 34 x 36 in tiles of half a metre, and a lawn behind its right wall, in which a door can be opened."""
+    """A hall of 34 x 36 tiles and a lawn to its right; events can open a door in the wall between them."""
     v, u = np.mgrid[:40, :64]
     house = np.full((40, 64), GRASS)
     house[(v > 0) & (v < 39) & (u > 0) & (u < 38)] = WALL

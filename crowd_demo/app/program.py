@@ -22,7 +22,8 @@ from crowd_demo.app.dialogs.experiments import Experiments
 from crowd_demo.app.dialogs.menus import Menus, scenarios_menu
 from crowd_demo.app.dialogs.number_controls import Numbers
 from crowd_demo.app.editing.scenario_files import ScenarioFiles
-from crowd_demo.app.editing.tools import HAND, Tools
+from crowd_demo.app.editing.tool_controls import Tools
+from crowd_demo.app.editing.tools import HAND
 from crowd_demo.app.editing.undo import Undo
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.output.copying import Shown, copy, to_clipboard, to_terminal

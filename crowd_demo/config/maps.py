@@ -143,7 +143,7 @@ def open_tile(width: float, height: float) -> float:
 
 
 def open_shape(width: float, height: float) -> tuple[int, int]:
-    """Return (rows, columns) of the tiles where there is no map; the last ones extend over the edge of the world."""
+    """Return how many rows and columns of tiles cover a world without a map; the last ones may reach beyond its edge."""
     tile = open_tile(width, height)
     return math.ceil(height / tile), math.ceil(width / tile)
 

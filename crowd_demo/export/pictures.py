@@ -111,14 +111,14 @@ def write_pictures(asked: Asked, shot: Shot, command: str, stepped: Stepped = la
 
 def _pictures(asked: Asked, shot: Shot, command: str, stepped: Stepped) -> Pictures:
     pygame.font.init()
-    overlay, view = Overlay(asked, shot), _Views(asked, shot)
+    captions, view = Captions(asked, shot), _Views(asked, shot)
     for frame in frames(asked.source, asked.every, asked.first, asked.last, stepped):
         picture = view.drawn(frame)
         if shot.hud:
-            overlay.draw_hud(frame, picture)
+            captions.draw_hud(frame, picture)
         yield _pixels(picture.surface)
     if shot.card:
-        overlay.draw_card(picture.surface, [*origin(asked.source.config, command), state_fact(frame), *maker()])
+        captions.draw_card(picture.surface, [*origin(asked.source.config, command), state_fact(frame), *maker()])
         yield _pixels(picture.surface)
 
 
@@ -183,8 +183,8 @@ def _first_view(config: Config, camera: Camera) -> Camera:
 
 # --- what lies over a picture ----------------------------------------------------------------------------------------
 
-class Overlay:
-    """A line about the moment, the legend of the colours, and a card at the end."""
+class Captions:
+    """What is written over pictures: title and time, what colours mean, and at the end how to make the run again."""
 
     def __init__(self, asked: Asked, shot: Shot) -> None:
         self._title, self._hz, self._size = title_of(asked.source), asked.source.config.time.step_hz, shot.size

@@ -16,7 +16,7 @@ from pydantic import Field
 from crowd_demo.config.events import MOST_EVENTS, OF_PEOPLE, Condition, Deeds, Pull
 from crowd_demo.config.model import Config
 from crowd_demo.sim.actions import Action, Changeable, Coordinate, Populate, action
-from crowd_demo.sim.behaviours.destinations import WaysOut
+from crowd_demo.sim.behaviours.ways_out import WaysOut
 from crowd_demo.sim.counts import Counts
 from crowd_demo.sim.edits import AddGoal, BringIn, PaintWalls, PutForce, TakeOut
 from crowd_demo.sim.state_part import EMPTY, PartState

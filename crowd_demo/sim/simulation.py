@@ -3,9 +3,9 @@
     life -> compact (-> exits) (-> count) -> index -> reorder -> index -> query -> interaction -> links (-> sight -> paths
     -> admit) -> move (-> contact) (-> pins) (-> count)
 
-*See* reads other agents and writes only an agent's own push; *move* reads and writes only an agent's own state. So a
-step is a function of (state, actions, configuration), and no result depends on the order of agents in memory, on the
-number of workers or on the width of a register. `Simulation` has no global state: several can live side by side.
+*Interaction* reads other agents and writes only an agent's own avoidance; *move* reads and writes only an agent's own
+state. So a step is a function of (state, actions, configuration), and no result depends on the order of agents in memory,
+on the number of workers or on the width of a register. `Simulation` has no global state: several can live side by side.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ from crowd_demo.sim.stage import (
 from crowd_demo.sim.state_part import EMPTY
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.store.columns import Columns
-from crowd_demo.sim.terrain.tiles import AT_FIRST, GONE, NEAR_TILES, Rectangle, Run, Terrain
+from crowd_demo.sim.terrain.tiles import NEAR_TILES, Rectangle, Run, Terrain
 from crowd_demo.sim.tuning import TunedNumbers
-from crowd_demo.sim.ways import MOST_GOALS
+from crowd_demo.sim.ways import NO_AREAS, NO_EXITS
 from crowd_demo.sim.world import World
 
 
@@ -267,28 +267,16 @@ class Simulation:
 
     def set_goal(self, number: int, tile: int) -> None:
         """Put a destination onto a tile; AT_FIRST: where it was; GONE: take it away. Raises ValueError if that cannot be."""
-        ways, terrain = self.world.ways, self.terrain
-        if ways is None or not ways.has_areas:
-            raise ValueError("a goal: this crowd has no destinations with areas")
-        if not 0 <= number <= len(terrain.destinations) or number >= MOST_GOALS:
-            raise ValueError(f"a goal: there can be no destination {number}, of at most {MOST_GOALS}")
-        if tile >= terrain.blocked.size or (tile >= 0 and not (
-                terrain.blocked.flat[tile] == 0 and terrain.marks.flat[tile] in (-1, number))):
-            raise ValueError("a goal: there is a wall, or another destination")
-        goals = {**terrain.goals, number: tile}
-        if tile == AT_FIRST:
-            del goals[number]
-            if number >= len(terrain.first_destinations):
-                goals[number] = GONE
-        ways.set_goals(goals)
+        if self.world.ways is None:
+            raise ValueError(NO_AREAS)
+        self.world.ways.move_goal(number, tile)
         self.behaviour.send_on(self.world, number)
 
     def set_exit(self, number: int, is_exit: bool) -> None:
         """Make a destination an exit, or an ordinary one. Raises ValueError if that cannot be."""
-        ways = self.world.ways
-        if ways is None or not ways.has_exits or number >= len(self.terrain.destinations):
-            raise ValueError("an exit: there is no destination with an area at which people wait")
-        ways.exits = frozenset({*ways.exits, number} if is_exit else {*ways.exits} - {number})
+        if self.world.ways is None:
+            raise ValueError(NO_EXITS)
+        self.world.ways.set_exit(number, is_exit)
 
     def place(self, identity: int, x: float, y: float) -> None:
         """Put the agent with an id at a place, out of walls and into the world. Raises ValueError if nobody has that id."""

@@ -20,11 +20,13 @@ from crowd_demo.sim.state_part import EMPTY, PartState
 from crowd_demo.sim.terrain.areas import Layout
 from crowd_demo.sim.terrain.crowding import Crowding, Prices
 from crowd_demo.sim.terrain.flow_fields import FlowFields
-from crowd_demo.sim.terrain.tiles import GONE, Goals, Terrain
+from crowd_demo.sim.terrain.tiles import AT_FIRST, GONE, Goals, Terrain
 
 TILES_A_STEP = 65_536  # a tile of a field takes about 30 ns, so this is 2 ms; and whole small maps follow in one step
 CLAIMED = 4  # to test this many destinations for a tile takes as long as a tile of a field
 MOST_GOALS = 64
+NO_AREAS = "a goal: this crowd has no destinations with areas"
+NO_EXITS = "an exit: there is no destination with an area at which people wait"
 
 
 class WaysValues(BaseModel):
@@ -63,6 +65,29 @@ class Ways:
         self._terrain.set_goals(goals)
         self._crowding.resize(len(self._terrain.destinations))
         self.fields.resize(self._terrain)
+
+    def move_goal(self, number: int, tile: int) -> None:
+        """Put a destination onto a tile; AT_FIRST: where it was; GONE: take it away. Raises ValueError if that cannot be."""
+        terrain = self._terrain
+        if not self.has_areas:
+            raise ValueError(NO_AREAS)
+        if not 0 <= number <= len(terrain.destinations) or number >= MOST_GOALS:
+            raise ValueError(f"a goal: there can be no destination {number}, of at most {MOST_GOALS}")
+        if tile >= terrain.blocked.size or (tile >= 0 and not (
+                terrain.blocked.flat[tile] == 0 and terrain.marks.flat[tile] in (-1, number))):
+            raise ValueError("a goal: there is a wall, or another destination")
+        goals = {**terrain.goals, number: tile}
+        if tile == AT_FIRST:
+            del goals[number]
+            if number >= len(terrain.first_destinations):
+                goals[number] = GONE
+        self.set_goals(goals)
+
+    def set_exit(self, number: int, is_exit: bool) -> None:
+        """Make a destination an exit, or an ordinary one. Raises ValueError if that cannot be."""
+        if not self.has_exits or number >= len(self._terrain.destinations):
+            raise ValueError(NO_EXITS)
+        self.exits = frozenset({*self.exits, number} if is_exit else {*self.exits} - {number})
 
     def settle(self) -> None:
         """Go by the present walls and destinations at once, as at the start."""

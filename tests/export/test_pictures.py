@@ -228,7 +228,7 @@ def test_the_hud_says_what_was_switched(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_the_card_says_what_makes_it_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = list[Any]()
-    monkeypatch.setattr("crowd_demo.export.pictures.Overlay.draw_card", lambda self, on, facts: seen.extend(facts))
+    monkeypatch.setattr("crowd_demo.export.pictures.Captions.draw_card", lambda self, on, facts: seen.extend(facts))
     path = tmp_path / "run.gif"
     args = ["export", "1k", str(path), "--seconds", "0.5", "--agents", "80", "--fps", "10", "--size", "160x90", "--card",
             "--view", "0.2:90,50,1.5", "--view", "900,500,0.8"]

@@ -129,7 +129,7 @@ class Question(Dialog):
 
 
 class NumberDialog(Dialog):
-    """A number or a name to type; Esc leaves.
+    """A box into which a number or a name is typed. Esc closes it.
 
     Enter hands it to `use`, which raises ValueError with what is wrong in a line.
     """

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pygame
 
@@ -47,12 +47,17 @@ class SecondCrowd:
             self.sim = sim.replica()
             self._begin(sim, self.sim)
         self.sim.optimizations.set(self.path, self.value)
-        end = time.perf_counter() + CATCH_UP_S
-        while self.sim.tick < sim.tick and time.perf_counter() < end and not waits:
-            self.sim.step()
-        if self.sim.tick < sim.tick and not waits:
+        if not waits and not self._catch_up(self.sim.step, self.sim, sim.tick):
             self._begin(sim, self.sim)
         return self.sim
+
+    @staticmethod
+    def _catch_up(step: Callable[[], object], sim: Simulation, tick: int) -> bool:
+        """Make steps up to a tick, as many as a frame has time for; return whether there was time for all."""
+        end = time.perf_counter() + CATCH_UP_S
+        while sim.tick < tick and time.perf_counter() < end:
+            step()
+        return sim.tick >= tick
 
     def _begin(self, sim: Simulation, replica: Simulation) -> None:
         """Copy the crowd's state, with all its techniques but one."""
@@ -137,9 +142,8 @@ class SecondRun(SecondCrowd):
         """Make the steps up to the tick of the crowd, as many as a frame has time for."""
         if self.sim is None or self.sim.tick > sim.tick:
             self.sim = Simulation(self.config)
-        end = time.perf_counter() + CATCH_UP_S
-        while self.sim.tick < sim.tick and time.perf_counter() < end and not waits:
-            self.sim.play()
+        if not waits:
+            self._catch_up(self.sim.play, self.sim, sim.tick)
         return self.sim
 
     def compare(self, sim: Simulation) -> None:

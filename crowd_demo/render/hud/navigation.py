@@ -107,15 +107,20 @@ def picture_of(sim: Simulation, tiles: Bytes, size: tuple[int, int]) -> Bytes:
 
 # --- the timeline -------------------------------------------------------------------------------------------------------
 
+def first_tick(past: Past) -> int:
+    """The tick at the left end of the bar; below 0 in the first minute."""
+    return past.newest - past.span
+
+
 def tick_at(past: Past, x: float, bar: pygame.Rect) -> int:
     """The tick that is shown at a pixel's column, or the nearest that can be returned to."""
-    tick = past.first + round((x - bar.left) / max(bar.width - 1, 1) * past.span)
+    tick = first_tick(past) + round((x - bar.left) / max(bar.width - 1, 1) * past.span)
     return min(max(tick, past.oldest), past.newest)
 
 
 def column_of(past: Past, tick: int, width: int) -> int:
     """The column of a bar of that width at which a tick is shown."""
-    return round((tick - past.first) / past.span * (width - 1))
+    return round((tick - first_tick(past)) / past.span * (width - 1))
 
 
 def mark_at(past: Past, x: float, bar: pygame.Rect, scale: float) -> Mark | None:
@@ -126,7 +131,7 @@ def mark_at(past: Past, x: float, bar: pygame.Rect, scale: float) -> Mark | None
 
 def shown_marks(past: Past) -> list[Mark]:
     """The events in the time that the timeline spans."""
-    return [mark for mark in past.marks if past.first <= mark.tick <= past.newest]
+    return [mark for mark in past.marks if first_tick(past) <= mark.tick <= past.newest]
 
 
 def label(past: Past) -> str:

@@ -101,7 +101,7 @@ def _draw_plot(on: Canvas, box: Box, values: Doubles, most: float) -> None:
 
 
 def _draw_hand(on: Canvas, top: float, sim: Simulation, keys: Keys) -> None:
-    """Draw what a key, or a click here, lets happen next."""
+    """Draw which event of the scenario comes next when the key is pressed, or this line is clicked."""
     number = sim.events.by_hand
     if number is None:
         on.left("nothing more by hand", PAD, top + ROW / 2, SMALL, FAINT)

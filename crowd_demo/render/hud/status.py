@@ -75,11 +75,6 @@ class Past(NamedTuple):
     replayed: bool = False  # what comes is that of a recording, and cannot be changed
     marks: Sequence[Mark] = ()  # of what happened, by tick
 
-    @property
-    def first(self) -> int:
-        """The tick at the left end; below 0 in the first minute."""
-        return self.newest - self.span
-
 
 class BetOutcome(NamedTuple):
     """What a bet of a tour came to: what was measured, between which shares of the scale, and a verdict."""

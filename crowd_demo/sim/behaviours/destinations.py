@@ -6,8 +6,7 @@
     let in      all who queue, when there is room for all; else, while there is room, the nearest, ties by id
     exit        who arrives there is somebody else in the next step, with the same id: at rest in the area of an exit, with
                 another speed, on the way to another destination
-    way out     people who are sent go to the nearest of some destinations; at a way out, which has a place for everybody, who
-                arrives is removed. Nearest is by the shortest way over free tiles; who has no way to any goes on as before
+    way out     a destination with a place for everybody, at which people leave (ways_out.py)
 
 Who is let in follows from integer sums and minima over the people as the last step left them, so the order of agents cannot
 matter. Somebody who holds a place has it as the goal; until then the goal is the destination's point. People are exchanged at
@@ -33,12 +32,11 @@ from crowd_demo.compute.simd_memory import gather
 from crowd_demo.config.behaviours import PeopleSettings
 from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING, WALKING, PeopleColumns, people_of, rules_of
 from crowd_demo.sim.stage import Stage
-from crowd_demo.sim.state_part import EMPTY, PartState
 from crowd_demo.sim.terrain.areas import Areas, areas_of
 from crowd_demo.sim.terrain.ground import Ground, is_solid
 from crowd_demo.sim.terrain.line_of_sight import in_sight
-from crowd_demo.sim.terrain.tiles import GONE, Destination, Edges, Goals, Walls
-from crowd_demo.sim.ways import MOST_GOALS, Ways
+from crowd_demo.sim.terrain.tiles import GONE, Destination, Goals, Walls
+from crowd_demo.sim.ways import Ways
 from crowd_demo.sim.world import World
 
 HELD, QUEUED, FRONT = range(3)  # what is counted
@@ -48,7 +46,6 @@ PLACE_DRAWS = 8
 EXITS = -1  # instead of a first tile
 MOST_PLACES = 2**30  # of a destination
 COUNT_NS, ARRIVED_NS = 2.0, 1.0  # time to count an agent, and to test whether it has arrived
-NO_WAY = 2**31 - 1  # longer than any way
 IN_TILE = 0.49  # of its side: how far from its middle a place may be
 
 
@@ -376,80 +373,3 @@ class ExchangePeople(Stage):
         goal, place, speed = (hashing.key(self.seed, tick, use) for use in (hashing.GOAL, hashing.ENTRY, hashing.SPEED))
         low, extent = np.float64(settings.speed_min), np.float64(settings.speed_max - settings.speed_min)
         return ExitRules(low, extent, np.int64(settings.speed_draws), goal, place, speed)
-
-
-# --- ways out --------------------------------------------------------------------------------------------------------
-
-class WaysOut(Stage):
-    """The stage in which people leave; and a part of the state: the destinations at which they do."""
-
-    name = "exits"
-    before_index = True
-
-    def __init__(self, areas: DestinationAreas) -> None:
-        self.areas = areas
-
-    def wanted(self, world: World) -> bool:
-        return bool(self.areas.ways_out)
-
-    def commit(self, world: World) -> None:
-        """Remove everybody who has arrived. Newborn people wait too, but with a timer of 0, and stay."""
-        agents = people_of(world)
-        c, count = agents.columns, agents.count
-        arrived = (c.state[:count] == WAITING) & (c.timer[:count] > 0)
-        leave = arrived & np.isin(c.goal[:count], list(self.areas.ways_out))
-        if leave.any():
-            agents.remove(np.sort(c.id[:count][leave]), world.options.removal, world.workers)
-            agents.close_gaps(world.workers)
-            world.fit()
-
-    # --- sending -----------------------------------------------------------------------------------------------------
-
-    def send(self, world: World, to: Sequence[int], leave: bool, within: Edges | None) -> None:
-        """Send people to the nearest of these destinations, all or those within [left, top, right, bottom].
-
-        With `leave` these are ways out from now on. Raises ValueError where there are no such destinations.
-        """
-        if not self.areas.limited:
-            raise ValueError("nobody can be sent where crowd.room is 0")
-        count = len(world.terrain.destinations)
-        if max(to) >= count:
-            raise ValueError(f"there is no destination {max(to)}: there are {count}, counted from 0")
-        self._send(world, to, within)
-        if leave:
-            self.areas.ways_out |= frozenset(to)
-
-    def _send(self, world: World, to: Sequence[int], within: Edges | None) -> None:
-        agents, walls, points = people_of(world), world.terrain.walls, self.areas.refreshed()
-        c, count = agents.columns, agents.count
-        x, y = c.x[:count], c.y[:count]
-        row, column = (y * walls.inv_tile).astype(np.int64), (x * walls.inv_tile).astype(np.int64)
-        layout = self.areas.ways.at_present()
-        lengths = [world.flow_fields.lengths(layout.targets, layout.steps, goal)[row, column] for goal in to]
-        ways = np.stack([np.where(length < 0, NO_WAY, length) for length in lengths])
-        sent = ways.min(axis=0) < NO_WAY
-        if within is not None:
-            left, top, right, bottom = within
-            sent &= (left < x) & (x < right) & (top < y) & (y < bottom)
-        slots = np.flatnonzero(sent)
-        goal = np.array(to, np.int32)[ways.argmin(axis=0)[slots]]
-        c.goal[slots], c.goal_x[slots], c.goal_y[slots] = goal, points.x[goal], points.y[goal]
-        c.goal_visible[slots], c.state[slots], c.timer[slots] = 0, WALKING, 0
-
-    # --- a part of the state -----------------------------------------------------------------------------------------
-
-    def state(self) -> PartState:
-        return PartState({"destinations": sorted(self.areas.ways_out)}) if self.areas.ways_out else EMPTY
-
-    def restore(self, state: PartState) -> None:
-        self.areas.ways_out = self._read(state)
-
-    def check(self, state: PartState) -> None:
-        if state.arrays or any(not 0 <= number < MOST_GOALS for number in self._read(state)):
-            raise ValueError("not those of this map")
-
-    def _read(self, state: PartState) -> frozenset[int]:
-        numbers = state.values.get("destinations", [])
-        if not isinstance(numbers, list) or not all(type(number) is int for number in numbers):
-            raise ValueError("must be numbers of destinations")
-        return frozenset(numbers)

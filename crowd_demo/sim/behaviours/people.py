@@ -37,7 +37,6 @@ from crowd_demo.sim.behaviours.destinations import (
     DestinationAreas,
     Destinations,
     ExchangePeople,
-    WaysOut,
     choose_around,
     choose_destination,
     choose_place,
@@ -58,6 +57,7 @@ from crowd_demo.sim.behaviours.people_rules import (
 from crowd_demo.sim.behaviours.slow_down import SlowDownRules
 from crowd_demo.sim.behaviours.steering import Move, advance, move_launch
 from crowd_demo.sim.behaviours.wayfinding import CheckSight, FollowWalls, LookForCrowds, MakeFlowFields, TakeHeadings
+from crowd_demo.sim.behaviours.ways_out import WaysOut
 from crowd_demo.sim.neighbours.schedule import BAND_RADII
 from crowd_demo.sim.stage import Index, Stage
 from crowd_demo.sim.terrain.forces import pull

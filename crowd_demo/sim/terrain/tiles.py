@@ -250,7 +250,7 @@ class Terrain:
         return x, y
 
     def step_out(self, x: Floats, y: Floats, near: int | None = None) -> Longs:
-        """Move whoever stands in a wall to the centre of the nearest free tile in the world; changes x and y.
+        """Move everybody who stands in a wall to the centre of the nearest free tile; x and y are changed in place.
 
         Return who still stands in one, because no tile is free, or none at most `near` tiles away: int64[k], below n.
         """

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from crowd_demo.config.events import ScenarioEvent
 from crowd_demo.sim.actions import as_data, from_data
-from crowd_demo.sim.behaviours.destinations import WaysOut
 from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING, WALKING
+from crowd_demo.sim.behaviours.ways_out import WaysOut
 from crowd_demo.sim.events import Send
 from crowd_demo.sim.save_format import SaveError, check, decode, encoded
 from crowd_demo.sim.simulation import Simulation
