@@ -57,7 +57,7 @@ def _read(args: argparse.Namespace) -> tuple[Config, Save | None] | None:
     """The effective configuration, and the saved crowd that the run begins with, or None where none is needed."""
     if args.list_configs or args.print_schema:
         return None
-    mistakes = list(_mistakes(args))
+    mistakes = [*_two_sources(args), *_mistakes(args)]
     if args.tour and not mistakes:
         from crowd_demo.config.tour import load_tour
 
@@ -70,15 +70,19 @@ def _read(args: argparse.Namespace) -> tuple[Config, Save | None] | None:
     return config, saved
 
 
-def _mistakes(args: argparse.Namespace) -> Iterator[str]:
-    """Mistakes that argparse does not find: contradicting options, and files that cannot be written."""
-    if "config" not in args:  # of another command
-        args = argparse.Namespace(**{"config": None, "load": None, "tour": None, **vars(args)})
+def _two_sources(args: argparse.Namespace) -> Iterator[str]:
+    """Contradictions between a configuration, a save and a tour."""
     other = "--config" if args.config else "--load"
     contradictions = (
         (args.load and args.config, "--config: not with --load, which brings its own configuration"),
         (args.tour and (args.config or args.load), f"--tour: not with {other}, for a tour brings its own configuration"),
-        (args.tour and not args.render, "--no-render: not with --tour, which also measures the picture"),
+        (args.tour and not args.render, "--no-render: not with --tour, which also measures the picture"))
+    yield from (text for wrong, text in contradictions if wrong)
+
+
+def _mistakes(args: argparse.Namespace) -> Iterator[str]:
+    """Mistakes in how to run that argparse does not find: contradicting options, and files that cannot be written."""
+    contradictions = (
         (not args.render and not args.headless, "--no-render: only with --headless, for a window shows a picture"),
         (not args.render and args.screenshot, "--screenshot: there is no picture to save with --no-render"))
     yield from (text for wrong, text in contradictions if wrong)
@@ -193,7 +197,7 @@ def _read_play(args: argparse.Namespace) -> Config:
     from crowd_demo.config.trajectory_files import read_paths
     from crowd_demo.config.yaml12 import Location
 
-    path, mistakes = args.file, [*_mistakes(args)]
+    path, mistakes = args.file, list(_mistakes(args))
     if path.suffix.lower() not in TRAJECTORIES:
         mistakes.append(f"{path}: must end in one of {', '.join(TRAJECTORIES)}")
     refuse(mistakes)

@@ -21,7 +21,10 @@ OLD_BOOLEANS = {"yes": "true", "on": "true", "y": "true", "no": "false", "off": 
 def explain(error: ValidationError, model: type[BaseModel], prefix: KeyPath = ()) -> list[tuple[KeyPath, str]]:
     """(path of the key, what is wrong), one a key; `prefix` is the path of the validated part in the model."""
     found: dict[KeyPath, str] = {}
-    for item in error.errors(include_url=False):
+    errors = error.errors(include_url=False)
+    for item in errors:
+        if item["type"] == "too_short" and any(other["loc"][:-1] == item["loc"] for other in errors):
+            continue  # too short without its wrong items, which are told
         path, schema = _walk(model, (*prefix, *item["loc"]))
         if item["type"] == "extra_forbidden":
             name = str(item["loc"][-1])
