@@ -31,6 +31,7 @@ from crowd_demo.export.formats import absent
 
 Pictures = Iterator[Bytes]  # uint8[height, width, 3], red, green, blue
 COLOURS, NOTHING = 255, 255  # of a GIF, and the number of what has not changed
+RARE = 63  # of these are for colours that few pixels have, such as those of a legend
 WORSE, WORSE_LEVELS = 1.5, 1.0  # a palette is made anew where the mean error is that many times larger, and some levels
 ERROR_EVERY = 4  # pixels: the error is that of every fourth row and column
 QUALITY, EFFORT = 70, 4  # of WebP, 0 to 100 and 0 to 6
@@ -78,10 +79,12 @@ class _Palette:
     def __init__(self, picture: Bytes) -> None:
         from PIL import Image
 
-        found = Image.fromarray(picture).quantize(COLOURS, Image.Quantize.MEDIANCUT).getpalette() or [0]
+        image, ways = Image.fromarray(picture), Image.Quantize
+        found = [level for count, way in ((COLOURS - RARE, ways.MEDIANCUT), (RARE, ways.MAXCOVERAGE))
+                 for level in (image.quantize(count, way).getpalette() or [0, 0, 0])[:3 * count]]
         self.colours = np.zeros((256, 3), np.uint8)
         self.colours[:] = found[:3]  # so that a number that no colour has is the first one's
-        self.colours[:COLOURS] = np.resize(np.array(found[:3 * COLOURS], np.uint8), (COLOURS, 3))
+        self.colours[:COLOURS] = np.resize(np.array(found, np.uint8), (COLOURS, 3))
         self._image = Image.new("P", (1, 1))
         self._image.putpalette(self.colours.tobytes())
         self._own_error = self._error(picture, self.numbers(picture))

@@ -135,6 +135,18 @@ def test_a_gif_takes_new_colours_where_the_old_ones_do_not_fit(tmp_path: Path) -
 
 # --- the camera ------------------------------------------------------------------------------------------------------
 
+def test_a_gif_has_the_colours_of_a_legend_too(tmp_path: Path) -> None:
+    """Of which there are few pixels, beside very many of a ground."""
+    chance = np.random.default_rng(3)
+    tints = chance.integers((150, 130, 100), (220, 200, 170), (400, 3)).astype(np.uint8)
+    picture = tints[chance.integers(0, 400, (360, 640))]
+    legend = np.array([(66, 116, 236), (52, 152, 226), (56, 190, 172), (240, 130, 40), (220, 30, 60)], np.uint8)
+    picture[340:350, 100:150] = np.repeat(legend, 10, axis=0)
+    gif(tmp_path / "a.gif", Film((640, 360), 10, [1]), iter([picture]))
+    shown = read(tmp_path / "a.gif")[0][0][105:150:10, 345].astype(int)
+    assert np.abs(shown - legend).max() <= 24
+
+
 def test_the_configurations_view_is_that_of_a_window_of_its_size(tmp_path: Path) -> None:
     path, settings = tmp_path / "run.apng", {"camera__center": [700, 400], "camera__zoom": 4.0}
     written(path, Shot(SIZE), **settings)
