@@ -1,4 +1,4 @@
-"""The flock's step against the same step in C with AVX-512: limit.cpp, folded sums (V3).
+"""The flock's step against the same step in C with AVX-512, folded sums (V3): `crowd-demo lab against-c` in a child process.
 
     python benchmarks/limit.py [--agents N]... [--threads N]... [--blocks N]
 
@@ -13,9 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -31,20 +29,16 @@ from variants import ChildError, ChildVariant
 from crowd_demo.app.process.quitting import FINE, MISTAKEN
 from crowd_demo.cli.arguments import Parser, count, unwritable
 from crowd_demo.cli.main import exit_code
+from crowd_demo.lab.claims.experiments import against_c
+from crowd_demo.lab.claims.experiments.against_c import CROWDING, NOT_COUNTED, SLEEPING, SOURCE, side_of
 from crowd_demo.measure.comparison import Variant, collect, interleave
-from crowd_demo.measure.experiment import header, interval_json, machine
+from crowd_demo.measure.experiment import header, interval_json
 from crowd_demo.measure.statistics import Interval, ratio_interval
 
-SOURCE = Path(__file__).with_name("limit.cpp")
-FLAGS = ("-O3", "-march=native", "-mprefer-vector-width=512", "-ffast-math", "-fopenmp", "-DV=3", "-DSUB=1")
-COMPILERS = ("g++", "clang++", "c++")
-RADIUS, NEIGHBOURS, CROWDING = 24, 12.6, 40
-NOT_COUNTED = 3  # steps at the start of the C program
 WARM_UP = 64
 BIRD_STEPS = 2_400_000  # of a block; at least LEAST_STEPS
 LEAST_STEPS = 20
 MOST_STEPS = 120
-SLEEPING = {"OMP_WAIT_POLICY": "passive"}
 
 
 class SkippedError(Exception):
@@ -79,7 +73,7 @@ class LimitVariant:
         command = [str(self.program), str(self.agents), str(self.threads), str(steps + NOT_COUNTED)]
         done = subprocess.run(command, capture_output=True, encoding="utf-8", env={**os.environ, **SLEEPING})
         if done.returncode:
-            raise ChildError(f"limit.cpp: ended with code {done.returncode}")
+            raise ChildError(f"{SOURCE.name}: ended with code {done.returncode}")
         found = json.loads(done.stdout)
         return Times(found["ms_min"], found["ms_med"])
 
@@ -97,7 +91,7 @@ class OurVariant(NamedTuple):
 
 def settings(agents: int, threads: int) -> dict[str, object]:
     """What makes `20k-flock` the flock of the C program."""
-    side = math.sqrt(agents * math.pi * RADIUS**2 / NEIGHBOURS)
+    side = side_of(agents)
     return {"agents": agents, "world.width": side, "world.height": side, "flock.crowding": CROWDING,
             "flock.separate_by": "offset", "flock.blind": 0,
             "optimizations.stagger.avoidance": 1, "optimizations.reorder.when": "every", "optimizations.reorder.every": 60,
@@ -111,16 +105,10 @@ def steps_of(agents: int) -> int:
 
 def compiled(folder: Path) -> Path:
     """The C program. Raises SkippedError."""
-    if machine()["simd"] != "avx512f":
-        raise SkippedError("this processor has no AVX-512")
-    compiler = os.environ.get("CXX") or next(filter(shutil.which, COMPILERS), None)
-    if not compiler or not shutil.which(compiler):
-        raise SkippedError("there is no C++ compiler")
-    program = folder / "limit"
-    done = subprocess.run([compiler, *FLAGS, str(SOURCE), "-o", str(program)], capture_output=True, encoding="utf-8")
-    if done.returncode:
-        raise SkippedError(f"{compiler} cannot compile limit.cpp: {(done.stderr.strip().splitlines() or ['no message'])[0]}")
-    return program
+    try:
+        return against_c.compiled(folder)
+    except ValueError as why:
+        raise SkippedError(str(why)) from None
 
 
 def measured(program: Path, agents: int, threads: int, blocks: int) -> Found:

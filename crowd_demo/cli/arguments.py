@@ -32,6 +32,7 @@ COMMANDS = {  # the module that has a `Command` of that name in capitals, and a 
     "ablate": ("measuring", "switch off each technique in turn: what each one buys"),
     "flocks": ("measuring", "measure how birds keep together, come apart and come together"),
     "largest": ("measuring", "find the largest crowd at 60 frames a second, also from brute force to all techniques"),
+    "lab": ("lab", "put claims of the documents to the test: one report with a verdict for each"),
     "ensemble": ("ensemble", "make many runs, seeds times settings, here or on a cluster; one table"),
     "export": ("export", "write a run for others: a page that plays, pictures that move, trajectories"),
     "play": ("run", "show trajectories of others: PedPy's, JuPedSim's or a table's"),

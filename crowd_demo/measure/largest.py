@@ -99,14 +99,14 @@ class Answer(NamedTuple):
 class Largest:
     """An experiment: search for each rung, from the answer before on. `answers` are those found so far."""
 
-    def __init__(self, config: Config, rungs: Sequence[Rung], compile_for: Compile) -> None:
-        """Raises ValueError for a crowd of none."""
+    def __init__(self, config: Config, rungs: Sequence[Rung], compile_for: Compile, most: int = MOST_AGENTS) -> None:
+        """`most` agents are tried. Raises ValueError for a crowd of none."""
         if not config.agents:
             raise ValueError("agents: a crowd of none has no density to keep")
         self.config, self.rungs = config, rungs
         self.answers: list[Answer] = []
         self.done = False
-        self._most, self._bound = most_agents(config)
+        self._most, self._bound = min(most_agents(config), (most, "what was asked for"))
         self._compile_for = compile_for
 
     def run(self) -> Iterator[Slice]:

@@ -18,6 +18,7 @@ import pytest
 from variants import ColdVariant
 
 from crowd_demo.config.loader import load_config
+from crowd_demo.lab.claims.experiments import against_c
 from crowd_demo.measure.comparison import BlockTimes, TimedBlock
 
 pytestmark = [pytest.mark.quick, pytest.mark.skipif(sys.platform == "win32", reason="benchmarks are for POSIX")]
@@ -127,10 +128,10 @@ def test_larger_crowds_have_shorter_blocks() -> None:
 
 @pytest.mark.parametrize("simd, compiler, why", [
     ("avx2", "g++", "this processor has no AVX-512"), ("avx512f", "no-such-compiler", "there is no C++ compiler"),
-    ("avx512f", "false", "false cannot compile limit.cpp: no message")])
+    ("avx512f", "false", "false cannot compile flock_step.cpp: no message")])
 def test_where_there_is_no_c_program_it_is_skipped_and_said_so(simd: str, compiler: str, why: str, tmp_path: Path,
                                                                monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    monkeypatch.setattr(limit, "machine", lambda: {"simd": simd})
+    monkeypatch.setattr(against_c, "machine", lambda: {"simd": simd})
     monkeypatch.setenv("CXX", compiler)
     assert limit.main(["--json", str(tmp_path / "a.json")]) == 0
     assert capsys.readouterr().out == f"limit: skipped: {why}\n"

@@ -1,0 +1,29 @@
+"""Only what is in view is drawn: by zoom."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from crowd_demo.lab.claims.cases import TimedCase, Values, crowds
+from crowd_demo.lab.claims.claim import NOTES, Answer, Case, Claim, Found, Scale
+from crowd_demo.lab.claims.judging import faster
+
+ARMS: dict[str, Values] = {"off": {"cull": "off"}, "by agents": {"cull": "agents"}, "by cells": {"cull": "grid"}}
+ZOOMS = (0.1, 0.4, 1.6)
+
+
+def cases(scale: Scale) -> Sequence[Case]:
+    return [TimedCase(f"{size:,} people at zoom {zoom:g}", size, crowds("20k", size, ARMS, picture=True, camera__zoom=zoom),
+                      steps=5, seconds=4 + size * 1e-4)
+            for size in scale.sizes(100_000) for zoom in ZOOMS]
+
+
+def decide(found: Found) -> Answer:
+    return faster(found, "by cells", "off")
+
+
+CLAIM = Claim(
+    "culling", "What does it give to draw only what is in view, the nearer the camera?",
+    "only agents and cells in view are visited, with the margin of a sprite", NOTES,
+    "step and picture are faster with culling by cells; the cases go from the whole world to a street, and the picture stays"
+    " the same byte for byte", cases, decide)

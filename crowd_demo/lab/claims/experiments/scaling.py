@@ -1,0 +1,75 @@
+"""From a thousand agents to millions, on one thread to all; time a pair, beside what this machine's memory can deliver."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from crowd_demo.compute.jit import kernel, launch
+from crowd_demo.lab.claims.cases import Arm, Call, Crowd, TimedCase, Values, crowds
+from crowd_demo.lab.claims.claim import OWN, Answer, Case, Claim, Figures, Found, Scale
+from crowd_demo.lab.claims.judging import blocks_of, faster
+
+COPIED = 64 << 20  # bytes: more than caches hold, read and written
+FLOPS = 1 << 22  # multiplications and additions, half each
+CHAINS = 64  # of them that do not wait for each other
+STEP_BYTES = 160  # an agent and step, at least: columns and strips, read and written once
+
+
+@kernel
+def multiply_and_add(worker: int, workers: int, values: np.ndarray, rounds: int) -> None:
+    for _ in range(rounds):
+        for k in range(values.shape[0]):
+            values[k] = values[k] * np.float32(0.999) + np.float32(0.001)
+
+
+def threads() -> list[int]:
+    """1, 2, 4, ... and all."""
+    cores = os.cpu_count() or 1
+    return sorted({cores, *(1 << power for power in range(cores.bit_length()))} & set(range(1, cores + 1)))
+
+
+def arms(agents: int) -> dict[str, Callable[[], Arm]]:
+    chosen: dict[str, Values] = {f"{number} thread{'s' * (number > 1)}": {"threads": number} for number in threads()}
+    return crowds("20k-flock", agents, chosen, measure=memory)
+
+
+def memory(crowd: Crowd) -> Figures:
+    """Bytes an agent of columns, in both buffers."""
+    agents = crowd.sim.agents
+    return {"bytes_an_agent": (agents.front.nbytes + agents.back.nbytes) / max(agents.count, 1)}
+
+
+def limits_of_machine() -> dict[str, Callable[[], Arm]]:
+    """A copy, and float32 arithmetic without memory; figures say how much a call does."""
+    source, values = np.ones(COPIED // 2, np.uint8), np.ones(CHAINS * 16, np.float32)
+    target, rounds = np.empty_like(source), FLOPS // values.size
+    arithmetic = launch(multiply_and_add, 1, values, rounds)
+    return {"copy": lambda: Call(lambda _: np.copyto(target, source), figures={"bytes": COPIED}),
+            "arithmetic": lambda: Call(lambda _: arithmetic.run(), figures={"operations": 2 * FLOPS})}
+
+
+def cases(scale: Scale) -> Sequence[Case]:
+    return [TimedCase("this machine, one core", 1, limits_of_machine(), steps=3, seconds=2, same=(), workers=1),
+            *(TimedCase(f"{size:,} birds", size, arms(size), steps=4, seconds=2 + size * 3e-5)
+              for size in scale.sizes(1_000, 10_000, 100_000, 1_000_000, 4_000_000))]
+
+
+def decide(found: Found) -> Answer:
+    if "copy" in found.blocks_ms:
+        return "yes"
+    *_, most = found.arms
+    return faster(found, most, "1 thread", times=1.3) if most != "1 thread" else "unclear"
+
+
+def pair_ns(found: Found, arm: str) -> float:
+    """Nanoseconds of the wall clock a candidate that is tested."""
+    tested = found.figures[arm]["candidates_per_agent"] * found.size
+    return float(np.median(blocks_of(found, arm))) * 1e6 / max(tested, 1)
+
+
+CLAIM = Claim(
+    "scaling", "How does the time of a step grow with agents and threads?", "more threads, shorter steps", OWN,
+    "all cores are at least 1.3 times as fast as one; the first case is what one core copies and computes", cases, decide)

@@ -1,0 +1,199 @@
+"""What a lab has found, as `results.json`: kept after each case, read again to go on, compared and merged with others.
+
+    version, kind, versions, machine, state    as every record has them; `state` is how the machine was set when it began
+    program, scale                             sources of the program (a hash), and how much was measured
+    claims                                     by name: question, claim, source, verdict, and the cases with every sample
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from crowd_demo.compute.cache import PACKAGE
+from crowd_demo.lab.claims.claim import AGAIN, Found, Scale
+from crowd_demo.lab.claims.judging import verdict
+from crowd_demo.lab.claims.lab_run import ClaimFindings, Kept, LabRun
+from crowd_demo.measure.experiment import TextTable, factor, factors, header, interval_json, milliseconds
+from crowd_demo.measure.statistics import CONFIDENCE, LEAST_BLOCKS, RESAMPLES, UNKNOWN, Interval, median_interval
+
+KIND, NAME = "lab", "results.json"
+MOST_BYTES = 256 << 20  # of a file that is read
+SETTINGS = {
+    "governor": Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+    "no_turbo": Path("/sys/devices/system/cpu/intel_pstate/no_turbo"),
+    "boost": Path("/sys/devices/system/cpu/cpufreq/boost"),
+}
+
+
+class Results(NamedTuple):
+    """A file that was read."""
+
+    path: Path
+    head: Mapping[str, object]
+    found: Mapping[tuple[str, str], Found]  # by claim and case
+
+    @property
+    def cpu(self) -> str:
+        """The processor and its cores."""
+        machine = self.head["machine"]
+        assert isinstance(machine, dict)
+        return f"{short_cpu(str(machine.get('cpu', '?')))} x{machine.get('cores', '?')}"
+
+
+# --- written ---------------------------------------------------------------------------------------------------------
+
+def record_of(run: LabRun) -> dict[str, object]:
+    return {**header(KIND), **fingerprint(run.scale), "state": machine_state(), "complete": run.done,
+            "claims": {each.claim.name: claim_json(each) for each in run.found}}
+
+
+def claim_json(found: ClaimFindings) -> dict[str, object]:
+    claim = found.claim
+    return {"question": claim.question, "claim": claim.claim, "source": claim.source, "decided_by": claim.decided_by,
+            "verdict": verdict(claim, found.findings).text, "left_out": found.left_out,
+            "cases": [{**finding.found._asdict(), "answer": finding.answer, "warnings": finding.warnings,
+                       "ratios": {arm: interval_json(ratio) for arm, ratio in finding.ratios.items()}}
+                      for finding in found.findings]}
+
+
+def fingerprint(scale: Scale) -> dict[str, object]:
+    """What must be the same for results to be gone on with, beside versions and machine."""
+    return {"program": sources_hash(), "scale": scale._asdict()}
+
+
+@cache
+def sources_hash() -> str:
+    digest = hashlib.blake2b(digest_size=8)
+    for path in sorted(PACKAGE.rglob("*.py")):
+        digest.update(path.relative_to(PACKAGE).as_posix().encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def machine_state() -> dict[str, object]:
+    """Governor, turbo, load and affinity, as far as the system says; what it does not say is null."""
+    affinity = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
+    load = list(os.getloadavg()) if hasattr(os, "getloadavg") else None
+    return {**{name: _setting(path) for name, path in SETTINGS.items()}, "load": load, "affinity": affinity}
+
+
+def _setting(path: Path) -> str | None:
+    try:
+        return path.read_text("utf-8").strip()
+    except OSError:
+        return None
+
+
+# --- read ------------------------------------------------------------------------------------------------------------
+
+def read(path: Path) -> Results:
+    """Raises ValueError with one line for what is no results of a lab."""
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise ValueError(f"{path}: is larger than {MOST_BYTES >> 20} MB")
+        content = json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be read: {error.strerror}") from None
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
+        raise ValueError(f"{path}: is no JSON") from None
+    try:
+        if content["kind"] != KIND or content["version"] != header(KIND)["version"]:
+            raise ValueError(f"{path}: is no results.json of a lab of this version")
+        found = {(name, case["case"]): _found(case) for name, claim in content["claims"].items() for case in claim["cases"]}
+        assert isinstance(content["machine"], dict)
+    except (KeyError, TypeError, AttributeError, AssertionError):
+        raise ValueError(f"{path}: is no results.json of a lab") from None
+    return Results(path, content, found)
+
+
+def _found(case: Mapping[str, object]) -> Found:
+    found = Found(**{name: case[name] for name in Found._fields})  # type: ignore[arg-type]  # checked below
+    for name, blocks in found.blocks_ms.items():
+        if not np.isfinite(np.array(blocks, np.float64)).all():
+            raise TypeError(name)
+    return found
+
+
+def kept_of(results: Results, scale: Scale) -> Kept | None:
+    """What need not be measured again; None if it is of another machine, program or scale."""
+    now = {**header(KIND), **fingerprint(scale)}
+    same = all(results.head.get(name) == value for name, value in now.items())
+    return results.found if same else None
+
+
+# --- beside each other -----------------------------------------------------------------------------------------------
+
+def compared(a: Results, b: Results) -> TextTable:
+    """Every arm that both have: how many times as fast it is in `b`, with the interval, and whether the hashes agree."""
+    rows = list[tuple[str, ...]]()
+    for key, ours in a.found.items():
+        theirs = b.found.get(key)
+        for arm in ours.arms if theirs else ():
+            if arm in ours.blocks_ms and theirs and arm in theirs.blocks_ms:
+                before, after = (np.asarray(each.blocks_ms[arm], np.float64) for each in (ours, theirs))
+                times = unpaired(before, after)
+                rows.append((" ".join((key[0], key[1], arm)), milliseconds(median_interval(before)),
+                             milliseconds(median_interval(after)), factor(times.value),
+                             factors(times) if times.known else "too few", one_hash(ours, theirs, arm)))
+    return TextTable(("claim, case, arm", "A ms", "B ms", "B is faster by", "95 %", "hash"), rows)
+
+
+def one_hash(ours: Found, theirs: Found, arm: str) -> str:
+    if arm not in ours.hashes or arm not in theirs.hashes:
+        return "-"
+    return "same" if ours.hashes[arm] == theirs.hashes[arm] else "DIFFERS"
+
+
+def unpaired(before: np.ndarray, after: np.ndarray) -> Interval:
+    """The ratio of two medians of independent blocks, with a bootstrap of both."""
+    if min(len(before), len(after)) < LEAST_BLOCKS:
+        return Interval(float(np.median(before) / np.median(after)), UNKNOWN.low, UNKNOWN.high)
+    rng = np.random.default_rng(0)
+    drawn = [np.median(each[rng.integers(len(each), size=(RESAMPLES, len(each)))], axis=1) for each in (before, after)]
+    low, high = np.quantile(drawn[0] / drawn[1], ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2))
+    return Interval(float(np.median(before) / np.median(after)), float(low), float(high))
+
+
+def merged(all_of_them: Sequence[Results]) -> TextTable:
+    """Nanoseconds an agent and core, a column a machine; and how many candidates an agent really read, which is exact."""
+    rows = dict.fromkeys((key, arm) for results in all_of_them for key, found in results.found.items() for arm in found.arms
+                         if "candidates_per_agent" in found.figures.get(arm, {}) and arm in found.blocks_ms)
+    return TextTable(("claim, case, arm", "read", *(results.cpu for results in all_of_them)),
+                     [(" ".join((*key, arm)), _read(all_of_them, key, arm),
+                       *(_ns(results.found.get(key), arm) for results in all_of_them)) for key, arm in rows])
+
+
+def _read(all_of_them: Sequence[Results], key: tuple[str, str], arm: str) -> str:
+    numbers = {f"{results.found[key].figures[arm]['candidates_per_agent']:.1f}" for results in all_of_them
+               if key in results.found and arm in results.found[key].figures}
+    return " or ".join(sorted(numbers))
+
+
+def _ns(found: Found | None, arm: str) -> str:
+    return f"{ns_per_agent(found, arm):,.1f}" if found and arm in found.blocks_ms else "-"
+
+
+def ns_per_agent(found: Found, arm: str) -> float:
+    """Nanoseconds of one core that a step takes for an agent."""
+    return float(np.median(found.blocks_ms[arm])) * 1e6 * found.workers / max(found.size, 1)
+
+
+def short_cpu(name: str) -> str:
+    """Without what all processors are called."""
+    return re.sub(r"\((R|TM)\)|\b(CPU|Processor)\b|@.*", "", name).replace("  ", " ").strip() or "?"
+
+
+def in_order(found: Found) -> Iterator[str]:
+    """The arms, and the repeat of the first behind it."""
+    for arm in found.arms:
+        yield arm
+        if arm + AGAIN in found.blocks_ms:
+            yield arm + AGAIN
