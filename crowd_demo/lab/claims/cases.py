@@ -89,7 +89,7 @@ class Crowd:
 
     def figures(self) -> Figures:
         counters = {name: counted for name, counted in counters_of(self._counters).items() if counted}
-        return {**counters, **(self._measure(self) if self._measure else {})}
+        return {"workers": self.sim.world.workers, **counters, **(self._measure(self) if self._measure else {})}
 
 
 def memory_order(crowd: Crowd) -> Figures:
@@ -101,7 +101,8 @@ def memory_order(crowd: Crowd) -> Figures:
 class TimedCase(NamedTuple):
     """Arms in turns, block by block; the first one is measured twice. `arms` make them, one after the other.
 
-    `same` are those that must have one hash: all if None. What needs more memory than there is is refused.
+    `same` are those that must have one hash: all if None. An arm that raises ValueError while it is made is left out. A case
+    that needs more memory than there is is refused.
     """
 
     name: str
@@ -120,9 +121,15 @@ class TimedCase(NamedTuple):
         load_before = others_load()
         first = next(iter(self.arms))
         made: dict[str, Arm] = {}
+        left_out: dict[str, str] = {}
         for name, make in {**self.arms, first + AGAIN: self.arms[first]}.items():
             yield Slice(f"{name}: getting ready", 0)
-            made[name] = make()
+            try:
+                made[name] = make()
+            except ValueError as why:
+                left_out[name] = str(why)
+        if first not in made or len(made) < 3:
+            raise ValueError("; ".join(f"{name}: {why}" for name, why in left_out.items()))
         turns = []
         for turn in interleave(made, [self.steps] * blocks, self.warm_up):
             turns.append(turn)
@@ -135,7 +142,7 @@ class TimedCase(NamedTuple):
             {name: [samples_of(block) for block in of_arm] for name, of_arm in measured.items()},
             {name: {stage: cost.ms.tolist() for stage, cost in of_arm.items()} for name, of_arm in costs.items()},
             {name: arm.figures() for name, arm in made.items()}, {name: arm.result() for name, arm in made.items()},
-            [*self.arms, first + AGAIN] if self.same is None else self.same, load_before)
+            [*self.arms, first + AGAIN] if self.same is None else self.same, load_before, left_out)
 
 
 class CountedCase(NamedTuple):

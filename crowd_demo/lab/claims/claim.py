@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from typing import Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from crowd_demo.measure.experiment import Slice
 from crowd_demo.measure.statistics import Interval
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Answer = Literal["yes", "no", "unclear"]
 AGAIN = " again"  # behind the name of the first arm: its repeat, which shows the noise
@@ -93,6 +96,7 @@ class Claim(NamedTuple):
     cases: Callable[[Scale], Sequence[Case]]
     decide: Callable[[Found], Answer]
     by_size: bool = True
+    draw: Callable[[Axes, Sequence[Found]], None] | None = None  # one more picture, of all cases
 
     def seconds(self, scale: Scale) -> float:
         return sum(case.seconds for case in self.cases(scale))

@@ -27,12 +27,14 @@ if TYPE_CHECKING:
 
 PLOTS = "plots"
 ROW_INCHES, WIDTH_INCHES, DPI = 2.4, 9.0, 100
-SHOWN_FIGURES = 5  # in a table; results.json has all
+ROOM = 1.6  # rows that a claim's own picture takes
+SHOWN_FIGURES, SHOWN_STAGES = 5, 3  # in a table; results.json has all
 FIRST_FIGURES = ("agents", "bytes", "candidates_per_agent", "neighbours_per_agent", "near_reads", "l1_misses")
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#555555", "#a6761d", "#8c564b", "#17becf")
-STYLE = """body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1b1f24}
+STYLE = """body{font:16px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:#1b1f24}
 table{border-collapse:collapse;margin:1rem 0;font-size:.9rem}td,th{padding:.2rem .7rem;border-bottom:1px solid #d0d7de;
-text-align:right}td:first-child,th:first-child{text-align:left}.warning{color:#9a3412}svg{max-width:100%;height:auto}
+text-align:right;vertical-align:top}td:first-child,th:first-child,.text td,.text th{text-align:left}td{white-space:nowrap}
+.text td{white-space:normal}.warning{color:#9a3412}svg{max-width:100%;height:auto}
 h2{margin-top:3rem;border-top:2px solid #d0d7de;padding-top:1rem}code{background:#f0f2f4;padding:0 .2rem}"""
 HOW_TO_READ = ("Arms of a case took turns, block by block, in random order. *as fast*: how many times as fast as the first"
                " arm, with the interval of 95 % of a bootstrap of the blocks' ratios; the first arm was measured twice, and"
@@ -67,12 +69,13 @@ def verdict_table(run: LabRun) -> Table:
 
 def case_table(found: Found) -> Table:
     """A row an arm: time, how many times as fast, what was counted, and the hash."""
-    names = figure_names(found)
+    names, stages = figure_names(found), stage_names(found)
     timed = bool(found.blocks_ms)
-    times = ["ms", "as fast", "95 %", "ns"] * timed
+    times = ["ms", "as fast", "95 %", "ns", *(f"{stage} ms" for stage in stages)] * timed
     rows = [["", *times, *(name.replace("_", " ") for name in names), *["hash"] * bool(found.hashes)]]
     for arm in in_order(found):
         cells = [*time_cells(found, arm)] if timed else []
+        cells += [_number(float(np.median(found.stages_ms[arm].get(stage, [0.0])))) for stage in stages]
         figures = found.figures.get(arm, {})
         rows.append([arm, *cells, *(_number(figures.get(name)) for name in names),
                      *[found.hashes.get(arm, "")[:8]] * bool(found.hashes)])
@@ -88,6 +91,14 @@ def time_cells(found: Found, arm: str) -> Iterator[str]:
     yield factor(ratio.value) if arm != first else "1"
     yield factors(ratio) if ratio.known else "-"
     yield f"{ns_per_agent(found, arm):,.1f}"
+
+
+def stage_names(found: Found) -> list[str]:
+    """The stages between which the arms differ most, in the order of the step; none if there is only one."""
+    names = list(dict.fromkeys(stage for stages in found.stages_ms.values() for stage in stages))
+    medians = {name: [float(np.median(found.stages_ms[arm].get(name, [0.0]))) for arm in found.arms] for name in names}
+    largest = sorted(names, key=lambda name: min(medians[name]) - max(medians[name]))[:SHOWN_STAGES]
+    return [name for name in names if name in largest] if len(names) > 1 else []
 
 
 def figure_names(found: Found) -> list[str]:
@@ -153,7 +164,7 @@ def page(run: LabRun, plots: Mapping[str, str]) -> str:
     linked = [[f'<a href="#{row[0]}">{row[0]}</a>', *map(html.escape, row[1:3]), f"<b>{html.escape(row[3])}</b>"]
               for row in rows]
     body = ["<h1>Claims, put to the test</h1>", *(f"<p>{html.escape(line)}</p>" for line in machine_lines()),
-            as_html([head, *linked]), f"<p>{emphasised(HOW_TO_READ)}</p>"]
+            as_html([head, *linked], "text"), f"<p>{emphasised(HOW_TO_READ)}</p>"]
     for each in run.found:
         body += section(each, plots.get(each.claim.name, ""))
     return (f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Claims, put to the test</title>'
@@ -174,10 +185,10 @@ def section(each: ClaimFindings, svg: str) -> Iterator[str]:
     yield svg
 
 
-def as_html(table: Table) -> str:
+def as_html(table: Table, kind: str = "numbers") -> str:
     head, *rows = table
     cells = "".join(f"<th>{cell}</th>" for cell in head)
-    return f"<table><tr>{cells}</tr>" + "".join(
+    return f'<table class="{kind}"><tr>{cells}</tr>' + "".join(
         "<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows) + "</table>"
 
 
@@ -193,8 +204,12 @@ def plot(each: ClaimFindings) -> Figure:
     from matplotlib.figure import Figure
 
     timed = [finding.found for finding in each.findings if finding.found.blocks_ms]
-    figure = Figure((WIDTH_INCHES, ROW_INCHES * len(timed)), DPI, layout="constrained")
-    rows = figure.subplots(len(timed), 2, squeeze=False, sharey="row", width_ratios=(3, 1))
+    figure = Figure((WIDTH_INCHES, ROW_INCHES * (len(timed) + ROOM * bool(each.claim.draw))), DPI, layout="constrained")
+    heights = (len(timed), ROOM) if each.claim.draw else (len(timed),)
+    upper, *lower = figure.subfigures(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
+    if each.claim.draw:
+        each.claim.draw(lower[0].subplots(), timed)
+    rows = upper.subplots(len(timed), 2, squeeze=False, sharey="row", width_ratios=(3, 1))
     for (turns, spread), found in zip(rows, timed, strict=True):
         for number, arm in enumerate(in_order(found)):
             colour, blocks = COLOURS[number % len(COLOURS)], found.blocks_ms[arm]
@@ -204,7 +219,7 @@ def plot(each: ClaimFindings) -> Figure:
         turns.set_title(found.case, loc="left", fontsize="small")
         turns.set_ylabel("ms a step")
         turns.set_yscale("log" if wide(found) else "linear")
-        turns.legend(fontsize="x-small", frameon=False, loc="center right", bbox_to_anchor=(-0.12, 0.5))
+        turns.legend(fontsize="x-small", frameon=False, loc="center right", bbox_to_anchor=(-0.16, 0.5))
         spread.set_xticks([])
         for axes in (turns, spread):
             axes.spines[["top", "right"]].set_visible(False)

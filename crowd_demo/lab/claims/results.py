@@ -183,7 +183,8 @@ def _ns(found: Found | None, arm: str) -> str:
 
 def ns_per_agent(found: Found, arm: str) -> float:
     """Nanoseconds of one core that a step takes for an agent."""
-    return float(np.median(found.blocks_ms[arm])) * 1e6 * found.workers / max(found.size, 1)
+    workers = found.figures.get(arm, {}).get("workers", found.workers)
+    return float(np.median(found.blocks_ms[arm])) * 1e6 * workers / max(found.size, 1)
 
 
 def short_cpu(name: str) -> str:

@@ -1,9 +1,10 @@
-"""From a thousand agents to millions, on one thread to all; time a pair, beside what this machine's memory can deliver."""
+"""From a thousand agents to millions, on one thread to all; beside what this machine can copy and compute (a roofline)."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,10 +13,14 @@ from crowd_demo.lab.claims.cases import Arm, Call, Crowd, TimedCase, Values, cro
 from crowd_demo.lab.claims.claim import OWN, Answer, Case, Claim, Figures, Found, Scale
 from crowd_demo.lab.claims.judging import blocks_of, faster
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 COPIED = 64 << 20  # bytes: more than caches hold, read and written
 FLOPS = 1 << 22  # multiplications and additions, half each
 CHAINS = 64  # of them that do not wait for each other
 STEP_BYTES = 160  # an agent and step, at least: columns and strips, read and written once
+PAIR_OPERATIONS = 14  # of floats, for a candidate that is tested and added
 
 
 @kernel
@@ -64,12 +69,38 @@ def decide(found: Found) -> Answer:
     return faster(found, most, "1 thread", times=1.3) if most != "1 thread" else "unclear"
 
 
-def pair_ns(found: Found, arm: str) -> float:
-    """Nanoseconds of the wall clock a candidate that is tested."""
-    tested = found.figures[arm]["candidates_per_agent"] * found.size
-    return float(np.median(blocks_of(found, arm))) * 1e6 / max(tested, 1)
+def draw_roofline(axes: Axes, found: Sequence[Found]) -> None:
+    """Operations a nanosecond against operations a byte (Williams, Waterman and Patterson 2009): what one core can copy and
+    compute bounds what it reaches; so many threads so many times."""
+    machine, *crowds = found
+    if "copy" not in machine.blocks_ms:
+        return
+    bandwidth, peak = (machine.figures[arm][what] / ns(machine, arm) for arm, what in (("copy", "bytes"),
+                                                                                     ("arithmetic", "operations")))
+    intensity = np.geomspace(peak / bandwidth / 100, peak / bandwidth * 100)
+    for number in threads():
+        axes.plot(intensity, number * np.minimum(bandwidth * intensity, peak), "-", color="0.6", linewidth=1)
+        axes.annotate(f"{number} thread{'s' * (number > 1)}", (intensity[-1], number * peak), ha="right", va="bottom",
+                      fontsize="x-small", color="0.4")
+    for case in crowds:
+        points = [(operations_a_byte(case, arm), case.figures[arm]["candidates_per_agent"] * case.size * PAIR_OPERATIONS
+                   / ns(case, arm)) for arm in case.arms]
+        axes.plot(*zip(*points, strict=True), ".-", label=case.case)
+    axes.set(xscale="log", yscale="log", xlabel="operations a byte of memory, at least", ylabel="operations a ns")
+    axes.set_title(f"Roofline: one core copies {bandwidth:.1f} bytes and computes {peak:.1f} operations a ns", loc="left",
+                   fontsize="small")
+    axes.legend(fontsize="x-small", frameon=False)
+
+
+def ns(found: Found, arm: str) -> float:
+    return float(np.median(blocks_of(found, arm))) * 1e6
+
+
+def operations_a_byte(found: Found, arm: str) -> float:
+    return found.figures[arm]["candidates_per_agent"] * PAIR_OPERATIONS / STEP_BYTES
 
 
 CLAIM = Claim(
     "scaling", "How does the time of a step grow with agents and threads?", "more threads, shorter steps", OWN,
-    "all cores are at least 1.3 times as fast as one; the first case is what one core copies and computes", cases, decide)
+    "all cores are at least 1.3 times as fast as one; the first case is what one core copies and computes", cases, decide,
+    draw=draw_roofline)

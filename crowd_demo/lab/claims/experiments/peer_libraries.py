@@ -1,0 +1,97 @@
+"""How libraries that pip installs count the neighbours of points: each function returns one that does it anew at each call.
+
+x and y are float32[n], the radius is in the same units; counts are int32[n], without the point itself. A library is imported
+when its function is called, so that none is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from crowd_demo.compute.arrays import Floats, Ints
+
+Counter = Callable[[object], Ints]
+
+
+def numpy_sort(x: Floats, y: Floats, radius: float) -> Counter:
+    """Cells by `argsort`, and the candidates of three rows of cells as whole arrays, one of each agent at a time."""
+    side = int(max(x.max(), y.max()) / radius) + 1
+
+    def count(_: object) -> Ints:
+        cell = (y / radius).astype(np.int32) * side + (x / radius).astype(np.int32)
+        order = np.argsort(cell, kind="stable")
+        cells, xs, ys = cell[order], x[order], y[order]
+        found = np.zeros(len(x), np.int32)
+        for row in (-side, 0, side):
+            low = np.searchsorted(cells, cells + row - (cells % side > 0), "left")
+            high = np.searchsorted(cells, cells + row + (cells % side < side - 1), "right")
+            for k in range(int((high - low).max(initial=0))):
+                other = np.minimum(low + k, len(x) - 1)
+                dx, dy = xs[other] - xs, ys[other] - ys
+                found += (low + k < high) & (dx * dx + dy * dy <= np.float32(radius * radius))
+        counts = np.empty_like(found)
+        counts[order] = found - 1
+        return counts
+
+    return count
+
+
+def scipy_tree(x: Floats, y: Floats, radius: float) -> Counter:
+    from scipy.spatial import cKDTree
+
+    points = np.stack((x, y), 1).astype(np.float64)
+    return lambda _: (cKDTree(points).query_ball_point(points, radius, workers=1, return_length=True) - 1).astype(np.int32)
+
+
+def taichi_grid(x: Floats, y: Floats, radius: float) -> Counter:
+    from crowd_demo.lab.claims.experiments.peer_taichi import counter
+
+    return counter(x, y, int(max(x.max(), y.max()) / radius) + 1, radius)
+
+
+def mesa_space(x: Floats, y: Floats, radius: float) -> Counter:
+    """A continuous space, which tests all pairs with NumPy; placing the agents is not timed."""
+    from mesa import Agent, Model
+    from mesa.space import ContinuousSpace
+
+    model, side = Model(), float(max(x.max(), y.max())) + 1
+    space = ContinuousSpace(side, side, torus=False)
+    agents = [Agent(model) for _ in x]
+    for agent, px, py in zip(agents, x, y, strict=True):
+        space.place_agent(agent, (float(px), float(py)))
+    return lambda _: np.array([len(space.get_neighbors(agent.pos, radius, include_center=True)) - 1 for agent in agents],
+                              np.int32)
+
+
+def agentpy_space(x: Floats, y: Floats, radius: float) -> Counter:
+    """A space with a kd-tree, made anew when agents move; so it is here."""
+    import agentpy
+
+    model, side = agentpy.Model(), float(max(x.max(), y.max())) + 1
+    agents = agentpy.AgentList(model, len(x), agentpy.Agent)
+    positions = [np.array((px, py), np.float64) for px, py in zip(x, y, strict=True)]
+
+    def count(_: object) -> Ints:
+        space = agentpy.Space(model, shape=(side, side))
+        space.add_agents(agents, positions=positions)
+        return np.array([len(list(space.neighbors(agent, radius))) for agent in agents], np.int32)
+
+    return count
+
+
+def jupedsim_grid(x: Floats, y: Floats, radius: float) -> Counter:
+    """Its own grid of neighbours, asked for each agent; making the simulation is not timed."""
+    import jupedsim
+
+    side = float(max(x.max(), y.max())) + 1
+    simulation = jupedsim.Simulation(model=jupedsim.CollisionFreeSpeedModel(),
+                                     geometry=[(-1, -1), (side, -1), (side, side), (-1, side)])
+    exit_id = simulation.add_exit_stage([(-0.9, -0.9), (-0.5, -0.9), (-0.5, -0.5), (-0.9, -0.5)])
+    journey = simulation.add_journey(jupedsim.JourneyDescription([exit_id]))
+    places = [(float(px), float(py)) for px, py in zip(x, y, strict=True)]
+    for place in places:
+        simulation.add_agent(jupedsim.CollisionFreeSpeedModelAgentParameters(
+            position=place, journey_id=journey, stage_id=exit_id, radius=1e-3))
+    return lambda _: np.array([sum(1 for _ in simulation.agents_in_range(place, radius)) - 1 for place in places], np.int32)
