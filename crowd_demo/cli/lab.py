@@ -12,7 +12,7 @@ from crowd_demo.cli.arguments import Command, file_path, option, print_error, re
 from crowd_demo.cli.measuring import watched
 
 if TYPE_CHECKING:
-    from crowd_demo.lab.claims.claim import Claim, Scale
+    from crowd_demo.lab.claims.claim import Claim, LabScale
     from crowd_demo.lab.claims.lab_run import LabRun
     from crowd_demo.lab.claims.results import Results
 
@@ -71,7 +71,7 @@ def _run(args: argparse.Namespace, read: list[Claim] | list[Results]) -> int:
     return watched("lab", lambda tell: _made(claims, scale, args.out), lambda run: _concluded(run, args.out))
 
 
-def _made(claims: list[Claim], scale: Scale, folder: Path) -> LabRun:
+def _made(claims: list[Claim], scale: LabScale, folder: Path) -> LabRun:
     """Go on where the folder has results of this machine, program and scale; others are set aside."""
     from crowd_demo.app.output.files import free_name
     from crowd_demo.lab.claims import results
@@ -85,7 +85,7 @@ def _made(claims: list[Claim], scale: Scale, folder: Path) -> LabRun:
         if kept is None:
             aside = free_name(folder, path.suffix, [path])
             path.rename(aside)
-            print_error(f"lab: {path} is of another machine, program or scale: kept as {aside.name}")
+            print_error(f"lab: {path} is of another machine, program or scale: set aside as {aside.name}")
     kept = kept or {}
     shown = [claim for claim in CLAIMS.values() if claim in claims or any(name == claim.name for name, _ in kept)]
     return LabRun(shown, scale, {claim.name for claim in claims}, kept, lambda run: write_results(run, path))

@@ -39,7 +39,7 @@ class Arm(Protocol):
         """Exact counters, of which tables have a column each."""
 
 
-class Call:
+class CallArm:
     """A function as an arm: each step is one call. Untimed, `before` makes what it gets, and `after` an array of what it
     returned, by which its work is held against that of others.
     """
@@ -66,12 +66,12 @@ class Call:
         return self._figures
 
 
-class Crowd:
+class CrowdArm:
     """A crowd as an arm, with its kernels compiled; with `picture` it is also drawn after each step, and then its picture
     counts for the hash. `measure` adds figures of the last state.
     """
 
-    def __init__(self, config: Config, picture: bool = False, measure: Callable[[Crowd], Figures] | None = None) -> None:
+    def __init__(self, config: Config, picture: bool = False, measure: Callable[[CrowdArm], Figures] | None = None) -> None:
         loaded = load(config, picture, LoadingProgress())
         self.sim = loaded.sim
         self.variant = CrowdVariant(self.sim, Picture(self.sim, loaded.scene) if loaded.scene else None)
@@ -92,7 +92,7 @@ class Crowd:
         return {"workers": self.sim.world.workers, **counters, **(self._measure(self) if self._measure else {})}
 
 
-def memory_order(crowd: Crowd) -> Figures:
+def memory_order(crowd: CrowdArm) -> Figures:
     """How well neighbours lie in memory: shares of the reads of a sample of agents."""
     found = locality(crowd.sim)
     return {"near_reads": found.same_or_next_line, "l1_misses": found.miss_rate}
@@ -189,9 +189,9 @@ def configured(name: str, agents: int, values: Values | None = None, **settings:
 
 
 def crowds(name: str, agents: int, arms: Mapping[str, Values], picture: bool = False,
-           measure: Callable[[Crowd], Figures] | None = None, **settings: object) -> dict[str, Callable[[], Arm]]:
+           measure: Callable[[CrowdArm], Figures] | None = None, **settings: object) -> dict[str, Callable[[], Arm]]:
     """An arm for each of these sets of techniques."""
     def make(values: Values) -> Callable[[], Arm]:
-        return lambda: Crowd(configured(name, agents, values, **settings), picture, measure)
+        return lambda: CrowdArm(configured(name, agents, values, **settings), picture, measure)
 
     return {arm: make(values) for arm, values in arms.items()}

@@ -24,7 +24,7 @@ GRIDS = "Optimizing Grid Simulations with SIMD, boids in C++, 2021"
 OWN = "this program"
 
 
-class Scale(NamedTuple):
+class LabScale(NamedTuple):
     """How much is measured: so many agents at most, in so many blocks that count."""
 
     most: int
@@ -35,7 +35,7 @@ class Scale(NamedTuple):
         return [size for size in wanted if size <= self.most] or [self.most]
 
 
-FULL, QUICK = Scale(4_000_000, 20), Scale(250_000, 8)
+FULL, QUICK = LabScale(4_000_000, 20), LabScale(250_000, 8)
 
 
 class Found(NamedTuple):
@@ -93,16 +93,16 @@ class Claim(NamedTuple):
     claim: str  # with its author's numbers
     source: str
     decided_by: str
-    cases: Callable[[Scale], Sequence[Case]]
+    cases: Callable[[LabScale], Sequence[Case]]
     decide: Callable[[Found], Answer]
     by_size: bool = True
     draw: Callable[[Axes, Sequence[Found]], None] | None = None  # one more picture, of all cases
 
-    def seconds(self, scale: Scale) -> float:
+    def seconds(self, scale: LabScale) -> float:
         return sum(case.seconds for case in self.cases(scale))
 
 
-class Finding(NamedTuple):
+class CaseFinding(NamedTuple):
     """A case with its answer: `ratios` are how many times as fast as the first arm each one is, with the interval."""
 
     found: Found

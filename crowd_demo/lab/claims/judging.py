@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Doubles
-from crowd_demo.lab.claims.claim import AGAIN, Answer, Claim, Finding, Found
+from crowd_demo.lab.claims.claim import AGAIN, Answer, CaseFinding, Claim, Found
 from crowd_demo.measure.statistics import LEAST_BLOCKS, UNKNOWN, Interval, ratio_interval
 
 HOLDS, FROM, NOT, UNCLEAR = "holds", "holds from {} on", "does not hold", "unclear here"
@@ -26,7 +26,7 @@ BUSY = 0.5  # others keep so much of the cores busy
 LITTLE = 1.05  # what is faster by less is not called faster
 
 
-class Verdict(NamedTuple):
+class ClaimVerdict(NamedTuple):
     """In words, and whether it holds: everywhere or from a size on."""
 
     text: str
@@ -77,25 +77,25 @@ def blocks_of(found: Found, arm: str, stage: str = "") -> Doubles:
 
 # --- verdicts --------------------------------------------------------------------------------------------------------
 
-def judged(claim: Claim, found: Found) -> Finding:
+def judged(claim: Claim, found: Found) -> CaseFinding:
     arms = list(found.blocks_ms)[1:]
-    return Finding(found, claim.decide(found) if found.one_hash else "unclear", {arm: speed_up(found, arm) for arm in arms},
+    return CaseFinding(found, claim.decide(found) if found.one_hash else "unclear", {arm: speed_up(found, arm) for arm in arms},
                    list(warnings(found)))
 
 
-def verdict(claim: Claim, findings: Sequence[Finding]) -> Verdict:
+def verdict(claim: Claim, findings: Sequence[CaseFinding]) -> ClaimVerdict:
     """What all cases say together."""
     answers = [finding.answer for finding in findings]
     if not answers:
-        return Verdict(UNCLEAR, holds=False)
+        return ClaimVerdict(UNCLEAR, holds=False)
     if set(answers) == {"yes"}:
-        return Verdict(HOLDS, holds=True)
+        return ClaimVerdict(HOLDS, holds=True)
     since = len(answers) - next((number for number, answer in enumerate(reversed(answers)) if answer != "yes"), 0)
     if claim.by_size and since < len(answers):
-        return Verdict(FROM.format(findings[since].found.case), holds=True)
+        return ClaimVerdict(FROM.format(findings[since].found.case), holds=True)
     if "no" in answers and (answers[-1] == "no" or not claim.by_size):
-        return Verdict(NOT, holds=False)
-    return Verdict(UNCLEAR, holds=False)
+        return ClaimVerdict(NOT, holds=False)
+    return ClaimVerdict(UNCLEAR, holds=False)
 
 
 # --- warnings --------------------------------------------------------------------------------------------------------

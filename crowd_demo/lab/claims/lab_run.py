@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Container, Generator, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from crowd_demo.lab.claims.claim import Case, Claim, Finding, Found, Scale
+from crowd_demo.lab.claims.claim import Case, CaseFinding, Claim, Found, LabScale
 from crowd_demo.lab.claims.judging import judged
 from crowd_demo.measure.experiment import Slice
 
@@ -17,7 +17,7 @@ class ClaimFindings(NamedTuple):
     """A claim, what was found of it so far, and the cases that could not be tried, with the reason."""
 
     claim: Claim
-    findings: list[Finding]
+    findings: list[CaseFinding]
     left_out: dict[str, str]
 
 
@@ -27,7 +27,7 @@ class LabRun:
     Of claims that were not asked for by name, only what was kept of an earlier run is shown.
     """
 
-    def __init__(self, claims: Sequence[Claim], scale: Scale, asked: Container[str], kept: Kept | None = None,
+    def __init__(self, claims: Sequence[Claim], scale: LabScale, asked: Container[str], kept: Kept | None = None,
                  keep: Callable[[LabRun], None] = lambda run: None) -> None:
         self.claims, self.scale = claims, scale
         self.found: list[ClaimFindings] = []

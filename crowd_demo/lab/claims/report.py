@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import io
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crowd_demo.app.output.files import write_file
-from crowd_demo.lab.claims.claim import AGAIN, Found
+from crowd_demo.lab.claims.claim import Found
 from crowd_demo.lab.claims.judging import verdict
 from crowd_demo.lab.claims.lab_run import ClaimFindings, LabRun
 from crowd_demo.lab.claims.results import in_order, machine_state, ns_per_agent
@@ -102,10 +103,10 @@ def stage_names(found: Found) -> list[str]:
 
 
 def figure_names(found: Found) -> list[str]:
-    """What was counted and differs between arms, what matters most first."""
+    """What was counted and differs between arms, if there are several; what matters most first."""
     names = dict.fromkeys((*FIRST_FIGURES, *(name for figures in found.figures.values() for name in figures)))
     def differs(name: str) -> bool:
-        return len({figures.get(name) for arm, figures in found.figures.items() if not arm.endswith(AGAIN)}) > 1
+        return len({found.figures[arm].get(name) for arm in found.arms if arm in found.figures}) > 1 or len(found.arms) == 1
     return [name for name in names if differs(name)][:SHOWN_FIGURES]
 
 
@@ -240,7 +241,7 @@ def svg_of(figure: Figure) -> str:
     file = io.StringIO()
     with rc_context({"svg.hashsalt": "lab"}):
         figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
-    text = file.getvalue()
+    text = re.sub("<metadata>.*?</metadata>", "", file.getvalue(), flags=re.DOTALL)
     return text[text.index("<svg"):]
 
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.cache import PACKAGE
-from crowd_demo.lab.claims.claim import AGAIN, Found, Scale
+from crowd_demo.lab.claims.claim import AGAIN, Found, LabScale
 from crowd_demo.lab.claims.judging import verdict
 from crowd_demo.lab.claims.lab_run import ClaimFindings, Kept, LabRun
 from crowd_demo.measure.experiment import TextTable, factor, factors, header, interval_json, milliseconds
@@ -65,7 +65,7 @@ def claim_json(found: ClaimFindings) -> dict[str, object]:
                       for finding in found.findings]}
 
 
-def fingerprint(scale: Scale) -> dict[str, object]:
+def fingerprint(scale: LabScale) -> dict[str, object]:
     """What must be the same for results to be gone on with, beside versions and machine."""
     return {"program": sources_hash(), "scale": scale._asdict()}
 
@@ -122,7 +122,7 @@ def _found(case: Mapping[str, object]) -> Found:
     return found
 
 
-def kept_of(results: Results, scale: Scale) -> Kept | None:
+def kept_of(results: Results, scale: LabScale) -> Kept | None:
     """What need not be measured again; None if it is of another machine, program or scale."""
     now = {**header(KIND), **fingerprint(scale)}
     same = all(results.head.get(name) == value for name, value in now.items())

@@ -6,6 +6,7 @@ is due in every step. It starts anew for each block, and its first steps do not 
 
 from __future__ import annotations
 
+import atexit
 import json
 import math
 import os
@@ -13,12 +14,13 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 from crowd_demo.lab.claims.cases import Arm, TimedCase, Values, crowds
-from crowd_demo.lab.claims.claim import OWN, Answer, Case, Claim, Figures, Found, Scale
+from crowd_demo.lab.claims.claim import OWN, Answer, Case, Claim, Figures, Found, LabScale
 from crowd_demo.lab.claims.judging import speed_up
 from crowd_demo.measure.comparison import TimedBlock
 from crowd_demo.measure.experiment import machine
@@ -46,19 +48,26 @@ def compiled(folder: Path) -> Path:
     compiler = os.environ.get("CXX") or next(filter(shutil.which, COMPILERS), None)
     if not compiler or not shutil.which(compiler):
         raise ValueError("there is no C++ compiler")
-    program = folder / "flock_step"
-    done = subprocess.run([compiler, *FLAGS, str(SOURCE), "-o", str(program)], capture_output=True, encoding="utf-8")
+    target = folder / "flock_step"
+    done = subprocess.run([compiler, *FLAGS, str(SOURCE), "-o", str(target)], capture_output=True, encoding="utf-8")
     if done.returncode:
         raise ValueError(f"{compiler} cannot compile {SOURCE.name}: {(done.stderr.strip().splitlines() or ['no message'])[0]}")
-    return program
+    return target
+
+
+@cache
+def program() -> Path:
+    """The C++ program, in a folder that goes when this process ends."""
+    folder = tempfile.mkdtemp(prefix="crowd-demo-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return compiled(Path(folder))
 
 
 class CppArm:
     """Its median step, for each step of a block. Raises ValueError where it cannot be compiled, or ends with an error."""
 
     def __init__(self, agents: int, threads: int) -> None:
-        self._folder = tempfile.TemporaryDirectory()  # until this arm is collected
-        self._command = [str(compiled(Path(self._folder.name))), str(agents), str(threads)]
+        self._command = [str(program()), str(agents), str(threads)]
 
     def run(self, steps: int) -> TimedBlock:
         done = subprocess.run([*self._command, str(steps + NOT_COUNTED)], capture_output=True, encoding="utf-8",
@@ -81,7 +90,7 @@ def arms(agents: int, threads: int) -> dict[str, Callable[[], Arm]]:
     return {CPP: lambda: CppArm(agents, threads), **ours}
 
 
-def cases(scale: Scale) -> Sequence[Case]:
+def cases(scale: LabScale) -> Sequence[Case]:
     return [TimedCase(f"{size:,} birds, {threads} thread{'s' * (threads > 1)}", size, arms(size, threads), steps=20, same=(),
                       seconds=5 + size * 3e-5, workers=threads)
             for size in scale.sizes(20_000, 100_000, 1_000_000) for threads in dict.fromkeys((1, min(os.cpu_count() or 1, 2)))]

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pygame
 
-from crowd_demo.lab.claims.cases import Arm, Call, TimedCase, Values, crowds
-from crowd_demo.lab.claims.claim import NOTES, Answer, Case, Claim, Found, Scale
+from crowd_demo.lab.claims.cases import Arm, CallArm, TimedCase, Values, crowds
+from crowd_demo.lab.claims.claim import NOTES, Answer, Case, Claim, Found, LabScale
 from crowd_demo.lab.claims.judging import faster
 from crowd_demo.render.pixels import plain_surface
 
@@ -28,13 +28,13 @@ def pygame_arms(sprites: int, side: int) -> dict[str, Callable[[], Arm]]:
             target.blit(source, place)
 
     def arm(draw: Callable[[], object]) -> Callable[[], Arm]:
-        return lambda: Call(lambda _: draw(), after=lambda _: pygame.surfarray.array2d(target))
+        return lambda: CallArm(lambda _: draw(), after=lambda _: pygame.surfarray.array2d(target))
 
     return {"loop of blit": arm(loop), "blits": arm(lambda: target.blits(pairs, False)),
             "fblits": arm(lambda: target.fblits(pairs))}
 
 
-def cases(scale: Scale) -> Sequence[Case]:
+def cases(scale: LabScale) -> Sequence[Case]:
     [size] = scale.sizes(20_000)
     return [*(TimedCase(f"pygame alone, {size:,} sprites of {side} x {side}", size, pygame_arms(size, side), steps=2,
                         seconds=4, workers=1) for side in (8, 32)),

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from crowd_demo.lab.claims.cases import Crowd, TimedCase, Values, crowds
-from crowd_demo.lab.claims.claim import OWN, Answer, Case, Claim, Figures, Found, Scale, all_of, is_true
+from crowd_demo.lab.claims.cases import CrowdArm, TimedCase, Values, crowds
+from crowd_demo.lab.claims.claim import OWN, Answer, Case, Claim, Figures, Found, LabScale, all_of, is_true
 from crowd_demo.lab.claims.judging import speed_up
 from crowd_demo.measure.distances import nearest, people
 
@@ -21,13 +21,13 @@ MOST = 1.5  # times as long as without
 LEAST = 0.5  # of the overlaps without
 
 
-def overlaps(crowd: Crowd) -> Figures:
+def overlaps(crowd: CrowdArm) -> Figures:
     """The share of people whose nearest neighbour is nearer than a body is wide."""
     c = people(crowd.sim)
     return {"overlap": float(np.mean(nearest(c.x, c.y) < BODY))}
 
 
-def cases(scale: Scale) -> Sequence[Case]:
+def cases(scale: LabScale) -> Sequence[Case]:
     return [TimedCase(f"{size:,} people", size, crowds("20k", size, ARMS, measure=overlaps), steps=20, same=(),
                       seconds=15 + size * 2e-4) for size in scale.sizes(20_000)]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from crowd_demo.lab.claims.cases import TimedCase, Values, crowds
-from crowd_demo.lab.claims.claim import NOTES, Answer, Case, Claim, Found, Scale
+from crowd_demo.lab.claims.claim import NOTES, Answer, Case, Claim, Found, LabScale
 from crowd_demo.lab.claims.judging import faster
 
 ARMS: dict[str, Values] = {"off": {"cull": "off"}, "by agents": {"cull": "agents"}, "by cells": {"cull": "grid"}}
 ZOOMS = (0.1, 0.4, 1.6)
 
 
-def cases(scale: Scale) -> Sequence[Case]:
+def cases(scale: LabScale) -> Sequence[Case]:
     return [TimedCase(f"{size:,} people at zoom {zoom:g}", size, crowds("20k", size, ARMS, picture=True, camera__zoom=zoom),
                       steps=5, seconds=4 + size * 1e-4)
             for size in scale.sizes(100_000) for zoom in ZOOMS]

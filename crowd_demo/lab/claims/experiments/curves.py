@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from crowd_demo.lab.claims.cases import TimedCase, Values, crowds, memory_order
-from crowd_demo.lab.claims.claim import SORTING, Answer, Case, Claim, Found, Scale
+from crowd_demo.lab.claims.claim import SORTING, Answer, Case, Claim, Found, LabScale
 from crowd_demo.lab.claims.judging import faster
 
 ARMS: dict[str, Values] = {"row": {"curve": "row"}, "morton": {"curve": "morton"}, "hilbert": {"curve": "hilbert"},
                            "never sorted": {"reorder.when": "off"}}
 
 
-def cases(scale: Scale) -> Sequence[Case]:
+def cases(scale: LabScale) -> Sequence[Case]:
     return [TimedCase(f"{size:,} birds", size, crowds("20k-flock", size, ARMS, measure=memory_order), steps=20,
                       seconds=4 + size * 6e-5)
             for size in scale.sizes(10_000, 100_000, 250_000, 1_000_000)]

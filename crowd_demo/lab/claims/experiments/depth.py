@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from crowd_demo.lab.claims.cases import TimedCase, Values, crowds
-from crowd_demo.lab.claims.claim import NOTES, Answer, Case, Claim, Found, Scale
+from crowd_demo.lab.claims.claim import NOTES, Answer, Case, Claim, Found, LabScale
 from crowd_demo.lab.claims.judging import faster
 
 ARMS: dict[str, Values] = {name: {"depth": name} for name in ("full", "bands", "off")}
 
 
-def cases(scale: Scale) -> Sequence[Case]:
+def cases(scale: LabScale) -> Sequence[Case]:
     return [TimedCase(f"{size:,} people at zoom {zoom:g}", size, crowds("20k", size, ARMS, picture=True, camera__zoom=zoom),
                       steps=5, same=("full", "bands"), seconds=4 + size * 1e-4)
             for size in scale.sizes(20_000, 100_000) for zoom in (0.2, 0.5)]

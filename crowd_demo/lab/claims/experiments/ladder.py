@@ -9,7 +9,7 @@ from typing import NamedTuple
 from crowd_demo.app.compiling.ahead import KernelFinder, compile_missing
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import with_values
-from crowd_demo.lab.claims.claim import GRIDS, Answer, Case, Claim, Found, Scale, all_of, is_true
+from crowd_demo.lab.claims.claim import GRIDS, Answer, Case, Claim, Found, LabScale, all_of, is_true
 from crowd_demo.measure.experiment import Slice
 from crowd_demo.measure.largest import Largest, Rung
 from crowd_demo.registry.entries import Value
@@ -46,7 +46,7 @@ class LadderCase(NamedTuple):
         return Found(self.name, self.most, 1, 0, figures=figures)
 
 
-def cases(scale: Scale) -> Sequence[Case]:
+def cases(scale: LabScale) -> Sequence[Case]:
     return [LadderCase("birds at the density of 20k-flock", scale.most, 40.0 if scale.most <= 250_000 else 120.0)]
 
 

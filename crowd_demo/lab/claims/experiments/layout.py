@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from crowd_demo.compute.jit import Launch
-from crowd_demo.lab.claims.cases import Arm, Call, TimedCase
-from crowd_demo.lab.claims.claim import SORTING, Answer, Case, Claim, Found, Scale
+from crowd_demo.lab.claims.cases import Arm, CallArm, TimedCase
+from crowd_demo.lab.claims.claim import SORTING, Answer, Case, Claim, Found, LabScale
 from crowd_demo.lab.claims.judging import faster
 from crowd_demo.lab.storage import CANDIDATES, layouts
 
@@ -20,14 +20,14 @@ def arms(agents: int, scattered: bool) -> dict[str, Callable[[], Arm]]:
     def make(number: int) -> Callable[[], Arm]:
         def made() -> Arm:
             launch: Launch = list(layouts(agents, scattered, 1).values())[number]
-            return Call(lambda _: launch.run(), after=lambda _: np.array(launch.args[-1]),
+            return CallArm(lambda _: launch.run(), after=lambda _: np.array(launch.args[-1]),
                         figures={"candidates_per_agent": CANDIDATES})
         return made
 
     return {name: make(number) for number, name in enumerate(("columns", "records of 32 bytes", "records of 68 bytes"))}
 
 
-def cases(scale: Scale) -> Sequence[Case]:
+def cases(scale: LabScale) -> Sequence[Case]:
     return [TimedCase(f"{size:,} agents, {'scattered' if scattered else 'in order'}", size, arms(size, scattered), steps=1,
                       seconds=1 + size * 3e-5, workers=1, warm_up=1, bytes_each=BYTES)
             for size in scale.sizes(20_000, 250_000, 1_000_000) for scattered in (False, True)]

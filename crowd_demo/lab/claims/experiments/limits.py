@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import hypot
 
-from crowd_demo.lab.claims.cases import Crowd, TimedCase, Values, crowds
-from crowd_demo.lab.claims.claim import NOTES, Answer, Case, Claim, Figures, Found, Scale
+from crowd_demo.lab.claims.cases import CrowdArm, TimedCase, Values, crowds
+from crowd_demo.lab.claims.claim import NOTES, Answer, Case, Claim, Figures, Found, LabScale
 from crowd_demo.lab.claims.judging import faster
 from crowd_demo.sim.metrics.avoidance_error import exact_error
 from crowd_demo.sim.metrics.bias import bias
@@ -16,13 +16,13 @@ ARMS: dict[str, Values] = {
     "nearest 10": {"neighbour_limit": "nearest"}, "field": {"neighbours": "field"}}
 
 
-def price(crowd: Crowd) -> Figures:
+def price(crowd: CrowdArm) -> Figures:
     """How far the neighbours that are kept lie on one side, where all would lie around; and the error of a mean push."""
     found = {"error": exact_error(crowd.sim).mean}
     return {**found, "bias": hypot(*bias(crowd.sim).kept)} if crowd.sim.optimizations.get("neighbours") != "field" else found
 
 
-def cases(scale: Scale) -> Sequence[Case]:
+def cases(scale: LabScale) -> Sequence[Case]:
     return [TimedCase(f"{size:,} {who}", size, crowds(name, size, ARMS, measure=price), steps=5,
                       same=("all, lanes", "all, no lanes"), seconds=5 + size * 3e-4)
             for size in scale.sizes(20_000, 100_000) for name, who in (("push-20k", "people"), ("20k-flock", "birds"))]

@@ -11,8 +11,8 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Floats, Ints
 from crowd_demo.compute.jit import kernel, launch
-from crowd_demo.lab.claims.cases import Arm, Call, Crowd, TimedCase, configured
-from crowd_demo.lab.claims.claim import OWN, Answer, Case, Claim, Found, Scale, all_of
+from crowd_demo.lab.claims.cases import Arm, CallArm, CrowdArm, TimedCase, configured
+from crowd_demo.lab.claims.claim import OWN, Answer, Case, Claim, Found, LabScale, all_of
 from crowd_demo.lab.claims.experiments import peer_libraries
 from crowd_demo.lab.claims.experiments.peer_libraries import Counter
 from crowd_demo.lab.claims.judging import faster
@@ -78,7 +78,7 @@ def plain_grid(agents: int) -> Arm:
     side = int(side_of(agents) / float(RADIUS)) + 1
     start, order, found = np.zeros(side * side + 1, np.int32), np.zeros(agents, np.int32), np.zeros(agents, np.int32)
     counting = launch(count_in_grid, 1, x, y, side, start, order, found)
-    return Call(lambda _: counting.run(), after=lambda _: found, figures=work())
+    return CallArm(lambda _: counting.run(), after=lambda _: found, figures=work())
 
 
 def by_library(library: Library, agents: int) -> Arm:
@@ -89,13 +89,13 @@ def by_library(library: Library, agents: int) -> Arm:
         counter(None)
     except Exception as error:
         raise ValueError(f"{type(error).__name__}: {error}") from error
-    return Call(counter)
+    return CallArm(counter)
 
 
 def whole_step(agents: int) -> Arm:
     """A flock of that density: it finds as many neighbours, and also steers and moves everybody."""
     side, one_thread = side_of(20_000), {"threads": 1, "stagger.avoidance": 1}  # the world grows with the crowd
-    return Crowd(configured("20k-flock", agents, one_thread, world__width=side, world__height=side))
+    return CrowdArm(configured("20k-flock", agents, one_thread, world__width=side, world__height=side))
 
 
 def work() -> dict[str, float]:
@@ -110,7 +110,7 @@ def arms(agents: int) -> dict[str, Callable[[], Arm]]:
                for name, library in installed.items()}}
 
 
-def cases(scale: Scale) -> Sequence[Case]:
+def cases(scale: LabScale) -> Sequence[Case]:
     return [TimedCase(f"{size:,} points", size, arms(size), steps=1, seconds=6 + size * 6e-5, workers=1, warm_up=1,
                       same=[GRID, *LIBRARIES]) for size in scale.sizes(1_000, 20_000, 100_000)]
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Ints
 from crowd_demo.compute.jit import device, kernel, launch
-from crowd_demo.lab.claims.cases import Arm, Call, TimedCase
-from crowd_demo.lab.claims.claim import COMPACTING, Answer, Case, Claim, Found, Scale, all_of
+from crowd_demo.lab.claims.cases import Arm, CallArm, TimedCase
+from crowd_demo.lab.claims.claim import COMPACTING, Answer, Case, Claim, Found, LabScale, all_of
 from crowd_demo.lab.claims.judging import faster
 
 COLUMNS = 8  # of four bytes, beside the id
@@ -101,13 +101,13 @@ def arms(entities: int, order: str) -> dict[str, Callable[[], Arm]]:
         def run(store: Store) -> Store:
             launch(function, 1, store, ids).run()  # type: ignore[arg-type]  # one of the kernels above
             return store
-        return lambda: Call(run, copied, who_is_left, {"removed": len(ids)})
+        return lambda: CallArm(run, copied, who_is_left)
 
     return {"shift": compiled(shift), "swap-back": compiled(swap_back), "deferred": compiled(deferred),
-            "numpy.delete": lambda: Call(lambda store: numpy_delete(store, ids), copied, who_is_left, {"removed": len(ids)})}
+            "numpy.delete": lambda: CallArm(lambda store: numpy_delete(store, ids), copied, who_is_left)}
 
 
-def cases(scale: Scale) -> Sequence[Case]:
+def cases(scale: LabScale) -> Sequence[Case]:
     return [TimedCase(f"{size:,} entities, {order}", size, arms(size, order), steps=2, seconds=1 + size * 2e-5, workers=1,
                       warm_up=1, bytes_each=100)
             for size in scale.sizes(10_000, 100_000, 250_000) for order in ORDERS]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crowd_demo.compute.jit import kernel, launch
-from crowd_demo.lab.claims.cases import Arm, Call, Crowd, TimedCase, Values, crowds
-from crowd_demo.lab.claims.claim import OWN, Answer, Case, Claim, Figures, Found, Scale
+from crowd_demo.lab.claims.cases import Arm, CallArm, CrowdArm, TimedCase, Values, crowds
+from crowd_demo.lab.claims.claim import OWN, Answer, Case, Claim, Figures, Found, LabScale
 from crowd_demo.lab.claims.judging import blocks_of, faster
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def arms(agents: int) -> dict[str, Callable[[], Arm]]:
     return crowds("20k-flock", agents, chosen, measure=memory)
 
 
-def memory(crowd: Crowd) -> Figures:
+def memory(crowd: CrowdArm) -> Figures:
     """Bytes an agent of columns, in both buffers."""
     agents = crowd.sim.agents
     return {"bytes_an_agent": (agents.front.nbytes + agents.back.nbytes) / max(agents.count, 1)}
@@ -52,11 +52,11 @@ def limits_of_machine() -> dict[str, Callable[[], Arm]]:
     source, values = np.ones(COPIED // 2, np.uint8), np.ones(CHAINS * 16, np.float32)
     target, rounds = np.empty_like(source), FLOPS // values.size
     arithmetic = launch(multiply_and_add, 1, values, rounds)
-    return {"copy": lambda: Call(lambda _: np.copyto(target, source), figures={"bytes": COPIED}),
-            "arithmetic": lambda: Call(lambda _: arithmetic.run(), figures={"operations": 2 * FLOPS})}
+    return {"copy": lambda: CallArm(lambda _: np.copyto(target, source), figures={"bytes": COPIED}),
+            "arithmetic": lambda: CallArm(lambda _: arithmetic.run(), figures={"operations": 2 * FLOPS})}
 
 
-def cases(scale: Scale) -> Sequence[Case]:
+def cases(scale: LabScale) -> Sequence[Case]:
     return [TimedCase("this machine, one core", 1, limits_of_machine(), steps=3, seconds=2, same=(), workers=1),
             *(TimedCase(f"{size:,} birds", size, arms(size), steps=4, seconds=2 + size * 3e-5)
               for size in scale.sizes(1_000, 10_000, 100_000, 1_000_000, 4_000_000))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from crowd_demo.lab.claims.cases import TimedCase, Values, crowds, memory_order
-from crowd_demo.lab.claims.claim import SORTING, Answer, Case, Claim, Found, Scale, all_of
+from crowd_demo.lab.claims.claim import SORTING, Answer, Case, Claim, Found, LabScale, all_of
 from crowd_demo.lab.claims.judging import faster
 
 EVERY = (1, 3, 10, 30, 100)
@@ -16,7 +16,7 @@ ARMS: dict[str, Values] = {
 SLOW, FAST = (15, 30), (240, 480)  # units a second; a cell is 24 wide
 
 
-def cases(scale: Scale) -> Sequence[Case]:
+def cases(scale: LabScale) -> Sequence[Case]:
     return [TimedCase(f"{size:,} {name} birds", size,
                       crowds("20k-flock", size, ARMS, measure=memory_order, flock__speed_min=least, flock__speed_max=most),
                       steps=20, seconds=6 + size * 8e-5)

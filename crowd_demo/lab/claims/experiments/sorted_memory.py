@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from crowd_demo.compute.arrays import Floats, Ints
-from crowd_demo.lab.claims.cases import Arm, Call, TimedCase, Values, crowds, memory_order
-from crowd_demo.lab.claims.claim import SORTING, Answer, Case, Claim, Found, Scale
+from crowd_demo.lab.claims.cases import Arm, CallArm, TimedCase, Values, crowds, memory_order
+from crowd_demo.lab.claims.claim import SORTING, Answer, Case, Claim, Found, LabScale
 from crowd_demo.lab.claims.judging import faster
 
 WINDOW, SIDE, CELL = 100, 100.0, 10.0
@@ -32,12 +32,12 @@ def printed(agents: int) -> dict[str, Callable[[], Arm]]:
     order = np.argsort((x // CELL).astype(np.int32) * 65_536 + (y // CELL).astype(np.int32), kind="stable")
 
     def arm(x: Floats, y: Floats) -> Callable[[], Arm]:
-        return lambda: Call(lambda _: scan(x, y), figures={"agents": agents, "pairs_found": int(scan(x, y).sum())})
+        return lambda: CallArm(lambda _: scan(x, y), figures={"agents": agents, "pairs_found": int(scan(x, y).sum())})
 
     return {UNSORTED: arm(x, y), SORTED: arm(x[order], y[order])}
 
 
-def cases(scale: Scale) -> Sequence[Case]:
+def cases(scale: LabScale) -> Sequence[Case]:
     [most] = scale.sizes(10_000)
     return [TimedCase(f"the printed scan of {most:,}", most, printed(most), steps=1, seconds=8, same=(), workers=1, warm_up=1),
             *(TimedCase(f"{size:,} birds, their real neighbours", size,

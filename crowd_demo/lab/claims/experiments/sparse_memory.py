@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 
 from crowd_demo.lab.claims.cases import CountedCase
-from crowd_demo.lab.claims.claim import COMPACTING, Answer, Case, Claim, Figures, Found, Scale, all_of, is_true
+from crowd_demo.lab.claims.claim import COMPACTING, Answer, Case, Claim, Figures, Found, LabScale, all_of, is_true
 from crowd_demo.lab.storage import STORAGES, measured_bytes
 
 USES = (0.1, 0.5, 1.0)
@@ -24,7 +24,7 @@ def counted(entities: int, component: int) -> Generator[tuple[str, Figures], Non
             yield f"{name}, {used:.0%} used", {**figures, **({"printed": printed} if printed and entities == 1000 else {})}
 
 
-def cases(scale: Scale) -> Sequence[Case]:
+def cases(scale: LabScale) -> Sequence[Case]:
     sizes = dict.fromkeys((1_000, *scale.sizes(100_000, 1_000_000)))
     return [CountedCase(f"{size:,} entities, {component} bytes", size, lambda size=size, component=component:  # type: ignore[misc]
                         counted(size, component)) for size in sizes for component in (8, 24, 64)]

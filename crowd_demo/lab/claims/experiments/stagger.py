@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from crowd_demo.lab.claims.cases import Crowd, TimedCase, Values, crowds
-from crowd_demo.lab.claims.claim import NOTES, Answer, Case, Claim, Figures, Found, Scale
+from crowd_demo.lab.claims.cases import CrowdArm, TimedCase, Values, crowds
+from crowd_demo.lab.claims.claim import NOTES, Answer, Case, Claim, Figures, Found, LabScale
 from crowd_demo.lab.claims.judging import faster
 from crowd_demo.sim.metrics.avoidance_error import ages, stagger_error
 
@@ -16,13 +16,13 @@ ARMS: dict[str, Values] = {"every step": {"stagger.avoidance": 1}} | {
     for period, by in ((2, "place"), (3, "place"), (3, "tile"), (3, "id"), (4, "place"), (8, "place"), (16, "place"))}
 
 
-def price(crowd: Crowd) -> Figures:
+def price(crowd: CrowdArm) -> Figures:
     """The error of the avoidance that was kept, of a mean one; and the most steps that anybody has waited."""
     waited = ages(crowd.sim)
     return {"longest_wait": float(np.flatnonzero(waited).max(initial=0)), "error": stagger_error(crowd.sim).mean}
 
 
-def cases(scale: Scale) -> Sequence[Case]:
+def cases(scale: LabScale) -> Sequence[Case]:
     return [TimedCase(f"{size:,} {who}", size, crowds(name, size, ARMS, measure=price), steps=16, same=(),
                       seconds=5 + size * 1.2e-4)
             for size in scale.sizes(20_000, 100_000) for name, who in (("20k", "people"), ("20k-flock", "birds"))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from crowd_demo.lab.claims.cases import TimedCase, Values, crowds
-from crowd_demo.lab.claims.claim import TAY, Answer, Case, Claim, Found, Scale, all_of
+from crowd_demo.lab.claims.claim import TAY, Answer, Case, Claim, Found, LabScale, all_of
 from crowd_demo.lab.claims.judging import faster
 
 TREES: dict[str, Values] = {f"{tree} {leaf}": {"neighbours": tree, "leaf_size": leaf}
@@ -19,7 +19,7 @@ WIDE: dict[str, Values] = {name: values for name, values in CELLS.items() if "ce
 MOST_PAIRS = 10_000  # agents that are tested with all others
 
 
-def cases(scale: Scale) -> Sequence[Case]:
+def cases(scale: LabScale) -> Sequence[Case]:
     small, *_ = scale.sizes(10_000)
     found: list[Case] = [TimedCase(f"{small:,} birds of radius 24", small,
                                    crowds("20k-flock", small, {**CELLS, **TREES, **ALL_PAIRS}), steps=5, seconds=8),
