@@ -78,9 +78,8 @@ def blocks_of(found: Found, arm: str, stage: str = "") -> Doubles:
 # --- verdicts --------------------------------------------------------------------------------------------------------
 
 def judged(claim: Claim, found: Found) -> CaseFinding:
-    arms = list(found.blocks_ms)[1:]
-    return CaseFinding(found, claim.decide(found) if found.one_hash else "unclear", {arm: speed_up(found, arm) for arm in arms},
-                   list(warnings(found)))
+    answer = claim.decide(found) if found.one_hash else "unclear"
+    return CaseFinding(found, answer, {arm: speed_up(found, arm) for arm in list(found.blocks_ms)[1:]}, list(warnings(found)))
 
 
 def verdict(claim: Claim, findings: Sequence[CaseFinding]) -> ClaimVerdict:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowd_demo.lab.claims.cases import CallArm, CrowdArm, TimedCase, configured
+from crowd_demo.lab.claims.cases import CallArm, TimedCase, crowds
 from crowd_demo.lab.claims.claim import AGAIN, OWN, Answer, CaseFinding, Claim, Found, all_of
 from crowd_demo.lab.claims.judging import (
     FROM,
@@ -179,13 +179,7 @@ def test_a_fake_that_skips_work() -> None:
 
 
 def test_wrong_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
-    config = configured("20k-flock", 300, {"neighbours": "linked"})
-
-    def forgetful() -> CrowdArm:
-        with monkeypatch.context() as patched:
-            patched.setitem(STRUCTURES, "linked", "wrong_structures:Forgetful")
-            return CrowdArm(config)
-
-    arms = {"linked": lambda: CrowdArm(config), "forgetful": forgetful}
+    monkeypatch.setitem(STRUCTURES, "linked", "wrong_structures:Forgetful")
+    arms = crowds("20k-flock", 300, {"sorted": {"neighbours": "sorted"}, "linked": {"neighbours": "linked"}})
     both = measured(TimedCase("300 birds", 300, arms, steps=20), blocks=2)
-    assert not both.one_hash and both.hashes["linked"] == both.hashes["linked" + AGAIN]
+    assert not both.one_hash and both.hashes["sorted"] == both.hashes["sorted" + AGAIN]
