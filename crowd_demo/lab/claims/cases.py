@@ -6,7 +6,7 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -44,8 +44,8 @@ class CallArm:
     returned, by which its work is held against that of others.
     """
 
-    def __init__(self, call: Callable[[Any], Any], before: Callable[[], object] = lambda: None,
-                 after: Callable[[Any], npt.ArrayLike] = np.asarray, figures: Figures | None = None) -> None:
+    def __init__(self, call: Callable[..., object], before: Callable[[], object] = lambda: None,
+                 after: Callable[..., npt.ArrayLike] = np.asarray, figures: Figures | None = None) -> None:
         self._call, self._before, self._after, self._figures = call, before, after, figures or {}
         self._digest = hashlib.blake2b(digest_size=8)
 
