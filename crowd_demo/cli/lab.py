@@ -21,7 +21,7 @@ OUT = Path("lab-report")
 
 
 def _read(args: argparse.Namespace) -> list[Claim] | list[Results]:
-    """The claims that are meant, or the results to be put beside each other. Raises ValueError with a line a mistake."""
+    """The claims to test, or the results to compare or merge. Raises ValueError with a line for each mistake."""
     if args.names[:1] in ([COMPARE], [MERGE]):
         return _read_results(*args.names)
     from crowd_demo.lab.claims.experiments import CLAIMS
@@ -100,9 +100,8 @@ def write_results(run: LabRun, path: Path) -> None:
 
 def _concluded(run: LabRun, folder: Path) -> int:
     from crowd_demo.lab.claims import report
-    from crowd_demo.measure.experiment import aligned
 
-    print(aligned(report.terminal(run)))
+    print(report.terminal(run))
     try:
         files = report.write(run, folder)
     except OSError as error:

@@ -100,6 +100,17 @@ def ratio_interval(values: Doubles, base: Doubles, resamples: int = RESAMPLES) -
     return median_interval(values / base, resamples=resamples) if len(base) and (base > 0).all() else UNKNOWN
 
 
+def independent_ratio(values: Doubles, base: Doubles, seed: int = 0) -> Interval:
+    """The ratio of two medians whose blocks were not measured in turns: float64[blocks] each, which may differ in number."""
+    ratio = float(np.median(values) / np.median(base))
+    if min(len(values), len(base)) < LEAST_BLOCKS:
+        return Interval(ratio, -math.inf, math.inf)
+    rng = np.random.default_rng(seed)
+    above, below = (np.median(each[rng.integers(len(each), size=(RESAMPLES, len(each)))], axis=1) for each in (values, base))
+    low, high = np.quantile(above / below, ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2))
+    return Interval(ratio, float(low), float(high))
+
+
 def few_ratios_interval(values: Doubles, base: Doubles) -> Interval:
     """The same for three to five blocks, by Student's t of the ratios' logarithms: wider than a bootstrap of more would be."""
     count = len(base)

@@ -115,7 +115,7 @@ class Tools:
         self.shown = not self.shown
 
     def take(self, tool: Tool) -> None:
-        """Take a tool into the hand."""
+        """Make a tool the one that the mouse uses."""
         if not tool.is_usable(self._crowd.config):
             self._notices.add(f"nothing to do here: {tool.label}", "tool")
             return

@@ -20,6 +20,7 @@ from crowd_demo.lab.claims.claim import AGAIN, Figures, Found
 from crowd_demo.measure.comparison import TimedBlock, collect, costs_of, counters_of, interleave
 from crowd_demo.measure.crowd_variant import CrowdVariant, Picture, picture_hash
 from crowd_demo.measure.experiment import Slice
+from crowd_demo.measure.largest import crowd_of
 from crowd_demo.registry.entries import Value
 from crowd_demo.sim.metrics.locality import locality
 
@@ -168,10 +169,7 @@ def samples_of(block: TimedBlock) -> list[float]:
 
 def others_load() -> float:
     """Cores that were busy in the last minute, on the mean, without this process; 0 where the system does not say."""
-    try:
-        return max(os.getloadavg()[0] - 1, 0.0)
-    except (AttributeError, OSError):
-        return 0.0
+    return max(os.getloadavg()[0] - 1, 0.0) if hasattr(os, "getloadavg") else 0.0
 
 
 # --- crowds ----------------------------------------------------------------------------------------------------------
@@ -181,8 +179,6 @@ def configured(name: str, agents: int, values: Values | None = None, **settings:
 
     `settings` are other keys, with `__` for a dot.
     """
-    from crowd_demo.measure.largest import crowd_of
-
     plain = load_config(name, {path.replace("__", "."): value for path, value in settings.items()})
     config = crowd_of(plain, agents)
     return config.model_copy(update={"optimizations": with_values(config.optimizations, values or {})})

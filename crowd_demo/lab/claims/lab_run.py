@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Container, Generator, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from crowd_demo.lab.claims.claim import Case, CaseFinding, Claim, Found, LabScale
 from crowd_demo.lab.claims.judging import judged
 from crowd_demo.measure.experiment import Slice
 
+SETTINGS = {
+    "governor": Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+    "no_turbo": Path("/sys/devices/system/cpu/intel_pstate/no_turbo"),
+    "boost": Path("/sys/devices/system/cpu/cpufreq/boost"),
+}
 Kept = Mapping[tuple[str, str], Found]  # by claim and case
 
 
@@ -22,7 +29,7 @@ class ClaimFindings(NamedTuple):
 
 
 class LabRun:
-    """`found` grows; `keep` is called after each case that was measured.
+    """`found` grows; `keep` is called after each case that was measured; `state` is how the machine was set when it began.
 
     Of claims that were not asked for by name, only what was kept of an earlier run is shown.
     """
@@ -31,7 +38,7 @@ class LabRun:
                  keep: Callable[[LabRun], None] = lambda run: None) -> None:
         self.claims, self.scale = claims, scale
         self.found: list[ClaimFindings] = []
-        self.done = False
+        self.done, self.state = False, machine_state()
         self._asked, self._kept, self._keep = asked, kept or {}, keep
 
     def run(self) -> Iterator[Slice]:
@@ -91,3 +98,17 @@ class TimeLeft:
 def in_words(seconds: float) -> str:
     """45 s, 12 min, 1.5 h."""
     return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def machine_state() -> dict[str, object]:
+    """Governor, turbo, load and affinity, as far as the system says; what it does not say is null."""
+    affinity = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
+    load = list(os.getloadavg()) if hasattr(os, "getloadavg") else None
+    return {**{name: _setting(path) for name, path in SETTINGS.items()}, "load": load, "affinity": affinity}
+
+
+def _setting(path: Path) -> str | None:
+    try:
+        return path.read_text("utf-8").strip()
+    except OSError:
+        return None

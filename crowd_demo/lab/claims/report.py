@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,9 +17,9 @@ import numpy as np
 
 from crowd_demo.app.output.files import write_file
 from crowd_demo.lab.claims.claim import Found
-from crowd_demo.lab.claims.judging import verdict
+from crowd_demo.lab.claims.judging import blocks_of, speed_up, verdict
 from crowd_demo.lab.claims.lab_run import ClaimFindings, LabRun
-from crowd_demo.lab.claims.results import in_order, machine_state, ns_per_agent
+from crowd_demo.lab.claims.results import in_order, ns_per_agent
 from crowd_demo.measure.experiment import factor, factors, header, milliseconds
 from crowd_demo.measure.statistics import UNKNOWN, median_interval
 
@@ -76,7 +76,7 @@ def case_table(found: Found) -> Table:
     rows = [["", *times, *(name.replace("_", " ") for name in names), *["hash"] * bool(found.hashes)]]
     for arm in in_order(found):
         cells = [*time_cells(found, arm)] if timed else []
-        cells += [_number(float(np.median(found.stages_ms[arm].get(stage, [0.0])))) for stage in stages]
+        cells += [_number(float(np.median(blocks_of(found, arm, stage)))) for stage in stages]
         figures = found.figures.get(arm, {})
         rows.append([arm, *cells, *(_number(figures.get(name)) for name in names),
                      *[found.hashes.get(arm, "")[:8]] * bool(found.hashes)])
@@ -84,9 +84,7 @@ def case_table(found: Found) -> Table:
 
 
 def time_cells(found: Found, arm: str) -> Iterator[str]:
-    from crowd_demo.lab.claims.judging import speed_up
-
-    yield milliseconds(median_interval(np.asarray(found.blocks_ms[arm], np.float64)))
+    yield milliseconds(median_interval(blocks_of(found, arm)))
     first = next(iter(found.blocks_ms))
     ratio = speed_up(found, arm) if arm != first else UNKNOWN
     yield factor(ratio.value) if arm != first else "1"
@@ -97,13 +95,13 @@ def time_cells(found: Found, arm: str) -> Iterator[str]:
 def stage_names(found: Found) -> list[str]:
     """The stages between which the arms differ most, in the order of the step; none if there is only one."""
     names = list(dict.fromkeys(stage for stages in found.stages_ms.values() for stage in stages))
-    medians = {name: [float(np.median(found.stages_ms[arm].get(name, [0.0]))) for arm in found.arms] for name in names}
+    medians = {name: [float(np.median(blocks_of(found, arm, name))) for arm in found.arms] for name in names}
     largest = sorted(names, key=lambda name: min(medians[name]) - max(medians[name]))[:SHOWN_STAGES]
     return [name for name in names if name in largest] if len(names) > 1 else []
 
 
 def figure_names(found: Found) -> list[str]:
-    """What was counted and differs between arms, if there are several; what matters most first."""
+    """The figures that a table shows: those in which the arms differ, or all if there is one arm; `FIRST_FIGURES` first."""
     names = dict.fromkeys((*FIRST_FIGURES, *(name for figures in found.figures.values() for name in figures)))
     def differs(name: str) -> bool:
         return len({found.figures[arm].get(name) for arm in found.arms if arm in found.figures}) > 1 or len(found.arms) == 1
@@ -116,12 +114,12 @@ def _number(number: float | None) -> str:
     return f"{number:,.0f}" if number == int(number) or abs(number) >= 1000 else f"{number:.3g}"
 
 
-def machine_lines() -> list[str]:
+def machine_lines(run: LabRun) -> list[str]:
     """What it was measured with."""
-    head, state = header("lab"), machine_state()
+    head = header("lab")
     machine, versions = head["machine"], head["versions"]
     assert isinstance(machine, dict) and isinstance(versions, dict)
-    settings = ", ".join(f"{name} {value}" for name, value in state.items() if value is not None)
+    settings = ", ".join(f"{name} {value}" for name, value in run.state.items() if value is not None)
     return [f"{machine['cpu']}, {machine['cores']} cores, {machine['simd']}, {machine['os']}",
             ", ".join(f"{name} {value}" for name, value in versions.items()), settings]
 
@@ -138,7 +136,7 @@ def notes(each: ClaimFindings) -> list[str]:
 # --- text ------------------------------------------------------------------------------------------------------------
 
 def markdown(run: LabRun) -> str:
-    lines = ["# Claims, put to the test", *machine_lines(), as_markdown(verdict_table(run)), HOW_TO_READ]
+    lines = ["# Claims, put to the test", *machine_lines(run), as_markdown(verdict_table(run)), HOW_TO_READ]
     for each in run.found:
         claim = each.claim
         lines += [f"## {claim.name}", claim.question, f"**Claim** ({claim.source}): {claim.claim}",
@@ -164,7 +162,7 @@ def page(run: LabRun, plots: Mapping[str, str]) -> str:
     head, *rows = verdict_table(run)
     linked = [[f'<a href="#{row[0]}">{row[0]}</a>', *map(html.escape, row[1:3]), f"<b>{html.escape(row[3])}</b>"]
               for row in rows]
-    body = ["<h1>Claims, put to the test</h1>", *(f"<p>{html.escape(line)}</p>" for line in machine_lines()),
+    body = ["<h1>Claims, put to the test</h1>", *(f"<p>{html.escape(line)}</p>" for line in machine_lines(run)),
             as_html([head, *linked], "text"), f"<p>{emphasised(HOW_TO_READ)}</p>"]
     for each in run.found:
         body += section(each, plots.get(each.claim.name, ""))
@@ -251,7 +249,8 @@ def png_of(figure: Figure) -> bytes:
     return file.getvalue()
 
 
-def terminal(run: LabRun) -> Sequence[tuple[str, ...]]:
-    """The verdicts, for a terminal."""
-    return [("claim", "verdict", "question"), *((each.claim.name, verdict(each.claim, each.findings).text, each.claim.question)
-                                                for each in run.found)]
+def terminal(run: LabRun) -> str:
+    """The verdicts, a line each."""
+    rows = [(each.claim.name, verdict(each.claim, each.findings).text, each.claim.question) for each in run.found]
+    first, second = (max((len(row[column]) for row in rows), default=0) for column in (0, 1))
+    return "\n".join(f"{name:{first}}  {found:{second}}  {question}" for name, found, question in rows)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -23,15 +22,10 @@ from crowd_demo.lab.claims.claim import AGAIN, Found, LabScale
 from crowd_demo.lab.claims.judging import verdict
 from crowd_demo.lab.claims.lab_run import ClaimFindings, Kept, LabRun
 from crowd_demo.measure.experiment import TextTable, factor, factors, header, interval_json, milliseconds
-from crowd_demo.measure.statistics import CONFIDENCE, LEAST_BLOCKS, RESAMPLES, UNKNOWN, Interval, median_interval
+from crowd_demo.measure.statistics import independent_ratio, median_interval
 
 KIND, NAME = "lab", "results.json"
 MOST_BYTES = 256 << 20  # of a file that is read
-SETTINGS = {
-    "governor": Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
-    "no_turbo": Path("/sys/devices/system/cpu/intel_pstate/no_turbo"),
-    "boost": Path("/sys/devices/system/cpu/cpufreq/boost"),
-}
 
 
 class Results(NamedTuple):
@@ -52,7 +46,7 @@ class Results(NamedTuple):
 # --- written ---------------------------------------------------------------------------------------------------------
 
 def record_of(run: LabRun) -> dict[str, object]:
-    return {**header(KIND), **fingerprint(run.scale), "state": machine_state(), "complete": run.done,
+    return {**header(KIND), **fingerprint(run.scale), "state": run.state, "complete": run.done,
             "claims": {each.claim.name: claim_json(each) for each in run.found}}
 
 
@@ -76,20 +70,6 @@ def sources_hash() -> str:
     for path in sorted(PACKAGE.rglob("*.py")):
         digest.update(path.relative_to(PACKAGE).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()
-
-
-def machine_state() -> dict[str, object]:
-    """Governor, turbo, load and affinity, as far as the system says; what it does not say is null."""
-    affinity = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
-    load = list(os.getloadavg()) if hasattr(os, "getloadavg") else None
-    return {**{name: _setting(path) for name, path in SETTINGS.items()}, "load": load, "affinity": affinity}
-
-
-def _setting(path: Path) -> str | None:
-    try:
-        return path.read_text("utf-8").strip()
-    except OSError:
-        return None
 
 
 # --- read ------------------------------------------------------------------------------------------------------------
@@ -139,7 +119,7 @@ def compared(a: Results, b: Results) -> TextTable:
         for arm in ours.arms if theirs else ():
             if arm in ours.blocks_ms and theirs and arm in theirs.blocks_ms:
                 before, after = (np.asarray(each.blocks_ms[arm], np.float64) for each in (ours, theirs))
-                times = unpaired(before, after)
+                times = independent_ratio(before, after)
                 rows.append((" ".join((key[0], key[1], arm)), milliseconds(median_interval(before)),
                              milliseconds(median_interval(after)), factor(times.value),
                              factors(times) if times.known else "too few", one_hash(ours, theirs, arm)))
@@ -150,16 +130,6 @@ def one_hash(ours: Found, theirs: Found, arm: str) -> str:
     if arm not in ours.hashes or arm not in theirs.hashes:
         return "-"
     return "same" if ours.hashes[arm] == theirs.hashes[arm] else "DIFFERS"
-
-
-def unpaired(before: np.ndarray, after: np.ndarray) -> Interval:
-    """The ratio of two medians of independent blocks, with a bootstrap of both."""
-    if min(len(before), len(after)) < LEAST_BLOCKS:
-        return Interval(float(np.median(before) / np.median(after)), UNKNOWN.low, UNKNOWN.high)
-    rng = np.random.default_rng(0)
-    drawn = [np.median(each[rng.integers(len(each), size=(RESAMPLES, len(each)))], axis=1) for each in (before, after)]
-    low, high = np.quantile(drawn[0] / drawn[1], ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2))
-    return Interval(float(np.median(before) / np.median(after)), float(low), float(high))
 
 
 def merged(all_of_them: Sequence[Results]) -> TextTable:
@@ -193,7 +163,7 @@ def short_cpu(name: str) -> str:
 
 
 def in_order(found: Found) -> Iterator[str]:
-    """The arms, and the repeat of the first behind it."""
+    """The names of the arms in the order of a table: the first, its repeat, and the others."""
     for arm in found.arms:
         yield arm
         if arm + AGAIN in found.blocks_ms:

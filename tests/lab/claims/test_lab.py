@@ -19,7 +19,7 @@ from crowd_demo.lab.claims.experiments import CLAIMS
 from crowd_demo.lab.claims.judging import verdict
 from crowd_demo.lab.claims.lab_run import LabRun, TimeLeft, in_words
 from crowd_demo.lab.claims.results import compared, kept_of, merged, read, record_of
-from crowd_demo.measure.statistics import Interval
+from crowd_demo.measure.statistics import independent_ratio
 
 TINY = LabScale(400, 2)
 quick = pytest.mark.quick
@@ -155,7 +155,7 @@ def test_two_results_beside_each_other(tmp_path: Path) -> None:
 @quick
 @given(st.lists(st.floats(0.5, 2), min_size=8, max_size=20), st.lists(st.floats(0.5, 2), min_size=8, max_size=20))
 def test_a_ratio_of_two_runs_lies_in_its_interval(before: list[float], after: list[float]) -> None:
-    found: Interval = results.unpaired(np.array(before), np.array(after))
+    found = independent_ratio(np.array(before), np.array(after))
     assert found.low <= found.high and found.low <= max(before) / min(after) and found.high >= min(before) / max(after)
 
 

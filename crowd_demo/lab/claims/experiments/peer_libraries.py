@@ -7,17 +7,28 @@ when its function is called, so that none is needed.
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import ModuleType as Module
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crowd_demo.compute.arrays import Floats, Ints
 
+if TYPE_CHECKING:
+    from taichi import Field
+
+Kernel = Callable[[], None]
 Counter = Callable[[object], Ints]
+
+
+def cells_a_side(x: Floats, y: Floats, radius: float) -> int:
+    """Of a square grid of cells as wide as the radius."""
+    return int(max(x.max(), y.max()) / radius) + 1
 
 
 def numpy_sort(x: Floats, y: Floats, radius: float) -> Counter:
     """Cells by `argsort`, and the candidates of three rows of cells as whole arrays, one of each agent at a time."""
-    side = int(max(x.max(), y.max()) / radius) + 1
+    side = cells_a_side(x, y, radius)
 
     def count(_: object) -> Ints:
         cell = (y / radius).astype(np.int32) * side + (x / radius).astype(np.int32)
@@ -46,31 +57,51 @@ def scipy_tree(x: Floats, y: Floats, radius: float) -> Counter:
 
 
 def taichi_grid(x: Floats, y: Floats, radius: float) -> Counter:
-    """A counting sort into cells, then three rows of cells an agent, on one core; compiled by the first call."""
+    """Sorts agents into cells and reads three rows of cells for each, on one core. The first call compiles it."""
     import taichi as ti
 
-    agents, side = len(x), int(max(x.max(), y.max()) / radius) + 1
     ti.init(arch=ti.cpu, cpu_max_num_threads=1, log_level=ti.ERROR, offline_cache=False)
+    agents, side = len(x), cells_a_side(x, y, radius)
     px, py = ti.field(ti.f32, agents), ti.field(ti.f32, agents)
     start, order, found = ti.field(ti.i32, side * side + 1), ti.field(ti.i32, agents), ti.field(ti.i32, agents)
     px.from_numpy(x)
     py.from_numpy(y)
+    sort = _taichi_sort(ti, px, py, start, order, side, radius)
+    count = _taichi_count(ti, px, py, start, order, found, side, radius)
 
+    def counted(_: object) -> Ints:
+        sort()
+        count()
+        return found.to_numpy().astype(np.int32)
+
+    return counted
+
+
+def _taichi_sort(ti: Module, px: Field, py: Field, start: Field, order: Field, side: int, radius: float) -> Kernel:
+    """A counting sort: afterwards `start` has the end of each cell in `order`."""
     @ti.kernel
-    def count():  # type: ignore[no-untyped-def]  # Taichi reads the source, and wants no annotation
+    def sort():  # type: ignore[no-untyped-def]  # Taichi reads the source, and wants no annotation
         for cell in start:
             start[cell] = 0
         ti.loop_config(serialize=True)
-        for agent in range(agents):
+        for agent in range(px.shape[0]):
             start[int(py[agent] / radius) * side + int(px[agent] / radius) + 1] += 1
         ti.loop_config(serialize=True)
         for cell in range(side * side):
             start[cell + 1] += start[cell]
         ti.loop_config(serialize=True)
-        for agent in range(agents):
+        for agent in range(px.shape[0]):
             cell = int(py[agent] / radius) * side + int(px[agent] / radius)
             order[start[cell]] = agent
             start[cell] += 1
+
+    return sort
+
+
+def _taichi_count(ti: Module, px: Field, py: Field, start: Field, order: Field, found: Field, side: int,
+                  radius: float) -> Kernel:
+    @ti.kernel
+    def count():  # type: ignore[no-untyped-def]
         for agent in found:
             column, row, near = int(px[agent] / radius), int(py[agent] / radius), 0
             for other_row in range(ti.max(row - 1, 0), ti.min(row + 2, side)):
@@ -84,11 +115,7 @@ def taichi_grid(x: Floats, y: Floats, radius: float) -> Counter:
                         near += 1
             found[agent] = near - 1
 
-    def counted(_: object) -> Ints:
-        count()
-        return found.to_numpy().astype(np.int32)
-
-    return counted
+    return count
 
 
 def mesa_space(x: Floats, y: Floats, radius: float) -> Counter:

@@ -1,4 +1,4 @@
-"""Before and after one sort: the scan that the source prints, and what neighbours of a real query cost."""
+"""How much faster a query is once agents are sorted in memory: the scan that the source prints, and a real one."""
 
 from __future__ import annotations
 
