@@ -25,6 +25,7 @@ from crowd_demo.registry.entries import Value
 from crowd_demo.sim.metrics.locality import locality
 
 WARM_UP = 8  # steps
+READ = ("candidates_per_agent", "neighbours_per_agent")  # counters that stand before others
 Values = Mapping[str, Value]  # techniques by path
 
 
@@ -69,7 +70,7 @@ class CallArm:
 
 class CrowdArm:
     """A crowd as an arm, with its kernels compiled; with `picture` it is also drawn after each step, and then its picture
-    counts for the hash. `measure` adds figures of the last state.
+    counts for the hash. `measure` returns figures of the last state, which stand before the counters.
     """
 
     def __init__(self, config: Config, picture: bool = False, measure: Callable[[CrowdArm], Figures] | None = None) -> None:
@@ -90,7 +91,8 @@ class CrowdArm:
 
     def figures(self) -> Figures:
         counters = {name: counted for name, counted in counters_of(self._counters).items() if counted}
-        return {"workers": self.sim.world.workers, **counters, **(self._measure(self) if self._measure else {})}
+        read = {name: counters[name] for name in READ if name in counters}
+        return {**(self._measure(self) if self._measure else {}), **read, **counters, "workers": self.sim.world.workers}
 
 
 def memory_order(crowd: CrowdArm) -> Figures:

@@ -93,7 +93,8 @@ def verdict(claim: Claim, findings: Sequence[CaseFinding]) -> ClaimVerdict:
     if claim.by_size and since < len(answers):
         return ClaimVerdict(FROM.format(findings[since].found.case), holds=True)
     if "no" in answers and (answers[-1] == "no" or not claim.by_size):
-        return ClaimVerdict(NOT, holds=False)
+        held = answers.count("yes")
+        return ClaimVerdict(NOT + f" (in {held} of {len(answers)} cases it does)" * bool(held), holds=False)
     return ClaimVerdict(UNCLEAR, holds=False)
 
 
@@ -120,7 +121,7 @@ def warnings(found: Found) -> Iterator[str]:
 
 def throttled(what: str) -> str:
     """What a trend of the times themselves may come from."""
-    return ": the clock rate fell, or others began to work" if what.startswith("slower") else ""
+    return ": the clock rate fell, others began to work, or the crowd changed" if what.startswith("slower") else ""
 
 
 def suspicious(values: Doubles) -> Iterator[str]:

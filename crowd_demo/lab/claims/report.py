@@ -30,7 +30,6 @@ PLOTS = "plots"
 ROW_INCHES, WIDTH_INCHES, DPI = 2.4, 9.0, 100
 ROOM = 1.6  # rows that a claim's own picture takes
 SHOWN_FIGURES, SHOWN_STAGES = 5, 3  # in a table; results.json has all
-FIRST_FIGURES = ("agents", "bytes", "candidates_per_agent", "neighbours_per_agent", "near_reads", "l1_misses")
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#555555", "#a6761d", "#8c564b", "#17becf")
 STYLE = """body{font:16px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:#1b1f24}
 table{border-collapse:collapse;margin:1rem 0;font-size:.9rem}td,th{padding:.2rem .7rem;border-bottom:1px solid #d0d7de;
@@ -101,8 +100,8 @@ def stage_names(found: Found) -> list[str]:
 
 
 def figure_names(found: Found) -> list[str]:
-    """The figures that a table shows: those in which the arms differ, or all if there is one arm; `FIRST_FIGURES` first."""
-    names = dict.fromkeys((*FIRST_FIGURES, *(name for figures in found.figures.values() for name in figures)))
+    """The figures that a table shows: those in which the arms differ, or all if there is one arm."""
+    names = dict.fromkeys(name for figures in found.figures.values() for name in figures)
     def differs(name: str) -> bool:
         return len({found.figures[arm].get(name) for arm in found.arms if arm in found.figures}) > 1 or len(found.arms) == 1
     return [name for name in names if differs(name)][:SHOWN_FIGURES]

@@ -36,7 +36,9 @@ def cases(scale: LabScale) -> Sequence[Case]:
 
 
 def decide(found: Found) -> Answer:
-    """The grid against its trees; where there are all pairs, against those too."""
+    """The grid against the kd-tree, and all pairs where they were tried; of crates the tree of boxes against the grid."""
+    if "crates" in found.case:
+        return faster(found, "aabb_tree 8", "sorted", times=1.1)
     pairs = [faster(found, "sorted", "all pairs", times=10)] if "all pairs" in found.blocks_ms else []
     return all_of([faster(found, "sorted", "kd_tree 32", times=1.1), *pairs])
 
@@ -45,5 +47,6 @@ CLAIM = Claim(
     "structures", "Which structure finds neighbours fastest, and with which cells and leaves?",
     "10,000 agents of radius 50 on 8 threads: all pairs 231.7 ms, kd-tree 9.08, grid 6.25; in a clump 256.8, 58.9, 36.0",
     TAY,
-    "the sorted grid is 1.1 times as fast as the kd-tree with leaves of 32, and 10 times as fast as all pairs; build (index),"
-    " query and interaction stand apart", cases, decide, by_size=False)
+    "the sorted grid is 1.1 times as fast as the kd-tree with leaves of 32, and 10 times as fast as all pairs; of agents of"
+    " very different sizes the tree of boxes with leaves of 8 is 1.1 times as fast as the grid; build (index), query and"
+    " interaction stand apart", cases, decide, by_size=False)
