@@ -248,6 +248,7 @@ class Storm:
             if (code := self.process.poll()) is not None:
                 self.ended(code)
                 if not self.wrong:
+                    print(f"it was left at action {self.number}, after", *list(self.last)[-3:], sep="; ", flush=True)
                     self.rests_mb.clear()
                     self.start()
 
