@@ -48,7 +48,7 @@ SYMBOLS = {"[": "bracketleft", "]": "bracketright", ";": "semicolon", ",": "comm
            "delete": "Delete", "insert": "Insert", "home": "Home", "end": "End", "left": "Left", "right": "Right", "up": "Up",
            "down": "Down", "tab": "Tab", "space": "space"}
 LISTS = ("scenarios", "menu", "overlays", "colours", "tour")
-CLOSED = ("key", "Escape", "key", "F7")  # F7, the timeline's key, says no to the question whether to leave
+CLOSED = ("key", "F7", "key", "Escape", "key", "F7")  # F7, the timeline's key, says no to the question whether to leave
 MOVES = ("Down", "Down", "Down", "Up", "Next", "Prior", "Home", "End", "Left", "Right")
 
 
