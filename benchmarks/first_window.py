@@ -36,7 +36,7 @@ def missing_tools() -> list[str]:
 
 def first_start(install: Install, config: str, watched_s: float = 0.0) -> Seen:
     """Start with an empty cache, and watch until the crowd moves, or at least so long. Raises ChildError."""
-    with _screen() as display, tempfile.TemporaryDirectory() as cache:
+    with screen() as display, tempfile.TemporaryDirectory() as cache:
         environment = {**install.environment, "DISPLAY": display, "SDL_VIDEODRIVER": "x11", "CROWD_DEMO_CACHE": cache,
                        "CROWD_DEMO_PREFERENCES": ""}
         began = time.monotonic()
@@ -70,7 +70,8 @@ def _watch(process: subprocess.Popen[bytes], display: str, began: float, watched
 
 
 @contextmanager
-def _screen() -> Iterator[str]:
+def screen() -> Iterator[str]:
+    """The display of a screen of its own, which ends afterwards."""
     read, write = os.pipe()
     width, height = SIZE
     server = subprocess.Popen(["Xvfb", "-noreset", "-displayfd", str(write), "-screen", "0", f"{width}x{height}x24"],

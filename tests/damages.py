@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,3 +37,34 @@ def make_fifo(path: Path) -> None:
         pytest.skip("there are no named pipes")
     else:
         os.mkfifo(path)
+
+
+EXTREMES = ("0", "-1", "1", "1e9", "99999999999999999999", "1e308", "-1e308", "1e-308", "nan", ".inf", "-.inf", "null", "true",
+            "''", "[]", "{}", "[[1, 2], 3]", "{a: 1}", "&a", "*a", "!!int x", "0x7fffffff", "é", "%", "../..", "#", "- ", ": ")
+WORD = re.compile(r"[A-Za-z_.]+|-?[0-9.]+")
+
+
+def slips(text: str, seed: int, count: int) -> Iterator[bytes]:
+    """What a hand gets wrong in a text: a word or number for another, lines that are lost, doubled, exchanged or indented."""
+    chance = np.random.default_rng(seed)
+    lines = text.splitlines()
+    words = [(number, found.span()) for number, line in enumerate(lines) for found in WORD.finditer(line)]
+    every = [lines[number][first:last] for number, (first, last) in words]
+    for _ in range(count):
+        changed = list(lines)
+        for _ in range(int(chance.integers(1, 3))):
+            number, other = chance.integers(len(lines), size=2).tolist()
+            match int(chance.integers(8)):
+                case 0:
+                    changed[number] = ""
+                case 1:
+                    changed[number] = f"{changed[number]}\n{changed[other]}"
+                case 2:
+                    changed[number], changed[other] = changed[other], changed[number]
+                case 3:
+                    changed[number] = " " * int(chance.integers(1, 5)) + changed[number]
+                case _:
+                    number, (first, last) = words[int(chance.integers(len(words)))]
+                    put = (*EXTREMES, *every)[int(chance.integers(len(EXTREMES) + len(every) * int(chance.integers(2))))]
+                    changed[number] = lines[number][:first] + put + lines[number][last:]
+        yield "\n".join(changed).encode()

@@ -152,7 +152,7 @@ def ring_problem(points: Sequence[tuple[float, float]]) -> str:
     """What is wrong with a ring, or an empty text."""
     if len(points) < 4 or points[0] != points[-1]:
         return "a ring has at least 4 points, and the last is the first again"
-    far = next((point for point in points if not max(map(abs, point)) <= FARTHEST), None)
+    far = next((point for point in points if not all(abs(value) <= FARTHEST for value in point)), None)
     return f"{far[0]:g} {far[1]:g} is farther than {FARTHEST:g} m" if far else ""
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -48,7 +47,7 @@ class Snapshot(NamedTuple):
     drift: float  # world units
     population: Ints  # [at most 1024]: number of agents after each of the last steps, oldest first
     history: tuple[tuple[int, Action], ...]  # (tick, action)
-    parts: Mapping[str, PartState] = MappingProxyType({})  # by name, those that are not empty (state_part.py)
+    parts: Mapping[str, PartState] = {}  # by name, those that are not empty (state_part.py)
 
     @property
     def agents(self) -> int:

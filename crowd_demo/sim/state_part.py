@@ -7,15 +7,14 @@ that is as the configuration makes it has an empty state, which costs nothing; a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 ARRAY_TYPES = tuple(map(np.dtype, ("uint8", "int16", "int32", "int64", "float32")))  # that a file may hold
-_NONE: Mapping[str, object] = MappingProxyType({})
-_NO_ARRAYS: Mapping[str, NDArray[np.generic]] = MappingProxyType({})
+_NONE: Mapping[str, object] = {}  # not a MappingProxyType, which cannot be pickled
+_NO_ARRAYS: Mapping[str, NDArray[np.generic]] = {}
 
 
 class PartState(NamedTuple):

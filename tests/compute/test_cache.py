@@ -157,6 +157,18 @@ def test_processes_may_write_at_once(start: Started) -> None:
     assert [path for path in start.files("*") if path.suffix != ".nbc" and path.is_file()] == []
 
 
+@unix
+def test_a_start_that_is_killed_while_it_writes_kernels_harms_no_later_one(start: Started) -> None:
+    for files in range(1, 4):
+        process = start.begin()
+        while process.poll() is None and sum(path.is_file() for path in start.files("*")) < files:
+            pass
+        process.kill()
+        process.communicate()
+    printed, said = start()
+    assert printed[0] == "right" and printed[2] == "True" and not said
+
+
 @pytest.mark.parametrize("setting, same", [
     ("OPT=1", False), ("LOOP_VECTORIZE=0", False), ("SLP_VECTORIZE=1", False), ("BOUNDSCHECK=1", False),
     ("CPU_NAME=generic", False), ("CPU_FEATURES=+sse2", False), ("NUM_THREADS=1", True), ("THREADING_LAYER=omp", True)])

@@ -162,6 +162,7 @@ def test_it_is_said_on_standard_error(tmp_path: Path, capsys: pytest.CaptureFixt
     ("POLYGON ((0 0, 1 0, 1 1, 0 0)", ":1: the text ends within a geometry"),
     ("POLYGON ((0 0 0 0, 1 0, 1 1, 0 0))", ":1: a point has 2 coordinates, or 3, not 4"),
     ("POLYGON ((0 0, 1e8 0, 1 1, 0 0))", ":1: 1e+08 0 is farther than 1e+07 m"),
+    ("POLYGON ((0 0, 1 nan, 1 1, 0 0))", ":1: 1 nan is farther than 1e+07 m"),
     ("POLYGON EMPTY", ": there is no walkable area"),
     ("POLYGON ((0 0, 9000 0, 9000 9, 0 9, 0 0))", ": 9002 x 11 tiles are too many (at most 2048 x 2048)"),
     (f"{ROOM}\nentry west: {ROOM}", ":2: 'entry' is none of walkable, exit, start"),

@@ -1,7 +1,12 @@
-"""A thousand actions of hands in a random order, numbers and undoing among them: one hash, and a recording that replays."""
+"""A thousand actions of hands in a random order, numbers and undoing among them: one hash, and a recording that replays.
+
+And shorter walks on which techniques are drawn anew: 24, or as many as CROWD_DEMO_WALKS says (300 before a release).
+"""
 
 from __future__ import annotations
 
+import os
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +14,13 @@ import pytest
 from crowds import CROWD, CROWDS, ROPE, Settings, open_world, simulation
 from recorded_run import replayed
 
+from crowd_demo import api
 from crowd_demo.app.recording.format import read_recording
 from crowd_demo.app.recording.recording import Recording
 from crowd_demo.config.numbers import numbers_of, value_of
-from crowd_demo.sim.actions import Action, Edit, Place, Populate, SetWalls, as_data, from_data
+from crowd_demo.registry.entries import EXACT as EXACT_KIND
+from crowd_demo.registry.techniques import TECHNIQUES
+from crowd_demo.sim.actions import Action, Edit, Place, Populate, SetWalls, Switch, as_data, from_data
 from crowd_demo.sim.edits import (
     AddGoal,
     BringIn,
@@ -31,6 +39,7 @@ from crowd_demo.sim.terrain.forces import FORCE_KINDS
 from crowd_demo.sim.tuning import SetNumbers, Tune
 
 ACTIONS, AGENTS, MOST = 1000, 120, 240
+WALKS, WALK_STEPS = int(os.environ.get("CROWD_DEMO_WALKS", "24")), 40
 WIDE, TALL = 700, 500
 EVENTS = """[{hand: build, do: {walls: {rectangle: [100, 100, 300, 180]}, attract: {at: [350, 250], seconds: 1}}},
  {hand: bring, do: {bring_in: {count: 20, at: [400, 300]}, goal: {at: [600, 60]}}}, {tick: 90, do: {agents: 150}}]"""
@@ -43,6 +52,10 @@ SWITCHED: tuple[Settings, ...] = (
     {"neighbours": "none", "simd": "false", "threads": 1}, {"neighbours": "aabb_tree", "threads": 3, "removal": "shift"},
     {"neighbours": "kd_tree", "simd": "false", "threads": 2, "removal": "deferred"},
     {"neighbours": "buckets", "reorder__when": "every", "reorder__every": 2, "threads": 5})
+
+SLOW: Settings = {"neighbours": "none", "simd": "false", "threads": 1}
+EXACT = {technique.path: [value for value in technique.choices if value not in technique.approximate_values]
+         for technique in TECHNIQUES if technique.kind is EXACT_KIND and technique.path != "neighbour_limit"}
 
 
 class Hands:
@@ -177,3 +190,43 @@ def test_a_thousand_actions_are_one_crowd_and_their_recording_replays(kind: str,
     player, again = replayed(read_recording(tmp_path / "walk.replay"))
     assert player.parted is None and player.compared >= 3
     assert (again.tick, again.state_hash()) == (sim.tick, sim.state_hash())
+
+
+def switch(chance: np.random.Generator) -> Switch:
+    path = tuple(EXACT)[chance.integers(len(EXACT))]
+    return Switch(path, EXACT[path][chance.integers(len(EXACT[path]))])
+
+
+def acted(sims: tuple[Simulation, ...], hands: Hands) -> None:
+    """Have every crowd do the same, or none where it is impossible."""
+    for action in hands.actions(sims[0]):
+        back = action.inverse(sims[0]) if isinstance(action, Edit) else ()
+        refused = 0
+        for sim in sims:
+            try:
+                sim.apply(action)
+            except ValueError:
+                refused += 1
+        assert refused in (0, len(sims)), action
+        if back and not refused:
+            hands.undoable.append(back)
+
+
+@pytest.mark.parametrize("number", range(WALKS))
+def test_a_walk_is_one_crowd_whatever_exact_techniques_are_drawn_on_the_way(number: int) -> None:
+    """One crowd goes the slow way; of the other techniques change at every step, it is pickled, and pictures are drawn."""
+    kind = tuple(WALKED)[number % len(WALKED)]
+    slow, quick = (api.Simulation(begun(kind, switches).config) for switches in (SLOW, {}))
+    chance, hands, drawn = np.random.default_rng(number), Hands(1000 + number), list[Switch]()
+    for _ in range(WALK_STEPS):
+        drawn += [switch(chance) for _ in range(chance.integers(3))]
+        for change in drawn[-2:]:
+            quick.apply(change)
+        acted((slow, quick), hands)
+        if chance.random() < 0.1:
+            quick = pickle.loads(pickle.dumps(quick))
+        if chance.random() < 0.1:
+            quick.picture(160, 90)
+        slow.step()
+        quick.step()
+        assert quick.state_hash() == slow.state_hash(), (kind, slow.tick, drawn)

@@ -77,18 +77,19 @@ class ListDialog(Dialog):
 
     def click(self, target: Target) -> None:
         self.hover(target)
-        if target.kind == "row":
+        if target == Target("row", str(self.selected)):
             self._choose()
 
     def hover(self, target: Target) -> None:
-        if target.kind == "row":
+        """A row of the picture may be one that the list no longer has."""
+        if target.kind == "row" and int(target.name) < len(self._items()):
             self.selected = int(target.name)
 
     def _choose(self) -> None:
-        items = self._items()
-        if items and items[self.selected].row.usable:
-            self.closed = not items[self.selected].stays
-            items[self.selected].do()
+        for item in self._items()[self.selected:self.selected + 1]:
+            if item.row.usable:
+                self.closed = not item.stays
+                item.do()
 
 
 class Question(Dialog):

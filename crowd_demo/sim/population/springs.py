@@ -203,7 +203,7 @@ class Springs(Stage):
         free = ~pinned(pulled, self._config)
         pulled, puller = pulled[free], puller[free]
         by_node = np.argsort(pulled, kind="stable")
-        self._nodes, self._others, self._pinned = np.unique(pulled), puller[by_node], self._living_pins()
+        self._nodes, self._others = np.unique(pulled), puller[by_node]
         count = len(self._nodes)
         self.web = Web(np.zeros(count, np.int32),
                        np.searchsorted(pulled[by_node], np.append(self._nodes, 2**31 - 1)).astype(np.int32),
@@ -217,11 +217,11 @@ class Springs(Stage):
         return ids[self._agents.handles.has(ids)]
 
     def _find_slots(self) -> None:
-        """Look up the present slots of all linked agents."""
+        """Look up the present slots of all linked agents, and of the pinned ones: an undo brings these back without a link."""
         slots_of = self._agents.handles.slots_of
         self.web.node[:] = slots_of(self._nodes)
         self.web.other[:] = slots_of(self._others)
-        self.pins = slots_of(self._pinned)
+        self.pins = slots_of(self._living_pins())
         lower, upper = slots_of(self.ends.reshape(-1)).reshape(-1, 2).T
         self._ends = np.ascontiguousarray(lower), np.ascontiguousarray(upper)
         self._layout = self._agents.layout

@@ -52,6 +52,20 @@ def test_arrows_select_and_return_chooses() -> None:
 
 
 @pytest.mark.quick
+def test_a_click_on_a_row_that_is_gone_and_enter_on_one_choose_nothing() -> None:
+    chosen: list[str] = []
+    rows = ["first", "second", "third"]
+    dialog = ListDialog("Letters", lambda: [Item(Row(row), partial(chosen.append, row)) for row in rows])
+    dialog.selected = 2
+    del rows[1:]
+    assert dialog.press("return", False) and not dialog.closed
+    dialog.selected = 0
+    dialog.click(Target("row", "1"))
+    assert not chosen and dialog.selected == 0
+    dialog.click(Target("row", "0"))
+    assert chosen == ["first"] and dialog.closed
+
+
 def test_a_click_chooses_a_list_may_stay_and_a_click_beside_it_closes_it() -> None:
     chosen: list[str] = []
     dialogs, dialog = Dialogs(), listed(chosen, stays=True)

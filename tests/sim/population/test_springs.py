@@ -12,6 +12,7 @@ import reference_flock
 import reference_links
 from crowds import ROPE, refresh_rules, shuffle, simulation
 
+from crowd_demo.sim.edits import Remove, handles_of
 from crowd_demo.sim.population.spawn import pattern_positions, pinned
 from crowd_demo.sim.simulation import Simulation
 
@@ -170,6 +171,22 @@ def test_newcomers_mend_what_the_dead_have_torn(pattern: str) -> None:
     assert len(sim.links.pairs()[0]) <= 100
     sim.populate(160)
     assert sorted(sim.links.ends.tolist()) == whole
+
+
+def test_a_pinned_agent_that_is_brought_back_hangs_as_in_a_copy() -> None:
+    sim = simulation(**ROPE)
+    sim.step(3)
+    removal = Remove(handles_of(sim, np.array([16], np.int32)))
+    back = removal.inverse(sim)
+    sim.apply(removal)
+    sim.step()
+    for action in back:
+        sim.apply(action)
+    copied = Simulation.from_snapshot(sim.snapshot())
+    stood = sim.agents.by_id().x[16]
+    for each in (sim, copied):
+        each.step(5)
+    assert sim.state_hash() == copied.state_hash() and sim.agents.by_id().x[16] == stood
 
 
 def test_who_hangs_on_a_spring_may_be_faster_than_its_kind() -> None:

@@ -1,0 +1,363 @@
+"""A storm of input on the real window, before a release: `python benchmarks/storm.py [--minutes 30] [--seed N]`.
+
+Keys, chords, mouse, wheel, new sizes and lists are drawn from a seed. Keys are those of the registry of actions, so a new one
+joins by itself; one without a key gets a chord. What must hold: no traceback, no frame above five seconds unless something is
+measured, memory at rest flat within a tenth after the first third (from ten minutes on), no process and no unfinished file
+left, and every recording made on the way replays to its hashes. The seed and the last actions are printed; the same seed draws
+the same actions. On a screen of its own (Xvfb, xdotool), or on `--display :0`. Linux only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from string import ascii_lowercase, digits
+from typing import NamedTuple
+
+from first_window import screen
+
+from crowd_demo.config.keys import ACTIONS, CHORD, Keys, keys_of
+from crowd_demo.config.loader import ConfigError, load_config
+from crowd_demo.config.resources import list_configs
+from crowd_demo.config.yaml12 import dump
+
+WATCHED = Path(__file__).with_name("storm_child.py")
+WINDOW = "WINDOW"  # stands for the window's number in what is typed
+REST, TITLE = "0-rest", "at rest"  # a small crowd, the first of the list, at which memory is read
+AGENTS = 2_000  # at most: brute force must not take seconds
+REST_EVERY = 12  # so often in the whole time
+REST_S, LONGEST_FRAME_S, PATIENCE_S, GROWTH = 8.0, 5.0, 120.0, 1.1
+LEAST_MINUTES = 10.0  # for memory to be judged
+SYMBOLS = {"[": "bracketleft", "]": "bracketright", ";": "semicolon", ",": "comma", ".": "period", "/": "slash", "-": "minus",
+           "=": "equal", "\\": "backslash", "'": "apostrophe", "`": "grave", "<": "less", ">": "greater", "+": "plus",
+           "?": "question",
+           "page up": "Prior", "page down": "Next", "return": "Return", "backspace": "BackSpace",
+           "delete": "Delete", "insert": "Insert", "home": "Home", "end": "End", "left": "Left", "right": "Right", "up": "Up",
+           "down": "Down", "tab": "Tab", "space": "space"}
+LISTS = ("scenarios", "menu", "overlays", "colours", "tour")
+CLOSED = ("key", "F7", "key", "Escape", "key", "F7")  # F7, the timeline's key, says no to the question whether to leave
+MOVES = ("Down", "Down", "Down", "Up", "Next", "Prior", "Home", "End", "Left", "Right")
+
+
+class Act(NamedTuple):
+    """What a hand does: a name to be printed, commands of xdotool, and seconds until the next one."""
+
+    what: str
+    typed: tuple[str, ...]
+    pause_s: float
+
+
+class Hand:
+    """Draws what to do. What is drawn depends on the seed alone, never on the program."""
+
+    def __init__(self, seed: int) -> None:
+        self.chance = random.Random(seed)
+        self.keys = chords()
+        self.actions = [name for name in ACTIONS if name != "quit"]
+
+    def act(self) -> Act:
+        kinds: tuple[tuple[Callable[[], tuple[str, tuple[str, ...]]], int], ...] = (
+            (self.press, 50), (self.stroke, 12), (self.click, 8), (self.wheel, 5), (self.choose, 8), (self.close, 12),
+            (self.resize, 2), (self.number, 2), (self.any_key, 5))
+        draw, = self.chance.choices([kind for kind, _ in kinds], [weight for _, weight in kinds])
+        what, typed = draw()
+        return Act(what, typed, self.chance.choice((0.02, 0.1, 0.1, 0.3, 0.8)))
+
+    def symbol(self, action: str) -> str:
+        return symbol_of(self.chance.choice(self.keys[action]))
+
+    def press(self) -> tuple[str, tuple[str, ...]]:
+        action = self.chance.choice(self.actions)
+        key = "shift+" * (self.chance.random() < 0.2) + self.symbol(action)
+        if self.chance.random() < 0.1 and "+" not in key:
+            return f"{action}, held", ("keydown", key, "sleep", "0.5", "keyup", key)
+        return f"{action} ({key})", ("key", key)
+
+    def place(self) -> tuple[str, str]:
+        return str(self.chance.randrange(4, 1200)), str(self.chance.randrange(4, 700))
+
+    def at(self) -> tuple[str, ...]:
+        return ("mousemove", "--window", WINDOW, *self.place())
+
+    def click(self) -> tuple[str, tuple[str, ...]]:
+        times, button = self.chance.choice("112"), self.chance.choice("11123")
+        where = self.at()
+        return f"{times} clicks of {button} at {where[-2:]}", (*where, "click", "--repeat", times, "--delay", "60", button)
+
+    def stroke(self) -> tuple[str, tuple[str, ...]]:
+        """A drag, half the time with a tool or a brush just taken."""
+        tools = [name for name in self.actions if name.startswith("tool_")]
+        tool = self.chance.choice(tools) if self.chance.random() < 0.5 else ""
+        taken = ("key", self.symbol(tool)) if tool else ()
+        button = self.chance.choice("1113")
+        moves = [word for _ in range(self.chance.randrange(1, 5)) for word in (*self.at(), "sleep", "0.05")]
+        return f"a drag{tool and f' of {tool}'} with {button}", (
+            *taken, *self.at(), "sleep", "0.05", "mousedown", button, *moves, "mouseup", button)
+
+    def wheel(self) -> tuple[str, tuple[str, ...]]:
+        button, times = self.chance.choice("45"), str(self.chance.randrange(1, 9))
+        turned = (*self.at(), "click", "--repeat", times, "--delay", "20", button)
+        if self.chance.random() < 0.3:
+            return f"Ctrl and the wheel {button} x {times}", ("keydown", "ctrl", *turned, "keyup", "ctrl")
+        return f"the wheel {button} x {times}", turned
+
+    def choose(self) -> tuple[str, tuple[str, ...]]:
+        """Open a list, go through it, and choose."""
+        name = self.chance.choice(LISTS)
+        moves = [move for _ in range(self.chance.randrange(12)) for move in ("key", self.chance.choice(MOVES))]
+        return f"something of {name}", ("key", self.symbol(name), "sleep", "0.2", *moves, "key", "Return")
+
+    def close(self) -> tuple[str, tuple[str, ...]]:
+        return "close", CLOSED
+
+    def resize(self) -> tuple[str, tuple[str, ...]]:
+        wide, tall = str(self.chance.randrange(200, 1281)), str(self.chance.randrange(150, 721))
+        return f"a size of {wide} x {tall}", ("windowsize", WINDOW, wide, tall)
+
+    def number(self) -> tuple[str, tuple[str, ...]]:
+        number = str(self.chance.randrange(AGENTS))
+        typed = (word for digit in number for word in ("key", digit))
+        return f"{number} agents", ("key", self.symbol("agents"), "sleep", "0.1", *typed, "key", "Return")
+
+    def any_key(self) -> tuple[str, tuple[str, ...]]:
+        """A key of the keyboard, with what may be held besides; bound or not."""
+        key = self.chance.choice([*ascii_lowercase, *digits, *SYMBOLS.values()])
+        held = self.chance.choice(("", "", "shift+", "ctrl+", "alt+", "ctrl+shift+"))
+        return f"the key {held}{key}", ("key", held + key)
+
+
+def symbol_of(key: str) -> str:
+    """What xdotool calls a key of config/keys.py."""
+    chord, name = ("ctrl+", key.removeprefix(CHORD)) if key.startswith(CHORD) and key != CHORD else ("", key)
+    return chord + (SYMBOLS.get(name) or (name.upper() if len(name) > 1 else name))
+
+
+def chords() -> dict[str, tuple[str, ...]]:
+    """Each action's keys; an action without one gets a chord that nobody has."""
+    keys = Keys()
+    taken = {key for _, key in keys.pairs()}
+    names = (*ascii_lowercase, *(f"f{number}" for number in range(1, 13)), *(name for name in SYMBOLS if name.isalpha()))
+    free = (CHORD + name for name in names if CHORD + name not in taken)
+    return {action: keys_of(keys, action) or (next(free),) for action in ACTIONS}
+
+
+def write_scenarios(folder: Path) -> None:
+    """Every shipped configuration in small, with a key for each action, and one to rest at."""
+    keys = {action: list(names) for action, names in chords().items()}
+    folder.mkdir(parents=True)
+    for name in [REST, *list_configs()]:
+        shipped = load_config("1k" if name == REST else name)
+        asked: dict[str, object] = {"keys": keys, "time.rewind_mb": 16, "window.title": TITLE if name == REST else name}
+        try:
+            config = load_config("1k" if name == REST else name, {**asked, "agents": min(shipped.agents, AGENTS)})
+        except ConfigError:  # its parts must fit its agents
+            config = load_config(name, asked)
+        (folder / f"{name}.yaml").write_text(dump(config.model_dump(mode="json")), "utf-8")
+
+
+class Storm:
+    """The program under fire, and what was seen of it."""
+
+    def __init__(self, display: str, folder: Path, seed: int) -> None:
+        self.display, self.folder, self.hand = display, folder, Hand(seed)
+        self.last: deque[str] = deque(maxlen=25)
+        self.done: set[str] = set()
+        self.number = self.starts = self.titles = 0
+        self.rests_mb: list[float] = []
+        self.wrong: list[str] = []
+        write_scenarios(folder / "configs")
+        (folder / "tmp").mkdir()
+        self.start()
+
+    def start(self) -> None:
+        self.starts += 1
+        environment = {**os.environ, "DISPLAY": self.display, "SDL_VIDEODRIVER": "x11", "TMPDIR": str(self.folder / "tmp"),
+                       "CROWD_DEMO_PREFERENCES": str(self.folder / "preferences.yaml"), "PYTHONFAULTHANDLER": "1",
+                       "PYTHONPATH": os.pathsep.join([str(WATCHED.parents[1]), os.environ.get("PYTHONPATH", "")])}
+        with (self.folder / "said").open("ab") as said:
+            self.process = subprocess.Popen(
+                [sys.executable, str(WATCHED), str(self.folder / "frames"), "--config", REST, "--size", "900x600"],
+                cwd=self.folder, env=environment, stdin=subprocess.DEVNULL, stdout=said, stderr=said, start_new_session=True)
+        self.window = ""
+        if not self.await_title(TITLE):
+            self.wrong.append("no window has opened")
+        self.xdotool("windowmove", WINDOW, "0", "0")
+        time.sleep(2)
+
+    def xdotool(self, *words: str) -> str:
+        named = [self.window if word == WINDOW else word for word in words]
+        environment = {**os.environ, "DISPLAY": self.display}
+        return subprocess.run(["xdotool", *named], env=environment, capture_output=True, encoding="utf-8").stdout.strip()
+
+    def title(self) -> str:
+        self.window = (self.xdotool("search", "--onlyvisible", "--pid", str(self.process.pid)).split() or [""])[-1]
+        return self.xdotool("getwindowname", WINDOW) if self.window else ""
+
+    def await_title(self, title: str) -> bool:
+        end = time.monotonic() + PATIENCE_S
+        while time.monotonic() < end and self.process.poll() is None:
+            if title in self.title():
+                return True
+            time.sleep(0.1)
+        return False
+
+    def do(self, act: Act) -> None:
+        self.number += 1
+        self.done.add(act.what.split(" ")[0].removesuffix(","))
+        self.last.append(f"{self.number} {act.what}")
+        self.xdotool("windowfocus", WINDOW, *act.typed)
+        time.sleep(act.pause_s)
+        if self.number % 20 == 0:
+            self.title()  # full screen may have another window
+
+    def rest(self) -> None:
+        """Open the small crowd, and read the memory of the program once that has come to rest."""
+        for _ in range(3):
+            self.do(Act("close all", CLOSED * 4, 0.5))
+            self.do(Act("open the first scenario", ("key", "F2", "sleep", "0.4", "key", "Home", "key", "Return"), 0.3))
+            self.do(Act("yes", ("key", "Return"), 1.0))
+            if self.await_title(TITLE):
+                break
+        else:
+            self.wrong.append(f"the crowd at rest did not open (the window's title is {self.title()!r})")
+        time.sleep(REST_S)
+        self.rests_mb.append(resident_mb(self.process.pid))
+
+    def run(self, minutes: float) -> None:
+        began = time.monotonic()
+        rests = 0
+        while (now_s := time.monotonic() - began) < 60 * minutes and not self.wrong:
+            if now_s >= (rests + 1) * 60 * minutes / REST_EVERY and minutes >= LEAST_MINUTES:
+                rests += 1
+                self.rest()
+                print(f"{now_s / 60:5.1f} min, action {self.number}, {self.rests_mb[-1]:.0f} MB at rest", flush=True)
+            self.do(self.hand.act())
+            if (code := self.process.poll()) is not None:
+                self.ended(code)
+                if not self.wrong:
+                    print(f"it was left at action {self.number}, after", *list(self.last)[-3:], sep="; ", flush=True)
+                    self.rests_mb.clear()
+                    self.start()
+
+    def ended(self, code: int) -> None:
+        if code:
+            self.wrong.append(f"the program has ended with {code}")
+        end = time.monotonic() + 10
+        while (left := session_of(self.process.pid)) and time.monotonic() < end:
+            time.sleep(0.2)
+        self.wrong += [f"a process is left: {each}" for each in left]
+
+    def leave(self) -> None:
+        """Leave as a user does: Esc, and yes to whatever is asked."""
+        end, chance = time.monotonic() + PATIENCE_S, random.Random(0)
+        while self.process.poll() is None and time.monotonic() < end:
+            self.xdotool("windowfocus", WINDOW, "key", chance.choice(("Escape", "Escape", "Return")))
+            time.sleep(0.3)
+        if self.process.poll() is None:
+            self.wrong.append("it does not leave")
+            self.process.send_signal(signal.SIGABRT)  # says where all threads are
+        self.ended(self.process.wait())
+
+    def judge(self, minutes: float) -> None:
+        """Hold what was seen against what must hold, but for recordings."""
+        said = (self.folder / "said").read_text("utf-8", "replace")
+        if "Traceback" in said or "crashed" in said or "Exception" in said:
+            self.wrong.append(f"it said:\n{said[-4000:]}")
+        left = [*(self.folder / "tmp").iterdir(), *self.folder.rglob(".crowd-demo-*")]
+        self.wrong += [f"a file is left: {path}" for path in left]
+        self.wrong += [f"a frame of {each['frame_s']:.1f} s: {each}" for each in self.long_frames()
+                       if each["frame_s"] > LONGEST_FRAME_S and not each["measuring"]]
+        judged = self.rests_mb[REST_EVERY // 3:]
+        if minutes >= LEAST_MINUTES and judged and max(judged) > GROWTH * judged[0]:
+            self.wrong.append(f"memory at rest grew from {judged[0]:.0f} to {max(judged):.0f} MB")
+
+    def long_frames(self) -> list[dict[str, float]]:
+        path = self.folder / "frames"
+        return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
+
+    def replay(self) -> int:
+        """Replay all recordings; return how many there are."""
+        recordings = sorted(self.folder.glob("*.replay"))
+        for path in recordings:
+            done = subprocess.run([sys.executable, "-m", "crowd_demo", "replay", str(path), "--headless"], cwd=self.folder,
+                                  env={**os.environ, "SDL_VIDEODRIVER": "dummy"}, capture_output=True, encoding="utf-8")
+            if done.returncode:
+                self.wrong.append(f"{path.name} does not replay: {done.stdout}{done.stderr}")
+        return len(recordings)
+
+
+def session_of(leader: int) -> list[str]:
+    """The commands of the processes of a session that have not ended."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, _, session = stat.read_text("utf-8", "replace").rpartition(")")[2].split()[:4]
+            if int(session) == leader and state != "Z":
+                found.append((stat.parent / "cmdline").read_text("utf-8", "replace").replace("\0", " ")[:200])
+        except OSError:
+            continue  # it has ended
+    return found
+
+
+def resident_mb(pid: int) -> float:
+    lines = Path(f"/proc/{pid}/status").read_text("utf-8").splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS:"))
+
+
+def report(storm: Storm, minutes: float, recordings: int) -> Iterator[str]:
+    frames = storm.long_frames()
+    longest = max((each["frame_s"] for each in frames if not each["measuring"]), default=1.0)
+    actions = len(storm.done & set(ACTIONS))
+    yield (f"{minutes:g} minutes, {storm.number:,} actions of a hand, {actions} of the {len(ACTIONS) - 1} of the registry, "
+           f"{storm.starts} starts")
+    yield (f"longest frame {'below 1' if not frames else f'{longest:.1f}'} s; recordings {recordings}, saves "
+           f"{len(list(storm.folder.glob('*.crowd')))}, pictures {len(list(storm.folder.glob('*.png')))}, pages "
+           f"{len(list(storm.folder.glob('*.html')))}")
+    if storm.rests_mb:
+        yield "memory at rest, MB: " + " ".join(f"{each:.0f}" for each in storm.rests_mb)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=30.0)
+    parser.add_argument("--seed", type=int, default=secrets.randbelow(10**6))
+    parser.add_argument("--display", help="such as :0; a screen of its own if none is given")
+    parser.add_argument("--keep", type=Path, help="a new folder for all that is written, which is kept")
+    asked = parser.parse_args(arguments)
+    if missing := [tool for tool in ("Xvfb", "xdotool") if not shutil.which(tool)]:
+        print(f"{' and '.join(missing)} not installed", file=sys.stderr)
+        return 2
+    print(f"seed {asked.seed}", flush=True)
+    with screen() if not asked.display else nullcontext(asked.display) as display, tempfile.TemporaryDirectory() as made:
+        folder = asked.keep or Path(made) / "storm"
+        folder.mkdir()
+        storm = Storm(display, folder.resolve(), asked.seed)
+        try:
+            storm.run(asked.minutes)
+            storm.leave()
+        finally:
+            storm.process.kill()
+            storm.process.wait()
+        storm.judge(asked.minutes)
+        print("\n".join(report(storm, asked.minutes, storm.replay())))
+    if storm.wrong:
+        print(f"seed {asked.seed}; the last actions were", *storm.last, sep="\n  ")
+        print("WRONG", *storm.wrong, sep="\n  ")
+    return int(bool(storm.wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
