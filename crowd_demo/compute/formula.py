@@ -13,6 +13,7 @@ numbers alone, such as `1 / STEPS`, is computed once, in float64. Indices, expon
 from __future__ import annotations
 
 import ast
+import dis
 import inspect
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
@@ -28,6 +29,7 @@ from crowd_demo.compute.llvm import AbstractTemplate, Conversion, infer_global, 
 
 FOLLOWING = "select", "min", "max"  # functions whose arguments follow the rule
 MARK = "a number of a formula"
+LOADS = "LOAD_CONST", "RETURN_CONST", "LOAD_SMALL_INT"  # instructions; the last two since Python 3.12 and 3.14
 
 
 # --- the type --------------------------------------------------------------------------------------------------------
@@ -112,7 +114,8 @@ def with_number_rule(function: Callable[..., object]) -> Callable[..., object]:
     assert isinstance(function, FunctionType)
     code, values = function.__code__, function.__globals__
     named = {name: values[name] for name in set(code.co_names) - set(code.co_varnames) if _is_number(values.get(name))}
-    if code.co_freevars or not (named or any(map(_is_number, code.co_consts))):
+    own = (_is_number(each.argval) for each in dis.get_instructions(code) if each.opname in LOADS)
+    if code.co_freevars or not (named or any(own)):
         return function
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
