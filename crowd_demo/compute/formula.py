@@ -127,7 +127,8 @@ def with_number_rule(function: Callable[..., object]) -> Callable[..., object]:
     definition.decorator_list = []
     definition.body = [_Marking(named).visit(statement) for statement in definition.body]
     ast.increment_lineno(ast.fix_missing_locations(tree), code.co_firstlineno - 1)
-    made = next(each for each in compile(tree, code.co_filename, "exec").co_consts if isinstance(each, CodeType))
+    codes = (each for each in compile(tree, code.co_filename, "exec").co_consts if isinstance(each, CodeType))
+    made = next(each for each in codes if each.co_name == code.co_name)  # since Python 3.14 annotations have code, too
     marked = FunctionType(made.replace(co_consts=_marked(made.co_consts), co_qualname=code.co_qualname), values)
     marked.__defaults__, marked.__annotations__ = function.__defaults__, function.__annotations__
     return marked
