@@ -28,7 +28,8 @@ NAVIGATION = {
     "Tours": "tours.md", "Events": "events.md", "Export": "export.md", "Trajectories": "trajectories.md", "Lab": "lab.md",
     "Model": "model.md", "Findings": "findings.md", "Validation": "validation.md", "Tutorial": "tutorial.md",
     "API": "api.md", "Ensembles": "ensemble.md", "Glossary": "glossary.md", "Architecture": "architecture.md",
-    "First day": "first_day.md", "Troubleshooting": "troubleshooting.md", "Changes": "CHANGELOG.md"}
+    "First day": "first_day.md", "Platforms": "platforms.md",
+    "Troubleshooting": "troubleshooting.md", "Changes": "CHANGELOG.md"}
 
 
 class Scene(NamedTuple):
