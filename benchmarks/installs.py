@@ -79,17 +79,18 @@ def _installed(name: str, sources: Path, folder: Path, extra: str) -> Install:
     if not done.exists():
         venv.create(place, clear=True, with_pip=True)
         wanted = f"{sources}[{extra}]" if extra else str(sources)
-        _run([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wanted], name)
+        output_of([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wanted], name)
         done.touch()
     clean = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}
     return Install(name, [str(python)], folder, place, clean)
 
 
 def _git(*arguments: str) -> bytes:
-    return _run(["git", "-C", str(ROOT), *arguments], "git")
+    return output_of(["git", "-C", str(ROOT), *arguments], "git")
 
 
-def _run(command: list[str], name: str) -> bytes:
+def output_of(command: list[str], name: str) -> bytes:
+    """Standard output of a command. Raises InstallError with the last line of its standard error."""
     done = subprocess.run(command, capture_output=True)
     if done.returncode:
         lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no message"]

@@ -29,8 +29,8 @@ NAVIGATION = {
     "Lab": "lab.md", "Report of the lab": "lab_report.md",
     "Model": "model.md", "Findings": "findings.md", "Validation": "validation.md", "Tutorial": "tutorial.md",
     "API": "api.md", "Ensembles": "ensemble.md", "Glossary": "glossary.md", "Architecture": "architecture.md",
-    "First day": "first_day.md", "Troubleshooting": "troubleshooting.md", "Reliability": "reliability.md",
-    "Changes": "CHANGELOG.md"}
+    "First day": "first_day.md", "Platforms": "platforms.md", "Troubleshooting": "troubleshooting.md",
+    "Reliability": "reliability.md", "Changes": "CHANGELOG.md"}
 
 
 class Scene(NamedTuple):

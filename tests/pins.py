@@ -1,7 +1,8 @@
 """What is pinned: the state hash and the work counters of every shipped configuration at tick 300, and of every behaviour in
 every structure, with and without lanes, at tick 60.
 
-`python tests/pins.py > tests/pins.json` makes the file anew. A change that is not meant to change the crowd may not need it.
+`python tests/pins.py > tests/pins.json` makes the file anew, and `python benchmarks/platforms.py --pin` the hashes of each
+tick for other platforms. A change that is not meant to change the crowd may not need them.
 Two workers, whatever the machine: counters of registers depend on how rows are shared.
 """
 

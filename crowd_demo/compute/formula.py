@@ -13,6 +13,7 @@ numbers alone, such as `1 / STEPS`, is computed once, in float64. Indices, expon
 from __future__ import annotations
 
 import ast
+import dis
 import inspect
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
@@ -28,6 +29,7 @@ from crowd_demo.compute.llvm import AbstractTemplate, Conversion, infer_global, 
 
 FOLLOWING = "select", "min", "max"  # functions whose arguments follow the rule
 MARK = "a number of a formula"
+LOADS = "LOAD_CONST", "RETURN_CONST", "LOAD_SMALL_INT"  # instructions; the last two since Python 3.12 and 3.14
 
 
 # --- the type --------------------------------------------------------------------------------------------------------
@@ -112,7 +114,8 @@ def with_number_rule(function: Callable[..., object]) -> Callable[..., object]:
     assert isinstance(function, FunctionType)
     code, values = function.__code__, function.__globals__
     named = {name: values[name] for name in set(code.co_names) - set(code.co_varnames) if _is_number(values.get(name))}
-    if code.co_freevars or not (named or any(map(_is_number, code.co_consts))):
+    own = (_is_number(each.argval) for each in dis.get_instructions(code) if each.opname in LOADS)
+    if code.co_freevars or not (named or any(own)):
         return function
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
@@ -124,7 +127,8 @@ def with_number_rule(function: Callable[..., object]) -> Callable[..., object]:
     definition.decorator_list = []
     definition.body = [_Marking(named).visit(statement) for statement in definition.body]
     ast.increment_lineno(ast.fix_missing_locations(tree), code.co_firstlineno - 1)
-    made = next(each for each in compile(tree, code.co_filename, "exec").co_consts if isinstance(each, CodeType))
+    codes = (each for each in compile(tree, code.co_filename, "exec").co_consts if isinstance(each, CodeType))
+    made = next(each for each in codes if each.co_name == code.co_name)  # since Python 3.14 annotations have code, too
     marked = FunctionType(made.replace(co_consts=_marked(made.co_consts), co_qualname=code.co_qualname), values)
     marked.__defaults__, marked.__annotations__ = function.__defaults__, function.__annotations__
     return marked

@@ -1,0 +1,252 @@
+"""One hash on every platform: thirteen configurations, thirty ticks, on each processor and version that can be had here.
+
+    python benchmarks/platforms.py [--only PLATFORM ...] [--config NAME ...] [--list] [--json PATH] [--pin]
+
+Every platform steps the configurations in a process and with a kernel cache of its own, and each state hash of the first
+thirty ticks is compared with that pinned in `tests/platforms/hashes.json`. Half an hour on a quiet machine, before a release.
+
+`avx512`, `avx2` and `sse2` tell Numba to compile for another x86 processor. `aarch64` is emulated on x86: Debian's Python for
+arm64 and qemu-user are unpacked from packages, wheels for arm64 are chosen by pip (how: `platform_pythons.py`). Other versions
+of Python are taken where they are found, or from Debian. What was downloaded stays in `build/platforms`.
+
+A platform that fails does not stop the others: the table says which agree, which differ, in which configuration and from which
+tick, and which could not be run and why. The exit code is 0 only if all that were chosen agree. `--pin` writes the pinned file
+anew from the row `here`, after a change that is meant to move hashes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shutil
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from installs import ROOT, InstallError
+from platform_pythons import debian_python, environment, install_wheels, own_architecture, python_of
+
+from crowd_demo.app.process.quitting import FAILED, FINE
+from crowd_demo.cli.arguments import Parser, mistaken, unwritable
+from crowd_demo.cli.main import exit_code
+from crowd_demo.measure.experiment import header, machine
+
+KEPT = ROOT / "build" / "platforms"
+CHILD = Path(__file__).with_name("platform_child.py")
+PINNED = ROOT / "tests" / "platforms" / "hashes.json"
+TICKS = 30
+CONFIGS = ("1k", "20k-flock", "crates", "20k", "push-20k", "queues", "station", "evacuation", "maze", "births-250k", "cloth",
+           "murmuration", "predators")  # every behaviour, avoidance, births, links and exits
+LIMIT_S = 3600  # of one platform
+X86 = {"avx512": ("x86-64-v4", "zmm", "avx512f"), "avx2": ("x86-64-v3", "ymm", "avx2"), "sse2": ("x86-64", "xmm", "sse2")}
+WIDER = "avx512f", "avx2", "avx", "sse2"
+
+Hashes = Mapping[str, Sequence[str]]  # by configuration, one a tick
+
+
+@dataclass(frozen=True)
+class Platform:
+    """A processor and versions. Without `versions`, the present Python and what is installed."""
+
+    name: str
+    what: str
+    versions: str = ""  # "lowest" or "newest" of those that are declared
+    python: str = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    architecture: str = field(default_factory=own_architecture)
+    processor: str = ""  # for Numba: what to compile for
+    registers: str = ""  # the widest that the code must have
+    needs: str = ""  # what the processor must have
+
+
+PLATFORMS = (
+    Platform("here", "this Python, what is installed, this processor"),
+    *(Platform(name, f"the same, compiled for {processor}", processor=processor, registers=registers, needs=needs)
+      for name, (processor, registers, needs) in X86.items()),
+    Platform("aarch64", "64-bit ARM, emulated: Debian's Python 3.11, newest versions", "newest", "3.11", "arm64"),
+    Platform("lowest", "Python 3.11, lowest versions that are declared", "lowest", "3.11"),
+    Platform("newest", "Python 3.11, newest versions", "newest", "3.11"),
+    *(Platform(f"python{version}", f"Python {version}, newest versions", "newest", version)
+      for version in ("3.12", "3.13", "3.14")))
+
+
+@dataclass
+class Found:
+    """What one platform gave; `failure` is why it gave no more."""
+
+    about: dict[str, str] = field(default_factory=dict)
+    hashes: dict[str, list[str]] = field(default_factory=dict)
+    seconds: float = 0.0
+    failure: str = ""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Return the exit code: 0 all agree, 1 one differs or could not be run, 2 a mistake of the user."""
+    return exit_code(lambda: _main(_parser().parse_args(argv)))
+
+
+def _parser() -> Parser:
+    made = Parser(prog="benchmarks/platforms.py", allow_abbrev=False, description=str(__doc__).partition("\n")[0])
+    made.add_argument("--only", metavar="PLATFORM", nargs="+", help="platforms to run (all)")
+    made.add_argument("--config", metavar="NAME", action="append", dest="configs", help="one or several (thirteen)")
+    made.add_argument("--list", action="store_true", help="say which platforms there are, and run nothing")
+    made.add_argument("--json", metavar="PATH", type=Path, help="write all hashes")
+    made.add_argument("--pin", action="store_true", help=f"write {PINNED.name} anew, from the row here")
+    return made
+
+
+def _main(args: argparse.Namespace) -> int:
+    known = {platform.name: platform for platform in PLATFORMS}
+    if lines := [*_mistakes(args, known)]:
+        return mistaken(*lines)
+    chosen = [known[name] for name in (["here"] if args.pin else args.only or known)]
+    if args.list:
+        print(*(f"{platform.name:12}{platform.what}" for platform in chosen), sep="\n")
+        return FINE
+    pinned: Hashes = {} if args.pin else json.loads(PINNED.read_text("utf-8"))
+    results = {}
+    print(head())
+    for platform in chosen:
+        results[platform.name] = found = run(platform, args.configs or CONFIGS)
+        print(row(platform.name, found, pinned), flush=True)
+    if args.pin and not results["here"].failure:
+        PINNED.write_text(json.dumps(results["here"].hashes, indent=1) + "\n", "utf-8")
+    if args.json:
+        from crowd_demo.app.output.report import write_report
+
+        write_report({**header("platforms"), "platforms": {name: asdict(found) for name, found in results.items()}}, args.json)
+    return FAILED if any(found.failure or differing(found.hashes, pinned) for found in results.values()) else FINE
+
+
+def _mistakes(args: argparse.Namespace, known: Mapping[str, Platform]) -> Iterator[str]:
+    for option, names, there in (("--only", args.only, known), ("--config", args.configs, CONFIGS)):
+        yield from (f"{option}: there is no {name}; there are {', '.join(there)}" for name in names or () if name not in there)
+    if args.pin and (args.only or args.configs):
+        yield "--pin: all configurations are pinned, from the row here"
+    if args.json:
+        yield from unwritable("--json", args.json)
+
+
+# --- one platform ----------------------------------------------------------------------------------------------------
+
+def run(platform: Platform, configs: Sequence[str]) -> Found:
+    """The hashes of each configuration, as far as the platform came."""
+    began, folder = time.monotonic(), KEPT / platform.name
+    try:
+        command, path = prepared(platform, folder)
+        found = stepped([*command, str(CHILD), str(TICKS), *configs], environment(path, variables(platform, folder)), folder)
+    except (InstallError, OSError) as error:
+        found = Found(failure=str(error))
+    used = found.about.get("registers", "")
+    if not found.failure and platform.registers not in ("", used):
+        found.failure = f"its code has {used or 'none of the known registers'}, not {platform.registers}"
+    found.seconds = time.monotonic() - began
+    return found
+
+
+def prepared(platform: Platform, folder: Path) -> tuple[list[str], list[Path]]:
+    """The command of a Python, and the folders from which it imports. Raises InstallError."""
+    if platform.needs and not has(platform.needs):
+        raise InstallError(f"this processor has no {platform.needs}")
+    if not platform.versions:
+        return [sys.executable], [ROOT]
+    if platform.architecture == own_architecture():
+        command = python_of(platform.python, folder)
+    else:
+        command = debian_python(platform.python, platform.architecture, folder)
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]
+    wanted = requirements(declared, platform.versions)
+    wheels = install_wheels(wanted, platform.python, platform.architecture, folder / "wheels")
+    return [*command, "-S"], [wheels, ROOT]  # without the packages that are installed there
+
+
+def has(needed: str) -> bool:
+    simd = machine()["simd"]
+    return simd in WIDER[:WIDER.index(needed) + 1]
+
+
+def requirements(declared: Sequence[str], versions: str) -> list[str]:
+    """What a simulation without a window needs, in the newest or the lowest versions that are declared."""
+    needed = [each for each in declared if not each.startswith("pygame")]
+    return [re.sub(r">=([^,]*).*", r"==\1", each) for each in needed] if versions == "lowest" else needed
+
+
+def variables(platform: Platform, folder: Path) -> dict[str, str]:
+    """Environment variables; the kernel cache is emptied, so that the platform compiles everything."""
+    cache = folder / "kernels"
+    shutil.rmtree(cache, ignore_errors=True)
+    numba = {"NUMBA_CPU_NAME": platform.processor, "NUMBA_CPU_FEATURES": ""} if platform.processor else {}
+    return {"CROWD_DEMO_CACHE": str(cache), **numba}
+
+
+def stepped(command: Sequence[str], variables: dict[str, str], folder: Path) -> Found:
+    """Run the child; what it printed counts also where it failed later."""
+    folder.mkdir(parents=True, exist_ok=True)
+    printed, errors, found = folder / "printed.jsonl", folder / "errors.txt", Found()
+    try:
+        with printed.open("w") as out, errors.open("w") as err:
+            code = subprocess.run(command, env=variables, cwd=folder, stdout=out, stderr=err, timeout=LIMIT_S).returncode
+        if code:
+            last = (errors.read_text("utf-8", "replace").strip().splitlines() or ["no message"])[-1]
+            found.failure = f"{last} (exit code {code})"
+    except subprocess.TimeoutExpired:
+        found.failure = f"it took more than {LIMIT_S} s"
+    for line in printed.read_text("utf-8").splitlines():
+        read(line, found)
+    return found
+
+
+def read(line: str, found: Found) -> None:
+    """Add a line of the child: what computes, or the hashes of a configuration. An unfinished line counts as none."""
+    try:
+        told = json.loads(line)
+    except ValueError:
+        return
+    if "config" in told:
+        found.hashes[told["config"]] = told["hashes"]
+    else:
+        found.about |= told
+
+
+# --- the table -------------------------------------------------------------------------------------------------------
+
+def differing(hashes: Hashes, pinned: Hashes) -> dict[str, int]:
+    """The first tick that differs of each configuration that does."""
+    firsts = {}
+    for config in hashes.keys() & pinned.keys():
+        pairs = enumerate(zip(hashes[config], pinned[config], strict=True), 1)
+        firsts[config] = next((tick for tick, (ours, theirs) in pairs if ours != theirs), 0)
+    return {config: tick for config, tick in sorted(firsts.items()) if tick}
+
+
+def verdict(found: Found, pinned: Hashes) -> str:
+    """What the platform gave: agreed, differs (where), or could not be run (why)."""
+    parts = []
+    if wrong := differing(found.hashes, pinned):
+        parts.append("DIFFERS: " + ", ".join(f"{config} from tick {tick}" for config, tick in wrong.items()))
+    if agreed := len(found.hashes.keys() & pinned.keys()) - len(wrong):
+        parts.append(f"{agreed} agree")
+    if found.failure:
+        parts.append(f"could not be run{' further' if found.hashes else ''}: {found.failure}")
+    return "; ".join(parts) or "pinned"
+
+
+COLUMNS = {"machine": 9, "processor": 16, "registers": 10, "python": 9, "numba": 9, "numpy": 9}
+
+
+def head() -> str:
+    names = "".join(f"{name:{width}}" for name, width in COLUMNS.items())
+    return f"{'platform':12}{names}{'seconds':>7}  configurations"
+
+
+def row(name: str, found: Found, pinned: Hashes) -> str:
+    about = "".join(f"{found.about.get(key, '') or '-':{width}}" for key, width in COLUMNS.items())
+    return f"{name:12}{about}{found.seconds:7.0f}  {verdict(found, pinned)}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
