@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import pygame
 from numpy.typing import NDArray
+from PIL import Image
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -83,10 +83,8 @@ def to_bytes(pixels: Floats) -> Pixels:
 
 
 def save(pixels: Floats, path: Path) -> None:
-    """Writes (h, w, 3 or 4) values in 0..255 as a PNG."""
-    data = to_bytes(pixels)
-    size = (data.shape[1], data.shape[0])
-    pygame.image.save(pygame.image.frombuffer(data.tobytes(), size, "RGBA" if data.shape[2] == 4 else "RGB"), path)
+    """Writes (h, w, 3 or 4) values in 0..255 as a WebP without loss."""
+    Image.fromarray(to_bytes(pixels)).save(path, lossless=True, exact=True, quality=100, method=6)
 
 
 def smooth(points: Sequence[Point], steps: int = 6) -> list[Point]:
