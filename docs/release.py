@@ -283,7 +283,8 @@ class Release:
         return f"{self._command(FROM_CHECKOUT)}: {self._hash}"
 
     def _install_wheel(self) -> str:
-        environment = Environment(self._work / "from-wheel", self._work / "elsewhere", self._work / "cache", self.built.wheel.parent)
+        environment = Environment(self._work / "from-wheel", self._work / "elsewhere", self._work / "cache",
+                                  links=self.built.wheel.parent)
         found = environment.install_and_start(self._command(FROM_INDEX), self.version)
         self._installed = environment
         if self._hash and found != self._hash:
