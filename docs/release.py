@@ -140,8 +140,9 @@ def check_contents(found: Collection[str], wanted: Collection[str], megabytes: f
 
 def commands_of(readme: str) -> list[str]:
     """The command lines of its blocks, without comments; a line that goes on is one."""
-    blocks = re.findall(r"^```\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
-    lines = [re.sub(r"\s+#.*", "", line) for block in blocks for line in re.sub(r"\\\n\s*", "", block).splitlines()]
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
+    lines = [re.sub(r"\s+#.*", "", line) for language, block in blocks if not language
+             for line in re.sub(r"\\\n\s*", "", block).splitlines()]
     return [line for line in lines if re.match(r"(pip|crowd-demo|python) ", line)]
 
 
