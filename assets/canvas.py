@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import pygame
 from numpy.typing import NDArray
+from PIL import Image
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -82,11 +82,9 @@ def to_bytes(pixels: Floats) -> Pixels:
     return np.clip(np.floor(pixels + 0.50001), 0, 255).astype(np.uint8)
 
 
-def save(pixels: Floats, path: Path) -> None:
-    """Writes (h, w, 3 or 4) values in 0..255 as a PNG."""
-    data = to_bytes(pixels)
-    size = (data.shape[1], data.shape[0])
-    pygame.image.save(pygame.image.frombuffer(data.tobytes(), size, "RGBA" if data.shape[2] == 4 else "RGB"), path)
+def save(pixels: Floats, path: Path, effort: int = 4) -> None:
+    """Writes (h, w, 3 or 4) values in 0..255 as a WebP without loss; `effort` up to 6."""
+    Image.fromarray(to_bytes(pixels)).save(path, lossless=True, exact=True, quality=100, method=effort)
 
 
 def smooth(points: Sequence[Point], steps: int = 6) -> list[Point]:

@@ -79,7 +79,7 @@ SCENES = {  # others are shown at frame 300
     "predators": ["--frames", "300", *BARE, "--set", "camera.zoom=0.6", "--set", "camera.center=[2130, 1130]"],
     "push-20k": ["--frames", "600", *BARE, "--set", "camera.zoom=2.5", "--set", "camera.center=[1650, 1750]"]}
 SCENARIOS = ROOT / "assets/scenarios"
-SMALL_PX, LEVELS = (256, 144), 32  # size of a scenario's picture; values of a colour's parts, for a file of 20 to 60 kB
+SMALL_PX, COLOURS = (256, 144), 256  # of a scenario's picture: a file of 10 to 30 kB
 
 
 def main() -> int:
@@ -278,14 +278,10 @@ def program(*arguments: str) -> None:
 
 def shrink(path: Path) -> None:
     """Make a picture small, with fewer colours."""
-    import numpy as np
-    import pygame
+    from PIL import Image
 
-    small = pygame.transform.smoothscale(pygame.image.load(path), SMALL_PX)
-    step = 256 // LEVELS
-    rounded = (pygame.surfarray.array3d(small).astype(int) + step // 2) // step * step
-    pygame.surfarray.blit_array(small, rounded.clip(0, 255).astype(np.uint8))
-    pygame.image.save(small, path)
+    small = Image.open(path).convert("RGB").resize(SMALL_PX, Image.Resampling.BOX)
+    small.quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
 if __name__ == "__main__":

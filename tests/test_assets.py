@@ -27,7 +27,7 @@ from draw_tiles import KINDS  # noqa: E402
 
 from crowd_demo.render.figures.crates import FACE, inks  # noqa: E402
 
-FILES = ("people.png", "icons.png", "birds.png", "hunt.png", "tiles.png")
+FILES = ("people.webp", "icons.webp", "birds.webp", "hunt.webp", "tiles.webp")
 Pixels = NDArray[np.uint8]
 
 # How the world looks without one kind of cone, on linear RGB (Machado, Oliveira and Fernandes 2009, severity 1)
@@ -61,22 +61,22 @@ def sprites() -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def people() -> Pixels:
-    return cells("people.png", 48, 64)
+    return cells("people.webp", 48, 64)
 
 
 @pytest.fixture(scope="module")
 def birds() -> Pixels:
-    return cells("birds.png", 48, 48)
+    return cells("birds.webp", 48, 48)
 
 
 @pytest.fixture(scope="module")
 def hunt() -> Pixels:
-    return cells("hunt.png", 96, 96)
+    return cells("hunt.webp", 96, 96)
 
 
 @pytest.fixture(scope="module")
 def tiles() -> Pixels:
-    return cells("tiles.png", 64, 64)
+    return cells("tiles.webp", 64, 64)
 
 
 def test_the_script_draws_the_committed_files_exactly(tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_people_stand_on_their_foot_point_and_birds_are_centred(sprites: dict[st
 def test_the_state_of_a_person_shows_in_the_shape(people: Pixels) -> None:
     """Nothing is high above people but the icons: a disc for those who wait, a triangle for those who are stuck."""
     assert (people[:, :, :8, :, 3] <= 200).all()
-    waiting, stuck = (cells("icons.png", 48, 64)[0, :, :13, :, 3] > 200).sum(axis=2)
+    waiting, stuck = (cells("icons.webp", 48, 64)[0, :, :13, :, 3] > 200).sum(axis=2)
     assert waiting[7] > waiting[3] and waiting[7] >= 7
     assert stuck[9] >= stuck[7] + 2 and stuck[7] >= stuck[4] + 2
 
