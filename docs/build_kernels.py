@@ -61,7 +61,7 @@ def build(out: Path, levels: Sequence[str], configs: Sequence[str], steps_only: 
 def _start(kept: Path, level: str, configs: Sequence[str], steps_only: bool) -> subprocess.Popen[str]:
     """Numba is told the level's name, and no features beyond what it stands for: that is the key of an installed kernel."""
     environment = {**os.environ, "CROWD_DEMO_CACHE": str(kept), "CROWD_DEMO_KERNELS": fingerprint.NONE,
-                   "NUMBA_CPU_NAME": level, "NUMBA_CPU_FEATURES": ""}
+                   "CROWD_DEMO_PLAIN_NUMBA": "", "NUMBA_CPU_NAME": level, "NUMBA_CPU_FEATURES": ""}
     return subprocess.Popen([sys.executable, __file__, "--compile", *["--steps-only"] * steps_only, *configs], env=environment,
                             stdout=subprocess.PIPE, encoding="utf-8")
 
