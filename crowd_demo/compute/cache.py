@@ -1,5 +1,8 @@
 """Compiled kernels on disk: where they are kept, and what happens when that folder fails. Imports no compiler.
 
+There are two folders: the user's own, and one that the distribution `crowd-demo-kernels` may have brought. That one holds
+kernels compiled for a level of processors (fingerprint.py); it is only read, and what is not in it is compiled.
+
 A kernel has a file for each signature, found by a hash of all that its code depends on. The file begins with a checksum of
 the rest, since a bit that flips in machine code crashes the program or, worse, does not. A file that cannot be read counts as
 missing: the kernel is compiled and the file written anew. Without room or permission kernels are compiled and not kept. Each
@@ -20,14 +23,16 @@ import time
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from types import FunctionType
 
+from crowd_demo.compute import fingerprint
+from crowd_demo.compute.fingerprint import PACKAGE
 from crowd_demo.registry import plugins
 from crowd_demo.registry.texts import say_once, was_said
 
-PACKAGE = Path(__file__).parents[1]
-COMPILED = b"@device", b"@formula", b"@kernel", b"@implements", b"@intrinsic"  # what makes code of a function
+INSTALLED = "crowd_demo_kernels"  # the package of the distribution that brings kernels
 KERNEL_FILES = "*.nbc"
 CHECKSUM_BYTES = 16
 NOT_KEPT = "not kept"  # a topic of what is said once
@@ -60,9 +65,9 @@ def _home() -> Path:
 
 
 def is_first_start() -> bool:
-    """Return whether no version has kept any kernel yet."""
+    """Return whether no version has kept any kernel yet, and none were installed."""
     try:
-        return not any(user_cache().rglob(KERNEL_FILES))
+        return not _brought() and not any(user_cache().rglob(KERNEL_FILES))
     except (RuntimeError, OSError):
         return False
 
@@ -71,15 +76,32 @@ def is_first_start() -> bool:
 def folder() -> Path | None:
     """The folder for this version of the kernels; None where the user has none. Imports Numba."""
     try:
-        return user_cache() / _fingerprint()
+        return user_cache() / fingerprint.of_this_machine()
     except RuntimeError as error:
         say_once(f"{error}; set CROWD_DEMO_CACHE to a folder for compiled kernels, or every start compiles them")
         return None
 
 
+@functools.cache
+def installed_folder() -> Path | None:
+    """The folder of installed kernels; None if there are none, or if they are of other code or for other processors."""
+    if not (brought := _brought()) or not fingerprint.levels():
+        return None
+    fitting = brought / fingerprint.portable()
+    return fitting if fitting.is_dir() else None
+
+
+def _brought() -> Path | None:
+    """The folder of the distribution, unless what is known without the compiler rules its kernels out."""
+    if plugins.sources() or fingerprint.asked_level() == fingerprint.NONE or os.environ.get("CROWD_DEMO_PLAIN_NUMBA"):
+        return None
+    spec = find_spec(INSTALLED)
+    return Path(spec.origin).parent if spec and spec.origin else None
+
+
 def is_empty() -> bool:
-    """Return whether nothing has been kept of this version of the kernels."""
-    return not (kept := folder()) or not any(kept.rglob(KERNEL_FILES))
+    """Return whether nothing has been kept of this version of the kernels, nor installed."""
+    return not installed_folder() and (not (kept := folder()) or not any(kept.rglob(KERNEL_FILES)))
 
 
 @functools.cache
@@ -93,36 +115,6 @@ def has_room() -> bool:
             return file.write(bytes(ROOM_BYTES)) == ROOM_BYTES
     except OSError:
         return False
-
-
-def _fingerprint() -> str:
-    """Hash of every source on which compiled code depends, and of the versions and settings that compile it.
-
-    Numba notices a changed file, but not a changed callee in another file; a folder a fingerprint cannot be stale.
-    """
-    import numba
-    import numpy
-
-    # Numba's settings (NUMBA_OPT, NUMBA_BOUNDSCHECK, ...) but those that change no code; new ones of Numba's count too.
-    settings = sorted((name, repr(value)) for name, value in vars(numba.config).items()
-                      if name.isupper() and not re.search("THREAD|CACHE|CUDA", name))
-    digest = hashlib.blake2b(digest_size=8)
-    for path, source in kernel_sources().items():
-        digest.update(path.relative_to(PACKAGE).as_posix().encode() + source)
-    for path in plugins.sources():  # all of them: a kernel may take a constant from any
-        digest.update(str(path).encode() + path.read_bytes())
-    digest.update(f"{numba.__version__} {numpy.__version__} {sys.version} {settings}".encode())
-    return digest.hexdigest()
-
-
-def kernel_sources() -> dict[Path, bytes]:
-    """All files of each folder that holds compiled code: a kernel takes constants and records from the files beside it."""
-    sources = {path: path.read_bytes() for path in sorted(PACKAGE.rglob("*.py"))}
-    folders: set[Path] = set()
-    for path, source in sources.items():
-        if path.parent not in folders and any(word in source for word in COMPILED):
-            folders.add(path.parent)
-    return {path: source for path, source in sources.items() if path.parent in folders}
 
 
 def lasts() -> bool:
@@ -184,17 +176,17 @@ def _checksum(content: bytes) -> bytes:
     return hashlib.blake2b(content, digest_size=CHECKSUM_BYTES).digest()
 
 
-def files_of(function: Callable[..., object], kind: str) -> KernelFiles | None:
-    """The files for code of some kind that is made of a function; None if it is in no file, or nothing can be kept.
+def files_of(function: Callable[..., object], kind: str, root: Path | None) -> KernelFiles | None:
+    """The files in a folder for code of some kind that is made of a function; None if it is in no file, or without a folder.
 
     A closure is not kept: another one of the same source may have other values.
     """
     assert isinstance(function, FunctionType)
-    code, root = function.__code__, folder()
+    code = function.__code__
     source = Path(code.co_filename).absolute()
     if not root or function.__closure__ or not source.is_file():
         return None
-    name = re.sub(r"[^\w.]", "", f"{source.stem}.{function.__qualname__}") + f"-{code.co_firstlineno}"
+    name = re.sub(r"[^\w.]", "", f"{source.stem}.{function.__qualname__}") + f"-{code.co_firstlineno}.{kind}"
     if source.is_relative_to(PACKAGE):  # the folder's fingerprint has its content
         return KernelFiles(root / source.relative_to(PACKAGE).parent, name, kind)
     about = source.stat()

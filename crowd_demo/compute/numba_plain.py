@@ -103,7 +103,7 @@ _notes: dict[object, cache.KernelFiles] = {}  # by function: empty files, one fo
 
 def _kept(dispatcher: Any, function: Callable[..., object]) -> Any:
     """Let Numba keep in our folder what is compiled of a function."""
-    if cache.has_room() and (files := cache.files_of(function, "plain")):
+    if cache.has_room() and (files := cache.files_of(function, "plain", cache.folder())):
         before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(cache.folder())
         dispatcher.enable_caching()
         numba.config.CACHE_DIR = before

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -41,6 +41,7 @@ from numba.core.typed_passes import NativeLowering
 from numba.core.typing import signature
 
 from crowd_demo.compute import cache, llvm, numba_plain
+from crowd_demo.compute.fingerprint import levels
 from crowd_demo.compute.workers import HAS_POOL, INTP, field, run_shares
 from crowd_demo.registry.texts import say_once
 
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 
 TESTED = (0, 60), (0, 68)  # the first version and the last one; pyproject.toml has the same
 OPTIONS = {**numba_plain.OPTIONS, "nopython": True}
+MACHINE_CODE, INTERMEDIATE_CODE = "kernel", "intermediate"  # kinds of files
 _codegen, _function = cpu_target.target_context.codegen(), numba.njit(lambda: None)
 
 # Private names: whose, and what for. Besides these, workers.py calls Numba's pool by its functions' names in LLVM.
@@ -138,7 +140,7 @@ class Device(CPUDispatcher):
         inlined = {"no_cpython_wrapper": True, "forceinline": True, **OPTIONS}
         super().__init__(py_func, locals or {}, dict(targetoptions or inlined), pipeline_class)
         if pipeline_class is DeviceCompiler:  # nobody else calls a kernel's body
-            self._cache = KernelCache(py_func, "intermediate", IntermediateCodeOnDisk())
+            self._cache = KernelCache(py_func, INTERMEDIATE_CODE, IntermediateCodeOnDisk())
 
     def get_call_template(self, args: tuple[types.Type, ...], kws: Mapping[str, types.Type]) -> Any:
         """Take a number in the caller's source for any number, or the function would be compiled once more for it."""
@@ -163,7 +165,7 @@ class FromPython(CPUDispatcher):
     def __init__(self, py_func: Callable[..., object], kept_as: Callable[..., object],
                  pipeline_class: type[CompilerBase]) -> None:
         super().__init__(py_func, {}, dict(OPTIONS), pipeline_class)
-        self._cache = KernelCache(kept_as, "kernel", MachineCodeOnDisk())
+        self._cache = KernelCache(kept_as, MACHINE_CODE, MachineCodeOnDisk())
 
     def add_overload(self, compiled: Any) -> None:
         """Also give the inlined functions their environments, by which `print` finds its texts."""
@@ -326,7 +328,12 @@ class KernelCache:
     @cached_property
     def files(self) -> cache.KernelFiles | None:
         """Found when it is first needed: a start that compiles nothing asks for few."""
-        return cache.files_of(self._function, self._kind)
+        return cache.files_of(self._function, self._kind, cache.folder())
+
+    @cached_property
+    def _installed(self) -> cache.KernelFiles | None:
+        """Those of installed kernels, which bring no intermediate code."""
+        return cache.files_of(self._function, self._kind, cache.installed_folder()) if self._kind == MACHINE_CODE else None
 
     @property
     def cache_path(self) -> str:
@@ -337,16 +344,17 @@ class KernelCache:
 
         Numba would first make its compiler ready (0.4 s), which a start that compiles nothing does not need.
         """
-        if not self.files:
-            return None
-        try:
-            if not (kept := self.files.load(self._key(signature, context))):
-                return None
-            assert isinstance(kept, Kept)
-            library, entry = self._form.restored(context, kept)
-        except Exception as error:
-            say_once(f"a damaged file in {self.files.folder} is compiled again, like any other ({error})", "damaged")
-            return None
+        for files, key in self._places(signature, context):
+            try:
+                if kept := files.load(key):
+                    assert isinstance(kept, Kept)
+                    return self._loaded(kept, context)
+            except Exception as error:
+                say_once(f"a damaged file in {files.folder} is compiled again, like any other ({error})", "damaged")
+        return None
+
+    def _loaded(self, kept: Kept, context: BaseContext) -> CompileResult:
+        library, entry = self._form.restored(context, kept)
         return compile_result(
             typing_context=context.typing_context, target_context=context, library=library, entry_point=entry,
             environment=kept.environment, fndesc=kept.function, signature=kept.signature, referenced_envs=kept.inlined,
@@ -358,14 +366,23 @@ class KernelCache:
             inlined = tuple(filter(_may_be_used, compiled._find_referenced_environments()))
             kept = Kept(compiled.library.name, self._form.code(compiled.library), without_notes(compiled).fndesc,
                         compiled.environment, compiled.signature, inlined)
-            self.files.save(self._key(signature, compiled.target_context), kept, dumps)
+            self.files.save((signature, compiled.target_context.codegen().magic_tuple()), kept, dumps)
 
     def holds(self, signature: object, context: BaseContext) -> bool:
-        return bool(self.files and self.files.holds(self._key(signature, context)))
+        return any(files.holds(key) for files, key in self._places(signature, context))
 
-    def _key(self, signature: object, context: BaseContext) -> object:
-        """The types of the arguments, and the processor."""
-        return signature, context.codegen().magic_tuple()
+    def _places(self, signature: object, context: BaseContext) -> Iterator[tuple[cache.KernelFiles, object]]:
+        """Where the function may be, and its key there: the types of the arguments, and the processor.
+
+        What was compiled here comes first: it is for exactly this processor. An installed kernel has the key that it got where
+        Numba compiled it for a level: the level's name instead of the processor's, and no features beyond those of the name.
+        """
+        system, *_ = here = context.codegen().magic_tuple()
+        if self.files:
+            yield self.files, (signature, here)
+        if self._installed:
+            for level in levels():
+                yield self._installed, (signature, (system, level, ""))
 
 
 def _may_be_used(environment: Environment) -> bool:

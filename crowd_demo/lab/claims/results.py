@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.cache import PACKAGE
+from crowd_demo.compute.fingerprint import PACKAGE
 from crowd_demo.lab.claims.claim import AGAIN, Found, LabScale
 from crowd_demo.lab.claims.judging import verdict
 from crowd_demo.lab.claims.lab_run import ClaimFindings, Kept, LabRun
