@@ -44,7 +44,7 @@ Pictures = Callable[[Iterable[int], int], Iterator[tuple[int, Picture]]]  # from
 
 
 class TileSet:
-    """The pictures at full size, from `tiles.png`.
+    """The pictures at full size, from `tiles.webp`.
 
     Open floor looks like `ground`: a kind or a sky of the manifest, or stone at night. `rows` are the map's rows of
     tiles.
