@@ -34,7 +34,8 @@ class Firefox:
                  (PREFERENCES | {"marionette.port": port}).items())
         Path(self._profile.name, "user.js").write_text("\n".join(lines), "utf-8")
         self._process = subprocess.Popen(
-            [FIREFOX, "--headless", "--marionette", "--remote-allow-system-access", "--no-remote", "--profile", self._profile.name],
+            [FIREFOX, "--headless", "--marionette", "--remote-allow-system-access", "--no-remote",
+             "--profile", self._profile.name],
             env={**os.environ, "DISPLAY": display, "HOME": self._profile.name}, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL)
         self._sent = 0
