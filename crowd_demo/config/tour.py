@@ -42,7 +42,7 @@ NUMBERS = {
     "interaction_ms": "of these, those of the stage in which agents meet their neighbours",
     "draw_ms": "milliseconds that the picture of the crowd takes",
     "frame_ms": "milliseconds of a frame: a step and its picture",
-    "fps": "frames that the window displays in a second",
+    "fps": "pictures that the window shows in a second",
     "agents": "size of the crowd",
     "candidates": "how many others an agent tested",
     "neighbours": "how many of these were neighbours",

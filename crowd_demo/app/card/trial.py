@@ -258,9 +258,11 @@ class Trial:
         return self.over or all(span.outcome != "unknown" for span in self.spans)
 
     def card(self) -> Card:
-        title = ", ".join(BY_PATH[path].label.strip() for path in self.switched.new)
+        (title, change), *more = changes = list(self._changes())
+        if more:
+            title, change = f"{len(changes)} techniques", ", ".join(map(" ".join, changes))
         left = math.ceil(max(self.left_s, 0.0) / LASTS_S * PIECES) / PIECES
-        return Card(title, self._change(), self._kind, self.spans, self._counts, ProofLine(*self._finding),
+        return Card(title, change, self._kind, self.spans, self._counts, ProofLine(*self._finding),
                     self._state(), left, self.frame, SLOW_NOTE if self._slow else "" if self._takes_turns else
                     LONG_NOTE)
 
@@ -268,12 +270,13 @@ class Trial:
         known = [span for span in self.spans if span.outcome not in ("unknown", "no factor")]
         if len(self.switched.new) > 1 or not known:
             return {}
-        (path,) = self.switched.new
-        return {path: f"{self._change()}: {', '.join(map(in_words, known))}; {self._finding.text}"}
+        (path,), ((_, change),) = self.switched.new, self._changes()
+        return {path: f"{change}: {', '.join(map(in_words, known))}; {self._finding.text}"}
 
-    def _change(self) -> str:
+    def _changes(self) -> Iterator[tuple[str, str]]:
+        """The label of each technique, and what became of it."""
         old, new = self.switched
-        return ", ".join(f"{hud_word(old[path])} -> {hud_word(value)}" for path, value in new.items())
+        return ((BY_PATH[path].label.strip(), f"{hud_word(old[path])} -> {hud_word(value)}") for path, value in new.items())
 
     def _state(self) -> str:
         """The last line: how much was measured, and why it stopped or waits."""

@@ -17,7 +17,7 @@ from crowd_demo.profile import HISTORY, Profile
 from crowd_demo.registry.stages import PARTS
 from crowd_demo.registry.techniques import inactive, partly_inactive
 from crowd_demo.render.hud.canvas import DARK, PAD, TEXT, WARM, Canvas, Pen, Target, scale_for
-from crowd_demo.render.hud.frame_sections import HEADER_HEIGHT, draw_header
+from crowd_demo.render.hud.frame_sections import COST, HEADER_HEIGHT, SHOWN, draw_header
 from crowd_demo.render.hud.hud import Hud
 from crowd_demo.render.hud.panel_layout import FOLDED, LEFT_WIDTH, RIGHT_WIDTH, PanelSection, folded_sections
 from crowd_demo.render.hud.scenario_section import scenario_sections
@@ -253,7 +253,7 @@ def test_step_draw_and_present_have_their_sums() -> None:
 
 def test_milliseconds_may_come_first() -> None:
     fps, ms = written(crowd()).texts, written(crowd(), Status(panels=PanelSettings(units="ms"))).texts
-    assert fps.index("FPS") < fps.index("ms/frame") and ms.index("ms/frame") < ms.index("FPS")
+    assert fps.index(SHOWN) < fps.index(COST) and ms.index(COST) < ms.index(SHOWN)
 
 
 def section(name: str, height: float, rank: int) -> PanelSection:
@@ -293,7 +293,7 @@ def test_rates_are_never_written_over_each_other(units: str, ms: float, steps: f
     canvas = Canvas((LEFT_WIDTH, HEADER_HEIGHT), Pen(), 1.15, None)
     draw_header(canvas, 0, profile, Status(panels=PanelSettings(units=units), clock=Clock(steps, None, 9, 9.0)))
     rects = {region.target.name: region.rect for region in canvas.targets}
-    for row in (("FPS", "ms/frame"), ("steps/picture", "step", "draw"), ("steps/s", "p50", "p95", "p99"), ("speed", "tick")):
+    for row in ((SHOWN, COST), ("steps/picture", "step", "draw"), ("steps/s", "p50", "p95", "p99"), ("speed", "tick")):
         across = sorted((rects[name] for name in row), key=lambda rect: rect.left)
         assert all(left.right <= right.left for left, right in pairwise(across))
         assert all(canvas.surface.get_rect().contains(rect) for rect in across)
@@ -372,7 +372,7 @@ def test_a_frame_is_one_step_and_its_picture_however_many_steps_a_displayed_pict
         sim.profile.add("flip", 7.0)
         sim.profile.end_frame(10.0)
     found = texts(sim, Status(panels=PanelSettings(hud=hud)))
-    assert found[:4] == ["100", "FPS", "ms/frame", sum_ms]
+    assert found[:4] == ["100", "FPS shown", "ms step+draw", sum_ms]
     assert found[4:6] == [a_picture, "steps/picture"] and found[6:10] == ["step", step, "draw", "2.00"]
 
 
