@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.app.card.effect import PROOF, Stretch, SwitchTimes, counted, explaining
+from crowd_demo.app.card.effect import PROOF, Counted, Stretch, SwitchTimes, counted, explaining, telling
 from crowd_demo.app.crowd.crowd import Change
 from crowd_demo.compute.arrays import Floats
 from crowd_demo.config.optimizations import Optimizations
@@ -30,7 +30,7 @@ from crowd_demo.measure.statistics import Times
 from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import EXACT, Kind
 from crowd_demo.registry.techniques import BY_PATH, hud_word, inactive, is_drawn, kind_of_all, strongest
-from crowd_demo.render.hud.card import Card, Count, ProofLine, Span, factor_text
+from crowd_demo.render.hud.card import Card, ProofLine, Span, factor_text
 from crowd_demo.sim.metrics.readings import Readings
 from crowd_demo.sim.simulation import Simulation
 
@@ -88,7 +88,8 @@ class Switched(NamedTuple):
 class Trial:
     """Made in the frame in which the techniques are switched; `before` and `readings` are from before that.
 
-    Its card is shown for another `left_s` seconds. `frame` is the number of that frame, `spans` are the rows of times.
+    Its card is shown for another `left_s` seconds. `frame` is the number of that frame, `spans` are the rows of times,
+    `told` is what the rows of counters tell.
     """
 
     def __init__(self, switched: Switched, at: Moment, before: Stretch, readings: Readings,
@@ -113,7 +114,7 @@ class Trial:
         self._finding, self._proving = Finding("running", "comparing begins with the next steps"), self._prove()
         self._counted: dict[str, float] = {}  # before
         self.spans: tuple[Span, ...] = () if self._slow else (NOTHING_YET._replace(name=FRAME if self._drawn else STEP),)
-        self._counts: tuple[Count, ...] = ()
+        self.told: Counted = {}
         self.summary: dict[str, str] = {}  # what a technique gave, in a line, by its path; nothing where there were several
 
     # --- its work ----------------------------------------------------------------------------------------------------
@@ -167,8 +168,7 @@ class Trial:
             yield
         self.spans = tuple(spans) or self.spans
         self._counted = self._counted or counted(self.before, self.readings)
-        self._counts = explaining(self._counted, counted(self._times.after, readings), self.switched.new,
-                                  self._kind is EXACT)
+        self.told = telling(self._counted, counted(self._times.after, readings), self.switched.new, self._kind is EXACT)
         self.summary = self._summary()
 
     def _in_turns(self) -> Iterator[Span]:
@@ -262,7 +262,7 @@ class Trial:
         if more:
             title, change = f"{len(changes)} techniques", ", ".join(map(" ".join, changes))
         left = math.ceil(max(self.left_s, 0.0) / LASTS_S * PIECES) / PIECES
-        return Card(title, change, self._kind, self.spans, self._counts, ProofLine(*self._finding),
+        return Card(title, change, self._kind, self.spans, explaining(self.told), ProofLine(*self._finding),
                     self._state(), left, self.frame, SLOW_NOTE if self._slow else "" if self._takes_turns else
                     LONG_NOTE)
 

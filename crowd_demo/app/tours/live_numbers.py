@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from crowd_demo.app.card.effect import Counted
 from crowd_demo.compute.arrays import Doubles, Floats
 from crowd_demo.config.tour import BEFORE, PLACEHOLDER
 from crowd_demo.measure.comparison import counters_of
@@ -27,6 +28,8 @@ UNKNOWN = "–"  # noqa: RUF001  (a dash that is not taken for a minus)
 TO_COME = "…"
 NOT_TOLD = "about as fast, within the noise here"  # of a factor whose interval says both faster and slower
 ALIKE = 0.05  # times that differ by less than this part are called alike
+ON_CARD = {"candidates_per_agent": ("candidates", 1), "neighbours_per_agent": ("neighbours", 1), "drawn": ("drawn", 1),
+           "near reads": ("near_reads", 100)}  # names and units of what a card tells, in tours
 COMPARED = {"factor": "step_ms", "faster": "step_ms", "draw_factor": "draw_ms", "draw_faster": "draw_ms"}
 
 
@@ -99,8 +102,8 @@ class Compared(NamedTuple):
     now: Numbers
 
 
-def of_card(spans: Iterable[Span]) -> Compared:
-    """What the rows of a card say of the step, the picture and the frame."""
+def of_card(spans: Iterable[Span], told: Counted) -> Compared:
+    """What the rows of a card say of the step, the picture and the frame, and of what was counted and read."""
     known = [(f"{span.name}_ms", span) for span in spans
              if span.name in ("step", "draw", "frame") and not math.isnan(span.before_ms + span.after_ms)]
     before, now = ({name: span.before_ms for name, span in known}, {name: span.after_ms for name, span in known})
@@ -108,6 +111,9 @@ def of_card(spans: Iterable[Span]) -> Compared:
         if span.known:  # of the factor: all of it is that of the later time
             before |= {name + LOW: 1.0, name + HIGH: 1.0}
             now |= {name + LOW: span.factor / span.high, name + HIGH: span.factor / span.low}
+    for name, (number, unit) in ON_CARD.items():
+        if name in told:
+            before[number], now[number] = (unit * value for value in told[name])
     return Compared(before, now)
 
 

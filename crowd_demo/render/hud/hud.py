@@ -39,7 +39,7 @@ from crowd_demo.render.hud.panel_layout import (
 )
 from crowd_demo.render.hud.scenario_section import scenario_sections
 from crowd_demo.render.hud.sections import crowd_sections, switchboard_sections
-from crowd_demo.render.hud.status import Half, Halves, Inspection, MinimapView, Past, Status, ToolBarView, TourView, time_text
+from crowd_demo.render.hud.status import Half, Halves, Inspection, MinimapView, Past, Status, ToolBarView, time_text
 from crowd_demo.render.hud.text_panels import (
     LINE,
     draw_colour_legend,
@@ -87,6 +87,10 @@ class Hud:
         self._renderings = Renderings()  # of what is rendered again only if it has to look different
         self._on, self._size, self._margin = pygame.Surface((1, 1)), (1, 1), 0  # this frame's
         self._taken_px = 0  # at the lower edge, by timeline, tour and legends
+        self._edges: list[pygame.Rect] = []  # strips along the edge of the frozen view, which is drawn over all but a tour
+        self._card: pygame.Rect | None = None  # where it is
+        self._held = False  # are the panels compact only because they would be in the way?
+        self._over_all = False  # are they shown nevertheless, until nothing is there in whose way they are?
         self.minimap = Minimap()
         self.tool_bar = ToolBar()
         self._placed: list[PlacedCanvas] = []
@@ -102,18 +106,15 @@ class Hud:
         size = on.get_size()
         self.scale = scale_for(size, status.panels.scale)
         self._on, self._size, self._margin = on, size, margin_of(size, self.scale)
-        self._placed, self._timeline, self._taken_px = [], None, 0
+        self._placed, self._timeline, self._taken_px, self._card = [], None, 0, None
         self.pen.theme = THEMES[status.panels.theme]
         if status.rings:
             draw_rings(on, status.rings, self.pen, self.scale)
         if status.brush:
             draw_brush(on, status.brush, self.pen, self.scale)
         edges = edges_of(on, status.frozen_at) if status.frozen_at else []
-        columns = self._draw_panels(sim, status, now_s)
-        before_tour = len(self._placed)
-        if status.tour:
-            self._draw_tour(status.tour, columns)
-        of_tour = self._placed[before_tour:]
+        self._edges = [strip for _, strip in edges]
+        of_tour = self._draw_panels(sim, status, now_s)
         if status.minimap:  # before what gives way to it
             self._draw_minimap(sim, status.minimap, now_s)
         if status.tools and status.panels.hud != "off":
@@ -125,7 +126,8 @@ class Hud:
         legends = self._placed[lasting:]
         if edges:
             on.blits(edges)
-            on.blits([(placed.canvas.surface, placed.at) for placed in of_tour])
+            if of_tour:
+                on.blit(of_tour.canvas.surface, of_tour.at)
         self._free = self._left_free([placed.rect for placed in self._placed])
         if status.inspection:  # it was asked for by itself, and its marks are in the picture
             self._draw_inspection(status.inspection, now_s)
@@ -143,16 +145,20 @@ class Hud:
     def draw_notices(self, on: pygame.Surface, notices: Sequence[str]) -> None:
         """Draw the notices above what lies at the lower edge, the newest lowest, whether the rest is shown or not.
 
-        A long one is wrapped between the panels; a short one is drawn over them rather than wrapped.
+        A long one is wrapped between the panels; a short one is drawn over them rather than wrapped. A card is not covered.
         """
-        bottom = on.get_height() - round(14 * self.scale) - self._taken_px
+        bottom, gap = on.get_height() - round(14 * self.scale) - self._taken_px, round(6 * self.scale)
+        taken = [*(placed.rect for placed in self._placed), *filter(None, [self._timeline])]
         for notice in reversed(notices):
             wide = notice_width(notice, self.pen, self.scale)
             left, right = self._free_columns(wide if wide <= ONE_LINE else NOTICE_NEEDS)
             surface = draw_notice(notice, (right - left) / self.scale, self.pen, self.scale).surface
-            bottom -= surface.get_height()
-            on.blit(surface, ((left + right - surface.get_width()) // 2, bottom))
-            bottom -= round(6 * self.scale)
+            place = surface.get_rect(midbottom=((left + right) // 2, bottom))
+            if self._card and place.colliderect(self._card):
+                place = free_place(place, on.get_rect(), taken, [self._card], gap)
+            on.blit(surface, place)
+            taken.append(place)
+            bottom = place.top - gap
 
     def target_at(self, x: float, y: float) -> Target | None:
         """The target at a pixel of the last picture; None outside of the HUD."""
@@ -169,6 +175,11 @@ class Hud:
                 if region.target == target:
                     return min(max((x - placed.at[0] - region.rect.left) / region.rect.width, 0.0), 1.0)
         return None
+
+    def show_held(self) -> bool:
+        """Show full panels though they are in the way, as long as they are; return whether they were compact for that."""
+        self._over_all |= self._held
+        return self._held
 
     def scroll_legend(self, lines: int, most: int) -> None:
         """Scroll the overlays' legend by so many lines, at most so far down."""
@@ -191,23 +202,30 @@ class Hud:
 
     # --- the panels --------------------------------------------------------------------------------------------------
 
-    def _draw_panels(self, sim: Simulation, status: Status, now_s: float) -> tuple[int, int]:
-        """Draw the timeline and the panels, compact ones while full ones would be in the way of a tour or a card.
+    def _draw_panels(self, sim: Simulation, status: Status, now_s: float) -> PlacedCanvas | None:
+        """Draw the timeline, the panels and a tour's box, which is returned; compact ones while full ones would be in the way.
 
-        Return the columns of pixels between full ones, otherwise those of the whole window.
+        A tour's box lies between full panels. Where `show_held` has asked for them, they end above it.
         """
-        hud = status.panels.hud
+        hud, columns = status.panels.hud, (self._margin, self._size[0] - self._margin)
         if hud == "full" and status.past:
             self._bar.draw(self._on, status.past, now_s, self.scale)
             self._timeline, self._past = bar_of(self._size, self.scale), status.past
             self._taken_px = timeline_px(self._size, self.scale)
         others = status.card is not None or bool(status.legend_items)
-        if hud == "full" and not in_the_way(self._size, self.scale, status.tour is not None, others):
+        in_way = in_the_way(self._size, self.scale, status.tour is not None, others)
+        self._over_all &= in_way
+        self._held = in_way and hud == "full" and not self._over_all
+        if self._over_all and hud == "full":
+            of_tour = self._draw_tour(status, columns)
             self._draw_full(sim, status, now_s)
-            return between([placed.rect for placed in self._placed], self._size[0], self._margin)
-        if hud != "off":
+            return of_tour
+        if hud == "full" and not in_way:
+            self._draw_full(sim, status, now_s)
+            columns = between([placed.rect for placed in self._placed], self._size[0], self._margin)
+        elif hud != "off":
             self._place(draw_compact(sim, status, self.pen, self.scale), (self._margin, self._margin))
-        return self._margin, self._size[0] - self._margin
+        return self._draw_tour(status, columns)
 
     def _draw_full(self, sim: Simulation, status: Status, now_s: float) -> None:
         self._refresh(sim, status, now_s)
@@ -246,23 +264,29 @@ class Hud:
 
     # --- legends, card and tour --------------------------------------------------------------------------------------
 
-    def _draw_tour(self, tour: TourView, columns: tuple[int, int]) -> None:
-        room = columns[1] - columns[0]
+    def _draw_tour(self, status: Status, columns: tuple[int, int]) -> PlacedCanvas | None:
+        if not status.tour:
+            return None
+        tour, room = status.tour, columns[1] - columns[0]
+        presses = self._held or {"full": 0, "compact": 2, "off": 1}[status.panels.hud]
+        if tour.of_panels and presses and (keys := self.keys.get("hud")):
+            tour = tour._replace(hint=f"{key_text(keys[0])}{', pressed twice,' * (presses > 1)} shows the panels.")
         scale = tour_scale(room, self._size[1], self.scale)
         canvas = self._rendered("tour", (tour, room, scale), lambda: draw_tour(tour, room, self.pen, scale))
         self._place_low(canvas, columns)
+        return self._placed[-1]
 
     def _draw_legends(self, status: Status, now_s: float) -> None:
         """Draw what colours mean above what lies at the lower edge; numbers of overlays change as often as the panels'."""
         left, right = columns = self._free_columns(LEGEND_NEEDS)
         room = (right - left) / self.scale
         if legend := status.legend:
-            self._place_low(self._rendered("colours", (legend, columns), lambda: draw_colour_legend(
+            self._place_legend("colours", self._rendered("colours", (legend, columns), lambda: draw_colour_legend(
                 legend, min(COLOUR_LEGEND_ROOM, room), self.pen, self.scale)), columns)
         if items := status.legend_items:
             names, first = tuple(each.name for each in items), self._legend_first
             most = int(LEGEND_SHARE * self._size[1] / self.scale / LINE)
-            self._place_low(self._rendered("overlays", (names, columns, first), lambda: draw_legend(
+            self._place_legend("overlays", self._rendered("overlays", (names, columns, first), lambda: draw_legend(
                 items, room, self.pen, self.scale, most, first), now_s, 1 / REFRESH_HZ), columns)
 
     def _draw_charts(self, status: Status, now_s: float) -> None:
@@ -331,19 +355,23 @@ class Hud:
         self._place(canvas, place.topleft)
 
     def _draw_card(self, card: Card, legends: Sequence[PlacedCanvas], lasting_px: int) -> None:
-        """Draw the card in the middle of the upper edge, or of the lower one, where it covers less.
+        """Draw the card in the middle of the upper edge, or of the lower one, or in a corner, where it covers less.
 
         It covers legends, below which `lasting_px` are taken, rather than anything else.
         """
         width, height = self._size
         left, right = columns = self._free_columns(CARD_NEEDS)
         room, hint = (right - left) / self.scale, "   ".join(self._hints(ON_CARD))
-        canvas = self._rendered("card", (card, columns), lambda: draw_card(card, room, self.pen, self.scale, hint))
+        tall = (height - lasting_px - 2 * self._margin) / self.scale
+        canvas = self._rendered("card", (card, columns, tall), lambda: draw_card(
+            card, room, self.pen, self.scale, hint, tall))
         middle, lasting = (left + right) // 2, [placed.rect for placed in self._placed if placed not in legends]
         low = (canvas.surface.get_rect(midbottom=(middle, height - taken - self._margin))
                for taken in (self._taken_px, lasting_px))
-        rects = [canvas.surface.get_rect(midtop=(width // 2, self._margin)), *low]
-        self._place(canvas, min(rects, key=lambda rect: (common_px(rect, lasting), self._covered(rect))).topleft)
+        rects = [canvas.surface.get_rect(midtop=(width // 2, self._margin)), *low,
+                 canvas.surface.get_rect(topright=(width - self._margin, self._margin))]
+        self._card = min(rects, key=lambda rect: (common_px(rect, lasting), self._covered(rect)))
+        self._place(canvas, self._card.topleft)
 
     def _draw_halves(self, halves: Halves, now_s: float) -> None:
         """Draw the labels of a split window beside its line, or as near to it as they cover nothing."""
@@ -405,6 +433,18 @@ class Hud:
         """Place a canvas in the middle of those columns of pixels, above what lies at the lower edge."""
         self._taken_px += canvas.surface.get_height() + self._margin
         self._place(canvas, ((sum(between) - canvas.surface.get_width()) // 2, self._size[1] - self._taken_px))
+
+    def _place_legend(self, name: str, canvas: Canvas, between: tuple[int, int]) -> None:
+        """The same, but where the edge of the frozen view would be drawn across, as near to there as there is room."""
+        wanted = canvas.surface.get_rect(midbottom=(sum(between) // 2, self._size[1] - self._taken_px - self._margin))
+        if wanted.collidelist(self._edges) < 0:
+            self._place_low(canvas, between)
+            return
+        window = pygame.Rect(0, 0, self._size[0], wanted.bottom).inflate(-2 * self._margin, 0)
+        taken = [placed.rect for placed in self._placed]
+        find = partial(free_place, wanted, window, taken, self._edges, self._margin)
+        drawn_as = tuple(map(tuple, [wanted, *taken, *self._edges]))
+        self._place(canvas, self._renderings.get(f"place of {name}", drawn_as, find).topleft)
 
     def _place(self, canvas: Canvas, at: tuple[int, int]) -> None:
         self._on.blit(canvas.surface, at)

@@ -124,7 +124,7 @@ def test_two_quick_switches_are_one(watched: Watched) -> None:
     watched.switch("simd", True)
     watched.switch("cull", "off")
     watched.frames(60)
-    assert watched.card.change == "SIMD lanes on -> off, culling grid -> off" and watched.card.proof.kind == "same"
+    assert watched.card.change == "SIMD lanes off -> on, culling grid -> off" and watched.card.proof.kind == "same"
     assert watched.card.spans[0].name == "step" and watched.card.spans[-1].name == "frame"
     watched.frames(60)
     watched.switch("simd", False)

@@ -70,8 +70,8 @@ def test_however_many_techniques_were_switched_all_are_named_and_no_text_is_cut(
     for count in (2, 6, 12):
         change = ", ".join(f"{label} compiled -> pygame" for label in labels[:count])
         about, stage = (Span.about(name, 1.55, 1433.0, True) for name in ("step", "culling grid"))
-        pen, surface = drawn(CARD._replace(title=f"{count} techniques", change=change, kind=kind, spans=(about, stage, *CARD.spans)),
-                             window)
+        pen, surface = drawn(CARD._replace(title=f"{count} techniques", change=change, kind=kind,
+                                           spans=(about, stage, *CARD.spans)), window)
         assert change in " ".join(pen.texts) and "step: 1.55 ms -> 1433 ms" in pen.texts
         assert not any("…" in text and text not in SAME.text for text in pen.texts)
         boxes = [each.box for each in pen.written]
