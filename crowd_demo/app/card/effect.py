@@ -108,8 +108,9 @@ class SwitchTimes:
 
 
 def _most_changed(before: Times, after: Times, enough: bool) -> Iterator[Span]:
-    """The stage that gained or lost most time; none before anything was measured."""
-    if stages := dict.fromkeys((*before, *after)):
+    """The stage that gained or lost most time; none before both were measured."""
+    if before and after:
+        stages = dict.fromkeys((*before, *after))
         stage = max(stages, key=lambda name: abs(typical(after, name) - typical(before, name)))
         yield Span.about(stage, typical(before, stage), typical(after, stage), enough)
 

@@ -6,9 +6,10 @@ import math
 
 import pytest
 
-from crowd_demo.app.tours.live_numbers import NOT_TOLD, UNKNOWN, Moment, compared, filled, measured, number_text
+from crowd_demo.app.tours.live_numbers import NOT_TOLD, UNKNOWN, Moment, compared, filled, measured, number_text, of_card
 from crowd_demo.config.tour import BEFORE, NUMBERS
 from crowd_demo.profile import Profile
+from crowd_demo.render.hud.card import Span
 from crowd_demo.sim.metrics.readings import Readings
 
 pytestmark = pytest.mark.quick
@@ -60,6 +61,14 @@ def test_a_step_in_which_nobody_looks_around_does_not_count() -> None:
     now = measured(made, Readings(), Moment(1, 1), 60)
     assert (now["candidates"], now["neighbours"]) == ((64.25 + 3 * 40.25) / 4, (8.5 + 3 * 4.5) / 4)
     assert math.isnan(measured(made, Readings(), Moment(3, 2), 60)["candidates"])
+
+
+def test_of_what_a_card_tells_a_tour_says_the_same() -> None:
+    span = Span("step", 8.0, 2.0, 4.0, 3.5, 4.5, "faster")
+    before, now = of_card([span], {"near reads": (0.12, 0.66), "candidates_per_agent": (600.0, 12.4), "registers": (0, 7)})
+    assert (before["step_ms"], now["step_ms"]) == (8.0, 2.0)
+    assert [number_text(name, now[name]) for name in ("near_reads", "candidates")] == ["66", "12"]
+    assert (before["near_reads"], before["candidates"]) == (12.0, 600.0) and "registers" not in now and "drawn" not in now
 
 
 def test_without_steps_their_time_is_unknown() -> None:
