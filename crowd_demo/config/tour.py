@@ -139,7 +139,7 @@ class Step(Section):
     do: Actions = section(Actions)
     bet: Bet | None = Field(None, description="a guess that is asked for before that")
     wait: Whole = number(60, 1, 600, "frames", "measure over so many, where the texts have numbers")
-    panels: bool = Field(False, description="it speaks of the panels: where they are not shown, it says which key shows them")
+    panels: bool = Field(False, description="it speaks of the panels: without them it says which key shows them")
     mark: str = Field("", max_length=40, description="a name for this step's numbers, of small letters, digits and _")
     ask: Text | None = Field(None, description="a question")
     answer: Text | None = Field(None, description="its answer, which comes with the next key")

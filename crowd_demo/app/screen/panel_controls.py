@@ -20,7 +20,7 @@ UNITS = ("fps", "ms")
 class PanelControls:
     """`now` is what the HUD draws by; what is changed becomes a preference, but for hidden panels: a start shows them.
 
-    `keys` are those of each action as they are shown. `show_held` shows those that are compact only to make room, if they are.
+    `keys` are those of each action as they are shown. `show_held` shows those that have made room for a tour.
     """
 
     def __init__(self, preferences: Preferences, window: HudSettings, notices: Notices) -> None:

@@ -137,15 +137,15 @@ def ms_text(ms: float) -> str:
 # --- the drawing -----------------------------------------------------------------------------------------------------
 
 def draw_card(card: Card, room: float, pen: Pen, scale: float, hint: str = "", tall: float = math.inf) -> Canvas:
-    """Render the card, no wider than the room, and without the last counters if it would be too tall; `hint` tells keys."""
+    """Render the card, no wider than the room, without the last counters where it would be too tall; `hint` tells keys."""
     wide = min(WIDTH, room)
     ruler = Canvas((1, 1), pen, scale, None)
     proof = ruler.wrapped(card.proof.text, wide - 2 * PAD, PROVED, 3)
     note = ruler.wrapped(card.note, wide - 2 * PAD, NORMAL, 2)
     changes = _lines_below_title(card, wide, ruler)
     head = HEAD + CHANGE_LINE * len(changes)
-    height = (head + BIG * bool(card.spans) + PROOF_LINE * len(proof) + 10 + ROW * len(card.spans[1:]) + NOTE_LINE * len(note)
-              + FOOT)
+    rows = ROW * len(card.spans[1:]) + NOTE_LINE * len(note)
+    height = head + BIG * bool(card.spans) + PROOF_LINE * len(proof) + 10 + rows + FOOT
     card = card._replace(counts=card.counts[:int(max(min(tall - height, ROW * len(card.counts)), 0) / ROW)])
     on = Canvas((wide, height + ROW * len(card.counts)), pen, scale, SHEET)
     on.target((0, 0, *on.size), "card")

@@ -87,10 +87,10 @@ class Hud:
         self._renderings = Renderings()  # of what is rendered again only if it has to look different
         self._on, self._size, self._margin = pygame.Surface((1, 1)), (1, 1), 0  # this frame's
         self._taken_px = 0  # at the lower edge, by timeline, tour and legends
-        self._edges: list[pygame.Rect] = []  # strips along the edge of the frozen view, which is drawn over all but a tour
+        self._edges: list[pygame.Rect] = []  # strips along the edge of the frozen view, over all but a tour
         self._card: pygame.Rect | None = None  # where it is
-        self._held = False  # are the panels compact only because they would be in the way?
-        self._over_all = False  # are they shown nevertheless, until nothing is there in whose way they are?
+        self._held = False  # are the panels compact only because they would be in the way of a tour?
+        self._over_all = False  # are they shown nevertheless, until the tour is over?
         self.minimap = Minimap()
         self.tool_bar = ToolBar()
         self._placed: list[PlacedCanvas] = []
@@ -145,7 +145,7 @@ class Hud:
     def draw_notices(self, on: pygame.Surface, notices: Sequence[str]) -> None:
         """Draw the notices above what lies at the lower edge, the newest lowest, whether the rest is shown or not.
 
-        A long one is wrapped between the panels; a short one is drawn over them rather than wrapped. A card is not covered.
+        A long one is wrapped between the panels; a short one is drawn over them rather than wrapped. None covers a card.
         """
         bottom, gap = on.get_height() - round(14 * self.scale) - self._taken_px, round(6 * self.scale)
         taken = [*(placed.rect for placed in self._placed), *filter(None, [self._timeline])]
@@ -177,7 +177,7 @@ class Hud:
         return None
 
     def show_held(self) -> bool:
-        """Show full panels though they are in the way, as long as they are; return whether they were compact for that."""
+        """Show full panels in the way of a tour, until it is over; return whether they were compact for it."""
         self._over_all |= self._held
         return self._held
 
@@ -203,7 +203,7 @@ class Hud:
     # --- the panels --------------------------------------------------------------------------------------------------
 
     def _draw_panels(self, sim: Simulation, status: Status, now_s: float) -> PlacedCanvas | None:
-        """Draw the timeline, the panels and a tour's box, which is returned; compact ones while full ones would be in the way.
+        """Draw the timeline, the panels, compact ones while full ones are in the way, and a tour's box; return that.
 
         A tour's box lies between full panels. Where `show_held` has asked for them, they end above it.
         """
@@ -214,8 +214,8 @@ class Hud:
             self._taken_px = timeline_px(self._size, self.scale)
         others = status.card is not None or bool(status.legend_items)
         in_way = in_the_way(self._size, self.scale, status.tour is not None, others)
-        self._over_all &= in_way
-        self._held = in_way and hud == "full" and not self._over_all
+        self._over_all &= in_way and status.tour is not None
+        self._held = in_way and hud == "full" and status.tour is not None and not self._over_all
         if self._over_all and hud == "full":
             of_tour = self._draw_tour(status, columns)
             self._draw_full(sim, status, now_s)

@@ -46,7 +46,7 @@ from crowd_demo.sim.metrics.readings import Readings, has_field, is_limited, is_
 from crowd_demo.sim.simulation import Simulation
 
 FACTS_HEIGHT, CURVE_HEIGHT = 33.0, 32.0
-COLUMN_GAP, CHIP_GAP = 12.0, 5.0  # units between two columns of words: two letters; less where a chip stands between them
+COLUMN_GAP, CHIP_GAP = 12.0, 5.0  # units between columns of words: two letters; less where a chip stands
 CHIP = 15.0  # units: a chip, and the gap to its name
 NO_COLOURS: Mapping[str, Colour] = {}
 NO_MORE: Mapping[str, str] = {}
@@ -147,7 +147,7 @@ def columns(needs: Sequence[float], gap: float = COLUMN_GAP) -> list[float]:
     return starts
 
 
-def draw_fact(on: Canvas, x: float, top: float, name: str, value: str, colour: Colour = TEXT, wide: float = INNER / 3) -> None:
+def draw_fact(on: Canvas, x: float, top: float, name: str, value: str, colour: Colour, wide: float) -> None:
     """Draw a number under its name."""
     on.left(name, x, top + 8, SMALL, FAINT)
     on.left(value, x, top + 22, NORMAL, colour)
@@ -171,7 +171,8 @@ def draw_facts(on: Canvas, top: float, facts: Mapping[str, str], colours: Mappin
 
 def draw_crowd(on: Canvas, top: float, counts: Mapping[str, float]) -> None:
     """Draw how many agents there are, a number that can be dragged and typed, and how many of them are seen."""
-    first, second, _ = draw_facts(on, top, {name: f"{count:,.0f}" for name, count in counts.items()}, {"agents": ACCENT})
+    texts = {name: f"{count:,.0f}" for name, count in counts.items()}
+    first, second, _ = draw_facts(on, top, texts, {"agents": ACCENT})
     on.target((first, top, second - first, FACTS_HEIGHT), "number", "agents")
 
 
