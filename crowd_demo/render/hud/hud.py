@@ -278,16 +278,15 @@ class Hud:
 
     def _draw_legends(self, status: Status, now_s: float) -> None:
         """Draw what colours mean above what lies at the lower edge; numbers of overlays change as often as the panels'."""
-        left, right = columns = self._free_columns(LEGEND_NEEDS)
-        room = (right - left) / self.scale
+        columns = self._free_columns(LEGEND_NEEDS)
         if legend := status.legend:
-            self._place_legend("colours", self._rendered("colours", (legend, columns), lambda: draw_colour_legend(
-                legend, min(COLOUR_LEGEND_ROOM, room), self.pen, self.scale)), columns)
+            self._place_legend("colours", (legend,), columns, lambda room: draw_colour_legend(
+                legend, min(COLOUR_LEGEND_ROOM, room), self.pen, self.scale))
         if items := status.legend_items:
             names, first = tuple(each.name for each in items), self._legend_first
             most = int(LEGEND_SHARE * self._size[1] / self.scale / LINE)
-            self._place_legend("overlays", self._rendered("overlays", (names, columns, first), lambda: draw_legend(
-                items, room, self.pen, self.scale, most, first), now_s, 1 / REFRESH_HZ), columns)
+            self._place_legend("overlays", (names, first), columns, lambda room: draw_legend(
+                items, room, self.pen, self.scale, most, first), now_s, 1 / REFRESH_HZ)
 
     def _draw_charts(self, status: Status, now_s: float) -> None:
         """Draw the charts of overlays below each other, in the upper right corner of what the panels leave free."""
@@ -434,17 +433,31 @@ class Hud:
         self._taken_px += canvas.surface.get_height() + self._margin
         self._place(canvas, ((sum(between) - canvas.surface.get_width()) // 2, self._size[1] - self._taken_px))
 
-    def _place_legend(self, name: str, canvas: Canvas, between: tuple[int, int]) -> None:
-        """The same, but where the edge of the frozen view would be drawn across, as near to there as there is room."""
-        wanted = canvas.surface.get_rect(midbottom=(sum(between) // 2, self._size[1] - self._taken_px - self._margin))
+    def _place_legend(self, name: str, drawn_as: object, between: tuple[int, int], draw: Callable[[float], Canvas],
+                      now_s: float = 0.0, period_s: float = math.inf) -> None:
+        """Place what `draw` makes of a room in units as low as `_place_low` does.
+
+        Where the edge of the frozen view would be drawn across, place it as near to there as there is room, or else narrower.
+        """
+        def rendered(room: float) -> Canvas:
+            return self._rendered(f"{name} {room}", (drawn_as, room), lambda: draw(room), now_s, period_s)
+
+        rooms, taken = [(between[1] - between[0]) / self.scale], [placed.rect for placed in self._placed]
+        canvas = rendered(rooms[0])
+        window = pygame.Rect(0, 0, self._size[0], self._size[1] - self._taken_px).inflate(-2 * self._margin, -2 * self._margin)
+        wanted = canvas.surface.get_rect(midbottom=(sum(between) // 2, window.bottom))
         if wanted.collidelist(self._edges) < 0:
             self._place_low(canvas, between)
             return
-        window = pygame.Rect(0, 0, self._size[0], wanted.bottom).inflate(-2 * self._margin, 0)
-        taken = [placed.rect for placed in self._placed]
-        find = partial(free_place, wanted, window, taken, self._edges, self._margin)
-        drawn_as = tuple(map(tuple, [wanted, *taken, *self._edges]))
-        self._place(canvas, self._renderings.get(f"place of {name}", drawn_as, find).topleft)
+        beside = self._left_free([rect for rect in taken if rect.top <= self._margin]).width / self.scale
+        for room in (*rooms, *[beside] * (beside > LEGEND_NEEDS)):
+            canvas = rendered(room)
+            size = canvas.surface.get_rect(midbottom=wanted.midbottom)
+            find = partial(free_place, size, window, taken, self._edges, self._margin)
+            place = self._renderings.get(f"place of {name} {room}", find.args, find)
+            if place.collidelist([*taken, *self._edges]) < 0:
+                break
+        self._place(canvas, place.topleft)
 
     def _place(self, canvas: Canvas, at: tuple[int, int]) -> None:
         self._on.blit(canvas.surface, at)

@@ -230,6 +230,18 @@ def test_the_frame_of_a_frozen_view_does_not_cross_a_legend(size: tuple[int, int
         assert len(legends) == len(shown) + (tour is not None) and crossed == [legends[0]] * bool(tour and crossed)
 
 
+@pytest.mark.parametrize("size", [(800, 600), (1024, 768), *WINDOWS])
+def test_a_legend_becomes_narrower_rather_than_lie_on_the_compact_panel_or_on_the_frame(size: tuple[int, int]) -> None:
+    """As on the page of a tour that shows the frozen view from outside."""
+    text = "drawn is what touches it: whole tiles, and agents that reach into it"
+    frame, item = (0.29 * size[0], 0.22 * size[1], 0.42 * size[0], 0.42 * size[1]), LegendItem("freeze", text, ITEMS[0].keys)
+    hud, looks = Hud(KEYS), PanelSettings(hud="compact")
+    hud.draw(picture(size), crowd(), Status(past=PAST, tour=TOUR._replace(text="A line. " * 25), frozen_at=frame, panels=looks,
+                                            legend_items=(item,), touched="cull"), 0.0)
+    *others, legend = [placed.rect for placed in hud._placed]
+    assert len(others) == 2 and legend.collidelist([*others, *hud._edges]) < 0 and pygame.Rect(0, 0, *size).contains(legend)
+
+
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("tour", [None, TOUR._replace(text="A line.", question="")])
 def test_notices_do_not_cover_a_card(size: tuple[int, int], tour: TourView | None) -> None:
