@@ -264,9 +264,9 @@ class TourPlayer:
     def _known(self, page: int) -> PageNumbers:
         """The numbers of a page; those that the card has are the card's, if the page has switched what that is about."""
         before, now = self._numbers[page]
-        if page == self._number and now is not None and (card := self._card):
+        if page == self._number and (card := self._card):
             found = of_card(card.spans, card.told)
-            return PageNumbers({**before, **found.before}, {**now, **found.now})
+            return PageNumbers({**before, **found.before}, None if now is None else {**now, **found.now})
         return PageNumbers(before, now)
 
     @property
