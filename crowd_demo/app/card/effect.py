@@ -206,9 +206,9 @@ KNOWN = {  # the most telling first
     "cells_visited": Known("cells visited by culling", about="picture"),
     "drawn": Known("agents drawn", about="picture"),
     "tiles_visited": Known("tiles visited", about="picture"),
-    "stagger error": Known("stagger error", "{:.1%}"),
-    "limit error": Known("limit error", "{:.1%}"),
-    "field error": Known("field error", "{:.1%}"),
+    "stagger error": Known("stagger error", "{:.1%}", "motion"),
+    "limit error": Known("limit error", "{:.1%}", "motion"),
+    "field error": Known("field error", "{:.1%}", "motion"),
     "neighbours_per_agent": Known("neighbours", about="motion"),
     "imbalance": Known("top worker", "{:.2f}x mean"),
 }

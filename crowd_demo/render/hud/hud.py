@@ -212,20 +212,17 @@ class Hud:
             self._bar.draw(self._on, status.past, now_s, self.scale)
             self._timeline, self._past = bar_of(self._size, self.scale), status.past
             self._taken_px = timeline_px(self._size, self.scale)
-        others = status.card is not None or bool(status.legend_items)
-        in_way = in_the_way(self._size, self.scale, status.tour is not None, others)
-        self._over_all &= in_way and status.tour is not None
-        self._held = in_way and hud == "full" and status.tour is not None and not self._over_all
-        if self._over_all and hud == "full":
-            of_tour = self._draw_tour(status, columns)
-            self._draw_full(sim, status, now_s)
-            return of_tour
-        if hud == "full" and not in_way:
+        of_tour, others = status.tour is not None, status.card is not None or bool(status.legend_items)
+        in_way = in_the_way(self._size, self.scale, of_tour, others)
+        self._over_all &= in_way and of_tour
+        self._held = in_way and of_tour and hud == "full" and not self._over_all
+        box = self._draw_tour(status, columns) if self._over_all and hud == "full" else None
+        if hud == "full" and (box or not in_way):
             self._draw_full(sim, status, now_s)
             columns = between([placed.rect for placed in self._placed], self._size[0], self._margin)
         elif hud != "off":
             self._place(draw_compact(sim, status, self.pen, self.scale), (self._margin, self._margin))
-        return self._draw_tour(status, columns)
+        return box or self._draw_tour(status, columns)
 
     def _draw_full(self, sim: Simulation, status: Status, now_s: float) -> None:
         self._refresh(sim, status, now_s)
@@ -435,26 +432,21 @@ class Hud:
 
     def _place_legend(self, name: str, drawn_as: object, between: tuple[int, int], draw: Callable[[float], Canvas],
                       now_s: float = 0.0, period_s: float = math.inf) -> None:
-        """Place what `draw` makes of a room in units as low as `_place_low` does.
+        """Place what `draw` makes of a room in units low in the middle, as `_place_low` does.
 
-        Where the edge of the frozen view would be drawn across, place it as near to there as there is room, or else narrower.
+        Where an edge of the frozen view would be drawn across it, place it as near to there as there is room, or narrower.
         """
-        def rendered(room: float) -> Canvas:
-            return self._rendered(f"{name} {room}", (drawn_as, room), lambda: draw(room), now_s, period_s)
-
-        rooms, taken = [(between[1] - between[0]) / self.scale], [placed.rect for placed in self._placed]
-        canvas = rendered(rooms[0])
-        window = pygame.Rect(0, 0, self._size[0], self._size[1] - self._taken_px).inflate(-2 * self._margin, -2 * self._margin)
-        wanted = canvas.surface.get_rect(midbottom=(sum(between) // 2, window.bottom))
-        if wanted.collidelist(self._edges) < 0:
-            self._place_low(canvas, between)
-            return
-        beside = self._left_free([rect for rect in taken if rect.top <= self._margin]).width / self.scale
-        for room in (*rooms, *[beside] * (beside > LEGEND_NEEDS)):
-            canvas = rendered(room)
-            size = canvas.surface.get_rect(midbottom=wanted.midbottom)
-            find = partial(free_place, size, window, taken, self._edges, self._margin)
-            place = self._renderings.get(f"place of {name} {room}", find.args, find)
+        taken, margin = [placed.rect for placed in self._placed], self._margin
+        window = pygame.Rect(0, 0, self._size[0], self._size[1] - self._taken_px).inflate(-2 * margin, -2 * margin)
+        beside = self._left_free([rect for rect in taken if rect.top <= margin]).width / self.scale
+        for kind, room in (("wide", (between[1] - between[0]) / self.scale), ("narrow", max(beside, LEGEND_NEEDS))):
+            canvas = self._rendered(f"{name}, {kind}", (drawn_as, room), partial(draw, room), now_s, period_s)
+            wanted = canvas.surface.get_rect(midbottom=(sum(between) // 2, window.bottom))
+            if wanted.collidelist(self._edges) < 0:
+                self._place_low(canvas, between)
+                return
+            find = partial(free_place, wanted, window, taken, self._edges, margin)
+            place = self._renderings.get(f"place of {name}, {kind}", find.args, find)
             if place.collidelist([*taken, *self._edges]) < 0:
                 break
         self._place(canvas, place.topleft)

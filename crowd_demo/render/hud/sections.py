@@ -50,7 +50,7 @@ COLUMN_GAP, CHIP_GAP = 12.0, 5.0  # units between columns of words: two letters;
 CHIP = 15.0  # units: a chip, and the gap to its name
 NO_COLOURS: Mapping[str, Colour] = {}
 NO_MORE: Mapping[str, str] = {}
-BARS: Box = (PAD + 32, 15, INNER / 3 - 40, 14)  # of the histogram, from the top of its section
+BARS: Box = (PAD + 38, 15, INNER / 3 - 46, 14)  # of the histogram, from the top of its section
 AVERAGED = {"candidates_per_agent": "due", "neighbours_per_agent": "due", "imbalance": "due", "births": "", "deaths": ""}
 DIAL_RADIUS, DIAL_FULL = 14.0, 0.5  # units; the length of the bias that reaches the rim
 UNREAD = "-"
@@ -147,13 +147,6 @@ def columns(needs: Sequence[float], gap: float = COLUMN_GAP) -> list[float]:
     return starts
 
 
-def draw_fact(on: Canvas, x: float, top: float, name: str, value: str, colour: Colour, wide: float) -> None:
-    """Draw a number under its name."""
-    on.left(name, x, top + 8, SMALL, FAINT)
-    on.left(value, x, top + 22, NORMAL, colour)
-    on.target((x, top, wide, FACTS_HEIGHT), "fact", name)
-
-
 def draw_facts(on: Canvas, top: float, facts: Mapping[str, str], colours: Mapping[str, Colour] = NO_COLOURS,
                more: Mapping[str, str] = NO_MORE) -> list[float]:
     """Draw numbers under their names, in columns; `more` is said after a name. Return where the columns begin.
@@ -164,8 +157,10 @@ def draw_facts(on: Canvas, top: float, facts: Mapping[str, str], colours: Mappin
     starts = columns(needs)
     for (name, value), x, end in zip(facts.items(), starts, [*starts[1:], PAD + INNER], strict=True):
         if name:
-            draw_fact(on, x, top, name, value, colours.get(name, TEXT), end - x)
-            on.left(more.get(name, ""), x + on.width(name, SMALL), top + 8, SMALL, FAINT)
+            end_of_name = on.left(name, x, top + 8, SMALL, FAINT)
+            on.left(more.get(name, ""), end_of_name, top + 8, SMALL, FAINT)
+            on.left(value, x, top + 22, NORMAL, colours.get(name, TEXT))
+            on.target((x, top, end - x, FACTS_HEIGHT), "fact", name)
     return starts
 
 

@@ -206,9 +206,10 @@ def test_counters_that_differ_explain_it() -> None:
     assert explaining(telling(before, after, ["neighbours"], True)) == (work, *memory)
     assert explaining(telling(before, after, ["simd"], True)) == (work,)
     assert not telling(before, after, ["cull"], True) and not telling(before, before, ["neighbours"], True)
-    fewer = {**before, "neighbours_per_agent": 4.0}
-    assert explaining(telling(before, fewer, ["neighbour_limit"], False)) == (Count("neighbours", "8", "4"),)
-    assert not explaining(telling(before, fewer, ["simd"], True)), "no exact technique changes that: the crowd has moved on"
+    all_of_them, fewer = {**before, "limit error": 0.1}, {**before, "limit error": 0.2, "neighbours_per_agent": 4.0}
+    changed = Count("limit error", "10.0%", "20.0%"), Count("neighbours", "8", "4")
+    assert explaining(telling(all_of_them, fewer, ["neighbour_limit"], False)) == changed
+    assert not telling(all_of_them, fewer, ["simd"], True), "no exact technique changes that: the crowd has moved on"
 
 
 @pytest.mark.parametrize(("every", "frames", "told"), [
