@@ -158,8 +158,8 @@ def draw_facts(on: Canvas, top: float, facts: Mapping[str, str], colours: Mappin
     for (name, value), x, end in zip(facts.items(), starts, [*starts[1:], PAD + INNER], strict=True):
         if name:
             end_of_name = on.left(name, x, top + 8, SMALL, FAINT)
-            on.left(more.get(name, ""), end_of_name, top + 8, SMALL, FAINT)
             on.left(value, x, top + 22, NORMAL, colours.get(name, TEXT))
+            on.left(more.get(name, ""), end_of_name, top + 8, SMALL, FAINT)
             on.target((x, top, end - x, FACTS_HEIGHT), "fact", name)
     return starts
 
@@ -328,7 +328,7 @@ class Switchboard:
         start = self._value(on, middle, text, colour, touched and technique.numbers is not None)
         kind = "number" if technique.numbers else "technique"
         on.target((start - 4, middle - ROW / 2, RIGHT_WIDTH - start, ROW), kind, path)
-        if mark := kind_of(technique, value, self.options.get).mark:
+        if (mark := kind_of(technique, value, self.options.get).mark) and not partly:
             on.right(mark, start - 4, middle, NORMAL, unused if is_inactive else FAINT if off else WARM)
 
     def _value(self, on: Canvas, middle: float, text: str, colour: str, between_keys: bool) -> float:

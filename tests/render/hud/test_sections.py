@@ -303,7 +303,8 @@ def test_rates_are_never_written_over_each_other(units: str, ms: float, steps: f
 def crowds_of_long_words() -> list[Any]:
     """A crowd with everything that can stand side by side in the left panel, one with a field, and a scenario."""
     limited, field = (crowd(walking=1_234_567, waiting=234_567, stuck=12, queuing=3_456) for _ in range(2))
-    limited.optimizations.neighbour_limit, field.optimizations.neighbours = "first", "field"
+    limited.optimizations.neighbour_limit = "first"
+    limited.optimizations.neighbours = field.optimizations.neighbours = "field"  # the limited one's: as sorted
     for each in (limited, field):
         each.life.active, each.agents.count = True, 4_000_000
         each.profile.counters.update(sorts=1234, drift=12.0, steps_since_sort=1234, imbalance=1.25, visible=4e6, drawn=4e6,
