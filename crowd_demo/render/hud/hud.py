@@ -96,7 +96,6 @@ class Hud:
         self._placed: list[PlacedCanvas] = []
         self._timeline: pygame.Rect | None = None  # where it is
         self._past: Past | None = None  # which it showed last
-        self._free = pygame.Rect(0, 0, 0, 0)  # between the panels, above legends and timeline
         self._inspected_in = CORNERS[0]  # the corner of the inspector's panel
         self._numbers = RowsInView(0, 0, 0)  # of the section of numbers
         self._legend_first = 0  # the line of the overlays' legend that is the first to be shown
@@ -128,13 +127,13 @@ class Hud:
             on.blits(edges)
             if of_tour:
                 on.blit(of_tour.canvas.surface, of_tour.at)
-        self._free = self._left_free([placed.rect for placed in self._placed])
+        free = self._left_free([placed.rect for placed in self._placed])
         if status.inspection:  # it was asked for by itself, and its marks are in the picture
             self._draw_inspection(status.inspection, now_s)
         if status.card and status.panels.hud != "off":
             self._draw_card(status.card, legends, lasting_px)
         if status.halves:
-            self._draw_halves(status.halves, now_s)
+            self._draw_halves(status.halves, free.width, now_s)
         if status.view:
             self._draw_view(status.view)
         beneath = status.view is not None and status.hovered is not None and status.hovered.target.kind != "row"
@@ -193,7 +192,7 @@ class Hud:
     def uncovered(self, rect: pygame.Rect) -> pygame.Rect:
         """Move a rectangle out of the HUD, as it was drawn last, if it is covered."""
         covering = [*(placed.rect for placed in self._placed), *filter(None, [self._timeline])]
-        return rect if rect.collidelist(covering) < 0 else rect.clamp(self._free)
+        return rect if rect.collidelist(covering) < 0 else free_place(rect, self._on.get_rect(), covering, (), 0)
 
     def sections(self) -> dict[str, bool]:
         """The sections of both panels as they were rendered last, and whether they are folded."""
@@ -369,9 +368,9 @@ class Hud:
         self._card = min(rects, key=lambda rect: (common_px(rect, lasting), self._covered(rect)))
         self._place(canvas, self._card.topleft)
 
-    def _draw_halves(self, halves: Halves, now_s: float) -> None:
-        """Draw the labels of a split window beside its line, or as near to it as they cover nothing."""
-        gap, room = self._margin // 2, self._free.width
+    def _draw_halves(self, halves: Halves, room: int, now_s: float) -> None:
+        """Draw the labels of a split window beside its line, in so many pixels, or as near to it as they cover nothing."""
+        gap = self._margin // 2
         low = timeline_px(self._size, self.scale) if self._timeline else 0
         window = pygame.Rect(gap, gap, self._size[0] - 2 * gap, self._size[1] - low - 2 * gap)
         left, right = canvases = [self._half(half, half is halves.right, room / self.scale, now_s)

@@ -48,8 +48,7 @@ from crowd_demo.sim.simulation import Simulation
 FACTS_HEIGHT, CURVE_HEIGHT = 33.0, 32.0
 COLUMN_GAP, CHIP_GAP = 12.0, 5.0  # units between columns of words: two letters; less where a chip stands
 CHIP = 15.0  # units: a chip, and the gap to its name
-NO_COLOURS: Mapping[str, Colour] = {}
-NO_MORE: Mapping[str, str] = {}
+NOTHING: Mapping[str, str] = {}
 BARS: Box = (PAD + 38, 15, INNER / 3 - 46, 14)  # of the histogram, from the top of its section
 AVERAGED = {"candidates_per_agent": "due", "neighbours_per_agent": "due", "imbalance": "due", "births": "", "deaths": ""}
 DIAL_RADIUS, DIAL_FULL = 14.0, 0.5  # units; the length of the bias that reaches the rim
@@ -147,8 +146,8 @@ def columns(needs: Sequence[float], gap: float = COLUMN_GAP) -> list[float]:
     return starts
 
 
-def draw_facts(on: Canvas, top: float, facts: Mapping[str, str], colours: Mapping[str, Colour] = NO_COLOURS,
-               more: Mapping[str, str] = NO_MORE) -> list[float]:
+def draw_facts(on: Canvas, top: float, facts: Mapping[str, str], colours: Mapping[str, Colour] = NOTHING,
+               more: Mapping[str, str] = NOTHING) -> list[float]:
     """Draw numbers under their names, in columns; `more` is said after a name. Return where the columns begin.
 
     A fact without a name keeps its column free.

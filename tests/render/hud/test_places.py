@@ -93,10 +93,12 @@ def test_a_card_covers_a_legend_rather_than_the_inspector(size: tuple[int, int],
 
 @pytest.mark.parametrize("size", WINDOWS)
 @pytest.mark.parametrize("hud", ["full", "compact", "off"])
+@pytest.mark.parametrize("frozen", [False, True])
 def test_a_label_of_the_picture_is_moved_only_where_it_would_be_covered_and_then_it_can_be_seen(
-        size: tuple[int, int], hud: str) -> None:
+        size: tuple[int, int], hud: str, frozen: bool) -> None:
     over, surface = Hud(KEYS), picture(size)
-    over.draw(surface, crowd(), Status(panels=PanelSettings(hud=hud), legend=LEGEND, legend_items=ITEMS), 0.0)
+    frame = (0.29 * size[0], 0.22 * size[1], 0.42 * size[0], 0.7 * size[1]) if frozen else None  # legends lie beside it
+    over.draw(surface, crowd(), Status(panels=PanelSettings(hud=hud), legend=LEGEND, legend_items=ITEMS, frozen_at=frame), 0.0)
     placed = [each.rect for each in over._placed]
     window, label = surface.get_rect(), pygame.Rect(0, 0, 120, 20)
     for x, y in product(range(60, size[0] - 60, 97), range(10, size[1] - 10, 61)):
