@@ -288,7 +288,7 @@ class Trial:
         if not (turns := self._copies.turns if self._copies else None):
             return f"{self._note}copies are being made{until}"
         what = "pictures" if self._drawn else "steps"
-        return f"{self._note}two copies, {turns.turns} turns, {turns.timed} {what}{until}"
+        return f"{self._note}{turns.turns} turns of two copies, {turns.timed} {what}{until}"
 
 
 def span_of(name: str, found: Effect) -> Span:
