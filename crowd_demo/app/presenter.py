@@ -45,6 +45,7 @@ class Presenter:
         self.pen = Pen()
         self.hud = Hud({}, state_colours(load_manifest(assets_folder())), self.pen)
         program.menus.sections = self.hud.sections
+        program.panels.show_held = self.hud.show_held
         program.overlays.moved = self.hud.uncovered
         program.resize(screen().get_size())  # which a window manager may have chosen
         self._fullscreen = program.fullscreen

@@ -135,7 +135,7 @@ class HudSettings(Section):
     hud: HudMode = Field("full", description="how much of the HUD is shown at the start; true is full, false is off")
     scale: float = number(1.0, 0.5, 3, "", "size of text and panels, times what fits the height of the window")
     theme: Literal["dark", "light"] = Field("dark", description="colours of text and panels")
-    units: Literal["fps", "ms"] = Field("fps", description="the large number: FPS, or milliseconds a frame")
+    units: Literal["fps", "ms"] = Field("fps", description="the large number: FPS shown, or ms of step and draw")
 
 
 class WindowSettings(HudSettings):

@@ -42,14 +42,14 @@ NUMBERS = {
     "interaction_ms": "of these, those of the stage in which agents meet their neighbours",
     "draw_ms": "milliseconds that the picture of the crowd takes",
     "frame_ms": "milliseconds of a frame: a step and its picture",
-    "fps": "frames that the window displays in a second",
+    "fps": "pictures that the window shows in a second",
     "agents": "size of the crowd",
     "candidates": "how many others an agent tested",
     "neighbours": "how many of these were neighbours",
     "drawn": "agents that were drawn",
     "near_reads": "share of reads that find the next agent in the same line of memory or the one after, in percent",
     "factor": "how many times as long a step took before",
-    "faster": "the same in words: 3.1 times as fast, about as fast, 1.4 times slower",
+    "faster": "the same in words: 3.1 times as fast, about as fast, 1.4 times slower, too noisy to tell",
     "draw_factor": "how many times as long the picture took before",
     "draw_faster": "the same in words",
 }
@@ -139,6 +139,7 @@ class Step(Section):
     do: Actions = section(Actions)
     bet: Bet | None = Field(None, description="a guess that is asked for before that")
     wait: Whole = number(60, 1, 600, "frames", "measure over so many, where the texts have numbers")
+    panels: bool = Field(False, description="it speaks of the panels: without them it says which key shows them")
     mark: str = Field("", max_length=40, description="a name for this step's numbers, of small letters, digits and _")
     ask: Text | None = Field(None, description="a question")
     answer: Text | None = Field(None, description="its answer, which comes with the next key")

@@ -11,7 +11,7 @@ from statistics import median
 from typing import NamedTuple
 
 from crowd_demo.measure.experiment import Compile, Slice, TextTable, crowd_json, header, with_progress
-from crowd_demo.measure.three_crowds import CROWDS, Limits, Pair, ThreeCrowds, Versus
+from crowd_demo.measure.three_crowds import AS_SHOWN, CROWDS, Limits, Pair, ThreeCrowds, Versus
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word, inactive, is_drawn
 from crowd_demo.sim.snapshot import Snapshot
@@ -22,7 +22,7 @@ MEMORY_NOTE = "off for memory techniques: agents as if they had never been sorte
 COLUMNS = ("technique", "off is", "step on", "step off", "step buys", "95 %", "frame on", "frame off", "frame buys", "95 %",
            "crowd")
 HOW_TO_READ = ("On and off in ms; a frame is a step and its picture. buys: how many times as long it takes with the"
-               " technique off, and where that lies with 95 %; below 1 it costs.")
+               " technique off, and where that lies with 95 %; below 1 it costs. " + AS_SHOWN)
 NO_PART = "-", "-", "no part of a step", "-"  # what changes the picture alone
 
 
@@ -99,7 +99,7 @@ class Measurement(_OfTechniques):
                          [(name, *pair.cells()) for name, pair in self.pairs().items()])
 
     def notes(self) -> Sequence[str]:
-        return [CROWDS[self.found.crowd], *memory_note(self.path, self.value, self.other)] if self.found else []
+        return [CROWDS[self.found.crowd], AS_SHOWN, *memory_note(self.path, self.value, self.other)] if self.found else []
 
     def record(self) -> dict[str, object]:
         """The present value against the other one, if it was measured to its end."""

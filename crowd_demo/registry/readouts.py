@@ -18,10 +18,10 @@ class Readout(NamedTuple):
 
 
 TIMES = {
-    "FPS": Readout("Pictures displayed in a second, by the last second.",
-                   "60 is smooth; where the window waits for the screen, more is not reached: then compare frames."),
-    "ms/frame": Readout("Milliseconds of a frame: of one step and of its picture, draw. By the last second.",
-                        "Up to 16.7 is 60 frames a second. The card, tours, M and N mean the same by a frame."),
+    "FPS shown": Readout("Pictures displayed in a second, by the last second.",
+                         "60 is smooth; where the window waits for the screen, more is not reached: then compare step+draw."),
+    "ms step+draw": Readout("Milliseconds of a frame: of one step and of its picture, draw. By the last second.",
+                            "Up to 16.7 leaves time for 60 pictures a second. Card, tours, M and N mean the same by a frame."),
     "steps/picture": Readout("Steps from one displayed picture to the next, the mean of the last second.",
                              "At 60 steps a second 1 at 60 FPS, 0.2 at 300 FPS, 2 at 30 FPS; more at a high speed."),
     "steps/s": Readout("Steps of the crowd in the last second of the clock.",

@@ -12,7 +12,8 @@ from versus import no_compiling, pair, versus
 
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.measure.ablation import MEMORY_NOTE, Ablation, Measurement
-from crowd_demo.measure.three_crowds import Limits, ThreeCrowds, Versus
+from crowd_demo.measure.statistics import UNKNOWN, Interval
+from crowd_demo.measure.three_crowds import AS_SHOWN, Limits, Pair, ThreeCrowds, Versus
 from crowd_demo.registry.entries import EXACT, Value
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 
@@ -151,7 +152,7 @@ def test_one_technique_is_measured_against_the_value_that_is_asked_for() -> None
     assert found.found and found.found.crowd == "same" and (found.value, found.other) == (60, 7)
     table = found.table()
     assert table.columns == ("ms", "60", "7", "buys", "95 %") and [row[0] for row in table.rows][-2:] == ["step", "frame"]
-    assert found.notes() == ["same crowd"]
+    assert found.notes() == ["same crowd", AS_SHOWN]
     record = json.loads(json.dumps(found.record(), allow_nan=False))
     assert record["kind"] == "measurement" and record["technique"] == "reorder.every"
     assert (record["value"], record["other"], record["crowd"]) == (60, 7, "same")
@@ -170,7 +171,42 @@ def test_a_stage_that_one_value_does_without_has_no_row() -> None:
     found = measurement("reorder.when", "off")
     found.found = versus(2.0)
     assert [row[0] for row in found.table().rows] == ["step", "frame"]
-    assert found.notes() == ["same crowd", MEMORY_NOTE]
+    assert found.notes() == ["same crowd", AS_SHOWN, MEMORY_NOTE]
+
+
+def apart(found: Pair) -> Pair:
+    """The same factor beside medians that are another one apart, as where a machine was busy for some of the turns."""
+    return found._replace(other=found.other._replace(ms=Interval(7.0, 6.9, 7.1)))
+
+
+def test_the_times_of_a_row_are_as_many_times_apart_as_it_says() -> None:
+    """The median of ratios turn by turn is not the ratio of medians: 3.1x beside 2.00 and 7.00 would contradict itself."""
+    pair = versus(3.1).step
+    assert apart(pair).cells() == ("2.00", "6.20", "3.1x", "2.9-3.3")
+    assert apart(pair).record()["other"] != pair.record()["other"], "the record has what was measured"
+    unknown = apart(pair)._replace(other=apart(pair).other._replace(ratio=UNKNOWN, verdict="unknown"))
+    assert unknown.cells() == ("2.00", "7.00", "-", "too few")
+
+
+def test_in_both_tables_times_are_as_far_apart_as_their_factor_where_the_medians_are_not(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    def against(self: ThreeCrowds, others: Mapping[str, Value], limits: Limits) -> Generator[float, None, Versus]:
+        (path,) = others
+        yield 0.5
+        found = versus(BUYS[path])
+        return found._replace(step=apart(found.step), frame=apart(found.frame), stage=apart(found.step))
+
+    monkeypatch.setattr(ThreeCrowds, "against", against)
+    one, each = measurement("simd", False), ablation()
+    list(one.run()), list(each.run())
+    rows = [row[1:4] for row in one.table().rows] + [row[at:at + 3] for row in each.table().rows for at in (2, 6)]
+    factors = [(float(after) / float(before), buys) for before, after, buys in rows if before != "-"]
+    assert len(rows) == 3 + 2 * len(BUYS) and len(factors) == len(rows) - 1, "culling is no part of a step"
+    for ratio, buys in factors:
+        assert ratio == (pytest.approx(1) if buys == "no difference" else pytest.approx(float(buys[:-1]), rel=0.03))
+    assert AS_SHOWN in one.notes() and each.notes()[0].splitlines()[0].endswith(AS_SHOWN)
+    medians = [pair["other"]["ms"]["value"] for pair in map(one.record().get, ("step", "frame")) if isinstance(pair, dict)]
+    assert medians == [7.0, 7.0], "the record has what was measured"
 
 
 def test_a_value_that_would_take_minutes_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

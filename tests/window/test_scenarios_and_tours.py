@@ -86,6 +86,24 @@ def test_a_tour_from_the_command_line_goes_forth_and_back(start: Callable[..., A
     assert report["agents"] == 400
 
 
+def test_tab_shows_the_panels_that_have_made_room_for_a_tour(start: Callable[..., Any]) -> None:
+    program = start("--tour", "mine", base=("--size", "800x600"))
+    program.until(program.shows_the_crowd)
+
+    def shows_full_panels() -> bool:
+        corner = pixels(program.picture())[-250:-50, 20:220]
+        return bool((corner.max(axis=2) < 60).mean() > 0.5)
+
+    assert not shows_full_panels()
+    program.press("Tab")
+    program.until(shows_full_panels)
+    program.press("Tab")  # goes on as usual: compact
+    program.until(lambda: not shows_full_panels())
+    program.press("Escape")  # ends the tour
+    program.picture()
+    assert program.leave() == 0
+
+
 def test_f3_begins_a_tour_in_its_own_configuration(running: Any) -> None:
     running.press("F3", "End", "Return")
     running.until(lambda: title(running) == "birds")

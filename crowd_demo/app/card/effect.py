@@ -35,6 +35,7 @@ PROOF = "proof"  # the stage that proving is, and the note of its frames
 EXCLUDED = {PROOF, "hud", "meters"}  # stages of a frame that are not compared: a card is shown only after the switch
 COUNTED, MOST_COUNTED = 16, 64  # frames of a stretch whose counters are kept, about, and of several
 NO_TIMES: Times = {}
+Counted = Mapping[str, tuple[float, float]]  # counters and readings before and after, by name
 About = Literal["step", "motion", "memory", "picture"]
 UNLIKE = 1.15  # times as large
 MOST = 4
@@ -107,8 +108,9 @@ class SwitchTimes:
 
 
 def _most_changed(before: Times, after: Times, enough: bool) -> Iterator[Span]:
-    """The stage that gained or lost most time; none before anything was measured."""
-    if stages := dict.fromkeys((*before, *after)):
+    """The stage that gained or lost most time; none before both were measured."""
+    if before and after:
+        stages = dict.fromkeys((*before, *after))
         stage = max(stages, key=lambda name: abs(typical(after, name) - typical(before, name)))
         yield Span.about(stage, typical(before, stage), typical(after, stage), enough)
 
@@ -204,21 +206,25 @@ KNOWN = {  # the most telling first
     "cells_visited": Known("cells visited by culling", about="picture"),
     "drawn": Known("agents drawn", about="picture"),
     "tiles_visited": Known("tiles visited", about="picture"),
-    "stagger error": Known("stagger error", "{:.1%}"),
-    "limit error": Known("limit error", "{:.1%}"),
-    "field error": Known("field error", "{:.1%}"),
+    "stagger error": Known("stagger error", "{:.1%}", "motion"),
+    "limit error": Known("limit error", "{:.1%}", "motion"),
+    "field error": Known("field error", "{:.1%}", "motion"),
     "neighbours_per_agent": Known("neighbours", about="motion"),
     "imbalance": Known("top worker", "{:.2f}x mean"),
 }
 
 
-def explaining(before: Mapping[str, float], after: Mapping[str, float], paths: Iterable[str],
-               exact: bool) -> tuple[Count, ...]:
+def telling(before: Mapping[str, float], after: Mapping[str, float], paths: Iterable[str], exact: bool) -> Counted:
     """The most telling of the counters that differ notably, and that these techniques can have changed."""
     topics = {about for path in paths for about in topics_of(path)} | ({"motion"} if not exact else set())
-    found = (Count(known.label, text(name, before[name]), text(name, after[name])) for name, known in KNOWN.items()
-             if known.about in topics and name in before and name in after and unlike(before[name], after[name]))
-    return tuple(found)[:MOST]
+    found = [(name, (before[name], after[name])) for name, known in KNOWN.items()
+             if known.about in topics and name in before and name in after and unlike(before[name], after[name])]
+    return dict(found[:MOST])
+
+
+def explaining(told: Counted) -> tuple[Count, ...]:
+    """The rows of a card."""
+    return tuple(Count(KNOWN[name].label, text(name, before), text(name, after)) for name, (before, after) in told.items())
 
 
 def topics_of(path: str) -> Iterator[About]:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.app.card.effect import PROOF, Stretch, SwitchTimes, counted, explaining
+from crowd_demo.app.card.effect import PROOF, Counted, Stretch, SwitchTimes, counted, explaining, telling
 from crowd_demo.app.crowd.crowd import Change
 from crowd_demo.compute.arrays import Floats
 from crowd_demo.config.optimizations import Optimizations
@@ -30,7 +30,7 @@ from crowd_demo.measure.statistics import Times
 from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import EXACT, Kind
 from crowd_demo.registry.techniques import BY_PATH, hud_word, inactive, is_drawn, kind_of_all, strongest
-from crowd_demo.render.hud.card import Card, Count, ProofLine, Span, factor_text
+from crowd_demo.render.hud.card import Card, ProofLine, Span, factor_text
 from crowd_demo.sim.metrics.readings import Readings
 from crowd_demo.sim.simulation import Simulation
 
@@ -88,7 +88,8 @@ class Switched(NamedTuple):
 class Trial:
     """Made in the frame in which the techniques are switched; `before` and `readings` are from before that.
 
-    Its card is shown for another `left_s` seconds. `frame` is the number of that frame, `spans` are the rows of times.
+    Its card is shown for another `left_s` seconds. `frame` is the number of that frame, `spans` are the rows of times,
+    `told` is what the rows of counters tell.
     """
 
     def __init__(self, switched: Switched, at: Moment, before: Stretch, readings: Readings,
@@ -113,7 +114,7 @@ class Trial:
         self._finding, self._proving = Finding("running", "comparing begins with the next steps"), self._prove()
         self._counted: dict[str, float] = {}  # before
         self.spans: tuple[Span, ...] = () if self._slow else (NOTHING_YET._replace(name=FRAME if self._drawn else STEP),)
-        self._counts: tuple[Count, ...] = ()
+        self.told: Counted = {}
         self.summary: dict[str, str] = {}  # what a technique gave, in a line, by its path; nothing where there were several
 
     # --- its work ----------------------------------------------------------------------------------------------------
@@ -167,8 +168,7 @@ class Trial:
             yield
         self.spans = tuple(spans) or self.spans
         self._counted = self._counted or counted(self.before, self.readings)
-        self._counts = explaining(self._counted, counted(self._times.after, readings), self.switched.new,
-                                  self._kind is EXACT)
+        self.told = telling(self._counted, counted(self._times.after, readings), self.switched.new, self._kind is EXACT)
         self.summary = self._summary()
 
     def _in_turns(self) -> Iterator[Span]:
@@ -258,9 +258,11 @@ class Trial:
         return self.over or all(span.outcome != "unknown" for span in self.spans)
 
     def card(self) -> Card:
-        title = ", ".join(BY_PATH[path].label.strip() for path in self.switched.new)
+        (title, change), *more = changes = list(self._changes())
+        if more:
+            title, change = f"{len(changes)} techniques", ", ".join(map(" ".join, changes))
         left = math.ceil(max(self.left_s, 0.0) / LASTS_S * PIECES) / PIECES
-        return Card(title, self._change(), self._kind, self.spans, self._counts, ProofLine(*self._finding),
+        return Card(title, change, self._kind, self.spans, explaining(self.told), ProofLine(*self._finding),
                     self._state(), left, self.frame, SLOW_NOTE if self._slow else "" if self._takes_turns else
                     LONG_NOTE)
 
@@ -268,12 +270,13 @@ class Trial:
         known = [span for span in self.spans if span.outcome not in ("unknown", "no factor")]
         if len(self.switched.new) > 1 or not known:
             return {}
-        (path,) = self.switched.new
-        return {path: f"{self._change()}: {', '.join(map(in_words, known))}; {self._finding.text}"}
+        (path,), ((_, change),) = self.switched.new, self._changes()
+        return {path: f"{change}: {', '.join(map(in_words, known))}; {self._finding.text}"}
 
-    def _change(self) -> str:
+    def _changes(self) -> Iterator[tuple[str, str]]:
+        """The label of each technique, and what became of it."""
         old, new = self.switched
-        return ", ".join(f"{hud_word(old[path])} -> {hud_word(value)}" for path, value in new.items())
+        return ((BY_PATH[path].label.strip(), f"{hud_word(old[path])} -> {hud_word(value)}") for path, value in new.items())
 
     def _state(self) -> str:
         """The last line: how much was measured, and why it stopped or waits."""
@@ -285,7 +288,7 @@ class Trial:
         if not (turns := self._copies.turns if self._copies else None):
             return f"{self._note}copies are being made{until}"
         what = "pictures" if self._drawn else "steps"
-        return f"{self._note}{turns.turns} turns of two copies, {turns.timed} {what} each{until}"
+        return f"{self._note}{turns.turns} turns of two copies, {turns.timed} {what}{until}"
 
 
 def span_of(name: str, found: Effect) -> Span:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
@@ -20,11 +20,12 @@ UNITS = ("fps", "ms")
 class PanelControls:
     """`now` is what the HUD draws by; what is changed becomes a preference, but for hidden panels: a start shows them.
 
-    `keys` are those of each action as they are shown.
+    `keys` are those of each action as they are shown. `show_held` shows those that have made room for a tour.
     """
 
     def __init__(self, preferences: Preferences, window: HudSettings, notices: Notices) -> None:
         self.keys: Mapping[str, Sequence[str]] = {}
+        self.show_held: Callable[[], bool] = bool  # none are
         self._preferences, self._notices = preferences, notices
         self.now = PanelSettings(window.hud, window.scale, window.theme, window.units, frozenset(preferences.values.folded))
 
@@ -37,6 +38,9 @@ class PanelControls:
                     ("fit_graph", self.fit_graph))}}
 
     def next_mode(self, backwards: bool = False) -> None:
+        """Show the panels in full, compact or not at all; in full first where they are compact to make room."""
+        if self.show_held():
+            return
         self._change(hud=_next(MODES, self.now.hud, backwards))
         if self.now.hud == "off":
             panels_hidden(self._notices, self.keys)

@@ -8,13 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from crowd_demo.app.card.effect import Counted
 from crowd_demo.compute.arrays import Doubles, Floats
 from crowd_demo.config.tour import BEFORE, PLACEHOLDER
 from crowd_demo.measure.comparison import counters_of
 from crowd_demo.measure.statistics import LEAST_BLOCKS, Interval, median_interval
 from crowd_demo.profile import Profile
 from crowd_demo.registry.stages import stages_of
-from crowd_demo.render.hud.card import Span
+from crowd_demo.render.hud.card import NARROW, PLAIN, Span
 from crowd_demo.sim.metrics.readings import Readings
 
 Numbers = Mapping[str, float]
@@ -25,8 +26,11 @@ BLOCKS, RESAMPLES = 12, 500  # of what was measured, for its interval
 SHORTEST_MS, LEAST_SHARE = 1e-3, 1e-3
 UNKNOWN = "–"  # noqa: RUF001  (a dash that is not taken for a minus)
 TO_COME = "…"
-NOT_TOLD = "about as fast, within the noise here"  # of a factor whose interval says both faster and slower
+NOT_TOLD = "too noisy to tell"  # of a factor whose interval says both faster and slower, by much
+SURE = 1e-3  # how far beyond 1 an interval reaches at least whose factor is no difference
 ALIKE = 0.05  # times that differ by less than this part are called alike
+ON_CARD = {"candidates_per_agent": ("candidates", 1), "neighbours_per_agent": ("neighbours", 1), "drawn": ("drawn", 1),
+           "near reads": ("near_reads", 100)}  # names and units of what a card tells, in tours
 COMPARED = {"factor": "step_ms", "faster": "step_ms", "draw_factor": "draw_ms", "draw_faster": "draw_ms"}
 
 
@@ -99,15 +103,21 @@ class Compared(NamedTuple):
     now: Numbers
 
 
-def of_card(spans: Iterable[Span]) -> Compared:
-    """What the rows of a card say of the step, the picture and the frame."""
+def of_card(spans: Iterable[Span], told: Counted) -> Compared:
+    """What the rows of a card say of the step, the picture and the frame, and of what was counted and read."""
     known = [(f"{span.name}_ms", span) for span in spans
              if span.name in ("step", "draw", "frame") and not math.isnan(span.before_ms + span.after_ms)]
     before, now = ({name: span.before_ms for name, span in known}, {name: span.after_ms for name, span in known})
     for name, span in known:
-        if span.known:  # of the factor: all of it is that of the later time
-            before |= {name + LOW: 1.0, name + HIGH: 1.0}
-            now |= {name + LOW: span.factor / span.high, name + HIGH: span.factor / span.low}
+        before |= {name + LOW: 1.0, name + HIGH: 1.0}  # all of the factor's interval is that of the later time
+        low, high = (span.low, span.high) if span.known else (span.factor / PLAIN, span.factor * PLAIN)
+        if span.outcome == "no difference":
+            low, high = min(low, 1 - SURE), max(high, 1 + SURE)
+        if span.factor > 0:
+            now |= {name + LOW: span.factor / high, name + HIGH: span.factor / low}
+    for name, (number, unit) in ON_CARD.items():
+        if name in told:
+            before[number], now[number] = (unit * value for value in told[name])
     return Compared(before, now)
 
 
@@ -131,7 +141,9 @@ def compared(name: str, before: Numbers, now: Numbers | None) -> str:
     ratio = interval_of(name, before, now)
     if not name.endswith("faster"):
         return shown_factor(ratio.value)
-    return NOT_TOLD if ratio.low < 1 < ratio.high and abs(ratio.value - 1) >= ALIKE else faster(ratio.value)
+    if ratio.low < 1 < ratio.high:  # the words are the card's
+        return "about as fast" if ratio.low > 1 / NARROW and ratio.high < NARROW else NOT_TOLD
+    return faster(ratio.value)
 
 
 def interval_of(name: str, before: Numbers, now: Numbers) -> Interval:

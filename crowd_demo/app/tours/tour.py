@@ -5,7 +5,7 @@ when all of that holds, frames are counted; when enough were measured, the numbe
 request to go on before that takes effect once the numbers are there, a second one at once.
 
 Where the page itself has switched techniques, its times before and after are those of the card, as long as that is
-shown.
+shown, and so is what the card tells of counters and readings: both are of the same steps.
 
 The page of a bet comes before that of its step, and does nothing: what the step does begins with the next page.
 """
@@ -262,11 +262,11 @@ class TourPlayer:
             self._marks[self.step.mark] = numbers.now
 
     def _known(self, page: int) -> PageNumbers:
-        """The numbers of a page; its times are those of the card, if the page has switched what that is about."""
+        """The numbers of a page; those that the card has are the card's, if the page has switched what that is about."""
         before, now = self._numbers[page]
-        if page == self._number and now is not None and (card := self._card):
-            found = of_card(card.spans)
-            return PageNumbers({**before, **found.before}, {**now, **found.now})
+        if page == self._number and (card := self._card):
+            found = of_card(card.spans, card.told)
+            return PageNumbers({**before, **found.before}, None if now is None else {**now, **found.now})
         return PageNumbers(before, now)
 
     @property
@@ -337,7 +337,7 @@ class TourPlayer:
 
     def view(self) -> TourView:
         return TourView(self.name, self.page.step + 1, len(self.tour.steps), self.text, self.question, self.page.is_answer,
-                        self._doing(), self._bet())
+                        self._doing(), self._bet(), self.step.panels and self.page.kind != "bet")
 
     def _doing(self) -> str:
         if self.opening:

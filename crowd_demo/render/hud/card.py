@@ -7,6 +7,7 @@ was switched; the proof comes next.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Literal, NamedTuple, Self
 
 from crowd_demo.registry.entries import Kind
@@ -38,8 +39,9 @@ WIDTH = 430.0
 NARROW = 1.15  # factor: a smaller difference is none worth telling
 PLAIN = 3.0  # times that took no turns differ by other load, too, but not by such a factor
 TITLE, FACTOR, WORDS, PROVED = 17, 46, 20, 19  # sizes of text
-HEAD, BIG, PROOF_LINE, ROW, NOTE_LINE, FOOT = 40.0, 64.0, 25.0, 20.0, 16.0, 30.0  # heights
-TIMES, COUNTS = (0.33, 0.56), (0.68, 1.0)  # where the two numbers of a row end, of the width
+HEAD, CHANGE_LINE, BIG, PROOF_LINE, ROW, NOTE_LINE, FOOT = 40.0, 16.0, 64.0, 25.0, 20.0, 16.0, 30.0  # heights
+FACTORS = (FACTOR, 38, 30)  # sizes of the factor, of which the first counts that leaves room for the times beside it
+TIMES, COUNTS = (0.385, 0.615), (0.68, 1.0)  # where the two numbers of a row end, of the width
 OUTCOME_COLOURS: dict[Outcome, Colour] = {"faster": GOOD, "slower": WARM, "no difference": TEXT}  # where there is an interval
 PROOF_COLOURS: dict[ProofKind, Colour] = {"running": DIM, "same": GOOD, "differs": BAD, "apart": WARM, "sample": ACCENT}
 
@@ -90,8 +92,8 @@ class ProofLine(NamedTuple):
 class Card(NamedTuple):
     """Of `spans` the first is the large one: the step, or the frame where drawing was switched."""
 
-    title: str  # SIMD lanes
-    change: str  # off -> on
+    title: str  # SIMD lanes, or 2 techniques
+    change: str  # off -> on, or: SIMD lanes off -> on, reorder every -> off
     kind: Kind
     spans: tuple[Span, ...]
     counts: tuple[Count, ...]
@@ -134,25 +136,30 @@ def ms_text(ms: float) -> str:
 
 # --- the drawing -----------------------------------------------------------------------------------------------------
 
-def draw_card(card: Card, room: float, pen: Pen, scale: float, hint: str = "") -> Canvas:
-    """Render the card, no wider than the room; `hint` tells keys."""
+def draw_card(card: Card, room: float, pen: Pen, scale: float, hint: str = "", tall: float = math.inf) -> Canvas:
+    """Render the card, no wider than the room, without the last counters where it would be too tall; `hint` tells keys."""
     wide = min(WIDTH, room)
     ruler = Canvas((1, 1), pen, scale, None)
     proof = ruler.wrapped(card.proof.text, wide - 2 * PAD, PROVED, 3)
     note = ruler.wrapped(card.note, wide - 2 * PAD, NORMAL, 2)
-    lines = len(card.spans[1:]) + len(card.counts)
-    height = HEAD + BIG * bool(card.spans) + PROOF_LINE * len(proof) + 10 + ROW * lines + NOTE_LINE * len(note) + FOOT
-    on = Canvas((wide, height), pen, scale, SHEET)
+    changes = _lines_below_title(card, wide, ruler)
+    head = HEAD + CHANGE_LINE * len(changes)
+    rows = ROW * len(card.spans[1:]) + NOTE_LINE * len(note)
+    height = head + BIG * bool(card.spans) + PROOF_LINE * len(proof) + 10 + rows + FOOT
+    card = card._replace(counts=card.counts[:int(max(min(tall - height, ROW * len(card.counts)), 0) / ROW)])
+    on = Canvas((wide, height + ROW * len(card.counts)), pen, scale, SHEET)
     on.target((0, 0, *on.size), "card")
-    _draw_head(on, card)
-    top = HEAD
+    _draw_head(on, card, changes)
+    top = head
     if card.spans:
         _draw_factor(on, card.spans[0], top)
         top += BIG
     top = on.paragraph(proof, PAD, top, PROOF_LINE, PROVED, PROOF_COLOURS[card.proof.kind]) + 10
     for span in card.spans[1:]:
         _draw_row(on, top, span.name, ms_text(span.before_ms), ms_text(span.after_ms), TIMES, TEXT)
-        on.right(outcome_text(span), wide - PAD, top + ROW / 2, LARGE, span.colour)
+        outcome = outcome_text(span)
+        size = _size(on, outcome, (wide - 2 * PAD) * (1 - TIMES[1]) - 6, LARGE, NORMAL, SMALL)
+        on.right(outcome, wide - PAD, top + ROW / 2, size, span.colour)
         top += ROW
     for count in card.counts:
         _draw_row(on, top, count.name, count.before, count.after, COUNTS, DIM)
@@ -162,13 +169,24 @@ def draw_card(card: Card, room: float, pen: Pen, scale: float, hint: str = "") -
     return on
 
 
-def _draw_head(on: Canvas, card: Card) -> None:
-    mark = f"{card.kind.mark} {card.kind.name}" if card.kind.mark else ""
-    room = on.size[0] - 2 * PAD - on.width(mark, NORMAL) - 10
-    end = on.left(on.fitted(card.title, room, TITLE), PAD, HEAD / 2, TITLE)
-    on.left(on.fitted(card.change, max(room - end, 0), TITLE), end + 10, HEAD / 2, TITLE, ACCENT)
-    on.right(mark, on.size[0] - PAD, HEAD / 2, NORMAL, WARM)
-    on.line(EDGE, (PAD, HEAD - 2), (on.size[0] - PAD, HEAD - 2))
+def _mark(card: Card) -> str:
+    return f"{card.kind.mark} {card.kind.name}" if card.kind.mark else ""
+
+
+def _lines_below_title(card: Card, wide: float, ruler: Canvas) -> list[str]:
+    """What was changed, in lines of its own where it does not fit beside the title."""
+    taken = ruler.width(card.title, TITLE) + 10 + ruler.width(card.change, TITLE) + ruler.width(_mark(card)) + 10
+    return [] if taken <= wide - 2 * PAD else ruler.wrapped(card.change, wide - 2 * PAD)
+
+
+def _draw_head(on: Canvas, card: Card, changes: Sequence[str]) -> None:
+    wide, line = on.size[0], HEAD + CHANGE_LINE * len(changes) - 2
+    start = on.right(_mark(card), wide - PAD, HEAD / 2, NORMAL, WARM)
+    end = on.left(on.fitted(card.title, start - 10 - PAD, TITLE), PAD, HEAD / 2, TITLE)
+    if not changes:
+        on.left(card.change, end + 10, HEAD / 2, TITLE, ACCENT)
+    on.paragraph(changes, PAD, HEAD - 6, CHANGE_LINE, NORMAL, ACCENT)
+    on.line(EDGE, (PAD, line), (wide - PAD, line))
 
 
 def _draw_factor(on: Canvas, span: Span, top: float) -> None:
@@ -176,10 +194,10 @@ def _draw_factor(on: Canvas, span: Span, top: float) -> None:
     wide, colour = on.size[0], span.colour
     times = f"{span.name}: {ms_text(span.before_ms)} -> {ms_text(span.after_ms)}"
     if span.outcome in ("faster", "slower"):
-        end = on.left(factor_text(span), PAD, top + BIG / 2, FACTOR, colour)
+        size = _size(on, factor_text(span), wide - 2 * PAD - 10 - on.width(times, SMALL), *FACTORS)
+        end = on.left(factor_text(span), PAD, top + BIG / 2, size, colour)
         on.left(span.outcome, end + 10, top + 21, WORDS, colour)
-        size = next((size for size in (LARGE, NORMAL) if on.width(times, size) <= wide - PAD - end - 10), SMALL)
-        on.left(times, end + 10, top + 43, size)
+        on.left(times, end + 10, top + 43, _size(on, times, wide - PAD - end - 10, LARGE, NORMAL, SMALL))
         on.right(interval_text(span), wide - PAD, top + 21, NORMAL, DIM)
     else:
         on.left(outcome_text(span), PAD, top + 21, WORDS + 8, colour)
@@ -192,7 +210,13 @@ def _draw_row(on: Canvas, top: float, name: str, before: str, after: str, ends: 
     start = on.right(before, first, middle, LARGE, colour)
     end = on.right(after, second, middle, LARGE, colour)
     on.left("->", min(first + 8, end - 26), middle, LARGE, FAINT)
-    on.left(on.fitted(name, start - PAD - 8, LARGE), PAD, middle, LARGE, colour)
+    size = _size(on, name, start - PAD - 8, LARGE, NORMAL, SMALL)
+    on.left(on.fitted(name, start - PAD - 8, size), PAD, middle, size, colour)
+
+
+def _size(on: Canvas, text: str, room: float, *sizes: float) -> float:
+    """The first size in which the text fits, or the last one."""
+    return next((size for size in sizes if on.width(text, size) <= room), sizes[-1])
 
 
 def _draw_foot(on: Canvas, card: Card, hint: str) -> None:

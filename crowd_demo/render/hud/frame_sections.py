@@ -41,6 +41,7 @@ MOST_STEPS = 240  # of which the panel tells the time: at a high speed a second 
 GRAPH_TITLE, GRAPH_HEIGHT, LINE = 13.0, 50.0, 13.0
 HEADER_HEIGHT, RATES_HEIGHT = 74.0, 46.0
 STEP_LABEL, STEP_RIGHT, DRAW_LABEL = 132.0, 188.0, 206.0  # where "step", its milliseconds and "+ draw" stand
+SHOWN, COST = "FPS shown", "ms step+draw"  # a frame costs what can be far less than the time between two pictures
 APART = 6.0  # units between two rates at least
 BUDGET_MS = 1000 / 60
 SCALES_MS = (20, 40, 80, 160, 320, 640, 1280, 2560, 10_000)  # the full height
@@ -98,7 +99,7 @@ def draw_rates(on: Canvas, top: float, rates: Rates, status: Status) -> None:
     """
     middle = top + 19
     fps, in_fps = f"{rates.fps:.0f}", status.panels.units == "fps"
-    first_unit, other_unit = ("FPS", "ms/frame") if in_fps else ("ms/frame", "FPS")
+    first_unit, other_unit = (SHOWN, COST) if in_fps else (COST, SHOWN)
     end = LEFT_WIDTH - PAD - 5 - on.width(other_unit, SMALL)
     unit = PAD + on.width("0" * (3 if in_fps else 4), HUGE) + 6
     if in_fps:

@@ -39,7 +39,7 @@ from crowd_demo.render.hud.panel_layout import (
 )
 from crowd_demo.render.hud.scenario_section import scenario_sections
 from crowd_demo.render.hud.sections import crowd_sections, switchboard_sections
-from crowd_demo.render.hud.status import Half, Halves, Inspection, MinimapView, Past, Status, ToolBarView, TourView, time_text
+from crowd_demo.render.hud.status import Half, Halves, Inspection, MinimapView, Past, Status, ToolBarView, time_text
 from crowd_demo.render.hud.text_panels import (
     LINE,
     draw_colour_legend,
@@ -61,7 +61,7 @@ from crowd_demo.sim.simulation import Simulation
 REFRESH_HZ = 8.0
 ON_DIALOG = Target("dialog")  # a point there that means nothing in particular
 TIMELINE = Target("timeline")
-LEGEND_NEEDS, NOTICE_NEEDS, CARD_NEEDS = 200, 150, 390  # units
+LEGEND_NEEDS, NOTICE_NEEDS, CARD_NEEDS = 180, 150, 390  # units
 ONE_LINE = 720  # units: a notice that is no longer is wrapped only where the window is narrower
 LEGEND_SHARE = 0.3  # of the window's height: a higher legend of overlays scrolls
 ON_CARD = {"card": "again", "measure": "measure properly"}  # what is said of keys
@@ -87,12 +87,15 @@ class Hud:
         self._renderings = Renderings()  # of what is rendered again only if it has to look different
         self._on, self._size, self._margin = pygame.Surface((1, 1)), (1, 1), 0  # this frame's
         self._taken_px = 0  # at the lower edge, by timeline, tour and legends
+        self._edges: list[pygame.Rect] = []  # strips along the edge of the frozen view, over all but a tour
+        self._card: pygame.Rect | None = None  # where it is
+        self._held = False  # are the panels compact only because they would be in the way of a tour?
+        self._over_all = False  # are they shown nevertheless, until the tour is over?
         self.minimap = Minimap()
         self.tool_bar = ToolBar()
         self._placed: list[PlacedCanvas] = []
         self._timeline: pygame.Rect | None = None  # where it is
         self._past: Past | None = None  # which it showed last
-        self._free = pygame.Rect(0, 0, 0, 0)  # between the panels, above legends and timeline
         self._inspected_in = CORNERS[0]  # the corner of the inspector's panel
         self._numbers = RowsInView(0, 0, 0)  # of the section of numbers
         self._legend_first = 0  # the line of the overlays' legend that is the first to be shown
@@ -102,18 +105,15 @@ class Hud:
         size = on.get_size()
         self.scale = scale_for(size, status.panels.scale)
         self._on, self._size, self._margin = on, size, margin_of(size, self.scale)
-        self._placed, self._timeline, self._taken_px = [], None, 0
+        self._placed, self._timeline, self._taken_px, self._card = [], None, 0, None
         self.pen.theme = THEMES[status.panels.theme]
         if status.rings:
             draw_rings(on, status.rings, self.pen, self.scale)
         if status.brush:
             draw_brush(on, status.brush, self.pen, self.scale)
         edges = edges_of(on, status.frozen_at) if status.frozen_at else []
-        columns = self._draw_panels(sim, status, now_s)
-        before_tour = len(self._placed)
-        if status.tour:
-            self._draw_tour(status.tour, columns)
-        of_tour = self._placed[before_tour:]
+        self._edges = [strip for _, strip in edges]
+        of_tour = self._draw_panels(sim, status, now_s)
         if status.minimap:  # before what gives way to it
             self._draw_minimap(sim, status.minimap, now_s)
         if status.tools and status.panels.hud != "off":
@@ -125,14 +125,15 @@ class Hud:
         legends = self._placed[lasting:]
         if edges:
             on.blits(edges)
-            on.blits([(placed.canvas.surface, placed.at) for placed in of_tour])
-        self._free = self._left_free([placed.rect for placed in self._placed])
+            if of_tour:
+                on.blit(of_tour.canvas.surface, of_tour.at)
+        free = self._left_free([placed.rect for placed in self._placed])
         if status.inspection:  # it was asked for by itself, and its marks are in the picture
             self._draw_inspection(status.inspection, now_s)
         if status.card and status.panels.hud != "off":
             self._draw_card(status.card, legends, lasting_px)
         if status.halves:
-            self._draw_halves(status.halves, now_s)
+            self._draw_halves(status.halves, free.width, now_s)
         if status.view:
             self._draw_view(status.view)
         beneath = status.view is not None and status.hovered is not None and status.hovered.target.kind != "row"
@@ -143,16 +144,20 @@ class Hud:
     def draw_notices(self, on: pygame.Surface, notices: Sequence[str]) -> None:
         """Draw the notices above what lies at the lower edge, the newest lowest, whether the rest is shown or not.
 
-        A long one is wrapped between the panels; a short one is drawn over them rather than wrapped.
+        A long one is wrapped between the panels; a short one is drawn over them rather than wrapped. None covers a card.
         """
-        bottom = on.get_height() - round(14 * self.scale) - self._taken_px
+        bottom, gap = on.get_height() - round(14 * self.scale) - self._taken_px, round(6 * self.scale)
+        taken = [*(placed.rect for placed in self._placed), *filter(None, [self._timeline])]
         for notice in reversed(notices):
             wide = notice_width(notice, self.pen, self.scale)
             left, right = self._free_columns(wide if wide <= ONE_LINE else NOTICE_NEEDS)
             surface = draw_notice(notice, (right - left) / self.scale, self.pen, self.scale).surface
-            bottom -= surface.get_height()
-            on.blit(surface, ((left + right - surface.get_width()) // 2, bottom))
-            bottom -= round(6 * self.scale)
+            place = surface.get_rect(midbottom=((left + right) // 2, bottom))
+            if self._card and place.colliderect(self._card):
+                place = free_place(place, on.get_rect(), taken, [self._card], gap)
+            on.blit(surface, place)
+            taken.append(place)
+            bottom = place.top - gap
 
     def target_at(self, x: float, y: float) -> Target | None:
         """The target at a pixel of the last picture; None outside of the HUD."""
@@ -170,6 +175,11 @@ class Hud:
                     return min(max((x - placed.at[0] - region.rect.left) / region.rect.width, 0.0), 1.0)
         return None
 
+    def show_held(self) -> bool:
+        """Show full panels in the way of a tour, until it is over; return whether they were compact for it."""
+        self._over_all |= self._held
+        return self._held
+
     def scroll_legend(self, lines: int, most: int) -> None:
         """Scroll the overlays' legend by so many lines, at most so far down."""
         self._legend_first = min(max(self._legend_first + lines, 0), most)
@@ -182,7 +192,7 @@ class Hud:
     def uncovered(self, rect: pygame.Rect) -> pygame.Rect:
         """Move a rectangle out of the HUD, as it was drawn last, if it is covered."""
         covering = [*(placed.rect for placed in self._placed), *filter(None, [self._timeline])]
-        return rect if rect.collidelist(covering) < 0 else rect.clamp(self._free)
+        return rect if rect.collidelist(covering) < 0 else free_place(rect, self._on.get_rect(), covering, (), 0)
 
     def sections(self) -> dict[str, bool]:
         """The sections of both panels as they were rendered last, and whether they are folded."""
@@ -191,23 +201,27 @@ class Hud:
 
     # --- the panels --------------------------------------------------------------------------------------------------
 
-    def _draw_panels(self, sim: Simulation, status: Status, now_s: float) -> tuple[int, int]:
-        """Draw the timeline and the panels, compact ones while full ones would be in the way of a tour or a card.
+    def _draw_panels(self, sim: Simulation, status: Status, now_s: float) -> PlacedCanvas | None:
+        """Draw the timeline, the panels, compact ones while full ones are in the way, and a tour's box; return that.
 
-        Return the columns of pixels between full ones, otherwise those of the whole window.
+        A tour's box lies between full panels. Where `show_held` has asked for them, they end above it.
         """
-        hud = status.panels.hud
+        hud, columns = status.panels.hud, (self._margin, self._size[0] - self._margin)
         if hud == "full" and status.past:
             self._bar.draw(self._on, status.past, now_s, self.scale)
             self._timeline, self._past = bar_of(self._size, self.scale), status.past
             self._taken_px = timeline_px(self._size, self.scale)
-        others = status.card is not None or bool(status.legend_items)
-        if hud == "full" and not in_the_way(self._size, self.scale, status.tour is not None, others):
+        of_tour, others = status.tour is not None, status.card is not None or bool(status.legend_items)
+        in_way = in_the_way(self._size, self.scale, of_tour, others)
+        self._over_all &= in_way and of_tour
+        self._held = in_way and of_tour and hud == "full" and not self._over_all
+        box = self._draw_tour(status, columns) if self._over_all and hud == "full" else None
+        if hud == "full" and (box or not in_way):
             self._draw_full(sim, status, now_s)
-            return between([placed.rect for placed in self._placed], self._size[0], self._margin)
-        if hud != "off":
+            columns = between([placed.rect for placed in self._placed], self._size[0], self._margin)
+        elif hud != "off":
             self._place(draw_compact(sim, status, self.pen, self.scale), (self._margin, self._margin))
-        return self._margin, self._size[0] - self._margin
+        return box or self._draw_tour(status, columns)
 
     def _draw_full(self, sim: Simulation, status: Status, now_s: float) -> None:
         self._refresh(sim, status, now_s)
@@ -246,24 +260,29 @@ class Hud:
 
     # --- legends, card and tour --------------------------------------------------------------------------------------
 
-    def _draw_tour(self, tour: TourView, columns: tuple[int, int]) -> None:
-        room = columns[1] - columns[0]
+    def _draw_tour(self, status: Status, columns: tuple[int, int]) -> PlacedCanvas | None:
+        if not status.tour:
+            return None
+        tour, room = status.tour, columns[1] - columns[0]
+        presses = self._held or {"full": 0, "compact": 2, "off": 1}[status.panels.hud]
+        if tour.of_panels and presses and (keys := self.keys.get("hud")):
+            tour = tour._replace(hint=f"{key_text(keys[0])}{', pressed twice,' * (presses > 1)} shows the panels.")
         scale = tour_scale(room, self._size[1], self.scale)
         canvas = self._rendered("tour", (tour, room, scale), lambda: draw_tour(tour, room, self.pen, scale))
         self._place_low(canvas, columns)
+        return self._placed[-1]
 
     def _draw_legends(self, status: Status, now_s: float) -> None:
         """Draw what colours mean above what lies at the lower edge; numbers of overlays change as often as the panels'."""
-        left, right = columns = self._free_columns(LEGEND_NEEDS)
-        room = (right - left) / self.scale
+        columns = self._free_columns(LEGEND_NEEDS)
         if legend := status.legend:
-            self._place_low(self._rendered("colours", (legend, columns), lambda: draw_colour_legend(
-                legend, min(COLOUR_LEGEND_ROOM, room), self.pen, self.scale)), columns)
+            self._place_legend("colours", (legend,), columns, lambda room: draw_colour_legend(
+                legend, min(COLOUR_LEGEND_ROOM, room), self.pen, self.scale))
         if items := status.legend_items:
             names, first = tuple(each.name for each in items), self._legend_first
             most = int(LEGEND_SHARE * self._size[1] / self.scale / LINE)
-            self._place_low(self._rendered("overlays", (names, columns, first), lambda: draw_legend(
-                items, room, self.pen, self.scale, most, first), now_s, 1 / REFRESH_HZ), columns)
+            self._place_legend("overlays", (names, first), columns, lambda room: draw_legend(
+                items, room, self.pen, self.scale, most, first), now_s, 1 / REFRESH_HZ)
 
     def _draw_charts(self, status: Status, now_s: float) -> None:
         """Draw the charts of overlays below each other, in the upper right corner of what the panels leave free."""
@@ -331,23 +350,27 @@ class Hud:
         self._place(canvas, place.topleft)
 
     def _draw_card(self, card: Card, legends: Sequence[PlacedCanvas], lasting_px: int) -> None:
-        """Draw the card in the middle of the upper edge, or of the lower one, where it covers less.
+        """Draw the card in the middle of the upper edge, or of the lower one, or in a corner, where it covers less.
 
         It covers legends, below which `lasting_px` are taken, rather than anything else.
         """
         width, height = self._size
         left, right = columns = self._free_columns(CARD_NEEDS)
         room, hint = (right - left) / self.scale, "   ".join(self._hints(ON_CARD))
-        canvas = self._rendered("card", (card, columns), lambda: draw_card(card, room, self.pen, self.scale, hint))
+        tall = (height - lasting_px - 2 * self._margin) / self.scale
+        canvas = self._rendered("card", (card, columns, tall), lambda: draw_card(
+            card, room, self.pen, self.scale, hint, tall))
         middle, lasting = (left + right) // 2, [placed.rect for placed in self._placed if placed not in legends]
         low = (canvas.surface.get_rect(midbottom=(middle, height - taken - self._margin))
                for taken in (self._taken_px, lasting_px))
-        rects = [canvas.surface.get_rect(midtop=(width // 2, self._margin)), *low]
-        self._place(canvas, min(rects, key=lambda rect: (common_px(rect, lasting), self._covered(rect))).topleft)
+        rects = [canvas.surface.get_rect(midtop=(width // 2, self._margin)), *low,
+                 canvas.surface.get_rect(topright=(width - self._margin, self._margin))]
+        self._card = min(rects, key=lambda rect: (common_px(rect, lasting), self._covered(rect)))
+        self._place(canvas, self._card.topleft)
 
-    def _draw_halves(self, halves: Halves, now_s: float) -> None:
-        """Draw the labels of a split window beside its line, or as near to it as they cover nothing."""
-        gap, room = self._margin // 2, self._free.width
+    def _draw_halves(self, halves: Halves, room: int, now_s: float) -> None:
+        """Draw the labels of a split window beside its line, in so many pixels, or as near to it as they cover nothing."""
+        gap = self._margin // 2
         low = timeline_px(self._size, self.scale) if self._timeline else 0
         window = pygame.Rect(gap, gap, self._size[0] - 2 * gap, self._size[1] - low - 2 * gap)
         left, right = canvases = [self._half(half, half is halves.right, room / self.scale, now_s)
@@ -405,6 +428,27 @@ class Hud:
         """Place a canvas in the middle of those columns of pixels, above what lies at the lower edge."""
         self._taken_px += canvas.surface.get_height() + self._margin
         self._place(canvas, ((sum(between) - canvas.surface.get_width()) // 2, self._size[1] - self._taken_px))
+
+    def _place_legend(self, name: str, drawn_as: object, between: tuple[int, int], draw: Callable[[float], Canvas],
+                      now_s: float = 0.0, period_s: float = math.inf) -> None:
+        """Place what `draw` makes of a room in units low in the middle, as `_place_low` does.
+
+        Where an edge of the frozen view would be drawn across it, place it as near to there as there is room, or narrower.
+        """
+        taken, margin = [placed.rect for placed in self._placed], self._margin
+        window = pygame.Rect(0, 0, self._size[0], self._size[1] - self._taken_px).inflate(-2 * margin, -2 * margin)
+        beside = self._left_free([rect for rect in taken if rect.top <= margin]).width / self.scale
+        for kind, room in (("wide", (between[1] - between[0]) / self.scale), ("narrow", max(beside, LEGEND_NEEDS))):
+            canvas = self._rendered(f"{name}, {kind}", (drawn_as, room), partial(draw, room), now_s, period_s)
+            wanted = canvas.surface.get_rect(midbottom=(sum(between) // 2, window.bottom))
+            if wanted.collidelist(self._edges) < 0:
+                self._place_low(canvas, between)
+                return
+            find = partial(free_place, wanted, window, taken, self._edges, margin)
+            place = self._renderings.get(f"place of {name}, {kind}", find.args, find)
+            if place.collidelist([*taken, *self._edges]) < 0:
+                break
+        self._place(canvas, place.topleft)
 
     def _place(self, canvas: Canvas, at: tuple[int, int]) -> None:
         self._on.blit(canvas.surface, at)

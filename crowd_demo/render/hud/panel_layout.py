@@ -40,7 +40,7 @@ class PanelSection(NamedTuple):
     name: str
     height: float
     rank: int
-    draw: Callable[[Canvas, float], None]
+    draw: Callable[[Canvas, float], object]
     closed: bool = False  # folded until somebody opens it
 
 

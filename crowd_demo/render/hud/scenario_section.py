@@ -13,10 +13,10 @@ import numpy as np
 from crowd_demo.compute.arrays import Doubles
 from crowd_demo.config.events import ScenarioEvent
 from crowd_demo.config.keys import key_text
-from crowd_demo.render.hud.canvas import ACCENT, DIM, EDGE, FAINT, GROUND, NORMAL, PAD, SMALL, TEXT, TOUCHED, Box, Canvas
+from crowd_demo.render.hud.canvas import ACCENT, DIM, EDGE, FAINT, GROUND, NORMAL, PAD, SMALL, TOUCHED, Box, Canvas
 from crowd_demo.render.hud.help import Keys
 from crowd_demo.render.hud.panel_layout import INNER, LEFT_WIDTH, PanelSection
-from crowd_demo.render.hud.sections import FACTS_HEIGHT, UNREAD, draw_fact
+from crowd_demo.render.hud.sections import FACTS_HEIGHT, UNREAD, draw_facts
 from crowd_demo.render.hud.status import time_text
 from crowd_demo.sim.events import inside
 from crowd_demo.sim.simulation import Simulation
@@ -46,10 +46,7 @@ def draw_scenario(on: Canvas, top: float, sim: Simulation, keys: Keys) -> None:
     clock_s = (sim.tick - events.clock_tick) * sim.dt
     answer = UNREAD if answer_s is None else f"{answer_s:.1f} s"
     facts = {"clock": time_text(clock_s), "remain": f"{count:,}", "answer": answer}
-    for number, (name, value) in enumerate(facts.items()):
-        draw_fact(on, PAD + number * INNER / 3, top, name, value, ACCENT if name == "answer" else TEXT)
-    left = PAD + INNER / 3 + on.width("remain", SMALL)
-    on.left(on.fitted(f" of {first:,}", PAD + 2 * INNER / 3 - left, SMALL), left, top + 8, SMALL, FAINT)
+    draw_facts(on, top, facts, {"answer": ACCENT}, {"remain": f" of {first:,}"})
     top = _draw_places(on, top + FACTS_HEIGHT, sim)
     if any(event.hand for event in sim.config.events):
         _draw_hand(on, top, sim, keys)

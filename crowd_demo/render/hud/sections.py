@@ -46,7 +46,10 @@ from crowd_demo.sim.metrics.readings import Readings, has_field, is_limited, is_
 from crowd_demo.sim.simulation import Simulation
 
 FACTS_HEIGHT, CURVE_HEIGHT = 33.0, 32.0
-BARS: Box = (PAD + 32, 15, INNER / 3 - 40, 14)  # of the histogram, from the top of its section
+COLUMN_GAP, CHIP_GAP = 12.0, 5.0  # units between columns of words: two letters; less where a chip stands
+CHIP = 15.0  # units: a chip, and the gap to its name
+NOTHING: Mapping[str, str] = {}
+BARS: Box = (PAD + 38, 15, INNER / 3 - 46, 14)  # of the histogram, from the top of its section
 AVERAGED = {"candidates_per_agent": "due", "neighbours_per_agent": "due", "imbalance": "due", "births": "", "deaths": ""}
 DIAL_RADIUS, DIAL_FULL = 14.0, 0.5  # units; the length of the bias that reaches the rim
 UNREAD = "-"
@@ -129,34 +132,53 @@ def _row(name: str, facts: Mapping[str, str], rank: int) -> PanelSection:
     return PanelSection(name, FACTS_HEIGHT, rank, partial(draw_facts, facts=facts))
 
 
-def draw_fact(on: Canvas, x: float, top: float, name: str, value: str, colour: Colour = TEXT) -> None:
-    """Draw a number under its name, a third of the panel wide."""
-    on.left(name, x, top + 8, SMALL, FAINT)
-    on.left(value, x, top + 22, NORMAL, colour)
-    on.target((x, top, INNER / 3, FACTS_HEIGHT), "fact", name)
+def columns(needs: Sequence[float], gap: float = COLUMN_GAP) -> list[float]:
+    """Where columns begin: at equal distances, or farther right where the one before needs more.
+
+    Between two there is a gap, a smaller one where all of them do not fit into the panel otherwise.
+    """
+    count, spare = len(needs), INNER - sum(needs)
+    gap = min(gap, max(spare, 0) / max(count - 1, 1))
+    starts = [float(PAD)]
+    for number, need in enumerate(needs[:-1], 1):
+        most = PAD + INNER - sum(needs[number:]) - gap * (count - number - 1)
+        starts.append(max(min(PAD + number * INNER / count, most), starts[-1] + need + gap))
+    return starts
 
 
-def draw_facts(on: Canvas, top: float, facts: Mapping[str, str]) -> None:
-    for number, (name, value) in enumerate(facts.items()):
-        draw_fact(on, PAD + number * INNER / 3, top, name, value)
+def draw_facts(on: Canvas, top: float, facts: Mapping[str, str], colours: Mapping[str, Colour] = NOTHING,
+               more: Mapping[str, str] = NOTHING) -> list[float]:
+    """Draw numbers under their names, in columns; `more` is said after a name. Return where the columns begin.
+
+    A fact without a name keeps its column free.
+    """
+    needs = [max(on.width(name + more.get(name, ""), SMALL), on.width(value)) for name, value in facts.items()]
+    starts = columns(needs)
+    for (name, value), x, end in zip(facts.items(), starts, [*starts[1:], PAD + INNER], strict=True):
+        if name:
+            end_of_name = on.left(name, x, top + 8, SMALL, FAINT)
+            on.left(value, x, top + 22, NORMAL, colours.get(name, TEXT))
+            on.left(more.get(name, ""), end_of_name, top + 8, SMALL, FAINT)
+            on.target((x, top, end - x, FACTS_HEIGHT), "fact", name)
+    return starts
 
 
 def draw_crowd(on: Canvas, top: float, counts: Mapping[str, float]) -> None:
     """Draw how many agents there are, a number that can be dragged and typed, and how many of them are seen."""
-    for number, (name, count) in enumerate(counts.items()):
-        draw_fact(on, PAD + number * INNER / 3, top, name, f"{count:,.0f}", TEXT if number else ACCENT)
-    on.target((PAD, top, INNER / 3, FACTS_HEIGHT), "number", "agents")
+    texts = {name: f"{count:,.0f}" for name, count in counts.items()}
+    first, second, _ = draw_facts(on, top, texts, {"agents": ACCENT})
+    on.target((first, top, second - first, FACTS_HEIGHT), "number", "agents")
 
 
 def draw_states(on: Canvas, top: float, states: Mapping[str, int], colours: Mapping[str, Colour]) -> None:
     """Draw how many agents are in each state; a state has a colour and a shape, so it can be told apart by either."""
-    width = INNER / max(len(states), 3)
-    for number, (name, count) in enumerate(states.items()):
-        x = PAD + number * width
+    needs = [max(CHIP + on.width(name, SMALL), on.width(f"{count:,}")) for name, count in states.items()]
+    starts = columns([*needs, *[0.0] * (3 - len(needs))], CHIP_GAP)
+    for number, (x, (name, count)) in enumerate(zip(starts, states.items(), strict=False)):
         draw_chip(on, number, colours.get(name, TEXT), (x + 5, top + 8))
-        on.left(name, x + 15, top + 8, SMALL, FAINT)
+        on.left(name, x + CHIP, top + 8, SMALL, FAINT)
         on.left(f"{count:,}", x, top + 22, NORMAL)
-        on.target((x, top, width, FACTS_HEIGHT), "fact", name)
+        on.target((x, top, needs[number], FACTS_HEIGHT), "fact", name)
 
 
 def draw_life(on: Canvas, top: float, sim: Simulation, counters: Mapping[str, float]) -> None:
@@ -168,30 +190,29 @@ def draw_life(on: Canvas, top: float, sim: Simulation, counters: Mapping[str, fl
 
 def draw_errors(on: Canvas, top: float, sim: Simulation, readings: Readings) -> None:
     """Draw the errors of approximate techniques: staggering at the left, beside it a neighbour limit or the field."""
-    _draw_stagger(on, top, sim.optimizations.stagger.avoidance if is_staggered(sim) else 1, readings)
+    period = sim.optimizations.stagger.avoidance if is_staggered(sim) else 1
+    facts = {"stagger error": mean_error(readings.stagger) if period > 1 else UNREAD}
     if has_field(sim):
-        draw_fact(on, PAD + INNER / 3, top, "field error", mean_error(readings.field), WARM)
-        worst = percent(readings.field.most) if readings.field else UNREAD
-        draw_fact(on, PAD + 2 * INNER / 3, top, "at worst", worst, WARM)
+        facts |= {"field error": mean_error(readings.field),
+                  "at worst": percent(readings.field.most) if readings.field else UNREAD}
     else:
-        error = mean_error(readings.neighbour_limit) if is_limited(sim) else UNREAD
-        draw_fact(on, PAD + INNER / 3, top, "limit error", error, WARM)
-        if is_limited(sim):
-            _draw_bias(on, top, readings.bias)
-
-
-def _draw_stagger(on: Canvas, top: float, period: int, readings: Readings) -> None:
-    """Draw the error of staggering, and how many agents were last due 0, 1, ... steps ago."""
-    draw_fact(on, PAD, top, "stagger error", mean_error(readings.stagger) if period > 1 else UNREAD, WARM)
+        facts |= {"limit error": mean_error(readings.neighbour_limit) if is_limited(sim) else UNREAD, "": ""}
+    *_, third = draw_facts(on, top, facts, dict.fromkeys(facts, WARM))
     if period > 1:
-        ages = readings.ages[:period] if readings.ages is not None else [0] * period
-        draw_bars(on, (BARS[0], BARS[1] + top, BARS[2], BARS[3]), ages, MUTED)
-        on.target((BARS[0], BARS[1] + top, BARS[2], BARS[3]), "fact", "steps since update")
+        _draw_ages(on, top, readings.ages[:period] if readings.ages is not None else [0] * period)
+    if is_limited(sim) and not has_field(sim):
+        _draw_bias(on, third, top, readings.bias)
 
 
-def _draw_bias(on: Canvas, top: float, bias: Bias | None) -> None:
+def _draw_ages(on: Canvas, top: float, ages: Sequence[int] | Longs) -> None:
+    """Draw how many agents were last due 0, 1, ... steps ago."""
+    box = BARS[0], BARS[1] + top, BARS[2], BARS[3]
+    draw_bars(on, box, ages, MUTED)
+    on.target(box, "fact", "steps since update")
+
+
+def _draw_bias(on: Canvas, left: float, top: float, bias: Bias | None) -> None:
     """Draw the mean direction to all neighbours, and to those that the limit keeps."""
-    left = PAD + 2 * INNER / 3
     middle = left + DIAL_RADIUS, top + FACTS_HEIGHT / 2
     on.circle(GROUND, middle, DIAL_RADIUS)
     on.circle(EDGE, middle, DIAL_RADIUS, width=1)
@@ -306,7 +327,7 @@ class Switchboard:
         start = self._value(on, middle, text, colour, touched and technique.numbers is not None)
         kind = "number" if technique.numbers else "technique"
         on.target((start - 4, middle - ROW / 2, RIGHT_WIDTH - start, ROW), kind, path)
-        if mark := kind_of(technique, value, self.options.get).mark:
+        if (mark := kind_of(technique, value, self.options.get).mark) and not partly:
             on.right(mark, start - 4, middle, NORMAL, unused if is_inactive else FAINT if off else WARM)
 
     def _value(self, on: Canvas, middle: float, text: str, colour: str, between_keys: bool) -> float:

@@ -107,6 +107,8 @@ class TourView(NamedTuple):
     is_answer: bool = False
     doing: str = ""
     bet: BetView | None = None
+    of_panels: bool = False  # does it speak of the panels?
+    hint: str = ""  # which key shows them, where they are not shown
 
 
 class MinimapView(NamedTuple):

@@ -228,11 +228,12 @@ def draw_tour(view: TourView, room_px: int, pen: Pen, scale: float) -> Canvas:
 
 
 def _texts(view: TourView) -> list[tuple[str, Colour]]:
+    hint = [(view.hint, DIM)] if view.hint else []
     if view.is_answer:
-        return [(view.question, DIM), (view.text, TEXT)]
+        return [(view.question, DIM), (view.text, TEXT), *hint]
     verdict = view.bet.outcome if view.bet else None
     return [(view.text, WARM if view.bet and view.bet.is_open else TEXT),
-            *([(view.question, WARM)] if view.question else []),
+            *hint, *([(view.question, WARM)] if view.question else []),
             *([(verdict.verdict, GOOD if verdict.is_right else ACCENT)] if verdict else [])]
 
 

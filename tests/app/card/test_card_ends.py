@@ -117,13 +117,14 @@ def test_two_quick_switches_are_one(watched: Watched) -> None:
     watched.switch("neighbours", "kd_tree")
     assert watched.card.change == "sorted -> kd_tree"
     watched.switch("simd", False)
-    assert (watched.card.title, watched.card.change) == ("neighbours, SIMD lanes", "sorted -> kd_tree, on -> off")
+    assert (watched.card.title, watched.card.change) == (
+        "2 techniques", "neighbours sorted -> kd_tree, SIMD lanes on -> off")
     watched.frames(60)
     assert turns_of(watched.card) and watched.card.proof.kind == "same"
     watched.switch("simd", True)
     watched.switch("cull", "off")
     watched.frames(60)
-    assert watched.card.title == "SIMD lanes, culling" and watched.card.proof.kind == "same"
+    assert watched.card.change == "SIMD lanes off -> on, culling grid -> off" and watched.card.proof.kind == "same"
     assert watched.card.spans[0].name == "step" and watched.card.spans[-1].name == "frame"
     watched.frames(60)
     watched.switch("simd", False)

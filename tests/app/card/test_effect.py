@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from crowd_demo.app.card.effect import SwitchTimes, before_now, counted, explaining, extent, joined, latest
+from crowd_demo.app.card.effect import SwitchTimes, before_now, counted, explaining, extent, joined, latest, telling
 from crowd_demo.profile import HISTORY, Profile
 from crowd_demo.render.hud.card import Count, Span
 from crowd_demo.sim.metrics.locality import Locality
@@ -203,12 +203,13 @@ def test_counters_that_differ_explain_it() -> None:
     after = counted(around.after, Readings(locality=Locality(0.815, 0.091, 100)))
     work = Count("candidates", "20,000", "31.4")
     memory = Count("near reads", "12%", "82%"), Count("sorts in 1,000 steps", "1,000", "500")
-    assert explaining(before, after, ["neighbours"], True) == (work, *memory)
-    assert explaining(before, after, ["simd"], True) == (work,)
-    assert not explaining(before, after, ["cull"], True) and not explaining(before, before, ["neighbours"], True)
-    fewer = {**before, "neighbours_per_agent": 4.0}
-    assert explaining(before, fewer, ["neighbour_limit"], False) == (Count("neighbours", "8", "4"),)
-    assert not explaining(before, fewer, ["simd"], True), "no exact technique changes that: the crowd has moved on"
+    assert explaining(telling(before, after, ["neighbours"], True)) == (work, *memory)
+    assert explaining(telling(before, after, ["simd"], True)) == (work,)
+    assert not telling(before, after, ["cull"], True) and not telling(before, before, ["neighbours"], True)
+    all_of_them, fewer = {**before, "limit error": 0.1}, {**before, "limit error": 0.2, "neighbours_per_agent": 4.0}
+    changed = Count("limit error", "10.0%", "20.0%"), Count("neighbours", "8", "4")
+    assert explaining(telling(all_of_them, fewer, ["neighbour_limit"], False)) == changed
+    assert not telling(all_of_them, fewer, ["simd"], True), "no exact technique changes that: the crowd has moved on"
 
 
 @pytest.mark.parametrize(("every", "frames", "told"), [

@@ -18,7 +18,7 @@ from crowd_demo.app.process.system import Worker
 from crowd_demo.app.screen.window import close_window, screen
 from crowd_demo.config.model import CameraSettings
 from crowd_demo.measure.experiment import Slice
-from crowd_demo.measure.three_crowds import Limits, ThreeCrowds, Versus
+from crowd_demo.measure.three_crowds import AS_SHOWN, Limits, ThreeCrowds, Versus
 from crowd_demo.registry.entries import Value
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.views import TableView
@@ -88,7 +88,7 @@ def test_m_measures_the_technique_touched_last_against_its_value_before(driven: 
     assert driven.program.notices.present() == []
     found = view(driven)
     assert found.title == "reorder: drift against every" and found.columns == ("ms", "drift", "every", "buys", "95 %")
-    assert found.notes == ["same crowd"]
+    assert found.notes == ["same crowd", AS_SHOWN]
     assert texts(found) == [["step", "2.00", "6.20", "3.1x", "2.9-3.3"], ["frame", "4.00", "12.4", "3.1x", "2.9-3.3"]]
     assert found.progress is None
     driven.press("escape")

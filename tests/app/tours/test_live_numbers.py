@@ -6,9 +6,10 @@ import math
 
 import pytest
 
-from crowd_demo.app.tours.live_numbers import NOT_TOLD, UNKNOWN, Moment, compared, filled, measured, number_text
+from crowd_demo.app.tours.live_numbers import NOT_TOLD, UNKNOWN, Moment, compared, filled, measured, number_text, of_card
 from crowd_demo.config.tour import BEFORE, NUMBERS
 from crowd_demo.profile import Profile
+from crowd_demo.render.hud.card import Span, outcome_text
 from crowd_demo.sim.metrics.readings import Readings
 
 pytestmark = pytest.mark.quick
@@ -62,6 +63,27 @@ def test_a_step_in_which_nobody_looks_around_does_not_count() -> None:
     assert math.isnan(measured(made, Readings(), Moment(3, 2), 60)["candidates"])
 
 
+def test_of_what_a_card_tells_a_tour_says_the_same() -> None:
+    span = Span("step", 8.0, 2.0, 4.0, 3.5, 4.5, "faster")
+    before, now = of_card([span], {"near reads": (0.12, 0.66), "candidates_per_agent": (600.0, 12.4), "registers": (0, 7)})
+    assert (before["step_ms"], now["step_ms"]) == (8.0, 2.0)
+    assert [number_text(name, now[name]) for name in ("near_reads", "candidates")] == ["66", "12"]
+    assert (before["near_reads"], before["candidates"]) == (12.0, 600.0) and "registers" not in now and "drawn" not in now
+
+
+@pytest.mark.parametrize(("span", "card", "tour"), [
+    (Span("step", 8.0, 2.0, 4.0, 3.5, 4.5, "faster"), "4.0x faster", "4.0 times as fast"),
+    (Span("step", 2.0, 8.0, 0.25, 0.2, 0.3, "slower"), "4.0x slower", "4.0 times slower"),
+    (Span("step", 2.0, 2.06, 0.97, 0.9, 1.1, "no difference"), "no difference", "about as fast"),
+    (Span("step", 8.48, 10.1, 0.84, 0.55, 1.2, "no difference"), "too noisy to tell", NOT_TOLD),
+    (Span("step", 2.0, 2.04, 0.98, 0.6, 1.6, "no difference"), "too noisy to tell", NOT_TOLD),
+    (Span("step", 2.0, 2.3, 0.87, 0.82, 0.93, "no difference", 1.31), "too noisy to tell", NOT_TOLD),
+    (Span.about("step", 4.8, 11.5, True), "no factor", NOT_TOLD),
+    (Span.about("step", 1.5, 1433.0, True), "about 955x slower", "955 times slower")])
+def test_a_tour_says_in_words_what_the_card_says(span: Span, card: str, tour: str) -> None:
+    assert (outcome_text(span), compared("faster", *of_card([span], {}))) == (card, tour)
+
+
 def test_without_steps_their_time_is_unknown() -> None:
     assert math.isnan(measured(profile(20, steps_a_frame=0), Readings(), Moment(0, 0), 60)["step_ms"])
 
@@ -89,7 +111,9 @@ def test_a_factor_that_is_within_the_noise_is_none_in_words() -> None:
     wide, narrow = ({"step_ms.low": 1 - part, "step_ms.high": 1 + part} for part in (0.6, 0.1))
     assert compared("faster", {"step_ms": 6.0, **wide}, {"step_ms": 4.0, **wide}) == NOT_TOLD
     assert compared("faster", {"step_ms": 6.0, **narrow}, {"step_ms": 4.0, **narrow}) == "1.5 times as fast"
-    assert compared("faster", {"step_ms": 4.1, **wide}, {"step_ms": 4.0, **wide}) == "about as fast"
+    assert compared("faster", {"step_ms": 4.1, **wide}, {"step_ms": 4.0, **wide}) == NOT_TOLD
+    small = {"step_ms.low": 0.98, "step_ms.high": 1.02}
+    assert compared("faster", {"step_ms": 4.05, **small}, {"step_ms": 4.0, **small}) == "about as fast"
 
 
 def test_a_text_is_filled_with_what_is_known_by_now() -> None:

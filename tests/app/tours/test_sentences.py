@@ -12,9 +12,10 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app.card.cards import Cards
+from crowd_demo.app.card.trial import Trial
 from crowd_demo.app.compiling import switching
 from crowd_demo.app.loop import Loop
-from crowd_demo.app.tours.live_numbers import ALIKE, COMPARED, NOT_TOLD, number_text
+from crowd_demo.app.tours.live_numbers import ALIKE, COMPARED, NOT_TOLD, ON_CARD, number_text
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.resources import list_tours
 from crowd_demo.config.tour import BEFORE, PLACEHOLDER, load_tour
@@ -125,6 +126,12 @@ def played(driven: Driven) -> None:
     driven.until(done)
 
 
+def own_trial(driven: Driven) -> Trial | None:
+    """The trial of what the page has switched."""
+    tour = driven.program.guide.tour
+    return tour._card if tour else None
+
+
 @pytest.mark.parametrize("name", list(list_tours()))
 def test_every_sentence_agrees_with_its_numbers_the_card_and_the_clock(driven: Driven, clock: Clock, name: str) -> None:
     driven.program.guide.begin(name, driven.program)
@@ -155,6 +162,10 @@ def test_every_sentence_agrees_with_its_numbers_the_card_and_the_clock(driven: D
             for span in trial.spans if trial and not (mark or ended) else ():
                 if f"{span.name}_ms" == COMPARED[number]:
                     assert low * 0.99 <= span.factor <= high * 1.01, (tour.text, trial)
+        trial = driven.program.cards.trial
+        for counter, (number, unit) in ON_CARD.items():
+            if trial and trial is own_trial(driven) and counter in trial.told and number in shown:
+                assert shown[number] == number_text(number, unit * trial.told[counter][1]), (tour.text, trial.told)
         driven.press("return")
     assert bets == (3 if name in ("first-steps", "lesson") else 0)
     assert compared >= (0 if name == "hands" else 4) and driven.program.guide.tour is None

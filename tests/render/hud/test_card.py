@@ -9,6 +9,7 @@ import pytest
 from hud_spy import Spy
 
 from crowd_demo.registry.entries import APPROXIMATE, EXACT, MODEL, Kind
+from crowd_demo.registry.techniques import TECHNIQUES
 from crowd_demo.render.hud.canvas import BAD, DIM, GOOD, Colour, scale_for
 from crowd_demo.render.hud.card import Card, Count, ProofLine, Span, draw_card, interval_text, ms_text, outcome_text
 
@@ -60,6 +61,32 @@ def test_all_of_it_is_on_the_card_and_nothing_overlaps(window: tuple[int, int]) 
     boxes = [each.box for each in pen.written]
     assert all(surface.get_rect().contains(box) for box in boxes)
     assert not any(box.colliderect(other) for number, box in enumerate(boxes) for other in boxes[:number])
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize("kind", [EXACT, APPROXIMATE])
+def test_however_many_techniques_were_switched_all_are_named_and_no_text_is_cut(window: tuple[int, int], kind: Kind) -> None:
+    labels = [technique.label.strip() for technique in TECHNIQUES if technique.group != "people"]
+    for count in (2, 6, 12):
+        change = ", ".join(f"{label} compiled -> pygame" for label in labels[:count])
+        about, stage = (Span.about(name, 1.55, 1433.0, True) for name in ("step", "culling grid"))
+        pen, surface = drawn(CARD._replace(title=f"{count} techniques", change=change, kind=kind,
+                                           spans=(about, stage, *CARD.spans)), window)
+        assert change in " ".join(pen.texts) and "step: 1.55 ms -> 1433 ms" in pen.texts
+        assert not any("…" in text and text not in SAME.text for text in pen.texts)
+        boxes = [each.box for each in pen.written]
+        assert all(surface.get_rect().contains(box) for box in boxes)
+        assert not any(box.colliderect(other) for number, box in enumerate(boxes) for other in boxes[:number])
+
+
+def test_a_card_that_would_be_too_tall_leaves_out_counters_the_last_ones_first() -> None:
+    pen = Spy()
+    full = draw_card(CARD, 500, pen, 1.0).size[1]
+    for tall, left in ((full, 2), (full - 1, 1), (full - 21, 0), (10, 0)):
+        pen.written.clear()
+        draw_card(CARD, 500, pen, 1.0, tall=tall)
+        assert [count.name in pen.texts for count in COUNTS] == [left > 0, left > 1]
+        assert SAME.text in pen.texts and CARD.state in pen.texts
 
 
 def test_the_factor_is_the_largest_and_the_proof_comes_next() -> None:

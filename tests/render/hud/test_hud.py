@@ -308,7 +308,7 @@ def test_what_is_told_of_an_agent_is_never_cut() -> None:
 
 def test_compact_shows_the_rate_and_what_was_touched() -> None:
     found = texts(crowd(), Status(panels=PanelSettings(hud="compact"), touched="depth"))
-    assert {"FPS", "depth order", "bands"} <= set(found) and "candidates" not in found
+    assert {"FPS shown", "depth order", "bands"} <= set(found) and "candidates" not in found
     assert texts(crowd(), Status(panels=PanelSettings(hud="off"))) == []
     inspection = Inspection("agent 7", (("slot", "7 of 200"),))
     assert "agent 7" in texts(crowd(), Status(panels=PanelSettings(hud="off"), inspection=inspection))

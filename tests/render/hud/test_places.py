@@ -93,10 +93,12 @@ def test_a_card_covers_a_legend_rather_than_the_inspector(size: tuple[int, int],
 
 @pytest.mark.parametrize("size", WINDOWS)
 @pytest.mark.parametrize("hud", ["full", "compact", "off"])
+@pytest.mark.parametrize("frozen", [False, True])
 def test_a_label_of_the_picture_is_moved_only_where_it_would_be_covered_and_then_it_can_be_seen(
-        size: tuple[int, int], hud: str) -> None:
+        size: tuple[int, int], hud: str, frozen: bool) -> None:
     over, surface = Hud(KEYS), picture(size)
-    over.draw(surface, crowd(), Status(panels=PanelSettings(hud=hud), legend=LEGEND, legend_items=ITEMS), 0.0)
+    frame = (0.29 * size[0], 0.22 * size[1], 0.42 * size[0], 0.7 * size[1]) if frozen else None  # legends lie beside it
+    over.draw(surface, crowd(), Status(panels=PanelSettings(hud=hud), legend=LEGEND, legend_items=ITEMS, frozen_at=frame), 0.0)
     placed = [each.rect for each in over._placed]
     window, label = surface.get_rect(), pygame.Rect(0, 0, 120, 20)
     for x, y in product(range(60, size[0] - 60, 97), range(10, size[1] - 10, 61)):
@@ -193,6 +195,65 @@ def test_in_a_narrow_window_panels_are_compact_while_a_tour_or_a_card_is_shown(s
     hud = Hud(KEYS)
     (before, _), (meanwhile, _), (after, _) = (placed_of(size, hud, **now) for now in ({}, shown, {}))
     assert before and after and meanwhile == (size[0] >= (1280 if "tour" in shown else 1000))
+
+
+@pytest.mark.parametrize("size", [(640, 360), (800, 600), (1024, 768)])
+def test_where_panels_have_made_room_a_key_shows_them_beside_nothing_that_they_cover(size: tuple[int, int]) -> None:
+    hud, tour = Hud(KEYS), TOUR._replace(of_panels=True)
+    compact, _ = placed_of(size, hud, tour=tour)
+    assert not compact and hud.show_held()
+    full, placed = placed_of(size, hud, tour=tour)
+    assert full and not hud.show_held(), "the next press goes on as usual"
+    box, *panels = placed
+    assert pygame.Rect(0, 0, *size).contains(box) and box.collidelist(panels) < 0
+    assert placed_of(size, hud)[0] and not placed_of(size, hud, tour=tour)[0], "only until the tour is over"
+
+
+@pytest.mark.parametrize(("size", "hud", "said"), [
+    ((800, 600), "full", "Tab shows the panels."), ((1280, 720), "full", ""), ((1280, 720), "compact", "Tab, pressed twice,"),
+    ((1280, 720), "off", "Tab shows the panels.")])
+def test_a_page_that_speaks_of_the_panels_says_which_key_shows_them(size: tuple[int, int], hud: str, said: str) -> None:
+    looks = PanelSettings(hud=hud)
+    spoken = written(crowd(), Status(tour=TOUR._replace(of_panels=True), panels=looks), size).texts
+    assert any(said in text for text in spoken) and bool(said) == any("the panels." in text for text in spoken)
+    assert not any("shows the panels." in text for text in written(crowd(), Status(tour=TOUR, panels=looks), size).texts)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("shown", [{"legend_items": ITEMS}, {"legend": LEGEND}, {"legend": LEGEND, "legend_items": ITEMS}])
+@pytest.mark.parametrize("place", [(0.29, 0.33, 0.42, 0.33), (0.31, 0.5, 0.38, 0.42), (0.3, 0.6, 0.4, 0.34)])
+def test_the_frame_of_a_frozen_view_does_not_cross_a_legend(size: tuple[int, int], shown: dict[str, Any], place: Box) -> None:
+    frame = (place[0] * size[0], place[1] * size[1], place[2] * size[0], place[3] * size[1])
+    for tour in (None, TOUR._replace(text="A line.", question="")):
+        hud, looks = Hud(KEYS), PanelSettings(hud="compact")
+        hud.draw(picture(size), crowd(), Status(past=PAST, tour=tour, frozen_at=frame, panels=looks, **shown), 0.0)
+        _, *legends = [placed.rect for placed in hud._placed if placed.canvas.surface.get_height() < 0.4 * size[1]]
+        crossed = [rect for rect in legends if rect.collidelist(hud._edges) >= 0]
+        assert len(legends) == len(shown) + (tour is not None) and crossed == [legends[0]] * bool(tour and crossed)
+
+
+@pytest.mark.parametrize("size", [(800, 600), (1024, 768), *WINDOWS])
+def test_a_legend_becomes_narrower_rather_than_lie_on_the_compact_panel_or_on_the_frame(size: tuple[int, int]) -> None:
+    """As on the page of a tour that shows the frozen view from outside."""
+    text = "drawn is what touches it: whole tiles, and agents that reach into it"
+    frame, item = (0.29 * size[0], 0.22 * size[1], 0.42 * size[0], 0.42 * size[1]), LegendItem("freeze", text, ITEMS[0].keys)
+    hud, looks = Hud(KEYS), PanelSettings(hud="compact")
+    hud.draw(picture(size), crowd(), Status(past=PAST, tour=TOUR._replace(text="A line. " * 25), frozen_at=frame, panels=looks,
+                                            legend_items=(item,), touched="cull"), 0.0)
+    *others, legend = [placed.rect for placed in hud._placed]
+    assert len(others) == 2 and legend.collidelist([*others, *hud._edges]) < 0 and pygame.Rect(0, 0, *size).contains(legend)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("tour", [None, TOUR._replace(text="A line.", question="")])
+def test_notices_do_not_cover_a_card(size: tuple[int, int], tour: TourView | None) -> None:
+    hud, surface = Hud(KEYS), picture(size)
+    hud.draw(surface, crowd(), Status(past=PAST, card=CARD, tour=tour, legend=LEGEND), 0.0)
+    assert hud._card
+    before = surface.subsurface(hud._card).copy()
+    hud.draw_notices(surface, ["saved crowd-0001.crowd", "10,000 agents", "the tour is over"])
+    same = (pygame.surfarray.array3d(surface.subsurface(hud._card)) == pygame.surfarray.array3d(before)).all()
+    assert same or size == (640, 360), "there is no room beside it"
 
 
 def test_a_tour_is_read_from_afar_on_a_large_screen() -> None:

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
+from crowds import open_world, simulation
 from hud_spy import KEYS, PATHS, Spy, changed, colour_of_text, crowd, drawn, picture, pixels, texts, written
 
+from crowd_demo.config.events import ScenarioEvent
 from crowd_demo.config.loader import load_config
 from crowd_demo.profile import HISTORY, Profile
 from crowd_demo.registry.stages import PARTS
 from crowd_demo.registry.techniques import inactive, partly_inactive
-from crowd_demo.render.hud.canvas import DARK, TEXT, WARM, Canvas, Pen, Target
-from crowd_demo.render.hud.frame_sections import HEADER_HEIGHT, draw_header
+from crowd_demo.render.hud.canvas import DARK, PAD, TEXT, WARM, Canvas, Pen, Target, scale_for
+from crowd_demo.render.hud.frame_sections import COST, HEADER_HEIGHT, SHOWN, draw_header
 from crowd_demo.render.hud.hud import Hud
-from crowd_demo.render.hud.panel_layout import FOLDED, LEFT_WIDTH, PanelSection, folded_sections
+from crowd_demo.render.hud.panel_layout import FOLDED, LEFT_WIDTH, RIGHT_WIDTH, PanelSection, folded_sections
+from crowd_demo.render.hud.scenario_section import scenario_sections
 from crowd_demo.render.hud.sections import (
+    COLUMN_GAP,
     DIAL_RADIUS,
+    columns,
     crowd_sections,
     draw_bars,
     draw_hand,
@@ -26,6 +32,7 @@ from crowd_demo.render.hud.sections import (
     percent,
     sorting_facts,
     steady_counters,
+    switchboard_sections,
     work_facts,
 )
 from crowd_demo.render.hud.status import Clock, PanelSettings, Status
@@ -246,7 +253,7 @@ def test_step_draw_and_present_have_their_sums() -> None:
 
 def test_milliseconds_may_come_first() -> None:
     fps, ms = written(crowd()).texts, written(crowd(), Status(panels=PanelSettings(units="ms"))).texts
-    assert fps.index("FPS") < fps.index("ms/frame") and ms.index("ms/frame") < ms.index("FPS")
+    assert fps.index(SHOWN) < fps.index(COST) and ms.index(COST) < ms.index(SHOWN)
 
 
 def section(name: str, height: float, rank: int) -> PanelSection:
@@ -286,10 +293,56 @@ def test_rates_are_never_written_over_each_other(units: str, ms: float, steps: f
     canvas = Canvas((LEFT_WIDTH, HEADER_HEIGHT), Pen(), 1.15, None)
     draw_header(canvas, 0, profile, Status(panels=PanelSettings(units=units), clock=Clock(steps, None, 9, 9.0)))
     rects = {region.target.name: region.rect for region in canvas.targets}
-    for row in (("FPS", "ms/frame"), ("steps/picture", "step", "draw"), ("steps/s", "p50", "p95", "p99"), ("speed", "tick")):
+    for row in ((SHOWN, COST), ("steps/picture", "step", "draw"), ("steps/s", "p50", "p95", "p99"), ("speed", "tick")):
         across = sorted((rects[name] for name in row), key=lambda rect: rect.left)
         assert all(left.right <= right.left for left, right in pairwise(across))
         assert all(canvas.surface.get_rect().contains(rect) for rect in across)
+
+
+@cache
+def crowds_of_long_words() -> list[Any]:
+    """A crowd with everything that can stand side by side in the left panel, one with a field, and a scenario."""
+    limited, field = (crowd(walking=1_234_567, waiting=234_567, stuck=12, queuing=3_456) for _ in range(2))
+    limited.optimizations.neighbour_limit = "first"
+    limited.optimizations.neighbours = field.optimizations.neighbours = "field"  # the limited one's: as sorted
+    for each in (limited, field):
+        each.life.active, each.agents.count = True, 4_000_000
+        each.profile.counters.update(sorts=1234, drift=12.0, steps_since_sort=1234, imbalance=1.25, visible=4e6, drawn=4e6,
+                                     candidates_per_agent=4e6, births=1234.5, deaths=1234.5)
+        each.profile.add("reorder", 12.3)
+    config = simulation(agents=10, **open_world(500, 400), measure__lines__a_long_name="[250, 0, 250, 400]").config
+    event = ScenarioEvent.model_validate({"hand": "block the door at the left of the stage", "do": {"agents": 60}})
+    events = Simulation(config.model_copy(update={"events": (event,), "agents": 4_000_000}))
+    return [limited, field, events]
+
+
+@pytest.mark.parametrize("factor", [0.7, 1.0, 1.6, 3.0])
+@pytest.mark.parametrize("size", [(640, 360), (800, 600), (1024, 768), (1280, 720), (2560, 1440)])
+def test_between_two_texts_on_a_line_is_a_gap_and_between_two_columns_a_wide_one(size: tuple[int, int], factor: float) -> None:
+    scale = scale_for(size, factor)
+    for sim in crowds_of_long_words():
+        for sections, width in ((crowd_sections(sim, Readings(), {}) + scenario_sections(sim, KEYS), LEFT_WIDTH),
+                                (switchboard_sections(sim, Status(touched="simd"), KEYS), RIGHT_WIDTH)):
+            for each in sections:
+                canvas = Canvas((width, each.height), spy := Spy(), scale, None)
+                each.draw(canvas, 0)
+                boxes = sorted((one for one in spy.written if one.text), key=lambda one: (one.box.centery, one.box.x))
+                pairs = [pair for pair in pairwise(boxes) if pair[0].box.centery == pair[1].box.centery]
+                apart = {(one.text, other.text): (other.box.left - one.box.right) / scale for one, other in pairs}
+                joined = {pair for pair in apart if pair[1][0] == " "}  # one text in two colours
+                assert not {pair: gap for pair, gap in apart.items() if gap < 3 and pair not in joined}
+                facts = [region.target.name for region in canvas.targets if region.target.kind == "fact"]
+                names = {pair: gap for pair, gap in apart.items() if {pair[0], pair[1]} <= {*facts, " of 4,000,000"}}
+                assert all(gap >= 9 for pair, gap in names.items() if pair not in joined), names
+
+
+
+def test_columns_are_at_equal_distances_unless_one_needs_more() -> None:
+    third = (LEFT_WIDTH - 2 * PAD) / 3
+    assert columns([30, 30, 30]) == [PAD, PAD + third, PAD + 2 * third]
+    first, second, last = columns([third, 30, 30])
+    assert (first, second, last) == (PAD, PAD + third + COLUMN_GAP, PAD + 2 * third)
+    assert columns([30, 30, third + 20])[2] == LEFT_WIDTH - PAD - third - 20, "the last one moves to the left"
 
 
 def test_a_folded_section_is_a_line_that_unfolds() -> None:
@@ -320,7 +373,7 @@ def test_a_frame_is_one_step_and_its_picture_however_many_steps_a_displayed_pict
         sim.profile.add("flip", 7.0)
         sim.profile.end_frame(10.0)
     found = texts(sim, Status(panels=PanelSettings(hud=hud)))
-    assert found[:4] == ["100", "FPS", "ms/frame", sum_ms]
+    assert found[:4] == ["100", "FPS shown", "ms step+draw", sum_ms]
     assert found[4:6] == [a_picture, "steps/picture"] and found[6:10] == ["step", step, "draw", "2.00"]
 
 
