@@ -36,7 +36,7 @@ from crowd_demo.config.yaml12 import dump
 
 WATCHED = Path(__file__).with_name("storm_child.py")
 WINDOW = "WINDOW"  # stands for the window's number in what is typed
-REST, TITLE = "0-rest", "at rest"  # a small crowd, the first of the list, at which memory is read
+REST, TITLE, SIZE = "0-rest", "at rest", "900x600"  # a small crowd, the first of the list, at which memory is read
 AGENTS = 2_000  # at most: brute force must not take seconds
 REST_EVERY = 12  # so often in the whole time
 REST_S, LONGEST_FRAME_S, PATIENCE_S, GROWTH = 8.0, 5.0, 120.0, 1.1
@@ -189,7 +189,7 @@ class Storm:
                        "PYTHONPATH": os.pathsep.join([str(WATCHED.parents[1]), os.environ.get("PYTHONPATH", "")])}
         with (self.folder / "said").open("ab") as said:
             self.process = subprocess.Popen(
-                [sys.executable, str(WATCHED), str(self.folder / "frames"), "--config", REST, "--size", "900x600"],
+                [sys.executable, str(WATCHED), str(self.folder / "frames"), "--config", REST, "--size", SIZE],
                 cwd=self.folder, env=environment, stdin=subprocess.DEVNULL, stdout=said, stderr=said, start_new_session=True)
         self.window = ""
         if not self.await_title(TITLE):
@@ -226,15 +226,17 @@ class Storm:
     def rest(self) -> None:
         """Open the small crowd, and read the memory of the program once that has come to rest."""
         for _ in range(3):
-            self.do(Act("close all", CLOSED * 4, 0.5))
+            self.do(Act("close all", (*CLOSED, "sleep", "0.3") * 4, 0.5))
             self.do(Act("open the first scenario", ("key", "F2", "sleep", "0.4", "key", "Home", "key", "Return"), 0.3))
             self.do(Act("yes", ("key", "Return"), 1.0))
-            if self.await_title(TITLE):
+            if self.await_title(TITLE) or self.process.poll() is not None:
                 break
         else:
             self.wrong.append(f"the crowd at rest did not open (the window's title is {self.title()!r})")
+        self.xdotool("windowsize", WINDOW, *SIZE.split("x"))
         time.sleep(REST_S)
-        self.rests_mb.append(resident_mb(self.process.pid))
+        if self.process.poll() is None:
+            self.rests_mb.append(resident_mb(self.process.pid))
 
     def run(self, minutes: float) -> None:
         began = time.monotonic()
@@ -243,7 +245,7 @@ class Storm:
             if now_s >= (rests + 1) * 60 * minutes / REST_EVERY and minutes >= LEAST_MINUTES:
                 rests += 1
                 self.rest()
-                print(f"{now_s / 60:5.1f} min, action {self.number}, {self.rests_mb[-1]:.0f} MB at rest", flush=True)
+                print(f"{now_s / 60:5.1f} min, action {self.number}, {self.rests_mb[-1:]} MB at rest", flush=True)
             self.do(self.hand.act())
             if (code := self.process.poll()) is not None:
                 self.ended(code)

@@ -134,7 +134,8 @@ class Program:
         """Take over window, panels, notices and tour of the program that is left. Its recording ends."""
         self.files.take_over(left.files)
         self.scenario_files.take_over(left.scenario_files)
-        self.guide = left.guide
+        if left.guide.tour:  # one that is over would keep the program in which it ended
+            self.guide = left.guide
         self.panels.now, self.help_page, self.timeline_shown = left.panels.now, left.help_page, left.timeline_shown
         self.resize(left.camera.size)
         self.show(self.config.camera)
