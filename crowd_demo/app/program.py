@@ -83,8 +83,8 @@ class Program:
                                             lambda: self.menus.key("save_scenario") or "saving as a scenario")
         self.measured: dict[str, str] = {}  # what the last measurement of a technique gave, by path
         self.cards = Cards(self.measured)
-        self.experiments = Experiments(loaded.ahead, self.techniques, self.notices, config_name, self._on_screen,
-                                       self._open_experiment, self.measured.__setitem__)
+        self.experiments = Experiments(self.techniques, self.notices, config_name, self._on_screen, self._open_experiment,
+                                       self.measured.__setitem__)
         self.minimap_shown = False
         self.leaves_at_once = False  # without being asked, on Esc
         self.picture_asked: Path | None = None

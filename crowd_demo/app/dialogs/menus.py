@@ -171,7 +171,7 @@ class FileMenu(ListDialog):
 
 
 def _find_mistakes(entries: Sequence[FileEntry], check: Callable[[str], object], found: dict[str, str]) -> None:
-    """Write the first mistake of each broken file to `found`. A thread that knew the menu would keep the crowd that is left."""
+    """Write the first mistake of each broken file to `found`. A thread that held the menu would keep a crowd that is left."""
     for entry in entries:
         try:
             check(entry.asked)
