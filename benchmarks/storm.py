@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from string import ascii_lowercase, digits
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from first_window import screen
 
@@ -177,7 +177,7 @@ class Storm:
         self.last: deque[str] = deque(maxlen=25)
         self.done: set[str] = set()
         self.number = self.starts = self.titles = 0
-        self.rests: list[list[dict[str, float]]] = []  # lines about memory, of each start
+        self.rests: list[list[dict[str, Any]]] = []  # lines about memory, of each start
         self.wrong: list[str] = []
         write_scenarios(folder / "configs")
         (folder / "tmp").mkdir()
@@ -226,7 +226,7 @@ class Storm:
         if self.number % 20 == 0:
             self.title()  # full screen may have another window
 
-    def rest(self) -> dict[str, float] | None:
+    def rest(self) -> dict[str, Any] | None:
         """Open the small crowd, and return what the program says of its memory, unless it ends meanwhile."""
         for _ in range(3):
             self.do(Act("close all", (*CLOSED, "sleep", "0.3") * 4, 0.5))
@@ -258,8 +258,9 @@ class Storm:
             if now_s >= (rests + 1) * 60 * minutes / REST_EVERY and minutes >= LEAST_MINUTES:
                 rests += 1
                 if told := self.rest():
-                    print(f"{now_s / 60:5.1f} min, action {self.number}, MB at rest: {told['used_mb']:.1f} in use, "
-                          f"{told['resident_mb']:.0f} resident", flush=True)
+                    print(f"{now_s / 60:5.1f} min, action {self.number}, at rest: {told['used_mb']:.1f} MB in use, "
+                          f"{told['resident_mb']:.0f} resident; {told['kernels']} kernels, functions compiled here "
+                          f"{len(told['compiled'])}; {told['objects']:,} objects", flush=True)
             self.do(self.hand.act())
             if (code := self.process.poll()) is not None:
                 self.ended(code)
@@ -299,7 +300,7 @@ class Storm:
             if later and (most := max(each["used_mb"] for each in later)) > GROWTH * first["used_mb"]:
                 self.wrong.append(f"memory in use at rest grew from {first['used_mb']:.1f} to {most:.1f} MB")
 
-    def lines(self, name: str) -> list[dict[str, float]]:
+    def lines(self, name: str) -> list[dict[str, Any]]:
         """What the program wrote to a file, a line of JSON each."""
         path = self.folder / name
         return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
