@@ -90,7 +90,8 @@ class Loop:
             self.frame()
             if self.program.running and not self.options.headless:
                 self.end_window_frame()
-        self.recorder.collect()
+        if self.options.report:
+            self.recorder.collect()
 
     @property
     def frames_left(self) -> int:
@@ -108,6 +109,9 @@ class Loop:
         return self.program.sim.events.end_tick is not None
 
     def _record(self) -> None:
+        """Keep the times of all frames, if they are asked for: a window that is open for days would grow by 20 MB an hour."""
+        if not self.options.report:
+            return
         if self._frame == min(WARMUP_FRAMES, self.frames // 4):
             self.recorder, self.warmup = Recorder(self.program.sim.profile), self._frame
         elif self._frame % COLLECT_EVERY == 0:

@@ -83,8 +83,8 @@ class Program:
                                             lambda: self.menus.key("save_scenario") or "saving as a scenario")
         self.measured: dict[str, str] = {}  # what the last measurement of a technique gave, by path
         self.cards = Cards(self.measured)
-        self.experiments = Experiments(loaded.ahead, self.techniques, self.notices, config_name, self._on_screen,
-                                       self._open_experiment, self.measured.__setitem__)
+        self.experiments = Experiments(self.techniques, self.notices, config_name, self._on_screen, self._open_experiment,
+                                       self.measured.__setitem__)
         self.minimap_shown = False
         self.leaves_at_once = False  # without being asked, on Esc
         self.picture_asked: Path | None = None
@@ -134,7 +134,8 @@ class Program:
         """Take over window, panels, notices and tour of the program that is left. Its recording ends."""
         self.files.take_over(left.files)
         self.scenario_files.take_over(left.scenario_files)
-        self.guide = left.guide
+        if left.guide.tour:  # one that is over would keep the program in which it ended
+            self.guide = left.guide
         self.panels.now, self.help_page, self.timeline_shown = left.panels.now, left.help_page, left.timeline_shown
         self.resize(left.camera.size)
         self.show(self.config.camera)

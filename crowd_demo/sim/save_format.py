@@ -25,7 +25,7 @@ from crowd_demo.config.model import Config
 from crowd_demo.profile import HISTORY
 from crowd_demo.registry import renames
 from crowd_demo.registry.entries import Value
-from crowd_demo.sim import edits, tuning  # noqa: F401  # register actions
+from crowd_demo.sim import edits, events, tuning  # noqa: F401  # register actions
 from crowd_demo.sim.actions import Action, as_data, from_data
 from crowd_demo.sim.snapshot import Snapshot, check_columns
 from crowd_demo.sim.state_part import ARRAY_TYPES, EMPTY, PartState

@@ -302,3 +302,9 @@ def objects_after(driven: Driven, presses: int) -> dict[str, int]:
     gc.collect()
     types = Counter(type(each) for each in gc.get_objects() if not isinstance(each, tuple))
     return {kind.__qualname__: count for kind, count in types.items() if str(kind.__module__).startswith("crowd_demo.")}
+
+
+def test_a_run_without_a_report_keeps_no_times_of_its_frames(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crowd_demo.app.loop.COLLECT_EVERY", 5)
+    driven.frames(40)
+    assert not driven.loop.recorder.frames().frame_ms.size

@@ -17,7 +17,7 @@ from concurrent.futures import Future, wait
 from contextlib import closing, contextmanager
 from typing import TypeVar
 
-from crowd_demo.app.compiling.ahead import KernelFinder
+from crowd_demo.app.compiling.ahead import KernelFinder, kernel_name
 from crowd_demo.app.compiling.compilers import HELPER_NICENESS, Compilers, compile_cost, helpers_that_fit, to_compile
 from crowd_demo.app.compiling.helpers import CompilerSource
 from crowd_demo.app.compiling.loading import Loaded, LoadingProgress, build, building
@@ -29,6 +29,7 @@ from crowd_demo.registry.entries import Range, Technique, Value
 
 HELPERS = 2  # at most: what a value needs is rarely more than a few kernels
 SWITCH_S = 0.00005  # the longest that a frame waits for the compiling thread, which happens some forty times a frame
+EXPERIMENT = "experiment"  # owns what `compile_one_by_one` wants
 Result = TypeVar("Result")
 
 
@@ -101,6 +102,16 @@ class Switcher:
         if missing or self.busy or self.text:
             self._compile_cheapest(missing, options)
         return found
+
+    def compile_one_by_one(self, options: Optimizations) -> Iterator[str]:
+        """Compile what these options need, each kernel in a helper if there is one; yield a line before each.
+
+        A process keeps some 5 MB of each kernel that it compiles, and a tenth of one that it loads.
+        """
+        for launch in self._ahead.missing(options):
+            yield f"compiling {kernel_name(launch)}"
+            self._compilers.want((launch,), options, owner=EXPERIMENT)
+            self._compilers.work(lambda *_: None, here=False, owner=EXPERIMENT)
 
     def stand_by(self) -> CompilerSource:
         """Start helpers before any value is asked for, as that takes a second; return the source of their processes."""

@@ -16,7 +16,6 @@ from functools import partial
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from crowd_demo.app.compiling.ahead import KernelFinder, compile_missing
 from crowd_demo.app.crowd.technique_controls import Techniques
 from crowd_demo.app.dialogs.dialog import Dialog
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
@@ -206,10 +205,9 @@ class Experiments:
     `screen` says what is on it, `open_dialog` shows the dialog of one, `keep_result` gets what was measured of a path.
     """
 
-    def __init__(self, ahead: KernelFinder, techniques: Techniques, notices: Notices, config_name: str | None,
-                 screen: Callable[[], Shown], open_dialog: Callable[[Dialog], object],
-                 keep_result: Callable[[str, str], object]) -> None:
-        self._compile_for = partial(compile_missing, ahead)
+    def __init__(self, techniques: Techniques, notices: Notices, config_name: str | None, screen: Callable[[], Shown],
+                 open_dialog: Callable[[Dialog], object], keep_result: Callable[[str, str], object]) -> None:
+        self._compile_for = techniques.switcher.compile_one_by_one
         self._techniques, self._notices, self._config_name = techniques, notices, config_name
         self._screen, self._open_dialog, self._keep_result = screen, open_dialog, keep_result
         self.dialog: MeasurementDialog | AblationDialog | LargestDialog | None = None  # of what runs instead of frames

@@ -157,17 +157,10 @@ class FileMenu(ListDialog):
     def __init__(self, title: str, entries: Sequence[FileEntry], check: Callable[[str], object],
                  choose: Callable[[str], object], selected: int = 0) -> None:
         self.entries = entries
-        self._check, self._open = check, choose
+        self._open = choose
         self._mistakes: dict[str, str] = {}  # by what would open it
         super().__init__(title, self._rows, selected)
-        self.checking = in_thread(self._check_all, "crowd-demo menu")
-
-    def _check_all(self) -> None:
-        for entry in self.entries:
-            try:
-                self._check(entry.asked)
-            except ConfigError as error:
-                self._mistakes[entry.asked] = error.lines[0]
+        self.checking = in_thread(partial(_find_mistakes, entries, check, self._mistakes), "crowd-demo menu")
 
     def _rows(self) -> list[Item]:
         return [Item(self._row(entry), partial(self._open, entry.asked)) for entry in self.entries]
@@ -175,6 +168,15 @@ class FileMenu(ListDialog):
     def _row(self, entry: FileEntry) -> Row:
         mistake = self._mistakes.get(entry.asked)
         return entry.row._replace(detail=mistake, usable=False) if mistake else entry.row
+
+
+def _find_mistakes(entries: Sequence[FileEntry], check: Callable[[str], object], found: dict[str, str]) -> None:
+    """Write the first mistake of each broken file to `found`. A thread that held the menu would keep a crowd that is left."""
+    for entry in entries:
+        try:
+            check(entry.asked)
+        except ConfigError as error:
+            found[entry.asked] = error.lines[0]
 
 
 def scenarios_menu(choose: Callable[[str], object], present: str | None) -> FileMenu:

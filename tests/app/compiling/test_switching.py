@@ -200,6 +200,20 @@ def test_helpers_compile_and_a_value_waits_for_them() -> None:
 
 
 @pytest.mark.usefixtures("settled")
+def test_helpers_compile_for_an_experiment_too_and_this_process_only_loads() -> None:
+    ahead, helper = TwoAhead(), Helping()
+    switcher = switcher_of(ahead, helper)
+    helper.may_go_on.set()
+    for kernel in ahead.slow:
+        kernel.may_go_on.set()
+    lines = list(switcher.compile_one_by_one(Optimizations.model_validate({"depth": "full"})))
+    names = ["sort_bands", "merge", "sort_all"]
+    assert lines == [f"compiling {name.replace('_', ' ')}" for name in names]
+    assert helper.told == [(name, "full") for name in names] and all(kernel.overloads for kernel in ahead.slow[:3])
+    switcher.close()
+
+
+@pytest.mark.usefixtures("settled")
 def test_two_switchers_share_helpers_and_neither_forgets_what_the_other_one_wants() -> None:
     ahead, helper, options = TwoAhead(), Helping(), Optimizations()
     left = switcher_of(ahead, helper)

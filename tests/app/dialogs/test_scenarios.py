@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import zlib
+from gc import collect
 from pathlib import Path
+from threading import Event
+from weakref import ref
 
 import pygame
 import pytest
@@ -60,6 +63,17 @@ def test_copies_of_the_shipped_files_are_not_the_users_own(folder: Path) -> None
     assert list(found) == [*(name for name in list_configs() if name != "5k"), "5k"]
     assert [name for name, row in found.items() if "your own" in row.text or not row.picture] == ["5k"]
     assert menu.entries[menu.selected].path.stem == "maze"
+
+
+def test_while_its_files_are_checked_it_keeps_no_program_that_is_left(folder: Path) -> None:
+    listed, may_go_on = scenarios_menu(str, None).entries[:2], Event()
+    menu = FileMenu("Scenarios", listed, lambda _: may_go_on.wait(60), str)
+    left, checking = ref(menu), menu.checking
+    del menu
+    collect()
+    assert not checking.done() and left() is None
+    may_go_on.set()
+    checking.result(60)
 
 
 def test_a_present_file_that_is_gone_selects_the_first(folder: Path) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from gc import collect
 from pathlib import Path
 from typing import Any
+from weakref import ref
 
 import pygame
 import pytest
@@ -195,6 +197,14 @@ def test_a_tour_can_be_left_and_everything_stays_as_it_is(touring: Driven, leave
     assert touring.status().tour is None and options(touring).neighbours == "none"
     assert touring.program.running and touring.program.dialogs.top is None
     assert "the tour is over" in touring.status().notices
+
+
+def test_once_it_is_over_it_keeps_no_crowd_that_is_left(touring: Driven) -> None:
+    touring.press("escape")
+    left = ref(touring.program.sim)
+    touring.open("other")
+    collect()
+    assert left() is None
 
 
 def test_after_the_last_page_it_is_over(touring: Driven) -> None:
