@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator
+from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from crowd_demo.app.process.quitting import FAILED, FINE
-from crowd_demo.cli.arguments import Command, file_path, option, print_error, refuse
+from crowd_demo.app.process.streams import ProgressLine
+from crowd_demo.cli.arguments import Command, collected, file_path, option, print_error, refuse
 from crowd_demo.cli.measuring import watched
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from crowd_demo.lab.claims.claim import Claim, LabScale
     from crowd_demo.lab.claims.lab_run import LabRun
     from crowd_demo.lab.claims.results import Results
 
 COMPARE, MERGE = "compare", "merge"
 OUT = Path("lab-report")
+BAR = 30  # characters
 
 
 def _read(args: argparse.Namespace) -> list[Claim] | list[Results]:
@@ -48,7 +55,10 @@ def _read_results(command: str, *paths: str) -> list[Results]:
         raise ValueError(f"lab compare: takes two files, not {len(paths)}: crowd-demo lab compare A.json B.json")
     if not paths:
         raise ValueError("lab merge: name the files: crowd-demo lab merge A.json B.json ...")
-    return [read(Path(path)) for path in paths]
+    mistakes = list[str]()
+    found = [collected(mistakes, partial(read, Path(path))) for path in paths]
+    refuse(mistakes)
+    return [each for each in found if each]
 
 
 def _run(args: argparse.Namespace, read: list[Claim] | list[Results]) -> int:
@@ -68,7 +78,44 @@ def _run(args: argparse.Namespace, read: list[Claim] | list[Results]) -> int:
             print(f"{claim.name:14} {claim.question}\n{'':14} {claim.claim} ({claim.source});"
                   f" about {in_words(claim.seconds(scale))}")
         return FINE
-    return watched("lab", lambda tell: _made(claims, scale, args.out), lambda run: _concluded(run, args.out))
+    return watched("lab", lambda tell: _made(claims, scale, args.out), lambda run: _concluded(run, args.out), progress_line)
+
+
+class ProgressBar(ProgressLine):
+    """A bar of rich. Its console writes to the terminal itself: standard error escapes control characters."""
+
+    def __init__(self, name: str, console: Console) -> None:
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+        from rich.table import Column
+
+        super().__init__(name)
+        text = TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis"))
+        self._progress = Progress(TextColumn(name), BarColumn(BAR), TaskProgressColumn(), text, console=console,
+                                  transient=True, auto_refresh=False, redirect_stdout=False)
+        self._task = self._progress.add_task("starting", total=1.0)
+
+    def show(self, what: object) -> None:
+        """What is no slice has no part that is done."""
+        part, text = getattr(what, "part", 0.0), getattr(what, "text", str(what))
+        self._progress.update(self._task, completed=part, description=text, refresh=True)
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+
+def progress_line(name: str) -> ProgressLine:
+    """A bar where rich is installed and standard error is a terminal with a cursor; plain lines otherwise."""
+    if sys.stderr.isatty() and find_spec("rich"):
+        from rich.console import Console
+
+        console = Console(file=sys.__stderr__)
+        if console.is_terminal and not console.is_dumb_terminal:
+            return ProgressBar(name, console)
+    return ProgressLine(name)
 
 
 def _made(claims: list[Claim], scale: LabScale, folder: Path) -> LabRun:

@@ -55,7 +55,8 @@ PATHS = "PATH is one of\n  " + "\n  ".join(BY_PATH)
 
 # --- what they share -------------------------------------------------------------------------------------------------
 
-def watched(name: str, make: Callable[[Tell], Kind], conclude: Callable[[Kind], int]) -> int:
+def watched(name: str, make: Callable[[Tell], Kind], conclude: Callable[[Kind], int],
+            progress: Callable[[str], ProgressLine] = ProgressLine) -> int:
     """Run an experiment in a thread of its own, so that a signal is heard while a kernel runs; say how far it is.
 
     `make` prepares it, and tells what takes long. `conclude` shows what it has found, also if it was interrupted. A ValueError
@@ -73,7 +74,7 @@ def watched(name: str, make: Callable[[Tell], Kind], conclude: Callable[[Kind], 
 
     try:
         future = in_thread(run, name)
-        with ProgressLine(name) as line:
+        with progress(name) as line:
             while not wait((future,), timeout=LOOK_EVERY_S).done:
                 line.show(doing[0])
         future.result()

@@ -166,16 +166,20 @@ def members_of(entities: int, used: float) -> Longs:
     return np.arange(count) * entities // max(count, 1)
 
 
-def measured_bytes(storage: Storage, entities: int, component: int, used: float) -> int:
+def allocated_bytes(make: Callable[[], object]) -> int:
     """Bytes that are still allocated once it has been made."""
     tracemalloc.start()
     try:
-        kept = storage.make(entities, component, used)
+        kept = make()
         size, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     del kept
     return size
+
+
+def measured_bytes(storage: Storage, entities: int, component: int, used: float) -> int:
+    return allocated_bytes(lambda: storage.make(entities, component, used))
 
 
 def memory(most: int) -> None:

@@ -75,6 +75,12 @@ def blocks_of(found: Found, arm: str, stage: str = "") -> Doubles:
     return np.asarray(of_arm, np.float64)
 
 
+def pairs(found: Found, arm: str) -> float:
+    """How many candidates all agents that are due in a step are tested with; 0 where that was not counted."""
+    figures = found.figures.get(arm, {})
+    return figures.get("candidates_per_agent", 0.0) * figures.get("due", found.size)
+
+
 # --- verdicts --------------------------------------------------------------------------------------------------------
 
 def judged(claim: Claim, found: Found) -> CaseFinding:

@@ -17,9 +17,9 @@ import numpy as np
 
 from crowd_demo.app.output.files import write_file
 from crowd_demo.lab.claims.claim import Found
-from crowd_demo.lab.claims.judging import blocks_of, speed_up, verdict
+from crowd_demo.lab.claims.judging import blocks_of, pairs, speed_up, verdict
 from crowd_demo.lab.claims.lab_run import ClaimFindings, LabRun
-from crowd_demo.lab.claims.results import in_order, ns_per_agent
+from crowd_demo.lab.claims.results import in_order, ns_per_agent, ns_per_pair
 from crowd_demo.measure.experiment import factor, factors, header, milliseconds
 from crowd_demo.measure.statistics import UNKNOWN, median_interval
 
@@ -38,7 +38,8 @@ text-align:right;vertical-align:top}td:first-child,th:first-child,.text td,.text
 h2{margin-top:3rem;border-top:2px solid #d0d7de;padding-top:1rem}code{background:#f0f2f4;padding:0 .2rem}"""
 HOW_TO_READ = ("Arms of a case took turns, block by block, in random order. *as fast*: how many times as fast as the first"
                " arm, with the interval of 95 % of a bootstrap of the blocks' ratios; the first arm was measured twice, and"
-               " *again* shows by how much it differs from itself. ns: of one core, an agent and step.")
+               " *again* shows by how much it differs from itself. ns: of one core, an agent and step; ns a pair: of one"
+               " core, for each candidate that an agent is tested with, of the stage interaction where there is one.")
 Table = list[list[str]]  # the first row is the head
 
 
@@ -71,10 +72,11 @@ def case_table(found: Found) -> Table:
     """A row an arm: time, how many times as fast, what was counted, and the hash."""
     names, stages = figure_names(found), stage_names(found)
     timed = bool(found.blocks_ms)
-    times = ["ms", "as fast", "95 %", "ns", *(f"{stage} ms" for stage in stages)] * timed
+    paired = timed and any(pairs(found, arm) for arm in found.arms)
+    times = ["ms", "as fast", "95 %", "ns", *["ns a pair"] * paired, *(f"{stage} ms" for stage in stages)] * timed
     rows = [["", *times, *(name.replace("_", " ") for name in names), *["hash"] * bool(found.hashes)]]
     for arm in in_order(found):
-        cells = [*time_cells(found, arm)] if timed else []
+        cells = [*time_cells(found, arm), *[_number(ns_per_pair(found, arm))] * paired] if timed else []
         cells += [_number(float(np.median(blocks_of(found, arm, stage)))) for stage in stages]
         figures = found.figures.get(arm, {})
         rows.append([arm, *cells, *(_number(figures.get(name)) for name in names),

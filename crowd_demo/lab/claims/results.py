@@ -19,11 +19,12 @@ import numpy as np
 
 from crowd_demo.compute.fingerprint import PACKAGE
 from crowd_demo.lab.claims.claim import AGAIN, Found, LabScale
-from crowd_demo.lab.claims.judging import verdict
+from crowd_demo.lab.claims.judging import blocks_of, pairs, verdict
 from crowd_demo.lab.claims.lab_run import ClaimFindings, Kept, LabRun
 from crowd_demo.measure.experiment import TextTable, factor, factors, header, interval_json, milliseconds
 from crowd_demo.measure.statistics import independent_ratio, median_interval
 
+INTERACTION = "interaction"  # the stage that tests candidates
 KIND, NAME = "lab", "results.json"
 MOST_BYTES = 256 << 20  # of a file that is read
 
@@ -153,8 +154,18 @@ def _ns(found: Found | None, arm: str) -> str:
 
 def ns_per_agent(found: Found, arm: str) -> float:
     """Nanoseconds of one core that a step takes for an agent."""
+    return _core_ns(found, arm) / max(found.size, 1)
+
+
+def ns_per_pair(found: Found, arm: str) -> float | None:
+    """Nanoseconds of one core for a candidate that an agent is tested with; None where those were not counted."""
+    stage = INTERACTION if INTERACTION in found.stages_ms.get(arm, {}) else ""
+    return _core_ns(found, arm, stage) / number if (number := pairs(found, arm)) else None
+
+
+def _core_ns(found: Found, arm: str, stage: str = "") -> float:
     workers = found.figures.get(arm, {}).get("workers", found.workers)
-    return float(np.median(found.blocks_ms[arm])) * 1e6 * workers / max(found.size, 1)
+    return float(np.median(blocks_of(found, arm, stage))) * 1e6 * workers
 
 
 def short_cpu(name: str) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,14 +13,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crowd_demo.app.process.streams import ProgressLine
 from crowd_demo.cli import main
+from crowd_demo.cli.lab import ProgressBar, progress_line
 from crowd_demo.lab.claims import report, results
 from crowd_demo.lab.claims.cases import CallArm, CountedCase, TimedCase
 from crowd_demo.lab.claims.claim import OWN, QUICK, Claim, Found, LabScale, is_true
 from crowd_demo.lab.claims.experiments import CLAIMS
 from crowd_demo.lab.claims.judging import verdict
 from crowd_demo.lab.claims.lab_run import LabRun, TimeLeft, in_words
-from crowd_demo.lab.claims.results import compared, kept_of, merged, read, record_of
+from crowd_demo.lab.claims.results import compared, kept_of, merged, ns_per_pair, read, record_of
+from crowd_demo.measure.experiment import Slice
 from crowd_demo.measure.statistics import independent_ratio
 
 TINY = LabScale(400, 2)
@@ -153,6 +158,16 @@ def test_two_results_beside_each_other(tmp_path: Path) -> None:
 
 
 @quick
+def test_a_pair_costs_the_interaction_of_those_that_are_due() -> None:
+    counted = {"candidates_per_agent": 10, "due": 250, "workers": 2}
+    found = Found("1,000 birds", 1000, 1, 1, {"old": [5.0] * 8}, figures={"old": counted},
+                  stages_ms={"old": {"index": [3.0] * 8, "interaction": [2.0] * 8}})
+    assert ns_per_pair(found, "old") == pytest.approx(2e6 * 2 / 2500)
+    assert ns_per_pair(found._replace(figures={}), "old") is None
+    assert "ns a pair" in report.case_table(found)[0] and "ns a pair" not in report.case_table(found._replace(figures={}))[0]
+
+
+@quick
 @given(st.lists(st.floats(0.5, 2), min_size=8, max_size=20), st.lists(st.floats(0.5, 2), min_size=8, max_size=20))
 def test_a_ratio_of_two_runs_lies_in_its_interval(before: list[float], after: list[float]) -> None:
     found = independent_ratio(np.array(before), np.array(after))
@@ -169,6 +184,52 @@ def test_other_files_cost_one_line(content: str, tmp_path: Path, capsys: pytest.
     assert main(["lab", "merge", str(path)]) == 2
     captured = capsys.readouterr()
     assert captured.err.count("\n") == 1 and str(path) in captured.err and not captured.out
+
+
+@quick
+@pytest.mark.parametrize("command", ["compare", "merge"])
+def test_every_file_that_cannot_be_read_is_named(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    broken = tmp_path / "broken.json"
+    broken.write_text("{", "utf-8")
+    assert main(["lab", command, str(tmp_path / "no.json"), str(broken)]) == 2
+    captured = capsys.readouterr()
+    first, second = captured.err.splitlines()
+    assert "no.json: cannot be read" in first and "broken.json: is no JSON" in second and not captured.out
+
+
+# --- progress --------------------------------------------------------------------------------------------------------
+
+@quick
+def test_what_is_redirected_has_no_control_characters(
+        monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    """Not even where somebody asks for colours."""
+    pytest.importorskip("rich")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with progress_line("lab") as line:
+        line._every_s = 0
+        line.show(Slice("[half]", 0.5))
+    assert type(line) is ProgressLine and capfd.readouterr().err == "lab:  50%  [half]\n"
+
+
+@quick
+@pytest.mark.parametrize("term", ["xterm", "dumb"])
+def test_a_terminal_gets_a_bar_if_it_can_move_its_cursor(term: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("rich")
+    pty = pytest.importorskip("pty")
+    for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", term)
+    ours, theirs = pty.openpty()
+    with os.fdopen(theirs, "w", encoding="utf-8") as terminal:
+        monkeypatch.setattr(sys, "stderr", terminal)
+        monkeypatch.setattr(sys, "__stderr__", terminal)
+        with progress_line("lab") as line:
+            line.show(Slice("[half]", 0.5))
+        terminal.flush()
+        written = os.read(ours, 1 << 16).decode()
+    os.close(ours)
+    assert (type(line) is ProgressBar) == (term == "xterm")
+    assert "50%" in written and "[half]" in written
 
 
 # --- the report ------------------------------------------------------------------------------------------------------

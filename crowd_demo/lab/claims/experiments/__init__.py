@@ -9,6 +9,7 @@ from crowd_demo.lab.claims.experiments import (
     contact,
     culling,
     curves,
+    density,
     depth,
     ladder,
     layout,
@@ -25,4 +26,4 @@ from crowd_demo.lab.claims.experiments import (
 
 CLAIMS: dict[str, Claim] = {module.CLAIM.name: module.CLAIM for module in (
     ladder, sort_interval, curves, sorted_memory, removal, sparse_memory, structures, stagger, depth, culling, blitters,
-    limits, contact, layout, scaling, peers, against_c)}
+    limits, contact, layout, scaling, density, peers, against_c)}

@@ -9,12 +9,12 @@ from crowd_demo.lab.claims.claim import NOTES, Answer, Case, Claim, Found, LabSc
 from crowd_demo.lab.claims.judging import faster
 
 ARMS: dict[str, Values] = {"off": {"cull": "off"}, "by agents": {"cull": "agents"}, "by cells": {"cull": "grid"}}
-ZOOMS = (0.1, 0.4, 1.6)
+ZOOMS = (0.1, 0.2, 0.4, 0.8, 1.6)
 
 
 def cases(scale: LabScale) -> Sequence[Case]:
     return [TimedCase(f"{size:,} people at zoom {zoom:g}", size, crowds("20k", size, ARMS, picture=True, camera__zoom=zoom),
-                      steps=5, seconds=4 + size * 1e-4)
+                      steps=5, seconds=2 + size * 4e-5)
             for size in scale.sizes(100_000) for zoom in ZOOMS]
 
 

@@ -6,7 +6,10 @@ when its function is called, so that none is needed.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from contextlib import redirect_stdout
+from io import StringIO
 from types import ModuleType as Module
 from typing import TYPE_CHECKING
 
@@ -58,9 +61,11 @@ def scipy_tree(x: Floats, y: Floats, radius: float) -> Counter:
 
 def taichi_grid(x: Floats, y: Floats, radius: float) -> Counter:
     """Sorts agents into cells and reads three rows of cells for each, on one core. The first call compiles it."""
-    import taichi as ti
+    os.environ.setdefault("TI_ENABLE_PYBUF", "0")  # or each call looks for text that a kernel has printed
+    with redirect_stdout(StringIO()):  # it greets
+        import taichi as ti
 
-    ti.init(arch=ti.cpu, cpu_max_num_threads=1, log_level=ti.ERROR, offline_cache=False)
+        ti.init(arch=ti.cpu, cpu_max_num_threads=1, log_level=ti.ERROR, offline_cache=False)
     agents, side = len(x), cells_a_side(x, y, radius)
     px, py = ti.field(ti.f32, agents), ti.field(ti.f32, agents)
     start, order, found = ti.field(ti.i32, side * side + 1), ti.field(ti.i32, agents), ti.field(ti.i32, agents)

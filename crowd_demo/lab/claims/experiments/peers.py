@@ -12,9 +12,9 @@ import numpy as np
 from crowd_demo.compute.arrays import Floats, Ints
 from crowd_demo.compute.jit import kernel, launch
 from crowd_demo.lab.claims.cases import Arm, CallArm, CrowdArm, TimedCase, configured
-from crowd_demo.lab.claims.claim import OWN, Answer, Case, Claim, Found, LabScale, all_of
+from crowd_demo.lab.claims.claim import OWN, Answer, Case, Claim, Figures, Found, LabScale, all_of
 from crowd_demo.lab.claims.experiments import peer_libraries
-from crowd_demo.lab.claims.experiments.peer_libraries import Counter
+from crowd_demo.lab.claims.experiments.peer_libraries import Counter, cells_a_side
 from crowd_demo.lab.claims.judging import faster
 
 RADIUS = np.float32(24.00004)  # between the distances 24 and sqrt(576 + 1/256), so that at most and less than are the same
@@ -24,16 +24,21 @@ GRID, OURS = "plain grid in Numba", "this program's whole step"
 
 
 class Library(NamedTuple):
-    """Who counts; the module that has to be installed; and for how many points at most, or it would take minutes."""
+    """Who counts; the module that has to be installed; for how many points at most, or it would take minutes; and does it
+    test all others in the nine cells around a point?
+    """
 
     counter: Callable[[Floats, Floats, float], Counter]
     module: str
     most: int = 1_000_000
+    cells: bool = False
 
 
 LIBRARIES = {
-    "NumPy argsort": Library(peer_libraries.numpy_sort, "numpy"), "SciPy cKDTree": Library(peer_libraries.scipy_tree, "scipy"),
-    "Taichi": Library(peer_libraries.taichi_grid, "taichi"), "Mesa": Library(peer_libraries.mesa_space, "mesa", 1_000),
+    "NumPy argsort": Library(peer_libraries.numpy_sort, "numpy", cells=True),
+    "SciPy cKDTree": Library(peer_libraries.scipy_tree, "scipy"),
+    "Taichi": Library(peer_libraries.taichi_grid, "taichi", cells=True),
+    "Mesa": Library(peer_libraries.mesa_space, "mesa", 1_000),
     "agentpy": Library(peer_libraries.agentpy_space, "agentpy", 1_000),
     "JuPedSim": Library(peer_libraries.jupedsim_grid, "jupedsim", 1_000)}
 
@@ -78,7 +83,8 @@ def plain_grid(agents: int) -> Arm:
     side = int(side_of(agents) / float(RADIUS)) + 1
     start, order, found = np.zeros(side * side + 1, np.int32), np.zeros(agents, np.int32), np.zeros(agents, np.int32)
     counting = launch(count_in_grid, 1, x, y, side, start, order, found)
-    return CallArm(lambda _: counting.run(), after=lambda _: found, figures=work())
+    counting.run()
+    return CallArm(lambda _: counting.run(), after=lambda _: found, figures=work(x, y, found))
 
 
 def by_library(library: Library, agents: int) -> Arm:
@@ -86,10 +92,10 @@ def by_library(library: Library, agents: int) -> Arm:
     x, y = positions(agents)
     try:
         counter = library.counter(x, y, float(RADIUS))
-        counter(None)
+        found = counter(None)
     except Exception as error:
         raise ValueError(f"{type(error).__name__}: {error}") from error
-    return CallArm(counter)
+    return CallArm(counter, figures=work(x, y, found, library.cells))
 
 
 def whole_step(agents: int) -> Arm:
@@ -98,9 +104,15 @@ def whole_step(agents: int) -> Arm:
     return CrowdArm(configured("20k-flock", agents, one_thread, world__width=side, world__height=side))
 
 
-def work() -> dict[str, float]:
-    """Each has nine cells of candidates."""
-    return {"candidates_per_agent": 9 / pi * NEIGHBOURS, "neighbours_per_agent": NEIGHBOURS}
+def work(x: Floats, y: Floats, found: Ints, in_cells: bool = True) -> Figures:
+    """How many neighbours a point has; and how many others are in the nine cells around it, where these are tested."""
+    neighbours = {"neighbours_per_agent": float(found.mean())}
+    if not in_cells:
+        return neighbours
+    side, inv = cells_a_side(x, y, float(RADIUS)), np.float32(1) / RADIUS
+    cells = np.bincount((y * inv).astype(int) * side + (x * inv).astype(int), minlength=side * side).reshape(side, side)
+    around = np.lib.stride_tricks.sliding_window_view(np.pad(cells, 1), (3, 3)).sum((2, 3))
+    return {"candidates_per_agent": float((cells * (around - 1)).sum()) / len(x), **neighbours}
 
 
 def arms(agents: int) -> dict[str, Callable[[], Arm]]:
@@ -111,7 +123,7 @@ def arms(agents: int) -> dict[str, Callable[[], Arm]]:
 
 
 def cases(scale: LabScale) -> Sequence[Case]:
-    return [TimedCase(f"{size:,} points", size, arms(size), steps=1, seconds=6 + size * 6e-5, workers=1, warm_up=1,
+    return [TimedCase(f"{size:,} points", size, arms(size), steps=1, seconds=3 + size * 4e-5, workers=1, warm_up=1,
                       same=[GRID, *LIBRARIES]) for size in scale.sizes(1_000, 20_000, 100_000)]
 
 

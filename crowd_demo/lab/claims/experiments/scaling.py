@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crowd_demo.compute.jit import kernel, launch
-from crowd_demo.lab.claims.cases import Arm, CallArm, CrowdArm, TimedCase, Values, crowds
-from crowd_demo.lab.claims.claim import OWN, Answer, Case, Claim, Figures, Found, LabScale
-from crowd_demo.lab.claims.judging import blocks_of, faster
+from crowd_demo.lab.claims.cases import Arm, CallArm, TimedCase, Values, crowds
+from crowd_demo.lab.claims.claim import OWN, Answer, Case, Claim, Found, LabScale
+from crowd_demo.lab.claims.judging import blocks_of, faster, pairs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,13 +38,7 @@ def threads() -> list[int]:
 
 def arms(agents: int) -> dict[str, Callable[[], Arm]]:
     chosen: dict[str, Values] = {f"{number} thread{'s' * (number > 1)}": {"threads": number} for number in threads()}
-    return crowds("20k-flock", agents, chosen, measure=memory)
-
-
-def memory(crowd: CrowdArm) -> Figures:
-    """Bytes an agent of columns, in both buffers."""
-    agents = crowd.sim.agents
-    return {"bytes_an_agent": (agents.front.nbytes + agents.back.nbytes) / max(agents.count, 1)}
+    return crowds("20k-flock", agents, chosen)
 
 
 def limits_of_machine() -> dict[str, Callable[[], Arm]]:
@@ -83,7 +77,7 @@ def draw_roofline(axes: Axes, found: Sequence[Found]) -> None:
         axes.annotate(f"{number} thread{'s' * (number > 1)}", (intensity[-1], number * peak), ha="right", va="bottom",
                       fontsize="x-small", color="0.4")
     for case in crowds:
-        points = [(operations_a_byte(case, arm), case.figures[arm]["candidates_per_agent"] * case.size * PAIR_OPERATIONS
+        points = [(pairs(case, arm) * PAIR_OPERATIONS / (case.size * STEP_BYTES), pairs(case, arm) * PAIR_OPERATIONS
                    / ns(case, arm)) for arm in case.arms]
         axes.plot(*zip(*points, strict=True), ".-", label=case.case)
     axes.set(xscale="log", yscale="log", xlabel="operations a byte of memory, at least", ylabel="operations a ns")
@@ -94,10 +88,6 @@ def draw_roofline(axes: Axes, found: Sequence[Found]) -> None:
 
 def ns(found: Found, arm: str) -> float:
     return float(np.median(blocks_of(found, arm))) * 1e6
-
-
-def operations_a_byte(found: Found, arm: str) -> float:
-    return found.figures[arm]["candidates_per_agent"] * PAIR_OPERATIONS / STEP_BYTES
 
 
 CLAIM = Claim(
