@@ -67,7 +67,7 @@ class SceneSettings(Section):
 
     colours: ColourName = Field("looks", description="; ".join(
         f"{name}: {entry.why}" for name, entry in COLOURS.items()))
-    ground: Literal["stone", "grass", "floor", "sky", "dusk", "night", "water"] = Field("stone", description=(
+    ground: Literal["stone", "grass", "floor", "sky", "dusk", "night", "water", "meadow"] = Field("stone", description=(
         "what an open tile looks like; at night all tiles are dark, and light stands out"))
     overlays: Overlays = Field((), description="what is drawn over the crowd at first; " + "; ".join(
         f"{label}: {OVERLAYS[name].why}" for label, name in AT_FIRST.items()))

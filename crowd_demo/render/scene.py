@@ -12,7 +12,7 @@ gets the stages' times and these counters:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -21,7 +21,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import pygame
 
-from crowd_demo.compute.arrays import Bytes, Ints
+from crowd_demo.compute.arrays import Bytes, Ints, Marks
 from crowd_demo.compute.jit import Launch, run
 from crowd_demo.config.model import Config
 from crowd_demo.registry.built_in import BEHAVIOURS, COLOURS
@@ -35,8 +35,12 @@ from crowd_demo.render.figures.sprites import Manifest, load_manifest
 from crowd_demo.render.marks import LinkLines
 from crowd_demo.render.pixels import Frame, frame_of, is_plain, plain_surface
 from crowd_demo.render.tile_layer import TileLayer
-from crowd_demo.render.tile_pictures import TileSet
+from crowd_demo.render.tile_pictures import ROOF, SHADES, VARIANTS, WALL, TileSet
 from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.terrain.tiles import Terrain
+
+ROOF_HEIGHT, ROOF_SHADOW = 2, 0.4  # tiles: how high people stand above the roof's upper edge; how far its shadow reaches
+SHADED = 150, 150, 160  # what a shadow leaves of red, green and blue, of 255
 
 
 class Figures(Protocol):
@@ -78,6 +82,63 @@ class Used(NamedTuple):
         return self.now
 
 
+class Roofs:
+    """Roofs over exits at the edge of the map, drawn over the agents: people come and go beneath them."""
+
+    def __init__(self, tiles: TileSet) -> None:
+        self._set = tiles
+        self._seen: tuple[object, ...] = ()
+        self._listed: list[tuple[tuple[int, int, int, int], Marks]] = []
+
+    def draw(self, target: pygame.Surface, camera: Camera, terrain: Terrain, exits: Collection[int]) -> None:
+        """Draw those on the screen, and their shadows."""
+        if self._seen != (seen := (terrain, terrain.version, exits)):
+            self._seen, self._listed = seen, list(self._found(terrain, exits))
+        left, top, _, _ = camera.view_rect()
+        tile, screen = float(terrain.walls.tile), target.get_rect()
+        for (first, upper, last, lower), numbers in self._listed:
+            xs = np.floor((np.arange(first, last + 1) * tile - left) * camera.zoom).astype(int)
+            ys = np.floor((np.arange(lower - len(numbers), lower + 1) * tile - top) * camera.zoom).astype(int)
+            area = pygame.Rect(xs[0], ys[0], xs[-1] - xs[0], ys[-1] - ys[0])
+            reach = max(1, round(tile * camera.zoom * ROOF_SHADOW))
+            if screen.colliderect(area.inflate(2 * reach, 2 * reach)):
+                pictures = self._set.at(int(max(np.diff(xs).max(), np.diff(ys).max())))
+                pictures.ensure(np.unique(numbers).tolist())
+                corners = zip(np.tile(xs[:-1], len(numbers)).tolist(), np.repeat(ys[:-1], last - first).tolist(), strict=True)
+                target.set_clip(area)
+                target.fblits(list(zip(pictures.surfaces(numbers.ravel().tolist()), corners, strict=True)))
+                target.set_clip(None)
+                roof = pygame.Rect(area.left, ys[upper - lower - 1], area.width, ys[-1] - ys[upper - lower - 1])
+                for edge in self._inner_edges(roof, reach, (first, upper, last, lower), terrain):
+                    target.fill(SHADED, edge, pygame.BLEND_RGB_MULT)
+
+    def _found(self, terrain: Terrain, exits: Collection[int]) -> Iterator[tuple[tuple[int, int, int, int], Marks]]:
+        """The tiles of each roof, and the pictures of these and of walls above, over which heads would stand out."""
+        for number in sorted(exits):
+            rows, columns = np.nonzero(terrain.marks == number)
+            if not len(rows):
+                continue
+            left, top, right, bottom = columns.min(), rows.min(), columns.max() + 1, rows.max() + 1
+            if left > 0 and top > 0 and right < terrain.columns and bottom < terrain.rows:
+                continue
+            above = max(top - ROOF_HEIGHT, 0)
+            walls = int(np.all(terrain.kinds[above:top, left:right] == WALL)) * (top - above)
+            numbers = self._set.numbers(terrain.kinds, np.full_like(terrain.marks, -1))[top - walls:bottom, left:right].copy()
+            numbers[walls:] = ROOF * SHADES * VARIANTS + numbers[walls:] % VARIANTS
+            yield (int(left), int(top), int(right), int(bottom)), numbers
+
+    def _inner_edges(self, roof: pygame.Rect, reach: int, tiles: tuple[int, int, int, int],
+                     terrain: Terrain) -> Iterator[pygame.Rect]:
+        """The ground that a roof shades: beside its edges that are not those of the map."""
+        left, top, right, bottom = tiles
+        if left == 0 and right < terrain.columns:
+            yield pygame.Rect(roof.right, roof.top, reach, roof.height)
+        if right == terrain.columns and left > 0:
+            yield pygame.Rect(roof.left - reach // 2, roof.top, reach // 2, roof.height)
+        if bottom == terrain.rows and top > 0:
+            yield pygame.Rect(roof.left, roof.top - reach // 2, roof.width, reach // 2)
+
+
 class Scene:
     """Draws `sim` as `config` says, with the sheets of `folder`.
 
@@ -89,8 +150,8 @@ class Scene:
         self._settings = config  # that the figures go by
         manifest = load_manifest(folder)
         self._figures: Figures = load(BEHAVIOURS[config.behaviour].figures)(config, folder, manifest)
-        self.ground = TileLayer(TileSet(folder, manifest["tiles"], config.scene.ground, len(sim.terrain.kinds)),
-                                 self._figures.MARKS)
+        tiles = TileSet(folder, manifest["tiles"], config.scene.ground, len(sim.terrain.kinds))
+        self.ground, self._roofs = TileLayer(tiles, self._figures.MARKS), Roofs(tiles)
         self._cull, self._depth, self._lines = Cull(), depth.Depth(), LinkLines()
         self._canvas = lru_cache(1)(plain_surface)  # for a display whose pixels the kernels cannot write
         self.used: Used | None = None
@@ -148,6 +209,8 @@ class Scene:
             on_ground(target)
         with profile.stage("blit"):
             visible = self._figures.draw(target, now, slots, self._shades(slots))
+            if self.sim.world.ways:
+                self._roofs.draw(target, camera, self.sim.terrain, self.sim.world.ways.exits)
             if target is not surface:
                 surface.blit(target, (0, 0))
         profile.counters.update(visible=visible, **self.ground.counters)
