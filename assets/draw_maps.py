@@ -404,11 +404,11 @@ def hall() -> Map:
 
 # --- meadow ----------------------------------------------------------------------------------------------------------
 
-PLACES = ((60, 8), (103, 14), (14, 20), (38, 30), (84, 36), (112, 52), (8, 58), (76, 60), (36, 92), (62, 82), (100, 84), (14, 104),
-          (76, 110), (110, 112))  # of the meadow: column and row
-PATHS = ((0, 1, -5), (0, 3, 4), (2, 3, -3), (0, 4, -4), (1, 4, 4), (1, 5, -4), (4, 5, -3), (2, 6, 4), (3, 6, -4), (4, 7, 3), (7, 9, -3),
-         (5, 10, 4), (7, 10, -4), (6, 11, -4), (8, 11, 3), (8, 9, -3), (9, 12, 4), (10, 12, -4), (10, 13, 3), (12, 13, -4),
-         (3, 4, 5))  # two places, and by how many tiles the way between them bends
+PLACES = ((60, 8), (103, 14), (14, 20), (38, 30), (84, 36), (112, 52), (8, 58), (76, 60), (36, 92), (62, 82), (100, 84),
+          (14, 104), (76, 110), (110, 112))  # column and row
+PATHS = ((0, 1, -5), (0, 3, 4), (2, 3, -3), (0, 4, -4), (1, 4, 4), (1, 5, -4), (4, 5, -3), (2, 6, 4), (3, 6, -4), (4, 7, 3),
+         (7, 9, -3), (5, 10, 4), (7, 10, -4), (6, 11, -4), (8, 11, 3), (8, 9, -3), (9, 12, 4), (10, 12, -4), (10, 13, 3),
+         (12, 13, -4), (3, 4, 5))  # two places, and by how many tiles the way between them bends
 
 
 def meadow() -> Map:
@@ -443,7 +443,8 @@ def _off_bend(x: Field, y: Field, start: tuple[int, int], end: tuple[int, int], 
     aside = bend * np.sin(2 * np.pi * along) / np.hypot(right, down)
     found = np.full(x.shape, np.inf)
     for share, off in zip(along, aside, strict=True):
-        found = np.minimum(found, np.hypot(x - start[0] - share * right + off * down, y - start[1] - share * down - off * right))
+        column, row = start[0] + share * right - off * down, start[1] + share * down + off * right
+        found = np.minimum(found, np.hypot(x - column, y - row))
     return found
 
 

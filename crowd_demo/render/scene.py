@@ -39,7 +39,7 @@ from crowd_demo.render.tile_pictures import ROOF, SHADES, VARIANTS, WALL, TileSe
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.terrain.tiles import Terrain
 
-ROOF_HEIGHT, ROOF_SHADOW = 2, 0.4  # tiles: how high people stand above the roof's upper edge; how far its shadow reaches
+HEADS, ROOF_SHADOW = 2, 0.35  # tiles: how high people are; height of a roof's south face, and length of its shadow
 SHADED = 150, 150, 160  # what a shadow leaves of red, green and blue, of 255
 
 
@@ -82,61 +82,61 @@ class Used(NamedTuple):
         return self.now
 
 
+class Roof(NamedTuple):
+    """The roof over an exit, and the pictures of its tiles."""
+
+    left: int  # in tiles; right and lower are outside
+    upper: int
+    right: int
+    lower: int
+    numbers: Marks  # of its rows, and before them of walls above it, over which heads would stand out
+
+
 class Roofs:
     """Roofs over exits at the edge of the map, drawn over the agents: people come and go beneath them."""
 
     def __init__(self, tiles: TileSet) -> None:
         self._set = tiles
         self._seen: tuple[object, ...] = ()
-        self._listed: list[tuple[tuple[int, int, int, int], Marks]] = []
+        self._listed: list[Roof] = []
 
     def draw(self, target: pygame.Surface, camera: Camera, terrain: Terrain, exits: Collection[int]) -> None:
-        """Draw those on the screen, and their shadows."""
         if self._seen != (seen := (terrain, terrain.version, exits)):
             self._seen, self._listed = seen, list(self._found(terrain, exits))
-        left, top, _, _ = camera.view_rect()
-        tile, screen = float(terrain.walls.tile), target.get_rect()
-        for (first, upper, last, lower), numbers in self._listed:
-            xs = np.floor((np.arange(first, last + 1) * tile - left) * camera.zoom).astype(int)
-            ys = np.floor((np.arange(lower - len(numbers), lower + 1) * tile - top) * camera.zoom).astype(int)
-            area = pygame.Rect(xs[0], ys[0], xs[-1] - xs[0], ys[-1] - ys[0])
-            reach = max(1, round(tile * camera.zoom * ROOF_SHADOW))
-            if screen.colliderect(area.inflate(2 * reach, 2 * reach)):
-                pictures = self._set.at(int(max(np.diff(xs).max(), np.diff(ys).max())))
-                pictures.ensure(np.unique(numbers).tolist())
-                corners = zip(np.tile(xs[:-1], len(numbers)).tolist(), np.repeat(ys[:-1], last - first).tolist(), strict=True)
-                target.set_clip(area)
-                target.fblits(list(zip(pictures.surfaces(numbers.ravel().tolist()), corners, strict=True)))
-                target.set_clip(None)
-                roof = pygame.Rect(area.left, ys[upper - lower - 1], area.width, ys[-1] - ys[upper - lower - 1])
-                for edge in self._inner_edges(roof, reach, (first, upper, last, lower), terrain):
-                    target.fill(SHADED, edge, pygame.BLEND_RGB_MULT)
+        for roof in self._listed:
+            self._draw(target, camera, float(terrain.walls.tile), roof)
+        target.set_clip(None)
 
-    def _found(self, terrain: Terrain, exits: Collection[int]) -> Iterator[tuple[tuple[int, int, int, int], Marks]]:
-        """The tiles of each roof, and the pictures of these and of walls above, over which heads would stand out."""
+    def _draw(self, target: pygame.Surface, camera: Camera, tile: float, roof: Roof) -> None:
+        left, top, _, _ = camera.view_rect()
+        xs = np.floor((np.arange(roof.left, roof.right + 1) * tile - left) * camera.zoom).astype(int)
+        ys = np.floor((np.arange(roof.lower - len(roof.numbers), roof.lower + 1) * tile - top) * camera.zoom).astype(int)
+        area = pygame.Rect(xs[0], ys[0], xs[-1] - xs[0], ys[-1] - ys[0])
+        shadow = max(1, round(tile * camera.zoom * ROOF_SHADOW))
+        if not target.get_rect().colliderect(area.inflate(2 * shadow, 2 * shadow)):
+            return
+        pictures = self._set.at(int(max(np.diff(xs).max(), np.diff(ys).max())))
+        pictures.ensure(np.unique(roof.numbers).tolist())
+        corners = zip(np.tile(xs[:-1], len(ys) - 1).tolist(), np.repeat(ys[:-1], len(xs) - 1).tolist(), strict=True)
+        target.set_clip(area)
+        target.fblits(list(zip(pictures.surfaces(roof.numbers.ravel().tolist()), corners, strict=True)))
+        target.fill(SHADED, (area.left, area.bottom - shadow, area.width, shadow), pygame.BLEND_RGB_MULT)  # its south face
+        target.set_clip((xs[0], ys[roof.upper - roof.lower - 1], area.width + shadow, area.height + shadow))
+        end_x, end_y = map(int, camera.world_to_screen(*camera.world))  # beyond there is no ground to shade
+        target.fill(SHADED, (area.right, area.top, min(shadow, end_x - area.right), area.height), pygame.BLEND_RGB_MULT)
+        target.fill(SHADED, (area.left, area.bottom, area.width, min(shadow, end_y - area.bottom)), pygame.BLEND_RGB_MULT)
+
+    def _found(self, terrain: Terrain, exits: Collection[int]) -> Iterator[Roof]:
         for number in sorted(exits):
             rows, columns = np.nonzero(terrain.marks == number)
             if not len(rows):
                 continue
-            left, top, right, bottom = columns.min(), rows.min(), columns.max() + 1, rows.max() + 1
-            if left > 0 and top > 0 and right < terrain.columns and bottom < terrain.rows:
-                continue
-            above = max(top - ROOF_HEIGHT, 0)
-            walls = int(np.all(terrain.kinds[above:top, left:right] == WALL)) * (top - above)
-            numbers = self._set.numbers(terrain.kinds, np.full_like(terrain.marks, -1))[top - walls:bottom, left:right].copy()
-            numbers[walls:] = ROOF * SHADES * VARIANTS + numbers[walls:] % VARIANTS
-            yield (int(left), int(top), int(right), int(bottom)), numbers
-
-    def _inner_edges(self, roof: pygame.Rect, reach: int, tiles: tuple[int, int, int, int],
-                     terrain: Terrain) -> Iterator[pygame.Rect]:
-        """The ground that a roof shades: beside its edges that are not those of the map."""
-        left, top, right, bottom = tiles
-        if left == 0 and right < terrain.columns:
-            yield pygame.Rect(roof.right, roof.top, reach, roof.height)
-        if right == terrain.columns and left > 0:
-            yield pygame.Rect(roof.left - reach // 2, roof.top, reach // 2, roof.height)
-        if bottom == terrain.rows and top > 0:
-            yield pygame.Rect(roof.left, roof.top - reach // 2, roof.width, reach // 2)
+            left, top, right, bottom = map(int, (columns.min(), rows.min(), columns.max() + 1, rows.max() + 1))
+            if 0 in (left, top) or right == terrain.columns or bottom == terrain.rows:
+                above = max(top - HEADS, 0) if (terrain.kinds[max(top - HEADS, 0):top, left:right] == WALL).all() else top
+                numbers = self._set.numbers(terrain.kinds, np.full_like(terrain.marks, -1))[above:bottom, left:right].copy()
+                numbers[top - above:] = ROOF * SHADES * VARIANTS + numbers[top - above:] % VARIANTS
+                yield Roof(left, top, right, bottom, numbers)
 
 
 class Scene:

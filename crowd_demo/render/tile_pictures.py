@@ -27,7 +27,7 @@ from crowd_demo.render.inks import channels_of, packed
 from crowd_demo.render.pixels import frame_of, plain_surface
 from crowd_demo.render.tile_corners import Field, Looks, coverage, lamp_light, lamps
 
-FLOOR, WALL, WATER, SWAMP, GRASS, MARK, TREE, ROOF = range(8)  # the map's kinds, a destination, a lone wall tile, a door's roof
+FLOOR, WALL, WATER, SWAMP, GRASS, MARK, TREE, ROOF = range(8)  # the map's kinds, a destination, a lone wall, a roof
 NAMES = "floor", "wall", "pond", "swamp", "grass", "mark", "tree", "roof"
 SHADES, VARIANTS = 8, 4
 NORTH, WEST, CORNER = 1, 2, 4
@@ -114,11 +114,12 @@ class TileSet:
         lit = self._lit(top, kind, variant, shade)
         if self._ground == "night":
             return zip(numbers, self._at_night(numbers, lit, kind, shade), strict=True)
-        found = [(number, lit) for number in numbers if self._looks.picture_of(number) == number or kind in (MARK, TREE)]
         mixed = [number for number in numbers if self._looks.picture_of(number) != number and kind not in (MARK, TREE)]
+        found = [(number, lit) for number in numbers if number not in mixed]
         if mixed:
             land = self._landscape(mixed, variant, len(top))
-            found += zip(mixed, self._wooded(mixed, land, lit) if kind == WALL else land * _light(shade, len(top))[..., None], strict=True)
+            land = self._wooded(mixed, land, lit) if kind == WALL else land * _light(shade, len(top))[..., None]
+            found += zip(mixed, land, strict=True)
         return found
 
     def mean_colours(self, numbers: Marks) -> Bytes:

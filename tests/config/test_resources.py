@@ -80,7 +80,7 @@ def test_a_map_of_ones_own_wins_over_a_shipped_file_of_that_name(tmp_path):
 
 
 def test_an_unknown_map_names_those_there_are():
-    known = r"\(citadel, concert, corridor, crossing, doorway, hall, maze, plaza, station, theatre\)"
+    known = r"\(citadel, concert, corridor, crossing, doorway, hall, maze, meadow, plaza, station, theatre\)"
     with pytest.raises(ValueError, match=rf"'plazza' is neither .* {known} \(did you mean plaza\?\)"):
         find_map("plazza")
 
