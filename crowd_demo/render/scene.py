@@ -82,61 +82,67 @@ class Used(NamedTuple):
         return self.now
 
 
-class Roof(NamedTuple):
-    """The roof over an exit, and the pictures of its tiles."""
+class Cover(NamedTuple):
+    """Tiles that are drawn over the agents: the roof of an exit, or the wall above it, over which heads would stand out."""
 
     left: int  # in tiles; right and lower are outside
     upper: int
     right: int
     lower: int
-    numbers: Marks  # of its rows, and before them of walls above it, over which heads would stand out
+    numbers: Marks  # of the tiles' pictures
+    is_roof: bool
 
 
 class Roofs:
-    """Roofs over exits at the edge of the map, drawn over the agents: people come and go beneath them."""
+    """Roofs over exits at the edge of the map: people come and go beneath them."""
 
     def __init__(self, tiles: TileSet) -> None:
         self._set = tiles
         self._seen: tuple[object, ...] = ()
-        self._listed: list[Roof] = []
+        self._covers: list[Cover] = []
 
     def draw(self, target: pygame.Surface, camera: Camera, terrain: Terrain, exits: Collection[int]) -> None:
         if self._seen != (seen := (terrain, terrain.version, exits)):
-            self._seen, self._listed = seen, list(self._found(terrain, exits))
-        for roof in self._listed:
-            self._draw(target, camera, float(terrain.walls.tile), roof)
+            self._seen, self._covers = seen, list(self._found(terrain, exits))
+        for cover in self._covers:
+            self._draw(target, camera, float(terrain.walls.tile), cover)
         target.set_clip(None)
 
-    def _draw(self, target: pygame.Surface, camera: Camera, tile: float, roof: Roof) -> None:
+    def _draw(self, target: pygame.Surface, camera: Camera, tile: float, cover: Cover) -> None:
         left, top, _, _ = camera.view_rect()
-        xs = np.floor((np.arange(roof.left, roof.right + 1) * tile - left) * camera.zoom).astype(int)
-        ys = np.floor((np.arange(roof.lower - len(roof.numbers), roof.lower + 1) * tile - top) * camera.zoom).astype(int)
+        xs = np.floor((np.arange(cover.left, cover.right + 1) * tile - left) * camera.zoom).astype(int)
+        ys = np.floor((np.arange(cover.upper, cover.lower + 1) * tile - top) * camera.zoom).astype(int)
         area = pygame.Rect(xs[0], ys[0], xs[-1] - xs[0], ys[-1] - ys[0])
         shadow = max(1, round(tile * camera.zoom * ROOF_SHADOW))
         if not target.get_rect().colliderect(area.inflate(2 * shadow, 2 * shadow)):
             return
         pictures = self._set.at(int(max(np.diff(xs).max(), np.diff(ys).max())))
-        pictures.ensure(np.unique(roof.numbers).tolist())
+        pictures.ensure(np.unique(cover.numbers).tolist())
         corners = zip(np.tile(xs[:-1], len(ys) - 1).tolist(), np.repeat(ys[:-1], len(xs) - 1).tolist(), strict=True)
         target.set_clip(area)
-        target.fblits(list(zip(pictures.surfaces(roof.numbers.ravel().tolist()), corners, strict=True)))
-        target.fill(SHADED, (area.left, area.bottom - shadow, area.width, shadow), pygame.BLEND_RGB_MULT)  # its south face
-        target.set_clip((xs[0], ys[roof.upper - roof.lower - 1], area.width + shadow, area.height + shadow))
-        end_x, end_y = map(int, camera.world_to_screen(*camera.world))  # beyond there is no ground to shade
-        target.fill(SHADED, (area.right, area.top, min(shadow, end_x - area.right), area.height), pygame.BLEND_RGB_MULT)
-        target.fill(SHADED, (area.left, area.bottom, area.width, min(shadow, end_y - area.bottom)), pygame.BLEND_RGB_MULT)
+        target.fblits(list(zip(pictures.surfaces(cover.numbers.ravel().tolist()), corners, strict=True)))
+        if cover.is_roof:
+            end_x, end_y = map(int, camera.world_to_screen(*camera.world))  # beyond there is no ground to shade
+            target.fill(SHADED, (area.left, area.bottom - shadow, area.width, shadow), pygame.BLEND_RGB_MULT)  # south face
+            target.set_clip(None)
+            target.fill(SHADED, (area.right, area.top, min(shadow, end_x - area.right), area.height), pygame.BLEND_RGB_MULT)
+            target.fill(SHADED, (area.left, area.bottom, area.width, min(shadow, end_y - area.bottom)), pygame.BLEND_RGB_MULT)
 
-    def _found(self, terrain: Terrain, exits: Collection[int]) -> Iterator[Roof]:
+    def _found(self, terrain: Terrain, exits: Collection[int]) -> Iterator[Cover]:
         for number in sorted(exits):
             rows, columns = np.nonzero(terrain.marks == number)
             if not len(rows):
                 continue
             left, top, right, bottom = map(int, (columns.min(), rows.min(), columns.max() + 1, rows.max() + 1))
             if 0 in (left, top) or right == terrain.columns or bottom == terrain.rows:
-                above = max(top - HEADS, 0) if (terrain.kinds[max(top - HEADS, 0):top, left:right] == WALL).all() else top
-                numbers = self._set.numbers(terrain.kinds, np.full_like(terrain.marks, -1))[above:bottom, left:right].copy()
-                numbers[top - above:] = ROOF * SHADES * VARIANTS + numbers[top - above:] % VARIANTS
-                yield Roof(left, top, right, bottom, numbers)
+                numbers = self._set.numbers(terrain.kinds, np.full_like(terrain.marks, -1))
+                above = max(top - HEADS, 0)
+                walls = left + np.flatnonzero((terrain.kinds[above:top, left:right] == WALL).all(axis=0))
+                if top > above and len(walls):
+                    first, last = int(walls[0]), int(walls[-1]) + 1
+                    yield Cover(first, above, last, top, numbers[above:top, first:last], False)
+                roof = ROOF * SHADES * VARIANTS + numbers[top:bottom, left:right] % VARIANTS
+                yield Cover(left, top, right, bottom, roof, True)
 
 
 class Scene:

@@ -153,7 +153,7 @@ class TileSet:
         light = lamplight.spread(side)[..., None] ** 2
         if kind == WALL:
             light[:, :side - round(side * FRONT_PART) * bool(shade)] = 0
-        found = picture * (self._ambient + light * np.array(LAMPLIGHT, np.float32))
+        found = np.minimum(picture * (self._ambient + light * np.array(LAMPLIGHT, np.float32)), 255)
         glow = lamplight.own[:, None, None, None] * _glow(side, kind == WALL and shade > 0)
         return found + (np.array(LAMP, np.float32) - found) * glow
 
