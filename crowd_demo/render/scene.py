@@ -98,35 +98,43 @@ class Roofs:
 
     def __init__(self, tiles: TileSet) -> None:
         self._set = tiles
-        self._seen: tuple[object, ...] = ()
+        self._seen: tuple[object, ...] = ()  # the terrain, and which exits it had
+        self._view: Rect | None = None  # what pictures are placed for
         self._covers: list[Cover] = []
+        self._placed: list[tuple[pygame.Surface, pygame.Rect]] = []
+        self._shaded: list[pygame.Rect] = []
 
     def draw(self, target: pygame.Surface, camera: Camera, terrain: Terrain, exits: Collection[int]) -> None:
         if self._seen != (seen := (terrain, terrain.version, exits)):
-            self._seen, self._covers = seen, list(self._found(terrain, exits))
-        for cover in self._covers:
-            self._draw(target, camera, float(terrain.walls.tile), cover)
-        target.set_clip(None)
+            self._seen, self._view, self._covers = seen, None, list(self._found(terrain, exits))
+        if self._covers and self._view != camera.view_rect():
+            self._view, self._placed, self._shaded = camera.view_rect(), [], []
+            for cover in self._covers:
+                self._place(target.get_rect(), camera, float(terrain.walls.tile), cover)
+        target.blits(self._placed, doreturn=False)
+        for area in self._shaded:
+            target.fill(SHADED, area, pygame.BLEND_RGB_MULT)
 
-    def _draw(self, target: pygame.Surface, camera: Camera, tile: float, cover: Cover) -> None:
+    def _place(self, screen: pygame.Rect, camera: Camera, tile: float, cover: Cover) -> None:
         left, top, _, _ = camera.view_rect()
         xs = np.floor((np.arange(cover.left, cover.right + 1) * tile - left) * camera.zoom).astype(int)
         ys = np.floor((np.arange(cover.upper, cover.lower + 1) * tile - top) * camera.zoom).astype(int)
         area = pygame.Rect(xs[0], ys[0], xs[-1] - xs[0], ys[-1] - ys[0])
         shadow = max(1, round(tile * camera.zoom * ROOF_SHADOW))
-        if not target.get_rect().colliderect(area.inflate(2 * shadow, 2 * shadow)):
-            return
-        pictures = self._set.at(int(max(np.diff(xs).max(), np.diff(ys).max())))
-        pictures.ensure(np.unique(cover.numbers).tolist())
-        corners = zip(np.tile(xs[:-1], len(ys) - 1).tolist(), np.repeat(ys[:-1], len(xs) - 1).tolist(), strict=True)
-        target.set_clip(area)
-        target.fblits(list(zip(pictures.surfaces(cover.numbers.ravel().tolist()), corners, strict=True)))
+        shown = area.clip(screen)
+        if shown.size != (0, 0):
+            pictures = self._set.at(int(max(np.diff(xs).max(), np.diff(ys).max())))
+            pictures.ensure(np.unique(cover.numbers).tolist())
+            surface = plain_surface(shown.size)
+            corners = zip(np.tile(xs[:-1] - shown.left, len(ys) - 1).tolist(),
+                          np.repeat(ys[:-1] - shown.top, len(xs) - 1).tolist(), strict=True)
+            surface.fblits(list(zip(pictures.surfaces(cover.numbers.ravel().tolist()), corners, strict=True)))
+            self._placed.append((surface, shown))
         if cover.is_roof:
             end_x, end_y = map(int, camera.world_to_screen(*camera.world))  # beyond there is no ground to shade
-            target.fill(SHADED, (area.left, area.bottom - shadow, area.width, shadow), pygame.BLEND_RGB_MULT)  # south face
-            target.set_clip(None)
-            target.fill(SHADED, (area.right, area.top, min(shadow, end_x - area.right), area.height), pygame.BLEND_RGB_MULT)
-            target.fill(SHADED, (area.left, area.bottom, area.width, min(shadow, end_y - area.bottom)), pygame.BLEND_RGB_MULT)
+            self._shaded += (pygame.Rect(area.left, area.bottom - shadow, area.width, shadow),  # its south face
+                             pygame.Rect(area.right, area.top, min(shadow, end_x - area.right), area.height),
+                             pygame.Rect(area.left, area.bottom, area.width, min(shadow, end_y - area.bottom)))
 
     def _found(self, terrain: Terrain, exits: Collection[int]) -> Iterator[Cover]:
         for number in sorted(exits):
