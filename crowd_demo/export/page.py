@@ -49,6 +49,7 @@ FEWEST_FPS = 5.0  # with fewer frames people who turn cut corners
 ROW_BYTES, OTHER_BYTES = 1.2, 3 * MB  # of a page, about
 MODES = "state", "speed", "density", "heading"
 LARGE_ROWS, SMALL_SIDE = 3_000_000, 32  # pages with fewer rows have smaller pictures of tiles
+MANY_PICTURES = 512  # so have those with more pictures, as at night
 TILE_LEVELS = np.uint8(0xFC)  # 64 levels of a channel: a third smaller, and no eye sees it
 CRATE_PX, HALF_PARTS, DISC_PX, DISC_UNITS = 64, 64, 32, 10.0
 VIEW = 1280, 720  # pixels of the window that `camera.zoom` is meant for
@@ -231,8 +232,9 @@ class RunTiles:
         if self._seen == (id(terrain), terrain.version):
             return
         self._seen, self._tile = (id(terrain), terrain.version), float(terrain.walls.tile)
-        self._set = TileSet(assets_folder(), load_manifest(assets_folder())["tiles"], self._config.scene.ground,
-                            len(terrain.kinds))
+        if not self._numbers:
+            self._set = TileSet(assets_folder(), load_manifest(assets_folder())["tiles"], self._config.scene.ground,
+                                len(terrain.kinds))
         marks = terrain.marks if self._marks else np.full_like(terrain.marks, -1)
         numbers = self._set.numbers(terrain.kinds, marks)
         if not self._numbers or not np.array_equal(numbers, self._numbers[-1]):
@@ -242,7 +244,7 @@ class RunTiles:
     def content(self, small: bool) -> Part:
         """The record, and the blocks: which picture each tile has, and the pictures."""
         used, where = np.unique(np.stack(self._numbers), return_inverse=True)
-        side = SMALL_SIDE if small else self._set.side
+        side = SMALL_SIDE if small or len(used) > MANY_PICTURES else self._set.side
         made = dict(self._set.pictures(used.tolist(), side))
         pictures = np.full((len(used), side, side, 4), 255, np.uint8)
         for number, picture in zip(used.tolist(), pictures, strict=True):
