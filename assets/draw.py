@@ -17,7 +17,8 @@ from torus import TILE
 
 SPRITES = {
     "people": {"file": "people.png", "cell": draw_people.CELL, "anchor": draw_people.FOOT,
-               "directions": draw_people.DIRECTIONS, "poses": draw_people.POSES, "looks": len(draw_people.LOOKS)},
+               "directions": draw_people.DIRECTIONS, "poses": draw_people.POSES, "looks": len(draw_people.OUTFITS),
+               "dyes": "people_dyes.png", "outfits": draw_people.outfits()},
     "icons": {"file": "icons.png", "cell": draw_people.CELL, "anchor": draw_people.FOOT, "states": draw_people.ICONS},
     "birds": {"file": "birds.png", "cell": [draw_birds.CELL, draw_birds.CELL], "anchor": draw_birds.CENTRE,
               "headings": draw_birds.HEADINGS, "flaps": len(draw_birds.BEATS), "looks": len(draw_birds.LOOKS)},
@@ -32,7 +33,8 @@ SPRITES = {
 
 def draw_all(folder: Path) -> None:
     """Writes every file of the artwork into `folder`."""
-    save(draw_people.draw_people(), folder / "people.png")
+    for pixels, name in zip(draw_people.draw_people(), ("people.png", "people_dyes.png"), strict=True):
+        save(pixels, folder / name)
     save(draw_people.draw_icons(), folder / "icons.png")
     save(draw_birds.draw_birds(draw_birds.LOOKS, draw_birds.CELL), folder / "birds.png")
     save(draw_birds.draw_birds(draw_birds.HUNT, draw_birds.HUNT_CELL), folder / "hunt.png")
