@@ -1,7 +1,9 @@
 """People of a summer plaza: twelve shapes, eight directions, eight steps of a walk, standing, waiting and stuck.
 
-Colours of skin, hair and clothes are dyes: the sheet has what is left without them, and another sheet how much of each dye
-comes to it. So four outfits of each shape are 48 looks. Each is a small jointed figure of balls and limbs, posed in its own frame (forward, right, up; pixels) and seen from
+Colours of skin, hair and clothes are dyes: the sheet has what is left without them, and another sheet how much of each
+dye comes to it. So four outfits of each shape are 48 looks.
+
+Each is a small jointed figure of balls and limbs, posed in its own frame (forward, right, up; pixels) and seen from
 above at 30 degrees, so every direction and step comes from one model.
 """
 
@@ -23,7 +25,7 @@ WALKING: Colour = (20, 124, 220)
 ICONS = "waiting", "stuck"
 WAITING: Colour = (52, 16, 72)
 STUCK: Colour = (222, 64, 0)
-QUEUING: Colour = (0, 158, 115)
+QUEUING: Colour = (0, 116, 86)
 
 VIEW_COS, VIEW_SIN = 0.866025, 0.5
 UP: Vector = (0, 0, 1)
@@ -87,10 +89,10 @@ OUTFITS = (  # skin, hair or scarf, top, bottom or belt
     ("tourist", ROSY, GREY, MINT, SLATE),
     ("afro", DARK, BLACK, YELLOW, NAVY), ("afro", BROWN, CHESTNUT, MAGENTA, SLATE), ("afro", DARK, BLACK, AQUA, SAND),
     ("afro", OLIVE, GINGER, GREEN, MOCHA),
-    ("scarf", OLIVE, (238, 214, 190), EMERALD, EMERALD), ("scarf", FAIR, LILAC, VIOLET, PLUM), ("scarf", BROWN, AMBER, MOCHA, SLATE),
-    ("scarf", TAN, RED, CREAM, CREAM),
-    ("flat cap", ROSY, SILVER, SKY, MOCHA), ("flat cap", FAIR, GINGER, GREEN, KHAKI), ("flat cap", OLIVE, BLACK, ORANGE, SLATE),
-    ("flat cap", TAN, GREY, CREAM, TEAL),
+    ("scarf", OLIVE, (238, 214, 190), EMERALD, EMERALD), ("scarf", FAIR, LILAC, VIOLET, PLUM),
+    ("scarf", BROWN, AMBER, MOCHA, SLATE), ("scarf", TAN, RED, CREAM, CREAM),
+    ("flat cap", ROSY, SILVER, SKY, MOCHA), ("flat cap", FAIR, GINGER, GREEN, KHAKI),
+    ("flat cap", OLIVE, BLACK, ORANGE, SLATE), ("flat cap", TAN, GREY, CREAM, TEAL),
     ("bun", ROSY, GINGER, PINK, VIOLET), ("bun", TAN, BLACK, LIME, NAVY), ("bun", FAIR, BLOND, TEAL, CREAM),
     ("bun", DARK, BLACK, RED, SLATE),
     ("child", BROWN, BLACK, LIME, ORANGE), ("child", FAIR, BLOND, YELLOW, BLUE), ("child", OLIVE, ESPRESSO, WHITE, RED),
@@ -324,7 +326,8 @@ def draw_people() -> tuple[Floats, Floats]:
     """The sheet and that of its dyes: a row a shape; column = direction * 11 + pose."""
     rows = [[draw_person(look, direction, pose) for direction in range(DIRECTIONS) for pose in POSES]
             for look in SHAPES.values()]
-    pixels, dyes = (np.concatenate([np.concatenate([cell[sheet] for cell in row], axis=1) for row in rows]) for sheet in (0, 1))
+    pixels, dyes = (np.concatenate([np.concatenate([cell[sheet] for cell in row], axis=1) for row in rows])
+                    for sheet in (0, 1))
     return pixels, dyes
 
 

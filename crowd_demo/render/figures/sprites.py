@@ -91,12 +91,12 @@ class Sheet(NamedTuple):
         row, column = divmod(number, self.columns)
         return self.surface.subsurface((column * self.cell[0], row * self.cell[1]), self.cell)
 
-    def grey(self, mean: float = GREY) -> Sheet:
-        """This sheet in grey: bright enough to be multiplied by a colour, dark enough to show shapes."""
+    def grey(self, factor: float | None = None) -> Sheet:
+        """This sheet in grey, `factor` times as bright; by default so that a colour by which it is multiplied can be read."""
         pixels = frame_of(self.surface)
         alpha, red, green, blue = (pixels >> np.uint32(shift) & np.uint32(255) for shift in (24, 16, 8, 0))
         light = (red * 77 + green * 150 + blue * 29).astype(np.float32) / 256
-        light *= mean * alpha.sum() / max(float(light.sum()), 1.0)
+        light *= factor or GREY * alpha.sum() / max(float(light.sum()), 1.0)
         level = np.minimum(light, alpha).astype(np.uint32)
         return self._replace(surface=surface_of(alpha << np.uint32(24) | level * np.uint32(0x10101)))
 
@@ -156,7 +156,7 @@ class DyedSheet(NamedTuple):
     def grey(self) -> DyedSheet:
         """All looks in grey, the same in all of them: colours of a mode do not depend on what people wear."""
         colours = np.broadcast_to(np.array(GREYS, np.int32)[:, None], self.colours.shape)
-        return self._replace(shapes=self.shapes.grey(0.0), colours=np.ascontiguousarray(colours))
+        return self._replace(shapes=self.shapes.grey(1.0), colours=np.ascontiguousarray(colours))
 
     def means(self, group: Ints) -> Means:
         """As `Sheet.means`, from sums of all drawings."""
