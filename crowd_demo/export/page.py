@@ -61,6 +61,7 @@ LARGE_ROWS, SMALL_SIDE = 3_000_000, 32  # pages with fewer rows have smaller pic
 TILE_LEVELS = np.uint8(0xFC)  # 64 levels of a channel: a third smaller, and no eye sees it
 CRATE_PX, HALF_PARTS, DISC_PX, DISC_UNITS = 64, 64, 32, 10.0
 VIEW = 1280, 720  # pixels of the window that `camera.zoom` is meant for
+DYE_LEVEL = FULL_DYE // 8
 TYPES = {"int8": "Int8", "uint8": "Uint8", "uint16": "Uint16", "int32": "Int32", "uint32": "Uint32"}  # of JavaScript
 Json = Mapping[str, object]
 Array = NDArray[np.generic]
@@ -341,14 +342,15 @@ def _indexed(alpha: NDArray[np.int64], colours: NDArray[np.int64],
              dyes: Words | None) -> tuple[NDArray[np.uint16], dict[str, Words]]:
     """Pixels as numbers of colours, and these as bytes red, green, blue, alpha: 32 levels of each, 8 of alpha.
 
-    The palette `dyes`, if there are any, has as many levels of each.
+    The palette `dyes`, if there are any, has eight levels up to a full dye, and one of shine.
     """
     opaque = (alpha * 7 + 127) // 255 * 255 // 7
     levels = np.minimum((colours * 31 + 127) // 255 * 255 // 31, opaque[..., None])
     words = levels[..., 0] | levels[..., 1] << 8 | levels[..., 2] << 16 | opaque << 24
     if dyes is not None:
-        for place, shift in enumerate((16, 8, 0, 24)):  # 8 levels apart, so a full dye is exact
-            words |= np.minimum(((dyes >> np.uint32(shift) & np.uint32(255)).astype(np.int64) + 4) & ~7, 255) << 32 + 8 * place
+        for place, shift in enumerate((16, 8, 0, 24)):
+            share = (dyes >> np.uint32(shift) & np.uint32(255)).astype(np.int64)
+            words |= np.minimum((share + DYE_LEVEL // 2) // DYE_LEVEL * DYE_LEVEL, 255) << 32 + 8 * place
     found, numbers = np.unique(words.view(np.uint64), return_inverse=True)
     halves = found.astype("<u8").view("<u4").reshape(-1, 2).astype(np.uint32)
     return numbers.reshape(words.shape).astype(np.uint16), {

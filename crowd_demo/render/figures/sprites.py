@@ -346,12 +346,13 @@ def dye_sprites(numbers: Ints, drawings: Ints, dyes: Ints, drawn: Pixels, shares
 
 
 class DyedAtlas(Atlas):
-    """The drawings at this scale, and the sprites that are dyed from them."""
+    """The drawings at this scale, and the sprites that are dyed from them: all looks of a drawing when the first is needed."""
 
     def __init__(self, sheet: DyedSheet, scale: float) -> None:
         super().__init__(sheet, scale)
         self._drawn = Atlas(sheet.shapes, scale)
         self._shares = Atlas(sheet.dyes, scale, self._drawn)
+        self._drawing = sheet.drawing(np.arange(sheet.sprites, dtype=np.int32))  # of each sprite
         self._dyes = ((sheet.colours * 256 + FULL_DYE // 2) // FULL_DYE).astype(np.int32)
 
     def launches(self) -> Iterator[Launch]:
@@ -359,8 +360,10 @@ class DyedAtlas(Atlas):
         yield self._dyeing(np.zeros(0, np.int32), np.zeros(0, np.int32))
 
     def _make(self, numbers: Ints) -> None:
-        assert isinstance(self.sheet, DyedSheet)
-        drawings = self.sheet.drawing(numbers)
+        wanted = np.zeros(len(self._drawn.ready), bool)
+        wanted[self._drawing[numbers]] = True
+        numbers = np.flatnonzero(wanted[self._drawing] & ~self.ready).astype(np.int32)
+        drawings = self._drawing[numbers]
         for atlas in (self._drawn, self._shares):
             atlas.ensure(drawings)
         self._place(numbers, self._drawn.view.box[drawings])
