@@ -69,7 +69,7 @@ SHAPES = {
     "bald": Look(SKIN, HAIR, "bald", "", INK, TOP, 2, BOTTOM, "trousers", "beard", INK, (70, 52, 48), 1.02),
     "runner": Look(SKIN, HAIR, "tail", "", INK, TOP, 0, BOTTOM, "shorts", "", INK, (240, 96, 72), 0.98),
     "student": Look(SKIN, HAIR, "long", "", INK, TOP, 2, BOTTOM, "trousers", "satchel", CREAM, WHITE, 1.0),
-    "pigtails": Look(SKIN, HAIR, "pigtails", "", BOTTOM, TOP, 1, TOP, "dress", "", INK, (120, 60, 70), 0.8),
+    "pigtails": Look(SKIN, HAIR, "pigtails", "", BOTTOM, TOP, 1, TOP, "dress", "", INK, (120, 60, 70), 0.84),
 }
 
 FAIR, ROSY, TAN, OLIVE = (250, 214, 184), (255, 205, 178), (224, 172, 128), (206, 152, 108)

@@ -33,7 +33,7 @@ MOST_SURFACES = 20_000  # of an atlas for pygame: each sprite in each tint is on
 GREY = 0.8  # mean of the sheet in grey, which is multiplied by the colours of a colour mode
 ALPHA = 0xFF000000
 DYES, FULL_DYE = 4, 232  # how much of a dye is in a pixel that is fully lit; shine goes to 255
-GREYS = 214, 150, 255, 236  # of the dyes in a colour mode (skin, hair, top, bottom): a lit top has just the mode's colour
+GREYS = 255, 150, 255, 228  # of the dyes in a colour mode (skin, hair, top, bottom): in full light just the mode's colour
 STATES = "walking", "waiting", "stuck", "queuing"  # of people
 
 
@@ -162,7 +162,7 @@ class DyedSheet(NamedTuple):
         """As `Sheet.means`, from sums of all drawings."""
         every = np.arange(self.sprites, dtype=np.int32)
         drawing = self.drawing(every)
-        sums, shares = self.shapes.sums()[:, drawing], self.dyes.sums()[:, drawing]
+        sums, shares = self.shapes.sums()[:, drawing], np.roll(self.dyes.sums(), -1, axis=0)[:, drawing]  # alpha has the last
         sums[1:] += np.einsum("ds,sdc->cs", shares, self.colours[every // self.shapes.columns]) // FULL_DYE
         return means_of(sums, group)
 
