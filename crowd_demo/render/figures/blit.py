@@ -33,7 +33,7 @@ from crowd_demo.render.pixels import (
 )
 
 ODD, EVEN = 0xFF00FF, 0x00FF00  # channels
-AHEAD, MOST_LINES = 3, 24  # so many sprites ahead cache lines are fetched, for all looks do not fit the nearest cache
+AHEAD, MOST_LINES = 8, 24  # so many sprites ahead cache lines are fetched, for all looks do not fit the nearest cache
 
 
 class DrawList(NamedTuple):

@@ -33,6 +33,7 @@ MOST_SURFACES = 20_000  # of an atlas for pygame: each sprite in each tint is on
 GREY = 0.8  # mean of the sheet in grey, which is multiplied by the colours of a colour mode
 ALPHA = 0xFF000000
 DYES, FULL_DYE = 4, 232  # how much of a dye is in a pixel that is fully lit; shine goes to 255
+FAINTEST = 16  # alpha of the edge of a shadow: without it rows are an eighth shorter, and more of them fit a cache
 GREYS = 255, 150, 255, 228  # of the dyes in a colour mode (skin, hair, top, bottom): in full light just the mode's colour
 STATES = "walking", "waiting", "stuck", "queuing"  # of people
 
@@ -250,11 +251,12 @@ def surface_of(pixels: Words) -> pygame.Surface:
 class Atlas:
     """All sprites of a sheet at one scale; `ensure` makes each when it is first needed, cropped to its visible pixels.
 
-    `like` has made the same sprites in the same order: they are cropped as there, and lie as they lie there.
+    `faintest` is the least alpha that is visible. `like` has made the same sprites in the same order: they are cropped as
+    there, and lie as they lie there.
     """
 
-    def __init__(self, sheet: AnySheet, scale: float, like: Atlas | None = None) -> None:
-        self.sheet, self._like = sheet, like
+    def __init__(self, sheet: AnySheet, scale: float, faintest: int = 1, like: Atlas | None = None) -> None:
+        self.sheet, self._faintest, self._like = sheet, faintest, like
         self.size = max(1, round(sheet.cell[0] * scale)), max(1, round(sheet.cell[1] * scale))
         self.anchor = round(sheet.anchor[0] * scale), round(sheet.anchor[1] * scale)
         count = sheet.sprites
@@ -292,7 +294,7 @@ class Atlas:
         assert isinstance(self.sheet, Sheet)
         for number in numbers.tolist():
             sprite = pygame.transform.smoothscale(self.sheet.sprite(number), self.size)
-            box = self._like.view.box[number] if self._like else np.array(sprite.get_bounding_rect(), np.int32)
+            box = self._like.view.box[number] if self._like else np.array(sprite.get_bounding_rect(self._faintest), np.int32)
             self._place(np.array([number]), box[None])
             x, y, width, height = box.tolist()
             self.pixels(number)[:] = frame_of(sprite)[y:y + height, x:x + width]
@@ -350,8 +352,8 @@ class DyedAtlas(Atlas):
 
     def __init__(self, sheet: DyedSheet, scale: float) -> None:
         super().__init__(sheet, scale)
-        self._drawn = Atlas(sheet.shapes, scale)
-        self._shares = Atlas(sheet.dyes, scale, self._drawn)
+        self._drawn = Atlas(sheet.shapes, scale, FAINTEST)
+        self._shares = Atlas(sheet.dyes, scale, like=self._drawn)
         self._drawing = sheet.drawing(np.arange(sheet.sprites, dtype=np.int32))  # of each sprite
         self._dyes = ((sheet.colours * 256 + FULL_DYE // 2) // FULL_DYE).astype(np.int32)
 

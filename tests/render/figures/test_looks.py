@@ -12,7 +12,7 @@ from crowd_demo.config.resources import assets_folder
 from crowd_demo.render.drawing import hash_id
 from crowd_demo.render.figures import sprites
 from crowd_demo.render.figures.people import DIRECTIONS, POSES, STAND_POSE
-from crowd_demo.render.figures.sprites import FULL_DYE, Atlas, DyedSheet, load_dyed, load_manifest
+from crowd_demo.render.figures.sprites import FAINTEST, FULL_DYE, Atlas, DyedSheet, load_dyed, load_manifest
 from crowd_demo.render.inks import channels_of
 from crowd_demo.render.pixels import frame_of
 
@@ -63,8 +63,8 @@ def test_neighbours_in_memory_have_any_look():
 @given(st.integers(0, 47), st.integers(0, 87), st.sampled_from([1.0, 0.5, 0.21]))
 def test_a_sprite_is_its_drawing_and_so_much_of_each_dye(sheet, look, column, scale):
     number = np.array([look * 88 + column], np.int32)
-    atlas, shapes = sheet.atlas(scale), sheet.shapes.atlas(scale)
-    dyes = Atlas(sheet.dyes, scale, shapes)
+    atlas, shapes = sheet.atlas(scale), Atlas(sheet.shapes, scale, FAINTEST)
+    dyes = Atlas(sheet.dyes, scale, like=shapes)
     drawing = int(sheet.shape[look]) * 88 + column
     for each, wanted in ((atlas, number), (shapes, np.array([drawing], np.int32)), (dyes, np.array([drawing], np.int32))):
         each.ensure(wanted)
