@@ -310,7 +310,7 @@ def _cells(sheet: Sheet) -> Words:
 
 def _dyed(sheet: DyedSheet, unit: float) -> Json:
     """What of the record belongs to looks that are dyed: row `looks` of `dyes` has those of a colour mode."""
-    every, grey = np.arange(sheet.sprites), sheet.grey()
+    every, grey = np.arange(sheet.sprites, dtype=np.int32), sheet.grey()
     means = sheet.means(every // sheet.shapes.columns)
     colours = np.concatenate([sheet.colours, grey.colours[:1]])
     shapes = np.broadcast_to(np.append(sheet.shape, 0)[:, None, None], (*colours.shape[:2], 1))

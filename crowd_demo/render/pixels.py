@@ -107,7 +107,7 @@ over_row_tinted, over_half_row_tinted = _over_tinted(ROW), _over_tinted(HALF_ROW
 
 @_intrinsic
 def prefetch(context: Any, source: Any, at: Any) -> Any:
-    """Ask for the cache line of source[at], of a flat array of uint32, before it is needed; beyond the end nothing happens."""
+    """Ask for the cache line of source[at], of a flat array of uint32, before it is needed; it may lie beyond the end."""
     def code(context: Any, b: Any, launch: Any, args: Any) -> Any:
         where = b.bitcast(element_at(context, b, launch, args), ir.IntType(8).as_pointer())
         what = ir.FunctionType(ir.VoidType(), [where.type, I32, I32, I32])

@@ -83,7 +83,7 @@ class Used(NamedTuple):
 
 
 class Cover(NamedTuple):
-    """Tiles that are drawn over the agents: the roof of an exit, or the wall above it, over which heads would stand out."""
+    """Tiles that are drawn over the agents: the roof of an exit, or the wall above it, which heads would hide."""
 
     left: int  # in tiles; right and lower are outside
     upper: int

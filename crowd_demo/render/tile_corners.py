@@ -1,8 +1,8 @@
 """What goes on from tile to tile: the light of lamps at night, and in a landscape the round edges of paths and lakes.
 
-Each is a field: a level at every corner of the tiles, interpolated over a tile, and whether the tile itself is a part of it.
-So there are no steps where tiles meet. Fields are part of the tiles' pictures and cost nothing a frame: `Looks` gives a number
-to every combination of a picture and fields that a map has.
+Each is a field: a level at every corner of the tiles, interpolated over a tile, and whether the tile itself is a part of
+it. So there are no steps where tiles meet. Fields are part of the tiles' pictures and cost nothing a frame: `Looks` gives
+a number to every combination of a picture and fields that a map has.
 
 Lamps hang on walls and in trees beside paved ways, at equal distances from the middle of the map. O(tiles).
 """
@@ -25,8 +25,7 @@ LAMP_REACH = 1.6  # standard deviation of a lamp's light, tiles
 MIDDLE = 0.7  # how far the middle of a tile is drawn to what the tile is: 1 makes edges wavy, 0 loses lone tiles
 MOST_LOOKS = 1 << 14  # of one ground; tiles beyond have no fields
 
-
-Field = Longs  # [H, W], of a map of H x W tiles: the levels of a tile's corners, and whether it is a part, in FIELD_BITS bits
+Field = Longs  # [H, W], of a map of H x W tiles: in FIELD_BITS bits the levels of its corners, and whether it is a part
 
 
 class Levels(NamedTuple):
@@ -39,7 +38,8 @@ class Levels(NamedTuple):
         """The levels of their pictures' pixels: float32[n, side, side]."""
         upper_left, upper_right, lower_left, lower_right = self.corners
         across = ((np.arange(side) + 0.5) / side).astype(np.float32)
-        above, below = upper_left + (upper_right - upper_left) * across, lower_left + (lower_right - lower_left) * across
+        above = upper_left + (upper_right - upper_left) * across
+        below = lower_left + (lower_right - lower_left) * across
         return above + (below - above) * across[:, None]
 
     def covered(self, side: int) -> Floats:
@@ -52,8 +52,8 @@ class Levels(NamedTuple):
 class Looks:
     """The numbers of combinations, from `first` up; numbers below are those of pictures without fields.
 
-    A number stays that of its combination. Combinations have the first of the variants of a picture alone: that they are
-    different is not seen where light or edges are, and they would be four times as many.
+    A number stays that of its combination. Combinations have the first of the variants of a picture alone: where light or
+    edges are nobody sees that, and they would be four times as many.
     """
 
     def __init__(self, first: int, variants: int) -> None:
@@ -79,7 +79,8 @@ class Looks:
 
     def levels(self, numbers: list[int], field: int) -> Levels:
         """A field on the tiles of these numbers: 0 where there is none."""
-        keys = np.array([0 if number < self._first else self._keys[number - self._first] for number in numbers], np.int64)
+        first = self._first
+        keys = np.array([0 if number < first else self._keys[number - first] for number in numbers], np.int64)
         bits = keys >> PICTURE_BITS + FIELD_BITS * field
         corners = [bits >> OWN_BITS + CORNER_BITS * corner & 7 for corner in range(4)]
         return Levels((np.array(corners) / TOP_LEVEL).astype(np.float32)[..., None, None], (bits & 1).astype(bool))
@@ -104,7 +105,7 @@ def _packed(corners: Bytes, own: Bools) -> Field:
     return packed
 
 
-# --- coverage -----------------------------------------------------------------------------------------------------------
+# --- coverage --------------------------------------------------------------------------------------------------------
 
 def coverage(tiles: Bools) -> Field:
     """How many of the tiles at a corner are of a kind; beyond the map it is as at its edge.
@@ -117,7 +118,7 @@ def coverage(tiles: Bools) -> Field:
     return np.where(packed == WHOLE, 0, packed)
 
 
-# --- lamps --------------------------------------------------------------------------------------------------------------
+# --- lamps -----------------------------------------------------------------------------------------------------------
 
 def lamps(walls: Bools, trees: Bools, paved: Bools) -> Bools:
     """Where lamps hang, bool[H, W]: on walls and in trees next to what is paved."""

@@ -41,7 +41,7 @@ MOST_ROWS = 144  # more rows of tiles share pictures
 DAY, NIGHT = (1, 1, 1), (0.2, 0.22, 0.3)  # of red, green and blue; at night colours and light stand out
 LAMPLIGHT, LAMP = (0.82, 0.56, 0.25), (255, 220, 150)  # what a lamp adds to the ambient light around it; its own colour
 LAMP_SIZE = 0.11  # of a lamp, part of a tile
-ROUGHNESS, PATH_EDGE, LAKE_EDGE, WOOD_EDGE, SHORE_WIDTH = 0.004, 0.2, 0.08, 0.1, 0.12  # of edges; widths in parts of a tile
+ROUGHNESS, PATH_EDGE, LAKE_EDGE, WOOD_EDGE, SHORE_WIDTH = 0.004, 0.2, 0.08, 0.1, 0.12  # of edges; parts of a tile
 SHORE = np.array((112, 104, 72), np.float32)
 GROUNDS: dict[str, dict[str, str]] = {  # what else than the kind of that name tiles look like
     "night": {"floor": "stone"},
@@ -96,7 +96,7 @@ class TileSet:
         return tuple(map(coverage, (kinds == FLOOR, kinds == WATER, woods))) if self._ground == "meadow" else ()
 
     def pictures(self, numbers: Iterable[int], side: int) -> Iterator[tuple[int, Picture]]:
-        """Yield each number with its picture, in an order in which those that differ in light alone share their making."""
+        """Yield each number with its picture, in an order in which those that differ in light alone share work."""
         base_of = {number: self._looks.picture_of(number) for number in numbers}
         for top, group in groupby(sorted(base_of, key=lambda number: _top_of(base_of[number])),
                                   lambda number: _top_of(base_of[number])):
@@ -270,7 +270,7 @@ def _enlarged(rows: Picture, count: int, joins: bool) -> Picture:
 
 
 def tile_numbers(kinds: Bytes, marks: Marks, trees_shade: bool = True) -> Marks:
-    """The number of each tile's picture, int16[H, W]. Where trees shade no other tiles, their shadow is in their picture."""
+    """The number of each tile's picture, int16[H, W]. If trees shade no other tiles, their pictures have their shadow."""
     wall = kinds == WALL
     tree = wall & (sliding_window_view(np.pad(wall, 1), (3, 3)).sum(axis=(2, 3)) == 1)
     padded = np.pad(wall if trees_shade else wall & ~tree, 1, mode="edge")

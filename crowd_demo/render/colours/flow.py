@@ -88,7 +88,8 @@ class FlowColours(SquareColours):
     def legend(self, sim: Simulation) -> Legend:
         if is_people(sim):
             return Legend("flow, people/(m s)", scales_of(sim).levels, NAMES)
-        return Legend("flow", ramp(scales_of(sim).rising, 24), (f"{LEAST:g}", f"{MOST:g} times the mean density at top speed"))
+        texts = f"{LEAST:g}", f"{MOST:g} times the mean density at top speed"
+        return Legend("flow", ramp(scales_of(sim).rising, 24), texts)
 
 
 @lru_cache(maxsize=8)  # asked in each frame

@@ -5,8 +5,9 @@ with an area filter, each by itself so that no cell mixes with the next, and cro
 2**(1/4) apart and a few atlases are kept. A sprite is made when it is first needed: a new scale costs about 20 us for
 each sprite in use. pygame's filter rounds down, so an opaque pixel may get an alpha of 252.
 
-A `DyedSheet` has one drawing of all looks of a shape: a sprite is the drawing without dyes, and so much of each dye as a
-second sheet says times that dye's colour in the look. Both sheets are shrunk once a shape; to dye a sprite takes about 1 us.
+A `DyedSheet` has one drawing for all looks of a shape: a sprite is the drawing without dyes, and so much of each dye as
+a second sheet says times that dye's colour in the look. Both sheets are shrunk once a shape; to dye a sprite takes about
+1 us.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ GREY = 0.8  # mean of the sheet in grey, which is multiplied by the colours of a
 ALPHA = 0xFF000000
 DYES, FULL_DYE = 4, 232  # how much of a dye is in a pixel that is fully lit; shine goes to 255
 FAINTEST = 16  # alpha of the edge of a shadow: without it rows are an eighth shorter, and more of them fit a cache
-GREYS = 255, 150, 255, 228  # of the dyes in a colour mode (skin, hair, top, bottom): in full light just the mode's colour
+GREYS = 255, 150, 255, 228  # of the dyes (skin, hair, top, bottom) in a colour mode: in full light just its colour
 STATES = "walking", "waiting", "stuck", "queuing"  # of people
 
 
@@ -46,7 +47,7 @@ class SpritesSheet(TypedDict):
     anchor: list[int]  # x and y
     looks: NotRequired[int]  # of people and birds: how many there are to choose from
     dyes: NotRequired[str]  # the file of how much of each dye is in a pixel
-    outfits: NotRequired[list[tuple[int, list[int], list[int], list[int], list[int]]]]  # of each look: row of the sheet, dyes
+    outfits: NotRequired[list[list[Any]]]  # of each look: the row of its shape, and DYES colours [r, g, b]
 
 
 class TilesSheet(TypedDict):
@@ -93,7 +94,7 @@ class Sheet(NamedTuple):
         return self.surface.subsurface((column * self.cell[0], row * self.cell[1]), self.cell)
 
     def grey(self, factor: float | None = None) -> Sheet:
-        """This sheet in grey, `factor` times as bright; by default so that a colour by which it is multiplied can be read."""
+        """This sheet in grey, `factor` times as bright; by default so that a colour it is multiplied by can be read."""
         pixels = frame_of(self.surface)
         alpha, red, green, blue = (pixels >> np.uint32(shift) & np.uint32(255) for shift in (24, 16, 8, 0))
         light = (red * 77 + green * 150 + blue * 29).astype(np.float32) / 256
@@ -163,7 +164,8 @@ class DyedSheet(NamedTuple):
         """As `Sheet.means`, from sums of all drawings."""
         every = np.arange(self.sprites, dtype=np.int32)
         drawing = self.drawing(every)
-        sums, shares = self.shapes.sums()[:, drawing], np.roll(self.dyes.sums(), -1, axis=0)[:, drawing]  # alpha has the last
+        sums = self.shapes.sums()[:, drawing]
+        shares = np.roll(self.dyes.sums(), -1, axis=0)[:, drawing]  # alpha has the last dye
         sums[1:] += np.einsum("ds,sdc->cs", shares, self.colours[every // self.shapes.columns]) // FULL_DYE
         return means_of(sums, group)
 
@@ -172,7 +174,7 @@ AnySheet = Sheet | DyedSheet
 
 
 def means_of(sums: Longs, group: Ints) -> Means:
-    """The mean colour of each group, and the mean area of all, from the sums of alpha, red, green and blue of each sprite."""
+    """As `Sheet.means`, from the sums of alpha, red, green and blue of each sprite."""
     totals = np.stack([np.bincount(group, channel) for channel in sums])
     colours = np.minimum(255 * totals[1:] / np.maximum(totals[0], 1), 255).round()
     return Means(packed(colours.T), float(sums[0].mean()) / 255)
@@ -216,7 +218,8 @@ def load_dyed(folder: Path, about: SpritesSheet) -> AnySheet:
         return shapes
     shape, *dyes = zip(*about["outfits"], strict=True)
     dyed = shapes._replace(surface=load_surface(folder / about["dyes"]))
-    return DyedSheet(shapes, dyed, np.array(shape, np.int32), np.ascontiguousarray(np.array(dyes, np.int32).swapaxes(0, 1)))
+    colours = np.ascontiguousarray(np.array(dyes, np.int32).swapaxes(0, 1))
+    return DyedSheet(shapes, dyed, np.array(shape, np.int32), colours)
 
 
 def load_manifest(folder: Path) -> Manifest:
@@ -251,8 +254,8 @@ def surface_of(pixels: Words) -> pygame.Surface:
 class Atlas:
     """All sprites of a sheet at one scale; `ensure` makes each when it is first needed, cropped to its visible pixels.
 
-    `faintest` is the least alpha that is visible. `like` has made the same sprites in the same order: they are cropped as
-    there, and lie as they lie there.
+    `faintest` is the least alpha that is visible. `like` has made the same sprites in the same order: they are cropped
+    as there, and lie as they lie there.
     """
 
     def __init__(self, sheet: AnySheet, scale: float, faintest: int = 1, like: Atlas | None = None) -> None:
@@ -260,7 +263,8 @@ class Atlas:
         self.size = max(1, round(sheet.cell[0] * scale)), max(1, round(sheet.cell[1] * scale))
         self.anchor = round(sheet.anchor[0] * scale), round(sheet.anchor[1] * scale)
         count = sheet.sprites
-        self.view = Pixels(np.zeros(0, np.uint32), np.zeros(count, np.int64), np.zeros((count, 4), np.int32), self.size[1])
+        no_pixels, boxes = np.zeros(0, np.uint32), np.zeros((count, 4), np.int32)
+        self.view = Pixels(no_pixels, np.zeros(count, np.int64), boxes, self.size[1])
         self._used = 0  # pixels
         self.ready = np.zeros(count, bool)
         self._surfaces: dict[int, pygame.Surface] = {}
@@ -294,9 +298,9 @@ class Atlas:
         assert isinstance(self.sheet, Sheet)
         for number in numbers.tolist():
             sprite = pygame.transform.smoothscale(self.sheet.sprite(number), self.size)
-            box = self._like.view.box[number] if self._like else np.array(sprite.get_bounding_rect(self._faintest), np.int32)
-            self._place(np.array([number]), box[None])
-            x, y, width, height = box.tolist()
+            visible = sprite.get_bounding_rect(self._faintest)
+            x, y, width, height = self._like.view.box[number].tolist() if self._like else visible
+            self._place(np.array([number]), np.array([[x, y, width, height]], np.int32))
             self.pixels(number)[:] = frame_of(sprite)[y:y + height, x:x + width]
 
     def _place(self, numbers: Ints, boxes: Ints) -> None:
@@ -348,7 +352,7 @@ def dye_sprites(numbers: Ints, drawings: Ints, dyes: Ints, drawn: Pixels, shares
 
 
 class DyedAtlas(Atlas):
-    """The drawings at this scale, and the sprites that are dyed from them: all looks of a drawing when the first is needed."""
+    """The drawings at this scale, and the sprites dyed from them: all looks of a drawing when the first is needed."""
 
     def __init__(self, sheet: DyedSheet, scale: float) -> None:
         super().__init__(sheet, scale)
@@ -373,7 +377,8 @@ class DyedAtlas(Atlas):
 
     def _dyeing(self, numbers: Ints, drawings: Ints) -> Launch:
         look = numbers * len(self._dyes) // max(self.sheet.sprites, 1)
-        return launch(dye_sprites, numbers, drawings, self._dyes[look], self._drawn.view, self._shares.view.pixels, self.view)
+        shares = self._shares.view.pixels
+        return launch(dye_sprites, numbers, drawings, self._dyes[look], self._drawn.view, shares, self.view)
 
 
 class Sprites:

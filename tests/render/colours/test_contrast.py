@@ -10,7 +10,7 @@ from eyes import EYES, distance, lab_of
 
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.render.camera import Camera
-from crowd_demo.render.colours.base import ON_LIGHT, Scales, ramp
+from crowd_demo.render.colours.base import ON_LIGHT, ColourScales, ramp
 from crowd_demo.render.figures.sprites import load_manifest, load_surface
 from crowd_demo.render.pixels import plain_surface
 from crowd_demo.render.scene import Scene
@@ -27,7 +27,7 @@ def ground_colour(kind):
     return pixels[:, row * side:(row + 1) * side].mean(axis=(0, 1))
 
 
-def shades(scales: Scales):
+def shades(scales: ColourScales):
     return {"rising": ramp(scales.rising, 64), "rainbow": ramp(scales.rainbow, 64), "levels": scales.levels,
             "wheel": ramp((*scales.wheel, scales.wheel[0]), 64), "categories": scales.categories}
 
