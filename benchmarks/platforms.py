@@ -188,7 +188,7 @@ def stepped(command: Sequence[str], variables: dict[str, str], folder: Path) -> 
     folder.mkdir(parents=True, exist_ok=True)
     printed, errors, found = folder / "printed.jsonl", folder / "errors.txt", Found()
     try:
-        with printed.open("w") as out, errors.open("w") as err:
+        with printed.open("w", encoding="utf-8") as out, errors.open("w", encoding="utf-8") as err:
             code = subprocess.run(command, env=variables, cwd=folder, stdout=out, stderr=err, timeout=LIMIT_S).returncode
         if code:
             last = (errors.read_text("utf-8", "replace").strip().splitlines() or ["no message"])[-1]

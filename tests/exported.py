@@ -12,11 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pygame
 
 from crowd_demo.config.loader import as_overrides
+from crowd_demo.config.resources import assets_folder
 from crowd_demo.export.page import planned, write_page
 from crowd_demo.export.sources import Source, read_source
 from crowd_demo.export.trajectories import Asked, asked_for, write
+from crowd_demo.render.camera import Camera
+from crowd_demo.render.pixels import plain_surface
+from crowd_demo.render.scene import Scene
 
 LEAVING = {"agents": 60, "crowd.exits": 2}  # of the scenario `station`
 FLUX = {"agents": 60, "map": None, "world.width": 600, "world.height": 500, "life.births_per_s": 40, "life.deaths_per_s": 40}
@@ -123,3 +128,20 @@ def places(about: dict[str, Any], blocks: dict[str, Any]) -> dict[tuple[int, int
             found[key], row = (x * about["step"], y * about["step"], state), row + 1
     assert change == len(blocks["changeX"]) == len(blocks["changeY"])
     return found
+
+
+def as_drawn_here(size: tuple[int, int], at: tuple[float, float], zoom: float, colours: str = "looks",
+                  **settings: Any) -> pygame.Surface:
+    """Configuration `1k` after a second, by this program's renderer."""
+    of = source(**settings)
+    sim = next(state for _, state in of.states())
+    for _ in range(60):
+        sim.step()
+    scene = Scene(sim, of.config, assets_folder())
+    scene.show_colours(colours)
+    camera = Camera((float(sim.terrain.walls.width), float(sim.terrain.walls.height)), size)
+    camera.look_at(*at, zoom)
+    surface = plain_surface(size)
+    sim.prepare_picture()
+    scene.draw(surface, camera)
+    return surface

@@ -11,24 +11,18 @@ import numpy as np
 import pygame
 import pytest
 from browser import CHROMIUM, Browser
-from exported import page_of, places, source
-
-from crowd_demo.config.resources import assets_folder
-from crowd_demo.render.camera import Camera
-from crowd_demo.render.pixels import plain_surface
-from crowd_demo.render.scene import Scene
+from exported import as_drawn_here, page_of, places, source
 
 pytestmark = pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed (Debian: apt-get install chromium)")
 
 SECONDS, SIZE = 2.0, (480, 360)
-RUN: tuple[str, float] = "1k", SECONDS
-AT = {"x": 960.0, "y": 560.0, "zoom": 1.5}
+AT = 960.0, 560.0
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any], dict[str, Any]]:
     path = tmp_path_factory.mktemp("page") / "run.html"
-    about, blocks = page_of(source(*RUN), path)
+    about, blocks = page_of(source("1k", SECONDS), path)
     return path, about, blocks
 
 
@@ -121,14 +115,14 @@ def test_the_wheel_a_drag_and_two_fingers_move_the_view(browser: Browser) -> Non
 @pytest.mark.parametrize("colours", ["looks", "speed", "density", "heading", "state"])
 @pytest.mark.parametrize("zoom", [2.0, 0.8])
 def test_it_looks_like_the_window(browser: Browser, tmp_path: Path, colours: str, zoom: float) -> None:
-    go(browser, f"t=1&x={AT['x']}&y={AT['y']}&zoom={zoom}&colours={colours}")
+    go(browser, f"t=1&x={AT[0]}&y={AT[1]}&zoom={zoom}&colours={colours}")
     browser.run("for (const panel of document.querySelectorAll('.panel')) panel.style.visibility = 'hidden'")
     (tmp_path / "theirs.png").write_bytes(browser.picture())
     browser.run("for (const panel of document.querySelectorAll('.panel')) panel.style.visibility = ''")
     theirs = pygame.surfarray.array3d(pygame.image.load(tmp_path / "theirs.png")).astype(int)
-    ours = pygame.surfarray.array3d(as_drawn_here(colours, zoom)).astype(int)
+    ours = pygame.surfarray.array3d(as_drawn_here(SIZE, AT, zoom, colours)).astype(int)
     assert theirs.shape == ours.shape == (*SIZE, 3)
-    ground = pygame.surfarray.array3d(as_drawn_here(colours, zoom, agents=False)).astype(int)
+    ground = pygame.surfarray.array3d(as_drawn_here(SIZE, AT, zoom, colours, agents=0)).astype(int)
     people = np.abs(ours - ground).max(axis=2) > 30
     assert people.mean() > 0.01
     assert np.abs(theirs - ours).mean() < 14
@@ -137,20 +131,3 @@ def test_it_looks_like_the_window(browser: Browser, tmp_path: Path, colours: str
         return
     close, far = np.abs(theirs - ours)[people].mean(), np.abs(ground - ours)[people].mean()
     assert close < far / 2  # most people are where ours are, in their colours
-
-
-def as_drawn_here(colours: str, zoom: float, agents: bool = True) -> pygame.Surface:
-    of = source(*RUN)
-    sim = next(state for _, state in of.states())
-    for _ in range(60):
-        sim.step()
-    if not agents:
-        sim = next(state for _, state in source(*RUN, agents=0).states())
-    scene = Scene(sim, of.config, assets_folder())
-    scene.show_colours(colours)
-    camera = Camera((float(sim.terrain.walls.width), float(sim.terrain.walls.height)), SIZE)
-    camera.look_at(AT["x"], AT["y"], zoom)
-    surface = plain_surface(SIZE)
-    sim.prepare_picture()
-    scene.draw(surface, camera)
-    return surface
