@@ -143,6 +143,8 @@ class Roofs:
                 continue
             left, top, right, bottom = map(int, (columns.min(), rows.min(), columns.max() + 1, rows.max() + 1))
             if 0 in (left, top) or right == terrain.columns or bottom == terrain.rows:
+                # eaves: whoever turns up at the threshold does so with the head beneath them
+                left, top, right = max(left - 1, 0), max(top - 1, 0), min(right + 1, terrain.columns)
                 numbers = self._set.numbers(terrain.kinds, np.full_like(terrain.marks, -1))
                 above = max(top - HEADS, 0)
                 walls = left + np.flatnonzero((terrain.kinds[above:top, left:right] == WALL).all(axis=0))

@@ -325,7 +325,7 @@ def test_roofs_are_over_exits_at_the_edge_of_the_map_alone(assets):
     assert ways
     found = list(roofs._found(sim.terrain, {0, 2, 3}))
     assert [(*cover[:4], cover.is_roof) for cover in found] == [
-        (0, 20, 3, 22, False), (0, 22, 5, 28, True), (26, 32, 32, 37, True)], "the wall above the left door; 3 is a platform"
+        (0, 19, 3, 21, False), (0, 21, 6, 28, True), (25, 31, 33, 37, True)], "the wall above the left door; 3 is a platform"
     assert all(cover.numbers.shape == (cover.lower - cover.upper, cover.right - cover.left) for cover in found)
     ways.set_exit(0, False)
-    assert [cover.left for cover in roofs._found(sim.terrain, ways.exits) if cover.is_roof] == [53, 26]
+    assert [cover.left for cover in roofs._found(sim.terrain, ways.exits) if cover.is_roof] == [52, 25]
