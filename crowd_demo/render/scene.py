@@ -117,8 +117,8 @@ class Roofs:
 
     def _place(self, screen: pygame.Rect, camera: Camera, tile: float, cover: Cover) -> None:
         left, top, _, _ = camera.view_rect()
-        xs = np.floor((np.arange(cover.left, cover.right + 1) * tile - left) * camera.zoom).astype(int)
-        ys = np.floor((np.arange(cover.upper, cover.lower + 1) * tile - top) * camera.zoom).astype(int)
+        xs, ys = (np.floor((np.arange(first, end + 1) * tile - edge) * camera.zoom).astype(int) for first, end, edge in (
+            (cover.left, cover.right, left), (cover.upper, cover.lower, top)))
         area = pygame.Rect(xs[0], ys[0], xs[-1] - xs[0], ys[-1] - ys[0])
         shadow = max(1, round(tile * camera.zoom * ROOF_SHADOW))
         shown = area.clip(screen)

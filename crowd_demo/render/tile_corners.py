@@ -15,10 +15,8 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Bools, Bytes, Doubles, Floats, Longs, Marks
 
-TOP_LEVEL = 6
-OWN_BITS, CORNER_BITS, PICTURE_BITS = 1, 3, 16
-PICTURES = (1 << PICTURE_BITS) - 1
-FIELD_BITS = OWN_BITS + 4 * CORNER_BITS
+TOP_LEVEL, OWN_BITS, CORNER_BITS, PICTURE_BITS = 6, 1, 3, 16
+PICTURES, FIELD_BITS = (1 << PICTURE_BITS) - 1, OWN_BITS + 4 * CORNER_BITS
 WHOLE = 1 | sum(TOP_LEVEL << OWN_BITS + CORNER_BITS * corner for corner in range(4))
 LAMP_TILES, LEAST_TILES = 7, 3  # from one lamp to the next, about; shorter pieces of a wall have none
 LAMP_REACH = 1.6  # standard deviation of a lamp's light, tiles

@@ -118,8 +118,9 @@ class TileSet:
         found = [(number, lit) for number in numbers if number not in mixed]
         if mixed:
             land = self._landscape(mixed, variant, len(top))
-            land = self._wooded(mixed, land, lit) if kind == WALL else land * _light(shade, len(top))[..., None]
-            found += zip(mixed, land, strict=True)
+            wood = _step(self._looks.levels(mixed, 2).covered(len(top)), WOOD_EDGE)
+            shown = land + (lit - land) * wood if kind == WALL else land * _light(shade, len(top))[..., None]
+            found += zip(mixed, shown, strict=True)
         return found
 
     def mean_colours(self, numbers: Marks) -> Bytes:
@@ -142,10 +143,6 @@ class TileSet:
         found = grass + (earth - grass) * _step(path, PATH_EDGE)
         found += (SHORE - found) * _step(lake + SHORE_WIDTH, SHORE_WIDTH)
         return found + (water - found) * _step(lake, LAKE_EDGE)
-
-    def _wooded(self, numbers: list[int], land: Pictures, wood: Picture) -> Pictures:
-        """A wood with round corners."""
-        return land + (wood - land) * _step(self._looks.levels(numbers, 2).covered(len(wood)), WOOD_EDGE)
 
     def _at_night(self, numbers: list[int], picture: Picture, kind: int, shade: int) -> Pictures:
         """Have lamps light the ground and fronts of walls, [n, side, side, 3]."""
