@@ -1,6 +1,7 @@
 """Canvases for the artwork: everything is drawn at several samples a pixel and averaged down, so edges are smooth.
 
 `Relief` holds solid bodies with a depth buffer (the people), `Paper` flat shapes in painter's order (birds and badges).
+A colour of a relief may have further channels: how much it has of each of four dyes, which are chosen later.
 Only + - * / and square roots touch the samples, and directions and colours are rounded, so the same pixels come out on
 every machine.
 """
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +20,7 @@ from PIL import Image
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Pixels = NDArray[np.uint8]
-Colour = tuple[int, int, int]
+Colour = tuple[int, ...]  # red, green and blue; and of a relief the shares of the dyes
 Vector = tuple[float, float, float]
 Point = tuple[float, float]
 Plane = tuple[Vector, float]  # (normal, offset): a body is cut to where normal . p >= offset
@@ -26,6 +28,7 @@ Plane = tuple[Vector, float]  # (normal, offset): a body is cut to where normal 
 SAMPLES = 4  # a side of a pixel
 LIGHT: Vector = (-0.48, -0.62, 0.62)  # towards the sun: upper left, in front (x right, y down, z to the viewer)
 INK: Colour = (44, 34, 54)
+DYES = 4
 
 
 def turn(angle: float) -> Point:
@@ -34,8 +37,12 @@ def turn(angle: float) -> Point:
 
 
 def mix(a: Colour, b: Colour, share: float) -> Colour:
-    return (round(a[0] + (b[0] - a[0]) * share), round(a[1] + (b[1] - a[1]) * share),
-            round(a[2] + (b[2] - a[2]) * share))
+    return tuple(round(x + (y - x) * share) for x, y in zip_longest(a, b, fillvalue=0))
+
+
+def channels(colour: Colour) -> Floats:
+    """A colour with all channels that a relief has."""
+    return np.pad(np.array(colour, float), (0, 3 + DYES - len(colour)))
 
 
 def average(samples: Floats, side: int = SAMPLES) -> Floats:
@@ -147,7 +154,7 @@ class Relief:
     def __init__(self, width: int, height: int, origin: Point) -> None:
         shape = (height * SAMPLES, width * SAMPLES)
         self.depth: Floats = np.full(shape, -np.inf)
-        self.colour: Floats = np.zeros((*shape, 3))
+        self.colour: Floats = np.zeros((*shape, 3 + DYES))
         self.x: Floats = (np.arange(shape[1]) + 0.5) / SAMPLES - origin[0]
         self.y: Floats = (np.arange(shape[0]) + 0.5) / SAMPLES - origin[1]
 
@@ -198,16 +205,20 @@ class Relief:
         lit = (normal[0] * LIGHT[0] + normal[1] * LIGHT[1] + normal[2] * LIGHT[2]) / length
         shade = _toon(lit[nearer])[:, None]
         self.depth[window][nearer] = z[nearer]
-        self.colour[window][nearer] = np.minimum(np.array(colour) * shade + (0, 0, 9) * (1.15 - shade), 255)
+        self.colour[window][nearer] = np.minimum(channels(colour) * shade + channels((0, 0, 9)) * (1.15 - shade), 255)
 
-    def outlined(self, width_px: float, crease_px: float = 2.2) -> Floats:
-        """The bodies as pixels, with an ink line around them and a soft one where one stands well before another."""
+    def outlined(self, width_px: float, crease_px: float = 2.2) -> tuple[Floats, Floats]:
+        """The bodies as pixels, with an ink line around them and a soft one where one stands well before another.
+
+        And float (h, w, DYES): how much of each dye comes to the colour of a pixel, which is premultiplied for that.
+        """
         solid = np.isfinite(self.depth)
         depth = np.where(solid, self.depth, -1e3)
         crease = solid & (_nearest_around(depth, 2) - depth > crease_px)
-        colour = np.where(crease[..., None], self.colour * 0.55 + np.array(INK) * 0.15, self.colour)
+        colour = np.where(crease[..., None], self.colour * 0.55 + channels(INK) * 0.15, self.colour)
         line = grow(solid, round(width_px * SAMPLES)) & ~solid
-        return flatten(np.where(line[..., None], np.array(INK, float), colour), solid + line * 0.9)
+        pixels = flatten(np.where(line[..., None], np.array(INK, float), colour[..., :3]), solid + line * 0.9)
+        return pixels, average(colour[..., 3:] * solid[..., None])
 
 
 def _nearest_around(depth: Floats, steps: int) -> Floats:

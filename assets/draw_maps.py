@@ -285,18 +285,21 @@ def doorway() -> Map:
 # --- station ---------------------------------------------------------------------------------------------------------
 
 def station() -> Map:
-    """The hall of a station, 56 x 36: doors on three sides, which are the first destinations, four platforms, a counter."""
-    v, u = np.mgrid[:36, :56]
-    hall = np.full((36, 56), FLOOR)
-    hall[(v < 2) | (v > 33) | (u < 2) | (u > 53)] = WALL
-    track = (u - 2) % 12 < 4
-    hall[(v < 15) & (v > 1) & track & (u > 1) & (u < 54)] = WATER
+    """The hall of a station, 58 x 37: doors on three sides, which are the first destinations, four platforms, a counter.
+
+    Doors are so deep that people come and go under their roofs.
+    """
+    v, u = np.mgrid[:37, :58]
+    hall = np.full((37, 58), FLOOR)
+    hall[(v < 2) | (v > 33) | (u < 3) | (u > 54)] = WALL
+    track = (u - 3) % 12 < 4
+    hall[(v < 15) & (v > 1) & track & (u > 2) & (u < 55)] = WATER
     hall[(v == 15) & track] = WALL
-    hall[np.isin(v, (20, 21, 28, 29)) & (abs(abs(u - 27.5) - 17) < 1)] = WALL
-    hall[(abs(v - 22.5) < 2) & (abs(u - 27.5) < 3)] = WALL
-    doors = [np.s_[22:28, 0:4], np.s_[22:28, 52:56], np.s_[32:36, 25:31]]
-    platforms = [np.s_[3:9, column:column + 4] for column in (8, 20, 32, 44)]
-    for number, place in enumerate((*doors, *platforms, np.s_[24:26, 26:30])):
+    hall[np.isin(v, (20, 21, 28, 29)) & (abs(abs(u - 28.5) - 17) < 1)] = WALL
+    hall[(abs(v - 22.5) < 2) & (abs(u - 28.5) < 3)] = WALL
+    doors = [np.s_[22:28, 0:5], np.s_[22:28, 53:58], np.s_[32:37, 26:32]]
+    platforms = [np.s_[3:9, column:column + 4] for column in (9, 21, 33, 45)]
+    for number, place in enumerate((*doors, *platforms, np.s_[24:26, 27:31])):
         hall[place] = str(number)
     return hall
 
@@ -399,8 +402,54 @@ def hall() -> Map:
     return house
 
 
+# --- meadow ----------------------------------------------------------------------------------------------------------
+
+PLACES = ((60, 8), (103, 14), (14, 20), (38, 30), (84, 36), (112, 52), (8, 58), (76, 60), (36, 92), (62, 82), (100, 84),
+          (14, 104), (76, 110), (110, 112))  # column and row
+PATHS = ((0, 1, -5), (0, 3, 4), (2, 3, -3), (0, 4, -4), (1, 4, 4), (1, 5, -4), (4, 5, -3), (2, 6, 4), (3, 6, -4), (4, 7, 3),
+         (7, 9, -3), (5, 10, 4), (7, 10, -4), (6, 11, -4), (8, 11, 3), (8, 9, -3), (9, 12, 4), (10, 12, -4), (10, 13, 3),
+         (12, 13, -4), (3, 4, 5))  # two places, and by how many tiles the way between them bends
+
+
+def meadow() -> Map:
+    """A meadow of 120 x 120 between woods: a lake with an island, a brook, and paths between fourteen places."""
+    y, x = np.mgrid[:120, :120] + 0.0
+    path = np.minimum.reduce([_off_bend(x, y, PLACES[a], PLACES[b], bend) for a, b, bend in PATHS])
+    place = np.minimum.reduce([np.hypot(x - column, y - row) for column, row in PLACES])
+    angle = np.arctan2(y - 62, x - 42)
+    shore = np.hypot((x - 42) / 21, (y - 62) / 15) / (1 + 0.13 * np.sin(3 * angle + 0.6) + 0.07 * np.sin(5 * angle + 2))
+    brook = np.abs(x - 53 - 2.5 * np.sin(y / 5.5) - (50 - y) * 0.3) + 99 * (y > 62)
+    island = np.hypot(x - 37, y - 63) < 4.2
+    land = np.full((120, 120), GRASS)
+    land[((shore < 1) & ~island) | (brook < 1.7)] = WATER
+    land[(path < 1.3) & (shore > 1.06) | (place < 3.2)] = FLOOR
+    edge = np.maximum(abs(x - 59.5), abs(y - 59.5)) / 59.5
+    trees = np.sin(x / 7.1 + 1.7) + np.sin(y / 6.3 + 0.4) + np.sin((x + y) / 9.7) + 1.9 * edge**4
+    wood = (trees > 1.5) & (np.minimum(path, place - 5) > 3.5) & (shore > 1.3) & (brook > 4.5)
+    land[_within(~_within(~wood, 2), 2)] = WALL  # no pieces that are smaller
+    open_land = (path > 2.4) & (place > 6) & (shore > 1.12) & (trees > -1.2)
+    across, down = x // 4, y // 4  # at most one tree in each square of 4 x 4, at any of nine places
+    here = (x % 4 == (7 * across + 3 * down) % 3) & (y % 4 == (5 * across + 11 * down + across * down) % 3)
+    _plant(land, open_land & here & ((13 * across + 17 * down + across * down) % 7 < 4) | island & (x % 3 == 0) & (y % 3 == 0))
+    for mark, (column, row) in zip("0123456789abcd", PLACES, strict=True):
+        land[row - 1:row + 2, column - 1:column + 2] = mark
+    return land
+
+
+def _off_bend(x: Field, y: Field, start: tuple[int, int], end: tuple[int, int], bend: float) -> Field:
+    """How far each tile is from a way that bends, and then bends back."""
+    along = np.linspace(0, 1, 90)
+    right, down = end[0] - start[0], end[1] - start[1]
+    aside = bend * np.sin(2 * np.pi * along) / np.hypot(right, down)
+    found = np.full(x.shape, np.inf)
+    for share, off in zip(along, aside, strict=True):
+        column, row = start[0] + share * right - off * down, start[1] + share * down + off * right
+        found = np.minimum(found, np.hypot(x - column, y - row))
+    return found
+
+
 MAPS = {"plaza": plaza, "citadel": citadel, "maze": maze, "doorway": doorway, "station": station, "theatre": theatre,
-        "concert": concert, "corridor": corridor, "crossing": crossing, "hall": hall}
+        "concert": concert, "corridor": corridor, "crossing": crossing, "hall": hall, "meadow": meadow}
 
 
 def draw_all(folder: Path) -> None:

@@ -1,4 +1,7 @@
-"""People of a summer plaza: eight looks, eight directions, eight steps of a walk, standing, waiting and stuck.
+"""People of a summer plaza: twelve shapes, eight directions, eight steps of a walk, standing, waiting and stuck.
+
+Colours of skin, hair and clothes are dyes: the sheet has what is left without them, and another sheet how much of each
+dye comes to it. So four outfits of each shape are 48 looks.
 
 Each is a small jointed figure of balls and limbs, posed in its own frame (forward, right, up; pixels) and seen from
 above at 30 degrees, so every direction and step comes from one model.
@@ -11,7 +14,7 @@ from functools import cache
 from typing import Literal, NamedTuple
 
 import numpy as np
-from canvas import INK, Colour, Floats, Paper, Plane, Relief, Vector, mix, over, turn
+from canvas import DYES, INK, Colour, Floats, Paper, Plane, Relief, Vector, mix, over, turn
 
 CELL = (48, 64)
 FOOT = (24, 56)
@@ -22,7 +25,7 @@ WALKING: Colour = (20, 124, 220)
 ICONS = "waiting", "stuck"
 WAITING: Colour = (52, 16, 72)
 STUCK: Colour = (222, 64, 0)
-QUEUING: Colour = (0, 158, 115)
+QUEUING: Colour = (0, 116, 86)
 
 VIEW_COS, VIEW_SIN = 0.866025, 0.5
 UP: Vector = (0, 0, 1)
@@ -36,7 +39,7 @@ class Look(NamedTuple):
 
     skin: Colour
     hair: Colour
-    cut: Literal["short", "long", "bob", "bun", "afro", "scarf"]
+    cut: Literal["short", "long", "bob", "bun", "afro", "scarf", "tail", "pigtails", "bald"]
     hat: Literal["", "straw", "cap", "flat"]
     accent: Colour
     top: Colour
@@ -49,25 +52,61 @@ class Look(NamedTuple):
     size: float
 
 
+# Drawn once in shades of four dyes, each shape is worn in many colours. Full light is 232 of a dye, its shine up to 255.
+SKIN, HAIR, TOP, BOTTOM = (tuple(232 * (channel == 3 + dye) for channel in range(3 + DYES)) for dye in range(DYES))
+CREAM: Colour = (240, 226, 196)
+SHAPES = {
+    "sun hat": Look(SKIN, HAIR, "long", "straw", BOTTOM, TOP, 0, TOP, "dress", "", INK, LEATHER, 1.0),
+    "tourist": Look(SKIN, HAIR, "short", "", INK, TOP, 1, BOTTOM, "shorts", "pack", (230, 150, 40), WHITE, 1.0),
+    "afro": Look(SKIN, HAIR, "afro", "", INK, TOP, 1, BOTTOM, "trousers", "", INK, WHITE, 0.98),
+    "scarf": Look(SKIN, INK, "scarf", "", HAIR, TOP, 2, BOTTOM, "gown", "", INK, (96, 70, 60), 0.98),
+    "flat cap": Look(SKIN, HAIR, "short", "flat", mix(BOTTOM, INK, 0.2), TOP, 2, BOTTOM, "trousers", "beard", INK,
+                     (76, 56, 48), 0.98),
+    "bun": Look(SKIN, HAIR, "bun", "", INK, TOP, 1, BOTTOM, "skirt", "satchel", LEATHER, (96, 60, 60), 0.98),
+    "child": Look(SKIN, HAIR, "short", "cap", BOTTOM, TOP, 1, mix(BOTTOM, INK, 0.3), "shorts", "pack", (240, 200, 70),
+                  WHITE, 0.86),
+    "shades": Look(SKIN, HAIR, "bob", "", INK, TOP, 1, BOTTOM, "skirt", "shades", INK, (206, 84, 60), 1.0),
+    "bald": Look(SKIN, HAIR, "bald", "", INK, TOP, 2, BOTTOM, "trousers", "beard", INK, (70, 52, 48), 1.02),
+    "runner": Look(SKIN, HAIR, "tail", "", INK, TOP, 0, BOTTOM, "shorts", "", INK, (240, 96, 72), 0.98),
+    "student": Look(SKIN, HAIR, "long", "", INK, TOP, 2, BOTTOM, "trousers", "satchel", CREAM, WHITE, 1.0),
+    "pigtails": Look(SKIN, HAIR, "pigtails", "", BOTTOM, TOP, 1, TOP, "dress", "", INK, (120, 60, 70), 0.84),
+}
+
 FAIR, ROSY, TAN, OLIVE = (250, 214, 184), (255, 205, 178), (224, 172, 128), (206, 152, 108)
 BROWN, DARK = (168, 112, 76), (136, 90, 64)
-LOOKS = (
-    Look(FAIR, (122, 76, 46), "long", "straw", (196, 64, 40), (226, 98, 40), 0, (226, 98, 40), "dress", "", INK,
-         LEATHER, 1.0),
-    Look(TAN, (60, 42, 36), "short", "", INK, (38, 122, 190), 1, (222, 200, 160), "shorts", "pack", (230, 150, 40),
-         WHITE, 1.0),
-    Look(DARK, (44, 32, 32), "afro", "", INK, (244, 208, 70), 1, (54, 72, 118), "trousers", "", INK,
-         WHITE, 0.98),
-    Look(OLIVE, INK, "scarf", "", (238, 214, 190), (24, 148, 116), 2, (24, 148, 116), "gown", "", INK,
-         (96, 70, 60), 0.98),
-    Look(ROSY, (232, 230, 226), "short", "flat", (104, 92, 88), (112, 186, 230), 2, (122, 104, 92), "trousers", "beard",
-         INK, (76, 56, 48), 0.98),
-    Look(ROSY, (196, 88, 36), "bun", "", INK, (206, 122, 170), 1, (70, 62, 104), "skirt", "satchel", LEATHER,
-         (96, 60, 60), 0.98),
-    Look(BROWN, (40, 30, 32), "short", "cap", (214, 84, 36), (84, 176, 136), 1, (62, 78, 116), "shorts", "pack",
-         (240, 200, 70), WHITE, 0.86),
-    Look(FAIR, (38, 34, 46), "bob", "", INK, WHITE, 1, (40, 108, 176), "skirt", "shades", INK,
-         (206, 84, 60), 1.0),
+BLACK, ESPRESSO, CHESTNUT, GINGER = (40, 34, 42), (66, 46, 38), (122, 76, 46), (200, 92, 36)
+BLOND, GREY, SILVER = (234, 192, 104), (150, 146, 150), (232, 230, 226)
+RED, ORANGE, AMBER, YELLOW = (200, 46, 56), (230, 98, 40), (238, 160, 44), (246, 212, 72)
+LIME, GREEN, EMERALD, MINT = (156, 196, 70), (64, 150, 76), (24, 148, 116), (140, 214, 178)
+TEAL, AQUA, SKY, BLUE = (20, 124, 138), (84, 196, 214), (116, 184, 232), (38, 118, 196)
+NAVY, DENIM, VIOLET, LILAC = (46, 60, 110), (84, 116, 164), (118, 84, 176), (186, 160, 228)
+PLUM, PINK, ROSE, MAGENTA = (108, 46, 100), (244, 156, 182), (222, 92, 130), (190, 48, 130)
+SAND, KHAKI, MOCHA, STONE, SLATE = (222, 200, 160), (160, 146, 96), (116, 80, 58), (136, 132, 138), (64, 64, 78)
+OUTFITS = (  # skin, hair or scarf, top, bottom or belt
+    ("sun hat", FAIR, CHESTNUT, ORANGE, RED), ("sun hat", DARK, BLACK, WHITE, TEAL), ("sun hat", ROSY, BLOND, BLUE, NAVY),
+    ("sun hat", TAN, ESPRESSO, ROSE, PLUM),
+    ("tourist", TAN, ESPRESSO, BLUE, SAND), ("tourist", FAIR, BLOND, RED, DENIM), ("tourist", BROWN, BLACK, WHITE, KHAKI),
+    ("tourist", ROSY, GREY, MINT, SLATE),
+    ("afro", DARK, BLACK, YELLOW, NAVY), ("afro", BROWN, CHESTNUT, MAGENTA, SLATE), ("afro", DARK, BLACK, AQUA, SAND),
+    ("afro", OLIVE, GINGER, GREEN, MOCHA),
+    ("scarf", OLIVE, (238, 214, 190), EMERALD, EMERALD), ("scarf", FAIR, LILAC, VIOLET, PLUM),
+    ("scarf", BROWN, AMBER, MOCHA, SLATE), ("scarf", TAN, RED, CREAM, CREAM),
+    ("flat cap", ROSY, SILVER, SKY, MOCHA), ("flat cap", FAIR, GINGER, GREEN, KHAKI),
+    ("flat cap", OLIVE, BLACK, ORANGE, SLATE), ("flat cap", TAN, GREY, CREAM, TEAL),
+    ("bun", ROSY, GINGER, PINK, VIOLET), ("bun", TAN, BLACK, LIME, NAVY), ("bun", FAIR, BLOND, TEAL, CREAM),
+    ("bun", DARK, BLACK, RED, SLATE),
+    ("child", BROWN, BLACK, LIME, ORANGE), ("child", FAIR, BLOND, YELLOW, BLUE), ("child", OLIVE, ESPRESSO, WHITE, RED),
+    ("child", ROSY, GINGER, LILAC, TEAL),
+    ("shades", FAIR, BLACK, WHITE, BLUE), ("shades", TAN, CHESTNUT, AMBER, WHITE), ("shades", ROSY, BLOND, MAGENTA, SLATE),
+    ("shades", BROWN, BLACK, MINT, ROSE),
+    ("bald", FAIR, GINGER, SLATE, DENIM), ("bald", DARK, BLACK, ORANGE, KHAKI), ("bald", TAN, ESPRESSO, WHITE, NAVY),
+    ("bald", ROSY, SILVER, PLUM, STONE),
+    ("runner", TAN, CHESTNUT, AQUA, SLATE), ("runner", FAIR, BLOND, MAGENTA, NAVY), ("runner", DARK, BLACK, LIME, PLUM),
+    ("runner", OLIVE, BLACK, ORANGE, WHITE),
+    ("student", FAIR, GINGER, TEAL, DENIM), ("student", BROWN, BLACK, AMBER, MOCHA), ("student", ROSY, BLOND, RED, SLATE),
+    ("student", OLIVE, ESPRESSO, LILAC, NAVY),
+    ("pigtails", ROSY, BLOND, PINK, RED), ("pigtails", BROWN, BLACK, YELLOW, ORANGE), ("pigtails", TAN, ESPRESSO, AQUA, BLUE),
+    ("pigtails", FAIR, CHESTNUT, GREEN, CREAM),
 )
 
 
@@ -206,6 +245,8 @@ def _hair(figure: Figure, look: Look, up: float) -> None:
     if look.cut == "afro":
         figure.ball((-1.6, 0, up + 1.8), (8.8, 9.5, 8.2), look.hair, ((-1.0, 0, 0.8), 0.8 * up - 0.6))
         return
+    if look.cut == "bald":
+        return
     parting = 0.24 if look.cut == "short" else 0.0
     height = 4.0 if look.hat in ("cap", "flat") else 7.8
     figure.ball((-0.5, 0, up + 0.6), (7.8, 7.9, height), look.hair, ((-1.0, parting, 0.95), 0.95 * up - 0.2))
@@ -215,6 +256,12 @@ def _hair(figure: Figure, look: Look, up: float) -> None:
     if look.cut == "bob":
         for side in (-1, 1):
             figure.limb((-1.6, side * 4.4, up + 0.5), (-0.6, side * 5.0, up - 4.4), 4.2, 3.2, look.hair)
+    if look.cut == "pigtails":
+        for side in (-1, 1):
+            figure.limb((-1.0, side * 7.6, up + 2.0), (-2.6, side * 10.6, up - 5.6), 2.9, 1.9, look.hair)
+            figure.ball((-0.8, side * 7.6, up + 2.4), (1.6, 1.6, 1.6), look.accent)
+    if look.cut == "tail":
+        figure.limb((-7.2, 0, up + 4.0), (-10.4, 0, up - 7.0), 2.9, 1.6, look.hair)
     if look.cut == "bun":
         figure.ball((-4.6, 0, up + 7.6), (4.0, 4.0, 3.8), look.hair)
 
@@ -257,8 +304,8 @@ def _shadow(size: float) -> Floats:
     return pixels
 
 
-def draw_person(look: Look, direction: int, pose_name: str) -> Floats:
-    """One cell as straight-alpha pixels, float (64, 48, 4)."""
+def draw_person(look: Look, direction: int, pose_name: str) -> tuple[Floats, Floats]:
+    """One cell as straight-alpha pixels without dyes, and how much of each dye comes to them: both float (64, 48, 4)."""
     pose = POSE[pose_name]
     figure = Figure(direction, look.size)
     hips = 15.5 + pose.bob
@@ -271,13 +318,22 @@ def draw_person(look: Look, direction: int, pose_name: str) -> Floats:
     _face(figure, look, head)
     _hair(figure, look, head)
     _hat(figure, look, head)
-    return over(figure.relief.outlined(0.8), _shadow(look.size))
+    pixels, dyes = figure.relief.outlined(0.8)
+    return over(pixels, _shadow(look.size)), dyes
 
 
-def draw_people() -> Floats:
-    """The whole sheet: a row a look; column = direction * 11 + pose."""
-    rows = [[draw_person(look, direction, pose) for direction in range(DIRECTIONS) for pose in POSES] for look in LOOKS]
-    return np.concatenate([np.concatenate(row, axis=1) for row in rows], axis=0)
+def draw_people() -> tuple[Floats, Floats]:
+    """The sheet and that of its dyes: a row a shape; column = direction * 11 + pose."""
+    rows = [[draw_person(look, direction, pose) for direction in range(DIRECTIONS) for pose in POSES]
+            for look in SHAPES.values()]
+    pixels, dyes = (np.concatenate([np.concatenate([cell[sheet] for cell in row], axis=1) for row in rows])
+                    for sheet in (0, 1))
+    return pixels, dyes
+
+
+def outfits() -> list[list[object]]:
+    """Of each look the number of its shape, and the colours of its dyes."""
+    return [[list(SHAPES).index(shape), *map(list, dyes)] for shape, *dyes in OUTFITS]
 
 
 def draw_icons() -> Floats:

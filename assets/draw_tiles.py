@@ -1,4 +1,4 @@
-"""The ground: eleven kinds of tiles, four variants each, calm enough that people stand out on them."""
+"""The ground: sixteen kinds of tiles, four variants each, calm enough that people stand out on them."""
 
 from __future__ import annotations
 
@@ -197,13 +197,86 @@ def _leaves(tile: Torus, share: float, radius: float, lift: float, dark: Colour,
     tile.spot(x, y, radius, radius * 0.92, colour, 0.9, 0.25)
 
 
+def earth(variant: int) -> Torus:
+    """A path trodden into a meadow."""
+    tile = Torus((206, 182, 138), variant)
+    tile.lighten(4.0 * tile.varied(171, 5) + 3.0 * tile.varied(172, 14))
+    for random, edges in ((tile.common, True), (tile.own, False)):
+        for _ in range(46):
+            x, y, size, light = random.random_sample(4) * (TILE, TILE, 1.1, 1)
+            if tile.is_inside(x, y, 6) != edges:
+                tile.spot(x + 0.4, y + 0.6, 0.8 + size, 0.7 + size * 0.8, (158, 134, 98), 0.5, 0.5)
+                tile.spot(x, y, 0.8 + size, 0.7 + size * 0.8, mix((186, 160, 120), (228, 208, 170), light), 0.8, 0.5)
+    return tile
+
+
+def oak(variant: int) -> Torus:
+    """A tree that stands free in a meadow, with its shadow in the grass."""
+    tile = grass(variant)
+    dark, light, _ = TREES[variant]
+    tile.spot(37.0, 38.0, 26.5, 25.5, (58, 84, 52), 0.6, 0.3)
+    tile.spot(*CROWN, CROWN_PX - 2.5, CROWN_PX - 2.5, dark, 1.0, 0.06)
+    for count, share, radius, lift in TUFTS:
+        for _ in range(count):
+            _leaves(tile, share, radius, lift, dark, light)
+    return tile
+
+
+def wood(variant: int) -> Torus:
+    """A wood from above: crown beside crown."""
+    tile = Torus((38, 70, 46), variant)
+    for random, edges, count in ((tile.common, True, 60), (tile.own, False, 40)):
+        for _ in range(count):
+            x, y, tone, size = random.random_sample(4) * (TILE, TILE, 1, 4)
+            if tile.is_inside(x, y, 13) != edges:
+                _crown(tile, random, x, y, 7.5 + size, tone)
+    return tile
+
+
+def _crown(tile: Torus, random: np.random.RandomState, x: float, y: float, radius: float, tone: float) -> None:
+    """One of many trees, lit from the upper left."""
+    dark, light = mix((34, 66, 46), (44, 78, 44), tone), mix((112, 160, 84), (150, 184, 88), tone)
+    tile.spot(x + 2.2, y + 2.8, radius, radius, (26, 48, 36), 0.6, 0.4)
+    tile.spot(x, y, radius, radius * 0.96, dark, 1.0, 0.12)
+    for _ in range(22):
+        across, down = (random.random_sample(2) * 2 - 1) * 0.66
+        level = 0.42 - 0.45 * (0.6 * across + 0.8 * down) + 0.2 * (random.random_sample() - 0.5)
+        tile.spot(x + across * radius, y + down * radius, 2.7, 2.5, mix(dark, light, min(max(level, 0.0), 1.0)), 0.85, 0.3)
+
+
+def wood_front(variant: int) -> Torus:
+    """The south edge of a wood: the lower crowns hang over trunks in the dark."""
+    tile = Torus((32, 48, 36), variant)
+    height = np.broadcast_to(tile.place[:, None], tile.inside.shape)
+    for x in (6.0, 22.0, 37.0, 53.0):
+        lean = (tile.own.random_sample() - 0.5) * 3
+        tile.spot(x + lean, 44.0, 2.8, 20.0, (84, 64, 50), 1.0, 0.3)
+        tile.spot(x + lean - 0.9, 44.0, 1.0, 18.0, (120, 94, 70), 0.8, 0.5)
+    tile.blend((height > 46) * (height - 46) / 18 * 0.9, (104, 134, 78))
+    for x in range(0, TILE, 8):
+        tone = tile.common.random_sample()
+        _crown(tile, tile.common, x + 4.0, 9.0 + 5.0 * tone, 9.5, tone)
+    return tile
+
+
+def roof(variant: int) -> Torus:
+    """A canopy over a door: copper that has turned green, in sheets with raised seams."""
+    tile = Torus((96, 138, 126), variant)
+    tile.lighten(3.0 * tile.varied(181, 4) + 2.0 * tile.varied(182, 16))
+    for seam in range(8, TILE, 16):
+        across = np.abs(tile.place - seam)[None, :] + 0 * tile.place[:, None]
+        tile.blend((across < 1.6) * 0.5, (58, 92, 88))
+        tile.blend((np.abs(tile.place - seam + 1.2)[None, :] + 0 * tile.place[:, None] < 0.7) * 0.7, (148, 186, 170))
+    return tile
+
+
 KINDS: dict[str, Callable[[int], Torus]] = {
     "stone": stone, "grass": grass, "wall": wall, "pond": pond, "swamp": swamp, "sky": sky, "floor": floor,
     "mark": mark, "wall_front": wall_front, "tree": tree,
-    "water": water}
+    "water": water, "earth": earth, "oak": oak, "wood": wood, "wood_front": wood_front, "roof": roof}
 
 
 def draw_tiles() -> Floats:
-    """The whole sheet, float (11 * 64, 4 * 64, 3): row = kind, column = variant."""
+    """The whole sheet, float (16 * 64, 4 * 64, 3): row = kind, column = variant."""
     rows = [np.concatenate([draw(variant).pixels() for variant in range(VARIANTS)], axis=1) for draw in KINDS.values()]
     return np.concatenate(rows, axis=0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,11 +20,16 @@ XYZ: Matrix = np.array([[0.41246, 0.35758, 0.18044], [0.21267, 0.71515, 0.07218]
 
 def lab(colour: RGB, eye: Matrix) -> Matrix:
     """L*, a*, b* (D65) of an sRGB colour as that eye sees it."""
-    shares = np.array(colour) / 255
+    return lab_of(np.array(colour), eye)
+
+
+def lab_of(colours: NDArray[Any], eye: Matrix) -> Matrix:
+    """The same of many colours [..., 3]."""
+    shares = colours / 255
     linear = np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4)
-    xyz = XYZ @ np.clip(eye @ linear, 0, 1) / XYZ.sum(axis=1)
-    x, y, z = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
-    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+    xyz = np.clip(linear @ eye.T, 0, 1) @ XYZ.T / XYZ.sum(axis=1)
+    x, y, z = np.moveaxis(np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116), -1, 0)
+    return np.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], axis=-1)
 
 
 def distance(one: RGB, other: RGB) -> float:

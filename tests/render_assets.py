@@ -8,7 +8,8 @@ import pygame
 from crowd_demo.render.figures.sprites import argb
 from crowd_demo.render.pixels import frame_of
 
-KINDS = ["stone", "grass", "wall", "pond", "swamp", "sky", "floor", "mark", "wall_front", "tree", "water"]
+KINDS = ["stone", "grass", "wall", "pond", "swamp", "sky", "floor", "mark", "wall_front", "tree", "water", "earth", "oak",
+         "wood", "wood_front", "roof"]
 MANIFEST = {
     "people": {"file": "people.png", "cell": [48, 64], "anchor": [24, 56], "directions": 8,
                "poses": [*(f"walk{step}" for step in range(8)), "stand", "wait", "stuck"], "looks": 8},

@@ -21,13 +21,12 @@ import draw  # noqa: E402  (the drawing scripts stand beside the files that they
 from canvas import to_bytes  # noqa: E402
 from draw_birds import BEATS, HUNT, draw_bird  # noqa: E402
 from draw_birds import LOOKS as BIRDS  # noqa: E402
-from draw_people import LOOKS as PEOPLE  # noqa: E402
-from draw_people import POSES, draw_person  # noqa: E402
+from draw_people import POSES, SHAPES, draw_person  # noqa: E402
 from draw_tiles import KINDS  # noqa: E402
 
 from crowd_demo.render.figures.crates import FACE, inks  # noqa: E402
 
-FILES = ("people.webp", "icons.webp", "birds.webp", "hunt.webp", "tiles.webp")
+FILES = ("people.webp", "people_dyes.webp", "icons.webp", "birds.webp", "hunt.webp", "tiles.webp")
 Pixels = NDArray[np.uint8]
 
 # How the world looks without one kind of cone, on linear RGB (Machado, Oliveira and Fernandes 2009, severity 1)
@@ -90,9 +89,11 @@ def test_the_script_draws_the_committed_files_exactly(tmp_path: Path) -> None:
 @pytest.mark.quick
 def test_one_cell_of_each_look_and_kind_is_drawn_as_committed(people: Pixels, birds: Pixels, hunt: Pixels,
                                                               tiles: Pixels) -> None:
-    for row, look in enumerate(PEOPLE):
-        pose = row % len(POSES)
-        assert np.array_equal(to_bytes(draw_person(look, row, POSES[pose])), people[row, row * len(POSES) + pose])
+    dyes = cells("people_dyes.webp", 48, 64)
+    for row, look in enumerate(SHAPES.values()):
+        direction, pose = row % 8, row % len(POSES)
+        for drawn, sheet in zip(draw_person(look, direction, POSES[pose]), (people, dyes), strict=True):
+            assert np.array_equal(to_bytes(drawn), sheet[row, direction * len(POSES) + pose])
     for sheet, looks in ((birds, BIRDS), (hunt, HUNT)):
         for row, plumage in enumerate(looks):
             drawn = draw_bird(plumage, BEATS[row], 9 * row, sheet.shape[2])
@@ -106,7 +107,9 @@ def test_the_description_is_the_scripts_and_fits_the_sheets(sprites: dict[str, A
                                                            hunt: Pixels, tiles: Pixels) -> None:
     assert sprites == json.loads(json.dumps(draw.SPRITES))
     person, bird, tile = sprites["people"], sprites["birds"], sprites["tiles"]
-    assert people.shape == (person["looks"], person["directions"] * len(person["poses"]), *person["cell"][::-1], 4)
+    assert people.shape == (len(SHAPES), person["directions"] * len(person["poses"]), *person["cell"][::-1], 4)
+    assert cells(person["dyes"], 48, 64).shape == people.shape and len(person["outfits"]) == person["looks"] >= 40
+    assert {shape for shape, *_ in person["outfits"]} == set(range(len(SHAPES)))
     for sheet, about in ((birds, bird), (hunt, sprites["hunt"])):
         assert sheet.shape == (about["looks"] * about["flaps"], about["headings"], *about["cell"], 4)
     assert tiles.shape == (len(tile["kinds"]), tile["variants"], tile["cell"], tile["cell"], 3)
@@ -155,11 +158,11 @@ def test_tiles_of_a_kind_meet_without_a_seam(sprites: dict[str, Any], tiles: Pix
     Laid stones may have a joint there, the strongest line inside; grown ground only what its strongest tenth shows.
     Trees stand alone.
     """
-    grown = ("grass", "pond", "swamp", "sky", "water")
+    grown = ("grass", "pond", "swamp", "sky", "water", "wood", "wood_front")
     for kind, row in zip(sprites["tiles"]["kinds"], tiles.astype(np.int64), strict=True):
-        if kind == "tree":
+        if kind in ("tree", "oak"):
             continue
-        for turned in ([row] if kind == "wall_front" else [row, row.swapaxes(1, 2)]):
+        for turned in ([row] if kind.endswith("_front") else [row, row.swapaxes(1, 2)]):
             lines = abs(np.diff(turned, axis=2)).mean(axis=(1, 3))
             inside = np.quantile(lines, 0.9 if kind in grown else 1.0)
             seams = abs(turned[:, None, :, -1] - turned[None, :, :, 0]).mean(axis=(2, 3))
@@ -189,6 +192,12 @@ def test_states_are_told_apart_by_colour_blind_eyes_on_every_ground(sprites: dic
         for i, shade in enumerate(shades):
             assert all(distance(shade, other) > 30 for other in shades[:i])
             assert all(distance(shade, mean[ground]) > 22 for ground in grounds)
+
+
+@pytest.mark.quick
+def test_dyes_are_only_where_somebody_is(people: Pixels) -> None:
+    dyes = cells("people_dyes.webp", 48, 64)
+    assert not dyes[people[..., 3] == 0].any() and all((dyes[..., part].max(axis=(2, 3)) >= 232).any() for part in range(4))
 
 
 @pytest.mark.quick

@@ -67,8 +67,8 @@ class SceneSettings(Section):
 
     colours: ColourName = Field("looks", description="; ".join(
         f"{name}: {entry.why}" for name, entry in COLOURS.items()))
-    ground: Literal["stone", "grass", "floor", "sky", "dusk", "night", "water"] = Field("stone", description=(
-        "what an open tile looks like; at night all tiles are dark, and light stands out"))
+    ground: Literal["stone", "grass", "floor", "sky", "dusk", "night", "water", "meadow"] = Field("stone", description=(
+        "what an open tile looks like; at night lamps light the ways, a meadow has paths and lakes with round edges"))
     overlays: Overlays = Field((), description="what is drawn over the crowd at first; " + "; ".join(
         f"{label}: {OVERLAYS[name].why}" for label, name in AT_FIRST.items()))
 

@@ -38,7 +38,16 @@ from crowd_demo.render.colours.modes import fastest
 from crowd_demo.render.colours.squares import is_people, mean_of, ramp_shades, side_of
 from crowd_demo.render.figures import birds, crates, people
 from crowd_demo.render.figures.sprited import LEAST_PX
-from crowd_demo.render.figures.sprites import GREY, SpritesSheet, load_manifest, load_sheet
+from crowd_demo.render.figures.sprites import (
+    DYES,
+    FULL_DYE,
+    GREY,
+    DyedSheet,
+    Sheet,
+    SpritesSheet,
+    load_dyed,
+    load_manifest,
+)
 from crowd_demo.render.inks import channels_of
 from crowd_demo.render.pixels import frame_of
 from crowd_demo.render.tile_pictures import TileSet
@@ -49,9 +58,11 @@ FEWEST_FPS = 5.0  # with fewer frames people who turn cut corners
 ROW_BYTES, OTHER_BYTES = 1.2, 3 * MB  # of a page, about
 MODES = "state", "speed", "density", "heading"
 LARGE_ROWS, SMALL_SIDE = 3_000_000, 32  # pages with fewer rows have smaller pictures of tiles
+MANY_PICTURES = 512  # so have those with more pictures, as at night
 TILE_LEVELS = np.uint8(0xFC)  # 64 levels of a channel: a third smaller, and no eye sees it
 CRATE_PX, HALF_PARTS, DISC_PX, DISC_UNITS = 64, 64, 32, 10.0
 VIEW = 1280, 720  # pixels of the window that `camera.zoom` is meant for
+DYE_LEVEL = FULL_DYE // 8
 TYPES = {"int8": "Int8", "uint8": "Uint8", "uint16": "Uint16", "int32": "Int32", "uint32": "Uint32"}  # of JavaScript
 Json = Mapping[str, object]
 Array = NDArray[np.generic]
@@ -231,8 +242,9 @@ class RunTiles:
         if self._seen == (id(terrain), terrain.version):
             return
         self._seen, self._tile = (id(terrain), terrain.version), float(terrain.walls.tile)
-        self._set = TileSet(assets_folder(), load_manifest(assets_folder())["tiles"], self._config.scene.ground,
-                            len(terrain.kinds))
+        if not self._numbers:
+            self._set = TileSet(assets_folder(), load_manifest(assets_folder())["tiles"], self._config.scene.ground,
+                                len(terrain.kinds))
         marks = terrain.marks if self._marks else np.full_like(terrain.marks, -1)
         numbers = self._set.numbers(terrain.kinds, marks)
         if not self._numbers or not np.array_equal(numbers, self._numbers[-1]):
@@ -242,7 +254,7 @@ class RunTiles:
     def content(self, small: bool) -> Part:
         """The record, and the blocks: which picture each tile has, and the pictures."""
         used, where = np.unique(np.stack(self._numbers), return_inverse=True)
-        side = SMALL_SIDE if small else self._set.side
+        side = SMALL_SIDE if small or len(used) > MANY_PICTURES else self._set.side
         made = dict(self._set.pictures(used.tolist(), side))
         pictures = np.full((len(used), side, side, 4), 255, np.uint8)
         for number, picture in zip(used.tolist(), pictures, strict=True):
@@ -282,16 +294,37 @@ def figures_of(config: Config, halves: Sequence[float]) -> Part:
 
 def _sprited(sort: int, sheet: SpritesSheet, units: float, pixels: float, sprites: int, walk: Json) -> Part:
     """Figures of a sheet with so many sprites of each appearance. Predators have the last appearance."""
-    found = load_sheet(assets_folder(), sheet)
-    (width, height), columns = found.cell, found.columns
-    pixel = frame_of(found.surface)[:found.sprites // columns * height, :columns * width]
-    cells = pixel.reshape(-1, height, columns, width).swapaxes(1, 2).reshape(-1, height, width)
-    return _figure(sort, cells, found.anchor, units, pixels, sprites, walk)
+    found = load_dyed(assets_folder(), sheet)
+    if isinstance(found, Sheet):
+        return _figure(sort, _cells(found), found.anchor, units, pixels, sprites, walk)
+    about, blocks = _figure(sort, _cells(found.shapes), found.anchor, units, pixels, sprites, walk, _cells(found.dyes))
+    return {**about, **_dyed(found, units / pixels)}, blocks
+
+
+def _cells(sheet: Sheet) -> Words:
+    """The sprites of a sheet, [n, height, width]."""
+    (width, height), columns = sheet.cell, sheet.columns
+    pixels = frame_of(sheet.surface)[:sheet.sprites // columns * height, :columns * width]
+    return pixels.reshape(-1, height, columns, width).swapaxes(1, 2).reshape(-1, height, width)
+
+
+def _dyed(sheet: DyedSheet, unit: float) -> Json:
+    """What of the record belongs to looks that are dyed: row `looks` of `dyes` has those of a colour mode."""
+    every, grey = np.arange(sheet.sprites, dtype=np.int32), sheet.grey()
+    means = sheet.means(every // sheet.shapes.columns)
+    colours = np.concatenate([sheet.colours, grey.colours[:1]])
+    shapes = np.broadcast_to(np.append(sheet.shape, 0)[:, None, None], (*colours.shape[:2], 1))
+    return {"looks": len(sheet.shape), "means": channels_of(means.colours).tolist(), "area": means.area * unit * unit,
+            "grey": 1.0, "meanGrey": int(grey.means(0 * every).colours[0] & 255) / 255,
+            "dyes": np.concatenate([colours, shapes], axis=2).tolist(), "fullDye": 255 / FULL_DYE}
 
 
 def _figure(sort: int, cells: Words, anchor: tuple[int, int], units: float, pixels: float, sprites: int,
-            walk: Json) -> Part:
-    """The record and the blocks of premultiplied sprites, 0xAARRGGBB [n, height, width]; `units` are `pixels` of a cell."""
+            walk: Json, dyes: Words | None = None) -> Part:
+    """The record and the blocks of premultiplied sprites, 0xAARRGGBB [n, height, width]; `units` are `pixels` of a cell.
+
+    `dyes` has how much of each dye comes to a pixel.
+    """
     height, width = cells.shape[1:]
     alpha, colours = (cells >> np.uint32(24)).astype(np.int64), channels_of(cells).astype(np.int64)
     looks = len(cells) // sprites
@@ -299,21 +332,31 @@ def _figure(sort: int, cells: Words, anchor: tuple[int, int], units: float, pixe
     means = np.clip(255 * sums / np.maximum(covered, 1)[:, None], 0, 255).round().astype(int)
     light = float((colours @ np.array([77, 150, 29])).sum()) / 256
     unit = units / pixels
-    numbers, palette = _indexed(alpha, colours)
+    numbers, palettes = _indexed(alpha, colours, dyes)
     return {"sort": sort, "looks": looks - (int(bool(walk["predators"]))), "cell": [width, height], "anchor": anchor,
             "unit": unit, "size": units, "leastPx": LEAST_PX,
             "area": float(alpha.sum()) / 255 / len(cells) * unit * unit,
             "means": means.tolist(), "grey": GREY * float(alpha.sum()) / max(light, 1.0), "meanGrey": GREY,
-            **walk}, {"sprites": numbers, "palette": palette}
+            "dyes": [[[0] * 4] * DYES], "fullDye": 0, **walk}, {"sprites": numbers, **palettes}
 
 
-def _indexed(alpha: NDArray[np.int64], colours: NDArray[np.int64]) -> tuple[NDArray[np.uint16], Words]:
-    """Pixels as numbers of colours, and these as bytes red, green, blue, alpha: 32 levels of each, 8 of alpha."""
+def _indexed(alpha: NDArray[np.int64], colours: NDArray[np.int64],
+             dyes: Words | None) -> tuple[NDArray[np.uint16], dict[str, Words]]:
+    """Pixels as numbers of colours, and these as bytes red, green, blue, alpha: 32 levels of each, 8 of alpha.
+
+    The palette `dyes`, if there are any, has eight levels up to a full dye, and one of shine.
+    """
     opaque = (alpha * 7 + 127) // 255 * 255 // 7
     levels = np.minimum((colours * 31 + 127) // 255 * 255 // 31, opaque[..., None])
     words = levels[..., 0] | levels[..., 1] << 8 | levels[..., 2] << 16 | opaque << 24
-    palette, numbers = np.unique(words, return_inverse=True)
-    return numbers.astype(np.uint16), palette.astype(np.uint32)
+    if dyes is not None:
+        for place, shift in enumerate((16, 8, 0, 24)):
+            share = (dyes >> np.uint32(shift) & np.uint32(255)).astype(np.int64)
+            words |= np.minimum((share + DYE_LEVEL // 2) // DYE_LEVEL * DYE_LEVEL, 255) << 32 + 8 * place
+    found, numbers = np.unique(words.view(np.uint64), return_inverse=True)
+    halves = found.astype("<u8").view("<u4").reshape(-1, 2).astype(np.uint32)
+    return numbers.reshape(words.shape).astype(np.uint16), {
+        "palette": halves[:, 0], **({} if dyes is None else {"dyes": halves[:, 1]})}
 
 
 def _crates() -> Words:

@@ -105,6 +105,18 @@ over_row, over_half_row = _drawn(ROW, _blend), _drawn(HALF_ROW, _blend)
 over_row_tinted, over_half_row_tinted = _over_tinted(ROW), _over_tinted(HALF_ROW)
 
 
+@_intrinsic
+def prefetch(context: Any, source: Any, at: Any) -> Any:
+    """Ask for the cache line of source[at], of a flat array of uint32, before it is needed; it may lie beyond the end."""
+    def code(context: Any, b: Any, launch: Any, args: Any) -> Any:
+        where = b.bitcast(element_at(context, b, launch, args), ir.IntType(8).as_pointer())
+        what = ir.FunctionType(ir.VoidType(), [where.type, I32, I32, I32])
+        to_read, keep, data = (ir.Constant(I32, value) for value in (0, 3, 1))
+        b.call(b.module.declare_intrinsic("llvm.prefetch", [where.type], what), [where, to_read, keep, data])
+        return context.get_dummy_value()
+    return types.void(source, types.uintp), code
+
+
 def tinted(pixels: Words, tint: int) -> Words:
     """Pixels, each channel times that of `tint`, as in `over_row_tinted`."""
     out = np.zeros_like(pixels)

@@ -12,7 +12,7 @@ gets the stages' times and these counters:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -21,7 +21,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import pygame
 
-from crowd_demo.compute.arrays import Bytes, Ints
+from crowd_demo.compute.arrays import Bytes, Ints, Marks
 from crowd_demo.compute.jit import Launch, run
 from crowd_demo.config.model import Config
 from crowd_demo.registry.built_in import BEHAVIOURS, COLOURS
@@ -35,8 +35,12 @@ from crowd_demo.render.figures.sprites import Manifest, load_manifest
 from crowd_demo.render.marks import LinkLines
 from crowd_demo.render.pixels import Frame, frame_of, is_plain, plain_surface
 from crowd_demo.render.tile_layer import TileLayer
-from crowd_demo.render.tile_pictures import TileSet
+from crowd_demo.render.tile_pictures import ROOF, SHADES, VARIANTS, WALL, TileSet
 from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.terrain.tiles import Terrain
+
+HEADS, ROOF_SHADOW = 2, 0.35  # tiles: how high people are; height of a roof's south face, and length of its shadow
+SHADED = 150, 150, 160  # what a shadow leaves of red, green and blue, of 255
 
 
 class Figures(Protocol):
@@ -78,6 +82,79 @@ class Used(NamedTuple):
         return self.now
 
 
+class Cover(NamedTuple):
+    """Tiles that are drawn over the agents: the roof of an exit, or the wall above it, which heads would hide."""
+
+    left: int  # in tiles; right and lower are outside
+    upper: int
+    right: int
+    lower: int
+    numbers: Marks  # of the tiles' pictures
+    is_roof: bool
+
+
+class Roofs:
+    """Roofs over exits at the edge of the map: people come and go beneath them."""
+
+    def __init__(self, tiles: TileSet) -> None:
+        self._set = tiles
+        self._seen: tuple[object, ...] = ()  # the terrain, and which exits it had
+        self._view: Rect | None = None  # what pictures are placed for
+        self._covers: list[Cover] = []
+        self._placed: list[tuple[pygame.Surface, pygame.Rect]] = []
+        self._shaded: list[pygame.Rect] = []
+
+    def draw(self, target: pygame.Surface, camera: Camera, terrain: Terrain, exits: Collection[int]) -> None:
+        if self._seen != (seen := (terrain, terrain.version, exits)):
+            self._seen, self._view, self._covers = seen, None, list(self._found(terrain, exits))
+        if self._covers and self._view != camera.view_rect():
+            self._view, self._placed, self._shaded = camera.view_rect(), [], []
+            for cover in self._covers:
+                self._place(target.get_rect(), camera, float(terrain.walls.tile), cover)
+        target.blits(self._placed, doreturn=False)
+        for area in self._shaded:
+            target.fill(SHADED, area, pygame.BLEND_RGB_MULT)
+
+    def _place(self, screen: pygame.Rect, camera: Camera, tile: float, cover: Cover) -> None:
+        left, top, _, _ = camera.view_rect()
+        xs, ys = (np.floor((np.arange(first, end + 1) * tile - edge) * camera.zoom).astype(int) for first, end, edge in (
+            (cover.left, cover.right, left), (cover.upper, cover.lower, top)))
+        area = pygame.Rect(xs[0], ys[0], xs[-1] - xs[0], ys[-1] - ys[0])
+        shadow = max(1, round(tile * camera.zoom * ROOF_SHADOW))
+        shown = area.clip(screen)
+        if shown.size != (0, 0):
+            pictures = self._set.at(int(max(np.diff(xs).max(), np.diff(ys).max())))
+            pictures.ensure(np.unique(cover.numbers).tolist())
+            surface = plain_surface(shown.size)
+            corners = zip(np.tile(xs[:-1] - shown.left, len(ys) - 1).tolist(),
+                          np.repeat(ys[:-1] - shown.top, len(xs) - 1).tolist(), strict=True)
+            surface.fblits(list(zip(pictures.surfaces(cover.numbers.ravel().tolist()), corners, strict=True)))
+            self._placed.append((surface, shown))
+        if cover.is_roof:
+            end_x, end_y = map(int, camera.world_to_screen(*camera.world))  # beyond there is no ground to shade
+            self._shaded += (pygame.Rect(area.left, area.bottom - shadow, area.width, shadow),  # its south face
+                             pygame.Rect(area.right, area.top, min(shadow, end_x - area.right), area.height),
+                             pygame.Rect(area.left, area.bottom, area.width, min(shadow, end_y - area.bottom)))
+
+    def _found(self, terrain: Terrain, exits: Collection[int]) -> Iterator[Cover]:
+        for number in sorted(exits):
+            rows, columns = np.nonzero(terrain.marks == number)
+            if not len(rows):
+                continue
+            left, top, right, bottom = map(int, (columns.min(), rows.min(), columns.max() + 1, rows.max() + 1))
+            if 0 in (left, top) or right == terrain.columns or bottom == terrain.rows:
+                # eaves: whoever turns up at the threshold does so with the head beneath them
+                left, top, right = max(left - 1, 0), max(top - 1, 0), min(right + 1, terrain.columns)
+                numbers = self._set.numbers(terrain.kinds, np.full_like(terrain.marks, -1))
+                above = max(top - HEADS, 0)
+                walls = left + np.flatnonzero((terrain.kinds[above:top, left:right] == WALL).all(axis=0))
+                if top > above and len(walls):
+                    first, last = int(walls[0]), int(walls[-1]) + 1
+                    yield Cover(first, above, last, top, numbers[above:top, first:last], False)
+                roof = ROOF * SHADES * VARIANTS + numbers[top:bottom, left:right] % VARIANTS
+                yield Cover(left, top, right, bottom, roof, True)
+
+
 class Scene:
     """Draws `sim` as `config` says, with the sheets of `folder`.
 
@@ -89,8 +166,8 @@ class Scene:
         self._settings = config  # that the figures go by
         manifest = load_manifest(folder)
         self._figures: Figures = load(BEHAVIOURS[config.behaviour].figures)(config, folder, manifest)
-        self.ground = TileLayer(TileSet(folder, manifest["tiles"], config.scene.ground, len(sim.terrain.kinds)),
-                                 self._figures.MARKS)
+        tiles = TileSet(folder, manifest["tiles"], config.scene.ground, len(sim.terrain.kinds))
+        self.ground, self._roofs = TileLayer(tiles, self._figures.MARKS), Roofs(tiles)
         self._cull, self._depth, self._lines = Cull(), depth.Depth(), LinkLines()
         self._canvas = lru_cache(1)(plain_surface)  # for a display whose pixels the kernels cannot write
         self.used: Used | None = None
@@ -148,6 +225,8 @@ class Scene:
             on_ground(target)
         with profile.stage("blit"):
             visible = self._figures.draw(target, now, slots, self._shades(slots))
+            if self.sim.world.ways:
+                self._roofs.draw(target, camera, self.sim.terrain, self.sim.world.ways.exits)
             if target is not surface:
                 surface.blit(target, (0, 0))
         profile.counters.update(visible=visible, **self.ground.counters)

@@ -6,13 +6,13 @@ that stands alone is a tree. Shadows go on from tile to tile: they end where wal
 They are part of the pictures, so they cost nothing a frame. A variant is a hash of the tile's row and column; all
 variants of a kind have the same edges, so an enlarged picture is interpolated across them as if it were its own
 neighbour, and tiles join. A sky has instead of open ground a picture for each row of tiles, and so a colour that
-changes from top to bottom.
+changes from top to bottom. At night lamps light the ways; a meadow has round paths and lakes (tile_corners.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
 
@@ -25,9 +25,10 @@ from crowd_demo.compute.simd import LANES
 from crowd_demo.render.figures.sprites import TilesSheet, load_surface
 from crowd_demo.render.inks import channels_of, packed
 from crowd_demo.render.pixels import frame_of, plain_surface
+from crowd_demo.render.tile_corners import Field, Looks, coverage, lamp_light, lamps
 
-FLOOR, WALL, WATER, SWAMP, GRASS, MARK, TREE = range(7)  # the map's kinds, a destination, a wall tile that stands alone
-NAMES = "floor", "wall", "pond", "swamp", "grass", "mark", "tree"
+FLOOR, WALL, WATER, SWAMP, GRASS, MARK, TREE, ROOF = range(8)  # the map's kinds, a destination, a lone wall, a roof
+NAMES = "floor", "wall", "pond", "swamp", "grass", "mark", "tree", "roof"
 SHADES, VARIANTS = 8, 4
 NORTH, WEST, CORNER = 1, 2, 4
 NORTH_SHADOW, WEST_SHADOW = (0.45, 0.30), (0.30, 0.16)  # darkest, and how far it reaches as part of a tile
@@ -38,15 +39,23 @@ ON_GROUND = len(NAMES) * SHADES * VARIANTS  # pictures; behind them come the row
 MOST_ROWS = 144  # more rows of tiles share pictures
 
 DAY, NIGHT = (1, 1, 1), (0.2, 0.22, 0.3)  # of red, green and blue; at night colours and light stand out
+LAMPLIGHT, LAMP = (0.82, 0.56, 0.25), (255, 220, 150)  # what a lamp adds to the ambient light around it; its own colour
+LAMP_SIZE = 0.11  # of a lamp, part of a tile
+ROUGHNESS, PATH_EDGE, LAKE_EDGE, WOOD_EDGE, SHORE_WIDTH = 0.004, 0.2, 0.08, 0.1, 0.12  # of edges; parts of a tile
+SHORE = np.array((112, 104, 72), np.float32)
+GROUNDS: dict[str, dict[str, str]] = {  # what else than the kind of that name tiles look like
+    "night": {"floor": "stone"},
+    "meadow": {"floor": "earth", "wall": "wood", "wall_front": "wood_front", "tree": "oak"}}
 
 Picture = Floats  # [side, side, 3], 0 to 255
-Pictures = Callable[[Iterable[int], int], Iterator[tuple[int, Picture]]]  # from numbers and a side
+Pictures = Floats  # [n, side, side, 3]
+Making = Callable[[Iterable[int], int], Iterator[tuple[int, Picture]]]  # from numbers and a side
 
 
 class TileSet:
     """The pictures at full size, from `tiles.webp`.
 
-    Open floor looks like `ground`: a kind or a sky of the manifest, or stone at night. `rows` are the map's rows of
+    Open floor looks like `ground`: a kind or a sky of the manifest, or one of GROUNDS. `rows` are the map's rows of
     tiles.
     """
 
@@ -56,28 +65,63 @@ class TileSet:
         self._rows = {name: row for row, name in enumerate(manifest["kinds"])}
         self._sky = np.array(manifest["skies"].get(ground, ()))
         self._sky_rows = min(rows, MOST_ROWS) if len(self._sky) else 0
-        self._names = "floor" if len(self._sky) else "stone" if ground == "night" else ground, *NAMES[1:]
+        self._names = GROUNDS.get(ground, {"floor": "floor" if len(self._sky) else ground})
+        self._ground = ground
         self._ambient = np.array(NIGHT if ground == "night" else DAY, np.float32)
-        self.at = lru_cache(KEPT)(partial(Scaled, self.pictures, ON_GROUND + self._sky_rows))  # by their side, in pixels
+        self._looks = Looks(ON_GROUND + self._sky_rows, VARIANTS)
+        self.at = lru_cache(KEPT)(self._scaled)  # by their side, in pixels
+
+    def _scaled(self, side: int) -> Scaled:
+        return Scaled(self.pictures, len(self._looks), side)
 
     def numbers(self, kinds: Bytes, marks: Marks) -> Marks:
         """The number of each tile's picture, int16[H, W]."""
-        numbers = tile_numbers(kinds, marks)
+        numbers = tile_numbers(kinds, marks, self._ground != "meadow")
         if self._sky_rows:
             rows = np.arange(len(kinds)) * self._sky_rows // len(kinds) + ON_GROUND
             return np.where(kinds == FLOOR, rows[:, None], numbers).astype(np.int16)
+        if fields := self._fields(kinds, numbers):
+            known = len(self._looks)
+            numbers = self._looks.numbers(numbers, fields)
+            if len(self._looks) > known:
+                self.at.cache_clear()
         return numbers
 
+    def _fields(self, kinds: Bytes, numbers: Marks) -> tuple[Field, ...]:
+        """What goes on from tile to tile."""
+        if self._ground == "night":
+            trees = numbers // (SHADES * VARIANTS) == TREE
+            return (lamp_light(lamps((kinds == WALL) & ~trees, trees, kinds == FLOOR)),)
+        woods = (kinds == WALL) & (numbers // (SHADES * VARIANTS) == WALL)
+        return tuple(map(coverage, (kinds == FLOOR, kinds == WATER, woods))) if self._ground == "meadow" else ()
+
     def pictures(self, numbers: Iterable[int], side: int) -> Iterator[tuple[int, Picture]]:
-        """Yield each number with its picture, in an order in which those that differ in shade alone share their making."""
-        for top, group in groupby(sorted(numbers, key=_top_of), _top_of):
+        """Yield each number with its picture, in an order in which those that differ in light alone share work."""
+        base_of = {number: self._looks.picture_of(number) for number in numbers}
+        for top, group in groupby(sorted(base_of, key=lambda number: _top_of(base_of[number])),
+                                  lambda number: _top_of(base_of[number])):
             if top >= ON_GROUND:
                 yield top, self._sky_row(top - ON_GROUND, side)
                 continue
             kind, variant = divmod(top, VARIANTS)
-            picture = _resized(self._part(self._names[kind], variant), side, side)
-            for number in group:
-                yield number, self._lit(picture, kind, variant, number // VARIANTS % SHADES) * self._ambient
+            picture = _resized(self._part(NAMES[kind], variant), side, side)
+            for base, alike in groupby(sorted(group, key=base_of.__getitem__), base_of.__getitem__):
+                yield from self._with_fields(list(alike), picture, kind, variant, base // VARIANTS % SHADES)
+
+    def _with_fields(self, numbers: list[int], top: Picture, kind: int, variant: int,
+                     shade: int) -> Iterable[tuple[int, Picture]]:
+        """The pictures of these numbers, which differ in their fields alone."""
+        lit = self._lit(top, kind, variant, shade)
+        if self._ground == "night":
+            return zip(numbers, self._at_night(numbers, lit, kind, shade), strict=True)
+        mixed = [number for number in numbers if self._looks.picture_of(number) != number and kind not in (MARK, TREE)]
+        found = [(number, lit) for number in numbers if number not in mixed]
+        if mixed:
+            land = self._landscape(mixed, variant, len(top))
+            wood = _step(self._looks.levels(mixed, 2).covered(len(top)), WOOD_EDGE)
+            shown = land + (lit - land) * wood if kind == WALL else land * _light(shade, len(top))[..., None]
+            found += zip(mixed, shown, strict=True)
+        return found
 
     def mean_colours(self, numbers: Marks) -> Bytes:
         """The mean colour of each of these pictures: uint8[..., 3]."""
@@ -91,20 +135,39 @@ class TileSet:
             return _with_front(top, self._part("wall_front", variant)) if shade else top
         return top * _light(shade, len(top))[..., None]
 
+    def _landscape(self, numbers: list[int], variant: int, side: int) -> Pictures:
+        """Paths and lakes with round edges in a meadow, [n, side, side, 3]."""
+        grass, earth, water = (_resized(self._part(name, variant), side, side) for name in ("grass", "floor", "pond"))
+        rough = (grass.mean(axis=2) - grass.mean()) * ROUGHNESS
+        path, lake = (self._looks.levels(numbers, field).covered(side) + rough for field in range(2))
+        found = grass + (earth - grass) * _step(path, PATH_EDGE)
+        found += (SHORE - found) * _step(lake + SHORE_WIDTH, SHORE_WIDTH)
+        return found + (water - found) * _step(lake, LAKE_EDGE)
+
+    def _at_night(self, numbers: list[int], picture: Picture, kind: int, shade: int) -> Pictures:
+        """Have lamps light the ground and fronts of walls, [n, side, side, 3]."""
+        side, lamplight = len(picture), self._looks.levels(numbers, 0)
+        light = lamplight.spread(side)[..., None] ** 2
+        if kind == WALL:
+            light[:, :side - round(side * FRONT_PART) * bool(shade)] = 0
+        found = np.minimum(picture * (self._ambient + light * np.array(LAMPLIGHT, np.float32)), 255)
+        glow = lamplight.own[:, None, None, None] * _glow(side, kind == WALL and shade > 0)
+        return found + (np.array(LAMP, np.float32) - found) * glow
+
     def _sky_row(self, row: int, side: int) -> Picture:
         down = (row + (np.arange(side) + 0.5) / side) / self._sky_rows * (len(self._sky) - 1)
         colours = np.stack([np.interp(down, np.arange(len(self._sky)), part) for part in self._sky.T], axis=-1)
         return np.broadcast_to(colours.astype(np.float32)[:, None], (side, side, 3))
 
     def _part(self, name: str, variant: int) -> Picture:
-        x, y = variant % self._variants * self.side, self._rows[name] * self.side
+        x, y = variant % self._variants * self.side, self._rows[self._names.get(name, name)] * self.side
         return channels_of(self._sheet[y:y + self.side, x:x + self.side]).astype(np.float32)
 
 
 class Scaled:
     """Pictures of one size, uint32[count, side, side], top byte 0; `ensure` makes each when it is first needed."""
 
-    def __init__(self, pictures: Pictures, count: int, side: int) -> None:
+    def __init__(self, pictures: Making, count: int, side: int) -> None:
         self._pictures = pictures
         self._made: set[int] = set()
         self._surfaces: dict[int, pygame.Surface] = {}
@@ -152,6 +215,20 @@ def _fading(position: Doubles, reach: float) -> Doubles:
     return (np.exp(-position / reach) - end) / (1 - end)
 
 
+@lru_cache(2 * KEPT)
+def _glow(side: int, on_front: bool) -> Floats:
+    """How much of each pixel a lamp covers, float32[side, side, 1]; it never gets smaller than a pixel."""
+    size = np.hypot(LAMP_SIZE, 0.3 / side)
+    at = (np.arange(side) + 0.5) / side
+    across, down = (np.exp(-0.5 * ((at - middle) / size) ** 2) for middle in (0.5, 0.72 if on_front else 0.5))
+    return (down[:, None, None] * across[:, None] * (LAMP_SIZE / size) ** 0.5).astype(np.float32)
+
+
+def _step(field: Floats, width: float) -> Floats:
+    """From 0 to 1 where a field goes through 0.5: float32[side, side, 1]."""
+    return np.clip((field - 0.5) / width + 0.5, 0, 1)[..., None].astype(np.float32)
+
+
 def _with_front(top: Picture, front: Picture) -> Picture:
     side = len(top)
     height = round(side * FRONT_PART)
@@ -189,12 +266,12 @@ def _enlarged(rows: Picture, count: int, joins: bool) -> Picture:
     return rows[above] * (1 - part) + rows[below] * part
 
 
-def tile_numbers(kinds: Bytes, marks: Marks) -> Marks:
-    """The number of each tile's picture, int16[H, W]."""
+def tile_numbers(kinds: Bytes, marks: Marks, trees_shade: bool = True) -> Marks:
+    """The number of each tile's picture, int16[H, W]. If trees shade no other tiles, their pictures have their shadow."""
     wall = kinds == WALL
-    padded = np.pad(wall, 1, mode="edge")
-    north, south, west, corner = padded[:-2, 1:-1], padded[2:, 1:-1], padded[1:-1, :-2], padded[:-2, :-2]
     tree = wall & (sliding_window_view(np.pad(wall, 1), (3, 3)).sum(axis=(2, 3)) == 1)
+    padded = np.pad(wall if trees_shade else wall & ~tree, 1, mode="edge")
+    north, south, west, corner = padded[:-2, 1:-1], padded[2:, 1:-1], padded[1:-1, :-2], padded[:-2, :-2]
     shade = np.where(tree, 0, np.where(wall, ~south * NORTH, north * NORTH + west * WEST + corner * CORNER))
     kind = np.where(tree, TREE, np.where(~wall & (marks >= 0), MARK, kinds))
     rows, columns = np.indices(kinds.shape, dtype=np.uint32)

@@ -46,7 +46,7 @@ def test_the_first_view_lies_in_the_world(name):
 def test_the_names_keep_their_promise():
     expected = {"1k": (1_000, "crowd"), "5k": (5_000, "crowd"), "20k": (20_000, "crowd"), "20k-flock": (20_000, "flock"),
                 "100k": (100_000, "crowd"), "1m-flock": (1_000_000, "flock"), "maze": (3_000, "crowd"),
-                "open-world": (20_000, "crowd")}
+                "open-world": (18_000, "crowd")}
     loaded = {name: load_config(name) for name in expected}
     assert {name: (config.agents, config.behaviour) for name, config in loaded.items()} == expected
 
@@ -80,7 +80,7 @@ def test_a_map_of_ones_own_wins_over_a_shipped_file_of_that_name(tmp_path):
 
 
 def test_an_unknown_map_names_those_there_are():
-    known = r"\(citadel, concert, corridor, crossing, doorway, hall, maze, plaza, station, theatre\)"
+    known = r"\(citadel, concert, corridor, crossing, doorway, hall, maze, meadow, plaza, station, theatre\)"
     with pytest.raises(ValueError, match=rf"'plazza' is neither .* {known} \(did you mean plaza\?\)"):
         find_map("plazza")
 

@@ -6,6 +6,7 @@ import reference_render as reference
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crowd_demo.render import tile_corners as corners
 from crowd_demo.render import tile_layer as grounds
 from crowd_demo.render import tile_pictures as tiles
 from crowd_demo.render.camera import Camera
@@ -279,3 +280,110 @@ def test_at_night_every_tile_is_dark(assets):
     numbers = range(0, tiles.ON_GROUND, tiles.VARIANTS)
     for (_, night), (_, day) in zip(by_night.pictures(numbers, 16), by_day.pictures(numbers, 16), strict=True):
         assert np.allclose(night, day * np.array(tiles.NIGHT), atol=1e-3)
+
+
+# --- fields: lamps, paths, lakes and woods -----------------------------------------------------------------------------
+
+def paved(tile_set, kinds, side=16):
+    """The picture of a map in which nothing is a destination: float[H * side, W * side, 3]."""
+    numbers = tile_set.numbers(kinds, np.full(kinds.shape, -1, np.int16))
+    pictures = dict(tile_set.pictures(np.unique(numbers).tolist(), side))
+    return np.concatenate([np.concatenate([pictures[number] for number in row], axis=1) for row in numbers.tolist()])
+
+
+def lit(assets, kinds):
+    """How much lighter than without lamps the pixels of a town at night are."""
+    tile_set = tiles.TileSet(assets, load_manifest(assets)["tiles"], "night")
+    plain = tiles.tile_numbers(kinds, np.full(kinds.shape, -1, np.int16)) // 4 * 4
+    pictures = dict(tile_set.pictures(np.unique(plain).tolist(), 16))
+    dark = np.concatenate([np.concatenate([pictures[number] for number in row], axis=1) for row in plain.tolist()])
+    return (paved(tile_set, kinds) - dark).sum(axis=2)
+
+
+@pytest.mark.quick
+def test_lamps_hang_at_equal_distances_along_walls_beside_paved_ways_and_in_trees_there():
+    walls = np.zeros((6, 30), bool)
+    walls[2, 1:29], walls[4, :2] = True, True
+    trees = np.zeros_like(walls)
+    trees[5, [10, 29]] = True
+    paving = np.zeros_like(walls)
+    paving[3, :20] = True
+    found = corners.lamps(walls, trees, paving)
+    assert np.flatnonzero(found[2]).tolist() == [4, 10, 16], "the part of 19 tiles from 1 to 19; two tiles are too few"
+    assert np.argwhere(found[3:]).tolist() == [[2, 10]], "the other tree is far from what is paved"
+
+
+@pytest.mark.quick
+def test_lamplight_is_brightest_at_lamps_fades_without_steps_and_leaves_tops_of_walls_dark(assets):
+    kinds = np.full((12, 16), tiles.FLOOR, np.uint8)
+    kinds[4:6, 6:9] = tiles.WALL  # a lamp above, and one below
+    manifest = load_manifest(assets)["tiles"]
+    numbers = tiles.TileSet(assets, manifest, "night").numbers(kinds, np.full(kinds.shape, -1, np.int16))
+    assert len(np.unique(numbers)) > 30
+    light = corners.lamp_light(corners.lamps(kinds == tiles.WALL, kinds > 9, kinds == tiles.FLOOR))
+    found = corners.Looks(256, 4)
+    numbered = found.numbers(np.zeros(kinds.shape, np.int16), (light,))
+    levels = [[found.levels([number], 0).spread(16)[0] for number in row] for row in numbered.tolist()]
+    field = np.concatenate([np.concatenate(row, axis=1) for row in levels])
+    assert np.abs(np.diff(field, axis=0)).max() < 0.05 and np.abs(np.diff(field, axis=1)).max() < 0.05
+    assert field[4 * 16 + 8, 7 * 16 + 8] > 0.95 and field[0, 0] == 0 == field[-1, -1]
+    more = lit(assets, kinds)
+    assert more[7 * 16, 7 * 16 + 8] > 20, "the ground"
+    assert abs(more[4 * 16:5 * 16, 6 * 16:7 * 16]).max() < 1, "and not the wall's top"
+
+
+@pytest.mark.quick
+def test_the_numbers_of_looks_stay_and_tell_picture_and_levels():
+    found, rng = corners.Looks(256, 4), np.random.default_rng(1)
+    water = rng.random((9, 9)) < 0.5
+    pictures = rng.integers(0, 256, (9, 9)).astype(np.int16)
+    field = corners.coverage(water)
+    numbers = found.numbers(pictures, (np.zeros_like(field), field))
+    assert np.array_equal(numbers[field == 0], pictures[field == 0]) and (numbers[field > 0] >= 256).all()
+    padded = np.pad(water, 1, mode="edge")
+    for row, column in np.argwhere(field > 0).tolist():
+        number = int(numbers[row, column])
+        assert found.picture_of(number) == pictures[row, column] // 4 * 4
+        levels = found.levels([number], 1)
+        assert not found.levels([number], 0).corners.any() and levels.own[0] == water[row, column]
+        share = padded[row:row + 2, column:column + 2].mean()
+        assert levels.corners[0, 0] == pytest.approx({0: 0, 0.25: 1 / 3, 0.5: 0.5, 0.75: 2 / 3, 1: 1}[share])
+    again = found.numbers(pictures[::-1], (np.zeros_like(field), corners.coverage(water[::-1])))
+    assert np.array_equal(found.numbers(pictures, (np.zeros_like(field), field)), numbers) and len(again) == 9
+
+
+@pytest.mark.quick
+def test_a_ground_with_more_looks_than_there_are_numbers_has_tiles_without_fields(monkeypatch):
+    monkeypatch.setattr(corners, "MOST_LOOKS", 3)
+    found = corners.Looks(256, 4)
+    water = np.random.default_rng(1).random((9, 9)) < 0.5
+    numbers = found.numbers(np.full((9, 9), 40, np.int16), (corners.coverage(water),))
+    assert set(np.unique(numbers).tolist()) == {40, 256, 257, 258}
+
+
+@pytest.mark.quick
+def test_a_lake_has_round_corners_and_its_middle_is_plain_water(assets):
+    tile_set = tiles.TileSet(assets, load_manifest(assets)["tiles"], "meadow")
+    kinds = np.full((7, 7), tiles.GRASS, np.uint8)
+    kinds[2:5, 2:5] = tiles.WATER
+    picture = paved(tile_set, kinds)
+    water, grass = (tiles._resized(tile_set._part(name, 0), 16, 16) for name in ("pond", "grass"))
+    at = np.s_[2 * 16:3 * 16, 2 * 16:3 * 16]  # the upper left tile of the lake
+    assert np.allclose(picture[at][-1, -1], water[-1, -1], atol=1) and np.allclose(picture[:8, :8], grass[:8, :8], atol=1)
+    assert np.abs(picture[at][0, 0] - water[0, 0]).max() > 15, "its corner is shore"
+    numbers = tile_set.numbers(kinds, np.full(kinds.shape, -1, np.int16))
+    assert numbers[3, 3] < tiles.ON_GROUND <= numbers[2, 2] and numbers[0, 0] < tiles.ON_GROUND
+
+
+@pytest.mark.quick
+def test_walls_in_a_meadow_are_woods_whose_trees_shade_no_other_tile(assets):
+    kinds = np.full((5, 5), tiles.GRASS, np.uint8)
+    kinds[2, 2] = tiles.WALL
+    none = np.full(kinds.shape, -1, np.int16)
+    assert (tiles.tile_numbers(kinds, none) // tiles.VARIANTS % tiles.SHADES).any()
+    assert not (tiles.tile_numbers(kinds, none, trees_shade=False) // tiles.VARIANTS % tiles.SHADES).any()
+    tile_set = tiles.TileSet(assets, load_manifest(assets)["tiles"], "meadow")
+    number = int(tile_set.numbers(kinds, none)[2, 2])
+    assert np.array_equal(dict(tile_set.pictures([number], 64))[number], tile_set._part("tree", number % tiles.VARIANTS))
+    by_stones = tiles.TileSet(assets, load_manifest(assets)["tiles"], "stone")
+    assert not np.array_equal(tile_set._part("tree", 0), by_stones._part("tree", 0))

@@ -7,6 +7,7 @@ import numpy as np
 import pygame
 import pytest
 import render_crowds as crowds
+from crowds import simulation
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,7 +32,7 @@ class World:
     """As much of a world as a scene reads."""
 
     def __init__(self, agents, grid):
-        self.agents, self.grid, self.workers = agents, grid, 2
+        self.agents, self.grid, self.workers, self.ways = agents, grid, 2, None
         self.max_step, self.top_speed = crowds.MAX_STEP, 180.0
 
     @property
@@ -295,3 +296,36 @@ def test_stages_are_named_in_the_order_of_the_frame(scene):
     scene.sim.profile = Profile()
     picture(scene, camera(1.0))
     assert scene.sim.profile.stages == ("cull", "depth", "ground", "blit")
+
+
+# --- roofs over exits --------------------------------------------------------------------------------------------------
+
+def station_with(place: tuple[float, float], assets: Path, exits: int = 3) -> Any:
+    """A picture of the station with everybody in one place, float[H, W, 3]; a tile has 26 units and 13 pixels."""
+    sim = simulation("station", agents=20, crowd__exits=exits)
+    columns: Any = sim.agents.columns
+    columns.x[:20], columns.y[:20] = place
+    sim.prepare_picture()
+    camera, surface = Camera((1508.0, 962.0), (754, 481)), plain_surface((754, 481))
+    camera.look_at(754, 481, 0.5)
+    Scene(sim, sim.config, assets).draw(surface, camera)
+    return np.array(pygame.surfarray.array3d(surface)).swapaxes(0, 1)
+
+
+@pytest.mark.parametrize("exits", [0, 3])
+@pytest.mark.parametrize(("door", "other"), [((60, 580), (70, 690)), ((1450, 640), (1440, 585)), ((750, 930), (720, 940))])
+def test_people_in_the_doors_of_a_station_are_under_its_roofs(assets, exits, door, other):
+    under, elsewhere = (station_with(place, assets, exits) for place in (door, other))
+    assert np.array_equal(under, elsewhere) == (exits == 3)
+
+
+def test_roofs_are_over_exits_at_the_edge_of_the_map_alone(assets):
+    sim = simulation("station", agents=20)
+    roofs, ways = Scene(sim, sim.config, assets)._roofs, sim.world.ways
+    assert ways
+    found = list(roofs._found(sim.terrain, {0, 2, 3}))
+    assert [(*cover[:4], cover.is_roof) for cover in found] == [
+        (0, 19, 3, 21, False), (0, 21, 6, 28, True), (25, 31, 33, 37, True)], "the wall above the left door; 3 is a platform"
+    assert all(cover.numbers.shape == (cover.lower - cover.upper, cover.right - cover.left) for cover in found)
+    ways.set_exit(0, False)
+    assert [cover.left for cover in roofs._found(sim.terrain, ways.exits) if cover.is_roof] == [52, 25]

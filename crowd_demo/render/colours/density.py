@@ -15,7 +15,7 @@ import numpy as np
 from crowd_demo.compute.arrays import Int, Ints, Register
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.config.section import per_square_metre
-from crowd_demo.render.colours.base import RISING, Legend, ramp
+from crowd_demo.render.colours.base import Legend, ramp, scales_of
 from crowd_demo.render.colours.squares import (
     LEAST,
     MOST,
@@ -32,8 +32,6 @@ from crowd_demo.render.inks import RGB
 from crowd_demo.sim.simulation import Simulation
 
 SERVICE = 0.308, 0.431, 0.718, 1.076, 2.174  # people a square metre, at which B to F begin: Fruin 1971
-SERVICE_COLOURS: tuple[RGB, ...] = (
-    (66, 116, 236), (52, 152, 226), (56, 190, 172), (250, 216, 70), (252, 134, 40), (228, 36, 64))
 NAMES = "A free", *(f"{level} {least:.2g}" for level, least in zip("BCDEF", SERVICE, strict=True))
 
 
@@ -55,7 +53,7 @@ def level(adds: Heads, squares: Int, sums: Register) -> Register:
 
 class DensityColours(SquareColours):
     def colours(self, sim: Simulation) -> Sequence[RGB]:
-        return SERVICE_COLOURS if is_people(sim) else ramp(RISING)
+        return scales_of(sim).levels if is_people(sim) else ramp(scales_of(sim).rising)
 
     def adds(self, sim: Simulation, squares: CountedSquares) -> Heads:
         return Heads(np.int32(1))
@@ -65,8 +63,8 @@ class DensityColours(SquareColours):
 
     def legend(self, sim: Simulation) -> Legend:
         if is_people(sim):
-            return Legend("people a square metre", SERVICE_COLOURS, NAMES)
-        return Legend("density", ramp(RISING, 24), (f"{LEAST:g}", f"{MOST:g} times the mean"))
+            return Legend("people a square metre", scales_of(sim).levels, NAMES)
+        return Legend("density", ramp(scales_of(sim).rising, 24), (f"{LEAST:g}", f"{MOST:g} times the mean"))
 
 
 @lru_cache(maxsize=8)  # asked in each frame

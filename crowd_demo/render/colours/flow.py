@@ -20,8 +20,7 @@ from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.simd import LANES, root, select, splat, to_float, to_int
 from crowd_demo.compute.simd_memory import load
 from crowd_demo.config.section import metres, per_square_metre
-from crowd_demo.render.colours.base import RISING, Legend, ramp
-from crowd_demo.render.colours.density import SERVICE_COLOURS
+from crowd_demo.render.colours.base import Legend, ramp, scales_of
 from crowd_demo.render.colours.modes import fastest
 from crowd_demo.render.colours.squares import (
     LEAST,
@@ -41,7 +40,6 @@ from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.terrain.tiles import Terrain
 
 FLOWS = tuple(CAPACITY * share for share in (1 / 4, 1 / 2, 3 / 4, 1, 3 / 2))  # people/(m s), at which colours begin
-FLOW_COLOURS = SERVICE_COLOURS
 NAMES = "free", *(f"{flow:.2g}{word}" for flow, word in zip(FLOWS, ("", "", "", " too full", ""), strict=True))
 STEPS = 4.0  # of a unit/s, for people
 STEPS_OF_FASTEST = 8.0  # for others
@@ -77,7 +75,7 @@ class FlowColours(SquareColours):
         self._scarcity_of = lru_cache(1)(scarcity_of)
 
     def colours(self, sim: Simulation) -> Sequence[RGB]:
-        return FLOW_COLOURS if is_people(sim) else ramp(RISING)
+        return scales_of(sim).levels if is_people(sim) else ramp(scales_of(sim).rising)
 
     def adds(self, sim: Simulation, squares: CountedSquares) -> Speeds:
         columns, steps = sim.agents.columns, STEPS if is_people(sim) else STEPS_OF_FASTEST / fastest(sim)
@@ -89,8 +87,9 @@ class FlowColours(SquareColours):
 
     def legend(self, sim: Simulation) -> Legend:
         if is_people(sim):
-            return Legend("flow, people/(m s)", FLOW_COLOURS, NAMES)
-        return Legend("flow", ramp(RISING, 24), (f"{LEAST:g}", f"{MOST:g} times the mean density at top speed"))
+            return Legend("flow, people/(m s)", scales_of(sim).levels, NAMES)
+        texts = f"{LEAST:g}", f"{MOST:g} times the mean density at top speed"
+        return Legend("flow", ramp(scales_of(sim).rising, 24), texts)
 
 
 @lru_cache(maxsize=8)  # asked in each frame

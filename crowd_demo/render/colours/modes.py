@@ -15,7 +15,7 @@ from crowd_demo.compute.jit import Launch, device
 from crowd_demo.compute.simd import LANES, bits, quotient, root, select, splat, to_int
 from crowd_demo.compute.simd_memory import take
 from crowd_demo.config.resources import assets_folder
-from crowd_demo.render.colours.base import CATEGORIES, FALLING, LEVELS, RAINBOW, RISING, ColourMode, Legend, ramp
+from crowd_demo.render.colours.base import LEVELS, ON_DARK, ColourMode, Legend, ramp, scales_of
 from crowd_demo.render.drawing import number_of, numbering
 from crowd_demo.render.figures.sprites import load_manifest, state_colours
 from crowd_demo.render.inks import RGB
@@ -27,9 +27,16 @@ from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.stage import unchecked
 
 KINDS = "prey", "predator"
-WHEEL: tuple[RGB, ...] = (255, 248, 232), (255, 196, 70), (188, 96, 150), (86, 168, 255)  # going up, right, down, left
-TURN = 128  # shades once around
-SHADES = ramp((*WHEEL, WHEEL[0]), TURN + 1)[:TURN]
+TURN = 128  # shades once around the wheel of headings
+
+
+def around(wheel: tuple[RGB, ...]) -> tuple[RGB, ...]:
+    """The shades of a wheel, clockwise from up."""
+    return ramp((*wheel, wheel[0]), TURN + 1)[:TURN]
+
+
+WHEEL = ON_DARK.wheel
+SHADES = around(WHEEL)  # of overlays
 
 
 # --- state -----------------------------------------------------------------------------------------------------------
@@ -52,7 +59,7 @@ class StateColours(ColourMode):
         self._known = state_colours(load_manifest(assets_folder()))
 
     def colours(self, sim: Simulation) -> Sequence[RGB]:
-        return [self._known.get(name, CATEGORIES[number]) for number, name in enumerate(_names(sim))]
+        return [self._known.get(name, scales_of(sim).categories[number]) for number, name in enumerate(_names(sim))]
 
     def launches(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Launch, ...]:
         columns = sim.agents.columns
@@ -112,13 +119,14 @@ def number_headings(mode: HeadingMode, slots: Int, register: Register) -> Regist
 
 
 class HeadingColours(ColourMode):
-    COLOURS = SHADES
+    def colours(self, sim: Simulation) -> Sequence[RGB]:
+        return around(scales_of(sim).wheel)
 
     def mode(self, sim: Simulation) -> HeadingMode:
         return HeadingMode(sim.agents.columns.vx, sim.agents.columns.vy)
 
     def legend(self, sim: Simulation) -> Legend:
-        return Legend("heading", WHEEL, ("up", "right", "down", "left"))
+        return Legend("heading", scales_of(sim).wheel, ("up", "right", "down", "left"))
 
 
 # --- speed: from standing to the fastest preferred speed ----------------------------------------------------------------
@@ -139,13 +147,14 @@ def number_speeds(mode: SpeedMode, slots: Int, register: Register) -> Register:
 
 
 class SpeedColours(ColourMode):
-    COLOURS = ramp(RISING)
+    def colours(self, sim: Simulation) -> Sequence[RGB]:
+        return ramp(scales_of(sim).rising)
 
     def mode(self, sim: Simulation) -> SpeedMode:
         return SpeedMode(sim.agents.columns.vx, sim.agents.columns.vy, np.float32(LEVELS / fastest(sim)))
 
     def legend(self, sim: Simulation) -> Legend:
-        return Legend("speed", ramp(RISING, 24), ("standing", speed_text(sim, fastest(sim))))
+        return Legend("speed", ramp(scales_of(sim).rising, 24), ("standing", speed_text(sim, fastest(sim))))
 
 
 def fastest(sim: Simulation) -> float:
@@ -203,8 +212,8 @@ class AgeColours(ColourMode):
     TEXTS = "last update", "in the last step", "{} steps before"  # the legend's title, and its two ends
 
     def colours(self, sim: Simulation) -> Sequence[RGB]:
-        """Brightest for 0 steps, darkest for the period's last step and more."""
-        shades = ramp(FALLING, max(sim.optimizations.stagger.avoidance, 2))
+        """From much for 0 steps to little for the period's last step and more."""
+        shades = ramp(scales_of(sim).rising[::-1], max(sim.optimizations.stagger.avoidance, 2))
         return (*shades, *[shades[-1]] * STEPS)[:STEPS]
 
     def mode(self, sim: Simulation) -> AgeMode | TurnMode:
@@ -233,13 +242,14 @@ def number_slots(mode: MemoryMode, slots: Int, register: Register) -> Register:
 
 
 class MemoryColours(ColourMode):
-    COLOURS = ramp(RAINBOW)
+    def colours(self, sim: Simulation) -> Sequence[RGB]:
+        return ramp(scales_of(sim).rainbow)
 
     def mode(self, sim: Simulation) -> MemoryMode:
         return MemoryMode(max(sim.agents.count, 1))
 
     def legend(self, sim: Simulation) -> Legend:
-        return Legend("place in memory", ramp(RAINBOW, 24), ("first slot", "last slot"))
+        return Legend("place in memory", ramp(scales_of(sim).rainbow, 24), ("first slot", "last slot"))
 
 
 # --- cells of the grid: a chessboard ------------------------------------------------------------------------------------
@@ -302,18 +312,19 @@ def number_workers(movers: Movers, slots: Int, register: Register) -> Register:
 
 class WorkerColours(ColourMode):
     def colours(self, sim: Simulation) -> Sequence[RGB]:
-        return CATEGORIES
+        return scales_of(sim).categories
 
     def launches(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Launch, ...]:
         unit = LANES if sim.optimizations.simd else 1
         units = max(1, -(-sim.agents.count // unit))
-        return (numbering(sim.world.workers, slots, Movers(movers(sim), units, unit, len(CATEGORIES)), number),)
+        return (numbering(sim.world.workers, slots, Movers(movers(sim), units, unit, len(ON_DARK.categories)), number),)
 
     def legend(self, sim: Simulation) -> Legend:
         count = movers(sim)
-        shown = min(count, len(CATEGORIES))
-        more = f" and every {len(CATEGORIES)}th more" if count > len(CATEGORIES) else ""
-        return Legend("moved by", CATEGORIES[:shown], tuple(f"thread {k + 1}{more}" for k in range(shown)))
+        categories = scales_of(sim).categories
+        shown = min(count, len(categories))
+        more = f" and every {len(categories)}th more" if count > len(categories) else ""
+        return Legend("moved by", categories[:shown], tuple(f"thread {k + 1}{more}" for k in range(shown)))
 
 
 def movers(sim: Simulation) -> int:

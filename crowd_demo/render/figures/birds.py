@@ -89,6 +89,7 @@ class HuntFigures(BirdFigures):
     def __init__(self, config: Config, folder: Path, manifest: Manifest) -> None:
         super().__init__(config, folder, manifest)
         self._appearance_count, self._predators = 1, config.hunt.predators
+        assert isinstance(self._sheet, Sheet)
         self._hawks = AlwaysVisible(self._sheet, self._units_a_pixel, self._predators)
 
     def margin(self, zoom: float) -> Rect:

@@ -28,10 +28,12 @@ from crowd_demo.render.pixels import (
     over_pixel,
     over_row,
     over_row_tinted,
+    prefetch,
     tinted_pixel,
 )
 
 ODD, EVEN = 0xFF00FF, 0x00FF00  # channels
+AHEAD, MOST_LINES = 8, 24  # so many sprites ahead cache lines are fetched, for all looks do not fit the nearest cache
 
 
 class DrawList(NamedTuple):
@@ -91,7 +93,11 @@ def _draw_cut_rows(target: Words, width: int, x: int, y: int, rows: int, source:
 @device
 def _draw_slice(frame: Frame, top: int, bottom: int, sprites: Pixels, draws: DrawList, first: int, last: int) -> None:
     target, source, width = frame.reshape(-1), sprites.pixels, frame.shape[1]
+    lines = min(MOST_LINES, sprites.height * sprites.height // 40 + 1)  # about those of a mean sprite
     for k in range(first, last):
+        start = np.uintp(sprites.first[np.uintp(draws.sprite[min(k + AHEAD, last - 1)])])
+        for line in range(lines):
+            prefetch(source, start + np.uintp(line * ROW))
         sprite = np.uintp(draws.sprite[k])
         x, y = draws.left[k] + sprites.box[sprite, 0], draws.top[k] + sprites.box[sprite, 1]
         columns, rows = sprites.box[sprite, 2], min(sprites.box[sprite, 3], bottom - y)

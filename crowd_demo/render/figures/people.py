@@ -48,7 +48,7 @@ from crowd_demo.render.drawing import (
 from crowd_demo.render.figures import sprited
 from crowd_demo.render.figures.blit import DrawList, draw_list
 from crowd_demo.render.figures.sprited import Sprited, sector, slopes
-from crowd_demo.render.figures.sprites import Manifest, Sprites, load_sheet
+from crowd_demo.render.figures.sprites import Manifest, Sprites, load_dyed, load_sheet
 from crowd_demo.render.pixels import Frame
 from crowd_demo.sim.behaviours.people_rules import QUEUING, STUCK, WAITING, WALKING, PeopleColumns
 from crowd_demo.sim.store.sparse_set import Handles
@@ -215,7 +215,7 @@ class PeopleFigures(Sprited):
         about = manifest["people"]
         number = np.arange(about["looks"] * DIRECTIONS * POSES, dtype=np.int32)
         state = np.maximum(number % POSES - STAND_POSE, 0)  # walking and standing, waiting, stuck
-        super().__init__(load_sheet(folder, about), UNITS, SHEET_PX, number // (DIRECTIONS * POSES) * DRAWN_STATES + state)
+        super().__init__(load_dyed(folder, about), UNITS, SHEET_PX, number // (DIRECTIONS * POSES) * DRAWN_STATES + state)
         self._appearance_count, self._faces = about["looks"], Faces()
         self._icons = Icons(config.crowd, folder, manifest, UNITS / SHEET_PX)
 

@@ -24,7 +24,7 @@ from crowd_demo.render.camera import Rect, View
 from crowd_demo.render.drawing import MARGIN_PX, NO_SHADES, FrameInput, Mode, Moving, ReusedColumns, Shades, numbering, pixel
 from crowd_demo.render.figures.blit import DrawList, draw_list, draw_sprites, fade, fade_plain
 from crowd_demo.render.figures.light import Light, dimmed, draw_plain
-from crowd_demo.render.figures.sprites import Atlas, Means, Sheet, Sprites, next_missing
+from crowd_demo.render.figures.sprites import AnySheet, Atlas, Means, Sprites
 from crowd_demo.render.pixels import NO_TINT, Frame, frame_of
 
 SHARP_PX = 4.2  # a larger agent is a sprite alone; down from there, over two notches of the wheel, it becomes light
@@ -102,7 +102,7 @@ class Sprited(ABC):
     `appearances` has the appearance of each sprite: sprites of one appearance have one mean colour.
     """
 
-    def __init__(self, sheet: Sheet, units: float, pixels: float, appearances: Ints) -> None:
+    def __init__(self, sheet: AnySheet, units: float, pixels: float, appearances: Ints) -> None:
         self._sheet, self._units, self._units_a_pixel = sheet, units, units / pixels
         self._appearances = appearances
         self._sprites, self._poses, self._light = Sprites(sheet), Poses(), Light()
@@ -150,7 +150,7 @@ class Sprited(ABC):
     def launches(self, now: FrameInput, frame: Frame) -> Iterator[Launch]:
         no_slots, atlas = np.zeros(0, np.int32), self._sprites.at(now.camera.zoom * self._units_a_pixel)
         yield self._poses.launch(now, no_slots, self.mode(now), atlas)
-        yield launch(next_missing, no_slots, atlas.ready, 0)
+        yield from atlas.launches()
         yield self._number_launch(now, no_slots)
         if now.options.blitter == "compiled":
             yield launch(draw_sprites, now.workers, frame, atlas.view, self._poses.draws(0), True)

@@ -4,29 +4,38 @@ A sheet is a grid of equal cells of premultiplied pixels. An `Atlas` holds the c
 with an area filter, each by itself so that no cell mixes with the next, and cropped to their visible pixels. Scales are
 2**(1/4) apart and a few atlases are kept. A sprite is made when it is first needed: a new scale costs about 20 us for
 each sprite in use. pygame's filter rounds down, so an opaque pixel may get an alpha of 252.
+
+A `DyedSheet` has one drawing for all looks of a shape: a sprite is the drawing without dyes, and so much of each dye as
+a second sheet says times that dye's colour in the look. Both sheets are shrunk once a shape; to dye a sprite takes about
+1 us.
 """
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import NamedTuple, NotRequired, TypedDict
+from typing import Any, NamedTuple, NotRequired, TypedDict
 
 import numpy as np
 import pygame
 
-from crowd_demo.compute.arrays import Bools, Ints, Longs, Words
-from crowd_demo.compute.jit import device
+from crowd_demo.compute.arrays import Bools, Int, Ints, Longs, Words, with_room
+from crowd_demo.compute.jit import Launch, device, launch
 from crowd_demo.render.inks import packed
 from crowd_demo.render.pixels import HALF_ROW, MASKS, frame_of, tinted
 
 STEPS_PER_OCTAVE = 4
 KEPT = 4  # atlases
+MOST_PIXELS = 1 << 24  # of an atlas; it is emptied before it makes more
 MOST_SURFACES = 20_000  # of an atlas for pygame: each sprite in each tint is one
 GREY = 0.8  # mean of the sheet in grey, which is multiplied by the colours of a colour mode
 ALPHA = 0xFF000000
+DYES, FULL_DYE = 4, 232  # how much of a dye is in a pixel that is fully lit; shine goes to 255
+FAINTEST = 16  # alpha of the edge of a shadow: without it rows are an eighth shorter, and more of them fit a cache
+GREYS = 255, 150, 255, 228  # of the dyes (skin, hair, top, bottom) in a colour mode: in full light just its colour
 STATES = "walking", "waiting", "stuck", "queuing"  # of people
 
 
@@ -37,6 +46,8 @@ class SpritesSheet(TypedDict):
     cell: list[int]  # width and height
     anchor: list[int]  # x and y
     looks: NotRequired[int]  # of people and birds: how many there are to choose from
+    dyes: NotRequired[str]  # the file of how much of each dye is in a pixel
+    outfits: NotRequired[list[list[Any]]]  # of each look: the row of its shape, and DYES colours [r, g, b]
 
 
 class TilesSheet(TypedDict):
@@ -75,16 +86,19 @@ class Sheet(NamedTuple):
     def sprites(self) -> int:
         return self.columns * (self.surface.get_height() // self.cell[1])
 
+    def atlas(self, scale: float) -> Atlas:
+        return Atlas(self, scale)
+
     def sprite(self, number: int) -> pygame.Surface:
         row, column = divmod(number, self.columns)
         return self.surface.subsurface((column * self.cell[0], row * self.cell[1]), self.cell)
 
-    def grey(self) -> Sheet:
-        """This sheet in grey: bright enough to be multiplied by a colour, dark enough to show shapes."""
+    def grey(self, factor: float | None = None) -> Sheet:
+        """This sheet in grey, `factor` times as bright; by default so that a colour it is multiplied by can be read."""
         pixels = frame_of(self.surface)
         alpha, red, green, blue = (pixels >> np.uint32(shift) & np.uint32(255) for shift in (24, 16, 8, 0))
         light = (red * 77 + green * 150 + blue * 29).astype(np.float32) / 256
-        light *= GREY * alpha.sum() / max(float(light.sum()), 1.0)
+        light *= factor or GREY * alpha.sum() / max(float(light.sum()), 1.0)
         level = np.minimum(light, alpha).astype(np.uint32)
         return self._replace(surface=surface_of(alpha << np.uint32(24) | level * np.uint32(0x10101)))
 
@@ -97,16 +111,73 @@ class Sheet(NamedTuple):
         surface = pygame.transform.smoothscale(self.surface, (width // by, height // by))
         return Sheet(surface, (self.cell[0] // by, self.cell[1] // by), (self.anchor[0] // by, self.anchor[1] // by))
 
-    def means(self, group: Ints) -> Means:
-        """The mean colour of each group of sprites, and the mean area of all; `group` has the group of each sprite."""
+    def sums(self) -> Longs:
+        """The sums of alpha, red, green and blue of each sprite: int64[4, sprites]."""
         (width, height), columns = self.cell, self.columns
         pixels = frame_of(self.surface)[:self.sprites // columns * height, :columns * width]
         cells = pixels.reshape(-1, height, columns, width)
-        sums = np.stack([(cells >> np.uint32(shift) & np.uint32(255)).sum(axis=(1, 3), dtype=np.int64).ravel()
+        return np.stack([(cells >> np.uint32(shift) & np.uint32(255)).sum(axis=(1, 3), dtype=np.int64).ravel()
                          for shift in (24, 16, 8, 0)])
-        totals = np.stack([np.bincount(group, channel) for channel in sums])
-        colours = (255 * totals[1:] / np.maximum(totals[0], 1)).round()
-        return Means(packed(colours.T), float(sums[0].mean()) / 255)
+
+    def means(self, group: Ints) -> Means:
+        """The mean colour of each group of sprites, and the mean area of all; `group` has the group of each sprite."""
+        return means_of(self.sums(), group)
+
+
+class DyedSheet(NamedTuple):
+    """The sheet of shapes without dyes, a row for each, and how much of its four dyes (in red, green, blue, alpha).
+
+    Sprites are numbered as on a sheet with a row for each look.
+    """
+
+    shapes: Sheet
+    dyes: Sheet
+    shape: Ints  # [looks]: the row of its shape
+    colours: Ints  # [looks, DYES, 3]: red, green and blue of its dyes
+
+    @property
+    def cell(self) -> tuple[int, int]:
+        return self.shapes.cell
+
+    @property
+    def anchor(self) -> tuple[int, int]:
+        return self.shapes.anchor
+
+    @property
+    def sprites(self) -> int:
+        return len(self.shape) * self.shapes.columns
+
+    def drawing(self, numbers: Ints) -> Ints:
+        """The numbers of the drawings of shapes that sprites are dyed from."""
+        look, column = np.divmod(numbers, self.shapes.columns)
+        return self.shape[look] * self.shapes.columns + column
+
+    def atlas(self, scale: float) -> Atlas:
+        return DyedAtlas(self, scale)
+
+    def grey(self) -> DyedSheet:
+        """All looks in grey, the same in all of them: colours of a mode do not depend on what people wear."""
+        colours = np.broadcast_to(np.array(GREYS, np.int32)[:, None], self.colours.shape)
+        return self._replace(shapes=self.shapes.grey(1.0), colours=np.ascontiguousarray(colours))
+
+    def means(self, group: Ints) -> Means:
+        """As `Sheet.means`, from sums of all drawings."""
+        every = np.arange(self.sprites, dtype=np.int32)
+        drawing = self.drawing(every)
+        sums = self.shapes.sums()[:, drawing]
+        shares = np.roll(self.dyes.sums(), -1, axis=0)[:, drawing]  # alpha has the last dye
+        sums[1:] += np.einsum("ds,sdc->cs", shares, self.colours[every // self.shapes.columns]) // FULL_DYE
+        return means_of(sums, group)
+
+
+AnySheet = Sheet | DyedSheet
+
+
+def means_of(sums: Longs, group: Ints) -> Means:
+    """As `Sheet.means`, from the sums of alpha, red, green and blue of each sprite."""
+    totals = np.stack([np.bincount(group, channel) for channel in sums])
+    colours = np.minimum(255 * totals[1:] / np.maximum(totals[0], 1), 255).round()
+    return Means(packed(colours.T), float(sums[0].mean()) / 255)
 
 
 class Means(NamedTuple):
@@ -140,6 +211,17 @@ def load_sheet(folder: Path, about: SpritesSheet) -> Sheet:
     return Sheet(load_surface(folder / about["file"]).premul_alpha(), (width, height), (x, y))
 
 
+def load_dyed(folder: Path, about: SpritesSheet) -> AnySheet:
+    """The same with the looks of the entry, if their dyes are apart."""
+    shapes = load_sheet(folder, about)
+    if "dyes" not in about:
+        return shapes
+    shape, *dyes = zip(*about["outfits"], strict=True)
+    dyed = shapes._replace(surface=load_surface(folder / about["dyes"]))
+    colours = np.ascontiguousarray(np.array(dyes, np.int32).swapaxes(0, 1))
+    return DyedSheet(shapes, dyed, np.array(shape, np.int32), colours)
+
+
 def load_manifest(folder: Path) -> Manifest:
     return json.loads((folder / "sprites.json").read_text(encoding="utf-8"))
 
@@ -170,23 +252,35 @@ def surface_of(pixels: Words) -> pygame.Surface:
 
 
 class Atlas:
-    """All sprites of a sheet at one scale; `ensure` makes each when it is first needed."""
+    """All sprites of a sheet at one scale; `ensure` makes each when it is first needed, cropped to its visible pixels.
 
-    def __init__(self, sheet: Sheet, scale: float) -> None:
-        self.sheet = sheet
+    `faintest` is the least alpha that is visible. `like` has made the same sprites in the same order: they are cropped
+    as there, and lie as they lie there.
+    """
+
+    def __init__(self, sheet: AnySheet, scale: float, faintest: int = 1, like: Atlas | None = None) -> None:
+        self.sheet, self._faintest, self._like = sheet, faintest, like
         self.size = max(1, round(sheet.cell[0] * scale)), max(1, round(sheet.cell[1] * scale))
         self.anchor = round(sheet.anchor[0] * scale), round(sheet.anchor[1] * scale)
-        count, (width, height) = sheet.sprites, self.size
-        self.view = Pixels(np.zeros(count * height * _padded(width), np.uint32), np.zeros(count, np.int64),
-                           np.zeros((count, 4), np.int32), height)
+        count = sheet.sprites
+        no_pixels, boxes = np.zeros(0, np.uint32), np.zeros((count, 4), np.int32)
+        self.view = Pixels(no_pixels, np.zeros(count, np.int64), boxes, self.size[1])
         self._used = 0  # pixels
-        self.ready = np.zeros(sheet.sprites, bool)
+        self.ready = np.zeros(count, bool)
         self._surfaces: dict[int, pygame.Surface] = {}
 
     def ensure(self, sprites: Ints) -> None:
-        at = 0
-        while (at := next_missing(sprites, self.ready, at)) < len(sprites):
-            self._make(int(sprites[at]))
+        if next_missing(sprites, self.ready, 0) == len(sprites):
+            return
+        if self._used > MOST_PIXELS:
+            self._used, self.ready[:] = 0, False
+        wanted = np.zeros(len(self.ready), bool)
+        wanted[sprites] = True
+        self._make(np.flatnonzero(wanted & ~self.ready).astype(np.int32))
+
+    def launches(self) -> Iterator[Launch]:
+        """Every kernel that `ensure` may run, for compiling ahead."""
+        yield launch(next_missing, np.zeros(0, np.int32), self.ready, 0)
 
     def surfaces(self, sprites: Ints, tints: Words) -> list[pygame.Surface]:
         """The pygame surface of each of the given sprites, which exist, in its tint and cropped as the pixels are."""
@@ -200,13 +294,25 @@ class Atlas:
             self._surfaces.clear()
         return found
 
-    def _make(self, number: int) -> None:
-        sprite = pygame.transform.smoothscale(self.sheet.sprite(number), self.size)
-        x, y, width, height = box = sprite.get_bounding_rect()
-        self.view.first[number], self.view.box[number] = self._used, tuple(box)
-        self.pixels(number)[:] = frame_of(sprite)[y:y + height, x:x + width]
-        self._used += height * _padded(width)
-        self.ready[number] = True
+    def _make(self, numbers: Ints) -> None:
+        assert isinstance(self.sheet, Sheet)
+        for number in numbers.tolist():
+            sprite = pygame.transform.smoothscale(self.sheet.sprite(number), self.size)
+            visible = sprite.get_bounding_rect(self._faintest)
+            x, y, width, height = self._like.view.box[number].tolist() if self._like else visible
+            self._place(np.array([number]), np.array([[x, y, width, height]], np.int32))
+            self.pixels(number)[:] = frame_of(sprite)[y:y + height, x:x + width]
+
+    def _place(self, numbers: Ints, boxes: Ints) -> None:
+        """Make room for these sprites, one behind the other."""
+        sizes = boxes[:, 3].astype(np.int64) * _padded(boxes[:, 2])
+        ends = self._used + np.cumsum(sizes)
+        self.view.first[numbers], self.view.box[numbers] = ends - sizes, boxes
+        self._used, self.ready[numbers] = int(ends[-1]), True
+        if self._used > len(self.view.pixels):
+            grown = np.zeros(with_room(self._used), np.uint32)
+            grown[:len(self.view.pixels)] = self.view.pixels
+            self.view = self.view._replace(pixels=grown)
 
     def pixels(self, number: int) -> Words:
         """uint32[height, width] of a sprite that exists, cropped to its visible pixels."""
@@ -214,17 +320,73 @@ class Atlas:
         return self.view.pixels[first:first + height * _padded(width)].reshape(height, _padded(width))[:, :width]
 
 
-def _padded(width: int) -> int:
-    """Pixels of a row in memory: a multiple of eight."""
+def _padded(width: Any) -> Any:
+    """Pixels of a row in memory, or of each row: a multiple of eight."""
     return -(-width // HALF_ROW) * HALF_ROW
+
+
+@device
+def _dyed(pixel: Int, shares: Int, dye: Ints) -> Int:
+    """A pixel without dyes, and so much of them; `dye` has 256 times their colours, by FULL_DYE."""
+    alpha = pixel >> np.uint32(24)
+    out = alpha << np.uint32(24)
+    for channel in range(3):
+        shift = np.uint32(16 - 8 * channel)
+        light = np.int32(128)
+        for part in range(DYES):
+            light += np.int32(shares >> np.uint32((16, 8, 0, 24)[part]) & np.uint32(255)) * dye[part, channel]
+        lit = (pixel >> shift & np.uint32(255)) + np.uint32(light >> np.int32(8))
+        out |= min(lit, alpha) << shift
+    return np.uint32(out)
+
+
+@device
+def dye_sprites(numbers: Ints, drawings: Ints, dyes: Ints, drawn: Pixels, shares: Words, sprites: Pixels) -> None:
+    """Write the pixels of these sprites, made of those of `drawings`; dyes int32[numbers, DYES, 3]."""
+    for k in range(numbers.shape[0]):
+        first, start = sprites.first[numbers[k]], drawn.first[drawings[k]]
+        size = drawn.box[drawings[k], 3] * (-(-drawn.box[drawings[k], 2] // HALF_ROW) * HALF_ROW)
+        for i in range(size):
+            at = np.uintp(start + i)
+            sprites.pixels[np.uintp(first + i)] = _dyed(drawn.pixels[at], shares[at], dyes[k])
+
+
+class DyedAtlas(Atlas):
+    """The drawings at this scale, and the sprites dyed from them: all looks of a drawing when the first is needed."""
+
+    def __init__(self, sheet: DyedSheet, scale: float) -> None:
+        super().__init__(sheet, scale)
+        self._drawn = Atlas(sheet.shapes, scale, FAINTEST)
+        self._shares = Atlas(sheet.dyes, scale, like=self._drawn)
+        self._drawing = sheet.drawing(np.arange(sheet.sprites, dtype=np.int32))  # of each sprite
+        self._dyes = ((sheet.colours * 256 + FULL_DYE // 2) // FULL_DYE).astype(np.int32)
+
+    def launches(self) -> Iterator[Launch]:
+        yield from super().launches()
+        yield self._dyeing(np.zeros(0, np.int32), np.zeros(0, np.int32))
+
+    def _make(self, numbers: Ints) -> None:
+        wanted = np.zeros(len(self._drawn.ready), bool)
+        wanted[self._drawing[numbers]] = True
+        numbers = np.flatnonzero(wanted[self._drawing] & ~self.ready).astype(np.int32)
+        drawings = self._drawing[numbers]
+        for atlas in (self._drawn, self._shares):
+            atlas.ensure(drawings)
+        self._place(numbers, self._drawn.view.box[drawings])
+        self._dyeing(numbers, drawings).run()
+
+    def _dyeing(self, numbers: Ints, drawings: Ints) -> Launch:
+        look = numbers * len(self._dyes) // max(self.sheet.sprites, 1)
+        shares = self._shares.view.pixels
+        return launch(dye_sprites, numbers, drawings, self._dyes[look], self._drawn.view, shares, self.view)
 
 
 class Sprites:
     """The atlases of a sheet; each is made when first needed, and the last few are kept."""
 
-    def __init__(self, sheet: Sheet) -> None:
+    def __init__(self, sheet: AnySheet) -> None:
         self.sheet = sheet
-        self._atlas = lru_cache(KEPT)(lambda step: Atlas(sheet, 2 ** (step / STEPS_PER_OCTAVE)))
+        self._atlas = lru_cache(KEPT)(lambda step: sheet.atlas(2 ** (step / STEPS_PER_OCTAVE)))
 
     def at(self, scale: float) -> Atlas:
         """The atlas of the nearest step of scale that is not above `scale`."""

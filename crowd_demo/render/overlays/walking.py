@@ -16,7 +16,8 @@ import numpy as np
 from crowd_demo.compute.arrays import Doubles, Floats, Longs, Words
 from crowd_demo.config.section import UNITS_A_METRE
 from crowd_demo.render.camera import Rect
-from crowd_demo.render.colours.flow import FLOW_COLOURS, FLOWS, NAMES
+from crowd_demo.render.colours.base import ON_DARK
+from crowd_demo.render.colours.flow import FLOWS, NAMES
 from crowd_demo.render.hud.status import Chart, Key
 from crowd_demo.render.inks import GREEN, ORANGE, PURPLE, RGB, VERMILION, ink
 from crowd_demo.render.overlays.base import OverlayView
@@ -30,7 +31,7 @@ from crowd_demo.sim.terrain.tiles import Walls
 MOST_SQUARES = 40_000
 FIXED = 256  # steps of a unit/s: sums of whole numbers do not depend on the order in memory
 ALPHA = 150
-FLOW_INKS = np.array([ink(colour, ALPHA) for colour in FLOW_COLOURS], np.uint32)
+FLOW_INKS = np.array([ink(colour, ALPHA) for colour in ON_DARK.levels], np.uint32)
 SPEEDS: tuple[tuple[float, RGB, str], ...] = (  # the least share of Weidmann's speed
     (0, VERMILION, "jam, below 1/4"), (JAM, ORANGE, "below 1/2"), (0.5, GREEN, "usual"), (1.5, PURPLE, "above 3/2"))
 SPEED_INKS = np.array([ink(colour, ALPHA) for _, colour, _ in SPEEDS], np.uint32)
@@ -105,7 +106,7 @@ def draw_throughput(sketch: Sketch, view: OverlayView) -> None:
     found = np.flatnonzero(ground.people)
     flow = ground.flow.ravel()[found]
     _paint(sketch, view, ground, found, FLOW_INKS[np.searchsorted(FLOWS, flow, "right")])
-    keys = (Key(colour, text) for colour, text in zip(FLOW_COLOURS, NAMES, strict=True))
+    keys = (Key(colour, text) for colour, text in zip(ON_DARK.levels, NAMES, strict=True))
     sketch.explain(f"people a second through a metre of way, around {square_text(view.sim, ground.squares.side)}"
                    f"; most {flow.max(initial=0):.1f}", *keys)
 

@@ -12,7 +12,7 @@ from crowd_demo.registry.built_in import COLOURS
 from crowd_demo.registry.entries import load
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.colours import density, modes, squares
-from crowd_demo.render.colours.base import RAINBOW, RISING, palette_of, ramp
+from crowd_demo.render.colours.base import ON_DARK, palette_of, ramp, scales_of
 from crowd_demo.render.drawing import numbering
 from crowd_demo.render.pixels import frame_of, plain_surface
 from crowd_demo.render.scene import Scene
@@ -96,8 +96,8 @@ def test_ages_and_turns_lie_within_the_period(sim):
 def test_headings_go_round_the_wheel():
     turns = [modes.shade_of(np.float32(x), np.float32(y)) for x, y in ((0, -1), (1, 0), (0, 1), (-1, 0), (0, 0))]
     assert turns == [0, 32, 64, 96, 32]
-    colours = modes.HeadingColours.COLOURS
-    assert [colours[turn] for turn in turns[:4]] == list(modes.WHEEL) and len(colours) == modes.TURN
+    colours = modes.around(ON_DARK.wheel)
+    assert [colours[turn] for turn in turns[:4]] == list(ON_DARK.wheel) and len(colours) == modes.TURN
 
 
 def test_headings_of_arrays_are_those_of_agents():
@@ -151,7 +151,7 @@ def test_levels_of_service_begin_where_fruin_says():
     for number, per_metre in enumerate((0.1, 0.35, 0.6, 0.9, 1.5, 3.0)):
         assert shades[round(per_metre * area)] == number
     assert density.NAMES[1:] == ("B 0.31", "C 0.43", "D 0.72", "E 1.1", "F 2.2")
-    assert len(density.NAMES) == len(density.SERVICE_COLOURS) == len(density.SERVICE) + 1
+    assert len(density.NAMES) == len(ON_DARK.levels) == len(density.SERVICE) + 1
 
 
 @pytest.mark.parametrize("around", [3, 30])
@@ -190,7 +190,7 @@ def test_other_densities_have_a_logarithmic_scale():
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize("colours", [RISING, RAINBOW, density.SERVICE_COLOURS])
+@pytest.mark.parametrize("colours", [ON_DARK.rising, ON_DARK.rainbow, ON_DARK.levels])
 def test_every_colour_of_a_scale_is_seen_on_sky_and_at_night(colours):
     for ground in ((46, 58, 106), (38, 39, 49)):
         apart = np.abs(np.array(ramp(tuple(colours))) - np.array(ground)).max(axis=1)
@@ -213,11 +213,17 @@ def test_sorted_memory_is_smooth_and_unsorted_memory_is_not():
 
 
 @pytest.mark.quick
+def test_a_scale_goes_by_the_ground():
+    by_ground = {ground: scales_of(simulation("20k", agents=10, **{"scene.ground": ground}))
+                 for ground in ("stone", "grass", "floor", "sky", "dusk", "night", "water")}
+    assert [ground for ground, scales in by_ground.items() if scales is ON_DARK] == ["sky", "dusk", "night", "water"]
+
+
+@pytest.mark.quick
 def test_ramps_begin_and_end_with_their_anchors_and_palettes_are_words():
     colours = ramp(((0, 0, 0), (200, 100, 50)), 5)
     assert colours[0] == (0, 0, 0) and colours[2] == (100, 50, 25) and colours[4] == (200, 100, 50)
     assert palette_of(colours)[4] == 0xC86432
-    assert len(modes.MemoryColours.COLOURS) == 256
 
 
 def picture(scene, zoom, **options):

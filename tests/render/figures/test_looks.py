@@ -1,0 +1,116 @@
+"""People of all looks: told apart from near, made as their dyes say, and never more than there is room for."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from eyes import EYES, lab_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crowd_demo.config.resources import assets_folder
+from crowd_demo.render.drawing import hash_id
+from crowd_demo.render.figures import sprites
+from crowd_demo.render.figures.people import DIRECTIONS, POSES, STAND_POSE
+from crowd_demo.render.figures.sprites import FAINTEST, FULL_DYE, Atlas, DyedSheet, load_dyed, load_manifest
+from crowd_demo.render.inks import channels_of
+from crowd_demo.render.pixels import frame_of
+
+pytestmark = pytest.mark.quick
+NEAR, STONE = 1.0, (205, 193, 174)  # of the sheet: a zoom of 2; a light ground
+
+
+@pytest.fixture(scope="module")
+def sheet():
+    found = load_dyed(assets_folder(), load_manifest(assets_folder())["people"])
+    assert isinstance(found, DyedSheet)
+    return found
+
+
+def cell_of(atlas, number):
+    """A sprite that exists in its cell: uint32[height, width]."""
+    cell, (x, y, width, height) = np.zeros(atlas.size[::-1], np.uint32), atlas.view.box[number].tolist()
+    cell[y:y + height, x:x + width] = atlas.pixels(number)
+    return cell
+
+
+def standing(sheet, direction):
+    """All looks in that direction over stone: float [looks, height, width, 3], and where anybody is."""
+    numbers = (np.arange(len(sheet.shape), dtype=np.int32) * DIRECTIONS + direction) * POSES + STAND_POSE
+    atlas = sheet.atlas(NEAR)
+    atlas.ensure(numbers)
+    pixels = np.stack([cell_of(atlas, number) for number in numbers])
+    alpha = (pixels >> 24)[..., None] / 255
+    return channels_of(pixels) + np.array(STONE) * (1 - alpha), alpha[..., 0] > 0.5
+
+
+@pytest.mark.parametrize("direction", [2, 6, 0])
+def test_forty_looks_and_more_are_told_apart_from_near(sheet, direction):
+    """By the mean distance in Lab of the pixels where one of the two is: from any side."""
+    seen, there = standing(sheet, direction)
+    tones = lab_of(seen, EYES["usual"])
+    apart = [float(np.linalg.norm(tones[a] - tones[b], axis=-1)[there[a] | there[b]].mean())
+             for a, b in combinations(range(len(seen)), 2)]
+    assert len(seen) >= 40 and min(apart) > 8, min(apart)
+
+
+def test_neighbours_in_memory_have_any_look():
+    """Looks follow from ids alone, so reordering and threads do not matter; all are about as frequent."""
+    count = np.bincount([int(hash_id(number)) % 48 for number in range(20_000)], minlength=48)
+    assert count.min() > 340 and count.max() < 500
+
+
+@given(st.integers(0, 47), st.integers(0, 87), st.sampled_from([1.0, 0.5, 0.21]))
+def test_a_sprite_is_its_drawing_and_so_much_of_each_dye(sheet, look, column, scale):
+    number = np.array([look * 88 + column], np.int32)
+    atlas, shapes = sheet.atlas(scale), Atlas(sheet.shapes, scale, FAINTEST)
+    dyes = Atlas(sheet.dyes, scale, like=shapes)
+    drawing = int(sheet.shape[look]) * 88 + column
+    for each, wanted in ((atlas, number), (shapes, np.array([drawing], np.int32)), (dyes, np.array([drawing], np.int32))):
+        each.ensure(wanted)
+    base, shares = cell_of(shapes, drawing), cell_of(dyes, drawing)
+    parts = np.stack([shares >> shift & 255 for shift in (16, 8, 0, 24)], axis=-1)
+    lit = channels_of(base) + parts @ sheet.colours[look] / FULL_DYE
+    expected = np.minimum(lit, (base >> 24)[..., None])
+    found = cell_of(atlas, int(number[0]))
+    assert np.array_equal(found >> 24, base >> 24)
+    assert np.abs(channels_of(found).astype(float) - expected).max() <= 1.5
+
+
+def test_all_looks_of_a_drawing_are_made_at_once_and_others_are_not(sheet):
+    atlas = sheet.atlas(0.5)
+    atlas.ensure(np.array([5], np.int32))
+    assert np.flatnonzero(atlas.ready).tolist() == [5, 88 + 5, 2 * 88 + 5, 3 * 88 + 5]
+
+
+def test_an_atlas_is_emptied_before_it_grows_too_large(sheet, monkeypatch):
+    monkeypatch.setattr(sprites, "MOST_PIXELS", 5000)
+    atlas = sheet.atlas(0.5)
+    for number in range(40):
+        atlas.ensure(np.array([number], np.int32))
+        assert atlas.ready[number] and len(atlas.view.pixels) < 12_000
+    assert 0 < atlas.ready.sum() < 160
+    fresh = sheet.atlas(0.5)
+    fresh.ensure(np.array([39], np.int32))
+    assert np.array_equal(atlas.pixels(39), fresh.pixels(39))
+
+
+def test_means_are_those_of_the_sprites(sheet):
+    numbers, group = np.arange(88 * 3, dtype=np.int32), np.arange(sheet.sprites) // 88
+    atlas = sheet.atlas(1.0)
+    atlas.ensure(numbers)
+    means = channels_of(sheet.means(group).colours).astype(int)
+    for look in range(3):
+        cells = np.concatenate([atlas.pixels(number).ravel() for number in range(look * 88, look * 88 + 88)])
+        expected = 255 * channels_of(cells).sum(axis=0) / (cells >> 24).sum()
+        assert np.abs(means[look] - expected).max() <= 2, (means[look], expected)
+
+
+def test_in_a_colour_mode_all_wear_the_same_and_a_lit_top_has_just_the_modes_colour(sheet):
+    grey = sheet.grey()
+    assert (grey.colours == grey.colours[0]).all()
+    atlas = grey.atlas(1.0)
+    atlas.ensure(np.array([2 * POSES + STAND_POSE], np.int32))
+    for tint in (0xFF1D6EFF, 0xFFFFD213, 0xFF000000):
+        surface, = atlas.surfaces(np.array([2 * POSES + STAND_POSE], np.int32), np.array([tint], np.uint32))
+        assert (frame_of(surface) == tint).mean() > 0.05
