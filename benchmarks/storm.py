@@ -35,6 +35,8 @@ from crowd_demo.config.loader import ConfigError, load_config
 from crowd_demo.config.resources import list_configs
 from crowd_demo.config.yaml12 import dump
 
+assert sys.platform == "linux"
+
 WATCHED = Path(__file__).with_name("storm_child.py")
 WINDOW = "WINDOW"  # stands for the window's number in what is typed
 REST, TITLE, SIZE = "0-rest", "at rest", "900x600"  # a small crowd, the first of the list, at which memory is read

@@ -28,6 +28,8 @@ from crowd_demo.cli.main import command
 from crowd_demo.compute.jit import compile_launches, is_on_disk
 from crowd_demo.config.loader import load_config
 
+assert sys.platform == "linux"
+
 LONG_S = 1.0
 MB = 1 << 20
 
