@@ -34,8 +34,9 @@ SPRITES = {
 
 def draw_all(folder: Path) -> None:
     """Writes every file of the artwork into `folder`."""
-    for pixels, name in zip(draw_people.draw_people(), ("people.webp", "people_dyes.webp"), strict=True):
-        save(pixels, folder / name, effort=6)
+    people, dyes = draw_people.draw_people()
+    save(people, folder / "people.webp")
+    save(dyes, folder / "people_dyes.webp", step=8)
     save(draw_people.draw_icons(), folder / "icons.webp")
     save(draw_birds.draw_birds(draw_birds.LOOKS, draw_birds.CELL), folder / "birds.webp")
     save(draw_birds.draw_birds(draw_birds.HUNT, draw_birds.HUNT_CELL), folder / "hunt.webp")

@@ -109,7 +109,7 @@ over_row_tinted, over_half_row_tinted = _over_tinted(ROW), _over_tinted(HALF_ROW
 def prefetch(context: Any, source: Any, at: Any) -> Any:
     """Ask for the cache line of source[at], of a flat array of uint32, before it is needed; it may lie beyond the end."""
     def code(context: Any, b: Any, launch: Any, args: Any) -> Any:
-        where = b.bitcast(element_at(context, b, launch, args), ir.IntType(8).as_pointer())
+        where = llvm.cast(b, element_at(context, b, launch, args), llvm.I8)
         what = ir.FunctionType(ir.VoidType(), [where.type, I32, I32, I32])
         to_read, keep, data = (ir.Constant(I32, value) for value in (0, 3, 1))
         b.call(b.module.declare_intrinsic("llvm.prefetch", [where.type], what), [where, to_read, keep, data])

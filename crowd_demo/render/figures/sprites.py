@@ -17,7 +17,7 @@ import math
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, NotRequired, TypedDict
+from typing import NamedTuple, NotRequired, TypedDict, TypeVar
 
 import numpy as np
 import pygame
@@ -47,7 +47,7 @@ class SpritesSheet(TypedDict):
     anchor: list[int]  # x and y
     looks: NotRequired[int]  # of people and birds: how many there are to choose from
     dyes: NotRequired[str]  # the file of how much of each dye is in a pixel
-    outfits: NotRequired[list[list[Any]]]  # of each look: the row of its shape, and DYES colours [r, g, b]
+    outfits: NotRequired[list[list[int | list[int]]]]  # of each look: the row of its shape, and DYES colours [r, g, b]
 
 
 class TilesSheet(TypedDict):
@@ -171,6 +171,7 @@ class DyedSheet(NamedTuple):
 
 
 AnySheet = Sheet | DyedSheet
+Width = TypeVar("Width", int, Ints)
 
 
 def means_of(sums: Longs, group: Ints) -> Means:
@@ -320,7 +321,7 @@ class Atlas:
         return self.view.pixels[first:first + height * _padded(width)].reshape(height, _padded(width))[:, :width]
 
 
-def _padded(width: Any) -> Any:
+def _padded(width: Width) -> Width:
     """Pixels of a row in memory, or of each row: a multiple of eight."""
     return -(-width // HALF_ROW) * HALF_ROW
 

@@ -54,6 +54,8 @@ SIZES = [(640, 360), (800, 600), (1024, 768), *WINDOWS]
 TOUR = max((TourView(name, page.step + 1, len(tour.steps), page.text.replace("{", "{12"), page.question, page.is_answer)
             for name in list_tours() for tour in [load_tour(name)] for page in tour.pages),
            key=lambda shown: len(shown.text + shown.question))  # the longest page of all
+SHORT, LONG = (TourView(TOUR.title, TOUR.step, TOUR.steps, text, question, TOUR.is_answer)
+               for text, question in (("A line.", ""), ("A line. " * 25, TOUR.question)))
 
 
 def rects(size: tuple[int, int], **shown: Any) -> dict[str, pygame.Rect]:
@@ -224,7 +226,7 @@ def test_a_page_that_speaks_of_the_panels_says_which_key_shows_them(size: tuple[
 @pytest.mark.parametrize("place", [(0.29, 0.33, 0.42, 0.33), (0.31, 0.5, 0.38, 0.42), (0.3, 0.6, 0.4, 0.34)])
 def test_the_frame_of_a_frozen_view_does_not_cross_a_legend(size: tuple[int, int], shown: dict[str, Any], place: Box) -> None:
     frame = (place[0] * size[0], place[1] * size[1], place[2] * size[0], place[3] * size[1])
-    for tour in (None, TOUR._replace(text="A line.", question="")):
+    for tour in (None, SHORT):
         hud, looks = Hud(KEYS), PanelSettings(hud="compact")
         hud.draw(picture(size), crowd(), Status(past=PAST, tour=tour, frozen_at=frame, panels=looks, **shown), 0.0)
         _, *legends = [placed.rect for placed in hud._placed if placed.canvas.surface.get_height() < 0.4 * size[1]]
@@ -238,14 +240,14 @@ def test_a_legend_becomes_narrower_rather_than_lie_on_the_compact_panel_or_on_th
     text = "drawn is what touches it: whole tiles, and agents that reach into it"
     frame, item = (0.29 * size[0], 0.22 * size[1], 0.42 * size[0], 0.42 * size[1]), LegendItem("freeze", text, ITEMS[0].keys)
     hud, looks = Hud(KEYS), PanelSettings(hud="compact")
-    hud.draw(picture(size), crowd(), Status(past=PAST, tour=TOUR._replace(text="A line. " * 25), frozen_at=frame, panels=looks,
+    hud.draw(picture(size), crowd(), Status(past=PAST, tour=LONG, frozen_at=frame, panels=looks,
                                             legend_items=(item,), touched="cull"), 0.0)
     *others, legend = [placed.rect for placed in hud._placed]
     assert len(others) == 2 and legend.collidelist([*others, *hud._edges]) < 0 and pygame.Rect(0, 0, *size).contains(legend)
 
 
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("tour", [None, TOUR._replace(text="A line.", question="")])
+@pytest.mark.parametrize("tour", [None, SHORT])
 def test_notices_do_not_cover_a_card(size: tuple[int, int], tour: TourView | None) -> None:
     hud, surface = Hud(KEYS), picture(size)
     hud.draw(surface, crowd(), Status(past=PAST, card=CARD, tour=tour, legend=LEGEND), 0.0)
