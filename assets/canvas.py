@@ -84,15 +84,14 @@ def over(top: Floats, bottom: Floats) -> Floats:
     return np.concatenate([colour, alpha * 255.0], axis=2)
 
 
-def to_bytes(pixels: Floats) -> Pixels:
-    """Rounds to whole levels; the small extra keeps a half from depending on the order of a sum."""
-    return np.clip(np.floor(pixels + 0.50001), 0, 255).astype(np.uint8)
+def to_bytes(pixels: Floats, step: int = 1) -> Pixels:
+    """Rounds to multiples of `step`; the small extra keeps a half from depending on the order of a sum."""
+    return np.clip(step * np.floor(pixels / step + 0.50001), 0, 255).astype(np.uint8)
 
 
-def save(pixels: Floats, path: Path, step: int = 4) -> None:
-    """Writes (h, w, 3 or 4) values in 0..255 as a WebP without loss, a fifth smaller with only every `step`-th value."""
-    rounded = to_bytes(step * to_bytes(pixels / step).astype(float))
-    Image.fromarray(rounded).save(path, lossless=True, exact=True, quality=100, method=6)
+def save(pixels: Floats, path: Path, step: int = 1) -> None:
+    """Writes (h, w, 3 or 4) values in 0..255 as a WebP without loss, a fifth smaller with only every fourth value."""
+    Image.fromarray(to_bytes(pixels, step)).save(path, lossless=True, exact=True, quality=100, method=6)
 
 
 def smooth(points: Sequence[Point], steps: int = 6) -> list[Point]:

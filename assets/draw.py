@@ -34,12 +34,11 @@ SPRITES = {
 
 def draw_all(folder: Path) -> None:
     """Writes every file of the artwork into `folder`."""
-    people, dyes = draw_people.draw_people()
-    save(people, folder / "people.webp")
-    save(dyes, folder / "people_dyes.webp", step=8)
+    for pixels, name in zip(draw_people.draw_people(), ("people.webp", "people_dyes.webp"), strict=True):
+        save(pixels, folder / name, draw_people.STEP)
     save(draw_people.draw_icons(), folder / "icons.webp")
-    save(draw_birds.draw_birds(draw_birds.LOOKS, draw_birds.CELL), folder / "birds.webp")
-    save(draw_birds.draw_birds(draw_birds.HUNT, draw_birds.HUNT_CELL), folder / "hunt.webp")
+    save(draw_birds.draw_birds(draw_birds.LOOKS, draw_birds.CELL), folder / "birds.webp", draw_birds.STEP)
+    save(draw_birds.draw_birds(draw_birds.HUNT, draw_birds.HUNT_CELL), folder / "hunt.webp", draw_birds.STEP)
     save(draw_tiles.draw_tiles(), folder / "tiles.webp")
     entries = [f'  "{name}": {json.dumps(entry)}' for name, entry in SPRITES.items()]
     (folder / "sprites.json").write_text("{\n" + ",\n".join(entries) + "\n}\n", encoding="utf-8", newline="\n")

@@ -13,6 +13,7 @@ import numpy as np
 from canvas import LIGHT, Colour, Floats, Paper, Point, mix, smooth, turn
 
 CELL, HUNT_CELL = 48, 96  # a hawk is larger than the birds that it hunts
+STEP = 4  # of the levels of a channel, for smaller files
 CENTRE = (24, 24)
 HEADINGS = 32
 RISE, FLATTEN = 0.42, 0.93  # how far height moves a point up the screen; how much depth on the ground shrinks

@@ -17,6 +17,7 @@ import numpy as np
 from canvas import DYES, INK, Colour, Floats, Paper, Plane, Relief, Vector, mix, over, turn
 
 CELL = (48, 64)
+STEP = 8  # of the levels of a channel, for smaller files
 FOOT = (24, 56)
 DIRECTIONS = 8
 POSES = (*(f"walk{step}" for step in range(8)), "stand", "wait", "stuck")

@@ -21,7 +21,9 @@ import draw  # noqa: E402  (the drawing scripts stand beside the files that they
 from canvas import to_bytes  # noqa: E402
 from draw_birds import BEATS, HUNT, draw_bird  # noqa: E402
 from draw_birds import LOOKS as BIRDS  # noqa: E402
+from draw_birds import STEP as BIRDS_STEP  # noqa: E402
 from draw_people import POSES, SHAPES, draw_person  # noqa: E402
+from draw_people import STEP as PEOPLE_STEP  # noqa: E402
 from draw_tiles import KINDS  # noqa: E402
 
 from crowd_demo.render.figures.crates import FACE, inks  # noqa: E402
@@ -93,11 +95,11 @@ def test_one_cell_of_each_look_and_kind_is_drawn_as_committed(people: Pixels, bi
     for row, look in enumerate(SHAPES.values()):
         direction, pose = row % 8, row % len(POSES)
         for drawn, sheet in zip(draw_person(look, direction, POSES[pose]), (people, dyes), strict=True):
-            assert np.array_equal(to_bytes(drawn), sheet[row, direction * len(POSES) + pose])
+            assert np.array_equal(to_bytes(drawn, PEOPLE_STEP), sheet[row, direction * len(POSES) + pose])
     for sheet, looks in ((birds, BIRDS), (hunt, HUNT)):
         for row, plumage in enumerate(looks):
             drawn = draw_bird(plumage, BEATS[row], 9 * row, sheet.shape[2])
-            assert np.array_equal(to_bytes(drawn), sheet[row * 5, 9 * row])
+            assert np.array_equal(to_bytes(drawn, BIRDS_STEP), sheet[row * 5, 9 * row])
     for row, kind in enumerate(KINDS.values()):
         assert np.array_equal(to_bytes(kind(row % 4).pixels()), tiles[row, row % 4])
 
