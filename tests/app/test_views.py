@@ -211,7 +211,7 @@ def test_another_scenario_opens_beside_the_panels_too_and_without_a_hud_in_all_o
     for hud, least, most in (("full", 300, 700), ("off", 1000, 1280)):
         driven = Driven("window.width=1280", "window.height=720", f"window.hud={hud}")
         try:
-            driven.open("queues" if hud == "full" else "1k")
+            driven.open("queues" if hud == "full" else "rope")
             left, _, right, _ = seen_world(driven)
             assert least < right - left <= most and (hud == "off" or is_free(driven))
         finally:

@@ -18,7 +18,8 @@ from crowd_demo.config.loader import load_config
 from crowd_demo.sim.simulation import Simulation
 
 PATIENCE_S = 120.0  # for whatever a slow machine does; no test measures a time
-SMALL = ("--config", "1k", "--set", "map=null", "--size", "640x360")
+SMALL = ("--config", "1k", "--set", "map=null", "--set", "camera.center=null", "--set", "camera.zoom=null",
+         "--size", "640x360")
 TOOLS = ("Xvfb", "xdotool")
 Found = TypeVar("Found")
 

@@ -108,7 +108,7 @@ def test_the_window_may_be_resized_at_any_time(start: Callable[..., Any]) -> Non
 
 
 def test_crates_look_the_same_by_either_blitter_culled_or_not(start: Callable[..., Any]) -> None:
-    program = start("--config", "crates", "--set", "agents=3000")
+    program = start("--config", "crates", "--set", "agents=3000", "--set", "camera.zoom=0.75")
     program.until(program.shows_the_crowd)
     program.press("space", "Tab", "Tab")
     culled = pixels(program.picture())

@@ -31,7 +31,7 @@ from crowd_demo.sim.edits import (
 from crowd_demo.sim.tuning import Tune
 
 SIZE = 1280, 720
-SETTINGS = "map=null", "world.width=1280", "world.height=720", "camera.zoom=1"
+SETTINGS = "map=null", "world.width=1280", "world.height=720", "camera.center=null", "camera.zoom=1"
 OPEN = ("--config", "1k", *(word for setting in SETTINGS for word in ("--set", setting)))
 TOUR = """config: 1k
 steps:

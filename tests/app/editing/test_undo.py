@@ -25,7 +25,7 @@ from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.terrain.tiles import Terrain
 
 CTRL = pygame.KMOD_LCTRL
-CONFIG = load_config("1k", ["agents=60", "world.width=640", "world.height=373"])
+CONFIG = load_config("1k", ["agents=60", "world.width=640", "world.height=373", "camera.center=null", "camera.zoom=null"])
 points = st.tuples(st.floats(-50, 700), st.floats(-50, 420))
 edits: st.SearchStrategy[Action] = st.one_of(
     st.builds(lambda row, first, wide, wall: PaintWalls(((row, first, first + wide), (row + 1, first, first + wide)), wall),
