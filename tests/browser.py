@@ -12,7 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 ARGUMENTS = ("--headless", "--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -23,6 +23,18 @@ ends = [fcntl.fcntl(int(end), fcntl.F_DUPFD, 10) for end in sys.argv[1:3]]
 os.dup2(ends[0], 3), os.dup2(ends[1], 4)
 os.execv(sys.argv[3], sys.argv[3:])"""
 WAIT_S = 60.0
+
+
+class Page(Protocol):
+    def run(self, code: str) -> Any: ...
+
+
+def until(page: Page, code: str) -> None:
+    """Wait until an expression is true on the page."""
+    end = time.monotonic() + WAIT_S
+    while not page.run(code):
+        assert time.monotonic() < end, code
+        time.sleep(0.05)
 
 
 class Browser:

@@ -88,7 +88,7 @@ class TileSet:
         return numbers
 
     def _fields(self, kinds: Bytes, numbers: Marks) -> tuple[Field, ...]:
-        """What goes on from tile to tile."""
+        """The light of lamps at night; in a meadow, where paths, lakes and woods are. Both go on across the edges of tiles."""
         if self._ground == "night":
             trees = numbers // (SHADES * VARIANTS) == TREE
             return (lamp_light(lamps((kinds == WALL) & ~trees, trees, kinds == FLOOR)),)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from scripts import load_script
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.quick
@@ -14,11 +14,7 @@ pytestmark = pytest.mark.quick
 
 @pytest.fixture(scope="module")
 def regenerate() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("regenerate", ROOT / "docs/regenerate.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script("docs/regenerate.py")
 
 
 def test_nothing_derived_is_out_of_date(regenerate: ModuleType) -> None:

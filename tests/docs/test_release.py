@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
-import sys
 import tomllib
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from scripts import load_script
 
 ROOT = Path(__file__).resolve().parents[2]
 CHANGELOG = """# Changelog
@@ -33,12 +32,7 @@ pytestmark = pytest.mark.quick
 
 @pytest.fixture(scope="module")
 def release() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("release", ROOT / "docs/release.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["release"] = module
-    spec.loader.exec_module(module)
-    return module
+    return load_script("docs/release.py")
 
 
 def test_a_version_is_the_same_everywhere_and_the_greatest(release: ModuleType) -> None:

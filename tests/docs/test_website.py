@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from scripts import load_script
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
 def website() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("website", ROOT / "docs/website.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["website"] = module
-    spec.loader.exec_module(module)
-    return module
+    return load_script("docs/website.py")
 
 
 @pytest.mark.quick

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pygame
 import pytest
-from browser import CHROMIUM, Browser
+from browser import CHROMIUM, Browser, until
 from exported import as_drawn_here, page_of, places, source
 
 pytestmark = pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed (Debian: apt-get install chromium)")
@@ -32,13 +32,6 @@ def browser(page: tuple[Path, dict[str, Any], dict[str, Any]]) -> Iterator[Brows
         opened.open(page[0], "t=0")
         yield opened
         assert opened.told == []  # no message, no error, no other address, in all of these tests
-
-
-def until(browser: Browser, code: str, patience_s: float = 60) -> None:
-    end = time.monotonic() + patience_s
-    while not browser.run(code):
-        assert time.monotonic() < end, code
-        time.sleep(0.05)
 
 
 def go(browser: Browser, fragment: str) -> None:

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import numpy as np
 import pygame
 import pytest
+from browser import until
 from exported import as_drawn_here, page_of, source
 from firefox import FIREFOX, Firefox
 
 pytestmark = pytest.mark.skipif(not FIREFOX, reason="Firefox is not installed (Debian: apt-get install firefox-esr)")
-
-
-def until(browser: Firefox, code: str, patience_s: float = 60) -> None:
-    end = time.monotonic() + patience_s
-    while not browser.run(code):
-        assert time.monotonic() < end, code
-        time.sleep(0.05)
 
 
 def test_it_plays_and_looks_like_the_window(display: str, tmp_path: Path) -> None:

@@ -176,7 +176,7 @@ class Hud:
         return None
 
     def show_held(self) -> bool:
-        """Show full panels in the way of a tour, until it is over; return whether they were compact for it."""
+        """If a tour has made the panels compact, show them in full until it is over, and return True."""
         self._over_all |= self._held
         return self._held
 

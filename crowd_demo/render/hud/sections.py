@@ -133,7 +133,7 @@ def _row(name: str, facts: Mapping[str, str], rank: int) -> PanelSection:
 
 
 def columns(needs: Sequence[float], gap: float = COLUMN_GAP) -> list[float]:
-    """Where columns begin: at equal distances, or farther right where the one before needs more.
+    """The x of each column: at equal distances, but farther right where the text of the column before is too wide for that.
 
     Between two there is a gap, a smaller one where all of them do not fit into the panel otherwise.
     """

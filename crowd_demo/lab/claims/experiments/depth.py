@@ -43,7 +43,7 @@ class CrowdFrames:
             yield frame._replace(**{name: column[:len(self.slots)].copy() for name, column in frame._asdict().items()})
 
     def to_and_fro(self) -> Callable[[], Moving]:
-        """The next frame at each call, for one arm."""
+        """A function that returns the next frame each time it is called. Each arm needs one of its own."""
         return cycle((*self.frames, *self.frames[-2:0:-1])).__next__
 
     def coherence(self) -> Figures:
@@ -60,7 +60,7 @@ def frames_of(agents: int) -> CrowdFrames:
 
 @kernel
 def insert(worker: int, workers: int, agents: Moving, ahead: np.float32, pile: Pile, passed: Longs) -> None:
-    """Sort slots, which lie in the last frame's order, by insertion; passed[0] adds up how many each one passes."""
+    """Insertion sort of slots that begin in the last frame's order; passed[0] counts the exchanges of two neighbours."""
     for k in range(pile.slots.shape[0]):
         slot = pile.slots[k]
         key = sort_key(drawn(agents.y[slot], agents.vy[slot], ahead), agents.id[slot])

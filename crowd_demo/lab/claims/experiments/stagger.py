@@ -46,7 +46,7 @@ def decide(found: Found) -> Answer:
 
 
 def draw_price(axes: Axes, found: Sequence[Found]) -> None:
-    """A curve a case: each period's error, and the time of the interaction as a share of that of every step."""
+    """One curve for each case: the error of each period over its time of the interaction, relative to that of period 1."""
     for case in found:
         shares = [float(np.median(blocks_of(case, arm, "interaction") / blocks_of(case, ALWAYS, "interaction")))
                   for arm in case.arms]
