@@ -78,20 +78,24 @@ def sort_buckets(worker: int, workers: int, space: SortSpace, buckets: int, rank
 
     Shell sort of each bucket: they are short, and mostly in order already.
     """
-    order = space.order
     for bucket in range(buckets * worker // workers, buckets * (worker + 1) // workers):
-        first, last = space.start[bucket], space.start[bucket + 1]
-        gap = 1
-        while 3 * gap < last - first:
-            gap = 3 * gap + 1
-        while gap > 0:
-            for k in range(first + gap, last):
-                item, at = order[k], k
-                while at >= first + gap and rank[order[at - gap]] > rank[item]:
-                    order[at] = order[at - gap]
-                    at -= gap
-                order[at] = item
-            gap //= 3
+        sort_bucket(space.order, space.start[bucket], space.start[bucket + 1], rank)
+
+
+@device
+def sort_bucket(order: Ints, first: int, last: int, rank: Ints) -> None:
+    """Sort order[first:last] by rank."""
+    gap = 1
+    while 3 * gap < last - first:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for k in range(first + gap, last):
+            item, at = order[k], k
+            while at >= first + gap and rank[order[at - gap]] > rank[item]:
+                order[at] = order[at - gap]
+                at -= gap
+            order[at] = item
+        gap //= 3
 
 
 def sort_launches(workers: int, space: SortSpace, items: int, buckets: int) -> tuple[Launch, ...]:

@@ -74,6 +74,9 @@ class Kernel(Generic[P]):
     def __call__(self, workers: int, /, *args: P.args, **kwargs: P.kwargs) -> None:
         self.entry(workers, args)
 
+    def is_on_disk(self, signature: tuple[object, ...]) -> bool:
+        return bool(compiler.holds(self.entry, signature))
+
 
 def kernel(share: Callable[Concatenate[int, int, P], None]) -> Callable[Concatenate[int, P], None]:
     """A kernel from what one worker does: share(worker, workers, ...), for worker in range(workers)."""
@@ -136,7 +139,8 @@ def is_compiled(launch: Launch) -> bool:
 
 def is_on_disk(launch: Launch) -> bool:
     """Return whether the kernel can be loaded instead of compiled."""
-    return bool(compiler.holds(launch.compiled, launch.signature()))
+    kernel, signature = launch.kernel, launch.signature()
+    return kernel.is_on_disk(signature) if isinstance(kernel, Kernel) else bool(compiler.holds(launch.compiled, signature))
 
 
 def compile_launches(launches: Iterable[Launch]) -> None:

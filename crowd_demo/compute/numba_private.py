@@ -188,10 +188,14 @@ def numbas_own(**options: object) -> Callable[[Callable[..., object]], Any]:
 
 # --- kernels ---------------------------------------------------------------------------------------------------------
 
+def body_of(share: Callable[..., None]) -> Device:
+    """A kernel's share, whose code becomes a part of its entry."""
+    return Device(share, targetoptions={"no_cpython_wrapper": True, **OPTIONS}, pipeline_class=BodyCompiler)
+
+
 def entry_of(share: Callable[..., None]) -> FromPython:
     """What Python calls with a number of workers and the arguments of each worker's share."""
-    body = Device(share, targetoptions={"no_cpython_wrapper": True, **OPTIONS}, pipeline_class=BodyCompiler)
-    return FromPython(numba_plain.named_like(share, _entry, share=body), share, EntryCompiler)
+    return FromPython(numba_plain.named_like(share, _entry, share=body_of(share)), share, EntryCompiler)
 
 
 def _entry(workers: int, args: tuple[object, ...]) -> None:

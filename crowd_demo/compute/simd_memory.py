@@ -154,3 +154,21 @@ def take_block(context, counter, size):
     def code(c, b, s, a):
         return b.atomic_rmw("add", llvm.data_of(c, b, s.args[0], a[0]), a[1], "monotonic")
     return types.int64(counter, types.int64), code
+
+
+@intrinsic
+def add_at(context, array, index, value):
+    """Atomically add a whole number to array[index] and return what it was."""
+    def code(c, b, s, a):
+        return b.atomic_rmw("add", element_at(c, b, s, a), c.cast(b, a[2], s.args[2], array.dtype), "monotonic")
+    return array.dtype(array, types.intp, value), code
+
+
+@intrinsic
+def raise_to(context, array, index, value):
+    """Atomically make array[index], a float32 from 0 on, at least as large as the value."""
+    def code(c, b, s, a):
+        where = llvm.cast(b, element_at(c, b, s, a), I32)  # such numbers are in the order of their bits
+        b.atomic_rmw("max", where, b.bitcast(a[2], I32), "monotonic")
+        return c.get_dummy_value()
+    return types.void(array, types.intp, types.float32), code

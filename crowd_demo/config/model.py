@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 else:
     BehaviourName, ColourName, OverlayName = Literal[tuple(BEHAVIOURS)], Literal[tuple(COLOURS)], Literal[tuple(AT_FIRST)]
 
-MOST_AGENTS = 4_000_000
+MOST_AGENTS = 32_000_000
 WIDEST = 65_536  # world units
 Side = Annotated[float, Field(ge=0.1, le=WIDEST), LENGTH]
 Coordinate = Annotated[float, Field(ge=-131_072, le=131_072)]

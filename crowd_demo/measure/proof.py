@@ -77,7 +77,7 @@ def replicas_of(sim: Simulation, count: int = 1, stepped: bool = False) -> Gener
     replicas = []
     for _ in range(count):
         replicas.append(sim.replica())
-        yield from touch(replicas[-1].agents.front)
+        yield from touch(replicas[-1].agents.matrix)
         if stepped:
             yield from touch(replicas[-1].agents.back)
     state = sim.state()  # of this moment, so no part ends before all have it
@@ -189,7 +189,7 @@ def apart(one: Simulation, other: Simulation) -> Generator[None, None, Apart]:
     """Compare agent by agent, whatever their order in memory is; a column at a time."""
     mine, theirs = shared(one.agents, other.agents)
     differing = np.zeros(len(one.agents.columns.id[mine]), bool)
-    for column, same in zip(one.agents.front, other.agents.front, strict=True):
+    for column, same in zip(one.agents.matrix, other.agents.matrix, strict=True):
         yield
         differing |= column[mine] != same[theirs]
     lonely = one.agents.count + other.agents.count - 2 * len(differing)
@@ -217,7 +217,7 @@ def shared(one: Agents[Columns], other: Agents[Columns]) -> tuple[Slots, Slots]:
 
 def hash_of(sim: Simulation) -> Generator[None, None, str]:
     """`Simulation.state_hash`, a column at a time."""
-    return (yield from _hash_of(sim.agents.front[:, :sim.agents.count], sim.tick, sim.agents.handles.limit))
+    return (yield from _hash_of(sim.agents.matrix[:, :sim.agents.count], sim.tick, sim.agents.handles.limit))
 
 
 def _hash_of(columns: Ints, tick: int, limit: int) -> Generator[None, None, str]:
@@ -239,15 +239,15 @@ class SameTickHashes:
 
     def parts(self) -> Iterator[None]:
         """Copy the crowds, and hash the copies; or at first provide memory. All are at one tick before each part."""
-        if [copy.shape for copy in self._copies] != [sim.agents.front.shape for sim in self._sims]:
-            self._copies = [np.empty_like(sim.agents.front) for sim in self._sims]
+        if [copy.shape for copy in self._copies] != [sim.agents.matrix.shape for sim in self._sims]:
+            self._copies = [np.empty_like(sim.agents.matrix) for sim in self._sims]
             for copy in self._copies:
                 yield from touch(copy)
             return
         tick, copied = self._sims[0].tick, list[tuple[Ints, int]]()
         for copy, sim in zip(self._copies, self._sims, strict=True):
             count = sim.agents.count
-            copy[:, :count] = sim.agents.front[:, :count]
+            copy[:, :count] = sim.agents.matrix[:, :count]
             copied.append((copy[:, :count], sim.agents.handles.limit))
         hashes = []
         for columns, limit in copied:

@@ -92,11 +92,17 @@ class Situation(NamedTuple):
     nearest: bool = False  # the behaviour gathers its nearest neighbours, one agent at a time, from the grid
     links: bool = False  # springs tie agents to each other
     field: bool = False  # the behaviour can look at a smoothed field instead of neighbours
+    on_card: bool = False  # a graphics card makes the steps
+    needs_processor: str = ""  # why it cannot, in a few words
 
 
 Decides = Annotated[Callable[[Situation], bool | str],
                     Must(callable, "a function of the situation that returns true, false or text")]
 Explains = Annotated[Callable[[Situation], str], Must(callable, "a function of the situation that returns text")]
+
+
+class Unused(str):
+    """Why a technique changes nothing at present, as its `inactive` may say; empty if it changes something."""
 
 
 def never(situation: Situation) -> bool:
@@ -147,7 +153,7 @@ class Technique:
     auto: str = ""  # what its choice `auto` stands for: an attribute of the world, such as "grid.cell"
     off: Value | None = None  # the baseline, if that is not the first choice
     quick: Value | None = None  # an exact choice that is compiled much sooner: a start with much to compile begins with it
-    inactive: Decides = never  # True: it changes nothing at present; a text: what it still does
+    inactive: Decides = never  # True or `Unused`: it changes nothing at present; another text: what it still does
     approximate_if: tuple[tuple[str, Value], ...] = ()  # an exact one is approximate while it, or another path, has that value
     moves_memory: bool = False  # it decides where agents lie in memory, or in which order they are read
 

@@ -22,6 +22,7 @@ from crowd_demo.registry.entries import (
     Range,
     Situation,
     Technique,
+    Unused,
     Value,
 )
 from crowd_demo.registry.plugins import with_plugins
@@ -64,13 +65,22 @@ def _sorted_by_nothing(situation: Situation) -> bool:
 
 
 def _instead_of_a_field(situation: Situation) -> str:
-    """Who has no field, or keeps only some neighbours, finds them in the sorted grid."""
+    """Who has no field, or keeps only some neighbours, finds them in the sorted grid, and so does a graphics card."""
+    if situation.on_card:
+        return "" if situation.get("neighbours") == "sorted" else "as sorted"
     has_field = situation.field and not _searches_grid(situation)
     return "" if situation.get("neighbours") != "field" or has_field else "as sorted"
 
 
-def _lanes_left(situation: Situation) -> str:
+def _without_card(situation: Situation) -> str:
+    """Why the processor makes the steps, whatever the technique says."""
+    return Unused(situation.needs_processor)
+
+
+def _lanes_left(situation: Situation) -> bool | str:
     """Who keeps only some neighbours is taken one at a time; only the stage that moves agents uses lanes then."""
+    if situation.on_card:
+        return True
     return "move only" if situation.get("simd") and _searches_grid(situation) else ""
 
 
@@ -175,6 +185,12 @@ BUILT_IN: tuple[Technique, ...] = (
               " is shared",
         source="shares taken from a common counter, as by OpenMP's dynamic schedule"),
     Technique(
+        "device", ("auto", "cpu", "cuda"), "auto", EXACT, "device",
+        "what makes the steps: the processor, or a graphics card, one thread an agent; auto takes the faster",
+        stage="interaction", key="0", group="time", off="cpu", inactive=_without_card, moves_memory=True,
+        watch="interaction, index and move, many times shorter in a large crowd; the crowd stays the same, bit for bit",
+        source="cell lists on graphics cards: Green 2008; sums of whole numbers, which no order of threads can change"),
+    Technique(
         "stagger.avoidance", (1, 2, 3, 4, 8), 3, APPROXIMATE, "stagger avoidance",
         "update the push of the neighbours every n steps, and keep it in between",
         stage="interaction", key="4", group="time", range=Range(int, 1, 16),
@@ -267,11 +283,11 @@ def is_drawn(technique: Technique) -> bool:
 
 def inactive(situation: Situation) -> frozenset[str]:
     """The paths of the techniques whose value changes nothing at present."""
-    return frozenset(path for path, left in _answers(situation) if left and not isinstance(left, str))
+    return frozenset(path for path, left in _answers(situation) if left and (isinstance(left, Unused | bool)))
 
 
 def partly_inactive(situation: Situation) -> dict[str, str]:
-    """What those techniques still do that are inactive in part, by path."""
+    """What those techniques still do that are inactive in part, or why one is inactive, by path."""
     return {path: left for path, left in _answers(situation) if left and isinstance(left, str)}
 
 

@@ -261,7 +261,7 @@ class Scene:
         bounds = bounds_of(rect, self._figures.margin(camera.zoom))
         ahead = np.float32(alpha * sim.dt)
         time_s = np.float64(sim.tick * sim.dt) + np.float64(ahead)
-        columns = sim.agents.columns
+        columns = sim.agents.view
         return FrameInput(sim.world.workers, sim.optimizations, columns, moving(columns), ahead, time_s, camera, camera.view(),
                           rect, bounds, sim.agents.handles)
 

@@ -47,7 +47,7 @@ class Counts:
 
     def remember(self, world: World) -> None:
         """Note where everybody stands. Call before a step moves anybody; between the calls ids do not change."""
-        columns, count, limit = world.agents.columns, world.agents.count, world.agents.handles.limit
+        columns, count, limit = world.agents.view, world.agents.count, world.agents.handles.limit
         if len(self._x) < limit:
             self._x, self._y = np.zeros(limit, np.float32), np.zeros(limit, np.float32)
         ids = columns.id[:count]
@@ -55,7 +55,7 @@ class Counts:
 
     def count(self, world: World) -> None:
         """Add what has happened since `remember`."""
-        columns, count = world.agents.columns, world.agents.count
+        columns, count = world.agents.view, world.agents.count
         ids, x, y = columns.id[:count], columns.x[:count], columns.y[:count]
         before_x, before_y = self._x[ids], self._y[ids]
         for number, line in enumerate(self._lines.values()):

@@ -181,7 +181,7 @@ def measured(condition: Condition, sim: Watched) -> float:
 def inside(place: str, sim: Watched) -> int:
     """Return how many agents are in an area of `measure.areas`; its border does not belong to it."""
     left, top, right, bottom = sim.config.measure.areas[place]
-    columns, count = sim.agents.columns, sim.agents.count
+    columns, count = sim.agents.view, sim.agents.count
     x, y = columns.x[:count], columns.y[:count]
     return int(np.count_nonzero((left < x) & (x < right) & (top < y) & (y < bottom)))
 

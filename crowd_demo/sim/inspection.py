@@ -54,7 +54,7 @@ def mark_perceived(columns: Columns, rules: Rules, slot: int, candidates: Ints, 
 def perceive_launch(sim: Simulation, slot: int, candidates: Ints) -> tuple[Launch, Bytes]:
     """Return the kernel that finds which candidates are neighbours, and the array that it writes."""
     found = np.zeros(len(candidates), np.uint8)
-    return launch(mark_perceived, sim.agents.columns, sim.world.rules, slot, candidates, found), found
+    return launch(mark_perceived, sim.agents.view, sim.world.rules, slot, candidates, found), found
 
 
 def neighbours_of(sim: Simulation, slot: int, candidates: Ints) -> Ints:
@@ -81,7 +81,7 @@ def avoidance_launch(sim: Simulation, slots: Ints, candidates: Sequence[Ints]) -
     first = np.cumsum([0, *map(len, candidates)]).astype(np.int32)
     pushes = np.zeros((int(first[-1]), 2), np.float32)
     joined = np.concatenate([np.zeros(0, np.int32), *candidates]).astype(np.int32)
-    return launch(find_pushes, sim.agents.columns, sim.world.rules, slots, first, joined, pushes), pushes
+    return launch(find_pushes, sim.agents.view, sim.world.rules, slots, first, joined, pushes), pushes
 
 
 # --- where it looks --------------------------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ def _in_runs(structure: Structure, runs: Runs, slot: int) -> Around:
         left, top, right, bottom = structure.box[(1 << structure.depth) + group].tolist()
         return Around(f"leaf {group}", bool(parts), (left, top, right, bottom), None, _others(found, slot))
     cell = structure.cell if isinstance(structure, ZGrid) else structure.domain.grid.cell
-    columns = structure.domain.agents.columns
+    columns = structure.domain.agents.view
     row, column = int(columns.y[slot] / cell), int(columns.x[slot] / cell)
     return Around(f"group {group}", bool(parts), (column * cell, row * cell, (column + 1) * cell, (row + 1) * cell), None,
                   _others(found, slot))
@@ -149,7 +149,7 @@ def _in_runs(structure: Structure, runs: Runs, slot: int) -> Around:
 
 def facts_of(sim: Simulation, slot: int) -> Rows:
     """Return what the agent in a slot is, where it is going and what it knows."""
-    agents, columns = sim.agents, sim.agents.columns
+    agents, columns = sim.agents, sim.agents.view
     rows = [("behaviour", BEHAVIOURS[sim.config.behaviour].about), ("slot", f"{slot:,} of {agents.count:,}"),
             ("place", place_text(sim, columns.x[slot], columns.y[slot]))]
     kind, wanted = getattr(columns, "kind", None), getattr(columns, "speed", None)
@@ -170,7 +170,7 @@ def facts_of(sim: Simulation, slot: int) -> Rows:
 
 
 def _goal_of(sim: Simulation, slot: int) -> list[tuple[str, str]]:
-    columns = sim.agents.columns
+    columns = sim.agents.view
     goal = getattr(columns, "goal", None)
     if goal is None:
         return []
@@ -183,10 +183,10 @@ def _goal_of(sim: Simulation, slot: int) -> list[tuple[str, str]]:
 
 def _ages_of(sim: Simulation, slot: int) -> list[tuple[str, str]]:
     """Return the age of what the agent knows, in steps before the last one."""
-    packed, last = int(sim.agents.columns.next_update[slot]), sim.tick - 1
+    packed, last = int(sim.agents.view.next_update[slot]), sim.tick - 1
     looked = packed // LONGEST - packed % LONGEST - 1
     rows = [("looked around", _ago(last - looked) if packed and last >= looked else "not yet")]
-    identity = int(sim.agents.columns.id[slot])
+    identity = int(sim.agents.view.id[slot])
     for name, path in (("looked for goal", "stagger.sight"), ("took heading", "stagger.paths")):
         if path in sim.behaviour.techniques and sim.tick and not (path == "stagger.sight" and _waits(sim, slot)):
             rows.append((name, _ago((last + identity) % int(sim.optimizations.get(path)))))
@@ -195,7 +195,7 @@ def _ages_of(sim: Simulation, slot: int) -> list[tuple[str, str]]:
 
 def _waits(sim: Simulation, slot: int) -> bool:
     """Does somebody wait at a goal? Such people do not look for it."""
-    state = getattr(sim.agents.columns, "state", None)
+    state = getattr(sim.agents.view, "state", None)
     return state is not None and int(state[slot]) == WAITING
 
 
@@ -205,14 +205,14 @@ def _ago(steps: int) -> str:
 
 def inside(sim: Simulation, box: Box) -> Whole:
     """Return the slots of the agents in a rectangle."""
-    columns, count = sim.agents.columns, sim.agents.count
+    columns, count = sim.agents.view, sim.agents.count
     x, y = columns.x[:count], columns.y[:count]
     return np.flatnonzero((x >= box[0]) & (x <= box[2]) & (y >= box[1]) & (y <= box[3]))
 
 
 def counts_of(sim: Simulation, box: Box) -> Rows:
     """Return counts and means of the agents in a rectangle."""
-    slots, columns = inside(sim, box), sim.agents.columns
+    slots, columns = inside(sim, box), sim.agents.view
     area = max((box[2] - box[0]) * (box[3] - box[1]), 1e-9)
     rows = [("agents", f"{len(slots):,}"), ("density", density_text(sim, len(slots) / area))]
     if not len(slots):

@@ -57,6 +57,10 @@ from crowd_demo.sim.ways import NO_AREAS, NO_EXITS
 from crowd_demo.sim.world import World
 
 
+CARD_OBEYS = frozenset({"cell_size", "reorder.when"})  # the techniques of a structure that its grid obeys
+WORTH_A_CARD = 50_000  # agents; of fewer a step takes no longer here than the card's launches
+
+
 class Simulation:
     """A crowd and its world, made from a `Config`; `optimizations` may be changed between steps."""
 
@@ -93,9 +97,11 @@ class Simulation:
         own = self.behaviour.stages(world, self.index)
         first = [stage for stage in own if stage.before_index]
         then = [stage for stage in own if not stage.before_index]
-        self.stages: Sequence[Stage] = with_plugin_stages([
-            self.life, Compact(), *first, *before, self.index, Reorder(self.index), SharedGrid(self.index), Query(self.index),
-            self.interaction, self.links, *then, HoldPins(self.links), *after])
+        self._own_stages = [self.life, Compact(), *first, *before], [self.links, *then, HoldPins(self.links), *after]
+        self._stages: Sequence[Stage] = with_plugin_stages([
+            *self._own_stages[0], self.index, Reorder(self.index), SharedGrid(self.index), Query(self.index), self.interaction,
+            *self._own_stages[1]])
+        self._card_stages: Sequence[Stage] = ()  # made when the card is first used
         self.prepare_stages: Sequence[Stage] = (CullingGrid(), FindLinkEnds(self.links))
         self.numbers = TunedNumbers(config, lambda: me._take_numbers())
         world.parts.append(self.numbers)
@@ -104,6 +110,37 @@ class Simulation:
         self._own_counters: dict[str, float] = {}  # those that only the present structure or neighbour limit has
 
     # --- the step ----------------------------------------------------------------------------------------------------
+
+    @property
+    def stages(self) -> Sequence[Stage]:
+        """The stages of a step, by whatever makes it."""
+        if not self.on_card:
+            return self._stages
+        if not self._card_stages:
+            from crowd_demo.compute.cuda import card
+            from crowd_demo.sim.card.stages import CardCrowd, stages_on
+
+            self._card_stages = with_plugin_stages(stages_on(CardCrowd(card()), *self._own_stages))
+        return self._card_stages
+
+    @property
+    def on_card(self) -> bool:
+        """Does the graphics card make the steps?"""
+        device = self.optimizations.device
+        enough = device == "cuda" or self.agents.count >= WORTH_A_CARD
+        return device != "cpu" and enough and not self.needs_processor
+
+    @property
+    def needs_processor(self) -> str:
+        """Why the card cannot make the steps of this crowd, in a few words; empty if it can."""
+        options = self.optimizations
+        if not self.behaviour.on_card or self.links.active:
+            return "has no kernels for this crowd"
+        if options.neighbours == "field" or options.neighbour_limit != "none":
+            return "meets all neighbours"
+        from crowd_demo.compute.cuda import missing
+
+        return missing()
 
     def step(self, n: int = 1) -> None:
         """Advance by `n` steps of `dt` seconds. Raises ValueError for a negative number."""
@@ -206,7 +243,7 @@ class Simulation:
         widest = make_behaviour(numbers.widest).needs if numbers.born else self.behaviour.needs
         numbers.fastest = numbers.fastest if numbers.fastest > widest.top_speed else 0.0
         world.use(numbers.present, widest._replace(top_speed=max(widest.top_speed, numbers.fastest)))
-        for stage in self.stages:
+        for stage in {*self._stages, *self._card_stages}:
             stage.retune(world)
         self._begin()
 
@@ -354,9 +391,10 @@ class Simulation:
     @property
     def situation(self) -> Situation:
         """What decides which techniques are inactive; makes no structure."""
-        structure = self.index.kind(self.optimizations.neighbours)
-        return Situation(self.optimizations.get, structure.OBEYS, self.behaviour.techniques, self.life.active,
-                         self.world.needs.nearest > 0, self.links.active, "field" in self.behaviour.structures)
+        obeys = CARD_OBEYS if self.on_card else self.index.kind(self.optimizations.neighbours).OBEYS
+        return Situation(self.optimizations.get, obeys, self.behaviour.techniques, self.life.active,
+                         self.world.needs.nearest > 0, self.links.active, "field" in self.behaviour.structures,
+                         self.on_card, self.needs_processor)
 
     def state_hash(self) -> str:
         """Hash of tick and all columns in id order: 32 hex digits that no exact technique can change."""
@@ -382,7 +420,7 @@ class Simulation:
         """Return the number of agents in each state, by its name; empty where agents have no states."""
         if not self.behaviour.states:
             return {}
-        state = self.agents.front[self.agents.names.index("state"), :self.agents.count]
+        state = self.agents.matrix[self.agents.names.index("state"), :self.agents.count]
         counts = self._tally.count(state, len(self.behaviour.states))
         return dict(zip(self.behaviour.states, counts.tolist(), strict=True))
 
@@ -410,11 +448,12 @@ class Simulation:
     def _count(self) -> None:
         """Write the counters of this step to the profile."""
         counters = self.profile.counters
-        counters.update(self.interaction.counters(self.world))
+        interaction = next(stage for stage in self.stages if stage.name == "interaction") if self.on_card else self.interaction
+        counters.update(interaction.counters(self.world))
         counters.update(self.world.drift.counters())
         for name in self._own_counters:
             del counters[name]
-        self._own_counters = self.interaction.structure_counters(self.world)
+        self._own_counters = {} if self.on_card else self.interaction.structure_counters(self.world)
         counters.update(self._own_counters)
 
     # --- snapshots, pickles and copies -------------------------------------------------------------------------------
@@ -434,7 +473,7 @@ class Simulation:
         self._shared = shared = self._shared.refreshed(agents, self.terrain)
         return Snapshot(
             config=self.config, techniques={path: self.optimizations.get(path) for path in BY_PATH}, tick=self.tick,
-            names=agents.names, columns=agents.front[:, :agents.count], generations=shared.generations,
+            names=agents.names, columns=agents.matrix[:, :agents.count], generations=shared.generations,
             kinds=shared.kinds, map_digest=self.terrain.map_digest, crowding=self.world.crowding.state,
             link_ends=self.links.ends, link_generations=self.links.generations, sorts=drift.sorts,
             steps_since_sort=drift.steps, drift=drift.units,

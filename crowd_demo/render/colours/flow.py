@@ -78,7 +78,7 @@ class FlowColours(SquareColours):
         return scales_of(sim).levels if is_people(sim) else ramp(scales_of(sim).rising)
 
     def adds(self, sim: Simulation, squares: CountedSquares) -> Speeds:
-        columns, steps = sim.agents.columns, STEPS if is_people(sim) else STEPS_OF_FASTEST / fastest(sim)
+        columns, steps = sim.agents.view, STEPS if is_people(sim) else STEPS_OF_FASTEST / fastest(sim)
         scarcity = self._scarcity_of(sim.terrain, sim.terrain.version, side_of(sim), squares.columns, squares.rows)
         return Speeds(columns.vx, columns.vy, np.float32(steps), scarcity)
 

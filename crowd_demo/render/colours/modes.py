@@ -62,7 +62,7 @@ class StateColours(ColourMode):
         return [self._known.get(name, scales_of(sim).categories[number]) for number, name in enumerate(_names(sim))]
 
     def launches(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Launch, ...]:
-        columns = sim.agents.columns
+        columns = sim.agents.view
         state: Ints | None = getattr(columns, "state", getattr(columns, "kind", None))
         if state is None:
             number[:len(slots)] = 0
@@ -74,7 +74,7 @@ class StateColours(ColourMode):
 
 
 def _names(sim: Simulation) -> tuple[str, ...]:
-    return sim.behaviour.states or (KINDS if hasattr(sim.agents.columns, "kind") else ("agents without states",))
+    return sim.behaviour.states or (KINDS if hasattr(sim.agents.view, "kind") else ("agents without states",))
 
 
 # --- heading: a wheel that can be told apart by people who are colour-blind ---------------------------------------------
@@ -123,7 +123,7 @@ class HeadingColours(ColourMode):
         return around(scales_of(sim).wheel)
 
     def mode(self, sim: Simulation) -> HeadingMode:
-        return HeadingMode(sim.agents.columns.vx, sim.agents.columns.vy)
+        return HeadingMode(sim.agents.view.vx, sim.agents.view.vy)
 
     def legend(self, sim: Simulation) -> Legend:
         return Legend("heading", scales_of(sim).wheel, ("up", "right", "down", "left"))
@@ -151,7 +151,7 @@ class SpeedColours(ColourMode):
         return ramp(scales_of(sim).rising)
 
     def mode(self, sim: Simulation) -> SpeedMode:
-        return SpeedMode(sim.agents.columns.vx, sim.agents.columns.vy, np.float32(LEVELS / fastest(sim)))
+        return SpeedMode(sim.agents.view.vx, sim.agents.view.vy, np.float32(LEVELS / fastest(sim)))
 
     def legend(self, sim: Simulation) -> Legend:
         return Legend("speed", ramp(scales_of(sim).rising, 24), ("standing", speed_text(sim, fastest(sim))))
@@ -217,7 +217,7 @@ class AgeColours(ColourMode):
         return (*shades, *[shades[-1]] * STEPS)[:STEPS]
 
     def mode(self, sim: Simulation) -> AgeMode | TurnMode:
-        return self.MODE(sim.agents.columns.next_update, np.int32(sim.tick))
+        return self.MODE(sim.agents.view.next_update, np.int32(sim.tick))
 
     def legend(self, sim: Simulation) -> Legend:
         period, (title, first, last) = sim.optimizations.stagger.avoidance, self.TEXTS
@@ -278,7 +278,7 @@ class CellColours(ColourMode):
     COLOURS = BOARD
 
     def mode(self, sim: Simulation) -> CellMode:
-        return CellMode(sim.agents.columns.x, sim.agents.columns.y, sim.world.grid.floor)
+        return CellMode(sim.agents.view.x, sim.agents.view.y, sim.world.grid.floor)
 
     def legend(self, sim: Simulation) -> Legend:
         structure = sim.situation.structure

@@ -209,7 +209,7 @@ class SquareColours(ColourMode):
     def mode(self, sim: Simulation) -> SquareMode:
         walls = sim.terrain.walls
         squares = self._squares_for(sim.world.workers, side_of(sim), float(walls.width), float(walls.height))
-        return SquareMode(sim.agents.columns.x, sim.agents.columns.y, squares, self.adds(sim, squares))
+        return SquareMode(sim.agents.view.x, sim.agents.view.y, squares, self.adds(sim, squares))
 
     def launches(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Launch, ...]:
         if len(slots) == 0:
@@ -226,7 +226,7 @@ class SquareColours(ColourMode):
                 *self._count(sim, mode, window, False), *self._shading(sim, mode, window, none, number))
 
     def _find_ends(self, sim: Simulation, squares: CountedSquares, slots: Ints) -> Launch:
-        return launch(find_ends, sim.world.workers, sim.agents.columns.x, sim.agents.columns.y, slots, squares.ends)
+        return launch(find_ends, sim.world.workers, sim.agents.view.x, sim.agents.view.y, slots, squares.ends)
 
     def _window_of(self, sim: Simulation, squares: CountedSquares, slots: Ints) -> CellRange:
         self._find_ends(sim, squares, slots).run()
@@ -237,7 +237,7 @@ class SquareColours(ColourMode):
 
     def _count(self, sim: Simulation, mode: SquareMode, window: CellRange, near: bool) -> tuple[Launch, ...]:
         """Add up the agents of the window and the squares around it: all of them, or those in the cells near it."""
-        world, columns = sim.world, sim.agents.columns
+        world, columns = sim.world, sim.agents.view
         if not near:
             return (launch(count_squares, world.workers, mode, sim.agents.count, window),)
         slack = world.max_step + ROUNDING * max(float(sim.terrain.walls.width), float(sim.terrain.walls.height))

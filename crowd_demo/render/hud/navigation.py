@@ -94,7 +94,7 @@ def picture_of(sim: Simulation, tiles: Bytes, size: tuple[int, int]) -> Bytes:
                      for pixels, tiles_along in zip((height, width), tiles.shape[:2], strict=True))
     ground = tiles[rows][:, columns].swapaxes(0, 1).astype(np.float32)
     crowd = np.array(LIGHT if ground.mean() < DARK_BELOW else DARK, np.float32)
-    columns_of, count = sim.agents.columns, sim.agents.count
+    columns_of, count = sim.agents.view, sim.agents.count
     every = max(1, -(-count // SAMPLE))
     across, down = (np.clip(along[:count:every] / float(side) * pixels, 0, pixels - 1).astype(np.int64)
                     for along, side, pixels in ((columns_of.x, sim.terrain.walls.width, width),

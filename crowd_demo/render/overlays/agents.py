@@ -45,7 +45,7 @@ def draw_velocity(sketch: Sketch, view: OverlayView) -> None:
 def draw_bodies(sketch: Sketch, view: OverlayView) -> None:
     """Draw the squares of agents that have a size, or else the circle that they keep clear of walls."""
     sim = view.sim
-    needs, half = sim.world.needs, extents(sim.agents.columns)
+    needs, half = sim.world.needs, extents(sim.agents.view)
     in_view = view.in_view()
     slots, x, y, how_many = view.sample(in_view, BODIES)
     if len(half):
@@ -81,7 +81,7 @@ def draw_avoidance(sketch: Sketch, view: OverlayView) -> None:
     others = np.concatenate([np.zeros(0, np.int32), *candidates])[kept]
     to_x, to_y = view.positions(others)
     sketch.lines(x[whose[kept]], y[whose[kept]], to_x, to_y, ink(ORANGE), 2, shadow=ink(BLACK, 170))
-    columns = sim.agents.columns
+    columns = sim.agents.view
     far_x, far_y = (position + PUSH_UNITS * push[slots] for position,
                     push in ((x, columns.avoidance_x), (y, columns.avoidance_y)))
     sketch.arrows(x, y, far_x, far_y, ink(SKY), 2, shadow=ink(BLACK, 170))
@@ -92,7 +92,7 @@ def draw_avoidance(sketch: Sketch, view: OverlayView) -> None:
 
 def draw_sight(sketch: Sketch, view: OverlayView) -> None:
     """Draw a full line to a goal in sight, and a dashed one where walls or water are in between."""
-    columns = cast(PeopleColumns, view.sim.agents.columns)
+    columns = cast(PeopleColumns, view.sim.agents.view)
     slots = view.in_view()
     slots, x, y, how_many = view.sample(slots[columns.state[slots] != WAITING], GOALS)
     clear = columns.goal_visible[slots] != 0

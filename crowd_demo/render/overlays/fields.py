@@ -151,7 +151,7 @@ def _of_groups(view: OverlayView, structure: Structure, runs: Runs) -> Heat:
 def _boxes_of(runs: Runs, groups: int, view: OverlayView) -> Doubles:
     """The bounds of the agents of each group, where they are now."""
     order: Ints = runs.order[:int(runs.start[groups])]
-    columns, starts = view.sim.agents.columns, runs.start[:groups]
+    columns, starts = view.sim.agents.view, runs.start[:groups]
     return np.stack([reduce.reduceat(column[order], starts) for reduce, column in (
         (np.minimum, columns.x), (np.minimum, columns.y), (np.maximum, columns.x), (np.maximum, columns.y))],
         axis=1).astype(np.float64) if groups else np.zeros((0, 4))

@@ -54,7 +54,7 @@ def ground_in(sketch: Sketch, view: OverlayView) -> PeopleOnGround:
     """Count people and add up their speeds in the squares in view."""
     walls, (slots, x, y) = view.sim.terrain.walls, view.visible()
     left, top, right, bottom = rect = _within(sketch.rect, walls)
-    squares, columns = squares_in(rect, _side(rect, walls)), cast(PeopleColumns, view.sim.agents.columns)
+    squares, columns = squares_in(rect, _side(rect, walls)), cast(PeopleColumns, view.sim.agents.view)
     number, state = squares.number_at(x.clip(left, right), y.clip(top, bottom)), columns.state[slots]
     speed = np.rint(np.hypot(columns.vx[slots], columns.vy[slots]) * np.float32(FIXED))
     stand = np.flatnonzero((state == WAITING) | (state == QUEUING))

@@ -122,7 +122,7 @@ def locality_launch(sim: Simulation, candidates: Candidates, sample: int = 256) 
     """Return the kernel's call, and the int64[4] that it fills: reads, near ones, misses of all columns, last line."""
     settings, agents = sim.config.cache, sim.agents
     run, most = (RUN, MOST) if sample < agents.count else (max(agents.count, 1), -1)
-    fields = np.array([agents.names.index(name) for name in sim.behaviour.observed]) * agents.front.shape[1]
+    fields = np.array([agents.names.index(name) for name in sim.behaviour.observed]) * agents.matrix.shape[1]
     counted = np.array([0, 0, 0, -2])
     per_line, tags, sample = settings.line_bytes // WORD, empty_cache(settings), min(sample, agents.count)
     assert not isinstance(candidates, Lists), "lists have to be written out first"

@@ -7,6 +7,7 @@ changes with every reorder.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Generic
 from weakref import proxy
 
@@ -39,29 +40,72 @@ def move_rows(worker: int, workers: int, source: Ints, order: Ints, count: int, 
 
 
 class Agents(Generic[Kind]):
-    """Owns the columns. `columns` are the present ones; a reorder fills the other buffer and swaps."""
+    """Owns the columns. `columns` are the present ones; a reorder fills the other buffer and swaps.
+
+    While a graphics card makes the steps, its copy is newer (sim/on_card.py). Whoever asks for columns gets them from there
+    first; who only reads asks for `view`, so that the card need not get them back.
+    """
 
     def __init__(self, kind: type[Kind], capacity: int = 0) -> None:
         self.kind = kind
         self.names = tuple(dtypes_of(kind))  # of the columns, in the order of the rows
         self.count = 0
         self.layout = 0  # grows whenever a slot may hold another agent
+        self.writes = 0  # grows whenever somebody may write to a column
+        self._fetch: Callable[[Ints], None] | None = None  # fills the matrix, while newer columns are elsewhere
         self._allocate(capacity)
         me = proxy(self)  # a cycle of references would keep the columns until Python looks for cycles
-        self.handles = Handles(lambda: me.layout, lambda: me.columns.id[:me.count], capacity)
+        self.handles = Handles(lambda: me.layout, lambda: me.view.id[:me.count], capacity)
+
+    # --- where the newest columns are --------------------------------------------------------------------------------
+
+    @property
+    def columns(self) -> Kind:
+        """The columns, for whoever may write to them."""
+        self.writes += 1
+        return self.view
+
+    @property
+    def view(self) -> Kind:
+        """The columns, to be read only."""
+        self.bring()
+        return self._columns
+
+    @property
+    def front(self) -> Ints:
+        """All columns as one matrix, int32[columns, capacity and padding], for whoever may write to it."""
+        self.writes += 1
+        return self.matrix
+
+    @property
+    def matrix(self) -> Ints:
+        """The same, to be read only."""
+        self.bring()
+        return self._front
+
+    def are_elsewhere(self, fetch: Callable[[Ints], None]) -> None:
+        """Say that there are newer columns, which `fetch` copies to a matrix like `front`."""
+        self._fetch = fetch
+
+    def bring(self) -> None:
+        """Copy them here, if they are elsewhere."""
+        if self._fetch:
+            fetch, self._fetch = self._fetch, None
+            fetch(self._front)
 
     def _allocate(self, capacity: int) -> None:
         self.capacity = capacity
         shape = len(self.names), -(-capacity // LANES) * LANES + LANES
-        self.front = np.zeros(shape, np.int32)
+        self._front = np.zeros(shape, np.int32)
         self.back = np.zeros(shape, np.int32)
-        self.columns: Kind = views(self.kind, self.front)
+        self._columns: Kind = views(self.kind, self._front)
+        self.writes += 1
         self._order = np.zeros(shape[1], np.int32)  # slots of those that stay, while gaps are closed
 
     def swap(self) -> None:
         """Make the other buffer the present one. Call after `move_rows` has filled it."""
-        self.front, self.back = self.back, self.front
-        self.columns = views(self.kind, self.front)
+        self._front, self.back = self.back, self.front
+        self._columns = views(self.kind, self._front)
         self.layout += 1
 
     def reordering(self, order: Ints, workers: int) -> tuple[Launch, ...]:
@@ -120,7 +164,7 @@ class Agents(Generic[Kind]):
 
     def slots(self) -> Longs:
         """Return the slots in the order of their ids, O(ids)."""
-        return in_order(self.columns.id[:self.count], self.handles.limit)
+        return in_order(self.view.id[:self.count], self.handles.limit)
 
     def by_id(self) -> Kind:
         """Return a read-only copy of all columns in id order."""
@@ -128,7 +172,7 @@ class Agents(Generic[Kind]):
 
     def rows_by_id(self) -> Ints:
         """Return the same as one matrix, int32[columns, n], which the state hash covers."""
-        matrix = np.ascontiguousarray(self.front[:, self.slots()])
+        matrix = np.ascontiguousarray(self.matrix[:, self.slots()])
         matrix.setflags(write=False)
         return matrix
 
@@ -140,8 +184,9 @@ class Agents(Generic[Kind]):
         count = rows.shape[1]
         if count > self.capacity:
             self._allocate(count)
+        self._fetch = None
         self.front[:, :count] = rows
-        self.handles.restore(self.columns.id[:count], generations)
+        self.handles.restore(self.view.id[:count], generations)
         self._resize(count)
 
 

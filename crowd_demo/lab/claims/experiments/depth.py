@@ -39,7 +39,7 @@ class CrowdFrames:
     def _stepped(self, sim: Simulation) -> Iterator[Moving]:
         for _ in range(FRAMES):
             sim.step()
-            frame = moving(sim.agents.columns)
+            frame = moving(sim.agents.view)
             yield frame._replace(**{name: column[:len(self.slots)].copy() for name, column in frame._asdict().items()})
 
     def to_and_fro(self) -> Callable[[], Moving]:

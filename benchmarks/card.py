@@ -1,0 +1,221 @@
+"""Show on a real graphics card that its crowd is the processor's, bit for bit, and how long its steps take.
+
+    python benchmarks/card.py [--quick] [--only operations|hashes|times] [--json FILE]
+
+*operations*  every elementary operation of the formulas gives the same bits: those of one operand for all 2^32 of them, those
+              of two for 2^28 pairs of any bits, and for as many whose exponents are near each other
+*hashes*      flocks of every kind step on the card, on the processor, and with a switch in the middle, in all combinations
+*times*       a step on the card and on the processor, in turns; neighbours read a second
+
+Exit 1 where a bit differs. NaNs count as equal whatever their bits are: the processors' differ already.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from crowd_demo.compute.arrays import Longs
+from crowd_demo.compute.cuda import card, missing
+from crowd_demo.compute.jit import device, kernel, max_threads
+from crowd_demo.compute.simd import chance, floor, inverse_root, root, scramble, select, to_float, to_int
+from crowd_demo.config.loader import load_config
+from crowd_demo.sim.simulation import Simulation
+
+# --- operations ------------------------------------------------------------------------------------------------------
+
+ONE = "root", "floor", "to_int", "to_float", "inverse_root", "chance"
+TWO = "sum", "difference", "product", "quotient", "sum of products", "least", "greatest", "least, chosen"
+BLOCK = 1 << 14  # operands whose results make one checksum
+
+
+@device
+def _digest(value: np.float32, at: np.int32) -> np.int64:
+    bits = np.float32(select(value == value, value, np.float32(np.nan))).view(np.int32)
+    return np.int64(scramble(bits ^ scramble(at)))
+
+
+@kernel
+def digest_one(worker: int, workers: int, first: int, blocks: int, sums: Longs) -> None:
+    """Write a checksum of the results of each operation for each block of operands, whose bits are counted off."""
+    for block in range(worker, blocks, workers):
+        for k in range(len(ONE)):
+            sums[k, block] = 0
+        for k in range(BLOCK):
+            bits = np.int32(first + block * BLOCK + k)
+            value = np.int32(bits).view(np.float32)
+            small = abs(value) < np.float32(2.0**31)
+            sums[0, block] += _digest(root(value), bits)
+            sums[1, block] += _digest(floor(value), bits)
+            sums[2, block] += np.int64(scramble(to_int(select(small, value, np.float32(0))) ^ scramble(bits)))
+            sums[3, block] += _digest(to_float(bits), bits)
+            sums[4, block] += _digest(inverse_root(value), bits)
+            sums[5, block] += _digest(chance(bits, np.int32(77)), bits)
+
+
+@kernel
+def digest_two(worker: int, workers: int, seed: int, near: bool, blocks: int, sums: Longs) -> None:
+    """The same for pairs of operands with random bits; `near`: with exponents from -3 to 3."""
+    for block in range(worker, blocks, workers):
+        for k in range(len(TWO)):
+            sums[k, block] = 0
+        for k in range(BLOCK):
+            at = np.int32(block * BLOCK + k)
+            one, other = scramble(at ^ np.int32(seed)), scramble(at ^ np.int32(seed + 1))
+            if near:
+                one = (one & np.int32(-2139095041)) + (np.int32(124) + (one >> np.int32(24) & np.int32(7))) * np.int32(1 << 23)
+                other = (other & np.int32(-2139095041)) + (np.int32(124) + (other >> np.int32(24) & np.int32(7))) * np.int32(1 << 23)
+            a, b = np.int32(one).view(np.float32), np.int32(other).view(np.float32)
+            sums[0, block] += _digest(a + b, at)
+            sums[1, block] += _digest(a - b, at)
+            sums[2, block] += _digest(a * b, at)
+            sums[3, block] += _digest(a / b, at)
+            sums[4, block] += _digest(a * a + b * b, at)
+            sums[5, block] += _digest(min(a, b), at)
+            sums[6, block] += _digest(max(a, b), at)
+            sums[7, block] += _digest(select(a < b, a, b), at)
+
+
+def compared(digest: Callable[..., None], names: tuple[str, ...], blocks: int, *args: object) -> Iterator[str]:
+    """Yield the operations whose checksums differ between the card and this processor."""
+    here, there = np.zeros((len(names), blocks), np.int64), np.zeros((len(names), blocks), np.int64)
+    on_card = card().array(here.shape, np.int64)
+    card().launch(digest, blocks, *args, blocks, on_card).run()
+    digest(max_threads() * 8, *args, blocks, here)
+    card().download(on_card, there)
+    for name, one, other in zip(names, here, there, strict=True):
+        if different := int((one != other).sum()):
+            yield f"{name}: {different:,} of {blocks:,} blocks of {BLOCK} differ"
+
+
+def operations(quick: bool) -> list[str]:
+    """Return what differs."""
+    found: list[str] = []
+    blocks = 1 << 14
+    ranges = range(-(1 << 31), 1 << 31, blocks * BLOCK)
+    for first in list(ranges)[::4 if quick else 1]:
+        found += compared(digest_one, ONE, blocks, first)
+    for near in (False, True):
+        found += compared(digest_two, TWO, blocks, 1234, near)
+    return found
+
+
+# --- hashes ----------------------------------------------------------------------------------------------------------
+
+FLOCKS: dict[str, tuple[str, dict[str, object]]] = {
+    "20k": ("20k-flock", {}),
+    "20k, all due": ("20k-flock", {"optimizations.stagger.avoidance": 1}),
+    "20k, by id, drift": ("20k-flock", {"optimizations.stagger.by": "id", "optimizations.reorder.when": "drift"}),
+    "by offset": ("20k-flock", {"flock.separate_by": "offset"}),
+    "nobody behind": ("20k-flock", {"flock.blind": 90}),
+    "one cell size": ("20k-flock", {"optimizations.cell_size": 24}),
+    "1m": ("1m-flock", {}),
+}
+
+
+def hashes(quick: bool, most: int = 0) -> list[str]:
+    """Return which flocks differ."""
+    found = []
+    for name, (config, values) in list(FLOCKS.items())[:2 if quick else None]:
+        sims = [Simulation(load_config(config, {**values, **({"agents": most} if most else {})})) for _ in range(3)]
+        steps = 20 if sims[0].agents.count > 100_000 else 100
+        for number, sim in enumerate(sims):  # on the processor, on the card, and a bit here, a bit there
+            for tick in range(steps):
+                sim.optimizations.device = ("cpu", "cuda", "cuda" if tick // 7 % 2 else "cpu")[number]
+                sim.step()
+        here, *there = [sim.state_hash() for sim in sims]
+        ways = [way for way, state_hash in zip(("on the card", "switched"), there, strict=True) if state_hash != here]
+        print(f"  {name:22} {sims[0].agents.count:>10,} agents, {steps} steps: {here}{' DIFFERS ' + str(ways) if ways else ''}")
+        found += [f"{name}: {way}" for way in ways]
+    return found
+
+
+# --- times -----------------------------------------------------------------------------------------------------------
+
+def step_times(sim: Simulation, devices: tuple[str, ...], rounds: int, steps: int) -> dict[str, dict[str, float]]:
+    """Return median milliseconds of a step and of its stages, the devices taking turns, in blocks of so many steps."""
+    times: dict[str, list[float]] = {device: [] for device in devices}
+    stages: dict[str, dict[str, list[float]]] = {device: {} for device in devices}
+    for _ in range(rounds):
+        for device in devices:
+            sim.optimizations.device = device
+            sim.step(2)
+            for _ in range(steps):
+                begun = time.perf_counter()
+                sim.step()
+                times[device].append(1e3 * (time.perf_counter() - begun))
+                for name, ms in stages_of(sim).items():
+                    stages[device].setdefault(name, []).append(ms)
+    return {device: {"step": statistics.median(each), **{name: statistics.median(some) for name, some in
+                                                          stages[device].items()}} for device, each in times.items()}
+
+
+def stages_of(sim: Simulation) -> dict[str, float]:
+    return {name: sim.profile.last_run_ms(name) for name in ("index", "interaction", "move")}
+
+
+def times(quick: bool) -> dict[str, object]:
+    """Print and return the times of a step of each flock."""
+    found: dict[str, object] = {}
+    for name, values, devices in (
+            ("20k-flock", {}, ("cpu", "cuda")),
+            ("20k-flock", {"agents": 100_000, "world.width": 2900, "world.height": 2900}, ("cpu", "cuda")),
+            ("1m-flock", {}, ("cpu", "cuda")),
+            ("1m-flock", {"optimizations.stagger.avoidance": 1}, ("cpu", "cuda")),
+            ("1m-flock", {"optimizations.stagger.avoidance": 1, "optimizations.reorder.every": 1}, ("cuda",)),
+            ("1m-flock", {"agents": 16_000_000, "world.width": 4, "world.height": 4}, ("cuda",))):
+        config = load_config(name)
+        scale = {key: value * getattr(config.world, key.rpartition(".")[2]) if isinstance(value, int) and value < 10 and
+                 key.startswith("world.") else value for key, value in values.items()}
+        sim = Simulation(load_config(name, scale))
+        sim.optimizations.device = devices[-1]
+        sim.step(10)
+        counters = dict(sim.profile.counters)
+        result = step_times(sim, devices, 2 if quick else 5, 10)
+        read = counters["due"] * counters["candidates_per_agent"]
+        met = counters["due"] * counters["neighbours_per_agent"]
+        print(f"{name} {values}: {sim.agents.count:,} agents, {counters['neighbours_per_agent']:.1f} neighbours,"
+              f" {counters['candidates_per_agent']:.1f} candidates, {counters['due']:,.0f} due")
+        for device, ms in result.items():
+            print(f"  {device:5}", "  ".join(f"{stage} {each:.3f}" for stage, each in ms.items()),
+                  f"  {read / ms['interaction'] / 1e6:.1f} G candidates/s, {met / ms['interaction'] / 1e6:.1f} G neighbours/s")
+        found[f"{name} {values}"] = {"agents": sim.agents.count, "counters": counters, "ms": result}
+        del sim
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--only", choices=("operations", "hashes", "times"))
+    parser.add_argument("--json", type=Path)
+    asked = parser.parse_args()
+    if why := missing():
+        print(f"no card: {why}", file=sys.stderr)
+        return 2
+    print(card().name)
+    different: list[str] = []
+    result: dict[str, Any] = {"card": card().name}
+    for name, test in (("operations", operations), ("hashes", hashes)):
+        if asked.only in (None, name):
+            begun = time.perf_counter()
+            different += (found := test(asked.quick))
+            print(f"{name}: {'; '.join(found) or 'no bit differs'} ({time.perf_counter() - begun:.0f} s)", flush=True)
+    if asked.only in (None, "times"):
+        result["times"] = times(asked.quick)
+    result["different"] = different
+    if asked.json:
+        asked.json.write_text(json.dumps(result, indent=1, default=float))
+    return bool(different)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

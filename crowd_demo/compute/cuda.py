@@ -1,0 +1,274 @@
+"""A graphics card: its memory, and kernels that run on it, by NVIDIA's driver.
+
+A launch on the card gets arrays that lie there, `CardArray`s, wherever the same kernel gets NumPy's on the processor (ptx.py
+has how one text serves both). Launches come back at once; the card carries them out in their order, and `finish` waits.
+
+Only NVIDIA's own bindings of the driver are needed (the extra `cuda`): no toolkit, and no second compiler.
+"""
+
+from __future__ import annotations
+
+import struct
+import threading
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.extending import typeof_impl
+
+from crowd_demo.compute import cache as disk
+from crowd_demo.compute import jit, llvm
+from crowd_demo.compute.jit import Kernel, Launch
+
+THREADS = 128  # of a block
+
+
+@cache
+def missing() -> str:
+    """Return why no card can be used, in a few words; empty if one can."""
+    try:
+        if not find_spec("cuda.bindings"):
+            return "needs crowd-demo[cuda]"
+    except ModuleNotFoundError:
+        return "needs crowd-demo[cuda]"
+    if not hasattr(jit.compiler, "body_of") or llvm.TYPED:
+        return "needs a newer Numba"
+    try:
+        card()
+    except (ImportError, OSError, RuntimeError) as error:
+        return str(error)
+    return ""
+
+
+@cache
+def card() -> Card:
+    """Return the first card. Raises RuntimeError, in a few words, if there is none."""
+    return Card()
+
+
+# --- arrays on the card ----------------------------------------------------------------------------------------------
+
+class Memory:
+    """A piece of the card's memory, given back when nobody has it any more."""
+
+    def __init__(self, of: Card, size: int) -> None:
+        self._card = of
+        self.address = int(of.ask("cuMemAlloc", max(size, 16)))
+
+    def __del__(self) -> None:
+        self._card.ask("cuMemFree", self.address)
+
+
+class CardArray:
+    """An array in the card's memory, or a row of one: contiguous, of at most two axes."""
+
+    __slots__ = ("address", "dtype", "kind", "memory", "packed", "shape")
+
+    def __init__(self, memory: Memory, address: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        self.memory, self.address, self.shape, self.dtype = memory, address, shape, dtype
+        strides = tuple(dtype.itemsize * int(np.prod(shape[axis + 1:])) for axis in range(len(shape)))
+        items = int(np.prod(shape))  # the rest is what Numba takes an array for: no owner, and then these
+        self.packed = struct.pack(f"<{5 + 2 * len(shape)}q", 0, 0, items, dtype.itemsize, address, *shape, *strides)
+        self.kind = dtype.char + str(len(shape))
+
+    @property
+    def nbytes(self) -> int:
+        return int(np.prod(self.shape)) * self.dtype.itemsize
+
+
+@typeof_impl.register(CardArray)
+def _type_of(array: CardArray, context: object) -> types.Type:
+    from numba.np.numpy_support import from_dtype
+    return types.Array(from_dtype(array.dtype), len(array.shape), "C")
+
+
+# --- the card --------------------------------------------------------------------------------------------------------
+
+class Card:
+    """The first card of this machine. Any thread may use it, one at a time."""
+
+    def __init__(self) -> None:
+        from cuda.bindings import driver
+
+        self._driver, self._used = driver, threading.local()
+        try:
+            self.ask("cuInit", 0, by=False)
+            device = self.ask("cuDeviceGet", 0, by=False)
+        except RuntimeError:
+            raise RuntimeError("no NVIDIA card was found") from None
+        self._context = self.ask("cuDevicePrimaryCtxRetain", device, by=False)
+        self.name = self.ask("cuDeviceGetName", 128, device).partition(b"\0")[0].decode()
+        about = driver.CUdevice_attribute
+        self.processors = int(self.ask("cuDeviceGetAttribute", about.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device))
+
+    def ask(self, function: str, *args: object, by: bool = True) -> Any:
+        """Call a function of the driver. Raises RuntimeError where that fails."""
+        if by and not getattr(self._used, "set", False):  # each thread once
+            self._driver.cuCtxSetCurrent(self._context)
+            self._used.set = True
+        error, *result = getattr(self._driver, function)(*args)
+        if error != self._driver.CUresult.CUDA_SUCCESS:
+            raise RuntimeError(f"the graphics card failed: {function}: {error.name}")
+        return result[0] if result else None
+
+    # --- memory ------------------------------------------------------------------------------------------------------
+
+    def array(self, shape: tuple[int, ...], dtype: type[np.generic]) -> CardArray:
+        """Return an array of zeros. Raises MemoryError where there is no room."""
+        kind = np.dtype(dtype)
+        size = int(np.prod(shape)) * kind.itemsize
+        try:
+            memory = Memory(self, size)
+        except RuntimeError:
+            raise MemoryError(f"the graphics card has no room for {size / 1e6:,.0f} MB more") from None
+        self.ask("cuMemsetD8", memory.address, 0, max(size, 16))
+        return CardArray(memory, memory.address, shape, kind)
+
+    def row(self, matrix: CardArray, number: int, dtype: np.dtype[Any]) -> CardArray:
+        """Return a row of a matrix, taken for numbers of another type that are as wide."""
+        address = matrix.address + number * matrix.shape[1] * matrix.dtype.itemsize
+        return CardArray(matrix.memory, address, matrix.shape[1:], dtype)
+
+    def upload(self, source: np.ndarray[Any, Any], target: CardArray) -> None:
+        """Copy a contiguous array of the same size to the card."""
+        assert source.nbytes == target.nbytes and source.flags.c_contiguous
+        if source.nbytes:
+            self.ask("cuMemcpyHtoD", target.address, source.ctypes.data, source.nbytes)
+
+    def download(self, source: CardArray, target: np.ndarray[Any, Any]) -> None:
+        """Copy an array of the card's, once all launches so far are done."""
+        assert source.nbytes == target.nbytes and target.flags.c_contiguous
+        if source.nbytes:
+            self.ask("cuMemcpyDtoH", target.ctypes.data, source.address, source.nbytes)
+
+    def copied(self, value: Any, before: Any = None) -> Any:
+        """Return a record with its arrays on the card, in the memory of `before` where that has the same size."""
+        if isinstance(value, np.ndarray):
+            plain = np.ascontiguousarray(value)
+            fits = before is not None and before.shape == plain.shape and before.dtype == plain.dtype
+            target = before if fits else self.array(plain.shape, plain.dtype.type)
+            self.upload(plain, target)
+            return target
+        if isinstance(value, tuple):
+            parts: Sequence[Any] = before if before is not None else [None] * len(value)
+            made = [self.copied(each, part) for each, part in zip(value, parts, strict=True)]
+            return type(value)(*made) if hasattr(value, "_fields") else tuple(made)
+        return value
+
+    # --- kernels -----------------------------------------------------------------------------------------------------
+
+    def threads_for(self, items: int) -> int:
+        """Return how many threads share so many items: one each, up to what the card has at a time."""
+        return max(min(items, self.processors * 2048), 1)
+
+    def launch(self, kernel: Callable[..., None], workers: int, *args: object) -> Launch:
+        """Return the launch of a kernel by so many threads of the card."""
+        assert isinstance(kernel, Kernel)
+        return Launch(on_card(kernel), (workers, *args))
+
+    def finish(self) -> None:
+        """Wait until all launches are done. Raises RuntimeError where one failed."""
+        self.ask("cuCtxSynchronize")
+
+    def load(self, ptx: str) -> object:
+        """Return the function of a kernel's code, which the driver translates for this card."""
+        module = self.ask("cuModuleLoadData", np.frombuffer(ptx.encode() + b"\0", np.uint8).ctypes.data)
+        return self.ask("cuModuleGetFunction", module, b"entry")
+
+    def start(self, function: object, workers: int, record: bytes) -> None:
+        """Start a kernel with as many threads as workers; the driver copies the record."""
+        address = np.array([np.frombuffer(record, np.uint8).ctypes.data], np.uint64)
+        self.ask("cuLaunchKernel", function, -(-workers // THREADS), 1, 1, THREADS, 1, 1, 0, 0, address.ctypes.data, 0)
+
+
+@cache
+def on_card(kernel: Kernel[Any]) -> KernelOnCard:
+    """Return the same kernel for the card."""
+    return KernelOnCard(kernel)
+
+
+class KernelOnCard(Kernel[Any]):
+    """A kernel that the card runs: called with a number of threads and the arguments of each, arrays of the card's."""
+
+    def __init__(self, kernel: Kernel[Any]) -> None:
+        self.entry = _Entry(kernel.share)
+        self.share = kernel.share
+        self.__name__, self.__module__, self.__doc__ = kernel.__name__, kernel.__module__, kernel.__doc__
+
+    def is_on_disk(self, signature: tuple[object, ...]) -> bool:
+        return self.entry.is_on_disk(signature)
+
+
+class _Entry:
+    """What is compiled of a kernel for the card, by the types of its arguments."""
+
+    def __init__(self, share: Callable[..., None]) -> None:
+        self._share = share
+        self.overloads: dict[tuple[object, ...], object] = {}
+        self._by_kinds: dict[tuple[object, ...], object] = {}  # the same, found sooner
+
+    def __call__(self, workers: int, args: tuple[object, ...]) -> None:
+        pieces: list[bytes] = [_WHOLE.pack(workers)]
+        kinds: list[object] = []
+        _pack(args, pieces, kinds)
+        function = self._by_kinds.get(key := tuple(kinds))
+        if function is None:
+            import numba
+
+            signature = numba.typeof(workers), numba.typeof(args)
+            function = self._by_kinds[key] = self.compile(signature)
+        card().start(function, workers, b"".join(pieces))
+
+    def compile(self, signature: tuple[object, ...]) -> object:
+        if signature not in self.overloads:
+            self.overloads[signature] = card().load(self._ptx(signature))
+        return self.overloads[signature]
+
+    def is_on_disk(self, signature: tuple[object, ...]) -> bool:
+        return bool((files := self._files()) and files.holds(signature))
+
+    def _files(self) -> disk.KernelFiles | None:
+        return disk.files_of(self._share, "ptx", disk.folder())
+
+    def _ptx(self, signature: tuple[object, ...]) -> str:
+        """Return the kernel's code for any card, from disk or made now."""
+        from crowd_demo.compute import ptx
+
+        files = self._files()
+        try:
+            found = files.load(signature) if files else None
+        except Exception:  # damaged: it is made again
+            found = None
+        if isinstance(found, str):
+            return found
+        made = ptx.ptx_of(self._share, tuple(signature[1]))  # type: ignore[arg-type]
+        if files:
+            files.save(signature, made)
+        return made
+
+
+# --- arguments as the card takes them --------------------------------------------------------------------------------
+
+_WHOLE, _SINGLE, _DOUBLE = struct.Struct("<q"), struct.Struct("<f4x"), struct.Struct("<d")
+
+
+def _pack(value: object, pieces: list[bytes], kinds: list[object]) -> None:
+    """Append the leaves of a value, eight bytes each, and what decides its type."""
+    kind = type(value)
+    if kind is CardArray:
+        pieces.append(value.packed)  # type: ignore[attr-defined]
+        kinds.append(value.kind)  # type: ignore[attr-defined]
+        return
+    kinds.append(kind)
+    if isinstance(value, tuple):
+        for each in value:
+            _pack(each, pieces, kinds)
+    elif isinstance(value, np.float32):
+        pieces.append(_SINGLE.pack(value))
+    elif isinstance(value, float):
+        pieces.append(_DOUBLE.pack(value))
+    else:
+        pieces.append(_WHOLE.pack(value))

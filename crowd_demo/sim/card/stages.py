@@ -1,0 +1,190 @@
+"""The stages of a step that a graphics card makes, under the names of those that they stand for.
+
+Agents stay on the card from step to step. They are copied to it when somebody here may have written to a column since
+(`Agents.writes`), and back when somebody asks for one. Stages of other names, births say, run here as always. The grid on the
+card is rebuilt every step, and agents are moved into its order when the technique *reorder* says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from crowd_demo.compute.jit import Launch
+from crowd_demo.sim.card import kernels
+from crowd_demo.sim.card.kernels import COUNTERS, GROUP, ROWS, CardGrid
+from crowd_demo.sim.interaction.strips import CANDIDATES, DUE, NEIGHBOURS
+from crowd_demo.sim.neighbours.candidates import Cells
+from crowd_demo.sim.stage import Stage
+from crowd_demo.sim.store.agents import reorder_due
+from crowd_demo.sim.store.columns import dtypes_of
+from crowd_demo.sim.world import Sizes, World
+
+
+class CardCrowd:
+    """The memory of a crowd on a card, and its present columns."""
+
+    def __init__(self, card: Any) -> None:
+        """`card` has the functions of `compute.cuda.Card`."""
+        self.card = card
+        self.counted = np.zeros((ROWS, COUNTERS), np.int64)  # in the last step
+        self._made_for: tuple[Sizes | None, int] = None, -1
+        self._written = -1  # `Agents.writes`, when they were copied to the card
+        self._copies: dict[str, tuple[object, Any]] = {}  # of records: what was copied last, and its copy
+
+    def fit(self, world: World) -> None:
+        """Make the memory again if its size has changed, and get the columns if others are newer."""
+        agents, card = world.agents, self.card
+        size = agents.back.shape
+        if self._made_for != (world.sizes, size[1]):
+            agents.bring()
+            self._made_for, self._written = (world.sizes, size[1]), -1
+            self.front, self.back = card.array(size, np.int32), card.array(size, np.int32)
+            self.cells = world.grid.cells
+            room = size[1]
+            self.grid = CardGrid(card.array((room,), np.int32), card.array((room,), np.int32),
+                                 card.array((self.cells + 1,), np.int32), card.array((room,), np.int32))
+            self.identity = card.array((room,), np.int32)
+            card.launch(kernels.count_off, card.threads_for(room), self.identity).run()
+            self.levels = list(self._levels())
+            self.counters, self.farthest_sq = card.array((ROWS * COUNTERS,), np.int64), card.array((1,), np.float32)
+            self.order = self.grid.order
+            self._see(world)
+        if agents.writes != self._written:
+            card.upload(agents.matrix, self.front)
+            self._written = agents.writes
+
+    def _levels(self) -> Iterator[tuple[Any, int]]:
+        """Yield the numbers of agents of all cells, then sums of `GROUP` of those, of these, and so on, each with its length."""
+        values, length = self.grid.start, self.cells
+        yield values, length
+        while length > 1:
+            length = -(-length // GROUP)
+            values = self.card.array((length + 1,), np.int32)
+            yield values, length
+
+    def _see(self, world: World) -> None:
+        kinds = dtypes_of(world.agents.kind).values()
+        self.columns = world.agents.kind(*(self.card.row(self.front, number, kind) for number, kind in enumerate(kinds)))
+
+    def copy(self, name: str, value: Any) -> Any:
+        """Return a record with its arrays on the card; it is copied when it is another object than the last of that name."""
+        of, copy = self._copies.get(name, (None, None))
+        if of is not value:
+            copy = self.card.copied(value, copy)
+            self._copies[name] = value, copy
+        return copy
+
+    def swap(self, world: World) -> None:
+        """Make the other buffer the present one, and the order of the grid that of memory."""
+        self.front, self.back = self.back, self.front
+        self._see(world)
+        self.order = self.identity
+        world.agents.layout += 1
+
+    def done(self, world: World) -> None:
+        """Call after a step: what is on the card is the newest."""
+        card, front = self.card, self.front
+        card.download(self.counters, self.counted.reshape(-1))
+        world.farthest_sq[:] = 0
+        card.download(self.farthest_sq, world.farthest_sq[0, :1])
+        world.agents.are_elsewhere(lambda matrix: card.download(front, matrix))
+        world.grid.outdated()
+
+    def launch(self, kernel: Any, items: int, *args: object) -> Launch:
+        """Return the launch of a kernel over so many items."""
+        launch: Launch = self.card.launch(kernel, self.card.threads_for(items), *args)
+        return launch
+
+
+class CardStage(Stage):
+    """Base of the stages here; their times are those of the card."""
+
+    def __init__(self, crowd: CardCrowd) -> None:
+        self.crowd = crowd
+
+    def commit(self, world: World) -> None:
+        self.crowd.card.finish()
+
+
+class CardIndex(CardStage):
+    """Sort the agents into cells: count those of each cell, add up the counts, place the agents."""
+
+    name = "index"
+
+    def launches(self, world: World) -> tuple[Launch, ...]:
+        crowd, agents, floor = self.crowd, world.agents.count, world.grid.floor
+        crowd.fit(world)
+        crowd.order = crowd.grid.order
+        launch, grid, columns = crowd.launch, crowd.grid, crowd.columns
+        (top, _), pairs = crowd.levels[-1], list(zip(crowd.levels, crowd.levels[1:], strict=False))
+        up = [launch(kernels.add_groups, groups, values, length, sums, groups) for (values, length), (sums, groups) in pairs]
+        down = [launch(kernels.begin_groups, groups, values, length, sums, groups)
+                for (values, length), (sums, groups) in reversed(pairs)]
+        return (launch(kernels.clear, crowd.cells, grid.start),
+                launch(kernels.count_cells, agents, columns.x, columns.y, agents, floor, grid),
+                *up, launch(kernels.clear, 1, top), *down, launch(kernels.place_agents, agents, agents, grid))
+
+
+class CardReorder(CardStage):
+    """Move the agents into the order of the grid."""
+
+    name = "reorder"
+
+    def wanted(self, world: World) -> bool:
+        reorder = world.options.reorder
+        return reorder_due(reorder.when, reorder.every, reorder.drift, world.tick, world.drift, world.grid.cell)
+
+    def launches(self, world: World) -> tuple[Launch, ...]:
+        crowd, agents = self.crowd, world.agents.count
+        return (crowd.launch(kernels.sort_cells, crowd.cells, crowd.cells, crowd.grid, crowd.columns.id),
+                crowd.launch(kernels.gather_rows, agents, crowd.front, crowd.grid.order, agents, crowd.back))
+
+    def commit(self, world: World) -> None:
+        super().commit(world)
+        self.crowd.swap(world)
+        world.drift.reset()
+
+
+class CardInteraction(CardStage):
+    """Interaction of the agents that are due with all in the cells around them."""
+
+    name = "interaction"
+
+    def launches(self, world: World) -> tuple[Launch, ...]:
+        crowd, grid, agents = self.crowd, world.grid, world.agents.count
+        cells = Cells(crowd.order, crowd.grid.start, grid.columns, grid.rows, grid.reach)
+        return (crowd.launch(kernels.clear, ROWS * COUNTERS, crowd.counters),
+                crowd.launch(kernels.interact_each, agents, cells, crowd.columns, agents, grid.floor,
+                             crowd.copy("rules", world.rules), crowd.copy("schedule", world.schedule), crowd.counters))
+
+    def counters(self, world: World) -> Mapping[str, float]:
+        """Return the counters of the work in the last step."""
+        counted = self.crowd.counted.sum(axis=0).tolist()
+        due = max(counted[DUE], 1)
+        return {"due": float(counted[DUE]), "candidates_per_agent": counted[CANDIDATES] / due,
+                "neighbours_per_agent": counted[NEIGHBOURS] / due, "registers": 0.0, "contiguous_copies": 0.0, "imbalance": 1.0}
+
+
+class CardMove(CardStage):
+    """Move all agents."""
+
+    name = "move"
+
+    def launches(self, world: World) -> tuple[Launch, ...]:
+        crowd, agents = self.crowd, world.agents.count
+        return (crowd.launch(kernels.clear, 1, crowd.farthest_sq),
+                crowd.launch(kernels.move_each, agents, crowd.columns, agents, crowd.copy("rules", world.rules),
+                             crowd.copy("ground", world.ground), crowd.farthest_sq))
+
+    def commit(self, world: World) -> None:
+        self.crowd.done(world)
+        world.drift.moved(world.farthest_sq)
+
+
+def stages_on(crowd: CardCrowd, before: Sequence[Stage], after: Sequence[Stage]) -> list[Stage]:
+    """Return the stages of a step that begins and ends with stages which run here."""
+    return [*before, CardIndex(crowd), CardReorder(crowd), CardInteraction(crowd), *(
+        CardMove(crowd) if stage.name == "move" else stage for stage in after)]

@@ -1,0 +1,43 @@
+"""A graphics card that the processor plays: the kernels of the card with a few workers, and arrays of NumPy's.
+
+It shows that kernels and stages are right, and nothing about speed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from crowd_demo.compute.cuda import Card
+from crowd_demo.compute.jit import Launch
+
+
+class EmulatedCard(Card):
+    """All that `Card` does; each array is written with rubbish first, for a card's memory need not be zero."""
+
+    name = "emulated"
+
+    def __init__(self, threads: int = 37) -> None:
+        self.threads = threads
+
+    def array(self, shape: tuple[int, ...], dtype: type[np.generic]) -> Any:
+        return np.zeros(shape, dtype)
+
+    def row(self, matrix: Any, number: int, dtype: np.dtype[Any]) -> Any:
+        return matrix[number].view(dtype)
+
+    def upload(self, source: np.ndarray[Any, Any], target: Any) -> None:
+        target[...] = source
+
+    def download(self, source: Any, target: np.ndarray[Any, Any]) -> None:
+        target[...] = source
+
+    def threads_for(self, items: int) -> int:
+        return max(min(items, self.threads), 1)
+
+    def launch(self, kernel: Any, workers: int, *args: object) -> Launch:
+        return Launch(kernel, (workers, *args))
+
+    def finish(self) -> None:
+        pass
