@@ -11,6 +11,7 @@ from __future__ import annotations
 import struct
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from typing import Any
@@ -59,7 +60,8 @@ class Memory:
         self.address = int(of.ask("cuMemAlloc", max(size, 16)))
 
     def __del__(self) -> None:
-        self._card.ask("cuMemFree", self.address)
+        with suppress(Exception):  # at the end of the process the driver may be gone
+            self._card.ask("cuMemFree", self.address)
 
 
 class CardArray:
@@ -175,7 +177,7 @@ class Card:
 
     def load(self, ptx: str) -> object:
         """Return the function of a kernel's code, which the driver translates for this card."""
-        module = self.ask("cuModuleLoadData", np.frombuffer(ptx.encode() + b"\0", np.uint8).ctypes.data)
+        module = self.ask("cuModuleLoadData", ptx.encode() + b"\0")
         return self.ask("cuModuleGetFunction", module, b"entry")
 
     def start(self, function: object, workers: int, record: bytes) -> None:

@@ -69,8 +69,9 @@ with numba_settings.checked():
     numba_settings.check_threads(max_threads())
     numba.set_num_threads(max_threads())
 
-POOL, THREADS = "numba_parallel_for", "get_num_threads"  # Numba's functions, by their names in LLVM's code
-HAS_POOL = bool(binding.address_of_symbol(POOL) and binding.address_of_symbol(THREADS))
+# Numba's functions, by their names in LLVM's code
+POOL, THREADS, SET_THREADS = "numba_parallel_for", "get_num_threads", "set_num_threads"
+HAS_POOL = all(map(binding.address_of_symbol, (POOL, THREADS, SET_THREADS)))
 
 
 def run_shares(b: ir.IRBuilder, body: ir.Function, workers: ir.Value, record: ir.Value, kind: ir.Type) -> None:
@@ -93,6 +94,8 @@ def run_shares(b: ir.IRBuilder, body: ir.Function, workers: ir.Value, record: ir
             most = b.call(llvm.function_of(b, THREADS, INTP), [])
             threads = b.select(b.icmp_signed("<", workers, most), workers, most)
             b.call(pool, [*pointers, ir.Constant(INTP, 0), ONE, threads])
+            # TBB and OpenMP would keep this number for all kernels to come, so the pool would only ever shrink
+            b.call(llvm.function_of(b, SET_THREADS, ir.VoidType(), INTP), [most])
 
 
 def _share(module: ir.Module, body: ir.Function, record: ir.Type) -> ir.Function:

@@ -31,6 +31,8 @@ from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.colours.base import ColourMode, Legend, palette_of
 from crowd_demo.render.cull import CellsInView, Cull, bounds_of
 from crowd_demo.render.drawing import ROUNDING, FrameInput, Shades, moving
+from crowd_demo.render.figures.light_on_card import LightOnCard
+from crowd_demo.render.figures.sprited import Sprited
 from crowd_demo.render.figures.sprites import Manifest, load_manifest
 from crowd_demo.render.marks import LinkLines
 from crowd_demo.render.pixels import Frame, frame_of, is_plain, plain_surface
@@ -41,6 +43,9 @@ from crowd_demo.sim.terrain.tiles import Terrain
 
 HEADS, ROOF_SHADOW = 2, 0.35  # tiles: how high people are; height of a roof's south face, and length of its shadow
 SHADED = 150, 150, 160  # what a shadow leaves of red, green and blue, of 255
+
+
+WORTH_A_CARD = 100_000  # agents: the pixels have to go there and back
 
 
 class Figures(Protocol):
@@ -170,7 +175,8 @@ class Scene:
         self.ground, self._roofs = TileLayer(tiles, self._figures.MARKS), Roofs(tiles)
         self._cull, self._depth, self._lines = Cull(), depth.Depth(), LinkLines()
         self._canvas = lru_cache(1)(plain_surface)  # for a display whose pixels the kernels cannot write
-        self.used: Used | None = None
+        self._used: Used | Callable[[], Used] | None = None
+        self._on_card: LightOnCard | None = None
         self._number: Bytes = np.zeros(0, np.uint8)  # of the colour of each agent that is drawn
         self.show_colours(config.scene.colours)
 
@@ -182,6 +188,17 @@ class Scene:
             yield
         finally:
             self.sim = running
+
+    @property
+    def used(self) -> Used | None:
+        """What the last picture was drawn from."""
+        if callable(self._used):
+            self._used = self._used()
+        return self._used
+
+    @used.setter
+    def used(self, used: Used | None) -> None:
+        self._used = used
 
     def show_colours(self, name: str) -> None:
         self.colours, code = name, COLOURS[name].code
@@ -204,6 +221,11 @@ class Scene:
         """
         target = surface if is_plain(surface) else self._canvas(surface.get_size())
         profile = self.sim.profile
+        if light := self._light_on_card(camera, frozen_rect):
+            self._draw_on_card(target, camera, alpha, light, on_ground)
+            if target is not surface:
+                surface.blit(target, (0, 0))
+            return
         with profile.stage("cull"):
             now = self._frame_input(camera, frozen_rect, alpha)
             slots = self._cull.run(self._cull_launches(now), self.sim.world.light_workers, self.sim.agents.count)
@@ -211,13 +233,7 @@ class Scene:
             slots, bands = self._ordered(now, slots)
         self.used = Used(now, slots, self._cull.in_view, bands, self._depth.start)
         profile.counters.update(total=self.sim.agents.count, drawn=len(slots), **self._cull.counters)
-        with profile.stage("ground"):
-            self.ground.prepare(now.options.cull, self.sim.terrain, now.camera, now.rect)
-            if now.options.blitter == "pygame":
-                self.ground.draw_fblits(target)
-            else:
-                self.ground.launch(now.workers, frame_of(target)).run()
-            self.ground.draw_edge(target)
+        self._draw_ground(target, now)
         if self.sim.links.active:
             with profile.stage("lines"):
                 run(self._line_launches(now, frame_of(target)))
@@ -230,6 +246,46 @@ class Scene:
             if target is not surface:
                 surface.blit(target, (0, 0))
         profile.counters.update(visible=visible, **self.ground.counters)
+
+    def _draw_ground(self, target: pygame.Surface, now: FrameInput) -> None:
+        with self.sim.profile.stage("ground"):
+            self.ground.prepare(now.options.cull, self.sim.terrain, now.camera, now.rect)
+            if now.options.blitter == "pygame":
+                self.ground.draw_fblits(target)
+            else:
+                self.ground.launch(now.workers, frame_of(target)).run()
+            self.ground.draw_edge(target)
+
+    # --- on a graphics card ------------------------------------------------------------------------------------------
+
+    def _light_on_card(self, camera: Camera, frozen_rect: Rect | None) -> LightOnCard | None:
+        """What draws a large crowd that is on a card, where each agent is a spot of light; else None."""
+        sim, crowd = self.sim, self.sim.card_crowd
+        draws = (crowd and frozen_rect is None and sim.agents.count >= WORTH_A_CARD and isinstance(self._figures, Sprited)
+                 and not self._figures.ordered(camera.zoom) and sim.optimizations.blitter == "compiled"
+                 and (self._mode is None or type(self._mode).launches is ColourMode.launches))
+        if not (crowd and draws):
+            return None
+        if not (self._on_card and self._on_card.crowd is crowd):
+            self._on_card = LightOnCard(crowd)
+        return self._on_card
+
+    def _draw_on_card(self, target: pygame.Surface, camera: Camera, alpha: float, light: LightOnCard,
+                      on_ground: Callable[[pygame.Surface], None] | None) -> None:
+        sim, agents = self.sim, self.sim.agents.count
+        with sim.agents.seen_on_card(light.crowd.columns):
+            now = self._frame_input(camera, None, alpha)
+            mode = self._mode.mode(sim) if self._mode else None
+        self._used = lambda: Used(self._frame_input(camera, None, alpha), sim.world.grid.identity[:agents], None, None,
+                                  self._depth.start)
+        self._draw_ground(target, now)
+        if on_ground:
+            on_ground(target)
+        palette = palette_of(tuple(self._mode.colours(sim))) if self._mode else None
+        with sim.profile.stage("blit"):
+            assert isinstance(self._figures, Sprited)
+            visible = self._figures.draw_on_card(frame_of(target), now, agents, light, mode, palette)
+        sim.profile.counters.update(total=agents, drawn=agents, visible=visible, **self.ground.counters)
 
     def launches(self, camera: Camera) -> Iterator[Launch]:
         """Every kernel that a frame may run with the present options, at any zoom; for compiling ahead."""
@@ -270,6 +326,8 @@ class Scene:
     def _cull_launches(self, now: FrameInput) -> tuple[Launch, ...]:
         world, how = self.sim.world, self.sim.optimizations.cull
         workers, count, slack = world.light_workers, world.agents.count, 0.0
+        if how == "grid" and world.on_card:  # nobody makes the grid here
+            how = "agents"
         if how == "grid":
             assert world.grid.fresh, "call Simulation.prepare_picture before a picture"
             # since the grid was built an agent has moved by up to a step, and it is drawn `ahead` of that

@@ -11,7 +11,7 @@ on the number of workers or on the width of a register. `Simulation` has no glob
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Self
+from typing import TYPE_CHECKING, Self
 from weakref import proxy
 
 import numpy as np
@@ -55,6 +55,9 @@ from crowd_demo.sim.terrain.tiles import NEAR_TILES, Rectangle, Run, Terrain
 from crowd_demo.sim.tuning import TunedNumbers
 from crowd_demo.sim.ways import NO_AREAS, NO_EXITS
 from crowd_demo.sim.world import World
+
+if TYPE_CHECKING:
+    from crowd_demo.sim.card.stages import CardCrowd
 
 
 CARD_OBEYS = frozenset({"cell_size", "reorder.when"})  # the techniques of a structure that its grid obeys
@@ -101,7 +104,8 @@ class Simulation:
         self._stages: Sequence[Stage] = with_plugin_stages([
             *self._own_stages[0], self.index, Reorder(self.index), SharedGrid(self.index), Query(self.index), self.interaction,
             *self._own_stages[1]])
-        self._card_stages: Sequence[Stage] = ()  # made when the card is first used
+        self._card_stages: Sequence[Stage] = ()  # these two are made when the card is first used
+        self._card_crowd: CardCrowd | None = None
         self.prepare_stages: Sequence[Stage] = (CullingGrid(), FindLinkEnds(self.links))
         self.numbers = TunedNumbers(config, lambda: me._take_numbers())
         world.parts.append(self.numbers)
@@ -120,8 +124,15 @@ class Simulation:
             from crowd_demo.compute.cuda import card
             from crowd_demo.sim.card.stages import CardCrowd, stages_on
 
-            self._card_stages = with_plugin_stages(stages_on(CardCrowd(card()), *self._own_stages))
+            self._card_crowd = CardCrowd(card())
+            self._card_stages = with_plugin_stages(stages_on(self._card_crowd, *self._own_stages))
         return self._card_stages
+
+    @property
+    def card_crowd(self) -> CardCrowd | None:
+        """The crowd on the graphics card, if that has made the last step and nobody has written to a column since."""
+        crowd = self._card_crowd
+        return crowd if crowd and self.on_card and crowd.is_newest(self.world) else None
 
     @property
     def on_card(self) -> bool:
@@ -189,6 +200,7 @@ class Simulation:
     def prepare_picture(self) -> None:
         """Bring up to date what a picture reads. Call before each picture, also when paused."""
         self.world.fit()
+        self.world.on_card = self.on_card
         run_stages(self.prepare_stages, self.world)
 
     def launches_to_compile(self) -> list[Launch]:
@@ -206,6 +218,7 @@ class Simulation:
     def _begin(self) -> None:
         """Make what the stages of the next step read; whoever looks at a crowd that has made none reads it too."""
         self.world.fit()
+        self.world.on_card = self.on_card
         self.world.rules = self.behaviour.rules(self.world)
 
     def _end(self) -> None:

@@ -122,7 +122,7 @@ def _tone(under: Int, light: Int, left: Float, gain: Float) -> Int:
 
 
 @device
-def _under_light(under: Int, blue: Int, green: Int, red: Int, light: Int, area: np.float32) -> Int:
+def under_light(under: Int, blue: Int, green: Int, red: Int, light: Int, area: np.float32) -> Int:
     """A pixel of the picture, or sixteen, with the light that lies over it: its colour and its amount."""
     amount = to_float(light)
     dims = amount * area + np.float32(1.0)
@@ -138,14 +138,14 @@ def _under_light(under: Int, blue: Int, green: Int, red: Int, light: Int, area: 
 @device
 def _under_words(under: Int, low: Int, high: Int, area: np.float32) -> Int:
     """The same from words: blue and green are in the low halves, red and the amount in the high ones."""
-    return _under_light(under, bits(low, 0, 0xFFFF), bits(low, 16, 0xFFFF), bits(high, 0, 0xFFFF), bits(high, 16, 0xFFFF),
+    return under_light(under, bits(low, 0, 0xFFFF), bits(low, 16, 0xFFFF), bits(high, 0, 0xFFFF), bits(high, 16, 0xFFFF),
                         area)
 
 
 @device
 def _under_parts(under: Int, rows: Ints, middle: int, at: int, area: np.float32) -> Int:
     """The same from three rows of parts."""
-    return _under_light(under, _blurred(rows, middle, 0, at, under), _blurred(rows, middle, 1, at, under),
+    return under_light(under, _blurred(rows, middle, 0, at, under), _blurred(rows, middle, 1, at, under),
                         _blurred(rows, middle, 2, at, under), _blurred(rows, middle, AMOUNT, at, under), area)
 
 

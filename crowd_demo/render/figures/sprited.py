@@ -24,6 +24,7 @@ from crowd_demo.render.camera import Rect, View
 from crowd_demo.render.drawing import MARGIN_PX, NO_SHADES, FrameInput, Mode, Moving, ReusedColumns, Shades, numbering, pixel
 from crowd_demo.render.figures.blit import DrawList, draw_list, draw_sprites, fade, fade_plain
 from crowd_demo.render.figures.light import Light, dimmed, draw_plain
+from crowd_demo.render.figures.light_on_card import LightOnCard
 from crowd_demo.render.figures.sprites import AnySheet, Atlas, Means, Sprites
 from crowd_demo.render.pixels import NO_TINT, Frame, frame_of
 
@@ -156,6 +157,16 @@ class Sprited(ABC):
             yield launch(draw_sprites, now.workers, frame, atlas.view, self._poses.draws(0), True)
             yield from self._light_launches(now, no_slots, Shades(self._number, np.zeros(1, np.uint32)), 1.0, frame)
             yield launch(fade, now.workers, frame, frame, 0)
+
+    def draw_on_card(self, frame: Frame, now: FrameInput, agents: int, light: LightOnCard, mode: Mode | None,
+                     palette: Words | None) -> int:
+        """Draw all agents as light with the card that they are on; `mode` and `palette` are those of colours, if any."""
+        if palette is None:
+            palette, area_px = self._means.colours, self._area_px(now, None)
+        else:
+            palette, area_px = dimmed(palette.tobytes(), self._mean_grey), self._area_px(now, NO_SHADES)
+        number = light.numbers(self.mode(now) if mode is None else mode, agents)
+        return light.draw(frame, now, agents, number, palette, area_px)
 
     def _draw_sprites(self, target: pygame.Surface, now: FrameInput, slots: Ints, shades: Shades | None) -> int:
         atlas = (self._grey if shades else self._sprites).at(now.camera.zoom * self._units_a_pixel)

@@ -77,6 +77,10 @@ class CardCrowd:
             self._copies[name] = value, copy
         return copy
 
+    def is_newest(self, world: World) -> bool:
+        """Are the columns on the card the present ones?"""
+        return self._written == world.agents.writes
+
     def swap(self, world: World) -> None:
         """Make the other buffer the present one, and the order of the grid that of memory."""
         self.front, self.back = self.back, self.front

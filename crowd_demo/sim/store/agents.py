@@ -7,7 +7,8 @@ changes with every reorder.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Generic
 from weakref import proxy
 
@@ -52,6 +53,7 @@ class Agents(Generic[Kind]):
         self.count = 0
         self.layout = 0  # grows whenever a slot may hold another agent
         self.writes = 0  # grows whenever somebody may write to a column
+        self._seen_on_card: Kind | None = None
         self._fetch: Callable[[Ints], None] | None = None  # fills the matrix, while newer columns are elsewhere
         self._allocate(capacity)
         me = proxy(self)  # a cycle of references would keep the columns until Python looks for cycles
@@ -68,8 +70,19 @@ class Agents(Generic[Kind]):
     @property
     def view(self) -> Kind:
         """The columns, to be read only."""
+        if self._seen_on_card is not None:
+            return self._seen_on_card
         self.bring()
         return self._columns
+
+    @contextmanager
+    def seen_on_card(self, columns: Kind) -> Iterator[None]:
+        """Let `view` be the columns on a card meanwhile, for records that kernels there get."""
+        self._seen_on_card = columns
+        try:
+            yield
+        finally:
+            self._seen_on_card = None
 
     @property
     def front(self) -> Ints:
