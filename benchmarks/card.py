@@ -28,6 +28,7 @@ from crowd_demo.compute.cuda import card, missing
 from crowd_demo.compute.jit import device, kernel, max_threads
 from crowd_demo.compute.simd import chance, floor, inverse_root, root, scramble, select, to_float, to_int
 from crowd_demo.config.loader import load_config
+from crowd_demo.measure.crowd_variant import Picture
 from crowd_demo.sim.simulation import Simulation
 
 # --- operations ------------------------------------------------------------------------------------------------------
@@ -115,7 +116,7 @@ FLOCKS: dict[str, tuple[str, dict[str, object]]] = {
     "20k, all due": ("20k-flock", {"optimizations.stagger.avoidance": 1}),
     "20k, by id, drift": ("20k-flock", {"optimizations.stagger.by": "id", "optimizations.reorder.when": "drift"}),
     "by offset": ("20k-flock", {"flock.separate_by": "offset"}),
-    "nobody behind": ("20k-flock", {"flock.blind": 90}),
+    "all around": ("20k-flock", {"flock.blind": 0}),
     "one cell size": ("20k-flock", {"optimizations.cell_size": 24}),
     "1m": ("1m-flock", {}),
 }
@@ -140,56 +141,76 @@ def hashes(quick: bool, most: int = 0) -> list[str]:
 
 # --- times -----------------------------------------------------------------------------------------------------------
 
-def step_times(sim: Simulation, devices: tuple[str, ...], rounds: int, steps: int) -> dict[str, dict[str, float]]:
-    """Return median milliseconds of a step and of its stages, the devices taking turns, in blocks of so many steps."""
-    times: dict[str, list[float]] = {device: [] for device in devices}
-    stages: dict[str, dict[str, list[float]]] = {device: {} for device in devices}
-    for _ in range(rounds):
-        for device in devices:
-            sim.optimizations.device = device
-            sim.step(2)
-            for _ in range(steps):
-                begun = time.perf_counter()
-                sim.step()
-                times[device].append(1e3 * (time.perf_counter() - begun))
-                for name, ms in stages_of(sim).items():
-                    stages[device].setdefault(name, []).append(ms)
-    return {device: {"step": statistics.median(each), **{name: statistics.median(some) for name, some in
-                                                          stages[device].items()}} for device, each in times.items()}
-
-
-def stages_of(sim: Simulation) -> dict[str, float]:
-    return {name: sim.profile.last_run_ms(name) for name in ("index", "interaction", "move")}
+Values = dict[str, object]
+SIXTEEN: Values = {"agents": 16_000_000, "world.width": 60_000, "world.height": 36_000}
+ALL_DUE: Values = {"optimizations.stagger.avoidance": 1}
+BOTH, CARD = ("cpu", "cuda"), ("cuda",)
+TIMED: tuple[tuple[str, Values, tuple[str, ...]], ...] = (
+    ("20k-flock", {}, BOTH),
+    ("20k-flock", {"agents": 100_000, "world.width": 9000, "world.height": 5000}, BOTH),
+    ("1m-flock", {}, BOTH),
+    ("1m-flock", ALL_DUE, BOTH),
+    ("1m-flock", {**ALL_DUE, "optimizations.reorder.every": 1}, CARD),
+    ("1m-flock", {**ALL_DUE, "optimizations.reorder.every": 10}, CARD),
+    ("1m-flock", SIXTEEN, CARD),
+    ("1m-flock", {**SIXTEEN, "optimizations.reorder.every": 10, "scene.colours": "looks"}, CARD))
 
 
 def times(quick: bool) -> dict[str, object]:
-    """Print and return the times of a step of each flock."""
+    """Print and return the times of a step, of a picture, and of each kernel of the card, in milliseconds."""
     found: dict[str, object] = {}
-    for name, values, devices in (
-            ("20k-flock", {}, ("cpu", "cuda")),
-            ("20k-flock", {"agents": 100_000, "world.width": 2900, "world.height": 2900}, ("cpu", "cuda")),
-            ("1m-flock", {}, ("cpu", "cuda")),
-            ("1m-flock", {"optimizations.stagger.avoidance": 1}, ("cpu", "cuda")),
-            ("1m-flock", {"optimizations.stagger.avoidance": 1, "optimizations.reorder.every": 1}, ("cuda",)),
-            ("1m-flock", {"agents": 16_000_000, "world.width": 4, "world.height": 4}, ("cuda",))):
-        config = load_config(name)
-        scale = {key: value * getattr(config.world, key.rpartition(".")[2]) if isinstance(value, int) and value < 10 and
-                 key.startswith("world.") else value for key, value in values.items()}
-        sim = Simulation(load_config(name, scale))
+    for name, values, devices in TIMED:
+        sim = Simulation(load_config(name, values))
+        picture = Picture(sim, size=(1280, 720))
         sim.optimizations.device = devices[-1]
         sim.step(10)
-        counters = dict(sim.profile.counters)
-        result = step_times(sim, devices, 2 if quick else 5, 10)
-        read = counters["due"] * counters["candidates_per_agent"]
-        met = counters["due"] * counters["neighbours_per_agent"]
-        print(f"{name} {values}: {sim.agents.count:,} agents, {counters['neighbours_per_agent']:.1f} neighbours,"
-              f" {counters['candidates_per_agent']:.1f} candidates, {counters['due']:,.0f} due")
-        for device, ms in result.items():
-            print(f"  {device:5}", "  ".join(f"{stage} {each:.3f}" for stage, each in ms.items()),
-                  f"  {read / ms['interaction'] / 1e6:.1f} G candidates/s, {met / ms['interaction'] / 1e6:.1f} G neighbours/s")
-        found[f"{name} {values}"] = {"agents": sim.agents.count, "counters": counters, "ms": result}
-        del sim
+        counters = {key: float(value) for key, value in sim.profile.counters.items()}
+        steps: dict[str, list[float]] = {device: [] for device in devices}
+        frames: dict[str, list[float]] = {device: [] for device in devices}
+        for _ in range(2 if quick else 5):
+            for device in devices:
+                sim.optimizations.device = device
+                sim.step(2)
+                picture.draw()
+                steps[device] += [_ms(sim.step) for _ in range(12)]
+                frames[device] += [_ms(sim.step) + _ms(picture.draw) for _ in range(5)]
+        kernels = kernel_times(sim)
+        read, met = (counters["due"] * counters[f"{what}_per_agent"] for what in ("candidates", "neighbours"))
+        print(f"{name} {values}: {sim.agents.count:,} agents, {counters['due']:,.0f} due,"
+              f" {counters['neighbours_per_agent']:.1f} neighbours of {counters['candidates_per_agent']:.1f} candidates")
+        for device in devices:
+            print(f"  {device:5} step {statistics.median(steps[device]):8.3f}   step and picture"
+                  f" {statistics.median(frames[device]):8.3f}")
+        interaction = kernels["interact_each"]
+        print(f"  {read / interaction / 1e6:.1f} G candidates/s, {met / interaction / 1e6:.1f} G neighbours/s; kernels:",
+              ", ".join(f"{kernel} {ms:.3f}" for kernel, ms in kernels.items()), flush=True)
+        found[f"{name} {values}"] = {"agents": sim.agents.count, "counters": counters, "steps": steps, "frames": frames,
+                                     "kernels": kernels}
+        del sim, picture
     return found
+
+
+def _ms(do: Callable[[], object]) -> float:
+    begun = time.perf_counter()
+    do()
+    return 1e3 * (time.perf_counter() - begun)
+
+
+def kernel_times(sim: Simulation, steps: int = 12) -> dict[str, float]:
+    """Return the median milliseconds of each kernel of a step, all launches of one name added up."""
+    found: dict[str, list[float]] = {}
+    for _ in range(steps):
+        mine: dict[str, float] = {}
+        for stage in sim.stages:
+            if stage.wanted(sim.world):
+                launches = stage.launches(sim.world)
+                card().finish()
+                for each in launches:
+                    mine[each.name] = mine.get(each.name, 0.0) + _ms(lambda each=each: (each.run(), card().finish()))
+                stage.commit(sim.world)
+        for name, ms in mine.items():
+            found.setdefault(name, []).append(ms)
+    return {name: statistics.median(ms) for name, ms in found.items()}
 
 
 def main() -> int:
