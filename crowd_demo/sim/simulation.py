@@ -125,7 +125,8 @@ class Simulation:
             from crowd_demo.sim.card.stages import CardCrowd, stages_on
 
             self._card_crowd = CardCrowd(card())
-            self._card_stages = with_plugin_stages(stages_on(self._card_crowd, *self._own_stages))
+            self._card_stages = with_plugin_stages(
+                stages_on(self._card_crowd, *self._own_stages, self.interaction.kept_only))
         return self._card_stages
 
     @property
@@ -147,8 +148,8 @@ class Simulation:
         options = self.optimizations
         if not self.behaviour.on_card or self.links.active:
             return "has no kernels for this crowd"
-        if options.neighbours == "field" or options.neighbour_limit != "none":
-            return "meets all neighbours"
+        if options.neighbours == "field" and "field" in self.behaviour.structures and options.neighbour_limit == "none":
+            return "has no field"
         from crowd_demo.compute.cuda import missing
 
         return missing()

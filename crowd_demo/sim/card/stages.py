@@ -7,14 +7,15 @@ card is rebuilt every step, and agents are moved into its order when the techniq
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from crowd_demo.compute.jit import Launch
 from crowd_demo.sim.card import kernels
-from crowd_demo.sim.card.kernels import COUNTERS, GROUP, ROWS, CardGrid
+from crowd_demo.sim.card.kernels import COUNTERS, GROUP, ROWS, CardGrid, Kept
+from crowd_demo.sim.interaction.nearest import NeighbourLimits
 from crowd_demo.sim.interaction.strips import CANDIDATES, DUE, NEIGHBOURS
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.stage import Stage
@@ -32,6 +33,7 @@ class CardCrowd:
         self.counted = np.zeros((ROWS, COUNTERS), np.int64)  # in the last step
         self._made_for: tuple[Sizes | None, int] = None, -1
         self._written = -1  # `Agents.writes`, when they were copied to the card
+        self._kept: Kept | None = None
         self._copies: dict[str, tuple[object, Any]] = {}  # of records: what was copied last, and its copy
 
     def fit(self, world: World) -> None:
@@ -97,6 +99,17 @@ class CardCrowd:
         world.agents.are_elsewhere(lambda matrix: card.download(front, matrix))
         world.grid.outdated()
 
+    def sorting(self) -> Launch:
+        """Return the launch that sorts the agents of each cell by id."""
+        return self.launch(kernels.sort_cells, self.cells, self.cells, self.grid, self.columns.id)
+
+    def kept(self, agents: int, most: int) -> Kept:
+        """Return memory for the neighbours that the present agent of each thread keeps."""
+        shape = self.card.threads_for(agents), most
+        if self._kept is None or self._kept.slot.shape != shape:
+            self._kept = Kept(self.card.array(shape, np.int32), self.card.array(shape, np.float32))
+        return self._kept
+
     def launch(self, kernel: Any, items: int, *args: object) -> Launch:
         """Return the launch of a kernel over so many items."""
         launch: Launch = self.card.launch(kernel, self.card.threads_for(items), *args)
@@ -129,7 +142,8 @@ class CardIndex(CardStage):
                 for (values, length), (sums, groups) in reversed(pairs)]
         return (launch(kernels.clear, crowd.cells, grid.start),
                 launch(kernels.count_cells, agents, columns.x, columns.y, agents, floor, grid),
-                *up, launch(kernels.clear, 1, top), *down, launch(kernels.place_agents, agents, agents, grid))
+                *up, launch(kernels.clear, 1, top), *down, launch(kernels.place_agents, agents, agents, grid),
+                *([self.crowd.sorting()] if world.neighbour_limit == "first" else []))
 
 
 class CardReorder(CardStage):
@@ -143,7 +157,7 @@ class CardReorder(CardStage):
 
     def launches(self, world: World) -> tuple[Launch, ...]:
         crowd, agents = self.crowd, world.agents.count
-        return (crowd.launch(kernels.sort_cells, crowd.cells, crowd.cells, crowd.grid, crowd.columns.id),
+        return (crowd.sorting(),
                 crowd.launch(kernels.gather_rows, agents, crowd.front, crowd.grid.order, agents, crowd.back))
 
     def commit(self, world: World) -> None:
@@ -153,16 +167,25 @@ class CardReorder(CardStage):
 
 
 class CardInteraction(CardStage):
-    """Interaction of the agents that are due with all in the cells around them."""
+    """Interaction of the agents that are due with all in the cells around them, or with the few that they keep."""
 
     name = "interaction"
+
+    def __init__(self, crowd: CardCrowd, limits: Callable[[World], NeighbourLimits | None]) -> None:
+        super().__init__(crowd)
+        self._limits = limits
 
     def launches(self, world: World) -> tuple[Launch, ...]:
         crowd, grid, agents = self.crowd, world.grid, world.agents.count
         cells = Cells(crowd.order, crowd.grid.start, grid.columns, grid.rows, grid.reach)
-        return (crowd.launch(kernels.clear, ROWS * COUNTERS, crowd.counters),
-                crowd.launch(kernels.interact_each, agents, cells, crowd.columns, agents, grid.floor,
-                             crowd.copy("rules", world.rules), crowd.copy("schedule", world.schedule), crowd.counters))
+        args = (cells, crowd.columns, agents, grid.floor, crowd.copy("rules", world.rules),
+                crowd.copy("schedule", world.schedule))
+        if limits := self._limits(world):
+            kept = crowd.kept(agents, limits.neighbours)
+            meet = crowd.launch(kernels.interact_limited_each, agents, *args, limits, kept, crowd.counters)
+        else:
+            meet = crowd.launch(kernels.interact_each, agents, *args, crowd.counters)
+        return crowd.launch(kernels.clear, ROWS * COUNTERS, crowd.counters), meet
 
     def counters(self, world: World) -> Mapping[str, float]:
         """Return the counters of the work in the last step."""
@@ -188,7 +211,8 @@ class CardMove(CardStage):
         world.drift.moved(world.farthest_sq)
 
 
-def stages_on(crowd: CardCrowd, before: Sequence[Stage], after: Sequence[Stage]) -> list[Stage]:
-    """Return the stages of a step that begins and ends with stages which run here."""
-    return [*before, CardIndex(crowd), CardReorder(crowd), CardInteraction(crowd), *(
+def stages_on(crowd: CardCrowd, before: Sequence[Stage], after: Sequence[Stage],
+              limits: Callable[[World], NeighbourLimits | None]) -> list[Stage]:
+    """Return the stages of a step that begins and ends with stages which run here; `limits` says whom an agent keeps."""
+    return [*before, CardIndex(crowd), CardReorder(crowd), CardInteraction(crowd, limits), *(
         CardMove(crowd) if stage.name == "move" else stage for stage in after)]

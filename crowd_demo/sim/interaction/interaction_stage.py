@@ -61,10 +61,15 @@ class Interaction(Stage):
         """Return what the technique *neighbour_limit* lets an agent keep."""
         return NeighbourLimits(bool(world.neighbour_limit == "nearest"), self._limit_scanned, self._limit_kept)
 
+    def kept_only(self, world: World) -> NeighbourLimits | None:
+        """Return whom an agent keeps, if it does not meet all its neighbours: as the behaviour or the technique says."""
+        if nearest := world.needs.nearest:
+            return NeighbourLimits(nearest=True, scanned=0, neighbours=nearest)
+        return None if world.neighbour_limit == "none" else self.limits(world)
+
     def launches(self, world: World) -> tuple[Launch, ...]:
-        if world.neighbour_limit == "none":
-            return self.all_launches(world, exact=False)
-        return self._limited_launches(world, self.limits(world))
+        limits = self.kept_only(world)
+        return self._limited_launches(world, limits) if limits else self.all_launches(world, exact=False)
 
     def _limited_launches(self, world: World, limits: NeighbourLimits) -> tuple[Launch, ...]:
         """Return the interaction with those whom `limits` lets an agent keep, one agent at a time."""
