@@ -62,6 +62,13 @@ def digest_one(worker: int, workers: int, first: int, blocks: int, sums: Longs) 
             sums[5, block] += _digest(chance(bits, np.int32(77)), bits)
 
 
+@device
+def _near_one(bits: np.int32) -> np.int32:
+    """The bits of a number with another exponent, from -3 to 4."""
+    exponent = np.int32(124) + (bits >> np.int32(24) & np.int32(7))
+    return (bits & np.int32(-2139095041)) + exponent * np.int32(1 << 23)
+
+
 @kernel
 def digest_two(worker: int, workers: int, seed: int, near: bool, blocks: int, sums: Longs) -> None:
     """The same for pairs of operands with random bits; `near`: with exponents from -3 to 3."""
@@ -72,8 +79,7 @@ def digest_two(worker: int, workers: int, seed: int, near: bool, blocks: int, su
             at = np.int32(block * BLOCK + k)
             one, other = scramble(at ^ np.int32(seed)), scramble(at ^ np.int32(seed + 1))
             if near:
-                one = (one & np.int32(-2139095041)) + (np.int32(124) + (one >> np.int32(24) & np.int32(7))) * np.int32(1 << 23)
-                other = (other & np.int32(-2139095041)) + (np.int32(124) + (other >> np.int32(24) & np.int32(7))) * np.int32(1 << 23)
+                one, other = _near_one(one), _near_one(other)
             a, b = np.int32(one).view(np.float32), np.int32(other).view(np.float32)
             sums[0, block] += _digest(a + b, at)
             sums[1, block] += _digest(a - b, at)
@@ -135,7 +141,7 @@ def hashes(quick: bool, most: int = 0) -> list[str]:
                 sim.step()
         here, *there = [sim.state_hash() for sim in sims]
         ways = [way for way, state_hash in zip(("on the card", "switched"), there, strict=True) if state_hash != here]
-        print(f"  {name:22} {sims[0].agents.count:>10,} agents, {steps} steps: {here}{' DIFFERS ' + str(ways) if ways else ''}")
+        print(f"  {name:20} {sims[0].agents.count:>10,} agents, {steps} steps: {here} {' and '.join(ways)}")
         found += [f"{name}: {way}" for way in ways]
     return found
 
@@ -166,22 +172,21 @@ def times(quick: bool) -> dict[str, object]:
         sim.optimizations.device = devices[-1]
         sim.step(10)
         counters = {key: float(value) for key, value in sim.profile.counters.items()}
-        steps: dict[str, list[float]] = {device: [] for device in devices}
-        frames: dict[str, list[float]] = {device: [] for device in devices}
+        steps: dict[str, list[float]] = {by: [] for by in devices}
+        frames: dict[str, list[float]] = {by: [] for by in devices}
         for _ in range(2 if quick else 5):
-            for device in devices:
-                sim.optimizations.device = device
+            for by in devices:
+                sim.optimizations.device = by
                 sim.step(2)
                 picture.draw()
-                steps[device] += [_ms(sim.step) for _ in range(12)]
-                frames[device] += [_ms(sim.step) + _ms(picture.draw) for _ in range(5)]
+                steps[by] += [_ms(sim.step) for _ in range(12)]
+                frames[by] += [_ms(sim.step) + _ms(picture.draw) for _ in range(5)]
         kernels = kernel_times(sim)
         read, met = (counters["due"] * counters[f"{what}_per_agent"] for what in ("candidates", "neighbours"))
         print(f"{name} {values}: {sim.agents.count:,} agents, {counters['due']:,.0f} due,"
               f" {counters['neighbours_per_agent']:.1f} neighbours of {counters['candidates_per_agent']:.1f} candidates")
-        for device in devices:
-            print(f"  {device:5} step {statistics.median(steps[device]):8.3f}   step and picture"
-                  f" {statistics.median(frames[device]):8.3f}")
+        for by in devices:
+            print(f"  {by:5} step {statistics.median(steps[by]):8.3f}   step and picture {statistics.median(frames[by]):8.3f}")
         interaction = kernels["interact_each"]
         print(f"  {read / interaction / 1e6:.1f} G candidates/s, {met / interaction / 1e6:.1f} G neighbours/s; kernels:",
               ", ".join(f"{kernel} {ms:.3f}" for kernel, ms in kernels.items()), flush=True)
@@ -198,16 +203,19 @@ def _ms(do: Callable[[], object]) -> float:
 
 
 def kernel_times(sim: Simulation, steps: int = 12) -> dict[str, float]:
-    """Return the median milliseconds of each kernel in a step, all its launches added up; those that run seldom by their share."""
+    """Return the median milliseconds of each kernel in a step, all its launches added up, or the mean if it runs seldom."""
     found: dict[str, list[float]] = {}
     untimed = KernelOnCard.__call__
 
     def timed(kernel: KernelOnCard, workers: int, *args: Any) -> None:
         card().finish()
-        ms = _ms(lambda: (untimed(kernel, workers, *args), card().finish()))
+        begun = time.perf_counter()
+        untimed(kernel, workers, *args)
+        card().finish()
+        ms = 1e3 * (time.perf_counter() - begun)
         found.setdefault(kernel.__name__, [0.0] * steps)[step] += ms
 
-    KernelOnCard.__call__ = timed  # type: ignore[method-assign]
+    KernelOnCard.__call__ = timed  # type: ignore[method-assign, assignment]
     try:
         for step in range(steps):  # noqa: B007  (`timed` reads it)
             sim.step()

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from crowd_demo.compute.cuda import Card
+from crowd_demo.compute.cuda import GraphicsCard
 from crowd_demo.compute.jit import Launch
 
 
-class EmulatedCard(Card):
-    """All that `Card` does; each array is written with rubbish first, for a card's memory need not be zero."""
+class EmulatedCard(GraphicsCard):
+    """All that `GraphicsCard` does, with NumPy's arrays instead of the card's."""
 
     name = "emulated"
 

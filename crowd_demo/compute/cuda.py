@@ -45,9 +45,9 @@ def missing() -> str:
 
 
 @cache
-def card() -> Card:
+def card() -> GraphicsCard:
     """Return the first card. Raises RuntimeError, in a few words, if there is none."""
-    return Card()
+    return GraphicsCard()
 
 
 # --- arrays on the card ----------------------------------------------------------------------------------------------
@@ -55,7 +55,7 @@ def card() -> Card:
 class Memory:
     """A piece of the card's memory, given back when nobody has it any more."""
 
-    def __init__(self, of: Card, size: int) -> None:
+    def __init__(self, of: GraphicsCard, size: int) -> None:
         self._card = of
         self.address = int(of.ask("cuMemAlloc", max(size, 16)))
 
@@ -89,11 +89,11 @@ def _type_of(array: CardArray, context: object) -> types.Type:
 
 # --- the card --------------------------------------------------------------------------------------------------------
 
-class Card:
+class GraphicsCard:
     """The first card of this machine. Any thread may use it, one at a time."""
 
     def __init__(self) -> None:
-        from cuda.bindings import driver
+        from cuda.bindings import driver  # the extra `cuda`
 
         self._driver, self._used = driver, threading.local()
         try:

@@ -462,12 +462,12 @@ class Simulation:
     def _count(self) -> None:
         """Write the counters of this step to the profile."""
         counters = self.profile.counters
-        interaction = next(stage for stage in self.stages if stage.name == "interaction") if self.on_card else self.interaction
-        counters.update(interaction.counters(self.world))
+        on_card = self._card_crowd if self.on_card else None
+        counters.update(on_card.work() if on_card else self.interaction.counters(self.world))
         counters.update(self.world.drift.counters())
         for name in self._own_counters:
             del counters[name]
-        self._own_counters = {} if self.on_card else self.interaction.structure_counters(self.world)
+        self._own_counters = {} if on_card else self.interaction.structure_counters(self.world)
         counters.update(self._own_counters)
 
     # --- snapshots, pickles and copies -------------------------------------------------------------------------------

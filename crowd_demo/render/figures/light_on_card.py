@@ -83,7 +83,7 @@ class LightOnCard:
         return self._number
 
     def draw(self, frame: Frame, now: FrameInput, agents: int, number: Any, palette: Words, area_px: float) -> int:
-        """Draw all agents, of the colours palette[number], each a figure of `area_px` pixels; return how many are on screen."""
+        """Draw all agents, in the colours palette[number], each `area_px` pixels large; return how many are on the screen."""
         crowd, card, view = self.crowd, self.crowd.card, now.view
         self._fit(view)
         light, pixels = np.zeros(COLOURS, np.uint64), frame.view(np.int32).reshape(-1)

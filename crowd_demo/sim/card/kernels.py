@@ -16,7 +16,7 @@ from crowd_demo.compute.counting_sort import sort_bucket
 from crowd_demo.compute.jit import device, kernel
 from crowd_demo.compute.simd_memory import add_at, raise_to
 from crowd_demo.sim.behaviours.steering import advance
-from crowd_demo.sim.interaction.nearest import NeighbourLimits, choose, solve
+from crowd_demo.sim.interaction.nearest import KeptNeighbours, NeighbourLimits, choose, solve
 from crowd_demo.sim.interaction.pairwise import finish, no_sums, read_columns
 from crowd_demo.sim.interaction.strips import CANDIDATES, DUE, NEIGHBOURS, accumulate_alone
 from crowd_demo.sim.neighbours.candidates import Cells
@@ -75,7 +75,7 @@ def add_groups(worker: int, workers: int, values: Ints, length: int, sums: Ints,
 
 @kernel
 def begin_groups(worker: int, workers: int, values: Ints, length: int, sums: Ints, groups: int) -> None:
-    """Replace each value by the sum of all before it; `sums` has that of each group's first, and values[length] is the total."""
+    """Replace each value by the sum of all before it, which `sums` has for the first of each group; values[length]: of all."""
     for group in range(worker, groups, workers):
         at = sums[group]
         for k in range(group * GROUP, min((group + 1) * GROUP, length)):
@@ -129,28 +129,20 @@ def interact_each(worker: int, workers: int, cells: Cells, columns: Columns, age
     add_up(counters, worker, due, candidates, neighbours)
 
 
-class Kept(NamedTuple):
-    """The neighbours that the present agent of each worker keeps, nearest first where these are asked for."""
-
-    slot: Ints  # [workers, most]
-    distance: Floats  # [workers, most]
-
-
 @kernel
 def interact_limited_each(worker: int, workers: int, cells: Cells, columns: Columns, agents: int, floor: Floor, rules: Rules,
-                          schedule: UpdateSchedule, limits: NeighbourLimits, kept: Kept, counters: Longs) -> None:
+                          schedule: UpdateSchedule, limits: NeighbourLimits, kept: KeptNeighbours, counters: Longs) -> None:
     """Write the pushes of the agents that are due, from the neighbours that they keep."""
     due, candidates, neighbours = 0, 0, 0
     slots, distances = kept.slot[worker], kept.distance[worker]
     for k in range(worker, agents, workers):
-        slot = np.uintp(cells.order[k])
+        slot = cells.order[k]
         if not update_due(schedule, columns.next_update[slot]):
             continue
         cell = cell_of(columns.x[slot], columns.y[slot], floor)
         row = cell // cells.columns
-        size, _, scanned, _ = choose(cells, columns, rules, row, cell - row * cells.columns, np.int64(slot), limits, slots,
-                                     distances)
-        columns.avoidance_x[slot], columns.avoidance_y[slot], met = solve(rules, columns, np.int64(slot), slots, size)
+        size, _, scanned, _ = choose(cells, columns, rules, row, cell - row * cells.columns, slot, limits, slots, distances)
+        columns.avoidance_x[slot], columns.avoidance_y[slot], met = solve(rules, columns, slot, slots, size)
         columns.next_update[slot] = next_update_of(schedule, columns, slot)
         due, candidates, neighbours = due + 1, candidates + scanned, neighbours + met
     add_up(counters, worker, due, candidates, neighbours)

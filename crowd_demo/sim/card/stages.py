@@ -14,8 +14,8 @@ import numpy as np
 
 from crowd_demo.compute.jit import Launch
 from crowd_demo.sim.card import kernels
-from crowd_demo.sim.card.kernels import COUNTERS, GROUP, ROWS, CardGrid, Kept
-from crowd_demo.sim.interaction.nearest import NeighbourLimits
+from crowd_demo.sim.card.kernels import COUNTERS, GROUP, ROWS, CardGrid
+from crowd_demo.sim.interaction.nearest import KeptNeighbours, NeighbourLimits
 from crowd_demo.sim.interaction.strips import CANDIDATES, DUE, NEIGHBOURS
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.stage import Stage
@@ -28,12 +28,12 @@ class CardCrowd:
     """The memory of a crowd on a card, and its present columns."""
 
     def __init__(self, card: Any) -> None:
-        """`card` has the functions of `compute.cuda.Card`."""
+        """`card` has the functions of `compute.cuda.GraphicsCard`."""
         self.card = card
         self.counted = np.zeros((ROWS, COUNTERS), np.int64)  # in the last step
         self._made_for: tuple[Sizes | None, int] = None, -1
         self._written = -1  # `Agents.writes`, when they were copied to the card
-        self._kept: Kept | None = None
+        self._kept: KeptNeighbours | None = None
         self._copies: dict[str, tuple[object, Any]] = {}  # of records: what was copied last, and its copy
 
     def fit(self, world: World) -> None:
@@ -59,7 +59,7 @@ class CardCrowd:
             self._written = agents.writes
 
     def _levels(self) -> Iterator[tuple[Any, int]]:
-        """Yield the numbers of agents of all cells, then sums of `GROUP` of those, of these, and so on, each with its length."""
+        """Yield the numbers of agents of all cells, sums of `GROUP` of those, of these, and so on, each with its length."""
         values, length = self.grid.start, self.cells
         yield values, length
         while length > 1:
@@ -99,15 +99,22 @@ class CardCrowd:
         world.agents.are_elsewhere(lambda matrix: card.download(front, matrix))
         world.grid.outdated()
 
+    def work(self) -> Mapping[str, float]:
+        """Return the counters of the work in the last step."""
+        counted = self.counted.sum(axis=0).tolist()
+        due = max(counted[DUE], 1)
+        return {"due": float(counted[DUE]), "candidates_per_agent": counted[CANDIDATES] / due, "imbalance": 1.0,
+                "neighbours_per_agent": counted[NEIGHBOURS] / due, "registers": 0.0, "contiguous_copies": 0.0}
+
     def sorting(self) -> Launch:
         """Return the launch that sorts the agents of each cell by id."""
         return self.launch(kernels.sort_cells, self.cells, self.cells, self.grid, self.columns.id)
 
-    def kept(self, agents: int, most: int) -> Kept:
+    def kept(self, agents: int, most: int) -> KeptNeighbours:
         """Return memory for the neighbours that the present agent of each thread keeps."""
         shape = self.card.threads_for(agents), most
         if self._kept is None or self._kept.slot.shape != shape:
-            self._kept = Kept(self.card.array(shape, np.int32), self.card.array(shape, np.float32))
+            self._kept = KeptNeighbours(*(self.card.array(shape, kind) for kind in (np.int32, np.float32, np.int64)))
         return self._kept
 
     def launch(self, kernel: Any, items: int, *args: object) -> Launch:
@@ -186,13 +193,6 @@ class CardInteraction(CardStage):
         else:
             meet = crowd.launch(kernels.interact_each, agents, *args, crowd.counters)
         return crowd.launch(kernels.clear, ROWS * COUNTERS, crowd.counters), meet
-
-    def counters(self, world: World) -> Mapping[str, float]:
-        """Return the counters of the work in the last step."""
-        counted = self.crowd.counted.sum(axis=0).tolist()
-        due = max(counted[DUE], 1)
-        return {"due": float(counted[DUE]), "candidates_per_agent": counted[CANDIDATES] / due,
-                "neighbours_per_agent": counted[NEIGHBOURS] / due, "registers": 0.0, "contiguous_copies": 0.0, "imbalance": 1.0}
 
 
 class CardMove(CardStage):
