@@ -215,7 +215,7 @@ class _Entry:
     def __call__(self, workers: int, args: tuple[object, ...]) -> None:
         pieces: list[bytes] = [_WHOLE.pack(workers)]
         kinds: list[object] = []
-        _pack(args, pieces, kinds)
+        pack(args, pieces, kinds)
         function = self._by_kinds.get(key := tuple(kinds))
         if function is None:
             import numba
@@ -257,7 +257,7 @@ class _Entry:
 _WHOLE, _SINGLE, _DOUBLE = struct.Struct("<q"), struct.Struct("<f4x"), struct.Struct("<d")
 
 
-def _pack(value: object, pieces: list[bytes], kinds: list[object]) -> None:
+def pack(value: object, pieces: list[bytes], kinds: list[object]) -> None:
     """Append the leaves of a value, eight bytes each, and what decides its type."""
     kind = type(value)
     if kind is CardArray:
@@ -267,7 +267,7 @@ def _pack(value: object, pieces: list[bytes], kinds: list[object]) -> None:
     kinds.append(kind)
     if isinstance(value, tuple):
         for each in value:
-            _pack(each, pieces, kinds)
+            pack(each, pieces, kinds)
     elif isinstance(value, np.float32):
         pieces.append(_SINGLE.pack(value))
     elif isinstance(value, float):

@@ -138,3 +138,11 @@ def test_a_kernel_and_what_it_inlines_may_print_compiled_or_loaded(run) -> None:
 def test_kernels_may_be_typed_into_a_prompt() -> None:
     done = subprocess.run([sys.executable, "-c", PRINTING], capture_output=True, encoding="utf-8", timeout=100)
     assert done.stdout.splitlines() == PRINTED, done.stderr
+
+
+@pytest.mark.parametrize("layer", ["omp", "workqueue"])
+def test_a_kernel_with_few_workers_leaves_the_pool_as_large_as_it_was(run, layer: str) -> None:
+    """OpenMP's, and TBB's, which is not always there, remember how many threads a kernel had, as the most that there are."""
+    printed = run(COUNTING.replace("7, counts)", "2, counts)") + "print(numba.get_num_threads())\n",
+                  NUMBA_THREADING_LAYER=layer, NUMBA_NUM_THREADS="4").stdout.split()
+    assert printed[-1] == "4" and printed[1:3] == ["[2,", "2,"]

@@ -1,0 +1,51 @@
+"""Light that a graphics card adds up, which the processor plays here: the picture is the processor's to the bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from crowds import FLOCK, simulation
+from emulated_card import EmulatedCard
+
+from crowd_demo.compute import cuda
+from crowd_demo.measure.crowd_variant import Picture, picture_hash
+from crowd_demo.render import scene
+
+pytestmark = pytest.mark.quick
+
+
+@pytest.fixture(autouse=True)
+def card(monkeypatch: pytest.MonkeyPatch) -> EmulatedCard:
+    played = EmulatedCard(300)
+    monkeypatch.setattr(cuda, "card", lambda: played)
+    monkeypatch.setattr(cuda, "missing", lambda: "")
+    monkeypatch.setattr(scene, "WORTH_A_CARD", 1)
+    return played
+
+
+@pytest.mark.parametrize("colours", ["looks", "heading", "speed", "age", "density"])
+@pytest.mark.parametrize("side", [4000, 40], ids=["loose", "so dense that sums saturate"])
+def test_the_picture_is_the_same(colours: str, side: int) -> None:
+    settings = {**FLOCK, "agents": 4000, "world__width": 8000, "world__height": 6000, "scene__colours": colours,
+                "spawn__pattern": "clump", "spawn__share": 1, "spawn__box": side / 8000}
+    pictures = {}
+    for device in ("cpu", "cuda"):
+        sim = simulation(**settings)
+        sim.optimizations.device = device
+        sim.step(2)
+        picture = Picture(sim, size=(320, 240))
+        pictures[device] = picture_hash(picture)
+        assert (picture.scene._on_card is not None) == (device == "cuda" and colours != "density")
+        assert sim.profile.counters["visible"] == 4000
+    assert pictures["cpu"] == pictures["cuda"]
+
+
+def test_what_overlays_ask_of_the_picture_comes_from_the_card() -> None:
+    sim = simulation(**{**FLOCK, "world__width": 8000, "world__height": 6000})
+    sim.optimizations.device = "cuda"
+    sim.step(2)
+    picture = Picture(sim, size=(320, 240))
+    picture.draw()
+    used = picture.scene.used
+    assert used and len(used.slots) == 500
+    assert (np.sort(used.now.agents.id[used.slots]) == np.arange(500)).all()
