@@ -245,7 +245,7 @@ def main() -> int:
         result["times"] = times(asked.quick)
     result["different"] = different
     if asked.json:
-        asked.json.write_text(json.dumps(result, indent=1, default=float))
+        asked.json.write_text(json.dumps(result, indent=1, default=float), "utf-8")
     return bool(different)
 
 

@@ -21,16 +21,16 @@ class EmulatedCard(GraphicsCard):
     def __init__(self, threads: int = 37) -> None:
         self.threads = threads
 
-    def array(self, shape: tuple[int, ...], dtype: type[np.generic]) -> Any:
+    def array(self, shape: tuple[int, ...], dtype: Any) -> Any:
         return np.zeros(shape, dtype)
 
-    def row(self, matrix: Any, number: int, dtype: np.dtype[Any]) -> Any:
+    def row(self, matrix: Any, number: int, dtype: Any) -> Any:
         return matrix[number].view(dtype)
 
-    def upload(self, source: np.ndarray[Any, Any], target: Any) -> None:
+    def upload(self, source: Any, target: Any) -> None:
         target[...] = source
 
-    def download(self, source: Any, target: np.ndarray[Any, Any]) -> None:
+    def download(self, source: Any, target: Any) -> None:
         target[...] = source
 
     def threads_for(self, items: int) -> int:

@@ -79,7 +79,7 @@ def test_a_process_that_is_killed_while_saving_leaves_the_old_file_or_the_new_on
 
 @posix
 def test_more_agents_than_the_process_may_have_memory_for_are_one_line(tmp_path: Path) -> None:
-    done = run(tmp_path, "-c", LIMITED, "--config", "1k", "--headless", "--set", "agents=4000000")
+    done = run(tmp_path, "-c", LIMITED, "--config", "1k", "--headless", "--set", "agents=32000000")
     assert done.returncode == 2 and done.stdout == "", done.stderr
     line = r"--set:1: agents: needs about [\d,]+ MB of memory, and [\d,]+ MB are free\n"
     assert re.fullmatch(line, done.stderr), done.stderr

@@ -8,35 +8,40 @@ Only NVIDIA's own bindings of the driver are needed (the extra `cuda`): no toolk
 
 from __future__ import annotations
 
+import math
 import struct
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
-from typing import Any
+from typing import TypeVar, cast
 
 import numpy as np
 from numba import types
 from numba.extending import typeof_impl
+from numpy.typing import NDArray
 
 from crowd_demo.compute import cache as disk
 from crowd_demo.compute import jit, llvm
+from crowd_demo.compute.arrays import Ints
 from crowd_demo.compute.jit import Kernel, Launch
 
 THREADS = 128  # of a block
+Value = TypeVar("Value")
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 @cache
 def missing() -> str:
-    """Return why no card can be used, in a few words; empty if one can."""
+    """Return why no card can be used, in two words; empty if one can."""
     try:
         if not find_spec("cuda.bindings"):
-            return "needs crowd-demo[cuda]"
+            return "not installed"
     except ModuleNotFoundError:
-        return "needs crowd-demo[cuda]"
+        return "not installed"
     if not hasattr(jit.compiler, "body_of") or llvm.TYPED:
-        return "needs a newer Numba"
+        return "old Numba"
     try:
         card()
     except (ImportError, OSError, RuntimeError) as error:
@@ -57,7 +62,7 @@ class Memory:
 
     def __init__(self, of: GraphicsCard, size: int) -> None:
         self._card = of
-        self.address = int(of.ask("cuMemAlloc", max(size, 16)))
+        self.address = int(cast(int, of.ask("cuMemAlloc", max(size, 16))))
 
     def __del__(self) -> None:
         with suppress(Exception):  # at the end of the process the driver may be gone
@@ -69,22 +74,22 @@ class CardArray:
 
     __slots__ = ("address", "dtype", "kind", "memory", "packed", "shape")
 
-    def __init__(self, memory: Memory, address: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    def __init__(self, memory: Memory, address: int, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> None:
         self.memory, self.address, self.shape, self.dtype = memory, address, shape, dtype
-        strides = tuple(dtype.itemsize * int(np.prod(shape[axis + 1:])) for axis in range(len(shape)))
-        items = int(np.prod(shape))  # the rest is what Numba takes an array for: no owner, and then these
+        strides = tuple(dtype.itemsize * math.prod(shape[axis + 1:]) for axis in range(len(shape)))
+        items = math.prod(shape)  # the rest is what Numba takes an array for: no owner, and then these
         self.packed = struct.pack(f"<{5 + 2 * len(shape)}q", 0, 0, items, dtype.itemsize, address, *shape, *strides)
         self.kind = dtype.char + str(len(shape))
 
     @property
     def nbytes(self) -> int:
-        return int(np.prod(self.shape)) * self.dtype.itemsize
+        return math.prod(self.shape) * self.dtype.itemsize
 
 
 @typeof_impl.register(CardArray)
 def _type_of(array: CardArray, context: object) -> types.Type:
     from numba.np.numpy_support import from_dtype
-    return types.Array(from_dtype(array.dtype), len(array.shape), "C")
+    return types.Array(from_dtype(np.dtype(array.dtype.char)), len(array.shape), "C")
 
 
 # --- the card --------------------------------------------------------------------------------------------------------
@@ -100,14 +105,14 @@ class GraphicsCard:
             self.ask("cuInit", 0, by=False)
             device = self.ask("cuDeviceGet", 0, by=False)
         except RuntimeError:
-            raise RuntimeError("no NVIDIA card was found") from None
+            raise RuntimeError("no card") from None
         self._context = self.ask("cuDevicePrimaryCtxRetain", device, by=False)
-        self.name = self.ask("cuDeviceGetName", 128, device).partition(b"\0")[0].decode()
+        self.name = cast(bytes, self.ask("cuDeviceGetName", 128, device)).partition(b"\0")[0].decode()
         about = driver.CUdevice_attribute
-        self.processors = int(self.ask("cuDeviceGetAttribute", about.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device))
+        self.processors = cast(int, self.ask("cuDeviceGetAttribute", about.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device))
 
-    def ask(self, function: str, *args: object, by: bool = True) -> Any:
-        """Call a function of the driver. Raises RuntimeError where that fails."""
+    def ask(self, function: str, *args: object, by: bool = True) -> object:
+        """Call a function of the driver and return what it does. Raises RuntimeError where that fails."""
         if by and not getattr(self._used, "set", False):  # each thread once
             self._driver.cuCtxSetCurrent(self._context)
             self._used.set = True
@@ -117,47 +122,49 @@ class GraphicsCard:
         return result[0] if result else None
 
     # --- memory ------------------------------------------------------------------------------------------------------
+    # For the type checker the card's arrays are NumPy's, which kernels take them for.
 
-    def array(self, shape: tuple[int, ...], dtype: type[np.generic]) -> CardArray:
-        """Return an array of zeros. Raises MemoryError where there is no room."""
+    def array(self, shape: tuple[int, ...], dtype: type[Scalar]) -> NDArray[Scalar]:
+        """Return an array of zeros on the card. Raises MemoryError where there is no room."""
         kind = np.dtype(dtype)
-        size = int(np.prod(shape)) * kind.itemsize
+        size = math.prod(shape) * kind.itemsize
         try:
             memory = Memory(self, size)
         except RuntimeError:
             raise MemoryError(f"the graphics card has no room for {size / 1e6:,.0f} MB more") from None
         self.ask("cuMemsetD8", memory.address, 0, max(size, 16))
-        return CardArray(memory, memory.address, shape, kind)
+        return cast(NDArray[Scalar], CardArray(memory, memory.address, shape, kind))
 
-    def row(self, matrix: CardArray, number: int, dtype: np.dtype[Any]) -> CardArray:
+    def row(self, matrix: Ints, number: int, dtype: np.dtype[np.generic]) -> NDArray[np.generic]:
         """Return a row of a matrix, taken for numbers of another type that are as wide."""
-        address = matrix.address + number * matrix.shape[1] * matrix.dtype.itemsize
-        return CardArray(matrix.memory, address, matrix.shape[1:], dtype)
+        of = cast(CardArray, matrix)
+        address = of.address + number * of.shape[1] * of.dtype.itemsize
+        return cast(NDArray[np.generic], CardArray(of.memory, address, of.shape[1:], dtype))
 
-    def upload(self, source: np.ndarray[Any, Any], target: CardArray) -> None:
-        """Copy a contiguous array of the same size to the card."""
+    def upload(self, source: NDArray[np.generic], target: NDArray[np.generic]) -> None:
+        """Copy a contiguous array to one of the card's of the same size."""
         assert source.nbytes == target.nbytes and source.flags.c_contiguous
         if source.nbytes:
-            self.ask("cuMemcpyHtoD", target.address, source.ctypes.data, source.nbytes)
+            self.ask("cuMemcpyHtoD", cast(CardArray, target).address, source.ctypes.data, source.nbytes)
 
-    def download(self, source: CardArray, target: np.ndarray[Any, Any]) -> None:
+    def download(self, source: NDArray[np.generic], target: NDArray[np.generic]) -> None:
         """Copy an array of the card's, once all launches so far are done."""
         assert source.nbytes == target.nbytes and target.flags.c_contiguous
         if source.nbytes:
-            self.ask("cuMemcpyDtoH", target.ctypes.data, source.address, source.nbytes)
+            self.ask("cuMemcpyDtoH", target.ctypes.data, cast(CardArray, source).address, source.nbytes)
 
-    def copied(self, value: Any, before: Any = None) -> Any:
+    def copied(self, value: Value, before: object = None) -> Value:
         """Return a record with its arrays on the card, in the memory of `before` where that has the same size."""
         if isinstance(value, np.ndarray):
             plain = np.ascontiguousarray(value)
-            fits = before is not None and before.shape == plain.shape and before.dtype == plain.dtype
-            target = before if fits else self.array(plain.shape, plain.dtype.type)
+            fits = isinstance(before, np.ndarray | CardArray) and (before.shape, before.dtype) == (plain.shape, plain.dtype)
+            target = cast(Ints, before) if fits else self.array(plain.shape, plain.dtype.type)
             self.upload(plain, target)
-            return target
+            return cast(Value, target)
         if isinstance(value, tuple):
-            parts: Sequence[Any] = before if before is not None else [None] * len(value)
+            parts = before if isinstance(before, tuple) else [None] * len(value)
             made = [self.copied(each, part) for each, part in zip(value, parts, strict=True)]
-            return type(value)(*made) if hasattr(value, "_fields") else tuple(made)
+            return cast(Value, type(value)(*made) if hasattr(value, "_fields") else tuple(made))
         return value
 
     # --- kernels -----------------------------------------------------------------------------------------------------
@@ -166,7 +173,7 @@ class GraphicsCard:
         """Return how many threads share so many items: one each, up to what the card has at a time."""
         return max(min(items, self.processors * 2048), 1)
 
-    def launch(self, kernel: Callable[..., None], workers: int, *args: object) -> Launch:
+    def launch(self, kernel: Callable[..., object], workers: int, *args: object) -> Launch:
         """Return the launch of a kernel by so many threads of the card."""
         assert isinstance(kernel, Kernel)
         return Launch(on_card(kernel), (workers, *args))
@@ -177,7 +184,7 @@ class GraphicsCard:
 
     def load(self, ptx: str) -> object:
         """Return the function of a kernel's code, which the driver translates for this card."""
-        module = self.ask("cuModuleLoadData", ptx.encode() + b"\0")
+        module = self.ask("cuModuleLoadData", ptx.encode("ascii") + b"\0")
         return self.ask("cuModuleGetFunction", module, b"entry")
 
     def start(self, function: object, workers: int, record: bytes) -> None:
@@ -187,15 +194,15 @@ class GraphicsCard:
 
 
 @cache
-def on_card(kernel: Kernel[Any]) -> KernelOnCard:
+def on_card(kernel: Kernel[...]) -> KernelOnCard:
     """Return the same kernel for the card."""
     return KernelOnCard(kernel)
 
 
-class KernelOnCard(Kernel[Any]):
+class KernelOnCard(Kernel[...]):
     """A kernel that the card runs: called with a number of threads and the arguments of each, arrays of the card's."""
 
-    def __init__(self, kernel: Kernel[Any]) -> None:
+    def __init__(self, kernel: Kernel[...]) -> None:
         self.entry = _Entry(kernel.share)
         self.share = kernel.share
         self.__name__, self.__module__, self.__doc__ = kernel.__name__, kernel.__module__, kernel.__doc__

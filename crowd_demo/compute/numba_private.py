@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -29,6 +29,7 @@ from numba.core.bytecode import FunctionIdentity
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler as NumbasCompiler
 from numba.core.compiler import CompilerBase, CompileResult, DefaultPassBuilder, compile_result
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.funcdesc import FunctionDescriptor, PythonFunctionDescriptor
 from numba.core.lowering import Environment
@@ -65,6 +66,7 @@ PRIVATE: tuple[tuple[object, str, str], ...] = (
     (JITCodeLibrary, "_get_compiled_object", "machine code, to keep it"),
     (JITCodeLibrary, "_set_compiled_object", "and to load it"),
     (_codegen.create_library("empty"), "_final_module", "the code itself"),
+    (JITCodeLibrary, "_ensure_finalized", "code with all that it calls, of which a graphics card's is made"),
     (_codegen, "_engine", "machine code in memory"),
     (_codegen._engine, "_defined_symbols", "the names of functions in loaded machine code"),
     (CompileResult, "_find_referenced_environments", "environments of inlined functions, by which `print` finds its texts"),
@@ -193,6 +195,24 @@ def body_of(share: Callable[..., None]) -> Device:
     return Device(share, targetoptions={"no_cpython_wrapper": True, **OPTIONS}, pipeline_class=BodyCompiler)
 
 
+def code_of(share: Callable[..., None], kinds: Iterable[types.Type]) -> tuple[bytes, FunctionDescriptor]:
+    """Return the intermediate code of a share with all that it calls, as LLVM's bitcode, and its function in there."""
+    body = body_of(share).get_compile_result(signature(types.void, types.intp, types.intp, *kinds))
+    with global_compiler_lock:
+        body.library._ensure_finalized()  # what it calls is linked in
+    return bytes(body.library._final_module.as_bitcode()), body.fndesc
+
+
+def declared(module: ir.Module, function: FunctionDescriptor) -> ir.Function:
+    """Return a compiled function as a module that calls it knows it."""
+    return cpu_target.target_context.declare_function(module, function)
+
+
+def leaves_of(kinds: Iterable[types.Type]) -> tuple[ir.Type, ...]:
+    """Return the numbers and pointers that arguments of these types consist of."""
+    return tuple(cpu_target.target_context.get_arg_packer(list(kinds)).argument_types)
+
+
 def entry_of(share: Callable[..., None]) -> FromPython:
     """What Python calls with a number of workers and the arguments of each worker's share."""
     return FromPython(numba_plain.named_like(share, _entry, share=body_of(share)), share, EntryCompiler)
@@ -244,7 +264,7 @@ def build_entry(context: BaseContext, module: ir.Module, name: str, body: Functi
     b = ir.IRBuilder(entry.append_basic_block())
     api = context.get_python_api(b)
     workers = b.trunc(api.long_as_longlong(api.tuple_getitem(entry.args[1], 0)), INTP)
-    record = ir.LiteralStructType(_leaves(context, kinds))
+    record = ir.LiteralStructType(leaves_of([kinds]))
     at = cgutils.alloca_once(b, record)
     _unpack(context, b, api, api.tuple_getitem(entry.args[1], 1), kinds, partial(field, b, record, at), 0)
     with cgutils.if_unlikely(b, cgutils.is_not_null(b, api.err_occurred())):
@@ -253,11 +273,6 @@ def build_entry(context: BaseContext, module: ir.Module, name: str, body: Functi
     run_shares(b, context.declare_function(module, body), workers, at, record)
     api.restore_thread(unlocked)
     api.return_none()
-
-
-def _leaves(context: BaseContext, kind: types.Type) -> tuple[ir.Type, ...]:
-    """The numbers and pointers that an argument consists of, as compiled functions take them."""
-    return tuple(context.get_arg_packer([kind]).argument_types)
 
 
 def _unpack(context: BaseContext, b: ir.IRBuilder, api: PythonAPI, value: ir.Value, kind: types.Type,
@@ -274,7 +289,7 @@ def _unpack(context: BaseContext, b: ir.IRBuilder, api: PythonAPI, value: ir.Val
     else:
         native = api.to_native_value(kind, value).value
         b.store(context.data_model_manager[kind].as_argument(b, native), address_of(leaf))
-    return leaf + len(_leaves(context, kind))
+    return leaf + len(leaves_of([kind]))
 
 
 # --- on disk ---------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ machine code but PTX, the assembly language that NVIDIA's drivers take. So there
 it and one lowering, for processors and for cards, and no toolkit is needed: llvmlite has the back end, the driver the rest.
 
     worker, workers    the thread's number among all threads of the launch, and how many shares there are
-    arguments          one record, each leaf in eight bytes: what numbers and arrays consist of (see `leaves_of`)
+    arguments          one record, each leaf in eight bytes: what numbers and arrays consist of (`leaves_of`)
 
 Nothing is contracted: every product and sum is rounded by itself (`mul.rn`, `add.rn`, which the driver may not fuse), and so
 are quotients and roots (`div.rn`, `sqrt.rn`); numbers below the smallest normal one stay. docs/design/cuda.md has how that
@@ -16,13 +16,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from llvmlite import binding, ir
 from numba import types
-from numba.core.compiler_lock import global_compiler_lock
-from numba.core.registry import cpu_target
-from numba.core.typing import signature
 
 from crowd_demo.compute import llvm, numba_private
 
@@ -48,25 +44,17 @@ def ptx_of(share: Callable[..., None], kinds: Sequence[types.Type], model: str =
     return str(machine.emit_assembly(module))
 
 
-def leaves_of(kinds: Sequence[types.Type]) -> tuple[ir.Type, ...]:
-    """The numbers and pointers that arguments of these types consist of."""
-    return tuple(cpu_target.target_context.get_arg_packer(list(kinds)).argument_types)
-
-
-def _target() -> Any:
+def _target() -> binding.Target:
     binding.initialize_all_targets()
     binding.initialize_all_asmprinters()
     return binding.Target.from_triple(TRIPLE)
 
 
-def _linked(share: Callable[..., None], kinds: Sequence[types.Type]) -> Any:
+def _linked(share: Callable[..., None], kinds: Sequence[types.Type]) -> binding.ModuleRef:
     """The intermediate code of a share with all that it calls, and an entry."""
-    body = numba_private.body_of(share).get_compile_result(signature(types.void, types.intp, types.intp, *kinds))
-    with global_compiler_lock:
-        body.library._ensure_finalized()  # has what it calls linked in
-    module = binding.parse_bitcode(body.library._final_module.as_bitcode())
-    entry, leaves = ir.Module(), leaves_of(kinds)
-    _build_entry(entry, cpu_target.target_context.declare_function(entry, body.fndesc), leaves)
+    code, function = numba_private.code_of(share, kinds)
+    module, entry, leaves = binding.parse_bitcode(code), ir.Module(), numba_private.leaves_of(kinds)
+    _build_entry(entry, numba_private.declared(entry, function), leaves)
     by_value = f"({{}} byval([{len(leaves) + 1} x i64]) align {SLOT_BYTES} %"  # which llvmlite cannot say of an argument
     text = re.sub(rf'({ENTRY}"?)\((ptr|i64\*) %', lambda found: found[1] + by_value.format(found[2]), str(entry))
     module.link_in(binding.parse_assembly(text))

@@ -93,7 +93,7 @@ class Situation(NamedTuple):
     links: bool = False  # springs tie agents to each other
     field: bool = False  # the behaviour can look at a smoothed field instead of neighbours
     on_card: bool = False  # a graphics card makes the steps
-    needs_processor: str = ""  # why it cannot, in a few words
+    needs_processor: str = ""  # why it cannot, in two words
 
 
 Decides = Annotated[Callable[[Situation], bool | str],

@@ -186,8 +186,9 @@ BUILT_IN: tuple[Technique, ...] = (
         source="shares taken from a common counter, as by OpenMP's dynamic schedule"),
     Technique(
         "device", ("auto", "cpu", "cuda"), "auto", EXACT, "device",
-        "what makes the steps: the processor, or a graphics card, one thread an agent; auto takes the faster",
-        stage="interaction", key="0", group="time", off="cpu", inactive=_without_card, moves_memory=True,
+        "what makes the steps: the processor, or a graphics card of NVIDIA's, one thread an agent, with crowd-demo[cuda]; auto"
+        " takes the faster",
+        stage="interaction", key="z", group="time", off="cpu", inactive=_without_card, moves_memory=True,
         watch="interaction, index and move, many times shorter in a large crowd; the crowd stays the same, bit for bit",
         source="cell lists on graphics cards: Green 2008; sums of whole numbers, which no order of threads can change"),
     Technique(

@@ -144,12 +144,12 @@ class Simulation:
 
     @property
     def needs_processor(self) -> str:
-        """Why the card cannot make the steps of this crowd, in a few words; empty if it can."""
+        """Why the card cannot make the steps of this crowd, in two words; empty if it can."""
         options = self.optimizations
         if not self.behaviour.on_card or self.links.active:
-            return "has no kernels for this crowd"
+            return "no kernels"
         if options.neighbours == "field" and "field" in self.behaviour.structures and options.neighbour_limit == "none":
-            return "has no field"
+            return "no field"
         from crowd_demo.compute.cuda import missing
 
         return missing()

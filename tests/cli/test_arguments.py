@@ -48,7 +48,7 @@ def test_a_tour_brings_its_configuration_which_can_be_changed(started):
     (["--tour", "talk", "--config", "1k"], "--tour: not with --config, for a tour brings its own configuration"),
     (["--tour", "talk", "--load", "a.crowd"], "--tour: not with --load, for a tour brings its own configuration"),
     (["--tour", "talk", "--headless", "--no-render"], "--no-render: not with --tour, which also measures the picture"),
-    (["--tour", "talk", "--set", "agents=x"], "--set:1: agents: must be a whole number from 0 to 4000000, not 'x'"),
+    (["--tour", "talk", "--set", "agents=x"], "--set:1: agents: must be a whole number from 0 to 32000000, not 'x'"),
 ])
 def test_a_mistake_about_a_tour_is_one_line(started, errors_of, tmp_path, monkeypatch, args, line):
     monkeypatch.chdir(tmp_path)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
-
-import numba
 from crowds import FLOCK, NEAREST, simulation
 from emulated_card import EmulatedCard
 
@@ -61,14 +60,14 @@ def test_no_kernel_of_a_step_is_contracted(settings: Any, monkeypatch: pytest.Mo
 
 
 def test_a_record_has_a_slot_for_each_leaf_of_the_entry() -> None:
-    from crowd_demo.compute import ptx
+    from crowd_demo.compute import numba_private
 
     matrix = CardArray(None, 4096, (3, 5), np.dtype(np.float32))  # type: ignore[arg-type]
     args = (7, np.float32(0.5), np.int32(-3), True, (matrix, 2.5), CardArray(None, 64, (9,), np.dtype(np.int64)))  # type: ignore[arg-type]
     pieces, kinds = list[bytes](), list[object]()
     pack(args, pieces, kinds)
     record = b"".join(pieces)
-    assert len(record) == 8 * len(ptx.leaves_of([numba.typeof(each) for each in args]))
+    assert len(record) == 8 * len(numba_private.leaves_of([numba.typeof(each) for each in args]))
     assert np.frombuffer(record, np.int64)[[0, 2, 3]].tolist() == [7, -3, 1]
     assert np.frombuffer(record, np.float32)[2] == 0.5 and np.frombuffer(record, np.float64)[4 + 9] == 2.5
     assert np.frombuffer(record, np.int64)[4:13].tolist() == [0, 0, 15, 4, 4096, 3, 5, 20, 4]

@@ -52,7 +52,7 @@ def test_a_file_with_events_reads_and_reads_again_as_it_is_printed(tmp_path: Pat
     ("{at: 3, do: {send: {to: [0], inside: hal}}}",
      "5: events.0.do.send.inside: measure.areas has no 'hal' (did you mean hall?)"),
     ("{hand: close it, tick: 5}", "5: events.0.hand: an event needs one of at, tick, when and hand; not tick and hand"),
-    ("{at: 3, do: {agents: -1}}", "5: events.0.do.agents: must be a whole number from 0 to 4000000 or null, not -1"),
+    ("{at: 3, do: {agents: -1}}", "5: events.0.do.agents: must be a whole number from 0 to 32000000 or null, not -1"),
     ("{at: 3, do: {walls: {rectangle: [9, 0, 3, 9]}}}",
      "5: events.0.do.walls.rectangle: must be [left, top, right, bottom], with left < right and top < bottom"),
     ("{at: 3, do: {set: {crowd.radiu: 5}}}",

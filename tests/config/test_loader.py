@@ -35,11 +35,11 @@ def test_an_empty_file_is_all_defaults(write):
     ("optimizations:\n  neighbors: none", "bad.yaml:2: optimizations.neighbors: unknown key (did you mean neighbours?)"),
     ("stagger: {sight: 3}", "bad.yaml:1: stagger: unknown key (did you mean optimizations.stagger?)"),
     ("xyzzy: 5", "bad.yaml:1: xyzzy: unknown key"),
-    ("agents: abc", "bad.yaml:1: agents: must be a whole number from 0 to 4000000, not 'abc'"),
-    ("agents: '5'", "bad.yaml:1: agents: must be a whole number from 0 to 4000000, not '5'"),
-    ("agents: 1e3.5", "bad.yaml:1: agents: must be a whole number from 0 to 4000000, not '1e3.5'"),
-    ("agents:", "bad.yaml:1: agents: must be a whole number from 0 to 4000000, not null"),
-    ("agents: 4000001", "bad.yaml:1: agents: must be a whole number from 0 to 4000000, not 4000001"),
+    ("agents: abc", "bad.yaml:1: agents: must be a whole number from 0 to 32000000, not 'abc'"),
+    ("agents: '5'", "bad.yaml:1: agents: must be a whole number from 0 to 32000000, not '5'"),
+    ("agents: 1e3.5", "bad.yaml:1: agents: must be a whole number from 0 to 32000000, not '1e3.5'"),
+    ("agents:", "bad.yaml:1: agents: must be a whole number from 0 to 32000000, not null"),
+    ("agents: 32000001", "bad.yaml:1: agents: must be a whole number from 0 to 32000000, not 32000001"),
     ("world: {width: 0}", "bad.yaml:1: world.width: must be a number from 0.1 to 65536 or text such as \"0.46 m\", not 0"),
     ("world: 5", "bad.yaml:1: world: must be a section (lines of key: value), not 5"),
     ("behaviour: {a: 1}", f"bad.yaml:1: behaviour: must be one of {', '.join(BEHAVIOURS)}, not a section"),
@@ -172,9 +172,9 @@ def test_the_last_of_two_overrides_counts(write):
 
 
 @pytest.mark.parametrize(("overrides", "line"), [
-    (["seed=1", "agents=x"], "overrides:2: agents: must be a whole number from 0 to 4000000, not 'x'"),
+    (["seed=1", "agents=x"], "overrides:2: agents: must be a whole number from 0 to 32000000, not 'x'"),
     (["agnts=5"], "overrides:1: agnts: unknown key (did you mean agents?)"),
-    (["agents.x=5"], "overrides:1: agents: must be a whole number from 0 to 4000000, not a section"),
+    (["agents.x=5"], "overrides:1: agents: must be a whole number from 0 to 32000000, not a section"),
     (["world=5"], "overrides:1: world: must be a section (lines of key: value), not 5"),
     (["agents"], "overrides:1: agents: must be key.path=value, not 'agents'"),
     (["=5"], "overrides:1: ?: must be key.path=value, not '=5'"),

@@ -100,7 +100,7 @@ def test_a_step_that_needs_no_actions_may_leave_them_out(write):
     (steps("{say: x, do: {set: {stagger.avoidance: 99}}}"),
      ["3: steps.0.do.set.stagger.avoidance: must be a whole number from 1 to 16, not 99"]),
     (steps("{say: x, do: {agents: -1, camera: {zoom: 99}}}"),
-     ["3: steps.0.do.agents: must be a whole number from 0 to 4000000, not -1",
+     ["3: steps.0.do.agents: must be a whole number from 0 to 32000000, not -1",
       "3: steps.0.do.camera.zoom: must be a number from 0.05 to 8 or null, not 99"]),
     (steps("say: '{stepms} ms'"), ["3: steps.0.say: there is no number 'stepms' (did you mean step_ms?)"]),
     (steps("say: '{brute.step_ms}'", "{say: x, mark: brute}"), ["3: steps.0.say: no earlier step has the mark 'brute'"]),

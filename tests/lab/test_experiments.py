@@ -157,7 +157,7 @@ def test_ctrl_c_before_anything_was_found_says_so() -> None:
                                    "not '0'; see crowd-demo ablate --help"),
     (["ablate", "--steps", "none"], "crowd-demo ablate: argument --steps: must be a whole number from 1 to 1000000000, "
                                     "not 'none'; see crowd-demo ablate --help"),
-    (["ablate", "--agents", "-1"], "--agents: agents: must be a whole number from 0 to 4000000, not -1"),
+    (["ablate", "--agents", "-1"], "--agents: agents: must be a whole number from 0 to 32000000, not -1"),
     (["ablate", "--report", "/no/such/a.json"], "--report: there is no folder /no/such"),
     (["largest", "--config", "29k"], "29k: no such file, nor a shipped configuration (did you mean 20k?)"),
     (["largest", "--set", "seed"], "--set:1: seed: must be key.path=value, not 'seed'"),

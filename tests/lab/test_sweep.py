@@ -101,7 +101,7 @@ def test_a_file_of_json_leaves_the_table(tmp_path: Any, capsys: pytest.CaptureFi
     (["cel_size"], f"unknown technique 'cel_size' (did you mean cell_size?); techniques: {', '.join(BY_PATH)}"),
     (["cell_size", "16", "wide"], "cell_size: must be auto or a number from 1 to 4096, not 'wide'"),
     (["simd", "null"], "simd: must be true or false, not null"),
-    (["simd", "--agents", "-1"], "--agents: agents: must be a whole number from 0 to 4000000, not -1"),
+    (["simd", "--agents", "-1"], "--agents: agents: must be a whole number from 0 to 32000000, not -1"),
     (["simd", "--config", "29k"], "29k: no such file, nor a shipped configuration (did you mean 20k?)"),
     (["simd", "--set", "seed"], "--set:1: seed: must be key.path=value, not 'seed'"),
     (["simd", "--report", "/no/such/a.json"], "--report: there is no folder /no/such"),

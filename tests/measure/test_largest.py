@@ -110,7 +110,7 @@ def test_no_more_agents_are_tried_than_there_may_be(made_up: list[Config], monke
     found = Largest(CONFIG, [Rung("as now", CONFIG.optimizations)], no_compiling)
     list(found.run())
     assert max(config.agents for config in made_up) == MOST_AGENTS
-    assert found.table().rows[0][1] == "4,000,000+" and found.notes()[1:] == [
+    assert found.table().rows[0][1] == "32,000,000+" and found.notes()[1:] == [
         "+: not more, because of the most that the program can have"]
 
 

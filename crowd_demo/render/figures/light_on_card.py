@@ -7,8 +7,6 @@ processor's sums saturate: the same picture to the bit. Then a thread takes a pi
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Ints, Keys, Longs, Words
@@ -73,7 +71,7 @@ class LightOnCard:
         self._number, self._slots = card.array((0,), np.uint8), card.array((0,), np.int32)
         self._picture, self._sums = card.array((0,), np.int32), card.array((0,), np.uint64)
 
-    def numbers(self, mode: Mode, agents: int) -> Any:
+    def numbers(self, mode: Mode, agents: int) -> Bytes:
         """Return the number of each agent in a mode, uint8[agents] on the card."""
         crowd, card = self.crowd, self.crowd.card
         if self._slots.shape != (agents,):
@@ -82,7 +80,7 @@ class LightOnCard:
         crowd.launch(number_agents, -(-agents // LANES), self._slots, card.copied(mode), self._number).run()
         return self._number
 
-    def draw(self, frame: Frame, now: FrameInput, agents: int, number: Any, palette: Words, area_px: float) -> int:
+    def draw(self, frame: Frame, now: FrameInput, agents: int, number: Bytes, palette: Words, area_px: float) -> int:
         """Draw all agents, in the colours palette[number], each `area_px` pixels large; return how many are on the screen."""
         crowd, card, view = self.crowd, self.crowd.card, now.view
         self._fit(view)

@@ -8,10 +8,11 @@ card is rebuilt every step, and agents are moved into its order when the techniq
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
+from crowd_demo.compute.arrays import Ints
 from crowd_demo.compute.jit import Launch
 from crowd_demo.sim.card import kernels
 from crowd_demo.sim.card.kernels import COUNTERS, GROUP, ROWS, CardGrid
@@ -23,18 +24,22 @@ from crowd_demo.sim.store.agents import reorder_due
 from crowd_demo.sim.store.columns import dtypes_of
 from crowd_demo.sim.world import Sizes, World
 
+if TYPE_CHECKING:
+    from crowd_demo.compute.cuda import GraphicsCard
+
+Value = TypeVar("Value")
+
 
 class CardCrowd:
     """The memory of a crowd on a card, and its present columns."""
 
-    def __init__(self, card: Any) -> None:
-        """`card` has the functions of `compute.cuda.GraphicsCard`."""
+    def __init__(self, card: GraphicsCard) -> None:
         self.card = card
         self.counted = np.zeros((ROWS, COUNTERS), np.int64)  # in the last step
         self._made_for: tuple[Sizes | None, int] = None, -1
         self._written = -1  # `Agents.writes`, when they were copied to the card
         self._kept: KeptNeighbours | None = None
-        self._copies: dict[str, tuple[object, Any]] = {}  # of records: what was copied last, and its copy
+        self._copies: dict[str, tuple[object, object]] = {}  # of records: what was copied last, and its copy
 
     def fit(self, world: World) -> None:
         """Make the memory again if its size has changed, and get the columns if others are newer."""
@@ -58,7 +63,7 @@ class CardCrowd:
             card.upload(agents.matrix, self.front)
             self._written = agents.writes
 
-    def _levels(self) -> Iterator[tuple[Any, int]]:
+    def _levels(self) -> Iterator[tuple[Ints, int]]:
         """Yield the numbers of agents of all cells, sums of `GROUP` of those, of these, and so on, each with its length."""
         values, length = self.grid.start, self.cells
         yield values, length
@@ -71,13 +76,13 @@ class CardCrowd:
         kinds = dtypes_of(world.agents.kind).values()
         self.columns = world.agents.kind(*(self.card.row(self.front, number, kind) for number, kind in enumerate(kinds)))
 
-    def copy(self, name: str, value: Any) -> Any:
+    def copy(self, name: str, value: Value) -> Value:
         """Return a record with its arrays on the card; it is copied when it is another object than the last of that name."""
         of, copy = self._copies.get(name, (None, None))
         if of is not value:
             copy = self.card.copied(value, copy)
             self._copies[name] = value, copy
-        return copy
+        return cast(Value, copy)
 
     def is_newest(self, world: World) -> bool:
         """Are the columns on the card the present ones?"""
@@ -114,13 +119,13 @@ class CardCrowd:
         """Return memory for the neighbours that the present agent of each thread keeps."""
         shape = self.card.threads_for(agents), most
         if self._kept is None or self._kept.slot.shape != shape:
-            self._kept = KeptNeighbours(*(self.card.array(shape, kind) for kind in (np.int32, np.float32, np.int64)))
+            array = self.card.array
+            self._kept = KeptNeighbours(array(shape, np.int32), array(shape, np.float32), array((1, 1), np.int64))
         return self._kept
 
-    def launch(self, kernel: Any, items: int, *args: object) -> Launch:
+    def launch(self, kernel: Callable[..., object], items: int, *args: object) -> Launch:
         """Return the launch of a kernel over so many items."""
-        launch: Launch = self.card.launch(kernel, self.card.threads_for(items), *args)
-        return launch
+        return self.card.launch(kernel, self.card.threads_for(items), *args)
 
 
 class CardStage(Stage):

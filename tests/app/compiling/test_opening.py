@@ -115,7 +115,7 @@ def test_the_notice_of_a_recording_says_how_to_replay_it(driven: Driven) -> None
 def test_a_mistake_is_a_notice_and_the_present_crowd_goes_on(driven: Driven, folder: Path) -> None:
     (folder / "birds.yaml").write_text("agents: many\n", "utf-8")
     driven.program.open_scenario("birds")
-    line = "birds.yaml:1: agents: must be a whole number from 0 to 4000000, not 'many'"
+    line = "birds.yaml:1: agents: must be a whole number from 0 to 32000000, not 'many'"
     driven.until(lambda: line in driven.status().notices)
     assert driven.loop.opening is None and driven.loop.opened is None
     driven.frames(3)

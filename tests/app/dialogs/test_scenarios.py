@@ -89,7 +89,7 @@ def test_the_users_own_files_come_last_and_broken_ones_say_why_and_cannot_be_cho
     found = rows(menu)
     assert list(found)[-3:] == ["binary", "broken", "mine"]
     assert found["mine"] == Row("mine (your own)", "Mine.", "Watch: me.")
-    assert found["broken"].detail == "configs/broken.yaml:2: agents: must be a whole number from 0 to 4000000, not 'many'"
+    assert found["broken"].detail == "configs/broken.yaml:2: agents: must be a whole number from 0 to 32000000, not 'many'"
     assert not found["broken"].usable and found["binary"].detail == "configs/binary.yaml:1: file: not UTF-8 text"
     menu.selected = list(found).index("broken")
     menu.press("return", False)

@@ -306,13 +306,13 @@ def crowds_of_long_words() -> list[Any]:
     limited.optimizations.neighbour_limit = "first"
     limited.optimizations.neighbours = field.optimizations.neighbours = "field"  # the limited one's: as sorted
     for each in (limited, field):
-        each.life.active, each.agents.count = True, 4_000_000
+        each.life.active, each.agents.count = True, 32_000_000
         each.profile.counters.update(sorts=1234, drift=12.0, steps_since_sort=1234, imbalance=1.25, visible=4e6, drawn=4e6,
                                      candidates_per_agent=4e6, births=1234.5, deaths=1234.5)
         each.profile.add("reorder", 12.3)
     config = simulation(agents=10, **open_world(500, 400), measure__lines__a_long_name="[250, 0, 250, 400]").config
     event = ScenarioEvent.model_validate({"hand": "block the door at the left of the stage", "do": {"agents": 60}})
-    events = Simulation(config.model_copy(update={"events": (event,), "agents": 4_000_000}))
+    events = Simulation(config.model_copy(update={"events": (event,), "agents": 32_000_000}))
     return [limited, field, events]
 
 
@@ -332,7 +332,7 @@ def test_between_two_texts_on_a_line_is_a_gap_and_between_two_columns_a_wide_one
                 joined = {pair for pair in apart if pair[1][0] == " "}  # one text in two colours
                 assert not {pair: gap for pair, gap in apart.items() if gap < 3 and pair not in joined}
                 facts = [region.target.name for region in canvas.targets if region.target.kind == "fact"]
-                names = {pair: gap for pair, gap in apart.items() if {pair[0], pair[1]} <= {*facts, " of 4,000,000"}}
+                names = {pair: gap for pair, gap in apart.items() if {pair[0], pair[1]} <= {*facts, " of 32,000,000"}}
                 assert all(gap >= 9 for pair, gap in names.items() if pair not in joined), names
 
 
