@@ -131,8 +131,8 @@ BUILT_IN: tuple[Technique, ...] = (
                " others 2008"),
     Technique(
         "avoidance", ("push", "anticipate", "slow_down"), "slow_down", MODEL, "avoidance",
-        "how people keep apart: pushed away by whoever is near, stepping aside early for people they would meet, or also"
-        " slowing down where there is little room ahead",
+        "how people keep apart: pushed away by whoever is near, stepping aside early, or also slowing down where there is"
+        " little room ahead",
         stage="interaction", key="h", group="people", inactive=_unused("avoidance"),
         watch="zoom in: with push people run into each other and bounce, with anticipate they go around, with slow_down"
               " they queue behind each other; interaction takes longer",
@@ -186,8 +186,7 @@ BUILT_IN: tuple[Technique, ...] = (
         source="shares taken from a common counter, as by OpenMP's dynamic schedule"),
     Technique(
         "device", ("auto", "cpu", "cuda"), "auto", EXACT, "device",
-        "what makes the steps: the processor, or a graphics card of NVIDIA's, one thread an agent, with crowd-demo[cuda]; auto"
-        " takes the faster",
+        "what makes the steps: the processor or an NVIDIA card; auto takes the faster",
         stage="interaction", key="z", group="time", off="cpu", inactive=_without_card, moves_memory=True,
         watch="interaction, index and move, many times shorter in a large crowd; the crowd stays the same, bit for bit",
         source="cell lists on graphics cards: Green 2008; sums of whole numbers, which no order of threads can change"),

@@ -45,8 +45,8 @@ def test_a_changed_key_frees_the_old_one():
 
 
 def test_a_key_with_ctrl_is_another_key():
-    keys = bound({"faster": "f14", "cull": None, "pause": ["z", "ctrl+f14"], "step": "ctrl+f15"})
-    assert (keys["f14"], keys["z"], keys["ctrl+f14"], keys["ctrl+f15"]) == ("faster", "pause", "pause", "step")
+    keys = bound({"faster": "f14", "cull": None, "pause": ["f13", "ctrl+f14"], "step": "ctrl+f15"})
+    assert (keys["f14"], keys["f13"], keys["ctrl+f14"], keys["ctrl+f15"]) == ("faster", "pause", "pause", "step")
     assert not {"7", "/", "space"} & set(keys)
 
 

@@ -83,7 +83,7 @@ def test_zero_is_legal_for_radius_speed_and_weight(path):
 
 
 @pytest.mark.parametrize("data", [
-    {"agents": True}, {"agents": "5"}, {"agents": 1.5}, {"agents": -1}, {"agents": 4_000_001}, {"seed": 2**63},
+    {"agents": True}, {"agents": "5"}, {"agents": 1.5}, {"agents": -1}, {"agents": 32_000_001}, {"seed": 2**63},
     {"world": {"width": 0}}, {"world": {"width": "9"}}, {"world": {"width": float("nan")}}, {"map": 3},
     {"crowd": {"radius": float("inf")}}, {"crowd": {"radius": False}}, {"window": {"hud": 1}}, {"window": []},
     {"camera": {"center": [1]}}, {"camera": {"center": [1, "2"]}}, {"camera": {"zoom": 0.01}}, {"time": {"step_hz": 0}},

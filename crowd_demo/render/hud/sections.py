@@ -53,7 +53,7 @@ BARS: Box = (PAD + 38, 15, INNER / 3 - 46, 14)  # of the histogram, from the top
 AVERAGED = {"candidates_per_agent": "due", "neighbours_per_agent": "due", "imbalance": "due", "births": "", "deaths": ""}
 DIAL_RADIUS, DIAL_FULL = 14.0, 0.5  # units; the length of the bias that reaches the rim
 UNREAD = "-"
-ROW, HEAD, FOOT = 17.0, 14.0, 38.0
+ROW, HEAD, FOOT = 16.25, 14.0, 38.0
 NUMBER_KEYS = ("lower", "higher")
 FOOT_ACTIONS = ("help", "menu", "tools", "tour")
 

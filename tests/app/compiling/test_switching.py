@@ -341,4 +341,4 @@ def test_a_number_between_leads_to_its_neighbours() -> None:
 def test_a_technique_of_words_has_no_numbers() -> None:
     assert {t.path for t in TECHNIQUES if not t.numbers} == {
         "neighbours", "simd", "avoidance", "reorder.when", "curve", "removal", "neighbour_limit", "stagger.by", "cull",
-        "depth", "blitter"}
+        "depth", "blitter", "device"}

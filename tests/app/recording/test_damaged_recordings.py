@@ -116,13 +116,13 @@ def test_lines_that_contradict_each_other_are_named(recorded: bytes, tmp_path: P
 def test_what_needs_more_memory_than_there_is_is_named(
         recorded: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     header, begin = recorded.splitlines(keepends=True)[:2]
-    many = Act(tick=5, action={"name": "populate", "count": 32_000_000}), End(tick=9)
+    many = Act(tick=5, action={"name": "populate", "count": 4_000_000}), End(tick=9)
     lines = [sealed_line(line.model_dump_json().encode()) for line in many]
     (tmp_path / "a.replay").write_bytes(b"".join((header, begin, *lines)))
     player = Player(read_recording(tmp_path / "a.replay"))
     sim = player.start(Simulation(player.part.config))
     monkeypatch.setattr(memory, "available_bytes", lambda: 512 << 20)
-    with pytest.raises(SaveError, match=r"a\.replay: tick 5: 32,000,000 agents: needs about 1,335 MB of memory"):
+    with pytest.raises(SaveError, match=r"a\.replay: tick 5: 4,000,000 agents: needs about 1,335 MB of memory"):
         for _ in range(9):
             sim = player.step()
     assert sim.agents.count == 120, "nothing was changed"
@@ -143,7 +143,7 @@ def test_more_lines_than_there_is_memory_for_are_one_line(tmp_path: Path, monkey
 @pytest.mark.quick
 def test_empty_lines_take_no_memory(tmp_path: Path) -> None:
     path = tmp_path / "a.replay"
-    path.write_bytes(b"\n" * 32_000_000)
+    path.write_bytes(b"\n" * 4_000_000)
     tracemalloc.start()
     try:
         with pytest.raises(SaveError, match="is no recording"):

@@ -63,9 +63,9 @@ def test_techniques_are_inactive_whose_value_changes_nothing(change: dict[str, A
     sim = crowd()
     for path, value in change.items():
         sim.optimizations.set(path, value)
-    assert inactive(sim.situation) == inactive_paths
+    assert inactive(sim.situation) == inactive_paths | {"device"}, "there is no card here"
     sim.life.active, sim.behaviour.techniques = True, frozenset()
-    assert inactive(sim.situation) == inactive_paths - {"removal"} | PATHS
+    assert inactive(sim.situation) == inactive_paths - {"removal"} | PATHS | {"device"}
 
 
 def test_cells_matter_while_people_touch_whatever_the_structure() -> None:
@@ -80,11 +80,13 @@ def test_cells_matter_while_people_touch_whatever_the_structure() -> None:
 def test_lanes_that_only_move_are_said_to() -> None:
     sim = crowd()
     sim.optimizations.neighbour_limit = "first"
-    assert partly_inactive(sim.situation) == {"simd": "move only"} and "on, move only" in texts(sim)
+    sim.behaviour.on_card = True
+    device = {"device": sim.needs_processor}
+    assert partly_inactive(sim.situation) == {"simd": "move only", **device} and "on, move only" in texts(sim)
     sim.optimizations.neighbour_limit = "none"
-    assert partly_inactive(sim.situation) == {}
+    assert partly_inactive(sim.situation) == device
     sim.optimizations.neighbour_limit, sim.optimizations.simd = "first", False
-    assert partly_inactive(sim.situation) == {}
+    assert partly_inactive(sim.situation) == device
 
 
 def test_who_has_no_field_is_said_to_use_the_sorted_grid() -> None:
@@ -312,7 +314,7 @@ def crowds_of_long_words() -> list[Any]:
         each.profile.add("reorder", 12.3)
     config = simulation(agents=10, **open_world(500, 400), measure__lines__a_long_name="[250, 0, 250, 400]").config
     event = ScenarioEvent.model_validate({"hand": "block the door at the left of the stage", "do": {"agents": 60}})
-    events = Simulation(config.model_copy(update={"events": (event,), "agents": 32_000_000}))
+    events = Simulation(config.model_copy(update={"events": (event,), "agents": 4_000_000}))
     return [limited, field, events]
 
 
@@ -332,7 +334,7 @@ def test_between_two_texts_on_a_line_is_a_gap_and_between_two_columns_a_wide_one
                 joined = {pair for pair in apart if pair[1][0] == " "}  # one text in two colours
                 assert not {pair: gap for pair, gap in apart.items() if gap < 3 and pair not in joined}
                 facts = [region.target.name for region in canvas.targets if region.target.kind == "fact"]
-                names = {pair: gap for pair, gap in apart.items() if {pair[0], pair[1]} <= {*facts, " of 32,000,000"}}
+                names = {pair: gap for pair, gap in apart.items() if {pair[0], pair[1]} <= {*facts, " of 4,000,000"}}
                 assert all(gap >= 9 for pair, gap in names.items() if pair not in joined), names
 
 
