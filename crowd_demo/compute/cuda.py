@@ -100,22 +100,27 @@ class GraphicsCard:
     def __init__(self) -> None:
         from cuda.bindings import driver  # the extra `cuda`
 
-        self._driver, self._used = driver, threading.local()
+        self._driver, self._thread = driver, threading.local()
+        self._context: object = None  # made when it is first used, which takes some tenths of a second
         try:
-            self.ask("cuInit", 0, by=False)
-            device = self.ask("cuDeviceGet", 0, by=False)
+            self._call("cuInit", 0)
+            self._device = self._call("cuDeviceGet", 0)
         except RuntimeError:
             raise RuntimeError("no card") from None
-        self._context = self.ask("cuDevicePrimaryCtxRetain", device, by=False)
-        self.name = cast(bytes, self.ask("cuDeviceGetName", 128, device)).partition(b"\0")[0].decode()
+        self.name = cast(bytes, self._call("cuDeviceGetName", 128, self._device)).partition(b"\0")[0].decode()
         about = driver.CUdevice_attribute
-        self.processors = cast(int, self.ask("cuDeviceGetAttribute", about.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device))
+        self.processors = cast(int, self._call(
+            "cuDeviceGetAttribute", about.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, self._device))
 
-    def ask(self, function: str, *args: object, by: bool = True) -> object:
-        """Call a function of the driver and return what it does. Raises RuntimeError where that fails."""
-        if by and not getattr(self._used, "set", False):  # each thread once
-            self._driver.cuCtxSetCurrent(self._context)
-            self._used.set = True
+    def ask(self, function: str, *args: object) -> object:
+        """Call a function of the driver, for this card, and return what it does. Raises RuntimeError where that fails."""
+        if not getattr(self._thread, "uses", False):
+            self._context = self._context or self._call("cuDevicePrimaryCtxRetain", self._device)
+            self._call("cuCtxSetCurrent", self._context)
+            self._thread.uses = True
+        return self._call(function, *args)
+
+    def _call(self, function: str, *args: object) -> object:
         error, *result = getattr(self._driver, function)(*args)
         if error != self._driver.CUresult.CUDA_SUCCESS:
             raise RuntimeError(f"the graphics card failed: {function}: {error.name}")
