@@ -30,6 +30,7 @@ PLOTS = "plots"
 ROW_INCHES, WIDTH_INCHES, DPI = 2.4, 9.0, 100
 ROOM = 1.6  # rows that a claim's own picture takes
 SHOWN_FIGURES, SHOWN_STAGES = 5, 3  # in a table; results.json has all
+LINES = ".-", "x--"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#555555", "#a6761d", "#8c564b", "#17becf")
 STYLE = """body{font:16px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:#1b1f24}
 table{border-collapse:collapse;margin:1rem 0;font-size:.9rem}td,th{padding:.2rem .7rem;border-bottom:1px solid #d0d7de;
@@ -213,13 +214,16 @@ def plot(each: ClaimFindings) -> Figure:
     for (turns, spread), found in zip(rows, timed, strict=True):
         for number, arm in enumerate(in_order(found)):
             colour, blocks = COLOURS[number % len(COLOURS)], found.blocks_ms[arm]
-            turns.plot(range(1, len(blocks) + 1), blocks, ".-", color=colour, linewidth=0.8, markersize=5, label=arm)
+            style = LINES[number // len(COLOURS) % len(LINES)]  # of more arms than colours the others are dashed
+            turns.plot(range(1, len(blocks) + 1), blocks, style, color=colour, linewidth=0.8, markersize=5, label=arm)
             spread.plot([number] * len(blocks), blocks, ".", color=colour, markersize=4, alpha=0.5)
             spread.plot([number - 0.3, number + 0.3], [np.median(blocks)] * 2, color=colour, linewidth=2)
         turns.set_title(found.case, loc="left", fontsize="small")
         turns.set_ylabel("ms a step")
         turns.set_yscale("log" if wide(found) else "linear")
-        turns.legend(fontsize="x-small", frameon=False, loc="center right", bbox_to_anchor=(-0.16, 0.5))
+        many = len(found.blocks_ms) > len(COLOURS)
+        turns.legend(fontsize="xx-small" if many else "x-small", labelspacing=0.2 if many else None, frameon=False,
+                     loc="center right", bbox_to_anchor=(-0.16, 0.5))
         spread.set_xticks([])
         for axes in (turns, spread):
             axes.spines[["top", "right"]].set_visible(False)
