@@ -70,7 +70,7 @@ class Memory:
 
 
 class CardArray:
-    """An array in the card's memory, or a row of one: contiguous, of at most two axes."""
+    """An array in the card's memory, or a part of one: contiguous."""
 
     __slots__ = ("address", "dtype", "kind", "memory", "packed", "shape")
 
@@ -141,9 +141,9 @@ class GraphicsCard:
         return cast(NDArray[Scalar], CardArray(memory, memory.address, shape, kind))
 
     def row(self, matrix: Ints, number: int, dtype: np.dtype[np.generic]) -> NDArray[np.generic]:
-        """Return a row of a matrix, taken for numbers of another type that are as wide."""
+        """Return an element of an array's first axis, taken for numbers of another type that are as wide."""
         of = cast(CardArray, matrix)
-        address = of.address + number * of.shape[1] * of.dtype.itemsize
+        address = of.address + number * int(np.prod(of.shape[1:])) * of.dtype.itemsize
         return cast(NDArray[np.generic], CardArray(of.memory, address, of.shape[1:], dtype))
 
     def upload(self, source: NDArray[np.generic], target: NDArray[np.generic]) -> None:

@@ -165,6 +165,15 @@ def add_at(context, array, index, value):
 
 
 @intrinsic
+def lower_to(context, array, index, value):
+    """Atomically make array[index], a whole number, at most as large as the value."""
+    def code(c, b, s, a):
+        b.atomic_rmw("min", element_at(c, b, s, a), c.cast(b, a[2], s.args[2], array.dtype), "monotonic")
+        return c.get_dummy_value()
+    return types.void(array, types.intp, value), code
+
+
+@intrinsic
 def raise_to(context, array, index, value):
     """Atomically make array[index], a float32 from 0 on, at least as large as the value."""
     def code(c, b, s, a):

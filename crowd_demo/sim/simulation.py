@@ -122,11 +122,12 @@ class Simulation:
             return self._stages
         if not self._card_stages:
             from crowd_demo.compute.cuda import card
+            from crowd_demo.sim.card.people import MADE
             from crowd_demo.sim.card.stages import CardCrowd, stages_on
 
             self._card_crowd = CardCrowd(card())
             self._card_stages = with_plugin_stages(
-                stages_on(self._card_crowd, *self._own_stages, self.interaction.kept_only))
+                stages_on(self._card_crowd, MADE, *self._own_stages, self.interaction.kept_only))
         return self._card_stages
 
     @property

@@ -87,7 +87,7 @@ class Contact:
     def _fit(self, world: World) -> None:
         """Make memory anew when agents or workers have become more."""
         if self._made_for is not world.sizes:
-            self._made_for, room = world.sizes, len(world.agents.columns.id)
+            self._made_for, room = world.sizes, world.agents.back.shape[1]
             self._small = {}
             self.memory = InteractionMemory(world.workers, world.agents.capacity)
             self.shifts = Shifts(np.zeros(room, np.float32), np.zeros(room, np.float32), np.zeros(room, np.int32))

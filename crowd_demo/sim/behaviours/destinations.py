@@ -39,7 +39,8 @@ from crowd_demo.sim.terrain.tiles import GONE, Destination, Goals, Walls
 from crowd_demo.sim.ways import Ways
 from crowd_demo.sim.world import World
 
-HELD, QUEUED, FRONT = range(3)  # what is counted
+HELD, QUEUED, FRONT, NONE = range(4)  # what is counted
+LAST = np.int64(2**62)  # behind everybody who queues
 NOBODY, EVERYBODY = -1, -2  # who is let in, instead of an id
 FARTHEST_SQ = 2147483520.0  # units^2: the largest float32 below 2^31
 PLACE_DRAWS = 8
@@ -178,20 +179,30 @@ def queue_reach_sq(d: Destinations, goal: Int, goal_x: Float, goal_y: Float) -> 
     return select(dx * dx + dy * dy <= 0, gather(d.reach_sq, goal), 0)  # the goal is the destination's point
 
 
+@device
+def counted_as(c: PeopleColumns, slot: int, d: Destinations) -> tuple[int, int]:
+    """Return whether somebody is counted as HELD, as QUEUED or as none of both, and the place in the queue: the least is in front."""
+    goal, state = c.goal[slot], c.state[slot]
+    if state == QUEUING:
+        dx, dy = d.x[goal] - c.x[slot], d.y[goal] - c.y[slot]
+        far_sq = min(dx * dx + dy * dy, np.float32(FARTHEST_SQ))
+        return QUEUED, np.int64(np.int32(far_sq)) << 32 | np.int64(c.id[slot])
+    dx, dy = c.goal_x[slot] - d.x[goal], c.goal_y[slot] - d.y[goal]
+    return HELD if state == WAITING or dx * dx + dy * dy > np.float32(0) else NONE, LAST
+
+
 @kernel
 def count_people(worker: int, workers: int, c: PeopleColumns, agents: int, d: Destinations, counts: Longs) -> None:
     """Count who holds a place and who queues, and find who is in front; counts int64[workers, 3, D or more]."""
     held, queued, front = counts[worker, HELD], counts[worker, QUEUED], counts[worker, FRONT]
-    held[:], queued[:], front[:] = 0, 0, np.int64(2**62)
+    held[:], queued[:], front[:] = 0, 0, LAST
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
-        goal, state = c.goal[slot], c.state[slot]
-        dx, dy = c.goal_x[slot] - d.x[goal], c.goal_y[slot] - d.y[goal]
-        if state == QUEUING:
+        goal = c.goal[slot]
+        what, far = counted_as(c, slot, d)
+        if what == QUEUED:
             queued[goal] += 1
-            dx, dy = d.x[goal] - c.x[slot], d.y[goal] - c.y[slot]
-            far_sq = min(dx * dx + dy * dy, np.float32(FARTHEST_SQ))
-            front[goal] = min(front[goal], np.int64(np.int32(far_sq)) << 32 | np.int64(c.id[slot]))
-        elif state == WAITING or dx * dx + dy * dy > np.float32(0):
+            front[goal] = min(front[goal], far)
+        elif what == HELD:
             held[goal] += 1
 
 
@@ -233,7 +244,7 @@ def _draw_speed(identity: Int, rules: ExitRules) -> np.float64:
 
 
 @device
-def _come_in(c: PeopleColumns, slot: int, d: Destinations, tiles: int, ground: Ground, walls: Walls, rules: ExitRules) -> None:
+def come_in(c: PeopleColumns, slot: int, d: Destinations, tiles: int, ground: Ground, walls: Walls, rules: ExitRules) -> None:
     """Replace the person in a slot by another, in one of the tiles of exits; not where a wall is newer than areas."""
     identity = c.id[slot]
     x, y, goal = _draw_place(d, EXITS, tiles, identity, ground, walls, rules.place_key)
@@ -246,18 +257,30 @@ def _come_in(c: PeopleColumns, slot: int, d: Destinations, tiles: int, ground: G
     c.heading_x[slot], c.heading_y[slot], c.next_update[slot] = 0, 0, 0
 
 
-@kernel
-def exchange_people(worker: int, workers: int, c: PeopleColumns, agents: int, d: Destinations, ground: Ground, walls: Walls,
-                    rules: ExitRules) -> None:
-    """Replace everybody who has arrived at an exit. Newborn people wait too, but with a timer of 0, and stay."""
+@device
+def tiles_of_exits(d: Destinations) -> int:
     tiles = 0
     for goal in range(d.first.shape[0] - 1):
         tiles += (d.first[goal + 1] - d.first[goal]) * d.exits[goal]
+    return tiles
+
+
+@device
+def has_arrived(c: PeopleColumns, slot: int) -> bool:
+    """Return whether somebody is at the goal. Newborn people wait too, but with a timer of 0."""
+    return bool(c.state[slot] == WAITING and c.timer[slot] > 0)
+
+
+@kernel
+def exchange_people(worker: int, workers: int, c: PeopleColumns, agents: int, d: Destinations, ground: Ground, walls: Walls,
+                    rules: ExitRules) -> None:
+    """Replace everybody who has arrived at an exit."""
+    tiles = tiles_of_exits(d)
     if tiles == 0:  # no exit has an area
         return
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
-        if c.state[slot] == WAITING and c.timer[slot] > 0 and d.exits[c.goal[slot]]:
-            _come_in(c, slot, d, tiles, ground, walls, rules)
+        if has_arrived(c, slot) and d.exits[c.goal[slot]]:
+            come_in(c, slot, d, tiles, ground, walls, rules)
 
 
 # --- the host's side --------------------------------------------------------------------------------------------------

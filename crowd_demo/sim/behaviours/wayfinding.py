@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Bytes, Ints
+from crowd_demo.compute.arrays import Bytes, Float, Int, Ints
 from crowd_demo.compute.dispatch import formula
 from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.compute.simd import LANES, lane_numbers, root, select
@@ -75,19 +75,26 @@ def ask_for_fields(worker: int, workers: int, columns: PeopleColumns, agents: in
 
 
 @formula
-def _write_headings(columns: PeopleColumns, due: Ints, k: int, count: int, walls: Walls, fields: FlowField) -> None:
-    """Write the headings of due[k:k + 16] or fewer: straight at a goal in sight, else along the flow field."""
-    slots = onward(due, k)
-    x, y, goal_visible = gather(columns.x, slots), gather(columns.y, slots), gather(columns.goal_visible, slots) != 0
+def next_heading(columns: PeopleColumns, slots: Int, x: Float, y: Float, walls: Walls, fields: FlowField) -> tuple[Float, Float]:
+    """Return the heading of the agent in a slot, or of sixteen: straight at a goal in sight, else along the flow field."""
+    goal_visible = gather(columns.goal_visible, slots) != 0
     path_x, path_y = heading(fields, walls, gather(columns.goal, slots), x, y)
     dx, dy = gather(columns.goal_x, slots) - x, gather(columns.goal_y, slots) - y
     length = root(dx * dx + dy * dy)
     at_goal = length <= 0  # keeps its heading
     straight_x = select(at_goal, gather(columns.heading_x, slots), dx / length)
     straight_y = select(at_goal, gather(columns.heading_y, slots), dy / length)
+    return select(goal_visible, straight_x, path_x), select(goal_visible, straight_y, path_y)
+
+
+@formula
+def _write_headings(columns: PeopleColumns, due: Ints, k: int, count: int, walls: Walls, fields: FlowField) -> None:
+    """Write the headings of due[k:k + 16] or fewer."""
+    slots = onward(due, k)
+    heading_x, heading_y = next_heading(columns, slots, gather(columns.x, slots), gather(columns.y, slots), walls, fields)
     wanted = lane_numbers() < count - k
-    put(columns.heading_x, load(due, k), wanted, select(goal_visible, straight_x, path_x))
-    put(columns.heading_y, load(due, k), wanted, select(goal_visible, straight_y, path_y))
+    put(columns.heading_x, load(due, k), wanted, heading_x)
+    put(columns.heading_y, load(due, k), wanted, heading_y)
 
 
 @kernel

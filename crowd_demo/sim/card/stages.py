@@ -7,27 +7,29 @@ card is rebuilt every step, and agents are moved into its order when the techniq
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar, cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Ints
+from crowd_demo.compute.arrays import Floats, Ints
 from crowd_demo.compute.jit import Launch
 from crowd_demo.sim.card import kernels
 from crowd_demo.sim.card.kernels import COUNTERS, GROUP, ROWS, CardGrid
 from crowd_demo.sim.interaction.nearest import KeptNeighbours, NeighbourLimits
 from crowd_demo.sim.interaction.strips import CANDIDATES, DUE, NEIGHBOURS
 from crowd_demo.sim.neighbours.candidates import Cells
+from crowd_demo.sim.neighbours.grid import Floor
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.store.agents import reorder_due
-from crowd_demo.sim.store.columns import dtypes_of
+from crowd_demo.sim.store.columns import Columns, dtypes_of
 from crowd_demo.sim.world import Sizes, World
 
 if TYPE_CHECKING:
     from crowd_demo.compute.cuda import GraphicsCard
 
 Value = TypeVar("Value")
+Levels = list[tuple[Ints, int]]  # arrays, each with its length
 
 
 class CardCrowd:
@@ -39,7 +41,7 @@ class CardCrowd:
         self._made_for: tuple[Sizes | None, int] = None, -1
         self._written = -1  # `Agents.writes`, when they were copied to the card
         self._kept: KeptNeighbours | None = None
-        self._copies: dict[str, tuple[object, object]] = {}  # of records: what was copied last, and its copy
+        self._copies: dict[str, tuple[object, int, object]] = {}  # of records: what was copied last, and its copy
 
     def fit(self, world: World) -> None:
         """Make the memory again if its size has changed, and get the columns if others are newer."""
@@ -51,11 +53,9 @@ class CardCrowd:
             self.front, self.back = card.array(size, np.int32), card.array(size, np.int32)
             self.cells = world.grid.cells
             room = size[1]
-            self.grid = CardGrid(card.array((room,), np.int32), card.array((room,), np.int32),
-                                 card.array((self.cells + 1,), np.int32), card.array((room,), np.int32))
+            self.grid, self.levels = self.grid_of(self.cells)
             self.identity = card.array((room,), np.int32)
             card.launch(kernels.count_off, card.threads_for(room), self.identity).run()
-            self.levels = list(self._levels())
             self.counters, self.farthest_sq = card.array((ROWS * COUNTERS,), np.int64), card.array((1,), np.float32)
             self.order = self.grid.order
             self._see(world)
@@ -63,25 +63,29 @@ class CardCrowd:
             card.upload(agents.matrix, self.front)
             self._written = agents.writes
 
-    def _levels(self) -> Iterator[tuple[Ints, int]]:
-        """Yield the numbers of agents of all cells, sums of `GROUP` of those, of these, and so on, each with its length."""
-        values, length = self.grid.start, self.cells
-        yield values, length
-        while length > 1:
-            length = -(-length // GROUP)
-            values = self.card.array((length + 1,), np.int32)
-            yield values, length
+    def grid_of(self, cells: int) -> tuple[CardGrid, Levels]:
+        """Return the memory of a grid; numbers of agents of all cells, sums of `GROUP` of those, of these, and so on."""
+        card, room = self.card, self.front.shape[1:]
+        grid = CardGrid(*(card.array(shape, np.int32) for shape in (room, room, (cells + 1,), room)))
+        levels = [(grid.start, cells)]
+        while levels[-1][1] > 1:
+            length = -(-levels[-1][1] // GROUP)
+            levels.append((card.array((length + 1,), np.int32), length))
+        return grid, levels
 
     def _see(self, world: World) -> None:
         kinds = dtypes_of(world.agents.kind).values()
         self.columns = world.agents.kind(*(self.card.row(self.front, number, kind) for number, kind in enumerate(kinds)))
 
-    def copy(self, name: str, value: Value) -> Value:
-        """Return a record with its arrays on the card; it is copied when it is another object than the last of that name."""
-        of, copy = self._copies.get(name, (None, None))
-        if of is not value:
+    def copy(self, name: str, value: Value, version: int = 0) -> Value:
+        """Return a record with its arrays on the card.
+
+        It is copied when it is another object, or of another version, than the last of that name.
+        """
+        of, version_of, copy = self._copies.get(name, (None, 0, None))
+        if of is not value or version_of != version:
             copy = self.card.copied(value, copy)
-            self._copies[name] = value, copy
+            self._copies[name] = value, version, copy
         return cast(Value, copy)
 
     def is_newest(self, world: World) -> bool:
@@ -95,14 +99,15 @@ class CardCrowd:
         self.order = self.identity
         world.agents.layout += 1
 
-    def done(self, world: World) -> None:
-        """Call after a step: what is on the card is the newest."""
-        card, front = self.card, self.front
-        card.download(self.counters, self.counted.reshape(-1))
+    def wrote(self, world: World) -> None:
+        """Call after kernels that write columns: those on the card are the newest."""
+        world.agents.are_elsewhere(lambda matrix: self.card.download(self.front, matrix))
+
+    def measured(self, world: World) -> Floats:
+        """Return the square of the longest move since `farthest_sq` was cleared, float32[workers, 16]."""
         world.farthest_sq[:] = 0
-        card.download(self.farthest_sq, world.farthest_sq[0, :1])
-        world.agents.are_elsewhere(lambda matrix: card.download(front, matrix))
-        world.grid.outdated()
+        self.card.download(self.farthest_sq, world.farthest_sq[0, :1])
+        return world.farthest_sq
 
     def work(self) -> Mapping[str, float]:
         """Return the counters of the work in the last step."""
@@ -110,6 +115,23 @@ class CardCrowd:
         due = max(counted[DUE], 1)
         return {"due": float(counted[DUE]), "candidates_per_agent": counted[CANDIDATES] / due, "imbalance": 1.0,
                 "neighbours_per_agent": counted[NEIGHBOURS] / due, "registers": 0.0, "contiguous_copies": 0.0}
+
+    def indexing(self, columns: Columns, agents: int, floor: Floor, grid: CardGrid, levels: Levels) -> tuple[Launch, ...]:
+        """Return the launches that sort the agents into cells: count those of each, add up the counts, place the agents."""
+        launch, (start, cells), (top, _) = self.launch, levels[0], levels[-1]
+        pairs = list(zip(levels, levels[1:], strict=False))
+        up = [launch(kernels.add_groups, groups, values, length, sums, groups) for (values, length), (sums, groups) in pairs]
+        down = [launch(kernels.begin_groups, groups, values, length, sums, groups)
+                for (values, length), (sums, groups) in reversed(pairs)]
+        return (launch(kernels.clear, cells, start),
+                launch(kernels.count_cells, agents, columns.x, columns.y, agents, floor, grid),
+                *up, launch(kernels.clear, 1, top), *down, launch(kernels.place_agents, agents, agents, grid))
+
+    def moving(self, world: World, rules: object) -> tuple[Launch, ...]:
+        """Return the launches that move all agents by these rules, and measure the longest move."""
+        return (self.launch(kernels.clear, 1, self.farthest_sq),
+                self.launch(kernels.move_each, world.agents.count, self.columns, world.agents.count, rules,
+                            self.copy("ground", world.ground), self.farthest_sq))
 
     def sorting(self) -> Launch:
         """Return the launch that sorts the agents of each cell by id."""
@@ -134,28 +156,26 @@ class CardStage(Stage):
     def __init__(self, crowd: CardCrowd) -> None:
         self.crowd = crowd
 
+    def ready(self, world: World) -> tuple[CardCrowd, Columns, int]:
+        """Return the crowd, its newest columns on the card, and how many agents there are."""
+        self.crowd.fit(world)
+        return self.crowd, self.crowd.columns, world.agents.count
+
     def commit(self, world: World) -> None:
         self.crowd.card.finish()
+        self.crowd.wrote(world)
 
 
 class CardIndex(CardStage):
-    """Sort the agents into cells: count those of each cell, add up the counts, place the agents."""
+    """Sort the agents into cells."""
 
     name = "index"
 
     def launches(self, world: World) -> tuple[Launch, ...]:
-        crowd, agents, floor = self.crowd, world.agents.count, world.grid.floor
-        crowd.fit(world)
+        crowd, columns, agents = self.ready(world)
         crowd.order = crowd.grid.order
-        launch, grid, columns = crowd.launch, crowd.grid, crowd.columns
-        (top, _), pairs = crowd.levels[-1], list(zip(crowd.levels, crowd.levels[1:], strict=False))
-        up = [launch(kernels.add_groups, groups, values, length, sums, groups) for (values, length), (sums, groups) in pairs]
-        down = [launch(kernels.begin_groups, groups, values, length, sums, groups)
-                for (values, length), (sums, groups) in reversed(pairs)]
-        return (launch(kernels.clear, crowd.cells, grid.start),
-                launch(kernels.count_cells, agents, columns.x, columns.y, agents, floor, grid),
-                *up, launch(kernels.clear, 1, top), *down, launch(kernels.place_agents, agents, agents, grid),
-                *([self.crowd.sorting()] if world.neighbour_limit == "first" else []))
+        return (*crowd.indexing(columns, agents, world.grid.floor, crowd.grid, crowd.levels),
+                *([crowd.sorting()] if world.neighbour_limit == "first" else []))
 
 
 class CardReorder(CardStage):
@@ -206,18 +226,28 @@ class CardMove(CardStage):
     name = "move"
 
     def launches(self, world: World) -> tuple[Launch, ...]:
-        crowd, agents = self.crowd, world.agents.count
-        return (crowd.launch(kernels.clear, 1, crowd.farthest_sq),
-                crowd.launch(kernels.move_each, agents, crowd.columns, agents, crowd.copy("rules", world.rules),
-                             crowd.copy("ground", world.ground), crowd.farthest_sq))
+        return self.crowd.moving(world, self.rules(world))
+
+    def rules(self, world: World) -> object:
+        """Return what says where an agent moves, with its arrays on the card."""
+        return self.crowd.copy("rules", world.rules)
 
     def commit(self, world: World) -> None:
-        self.crowd.done(world)
-        world.drift.moved(world.farthest_sq)
+        super().commit(world)
+        self.crowd.card.download(self.crowd.counters, self.crowd.counted.reshape(-1))
+        world.drift.moved(self.crowd.measured(world))
+        world.grid.outdated()
 
 
-def stages_on(crowd: CardCrowd, before: Sequence[Stage], after: Sequence[Stage],
+Made = Mapping[type[Stage], Callable[[CardCrowd, Any], Sequence[Stage]]]  # by a stage: those that make it on a card
+
+
+def stages_on(crowd: CardCrowd, made: Made, before: Sequence[Stage], after: Sequence[Stage],
               limits: Callable[[World], NeighbourLimits | None]) -> list[Stage]:
-    """Return the stages of a step that begins and ends with stages which run here; `limits` says whom an agent keeps."""
-    return [*before, CardIndex(crowd), CardReorder(crowd), CardInteraction(crowd, limits), *(
-        CardMove(crowd) if stage.name == "move" else stage for stage in after)]
+    """Return the stages of a step that begins with some stages and ends with others; `limits` says whom an agent keeps.
+
+    Those that are not in `made` run here.
+    """
+    first, then = ([each for stage in stages for each in (made[type(stage)](crowd, stage) if type(stage) in made else [stage])]
+                   for stages in (before, after))
+    return [*first, CardIndex(crowd), CardReorder(crowd), CardInteraction(crowd, limits), *then]

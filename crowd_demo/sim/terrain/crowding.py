@@ -45,7 +45,7 @@ class Crowding:
         self.set_detour(detour)
         self._most = np.float32(min(DEAREST, (2**31 - 1) // (DIAGONAL * tiles)) - PLAIN)  # no way costs 2^31
         self._tiles = self._next = np.full((2, terrain.rows, terrain.columns), PLAIN, np.uint8)
-        self._counts = np.zeros(tiles if self.active else 0, np.int32)
+        self.counts = np.zeros(tiles if self.active else 0, np.int32)  # people of each tile, before prices are set; else 0
 
     def resize(self, fields: int) -> None:
         """Have so many fields; those beyond the first ones go by a count at once."""
@@ -78,12 +78,16 @@ class Crowding:
         changes: Bools = self._turns == tick % self.every
         return changes
 
+    def is_due(self, tick: int) -> bool:
+        """Are people counted in this step?"""
+        return tick % self.every == 0
+
     def launches(self, tick: int, x: Floats, y: Floats, agents: int, walls: Walls) -> tuple[Launch, ...]:
-        """Return the function that counts and sets new prices, when it is time."""
-        due = tick % self.every == 0
+        """Return the function that counts and sets new prices, when it is time; it adds to what `counts` has already."""
+        due = self.is_due(tick)
         if due:
             self._next = np.stack([self._tiles[NEW], self._tiles[NEW]])
-        return (launch(set_prices, due, x, y, agents, walls, self._dearer, self._most, self._counts, self._next),)
+        return (launch(set_prices, due, x, y, agents, walls, self._dearer, self._most, self.counts, self._next),)
 
     def keep(self) -> None:
         """Call after it has run."""

@@ -80,6 +80,7 @@ class FlowFields:
         self.asked = np.zeros((workers, count), np.uint8)  # 1 where a worker has found somebody who needs the field
         self.made = np.zeros(count, np.uint8)  # 0: to be made when somebody needs it
         self.chosen = np.zeros(count, np.uint8)  # the number of the walls that a field goes by
+        self.versions = np.zeros(count, np.int64)  # how often each was made
         makers = min(workers, max(count, 1), max(MAKING_BYTES // (MAKING_TILE * rows * columns), 1))
         self._scratch = Scratch(np.empty((makers, rows, columns), np.int32), np.empty((makers, CIRCLE), np.int32),
                                 np.empty((makers, 2, rows * columns), np.int32))
@@ -92,6 +93,7 @@ class FlowFields:
             direction, made, chosen = self.fields.direction, self.made, self.chosen
             self.fields = self.fields._replace(direction=np.zeros((count, *direction.shape[1:]), np.uint8))
             self.asked, self.made, self.chosen = np.zeros((self._workers, count), np.uint8), *np.zeros((2, count), np.uint8)
+            self.versions = np.ones(count, np.int64)
             self.fields.direction[:kept], self.made[:kept], self.chosen[:kept] = direction[:kept], made[:kept], chosen[:kept]
         self.fields = self.fields._replace(goal_x=points[:, 0].copy(), goal_y=points[:, 1].copy())
 
@@ -107,7 +109,9 @@ class FlowFields:
 
     def keep(self) -> None:
         """Call after the kernel has run."""
-        self.made |= self.asked.max(axis=0)
+        asked = self.asked.max(axis=0)
+        self.versions += asked > self.made
+        self.made |= asked
         self.asked[:] = 0
 
     def lengths(self, targets: Marks, steps: Bytes, goal: int) -> Ints:
