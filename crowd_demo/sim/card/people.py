@@ -279,6 +279,9 @@ class CardWaysOut(MadeOf[WaysOut]):
 
     name = "exits"
 
+    def later(self, world: World) -> tuple[Launch, ...]:
+        return self.launches(world) if self.stage.areas.limited else ()
+
     def launches(self, world: World) -> tuple[Launch, ...]:
         crowd, columns, agents = self.ready(world)
         out = np.zeros(len(self.stage.areas.refreshed().x), np.uint8)
