@@ -140,7 +140,7 @@ class GraphicsCard:
         self.ask("cuMemsetD8", memory.address, 0, max(size, 16))
         return cast(NDArray[Scalar], CardArray(memory, memory.address, shape, kind))
 
-    def row(self, matrix: Ints, number: int, dtype: np.dtype[np.generic]) -> NDArray[np.generic]:
+    def row(self, matrix: NDArray[np.generic], number: int, dtype: np.dtype[np.generic]) -> NDArray[np.generic]:
         """Return an element of an array's first axis, taken for numbers of another type that are as wide."""
         of = cast(CardArray, matrix)
         address = of.address + number * int(np.prod(of.shape[1:])) * of.dtype.itemsize

@@ -180,8 +180,8 @@ def queue_reach_sq(d: Destinations, goal: Int, goal_x: Float, goal_y: Float) -> 
 
 
 @device
-def counted_as(c: PeopleColumns, slot: int, d: Destinations) -> tuple[int, int]:
-    """Return whether somebody is counted as HELD, as QUEUED or as none of both, and the place in the queue: the least is in front."""
+def counted_as(c: PeopleColumns, slot: int, d: Destinations) -> tuple[int, np.int64]:
+    """Return whether somebody is counted as HELD, as QUEUED or as none of both, and how far from the front."""
     goal, state = c.goal[slot], c.state[slot]
     if state == QUEUING:
         dx, dy = d.x[goal] - c.x[slot], d.y[goal] - c.y[slot]

@@ -75,7 +75,8 @@ def ask_for_fields(worker: int, workers: int, columns: PeopleColumns, agents: in
 
 
 @formula
-def next_heading(columns: PeopleColumns, slots: Int, x: Float, y: Float, walls: Walls, fields: FlowField) -> tuple[Float, Float]:
+def next_heading(columns: PeopleColumns, slots: Int, x: Float, y: Float, walls: Walls,
+                 fields: FlowField) -> tuple[Float, Float]:
     """Return the heading of the agent in a slot, or of sixteen: straight at a goal in sight, else along the flow field."""
     goal_visible = gather(columns.goal_visible, slots) != 0
     path_x, path_y = heading(fields, walls, gather(columns.goal, slots), x, y)

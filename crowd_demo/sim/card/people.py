@@ -9,8 +9,7 @@ shared grid's cells, however few stand in one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Generic, TypeVar, cast
+from typing import Generic, TypeVar, cast
 
 import numpy as np
 
@@ -131,7 +130,8 @@ def exchange_people_each(worker: int, workers: int, c: PeopleColumns, agents: in
 
 
 @kernel
-def touch_each(worker: int, workers: int, cells: Cells, cell: Ints, c: MovingColumns, agents: int, rules: ContactRules) -> None:
+def touch_each(worker: int, workers: int, cells: Cells, cell: Ints, c: MovingColumns, agents: int,
+               rules: ContactRules) -> None:
     """Write the shifts of all agents, for one pass; `cell` is that of each slot."""
     for k in range(worker, agents, workers):
         slot = np.uintp(cells.order[k])
@@ -158,15 +158,15 @@ class MadeOf(CardStage, Generic[HostStage]):
 
 def walls_of(crowd: CardCrowd, world: World) -> Walls:
     """Return the walls on the card; an edit writes into their array."""
-    return cast(Walls, crowd.copy("walls", world.terrain.walls, world.terrain.version))
+    return crowd.copy("walls", world.terrain.walls, world.terrain.version)
 
 
 def ground_of(crowd: CardCrowd, world: World) -> Ground:
-    return cast(Ground, crowd.copy("ground", world.ground))
+    return crowd.copy("ground", world.ground)
 
 
 def destinations_of(crowd: CardCrowd, areas: DestinationAreas) -> Destinations:
-    return cast(Destinations, crowd.copy("destinations", areas.refreshed()))
+    return crowd.copy("destinations", areas.refreshed())
 
 
 # --- the stages ------------------------------------------------------------------------------------------------------
@@ -334,8 +334,8 @@ class CardSmallCells(MadeOf[SmallCells]):
             self._of = small
             self.grid, self._levels = crowd.grid_of(small.cells)
             self.cells = Cells(self.grid.order, self.grid.start, small.columns, small.rows, small.reach)
-            room = crowd.front.shape[1:]
-            self.shifts = Shifts(*(crowd.card.array(room, kind) for kind in (np.float32, np.float32, np.int32)))
+            array, room = crowd.card.array, crowd.front.shape[1:]
+            self.shifts = Shifts(array(room, np.float32), array(room, np.float32), array(room, np.int32))
         return crowd.indexing(columns, agents, small.floor, self.grid, self._levels)
 
 
@@ -369,20 +369,16 @@ def _contact(crowd: CardCrowd, stage: SmallCells) -> list[Stage]:
     return [cells, *(CardPass(crowd, cells, number) for number in range(MOST_PASSES))]
 
 
-def _one(kind: Callable[[CardCrowd, Any], Stage]) -> Callable[[CardCrowd, Any], list[Stage]]:
-    return lambda crowd, stage: [kind(crowd, stage)]
-
-
-MADE: Made = {  # birds' too
+MADE = cast(Made, {  # birds' too
     Glide: lambda crowd, stage: [CardMove(crowd)],
-    CheckSight: _one(CardSight),
+    CheckSight: lambda crowd, stage: [CardSight(crowd, stage)],
     LookForCrowds: lambda crowd, stage: [CountOnTiles(crowd, stage), SetPrices()],
     MakeFlowFields: lambda crowd, stage: [AskForFields(crowd, stage), MakeFields(stage.areas)],
-    TakeHeadings: _one(CardHeadings),
-    Admit: _one(CardAdmit),
-    WaysOut: _one(CardWaysOut),
-    ExchangePeople: _one(CardExchange),
-    Walk: _one(CardWalk),
+    TakeHeadings: lambda crowd, stage: [CardHeadings(crowd, stage)],
+    Admit: lambda crowd, stage: [CardAdmit(crowd, stage)],
+    WaysOut: lambda crowd, stage: [CardWaysOut(crowd, stage)],
+    ExchangePeople: lambda crowd, stage: [CardExchange(crowd, stage)],
+    Walk: lambda crowd, stage: [CardWalk(crowd, stage)],
     SmallCells: _contact,
     ContactPass: lambda crowd, stage: [],  # `_contact` makes them
-}
+})

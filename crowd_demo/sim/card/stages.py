@@ -8,7 +8,8 @@ card is rebuilt every step, and agents are moved into its order when the techniq
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from itertools import pairwise
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
@@ -119,7 +120,7 @@ class CardCrowd:
     def indexing(self, columns: Columns, agents: int, floor: Floor, grid: CardGrid, levels: Levels) -> tuple[Launch, ...]:
         """Return the launches that sort the agents into cells: count those of each, add up the counts, place the agents."""
         launch, (start, cells), (top, _) = self.launch, levels[0], levels[-1]
-        pairs = list(zip(levels, levels[1:], strict=False))
+        pairs = list(pairwise(levels))
         up = [launch(kernels.add_groups, groups, values, length, sums, groups) for (values, length), (sums, groups) in pairs]
         down = [launch(kernels.begin_groups, groups, values, length, sums, groups)
                 for (values, length), (sums, groups) in reversed(pairs)]
@@ -239,7 +240,7 @@ class CardMove(CardStage):
         world.grid.outdated()
 
 
-Made = Mapping[type[Stage], Callable[[CardCrowd, Any], Sequence[Stage]]]  # by a stage: those that make it on a card
+Made = Mapping[type[Stage], Callable[[CardCrowd, Stage], Sequence[Stage]]]  # by a stage: those that make it on a card
 
 
 def stages_on(crowd: CardCrowd, made: Made, before: Sequence[Stage], after: Sequence[Stage],
