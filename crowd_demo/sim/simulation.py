@@ -435,8 +435,9 @@ class Simulation:
         """Return the number of agents in each state, by its name; empty where agents have no states."""
         if not self.behaviour.states:
             return {}
-        state = self.agents.matrix[self.agents.names.index("state"), :self.agents.count]
-        counts = self._tally.count(state, len(self.behaviour.states))
+        number, crowd = self.agents.names.index("state"), self.card_crowd
+        state = crowd.column(number) if crowd else self.agents.matrix[number]
+        counts = self._tally.count(state[:self.agents.count], len(self.behaviour.states))
         return dict(zip(self.behaviour.states, counts.tolist(), strict=True))
 
     def reindex(self) -> None:

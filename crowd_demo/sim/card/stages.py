@@ -89,6 +89,12 @@ class CardCrowd:
             self._copies[name] = value, version, copy
         return cast(Value, copy)
 
+    def column(self, number: int) -> Ints:
+        """Return a copy of one column, as whole numbers."""
+        values = np.empty(self.front.shape[1], np.int32)
+        self.card.download(self.card.row(self.front, number, values.dtype), values)
+        return values
+
     def is_newest(self, world: World) -> bool:
         """Are the columns on the card the present ones?"""
         return self._written == world.agents.writes
