@@ -1,10 +1,10 @@
 """Show on a real graphics card that its crowd is the processor's, bit for bit, and how long its steps take.
 
-    python benchmarks/card.py [--quick] [--only operations|hashes|times] [--json FILE]
+    python benchmarks/card.py [--quick] [--only operations|hashes|times] [--of birds|people] [--json FILE]
 
 *operations*  every elementary operation of the formulas gives the same bits: those of one operand for all 2^32 of them, those
               of two for 2^28 pairs of any bits, and for as many whose exponents are near each other
-*hashes*      flocks of every kind step on the card, on the processor, and with a switch in the middle, in all combinations
+*hashes*      crowds of every kind step on the card, on the processor, and with a switch in the middle, in all combinations
 *times*       a step on the card and on the processor, in turns; neighbours read a second
 
 Exit 1 where a bit differs. NaNs count as equal whatever their bits are: the processors' differ already.
@@ -117,28 +117,44 @@ def operations(quick: bool) -> list[str]:
 
 # --- hashes ----------------------------------------------------------------------------------------------------------
 
-FLOCKS: dict[str, tuple[str, dict[str, object]]] = {
-    "20k": ("20k-flock", {}),
-    "20k, all due": ("20k-flock", {"optimizations.stagger.avoidance": 1}),
-    "20k, by id, drift": ("20k-flock", {"optimizations.stagger.by": "id", "optimizations.reorder.when": "drift"}),
+Values = dict[str, object]
+MILLION: Values = {"agents": 1_000_000, "world.width": 41_000, "world.height": 41_000}  # as dense as 100k
+CROWDED: Values = {"world.width": 2000, "world.height": 2000, "optimizations.overlap_passes": 4}  # six a square metre
+CROWDS: dict[str, tuple[str, Values]] = {
+    "20k birds": ("20k-flock", {}),
+    "20k people": ("20k", {}),
+    "all due": ("20k-flock", {"optimizations.stagger.avoidance": 1}),
+    "by id, drift": ("20k-flock", {"optimizations.stagger.by": "id", "optimizations.reorder.when": "drift"}),
     "by offset": ("20k-flock", {"flock.separate_by": "offset"}),
     "all around": ("20k-flock", {"flock.blind": 0}),
     "one cell size": ("20k-flock", {"optimizations.cell_size": 24}),
-    "1m": ("1m-flock", {}),
-    "16m": ("1m-flock", {"agents": 16_000_000, "world.width": 60_000, "world.height": 36_000}),
+    "1m birds": ("1m-flock", {}),
+    "16m birds": ("1m-flock", {"agents": 16_000_000, "world.width": 60_000, "world.height": 36_000}),
+    "push": ("20k", {"optimizations.avoidance": "push"}),
+    "anticipate": ("20k", {"optimizations.avoidance": "anticipate"}),
+    "slow down": ("20k", {"optimizations.avoidance": "slow_down"}),
+    "crowded": ("crush", CROWDED),
+    "exits": ("station", {}),
+    "ways out": ("evacuation", {}),
+    "maze": ("maze", {}),
+    "100k people": ("100k", {}),
+    "1m people": ("100k", MILLION),
 }
+BIRDS = {"20k-flock", "1m-flock"}  # the configurations
 
 
-def hashes(quick: bool, most: int = 0) -> list[str]:
-    """Return which flocks differ."""
+def hashes(quick: bool, of: str, most: int = 0) -> list[str]:
+    """Return which crowds differ."""
     found = []
-    for name, (config, values) in list(FLOCKS.items())[:2 if quick else None]:
+    for name, (config, values) in list(CROWDS.items())[:2 if quick else None]:
+        if of not in ("", "birds" if config in BIRDS else "people"):
+            continue
         sims = [Simulation(load_config(config, {**values, **({"agents": most} if most else {})})) for _ in range(3)]
-        steps = {0: 100, 1: 20}.get(sims[0].agents.count // 1_000_000, 8)
+        steps = {0: 100 if config in BIRDS else 300, 1: 20}.get(sims[0].agents.count // 1_000_000, 8)
         for number, sim in enumerate(sims):  # on the processor, on the card, and a bit here, a bit there
             for tick in range(steps):
                 sim.optimizations.device = ("cpu", "cuda", "cuda" if tick // 7 % 2 else "cpu")[number]
-                sim.step()
+                sim.play()
         here, *there = [sim.state_hash() for sim in sims]
         ways = [way for way, state_hash in zip(("on the card", "switched"), there, strict=True) if state_hash != here]
         print(f"  {name:20} {sims[0].agents.count:>10,} agents, {steps} steps: {here} {' and '.join(ways)}")
@@ -148,7 +164,6 @@ def hashes(quick: bool, most: int = 0) -> list[str]:
 
 # --- times -----------------------------------------------------------------------------------------------------------
 
-Values = dict[str, object]
 SIXTEEN: Values = {"agents": 16_000_000, "world.width": 60_000, "world.height": 36_000}
 ALL_DUE: Values = {"optimizations.stagger.avoidance": 1}
 BOTH, CARD = ("cpu", "cuda"), ("cuda",)
@@ -160,13 +175,19 @@ TIMED: tuple[tuple[str, Values, tuple[str, ...]], ...] = (
     ("1m-flock", {**ALL_DUE, "optimizations.reorder.every": 1}, CARD),
     ("1m-flock", {**ALL_DUE, "optimizations.reorder.every": 10}, CARD),
     ("1m-flock", SIXTEEN, CARD),
-    ("1m-flock", {**SIXTEEN, "optimizations.reorder.every": 10, "scene.colours": "looks"}, CARD))
+    ("1m-flock", {**SIXTEEN, "optimizations.reorder.every": 10, "scene.colours": "looks"}, CARD),
+    ("20k", {}, BOTH),
+    ("100k", {}, BOTH),
+    ("100k", MILLION, BOTH),
+    ("100k", {**MILLION, "optimizations.reorder.every": 10}, CARD))
 
 
-def times(quick: bool) -> dict[str, object]:
+def times(quick: bool, of: str) -> dict[str, object]:
     """Print and return the times of a step, of a picture, and of each kernel of the card, in milliseconds."""
     found: dict[str, object] = {}
     for name, values, devices in TIMED:
+        if of not in ("", "birds" if name in BIRDS else "people"):
+            continue
         sim = Simulation(load_config(name, values))
         picture = Picture(sim, size=(1280, 720))
         sim.optimizations.device = devices[-1]
@@ -228,6 +249,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", choices=("operations", "hashes", "times"))
+    parser.add_argument("--of", choices=("birds", "people"), default="")
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
     if why := missing():
@@ -236,13 +258,13 @@ def main() -> int:
     print(card().name)
     different: list[str] = []
     result: dict[str, Any] = {"card": card().name}
-    for name, test in (("operations", operations), ("hashes", hashes)):
+    for name, test in (("operations", operations), ("hashes", lambda quick: hashes(quick, asked.of))):
         if asked.only in (None, name):
             begun = time.perf_counter()
             different += (found := test(asked.quick))
             print(f"{name}: {'; '.join(found) or 'no bit differs'} ({time.perf_counter() - begun:.0f} s)", flush=True)
     if asked.only in (None, "times"):
-        result["times"] = times(asked.quick)
+        result["times"] = times(asked.quick, asked.of)
     result["different"] = different
     if asked.json:
         asked.json.write_text(json.dumps(result, indent=1, default=float), "utf-8")

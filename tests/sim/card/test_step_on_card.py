@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crowds import BIRTHS_AND_DEATHS, CROWD, FLOCK, HUNT, NEAREST, PLACES, ROPE, SOME_FORCES, Settings, put, simulation
+from crowds import BIRTHS_AND_DEATHS, CRATES, FLOCK, HUNT, NEAREST, PLACES, ROPE, SOME_FORCES, Settings, put, simulation
 from emulated_card import EmulatedCard
 
 from crowd_demo.compute import cuda
@@ -124,7 +124,7 @@ def test_memory_is_in_the_order_of_cells_and_ids(card: EmulatedCard) -> None:
 
 
 @pytest.mark.parametrize(("settings", "why"), [
-    (CROWD, "no kernels"), (HUNT, "no kernels"), (ROPE, "no kernels"),
+    (CRATES, "no kernels"), (HUNT, "no kernels"), (ROPE, "no kernels"),
     ({**FLOCK, "optimizations__neighbours": "field"}, "no field")])
 def test_other_crowds_stay_on_the_processor(settings: Settings, why: str, card: EmulatedCard) -> None:
     sim = simulation(**settings)
