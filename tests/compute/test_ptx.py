@@ -19,7 +19,7 @@ from crowd_demo.compute.simd import root, to_float
 
 pytestmark = [pytest.mark.quick, pytest.mark.skipif(llvm.TYPED or not hasattr(jit.compiler, "body_of"),
                                                     reason="needs a newer Numba, and its private names")]
-CONTRACTED = r"\bfma\S*|\S*\.ftz\S*|\S*\.approx\S*|\b(?:mul|add|sub|div|sqrt)\.f32"
+CONTRACTED = r"\bfma\S*|\S*\.ftz\S*|\S*\.approx\S*|\b(?:mul|add|sub|div|sqrt)\.f(?:32|64)"
 
 
 @kernel
@@ -46,14 +46,15 @@ def test_products_and_sums_stay_apart() -> None:
     assert {"mul.rn.f32", "div.rn.f32", "add.rn.f32", "sub.rn.f32"} <= set(re.findall(r"\w+\.rn\.f32", text))
 
 
-@pytest.mark.parametrize("settings", [FLOCK, NEAREST], ids=["flock", "nearest"])
+@pytest.mark.parametrize("settings", [FLOCK, NEAREST, {"name": "station"}], ids=["flock", "nearest", "people"])
 def test_no_kernel_of_a_step_is_contracted(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     card = EmulatedCard()
     monkeypatch.setattr(cuda, "card", lambda: card)
     monkeypatch.setattr(cuda, "missing", lambda: "")
     sim = simulation(**settings)
     sim.optimizations.device = "cuda"
-    kernels = {launch.name: launch for launch in sim.launches_to_compile() if "card" in launch.kernel.__module__}
+    kernels = {launch.name: launch for launch in sim.launches_to_compile()
+               if "card" in launch.kernel.__module__ or launch.name == "open_destinations"}
     assert {"count_cells", "place_agents", "move_each", "gather_rows"} <= kernels.keys()
     for launch in kernels.values():
         assert is_rounded(ptx_of(launch)), launch.name

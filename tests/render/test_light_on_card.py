@@ -40,6 +40,18 @@ def test_the_picture_is_the_same(colours: str, side: int) -> None:
     assert pictures["cpu"] == pictures["cuda"]
 
 
+def test_so_is_the_picture_of_people() -> None:
+    pictures = {}
+    for device in ("cpu", "cuda"):
+        sim = simulation(name="100k", agents=2000, world__width=9000, world__height=9000)
+        sim.optimizations.device = device
+        sim.step(20)
+        picture = Picture(sim, size=(320, 240))
+        pictures[device] = picture_hash(picture)
+        assert (picture.scene._on_card is not None) == (device == "cuda")
+    assert pictures["cpu"] == pictures["cuda"]
+
+
 def test_what_overlays_ask_of_the_picture_comes_from_the_card() -> None:
     sim = simulation(**{**FLOCK, "world__width": 8000, "world__height": 6000})
     sim.optimizations.device = "cuda"
