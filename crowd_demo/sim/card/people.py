@@ -3,8 +3,7 @@
 Their formulas are those of the stages for which they stand, which also keep what the host knows: areas, prices, which flow
 fields are made. Fields and prices are made here; the card says who is where, and which fields people ask for.
 
-For contact people are always sorted once more, into small cells: on a card that takes less time than the candidates of the
-shared grid's cells, however few stand in one.
+For contact people are always sorted once more, into small cells: one way for loose crowds and dense ones.
 """
 
 from __future__ import annotations

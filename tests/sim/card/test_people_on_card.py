@@ -17,7 +17,8 @@ from crowd_demo.sim.world import World
 
 pytestmark = pytest.mark.quick
 
-DENSE: Settings = {"name": "crush", "agents": 700, "world__width": 500, "world__height": 500, "optimizations__overlap_passes": 3}
+DENSE: Settings = {"name": "crush", "agents": 700, "world__width": 500, "world__height": 500,
+                   "optimizations__overlap_passes": 3}
 CITY: Settings = {"name": "20k", "agents": 500, "world__width": 900, "world__height": 900}  # walls, areas, ways around crowds
 PEOPLE: dict[str, Settings] = {
     "in the open": CROWD,
