@@ -163,10 +163,10 @@ def write_scenarios(folder: Path) -> None:
     keys = {action: list(names) for action, names in chords().items()}
     folder.mkdir(parents=True)
     for name in [REST, *list_configs()]:
-        shipped = load_config("1k" if name == REST else name)
-        asked: dict[str, object] = {"keys": keys, "time.rewind_mb": 16, "window.title": TITLE if name == REST else name}
+        shipped, title, rewind_mb = ("1k", TITLE, 1) if name == REST else (name, name, 16)
+        asked: dict[str, object] = {"keys": keys, "time.rewind_mb": rewind_mb, "window.title": title}
         try:
-            config = load_config("1k" if name == REST else name, {**asked, "agents": min(shipped.agents, AGENTS)})
+            config = load_config(shipped, {**asked, "agents": min(load_config(shipped).agents, AGENTS)})
         except ConfigError:  # its parts must fit its agents
             config = load_config(name, asked)
         (folder / f"{name}.yaml").write_text(dump(config.model_dump(mode="json")), "utf-8")
