@@ -3,7 +3,7 @@
     python benchmarks/platforms.py [--only PLATFORM ...] [--config NAME ...] [--list] [--json PATH] [--pin]
 
 Every platform steps the configurations in a process and with a kernel cache of its own, and each state hash of the first
-thirty ticks is compared with that pinned in `tests/platforms/hashes.json`. Half an hour on a quiet machine, before a release.
+thirty ticks is compared with that pinned in `tests/platforms/hashes.json`. A quarter of an hour, before a release.
 
 `avx512`, `avx2` and `sse2` tell Numba to compile for another x86 processor. `aarch64` is emulated on x86: Debian's Python for
 arm64 and qemu-user are unpacked from packages, wheels for arm64 are chosen by pip (how: `platform_pythons.py`). Other versions

@@ -11,11 +11,11 @@ from crowd_demo.app.card.trial import LASTS_S
 from crowd_demo.render.hud.card import Card
 from crowd_demo.sim.actions import Switch
 
-LOOK_S = 1e-4
+LOOK_S = 3e-4
 
 
 class Clock:
-    """A frame takes a 60th of a second, and every look at the clock a tenth of a millisecond."""
+    """A frame takes a 60th of a second, and every look at the clock three tenths of a millisecond."""
 
     def __init__(self) -> None:
         self.now_s, self.looks = 0.0, 0

@@ -18,10 +18,11 @@ from crowd_demo.config.model import Config, Life
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.render.camera import Camera
+from crowd_demo.render.colours.modes import AgeColours
 from crowd_demo.render.drawing import moving
 from crowd_demo.render.overlays.base import overlay_launches
 from crowd_demo.render.scene import Scene
-from crowd_demo.sim.inspection import perceive_launch
+from crowd_demo.sim.inspection import avoidance_launch, perceive_launch
 from crowd_demo.sim.metrics.readings import launches_to_compile
 from crowd_demo.sim.simulation import Simulation
 
@@ -73,7 +74,11 @@ class KernelFinder:
     def _overlay_launches(self) -> Iterator[Launch]:
         if self._scene:
             yield from overlay_launches(self._sim.world.workers, moving(self._sim.agents.columns))
-            yield perceive_launch(self._sim, 0, np.zeros(0, np.int32))[0]
+            nobody = np.zeros(0, np.int32)
+            yield perceive_launch(self._sim, 0, nobody)[0]
+            yield from AgeColours().launches_to_compile(self._sim, np.zeros(0, np.uint8))  # the overlay of turns reads ages
+            if "avoidance" in self._sim.behaviour.techniques:  # its overlay is for no others
+                yield avoidance_launch(self._sim, nobody, ())[0]
 
 
 def key_of(launch: Launch) -> str:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pygame
 import pytest
 from covering import covering_rows
-from crowds import CROWDS, ROPE, simulation
+from crowds import CROWDS, ROPE, Settings, simulation
 from overlaid import SIZE, camera_of, pixels, shown
 
+from crowd_demo.app.compiling.ahead import KernelFinder
+from crowd_demo.compute.jit import Launch
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.registry.built_in import OVERLAYS
 from crowd_demo.registry.techniques import BY_PATH
@@ -134,3 +138,17 @@ def test_it_follows_the_structure_of_the_moment(structure: str, name: str) -> No
     with_overlay(sim, name, 1.0)
     sim.step()
     with_overlay(sim, name, 1.0)
+
+
+def test_what_overlays_run_was_compiled_ahead(crowd: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the first picture with an overlay waits for the compiler."""
+    sim, ran = simulation(**crowd), set()
+    sim.step(3)
+    surface, view = shown(sim, camera_of(sim))
+    with monkeypatch.context() as patch:
+        patch.setattr(Launch, "compiled", SimpleNamespace(overloads={}))
+        listed = KernelFinder(sim.config).missing(sim.optimizations)
+    run = Launch.run
+    monkeypatch.setattr(Launch, "run", lambda each: (ran.add((each.kernel, each.signature())), run(each)))
+    draw_overlays(surface, set(OVERLAYS), view, Pen())
+    assert ran and ran <= {(each.kernel, each.signature()) for each in listed}
