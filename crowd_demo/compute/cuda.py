@@ -1,7 +1,7 @@
 """A graphics card: its memory, and kernels that run on it, by NVIDIA's driver.
 
-A launch on the card gets arrays that lie there, `CardArray`s, wherever the same kernel gets NumPy's on the processor (ptx.py
-has how one text serves both). Launches come back at once; the card carries them out in their order, and `finish` waits.
+A launch on the GPU gets arrays that lie there, `GpuArray`s, wherever the same kernel gets NumPy's on the processor (ptx.py
+has how one text serves both). Launches come back at once; the GPU carries them out in their order, and `finish` waits.
 
 Only NVIDIA's own bindings of the driver are needed (the extra `cuda`): no toolkit, and no second compiler.
 """
@@ -34,7 +34,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 @cache
 def missing() -> str:
-    """Return why no card can be used, in two words; empty if one can."""
+    """Return why no GPU can be used, in two words; empty if one can."""
     try:
         if not find_spec("cuda.bindings"):
             return "not installed"
@@ -43,34 +43,34 @@ def missing() -> str:
     if not hasattr(jit.compiler, "body_of") or llvm.TYPED:
         return "old Numba"
     try:
-        card()
+        gpu()
     except (ImportError, OSError, RuntimeError) as error:
         return str(error)
     return ""
 
 
 @cache
-def card() -> GraphicsCard:
-    """Return the first card. Raises RuntimeError, in a few words, if there is none."""
-    return GraphicsCard()
+def gpu() -> GraphicsProcessor:
+    """Return the first GPU. Raises RuntimeError, in a few words, if there is none."""
+    return GraphicsProcessor()
 
 
-# --- arrays on the card ----------------------------------------------------------------------------------------------
+# --- arrays on the GPU ----------------------------------------------------------------------------------------------
 
 class Memory:
-    """A piece of the card's memory, given back when nobody has it any more."""
+    """A piece of the GPU's memory, given back when nobody has it any more."""
 
-    def __init__(self, of: GraphicsCard, size: int) -> None:
-        self._card = of
+    def __init__(self, of: GraphicsProcessor, size: int) -> None:
+        self._gpu = of
         self.address = int(cast(int, of.ask("cuMemAlloc", max(size, 16))))
 
     def __del__(self) -> None:
         with suppress(Exception):  # at the end of the process the driver may be gone
-            self._card.ask("cuMemFree", self.address)
+            self._gpu.ask("cuMemFree", self.address)
 
 
-class CardArray:
-    """An array in the card's memory, or a part of one: contiguous."""
+class GpuArray:
+    """An array in the GPU's memory, or a part of one: contiguous."""
 
     __slots__ = ("address", "dtype", "kind", "memory", "packed", "shape")
 
@@ -86,16 +86,16 @@ class CardArray:
         return math.prod(self.shape) * self.dtype.itemsize
 
 
-@typeof_impl.register(CardArray)
-def _type_of(array: CardArray, context: object) -> types.Type:
+@typeof_impl.register(GpuArray)
+def _type_of(array: GpuArray, context: object) -> types.Type:
     from numba.np.numpy_support import from_dtype
     return types.Array(from_dtype(np.dtype(array.dtype.char)), len(array.shape), "C")
 
 
-# --- the card --------------------------------------------------------------------------------------------------------
+# --- the GPU --------------------------------------------------------------------------------------------------------
 
-class GraphicsCard:
-    """The first card of this machine. Any thread may use it, one at a time."""
+class GraphicsProcessor:
+    """The first GPU of this machine. Any thread may use it, one at a time."""
 
     def __init__(self) -> None:
         from cuda.bindings import driver  # the extra `cuda`
@@ -106,14 +106,14 @@ class GraphicsCard:
             self._call("cuInit", 0)
             self._device = self._call("cuDeviceGet", 0)
         except RuntimeError:
-            raise RuntimeError("no card") from None
+            raise RuntimeError("no GPU") from None
         self.name = cast(bytes, self._call("cuDeviceGetName", 128, self._device)).partition(b"\0")[0].decode()
         about = driver.CUdevice_attribute
         self.processors = cast(int, self._call(
             "cuDeviceGetAttribute", about.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, self._device))
 
     def ask(self, function: str, *args: object) -> object:
-        """Call a function of the driver, for this card, and return what it does. Raises RuntimeError where that fails."""
+        """Call a function of the driver, for this GPU, and return what it does. Raises RuntimeError where that fails."""
         if not getattr(self._thread, "uses", False):
             self._context = self._context or self._call("cuDevicePrimaryCtxRetain", self._device)
             self._call("cuCtxSetCurrent", self._context)
@@ -127,10 +127,10 @@ class GraphicsCard:
         return result[0] if result else None
 
     # --- memory ------------------------------------------------------------------------------------------------------
-    # For the type checker the card's arrays are NumPy's, which kernels take them for.
+    # For the type checker the GPU's arrays are NumPy's, which kernels take them for.
 
     def array(self, shape: tuple[int, ...], dtype: type[Scalar]) -> NDArray[Scalar]:
-        """Return an array of zeros on the card. Raises MemoryError where there is no room."""
+        """Return an array of zeros on the GPU. Raises MemoryError where there is no room."""
         kind = np.dtype(dtype)
         size = math.prod(shape) * kind.itemsize
         try:
@@ -138,31 +138,31 @@ class GraphicsCard:
         except RuntimeError:
             raise MemoryError(f"the graphics card has no room for {size / 1e6:,.0f} MB more") from None
         self.ask("cuMemsetD8", memory.address, 0, max(size, 16))
-        return cast(NDArray[Scalar], CardArray(memory, memory.address, shape, kind))
+        return cast(NDArray[Scalar], GpuArray(memory, memory.address, shape, kind))
 
     def row(self, matrix: NDArray[np.generic], number: int, dtype: np.dtype[np.generic]) -> NDArray[np.generic]:
         """Return an element of an array's first axis, taken for numbers of another type that are as wide."""
-        of = cast(CardArray, matrix)
+        of = cast(GpuArray, matrix)
         address = of.address + number * int(np.prod(of.shape[1:])) * of.dtype.itemsize
-        return cast(NDArray[np.generic], CardArray(of.memory, address, of.shape[1:], dtype))
+        return cast(NDArray[np.generic], GpuArray(of.memory, address, of.shape[1:], dtype))
 
     def upload(self, source: NDArray[np.generic], target: NDArray[np.generic]) -> None:
-        """Copy a contiguous array to one of the card's of the same size."""
+        """Copy a contiguous array to one of the GPU's of the same size."""
         assert source.nbytes == target.nbytes and source.flags.c_contiguous
         if source.nbytes:
-            self.ask("cuMemcpyHtoD", cast(CardArray, target).address, source.ctypes.data, source.nbytes)
+            self.ask("cuMemcpyHtoD", cast(GpuArray, target).address, source.ctypes.data, source.nbytes)
 
     def download(self, source: NDArray[np.generic], target: NDArray[np.generic]) -> None:
-        """Copy an array of the card's, once all launches so far are done."""
+        """Copy an array of the GPU's, once all launches so far are done."""
         assert source.nbytes == target.nbytes and target.flags.c_contiguous
         if source.nbytes:
-            self.ask("cuMemcpyDtoH", target.ctypes.data, cast(CardArray, source).address, source.nbytes)
+            self.ask("cuMemcpyDtoH", target.ctypes.data, cast(GpuArray, source).address, source.nbytes)
 
     def copied(self, value: Value, before: object = None) -> Value:
-        """Return a record with its arrays on the card, in the memory of `before` where that has the same size."""
+        """Return a record with its arrays on the GPU, in the memory of `before` where that has the same size."""
         if isinstance(value, np.ndarray):
             plain = np.ascontiguousarray(value)
-            fits = isinstance(before, np.ndarray | CardArray) and (before.shape, before.dtype) == (plain.shape, plain.dtype)
+            fits = isinstance(before, np.ndarray | GpuArray) and (before.shape, before.dtype) == (plain.shape, plain.dtype)
             target = cast(Ints, before) if fits else self.array(plain.shape, plain.dtype.type)
             self.upload(plain, target)
             return cast(Value, target)
@@ -175,20 +175,20 @@ class GraphicsCard:
     # --- kernels -----------------------------------------------------------------------------------------------------
 
     def threads_for(self, items: int) -> int:
-        """Return how many threads share so many items: one each, up to what the card has at a time."""
+        """Return how many threads share so many items: one each, up to what the GPU has at a time."""
         return max(min(items, self.processors * 2048), 1)
 
     def launch(self, kernel: Callable[..., object], workers: int, *args: object) -> Launch:
-        """Return the launch of a kernel by so many threads of the card."""
+        """Return the launch of a kernel by so many threads of the GPU."""
         assert isinstance(kernel, Kernel)
-        return Launch(on_card(kernel), (workers, *args))
+        return Launch(on_gpu(kernel), (workers, *args))
 
     def finish(self) -> None:
         """Wait until all launches are done. Raises RuntimeError where one failed."""
         self.ask("cuCtxSynchronize")
 
     def load(self, ptx: str) -> object:
-        """Return the function of a kernel's code, which the driver translates for this card."""
+        """Return the function of a kernel's code, which the driver translates for this GPU."""
         module = self.ask("cuModuleLoadData", ptx.encode("ascii") + b"\0")
         return self.ask("cuModuleGetFunction", module, b"entry")
 
@@ -199,13 +199,13 @@ class GraphicsCard:
 
 
 @cache
-def on_card(kernel: Kernel[...]) -> KernelOnCard:
-    """Return the same kernel for the card."""
-    return KernelOnCard(kernel)
+def on_gpu(kernel: Kernel[...]) -> KernelOnGpu:
+    """Return the same kernel for the GPU."""
+    return KernelOnGpu(kernel)
 
 
-class KernelOnCard(Kernel[...]):
-    """A kernel that the card runs: called with a number of threads and the arguments of each, arrays of the card's."""
+class KernelOnGpu(Kernel[...]):
+    """A kernel that the GPU runs: called with a number of threads and the arguments of each, arrays of the GPU's."""
 
     def __init__(self, kernel: Kernel[...]) -> None:
         self.entry = _Entry(kernel.share)
@@ -217,7 +217,7 @@ class KernelOnCard(Kernel[...]):
 
 
 class _Entry:
-    """What is compiled of a kernel for the card, by the types of its arguments."""
+    """What is compiled of a kernel for the GPU, by the types of its arguments."""
 
     def __init__(self, share: Callable[..., None]) -> None:
         self._share = share
@@ -234,11 +234,11 @@ class _Entry:
 
             signature = numba.typeof(workers), numba.typeof(args)
             function = self._by_kinds[key] = self.compile(signature)
-        card().start(function, workers, b"".join(pieces))
+        gpu().start(function, workers, b"".join(pieces))
 
     def compile(self, signature: tuple[object, ...]) -> object:
         if signature not in self.overloads:
-            self.overloads[signature] = card().load(self._ptx(signature))
+            self.overloads[signature] = gpu().load(self._ptx(signature))
         return self.overloads[signature]
 
     def is_on_disk(self, signature: tuple[object, ...]) -> bool:
@@ -248,7 +248,7 @@ class _Entry:
         return disk.files_of(self._share, "ptx", disk.folder())
 
     def _ptx(self, signature: tuple[object, ...]) -> str:
-        """Return the kernel's code for any card, from disk or made now."""
+        """Return the kernel's code for any GPU, from disk or made now."""
         from crowd_demo.compute import ptx
 
         files = self._files()
@@ -264,7 +264,7 @@ class _Entry:
         return made
 
 
-# --- arguments as the card takes them --------------------------------------------------------------------------------
+# --- arguments as the GPU takes them --------------------------------------------------------------------------------
 
 _WHOLE, _SINGLE, _DOUBLE = struct.Struct("<q"), struct.Struct("<f4x"), struct.Struct("<d")
 
@@ -272,7 +272,7 @@ _WHOLE, _SINGLE, _DOUBLE = struct.Struct("<q"), struct.Struct("<f4x"), struct.St
 def pack(value: object, pieces: list[bytes], kinds: list[object]) -> None:
     """Append the leaves of a value, eight bytes each, and what decides its type."""
     kind = type(value)
-    if kind is CardArray:
+    if kind is GpuArray:
         pieces.append(value.packed)  # type: ignore[attr-defined]
         kinds.append(value.kind)  # type: ignore[attr-defined]
         return

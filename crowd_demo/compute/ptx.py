@@ -1,8 +1,8 @@
-"""Kernels for a graphics card: a worker is a thread of the card.
+"""Kernels for a graphics card: a worker is a thread of the GPU.
 
 A kernel's share is compiled as always, up to LLVM's intermediate code; what is made of that here is not the processor's
 machine code but PTX, the assembly language that NVIDIA's drivers take. So there is one text of every formula, one typing of
-it and one lowering, for processors and for cards, and no toolkit is needed: llvmlite has the back end, the driver the rest.
+it and one lowering, for processors and for GPUs, and no toolkit is needed: llvmlite has the back end, the driver the rest.
 
     worker, workers    the thread's number among all threads of the launch, and how many shares there are
     arguments          one record, each leaf in eight bytes: what numbers and arrays consist of (`leaves_of`)
@@ -23,10 +23,10 @@ from numba import types
 from crowd_demo.compute import llvm, numba_private
 
 TRIPLE = "nvptx64-nvidia-cuda"
-OLDEST = "sm_70"  # Volta; the driver translates for later cards
+OLDEST = "sm_70"  # Volta; the driver translates for later GPUs
 SLOT_BYTES = 8
 ENTRY = "entry"
-_GLOBAL = 1  # the address space of the card's memory
+_GLOBAL = 1  # the address space of the GPU's memory
 
 
 def ptx_of(share: Callable[..., None], kinds: Sequence[types.Type], model: str = OLDEST) -> str:

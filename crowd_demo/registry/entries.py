@@ -92,7 +92,7 @@ class Situation(NamedTuple):
     nearest: bool = False  # the behaviour gathers its nearest neighbours, one agent at a time, from the grid
     links: bool = False  # springs tie agents to each other
     field: bool = False  # the behaviour can look at a smoothed field instead of neighbours
-    on_card: bool = False  # a graphics card makes the steps
+    on_gpu: bool = False  # a graphics card makes the steps
     needs_processor: str = ""  # why it cannot, in two words
 
 

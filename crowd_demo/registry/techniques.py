@@ -66,20 +66,20 @@ def _sorted_by_nothing(situation: Situation) -> bool:
 
 def _instead_of_a_field(situation: Situation) -> str:
     """Who has no field, or keeps only some neighbours, finds them in the sorted grid, and so does a graphics card."""
-    if situation.on_card:
+    if situation.on_gpu:
         return "" if situation.get("neighbours") == "sorted" else "as sorted"
     has_field = situation.field and not _searches_grid(situation)
     return "" if situation.get("neighbours") != "field" or has_field else "as sorted"
 
 
-def _without_card(situation: Situation) -> str:
+def _without_gpu(situation: Situation) -> str:
     """Why the processor makes the steps, whatever the technique says."""
     return Unused(situation.needs_processor)
 
 
 def _lanes_left(situation: Situation) -> bool | str:
     """Who keeps only some neighbours is taken one at a time; only the stage that moves agents uses lanes then."""
-    if situation.on_card:
+    if situation.on_gpu:
         return True
     return "move only" if situation.get("simd") and _searches_grid(situation) else ""
 
@@ -186,8 +186,8 @@ BUILT_IN: tuple[Technique, ...] = (
         source="shares taken from a common counter, as by OpenMP's dynamic schedule"),
     Technique(
         "device", ("auto", "cpu", "cuda"), "auto", EXACT, "device",
-        "what makes the steps: the processor or an NVIDIA card; auto takes the faster",
-        stage="interaction", key="z", group="time", off="cpu", inactive=_without_card, moves_memory=True,
+        "what makes the steps: the processor or an NVIDIA GPU; auto takes the faster",
+        stage="interaction", key="z", group="time", off="cpu", inactive=_without_gpu, moves_memory=True,
         watch="interaction, index and move, many times shorter in a large crowd; the crowd stays the same, bit for bit",
         source="cell lists on graphics cards: Green 2008; sums of whole numbers, which no order of threads can change"),
     Technique(

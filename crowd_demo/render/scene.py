@@ -31,7 +31,7 @@ from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.colours.base import ColourMode, Legend, palette_of
 from crowd_demo.render.cull import CellsInView, Cull, bounds_of
 from crowd_demo.render.drawing import ROUNDING, FrameInput, Shades, moving
-from crowd_demo.render.figures.light_on_card import LightOnCard
+from crowd_demo.render.figures.light_on_gpu import LightOnGpu
 from crowd_demo.render.figures.sprited import Sprited
 from crowd_demo.render.figures.sprites import Manifest, load_manifest
 from crowd_demo.render.marks import LinkLines
@@ -45,7 +45,7 @@ HEADS, ROOF_SHADOW = 2, 0.35  # tiles: how high people are; height of a roof's s
 SHADED = 150, 150, 160  # what a shadow leaves of red, green and blue, of 255
 
 
-WORTH_A_CARD = 100_000  # agents: the pixels have to go there and back
+WORTH_A_GPU = 100_000  # agents: the pixels have to go there and back
 
 
 class Figures(Protocol):
@@ -176,7 +176,7 @@ class Scene:
         self._cull, self._depth, self._lines = Cull(), depth.Depth(), LinkLines()
         self._canvas = lru_cache(1)(plain_surface)  # for a display whose pixels the kernels cannot write
         self._used: Used | Callable[[], Used] | None = None
-        self._on_card: LightOnCard | None = None
+        self._on_gpu: LightOnGpu | None = None
         self._number: Bytes = np.zeros(0, np.uint8)  # of the colour of each agent that is drawn
         self.show_colours(config.scene.colours)
 
@@ -221,8 +221,8 @@ class Scene:
         """
         target = surface if is_plain(surface) else self._canvas(surface.get_size())
         profile = self.sim.profile
-        if light := self._light_on_card(camera, frozen_rect):
-            self._draw_on_card(target, camera, alpha, light, on_ground)
+        if light := self._light_on_gpu(camera, frozen_rect):
+            self._draw_on_gpu(target, camera, alpha, light, on_ground)
             if target is not surface:
                 surface.blit(target, (0, 0))
             return
@@ -258,22 +258,22 @@ class Scene:
 
     # --- on a graphics card ------------------------------------------------------------------------------------------
 
-    def _light_on_card(self, camera: Camera, frozen_rect: Rect | None) -> LightOnCard | None:
+    def _light_on_gpu(self, camera: Camera, frozen_rect: Rect | None) -> LightOnGpu | None:
         """What draws a large crowd that is on a card, where each agent is a spot of light; else None."""
-        sim, crowd = self.sim, self.sim.card_crowd
-        draws = (crowd and frozen_rect is None and sim.agents.count >= WORTH_A_CARD and isinstance(self._figures, Sprited)
+        sim, crowd = self.sim, self.sim.gpu_crowd
+        draws = (crowd and frozen_rect is None and sim.agents.count >= WORTH_A_GPU and isinstance(self._figures, Sprited)
                  and not self._figures.ordered(camera.zoom) and sim.optimizations.blitter == "compiled"
                  and (self._mode is None or type(self._mode).launches is ColourMode.launches))
         if not (crowd and draws):
             return None
-        if not (self._on_card and self._on_card.crowd is crowd):
-            self._on_card = LightOnCard(crowd)
-        return self._on_card
+        if not (self._on_gpu and self._on_gpu.crowd is crowd):
+            self._on_gpu = LightOnGpu(crowd)
+        return self._on_gpu
 
-    def _draw_on_card(self, target: pygame.Surface, camera: Camera, alpha: float, light: LightOnCard,
+    def _draw_on_gpu(self, target: pygame.Surface, camera: Camera, alpha: float, light: LightOnGpu,
                       on_ground: Callable[[pygame.Surface], None] | None) -> None:
         sim, agents = self.sim, self.sim.agents.count
-        with sim.agents.seen_on_card(light.crowd.columns):
+        with sim.agents.seen_on_gpu(light.crowd.columns):
             now = self._frame_input(camera, None, alpha)
             mode = self._mode.mode(sim) if self._mode else None
         self._used = lambda: Used(self._frame_input(camera, None, alpha), sim.world.grid.identity[:agents], None, None,
@@ -284,7 +284,7 @@ class Scene:
         palette = palette_of(tuple(self._mode.colours(sim))) if self._mode else None
         with sim.profile.stage("blit"):
             assert isinstance(self._figures, Sprited)
-            visible = self._figures.draw_on_card(frame_of(target), now, agents, light, mode, palette)
+            visible = self._figures.draw_on_gpu(frame_of(target), now, agents, light, mode, palette)
         sim.profile.counters.update(total=agents, drawn=agents, visible=visible, **self.ground.counters)
 
     def launches(self, camera: Camera) -> Iterator[Launch]:
@@ -326,7 +326,7 @@ class Scene:
     def _cull_launches(self, now: FrameInput) -> tuple[Launch, ...]:
         world, how = self.sim.world, self.sim.optimizations.cull
         workers, count, slack = world.light_workers, world.agents.count, 0.0
-        if how == "grid" and world.on_card:  # nobody makes the grid here
+        if how == "grid" and world.on_gpu:  # nobody makes the grid here
             how = "agents"
         if how == "grid":
             assert world.grid.fresh, "call Simulation.prepare_picture before a picture"

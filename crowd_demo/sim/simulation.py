@@ -57,11 +57,11 @@ from crowd_demo.sim.ways import NO_AREAS, NO_EXITS
 from crowd_demo.sim.world import World
 
 if TYPE_CHECKING:
-    from crowd_demo.sim.card.stages import CardCrowd
+    from crowd_demo.sim.gpu.stages import GpuCrowd
 
 
-CARD_OBEYS = frozenset({"cell_size", "reorder.when"})  # the techniques of a structure that its grid obeys
-WORTH_A_CARD = 50_000  # agents; of fewer a step takes no longer here than the card's launches
+GPU_OBEYS = frozenset({"cell_size", "reorder.when"})  # the techniques of a structure that its grid obeys
+WORTH_A_GPU = 50_000  # agents; of fewer a step takes no longer here than the GPU's launches
 
 
 class Simulation:
@@ -104,8 +104,8 @@ class Simulation:
         self._stages: Sequence[Stage] = with_plugin_stages([
             *self._own_stages[0], self.index, Reorder(self.index), SharedGrid(self.index), Query(self.index), self.interaction,
             *self._own_stages[1]])
-        self._card_stages: Sequence[Stage] = ()  # these two are made when the card is first used
-        self._card_crowd: CardCrowd | None = None
+        self._gpu_stages: Sequence[Stage] = ()  # these two are made when the GPU is first used
+        self._gpu_crowd: GpuCrowd | None = None
         self.prepare_stages: Sequence[Stage] = (CullingGrid(), FindLinkEnds(self.links))
         self.numbers = TunedNumbers(config, lambda: me._take_numbers())
         world.parts.append(self.numbers)
@@ -118,36 +118,36 @@ class Simulation:
     @property
     def stages(self) -> Sequence[Stage]:
         """The stages of a step, by whatever makes it."""
-        if not self.on_card:
+        if not self.on_gpu:
             return self._stages
-        if not self._card_stages:
-            from crowd_demo.compute.cuda import card
-            from crowd_demo.sim.card.people import MADE
-            from crowd_demo.sim.card.stages import CardCrowd, stages_on
+        if not self._gpu_stages:
+            from crowd_demo.compute.cuda import gpu
+            from crowd_demo.sim.gpu.people import MADE
+            from crowd_demo.sim.gpu.stages import GpuCrowd, stages_on
 
-            self._card_crowd = CardCrowd(card())
-            self._card_stages = with_plugin_stages(
-                stages_on(self._card_crowd, MADE, *self._own_stages, self.interaction.kept_only))
-        return self._card_stages
+            self._gpu_crowd = GpuCrowd(gpu())
+            self._gpu_stages = with_plugin_stages(
+                stages_on(self._gpu_crowd, MADE, *self._own_stages, self.interaction.kept_only))
+        return self._gpu_stages
 
     @property
-    def card_crowd(self) -> CardCrowd | None:
+    def gpu_crowd(self) -> GpuCrowd | None:
         """The crowd on the graphics card, if that has made the last step and nobody has written to a column since."""
-        crowd = self._card_crowd
-        return crowd if crowd and self.on_card and crowd.is_newest(self.world) else None
+        crowd = self._gpu_crowd
+        return crowd if crowd and self.on_gpu and crowd.is_newest(self.world) else None
 
     @property
-    def on_card(self) -> bool:
+    def on_gpu(self) -> bool:
         """Does the graphics card make the steps?"""
         device = self.optimizations.device
-        enough = device == "cuda" or self.agents.count >= WORTH_A_CARD
+        enough = device == "cuda" or self.agents.count >= WORTH_A_GPU
         return device != "cpu" and enough and not self.needs_processor
 
     @property
     def needs_processor(self) -> str:
-        """Why the card cannot make the steps of this crowd, in two words; empty if it can."""
+        """Why the GPU cannot make the steps of this crowd, in two words; empty if it can."""
         options = self.optimizations
-        if not self.behaviour.on_card or self.links.active:
+        if not self.behaviour.on_gpu or self.links.active:
             return "no kernels"
         if options.neighbours == "field" and "field" in self.behaviour.structures and options.neighbour_limit == "none":
             return "no field"
@@ -202,7 +202,7 @@ class Simulation:
     def prepare_picture(self) -> None:
         """Bring up to date what a picture reads. Call before each picture, also when paused."""
         self.world.fit()
-        self.world.on_card = self.on_card
+        self.world.on_gpu = self.on_gpu
         run_stages(self.prepare_stages, self.world)
 
     def launches_to_compile(self) -> list[Launch]:
@@ -220,7 +220,7 @@ class Simulation:
     def _begin(self) -> None:
         """Make what the stages of the next step read; whoever looks at a crowd that has made none reads it too."""
         self.world.fit()
-        self.world.on_card = self.on_card
+        self.world.on_gpu = self.on_gpu
         self.world.rules = self.behaviour.rules(self.world)
 
     def _end(self) -> None:
@@ -258,7 +258,7 @@ class Simulation:
         widest = make_behaviour(numbers.widest).needs if numbers.born else self.behaviour.needs
         numbers.fastest = numbers.fastest if numbers.fastest > widest.top_speed else 0.0
         world.use(numbers.present, widest._replace(top_speed=max(widest.top_speed, numbers.fastest)))
-        for stage in {*self._stages, *self._card_stages}:
+        for stage in {*self._stages, *self._gpu_stages}:
             stage.retune(world)
         self._begin()
 
@@ -406,10 +406,10 @@ class Simulation:
     @property
     def situation(self) -> Situation:
         """What decides which techniques are inactive; makes no structure."""
-        obeys = CARD_OBEYS if self.on_card else self.index.kind(self.optimizations.neighbours).OBEYS
+        obeys = GPU_OBEYS if self.on_gpu else self.index.kind(self.optimizations.neighbours).OBEYS
         return Situation(self.optimizations.get, obeys, self.behaviour.techniques, self.life.active,
                          self.world.needs.nearest > 0, self.links.active, "field" in self.behaviour.structures,
-                         self.on_card, self.needs_processor)
+                         self.on_gpu, self.needs_processor)
 
     def state_hash(self) -> str:
         """Hash of tick and all columns in id order: 32 hex digits that no exact technique can change."""
@@ -435,7 +435,7 @@ class Simulation:
         """Return the number of agents in each state, by its name; empty where agents have no states."""
         if not self.behaviour.states:
             return {}
-        number, crowd = self.agents.names.index("state"), self.card_crowd
+        number, crowd = self.agents.names.index("state"), self.gpu_crowd
         state = crowd.column(number) if crowd else self.agents.matrix[number]
         counts = self._tally.count(state[:self.agents.count], len(self.behaviour.states))
         return dict(zip(self.behaviour.states, counts.tolist(), strict=True))
@@ -464,12 +464,12 @@ class Simulation:
     def _count(self) -> None:
         """Write the counters of this step to the profile."""
         counters = self.profile.counters
-        on_card = self._card_crowd if self.on_card else None
-        counters.update(on_card.work() if on_card else self.interaction.counters(self.world))
+        on_gpu = self._gpu_crowd if self.on_gpu else None
+        counters.update(on_gpu.work() if on_gpu else self.interaction.counters(self.world))
         counters.update(self.world.drift.counters())
         for name in self._own_counters:
             del counters[name]
-        self._own_counters = {} if on_card else self.interaction.structure_counters(self.world)
+        self._own_counters = {} if on_gpu else self.interaction.structure_counters(self.world)
         counters.update(self._own_counters)
 
     # --- snapshots, pickles and copies -------------------------------------------------------------------------------

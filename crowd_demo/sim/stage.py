@@ -172,7 +172,7 @@ class CullingGrid(Stage):
     name = "culling grid"
 
     def wanted(self, world: World) -> bool:
-        return bool(world.options.cull == "grid" and not world.grid.fresh and not world.on_card)
+        return bool(world.options.cull == "grid" and not world.grid.fresh and not world.on_gpu)
 
     def launches(self, world: World) -> tuple[Launch, ...]:
         return world.grid.launches()

@@ -90,7 +90,7 @@ class World:
         self.settings = config  # with the numbers that were changed since (tuning.py)
         self.needs = needs
         self.options: Optimizations = config.optimizations.model_copy(deep=True)
-        self.on_card = False  # a graphics card makes the steps
+        self.on_gpu = False  # a graphics card makes the steps
         self.tick = 0
         self.profile = Profile()
         self.drift = Drift()

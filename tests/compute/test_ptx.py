@@ -1,4 +1,4 @@
-"""Kernels as PTX: each operation is rounded by itself, and arguments are laid out as the card's entry reads them."""
+"""Kernels as PTX: each operation is rounded by itself, and arguments are laid out as the GPU's entry reads them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numba
 import numpy as np
 import pytest
 from crowds import FLOCK, NEAREST, simulation
-from emulated_card import EmulatedCard
+from emulated_gpu import EmulatedGpu
 
 from crowd_demo.compute import cuda, jit, llvm
 from crowd_demo.compute.arrays import Floats, Ints
-from crowd_demo.compute.cuda import CardArray, pack
+from crowd_demo.compute.cuda import GpuArray, pack
 from crowd_demo.compute.jit import Launch, kernel
 from crowd_demo.compute.simd import root, to_float
 
@@ -48,13 +48,13 @@ def test_products_and_sums_stay_apart() -> None:
 
 @pytest.mark.parametrize("settings", [FLOCK, NEAREST, {"name": "station"}], ids=["flock", "nearest", "people"])
 def test_no_kernel_of_a_step_is_contracted(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    card = EmulatedCard()
-    monkeypatch.setattr(cuda, "card", lambda: card)
+    gpu = EmulatedGpu()
+    monkeypatch.setattr(cuda, "gpu", lambda: gpu)
     monkeypatch.setattr(cuda, "missing", lambda: "")
     sim = simulation(**settings)
     sim.optimizations.device = "cuda"
     kernels = {launch.name: launch for launch in sim.launches_to_compile()
-               if "card" in launch.kernel.__module__ or launch.name == "open_destinations"}
+               if "GPU" in launch.kernel.__module__ or launch.name == "open_destinations"}
     assert {"count_cells", "place_agents", "move_each", "gather_rows"} <= kernels.keys()
     for launch in kernels.values():
         assert is_rounded(ptx_of(launch)), launch.name
@@ -63,8 +63,8 @@ def test_no_kernel_of_a_step_is_contracted(settings: Any, monkeypatch: pytest.Mo
 def test_a_record_has_a_slot_for_each_leaf_of_the_entry() -> None:
     from crowd_demo.compute import numba_private
 
-    matrix = CardArray(None, 4096, (3, 5), np.dtype(np.float32))  # type: ignore[arg-type]
-    args = (7, np.float32(0.5), np.int32(-3), True, (matrix, 2.5), CardArray(None, 64, (9,), np.dtype(np.int64)))  # type: ignore[arg-type]
+    matrix = GpuArray(None, 4096, (3, 5), np.dtype(np.float32))  # type: ignore[arg-type]
+    args = (7, np.float32(0.5), np.int32(-3), True, (matrix, 2.5), GpuArray(None, 64, (9,), np.dtype(np.int64)))  # type: ignore[arg-type]
     pieces, kinds = list[bytes](), list[object]()
     pack(args, pieces, kinds)
     record = b"".join(pieces)

@@ -24,7 +24,7 @@ from crowd_demo.render.camera import Rect, View
 from crowd_demo.render.drawing import MARGIN_PX, NO_SHADES, FrameInput, Mode, Moving, ReusedColumns, Shades, numbering, pixel
 from crowd_demo.render.figures.blit import DrawList, draw_list, draw_sprites, fade, fade_plain
 from crowd_demo.render.figures.light import Light, dimmed, draw_plain
-from crowd_demo.render.figures.light_on_card import LightOnCard
+from crowd_demo.render.figures.light_on_gpu import LightOnGpu
 from crowd_demo.render.figures.sprites import AnySheet, Atlas, Means, Sprites
 from crowd_demo.render.pixels import NO_TINT, Frame, frame_of
 
@@ -158,7 +158,7 @@ class Sprited(ABC):
             yield from self._light_launches(now, no_slots, Shades(self._number, np.zeros(1, np.uint32)), 1.0, frame)
             yield launch(fade, now.workers, frame, frame, 0)
 
-    def draw_on_card(self, frame: Frame, now: FrameInput, agents: int, light: LightOnCard, mode: Mode | None,
+    def draw_on_gpu(self, frame: Frame, now: FrameInput, agents: int, light: LightOnGpu, mode: Mode | None,
                      palette: Words | None) -> int:
         """Draw all agents as light with the card that they are on; `mode` and `palette` are those of colours, if any."""
         if palette is None:

@@ -117,7 +117,7 @@ class Flock(Behaviour):
         self.needs = Needs(MovingColumns, radius, radius, BAND_RADII * radius, settings.speed_max, margin=settings.margin,
                            nearest=nearest)
         self.structures = {} if nearest else {"field": FieldGrid}
-        self.on_card = type(self) is Flock
+        self.on_gpu = type(self) is Flock
 
     def spawn_columns(self, ids: Ints, x: Floats, y: Floats, seed: int, terrain: Terrain) -> dict[str, ArrayLike]:
         """Return the velocities of newcomers: a random speed along a smooth wind field, up to an eighth of a turn off."""

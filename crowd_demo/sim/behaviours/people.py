@@ -214,7 +214,7 @@ class People(Behaviour):
         self.needs = Needs(PeopleColumns, settings.radius, settings.radius, BAND_RADII * settings.radius, top_speed,
                            body=settings.body, shift=SHIFT_PARTS * settings.body, destinations=settings.destinations,
                            paths=True, detour=settings.detour, detour_s=settings.detour_s)
-        self.on_card = type(self) is People
+        self.on_gpu = type(self) is People
 
     def stages(self, world: World, index: Index) -> Sequence[Stage]:
         areas = DestinationAreas(world, self.settings, self.agents)

@@ -43,8 +43,8 @@ def move_rows(worker: int, workers: int, source: Ints, order: Ints, count: int, 
 class Agents(Generic[Kind]):
     """Owns the columns. `columns` are the present ones; a reorder fills the other buffer and swaps.
 
-    While a graphics card makes the steps, its copy is newer (sim/on_card.py). Whoever asks for columns gets them from there
-    first; who only reads asks for `view`, so that the card need not get them back.
+    While a graphics card makes the steps, its copy is newer (sim/gpu/). Whoever asks for columns gets them from there
+    first; who only reads asks for `view`, so that the GPU need not get them back.
     """
 
     def __init__(self, kind: type[Kind], capacity: int = 0) -> None:
@@ -53,7 +53,7 @@ class Agents(Generic[Kind]):
         self.count = 0
         self.layout = 0  # grows whenever a slot may hold another agent
         self.writes = 0  # grows whenever somebody may write to a column
-        self._seen_on_card: Kind | None = None
+        self._seen_on_gpu: Kind | None = None
         self._fetch: Callable[[Ints], None] | None = None  # fills the matrix, while newer columns are elsewhere
         self._allocate(capacity)
         me = proxy(self)  # a cycle of references would keep the columns until Python looks for cycles
@@ -70,19 +70,19 @@ class Agents(Generic[Kind]):
     @property
     def view(self) -> Kind:
         """The columns, to be read only."""
-        if self._seen_on_card is not None:
-            return self._seen_on_card
+        if self._seen_on_gpu is not None:
+            return self._seen_on_gpu
         self.bring()
         return self._columns
 
     @contextmanager
-    def seen_on_card(self, columns: Kind) -> Iterator[None]:
-        """Let `view` be the columns on a card meanwhile, for records that kernels there get."""
-        self._seen_on_card = columns
+    def seen_on_gpu(self, columns: Kind) -> Iterator[None]:
+        """Let `view` be the columns on a GPU meanwhile, for records that kernels there get."""
+        self._seen_on_gpu = columns
         try:
             yield
         finally:
-            self._seen_on_card = None
+            self._seen_on_gpu = None
 
     @property
     def front(self) -> Ints:

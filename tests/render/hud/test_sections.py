@@ -80,7 +80,7 @@ def test_cells_matter_while_people_touch_whatever_the_structure() -> None:
 def test_lanes_that_only_move_are_said_to() -> None:
     sim = crowd()
     sim.optimizations.neighbour_limit = "first"
-    sim.behaviour.on_card = True
+    sim.behaviour.on_gpu = True
     device = {"device": sim.needs_processor}
     assert partly_inactive(sim.situation) == {"simd": "move only", **device} and "on, move only" in texts(sim)
     sim.optimizations.neighbour_limit = "none"

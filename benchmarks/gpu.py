@@ -1,11 +1,11 @@
 """Show on a real graphics card that its crowd is the processor's, bit for bit, and how long its steps take.
 
-    python benchmarks/card.py [--quick] [--only operations|hashes|times] [--of birds|people] [--json FILE]
+    python benchmarks/GPU.py [--quick] [--only operations|hashes|times] [--of birds|people] [--json FILE]
 
 *operations*  every elementary operation of the formulas gives the same bits: those of one operand for all 2^32 of them, those
               of two for 2^28 pairs of any bits, and for as many whose exponents are near each other
-*hashes*      crowds of every kind step on the card, on the processor, and with a switch in the middle, in all combinations
-*times*       a step on the card and on the processor, in turns; neighbours read a second
+*hashes*      crowds of every kind step on the GPU, on the processor, and with a switch in the middle, in all combinations
+*times*       a step on the GPU and on the processor, in turns; neighbours read a second
 
 Exit 1 where a bit differs. NaNs count as equal whatever their bits are: the processors' differ already.
 """
@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from crowd_demo.compute.arrays import Longs
-from crowd_demo.compute.cuda import KernelOnCard, card, missing
+from crowd_demo.compute.cuda import KernelOnGpu, gpu, missing
 from crowd_demo.compute.jit import device, kernel, max_threads
 from crowd_demo.compute.simd import chance, floor, inverse_root, root, scramble, select, to_float, to_int
 from crowd_demo.config.loader import load_config
@@ -92,12 +92,12 @@ def digest_two(worker: int, workers: int, seed: int, near: bool, blocks: int, su
 
 
 def compared(digest: Callable[..., None], names: tuple[str, ...], blocks: int, *args: object) -> Iterator[str]:
-    """Yield the operations whose checksums differ between the card and this processor."""
+    """Yield the operations whose checksums differ between the GPU and this processor."""
     here, there = np.zeros((len(names), blocks), np.int64), np.zeros((len(names), blocks), np.int64)
-    on_card = card().array(here.shape, np.int64)
-    card().launch(digest, blocks, *args, blocks, on_card).run()
+    on_gpu = gpu().array(here.shape, np.int64)
+    gpu().launch(digest, blocks, *args, blocks, on_gpu).run()
     digest(max_threads() * 8, *args, blocks, here)
-    card().download(on_card, there)
+    gpu().download(on_gpu, there)
     for name, one, other in zip(names, here, there, strict=True):
         if different := int((one != other).sum()):
             yield f"{name}: {different:,} of {blocks:,} blocks of {BLOCK} differ"
@@ -151,12 +151,12 @@ def hashes(quick: bool, of: str, most: int = 0) -> list[str]:
             continue
         sims = [Simulation(load_config(config, {**values, **({"agents": most} if most else {})})) for _ in range(3)]
         steps = {0: 100 if config in BIRDS else 300, 1: 20}.get(sims[0].agents.count // 1_000_000, 8)
-        for number, sim in enumerate(sims):  # on the processor, on the card, and a bit here, a bit there
+        for number, sim in enumerate(sims):  # on the processor, on the GPU, and a bit here, a bit there
             for tick in range(steps):
                 sim.optimizations.device = ("cpu", "cuda", "cuda" if tick // 7 % 2 else "cpu")[number]
                 sim.play()
         here, *there = [sim.state_hash() for sim in sims]
-        ways = [way for way, state_hash in zip(("on the card", "switched"), there, strict=True) if state_hash != here]
+        ways = [way for way, state_hash in zip(("on the GPU", "switched"), there, strict=True) if state_hash != here]
         print(f"  {name:20} {sims[0].agents.count:>10,} agents, {steps} steps: {here} {' and '.join(ways)}")
         found += [f"{name}: {way}" for way in ways]
     return found
@@ -166,24 +166,24 @@ def hashes(quick: bool, of: str, most: int = 0) -> list[str]:
 
 SIXTEEN: Values = {"agents": 16_000_000, "world.width": 60_000, "world.height": 36_000}
 ALL_DUE: Values = {"optimizations.stagger.avoidance": 1}
-BOTH, CARD = ("cpu", "cuda"), ("cuda",)
+BOTH, GPU = ("cpu", "cuda"), ("cuda",)
 TIMED: tuple[tuple[str, Values, tuple[str, ...]], ...] = (
     ("20k-flock", {}, BOTH),
     ("20k-flock", {"agents": 100_000, "world.width": 9000, "world.height": 5000}, BOTH),
     ("1m-flock", {}, BOTH),
     ("1m-flock", ALL_DUE, BOTH),
-    ("1m-flock", {**ALL_DUE, "optimizations.reorder.every": 1}, CARD),
-    ("1m-flock", {**ALL_DUE, "optimizations.reorder.every": 10}, CARD),
-    ("1m-flock", SIXTEEN, CARD),
-    ("1m-flock", {**SIXTEEN, "optimizations.reorder.every": 10, "scene.colours": "looks"}, CARD),
+    ("1m-flock", {**ALL_DUE, "optimizations.reorder.every": 1}, GPU),
+    ("1m-flock", {**ALL_DUE, "optimizations.reorder.every": 10}, GPU),
+    ("1m-flock", SIXTEEN, GPU),
+    ("1m-flock", {**SIXTEEN, "optimizations.reorder.every": 10, "scene.colours": "looks"}, GPU),
     ("20k", {}, BOTH),
     ("100k", {}, BOTH),
     ("100k", MILLION, BOTH),
-    ("100k", {**MILLION, "optimizations.reorder.every": 10}, CARD))
+    ("100k", {**MILLION, "optimizations.reorder.every": 10}, GPU))
 
 
 def times(quick: bool, of: str) -> dict[str, object]:
-    """Print and return the times of a step, of a picture, and of each kernel of the card, in milliseconds."""
+    """Print and return the times of a step, of a picture, and of each kernel of the GPU, in milliseconds."""
     found: dict[str, object] = {}
     for name, values, devices in TIMED:
         if of not in ("", "birds" if name in BIRDS else "people"):
@@ -226,22 +226,22 @@ def _ms(do: Callable[[], object]) -> float:
 def kernel_times(sim: Simulation, steps: int = 12) -> dict[str, float]:
     """Return the median milliseconds of each kernel in a step, all its launches added up, or the mean if it runs seldom."""
     found: dict[str, list[float]] = {}
-    untimed = KernelOnCard.__call__
+    untimed = KernelOnGpu.__call__
 
-    def timed(kernel: KernelOnCard, workers: int, *args: Any) -> None:
-        card().finish()
+    def timed(kernel: KernelOnGpu, workers: int, *args: Any) -> None:
+        gpu().finish()
         begun = time.perf_counter()
         untimed(kernel, workers, *args)
-        card().finish()
+        gpu().finish()
         ms = 1e3 * (time.perf_counter() - begun)
         found.setdefault(kernel.__name__, [0.0] * steps)[step] += ms
 
-    KernelOnCard.__call__ = timed  # type: ignore[method-assign, assignment]
+    KernelOnGpu.__call__ = timed  # type: ignore[method-assign, assignment]
     try:
         for step in range(steps):  # noqa: B007  (`timed` reads it)
             sim.step()
     finally:
-        KernelOnCard.__call__ = untimed  # type: ignore[method-assign]
+        KernelOnGpu.__call__ = untimed  # type: ignore[method-assign]
     return {name: statistics.median(ms) or statistics.mean(ms) for name, ms in found.items()}
 
 
@@ -253,11 +253,11 @@ def main() -> int:
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
     if why := missing():
-        print(f"no card: {why}", file=sys.stderr)
+        print(f"no GPU: {why}", file=sys.stderr)
         return 2
-    print(card().name)
+    print(gpu().name)
     different: list[str] = []
-    result: dict[str, Any] = {"card": card().name}
+    result: dict[str, Any] = {"GPU": gpu().name}
     for name, test in (("operations", operations), ("hashes", lambda quick: hashes(quick, asked.of))):
         if asked.only in (None, name):
             begun = time.perf_counter()

@@ -1,4 +1,4 @@
-"""People on a graphics card, which the processor plays here: one hash with the processor's own (see test_step_on_card.py)."""
+"""People on a graphics card, which the processor plays here: one hash with the processor's own (see test_step_on_gpu.py)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from crowds import BIRTHS_AND_DEATHS, CROWD, SOME_FORCES, Settings, put, simulation
-from emulated_card import EmulatedCard
+from emulated_gpu import EmulatedGpu
 
 from crowd_demo.compute import cuda
 from crowd_demo.sim.behaviours.people_rules import QUEUING
@@ -39,24 +39,24 @@ PEOPLE: dict[str, Settings] = {
 
 
 @pytest.fixture(params=[3, 700])
-def card(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> EmulatedCard:
-    """A card of few or of many threads."""
-    played = EmulatedCard(request.param)
-    monkeypatch.setattr(cuda, "card", lambda: played)
+def gpu(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> EmulatedGpu:
+    """A GPU of few or of many threads."""
+    played = EmulatedGpu(request.param)
+    monkeypatch.setattr(cuda, "gpu", lambda: played)
     monkeypatch.setattr(cuda, "missing", lambda: "")
     return played
 
 
 def pair(settings: Settings) -> tuple[Simulation, Simulation]:
-    """A crowd on the processor and one on the card."""
+    """A crowd on the processor and one on the GPU."""
     here, there = simulation(**settings), simulation(**settings)
     here.optimizations.device, there.optimizations.device = "cpu", "cuda"
-    assert there.on_card and not here.on_card
+    assert there.on_gpu and not here.on_gpu
     return here, there
 
 
 @pytest.mark.parametrize("name", PEOPLE)
-def test_people_are_the_same_on_the_card(name: str, card: EmulatedCard) -> None:
+def test_people_are_the_same_on_the_gpu(name: str, gpu: EmulatedGpu) -> None:
     here, there = pair(PEOPLE[name])
     for _ in range(6):
         for sim in (here, there):
@@ -68,17 +68,21 @@ def test_people_are_the_same_on_the_card(name: str, card: EmulatedCard) -> None:
         assert here.profile.counters[counter] == there.profile.counters[counter]
 
 
+def column(sim: Simulation, name: str) -> Any:
+    return getattr(sim.agents.by_id(), name)
+
+
 def test_the_cases_reach_what_they_are_for() -> None:
     exits, out, queues = (simulation(**PEOPLE[name]) for name in ("exits", "ways out", "queues"))
-    speeds = exits.agents.by_id().speed
+    speeds = column(exits, "speed")
     for sim in (exits, out, queues):
         sim.play(60)
-    assert (exits.agents.by_id().speed != speeds).any()  # somebody has been replaced
+    assert (column(exits, "speed") != speeds).any()  # somebody has been replaced
     assert out.agents.count < 300
-    assert (queues.agents.view.state[:300] == QUEUING).any()
+    assert (column(queues, "state") == QUEUING).any()
 
 
-def test_the_device_can_be_switched_at_any_step(card: EmulatedCard) -> None:
+def test_the_device_can_be_switched_at_any_step(gpu: EmulatedGpu) -> None:
     here, there = pair({**CITY, "crowd__detour_s": 0.1})
     for tick in range(60):
         there.optimizations.device = "cuda" if tick * tick % 7 > 2 else "cpu"
@@ -87,7 +91,7 @@ def test_the_device_can_be_switched_at_any_step(card: EmulatedCard) -> None:
     assert here.state_hash() == there.state_hash()
 
 
-def test_edits_reach_the_card(card: EmulatedCard) -> None:
+def test_edits_reach_the_gpu(gpu: EmulatedGpu) -> None:
     here, there = pair({**CITY, "crowd__wait_s": 0.3})
     for number in range(6):
         for sim in (here, there):
@@ -107,7 +111,7 @@ def test_edits_reach_the_card(card: EmulatedCard) -> None:
         assert here.state_hash() == there.state_hash(), number
 
 
-def test_columns_stay_on_the_card(card: EmulatedCard, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_columns_stay_on_the_gpu(gpu: EmulatedGpu, monkeypatch: pytest.MonkeyPatch) -> None:
     _, there = pair({**CITY, "crowd__detour_s": 0.1, "crowd__exits": 1})
     there.step(2)
     moved, size = Counter[str](), there.agents.back.nbytes
@@ -119,7 +123,7 @@ def test_columns_stay_on_the_card(card: EmulatedCard, monkeypatch: pytest.Monkey
         return counted
 
     for name in ("upload", "download"):
-        monkeypatch.setattr(card, name, counting(name, getattr(card, name)))
+        monkeypatch.setattr(gpu, name, counting(name, getattr(gpu, name)))
     there.step(60)
     assert sum(there.states().values()) == there.agents.count
     assert moved == {"download": 0, "upload": 0}
@@ -128,7 +132,7 @@ def test_columns_stay_on_the_card(card: EmulatedCard, monkeypatch: pytest.Monkey
     assert moved == {"download": 1, "upload": 1}
 
 
-def test_all_that_a_step_launches_is_compiled_ahead(card: EmulatedCard, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_that_a_step_launches_is_compiled_ahead(gpu: EmulatedGpu, monkeypatch: pytest.MonkeyPatch) -> None:
     _, there = pair({**PEOPLE["exits"], "crowd__detour_s": 0.2})
     there.step(3)
     replica = there.replica()

@@ -32,7 +32,7 @@ ROWS = 256  # of counters, so that few workers add to the same one at a time
 
 # --- the grid --------------------------------------------------------------------------------------------------------
 
-class CardGrid(NamedTuple):
+class GpuGrid(NamedTuple):
     """The agents of each cell: order[start[c]:start[c + 1]] are the slots of cell c."""
 
     cell: Ints  # [n]: cell of each slot
@@ -55,7 +55,7 @@ def count_off(worker: int, workers: int, values: Ints) -> None:
 
 
 @kernel
-def count_cells(worker: int, workers: int, x: Floats, y: Floats, agents: int, floor: Floor, grid: CardGrid) -> None:
+def count_cells(worker: int, workers: int, x: Floats, y: Floats, agents: int, floor: Floor, grid: GpuGrid) -> None:
     """Write the cell of each agent, and count the agents of each cell."""
     for slot in range(worker, agents, workers):
         cell = cell_of(x[slot], y[slot], floor)
@@ -87,13 +87,13 @@ def begin_groups(worker: int, workers: int, values: Ints, length: int, sums: Int
 
 
 @kernel
-def place_agents(worker: int, workers: int, agents: int, grid: CardGrid) -> None:
+def place_agents(worker: int, workers: int, agents: int, grid: GpuGrid) -> None:
     for slot in range(worker, agents, workers):
         grid.order[grid.start[grid.cell[slot]] + grid.rank[slot]] = slot
 
 
 @kernel
-def sort_cells(worker: int, workers: int, cells: int, grid: CardGrid, ids: Ints) -> None:
+def sort_cells(worker: int, workers: int, cells: int, grid: GpuGrid, ids: Ints) -> None:
     """Sort the agents of each cell by id, so that the order of memory does not depend on that of the threads."""
     for cell in range(worker, cells, workers):
         sort_bucket(grid.order, grid.start[cell], grid.start[cell + 1], ids)

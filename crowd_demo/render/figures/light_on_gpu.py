@@ -18,8 +18,8 @@ from crowd_demo.render.drawing import FrameInput, Mode, Moving, number_agents, p
 from crowd_demo.render.figures.exposure import EVEN, FULL, HALF, LOW, WIDE, under_light
 from crowd_demo.render.figures.light import area_of_one, light_of
 from crowd_demo.render.pixels import Frame
-from crowd_demo.sim.card.kernels import ROWS, clear, count_off
-from crowd_demo.sim.card.stages import CardCrowd
+from crowd_demo.sim.gpu.kernels import ROWS, clear, count_off
+from crowd_demo.sim.gpu.stages import GpuCrowd
 
 COLOURS = 256  # at most
 
@@ -61,45 +61,45 @@ def expose_each(worker: int, workers: int, picture: Ints, view: View, sums: Keys
             picture[at] = under_light(picture[at], np.int32(blue), np.int32(green), np.int32(red), np.int32(amount), area)
 
 
-class LightOnCard:
-    """Draws a crowd with the card that it is on; owns the memory there that a picture needs."""
+class LightOnGpu:
+    """Draws a crowd with the GPU that it is on; owns the memory there that a picture needs."""
 
-    def __init__(self, crowd: CardCrowd) -> None:
+    def __init__(self, crowd: GpuCrowd) -> None:
         self.crowd = crowd
-        card = crowd.card
-        self._on_screen, self._light = card.array((ROWS,), np.int64), card.array((COLOURS,), np.uint64)
-        self._number, self._slots = card.array((0,), np.uint8), card.array((0,), np.int32)
-        self._picture, self._sums = card.array((0,), np.int32), card.array((0,), np.uint64)
+        gpu = crowd.gpu
+        self._on_screen, self._light = gpu.array((ROWS,), np.int64), gpu.array((COLOURS,), np.uint64)
+        self._number, self._slots = gpu.array((0,), np.uint8), gpu.array((0,), np.int32)
+        self._picture, self._sums = gpu.array((0,), np.int32), gpu.array((0,), np.uint64)
 
     def numbers(self, mode: Mode, agents: int) -> Bytes:
-        """Return the number of each agent in a mode, uint8[agents] on the card."""
-        crowd, card = self.crowd, self.crowd.card
+        """Return the number of each agent in a mode, uint8[agents] on the GPU."""
+        crowd, gpu = self.crowd, self.crowd.gpu
         if self._slots.shape != (agents,):
-            self._number, self._slots = card.array((agents,), np.uint8), card.array((agents,), np.int32)
+            self._number, self._slots = gpu.array((agents,), np.uint8), gpu.array((agents,), np.int32)
             crowd.launch(count_off, agents, self._slots).run()
-        crowd.launch(number_agents, -(-agents // LANES), self._slots, card.copied(mode), self._number).run()
+        crowd.launch(number_agents, -(-agents // LANES), self._slots, gpu.copied(mode), self._number).run()
         return self._number
 
     def draw(self, frame: Frame, now: FrameInput, agents: int, number: Bytes, palette: Words, area_px: float) -> int:
         """Draw all agents, in the colours palette[number], each `area_px` pixels large; return how many are on the screen."""
-        crowd, card, view = self.crowd, self.crowd.card, now.view
+        crowd, gpu, view = self.crowd, self.crowd.gpu, now.view
         self._fit(view)
         light, pixels = np.zeros(COLOURS, np.uint64), frame.view(np.int32).reshape(-1)
         light[:len(palette)] = light_of(palette.tobytes())
-        card.upload(light, self._light)
-        card.upload(pixels, self._picture)
+        gpu.upload(light, self._light)
+        gpu.upload(pixels, self._picture)
         for launch in (crowd.launch(clear, ROWS, self._on_screen), crowd.launch(clear, self._sums.shape[0], self._sums),
                        crowd.launch(add_light_each, agents, agents, now.agents, now.ahead, view, number, self._light,
                                     self._sums, self._on_screen),
                        crowd.launch(expose_each, pixels.size, self._picture, view, self._sums, area_of_one(area_px))):
             launch.run()
-        card.download(self._picture, pixels)
+        gpu.download(self._picture, pixels)
         on_screen = np.zeros(ROWS, np.int64)
-        card.download(self._on_screen, on_screen)
+        gpu.download(self._on_screen, on_screen)
         return int(on_screen.sum())
 
     def _fit(self, view: View) -> None:
         pixels = int(view.width) * int(view.height)
         if self._picture.shape != (pixels,):
-            card, around = self.crowd.card, (int(view.width) + 2) * (int(view.height) + 2)
-            self._picture, self._sums = card.array((pixels,), np.int32), card.array((2 * around,), np.uint64)
+            gpu, around = self.crowd.gpu, (int(view.width) + 2) * (int(view.height) + 2)
+            self._picture, self._sums = gpu.array((pixels,), np.int32), gpu.array((2 * around,), np.uint64)

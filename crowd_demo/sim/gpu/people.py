@@ -1,7 +1,7 @@
 """The stages of people on a graphics card: sight, paths, who is let in, exits, walking and contact.
 
 Their formulas are those of the stages for which they stand, which also keep what the host knows: areas, prices, which flow
-fields are made. Fields and prices are made here; the card says who is where, and which fields people ask for.
+fields are made. Fields and prices are made here; the GPU says who is where, and which fields people ask for.
 
 For contact people are always sorted once more, into small cells: one way for loose crowds and dense ones.
 """
@@ -38,7 +38,7 @@ from crowd_demo.sim.behaviours.people_rules import WAITING, PeopleColumns, Peopl
 from crowd_demo.sim.behaviours.steering import Glide
 from crowd_demo.sim.behaviours.wayfinding import CheckSight, LookForCrowds, MakeFlowFields, TakeHeadings, next_heading
 from crowd_demo.sim.behaviours.ways_out import WaysOut
-from crowd_demo.sim.card.stages import CardCrowd, CardMove, CardStage, Made
+from crowd_demo.sim.gpu.stages import GpuCrowd, GpuMove, GpuStage, Made
 from crowd_demo.sim.interaction.pairwise import finish, no_sums, read_columns
 from crowd_demo.sim.interaction.strips import accumulate_alone
 from crowd_demo.sim.neighbours.candidates import Cells
@@ -141,10 +141,10 @@ def touch_each(worker: int, workers: int, cells: Cells, cell: Ints, c: MovingCol
 
 # --- what they read besides the agents -------------------------------------------------------------------------------
 
-class MadeOf(CardStage, Generic[HostStage]):
+class MadeOf(GpuStage, Generic[HostStage]):
     """Base of the stages here: each knows that for which it stands."""
 
-    def __init__(self, crowd: CardCrowd, stage: HostStage) -> None:
+    def __init__(self, crowd: GpuCrowd, stage: HostStage) -> None:
         super().__init__(crowd)
         self.stage = stage
 
@@ -155,22 +155,22 @@ class MadeOf(CardStage, Generic[HostStage]):
         return self.launches(world) if self.stage.later(world) else ()
 
 
-def walls_of(crowd: CardCrowd, world: World) -> Walls:
-    """Return the walls on the card; an edit writes into their array."""
+def walls_of(crowd: GpuCrowd, world: World) -> Walls:
+    """Return the walls on the GPU; an edit writes into their array."""
     return crowd.copy("walls", world.terrain.walls, world.terrain.version)
 
 
-def ground_of(crowd: CardCrowd, world: World) -> Ground:
+def ground_of(crowd: GpuCrowd, world: World) -> Ground:
     return crowd.copy("ground", world.ground)
 
 
-def destinations_of(crowd: CardCrowd, areas: DestinationAreas) -> Destinations:
+def destinations_of(crowd: GpuCrowd, areas: DestinationAreas) -> Destinations:
     return crowd.copy("destinations", areas.refreshed())
 
 
 # --- the stages ------------------------------------------------------------------------------------------------------
 
-class CardSight(MadeOf[CheckSight]):
+class GpuSight(MadeOf[CheckSight]):
     """Check whether the goals of agents that are due are in sight."""
 
     name = "sight"
@@ -199,7 +199,7 @@ class CountOnTiles(MadeOf[LookForCrowds]):
         return (crowd.launch(count_on_tiles, agents, columns.x, columns.y, agents, walls_of(crowd, world), self.counts),)
 
     def commit(self, world: World) -> None:
-        self.crowd.card.download(self.counts, world.crowding.counts)
+        self.crowd.gpu.download(self.counts, world.crowding.counts)
 
 
 class SetPrices(LookForCrowds):
@@ -222,7 +222,7 @@ class AskForFields(MadeOf[MakeFlowFields]):
                              id_schedule(world.tick, world.options.stagger.paths), self.asked),)
 
     def commit(self, world: World) -> None:
-        self.crowd.card.download(self.asked, world.flow_fields.asked[0])
+        self.crowd.gpu.download(self.asked, world.flow_fields.asked[0])
 
 
 class MakeFields(MakeFlowFields):
@@ -233,7 +233,7 @@ class MakeFields(MakeFlowFields):
         return self.areas.ways.launches_of_fields(world.crowding.prices(world.tick), workers)
 
 
-class CardHeadings(MadeOf[TakeHeadings]):
+class GpuHeadings(MadeOf[TakeHeadings]):
     """Give agents that are due a new heading."""
 
     name = "paths"
@@ -245,20 +245,20 @@ class CardHeadings(MadeOf[TakeHeadings]):
                              id_schedule(world.tick, world.options.stagger.paths)),)
 
     def fields(self, world: World) -> FlowField:
-        """Return the flow fields on the card; those that were made since the last step are copied."""
-        made, card = world.flow_fields, self.crowd.card
+        """Return the flow fields on the GPU; those that were made since the last step are copied."""
+        made, gpu = world.flow_fields, self.crowd.gpu
         direction = made.fields.direction
         if self._of is not direction:
-            self._of, self._direction = direction, card.array(direction.shape, np.uint8)
+            self._of, self._direction = direction, gpu.array(direction.shape, np.uint8)
             self._versions = np.zeros_like(made.versions)
         for goal in np.flatnonzero(self._versions != made.versions):
-            card.upload(direction[goal], card.row(self._direction, int(goal), direction.dtype))
+            gpu.upload(direction[goal], gpu.row(self._direction, int(goal), direction.dtype))
         self._versions[:] = made.versions
         goal_x, goal_y = (self.crowd.copy(name, getattr(made.fields, name)) for name in ("goal_x", "goal_y"))
         return FlowField(self._direction, goal_x, goal_y, made.fields.rounds)
 
 
-class CardAdmit(MadeOf[Admit]):
+class GpuAdmit(MadeOf[Admit]):
     """Decide for every destination whom it lets in."""
 
     name = "admit"
@@ -273,7 +273,7 @@ class CardAdmit(MadeOf[Admit]):
                 crowd.launch(open_destinations, none.shape[2], places, counts, rules_of(world).disc))
 
 
-class CardWaysOut(MadeOf[WaysOut]):
+class GpuWaysOut(MadeOf[WaysOut]):
     """Have people leave, here, in steps in which somebody has arrived."""
 
     name = "exits"
@@ -290,12 +290,12 @@ class CardWaysOut(MadeOf[WaysOut]):
 
     def commit(self, world: World) -> None:
         arrived = np.zeros(1, np.int64)
-        self.crowd.card.download(self.arrived, arrived)
+        self.crowd.gpu.download(self.arrived, arrived)
         if arrived[0]:
             self.stage.commit(world)
 
 
-class CardExchange(MadeOf[ExchangePeople]):
+class GpuExchange(MadeOf[ExchangePeople]):
     """People who have arrived at an exit leave, and as many others come in."""
 
     name = "exits"
@@ -306,10 +306,10 @@ class CardExchange(MadeOf[ExchangePeople]):
                              ground_of(crowd, world), walls_of(crowd, world), self.stage.rules(world.tick)),)
 
 
-class CardWalk(CardMove):
+class GpuWalk(GpuMove):
     """Move all agents; they start or end waiting, queuing and being stuck."""
 
-    def __init__(self, crowd: CardCrowd, stage: Walk) -> None:
+    def __init__(self, crowd: GpuCrowd, stage: Walk) -> None:
         super().__init__(crowd)
         self.areas = stage.areas
 
@@ -317,7 +317,7 @@ class CardWalk(CardMove):
         return WalkRules(PeopleRules(*rules_of(world)), destinations_of(self.crowd, self.areas), walls_of(self.crowd, world))
 
 
-class CardSmallCells(MadeOf[SmallCells]):
+class GpuSmallCells(MadeOf[SmallCells]):
     """Sort people into small cells, for contact alone."""
 
     name = "contact"
@@ -333,17 +333,17 @@ class CardSmallCells(MadeOf[SmallCells]):
             self._of = small
             self.grid, self._levels = crowd.grid_of(small.cells)
             self.cells = Cells(self.grid.order, self.grid.start, small.columns, small.rows, small.reach)
-            array, room = crowd.card.array, crowd.front.shape[1:]
+            array, room = crowd.gpu.array, crowd.front.shape[1:]
             self.shifts = Shifts(array(room, np.float32), array(room, np.float32), array(room, np.int32))
         return crowd.indexing(columns, agents, small.floor, self.grid, self._levels)
 
 
-class CardPass(CardStage):
+class GpuPass(GpuStage):
     """One pass of contact."""
 
     name = "contact"
 
-    def __init__(self, crowd: CardCrowd, sorted_by: CardSmallCells, number: int) -> None:
+    def __init__(self, crowd: GpuCrowd, sorted_by: GpuSmallCells, number: int) -> None:
         super().__init__(crowd)
         self.sorted_by, self.number = sorted_by, number
         self.contact: Contact = sorted_by.stage.contact
@@ -363,21 +363,21 @@ class CardPass(CardStage):
         world.drift.pushed(self.crowd.measured(world))
 
 
-def _contact(crowd: CardCrowd, stage: SmallCells) -> list[Stage]:
-    cells = CardSmallCells(crowd, stage)
-    return [cells, *(CardPass(crowd, cells, number) for number in range(MOST_PASSES))]
+def _contact(crowd: GpuCrowd, stage: SmallCells) -> list[Stage]:
+    cells = GpuSmallCells(crowd, stage)
+    return [cells, *(GpuPass(crowd, cells, number) for number in range(MOST_PASSES))]
 
 
 MADE = cast(Made, {  # birds' too
-    Glide: lambda crowd, stage: [CardMove(crowd)],
-    CheckSight: lambda crowd, stage: [CardSight(crowd, stage)],
+    Glide: lambda crowd, stage: [GpuMove(crowd)],
+    CheckSight: lambda crowd, stage: [GpuSight(crowd, stage)],
     LookForCrowds: lambda crowd, stage: [CountOnTiles(crowd, stage), SetPrices()],
     MakeFlowFields: lambda crowd, stage: [AskForFields(crowd, stage), MakeFields(stage.areas)],
-    TakeHeadings: lambda crowd, stage: [CardHeadings(crowd, stage)],
-    Admit: lambda crowd, stage: [CardAdmit(crowd, stage)],
-    WaysOut: lambda crowd, stage: [CardWaysOut(crowd, stage)],
-    ExchangePeople: lambda crowd, stage: [CardExchange(crowd, stage)],
-    Walk: lambda crowd, stage: [CardWalk(crowd, stage)],
+    TakeHeadings: lambda crowd, stage: [GpuHeadings(crowd, stage)],
+    Admit: lambda crowd, stage: [GpuAdmit(crowd, stage)],
+    WaysOut: lambda crowd, stage: [GpuWaysOut(crowd, stage)],
+    ExchangePeople: lambda crowd, stage: [GpuExchange(crowd, stage)],
+    Walk: lambda crowd, stage: [GpuWalk(crowd, stage)],
     SmallCells: _contact,
     ContactPass: lambda crowd, stage: [],  # `_contact` makes them
 })

@@ -1,6 +1,6 @@
 """Steps on a graphics card, which the processor plays here: one hash with the processor's own, whatever is switched.
 
-That the card itself computes the same bits is shown by `benchmarks/card.py`, on a real one.
+That the GPU itself computes the same bits is shown by `benchmarks/GPU.py`, on a real one.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from crowds import BIRTHS_AND_DEATHS, CRATES, FLOCK, HUNT, NEAREST, PLACES, ROPE, SOME_FORCES, Settings, put, simulation
-from emulated_card import EmulatedCard
+from emulated_gpu import EmulatedGpu
 
 from crowd_demo.compute import cuda
 from crowd_demo.registry.techniques import inactive, partly_inactive
@@ -40,24 +40,24 @@ FLOCKS: dict[str, Settings] = {
 
 
 @pytest.fixture(params=[3, 700])
-def card(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> EmulatedCard:
-    """A card of few or of many threads."""
-    played = EmulatedCard(request.param)
-    monkeypatch.setattr(cuda, "card", lambda: played)
+def gpu(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> EmulatedGpu:
+    """A GPU of few or of many threads."""
+    played = EmulatedGpu(request.param)
+    monkeypatch.setattr(cuda, "gpu", lambda: played)
     monkeypatch.setattr(cuda, "missing", lambda: "")
     return played
 
 
 def pair(settings: Settings) -> tuple[Simulation, Simulation]:
-    """A crowd on the processor and one on the card."""
+    """A crowd on the processor and one on the GPU."""
     here, there = simulation(**settings), simulation(**settings)
     here.optimizations.device, there.optimizations.device = "cpu", "cuda"
-    assert there.on_card and not here.on_card
+    assert there.on_gpu and not here.on_gpu
     return here, there
 
 
 @pytest.mark.parametrize("name", FLOCKS)
-def test_the_crowd_is_the_same_on_the_card(name: str, card: EmulatedCard) -> None:
+def test_the_crowd_is_the_same_on_the_gpu(name: str, gpu: EmulatedGpu) -> None:
     here, there = pair(FLOCKS[name])
     if here.agents.count > 1:
         for sim in (here, there):
@@ -70,7 +70,7 @@ def test_the_crowd_is_the_same_on_the_card(name: str, card: EmulatedCard) -> Non
         assert here.profile.counters[counter] == there.profile.counters[counter]
 
 
-def test_the_device_can_be_switched_at_any_step(card: EmulatedCard) -> None:
+def test_the_device_can_be_switched_at_any_step(gpu: EmulatedGpu) -> None:
     here, there = pair(FLOCK)
     for tick in range(60):
         there.optimizations.device = "cuda" if tick * tick % 7 > 2 else "cpu"
@@ -79,19 +79,19 @@ def test_the_device_can_be_switched_at_any_step(card: EmulatedCard) -> None:
     assert here.state_hash() == there.state_hash()
 
 
-def test_a_run_on_the_card_replays_on_the_processor(card: EmulatedCard) -> None:
+def test_a_run_on_the_gpu_replays_on_the_processor(gpu: EmulatedGpu) -> None:
     here, there = pair({**FLOCK, **BIRTHS_AND_DEATHS})
     there.step(17)
     state, somebody = there.snapshot(), int(there.agents.view.id[3])
     here.restore(state._replace(techniques={**state.techniques, "device": "cpu"}))
-    assert not here.on_card
+    assert not here.on_gpu
     for sim in (here, there):
         sim.place(somebody, 77.0, 99.0)
         sim.step(17)
     assert here.state_hash() == there.state_hash()
 
 
-def test_columns_travel_only_when_somebody_asks_or_writes(card: EmulatedCard, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_columns_travel_only_when_somebody_asks_or_writes(gpu: EmulatedGpu, monkeypatch: pytest.MonkeyPatch) -> None:
     _, there = pair(FLOCK)
     there.step(2)
     moved, size = Counter[str](), there.agents.back.nbytes
@@ -103,7 +103,7 @@ def test_columns_travel_only_when_somebody_asks_or_writes(card: EmulatedCard, mo
         return counted
 
     for name in ("upload", "download"):
-        monkeypatch.setattr(card, name, counting(name, getattr(card, name)))
+        monkeypatch.setattr(gpu, name, counting(name, getattr(gpu, name)))
     there.step(5)
     assert moved == {"download": 0, "upload": 0}
     there.state_hash()
@@ -114,7 +114,7 @@ def test_columns_travel_only_when_somebody_asks_or_writes(card: EmulatedCard, mo
     assert moved == {"download": 2, "upload": 1}
 
 
-def test_memory_is_in_the_order_of_cells_and_ids(card: EmulatedCard) -> None:
+def test_memory_is_in_the_order_of_cells_and_ids(gpu: EmulatedGpu) -> None:
     _, there = pair({**FLOCK, "optimizations__reorder__every": 1, "flock__speed_max": 0.001, "flock__speed_min": 0})
     there.step(3)
     floor, view, count = there.world.grid.floor, there.agents.view, there.agents.count
@@ -126,34 +126,34 @@ def test_memory_is_in_the_order_of_cells_and_ids(card: EmulatedCard) -> None:
 @pytest.mark.parametrize(("settings", "why"), [
     (CRATES, "no kernels"), (HUNT, "no kernels"), (ROPE, "no kernels"),
     ({**FLOCK, "optimizations__neighbours": "field"}, "no field")])
-def test_other_crowds_stay_on_the_processor(settings: Settings, why: str, card: EmulatedCard) -> None:
+def test_other_crowds_stay_on_the_processor(settings: Settings, why: str, gpu: EmulatedGpu) -> None:
     sim = simulation(**settings)
     sim.optimizations.device = "cuda"
-    assert not sim.on_card and sim.needs_processor == why
+    assert not sim.on_gpu and sim.needs_processor == why
     assert "device" in inactive(sim.situation) and partly_inactive(sim.situation)["device"] == why
     sim.step(3)
 
 
-def test_auto_takes_the_card_for_large_crowds(card: EmulatedCard) -> None:
+def test_auto_takes_the_gpu_for_large_crowds(gpu: EmulatedGpu) -> None:
     small, large = simulation(**FLOCK), simulation(**{**FLOCK, "agents": 60_000, "world__width": 6000, "world__height": 4000})
-    assert small.optimizations.device == "auto" and not small.on_card and large.on_card
+    assert small.optimizations.device == "auto" and not small.on_gpu and large.on_gpu
 
 
-def test_what_the_card_makes_no_use_of_is_inactive(card: EmulatedCard) -> None:
+def test_what_the_gpu_makes_no_use_of_is_inactive(gpu: EmulatedGpu) -> None:
     _, there = pair(FLOCK)
     idle = inactive(there.situation)
     assert {"simd", "curve", "leaf_size", "rebuild"} <= idle
     assert not idle & {"device", "cell_size", "reorder.when", "stagger.avoidance", "neighbour_limit"}
 
 
-def test_without_a_card_the_reason_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_gpu_the_reason_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """On this machine there may be one; nothing is asked of the driver while the package is missing."""
     monkeypatch.setattr(cuda, "find_spec", lambda name: None)
     cuda.missing.cache_clear()
     sim = simulation(**FLOCK)
     sim.optimizations.device = "cuda"
     try:
-        assert sim.needs_processor == "not installed" and not sim.on_card
+        assert sim.needs_processor == "not installed" and not sim.on_gpu
         sim.step()
     finally:
         cuda.missing.cache_clear()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from crowds import FLOCK, simulation
-from emulated_card import EmulatedCard
+from emulated_gpu import EmulatedGpu
 
 from crowd_demo.compute import cuda
 from crowd_demo.measure.crowd_variant import Picture, picture_hash
@@ -15,11 +15,11 @@ pytestmark = pytest.mark.quick
 
 
 @pytest.fixture(autouse=True)
-def card(monkeypatch: pytest.MonkeyPatch) -> EmulatedCard:
-    played = EmulatedCard(300)
-    monkeypatch.setattr(cuda, "card", lambda: played)
+def gpu(monkeypatch: pytest.MonkeyPatch) -> EmulatedGpu:
+    played = EmulatedGpu(300)
+    monkeypatch.setattr(cuda, "gpu", lambda: played)
     monkeypatch.setattr(cuda, "missing", lambda: "")
-    monkeypatch.setattr(scene, "WORTH_A_CARD", 1)
+    monkeypatch.setattr(scene, "WORTH_A_GPU", 1)
     return played
 
 
@@ -35,7 +35,7 @@ def test_the_picture_is_the_same(colours: str, side: int) -> None:
         sim.step(2)
         picture = Picture(sim, size=(320, 240))
         pictures[device] = picture_hash(picture)
-        assert (picture.scene._on_card is not None) == (device == "cuda" and colours != "density")
+        assert (picture.scene._on_gpu is not None) == (device == "cuda" and colours != "density")
         assert sim.profile.counters["visible"] == 4000
     assert pictures["cpu"] == pictures["cuda"]
 
@@ -48,11 +48,11 @@ def test_so_is_the_picture_of_people() -> None:
         sim.step(20)
         picture = Picture(sim, size=(320, 240))
         pictures[device] = picture_hash(picture)
-        assert (picture.scene._on_card is not None) == (device == "cuda")
+        assert (picture.scene._on_gpu is not None) == (device == "cuda")
     assert pictures["cpu"] == pictures["cuda"]
 
 
-def test_what_overlays_ask_of_the_picture_comes_from_the_card() -> None:
+def test_what_overlays_ask_of_the_picture_comes_from_the_gpu() -> None:
     sim = simulation(**{**FLOCK, "world__width": 8000, "world__height": 6000})
     sim.optimizations.device = "cuda"
     sim.step(2)

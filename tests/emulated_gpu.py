@@ -1,4 +1,4 @@
-"""A graphics card that the processor plays: the kernels of the card with a few workers, and arrays of NumPy's.
+"""A graphics card that the processor plays: the kernels of the GPU with a few workers, and arrays of NumPy's.
 
 It shows that kernels and stages are right, and nothing about speed.
 """
@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from crowd_demo.compute.cuda import GraphicsCard
+from crowd_demo.compute.cuda import GraphicsProcessor
 from crowd_demo.compute.jit import Launch
 
 
-class EmulatedCard(GraphicsCard):
-    """All that `GraphicsCard` does, with NumPy's arrays instead of the card's."""
+class EmulatedGpu(GraphicsProcessor):
+    """All that `GraphicsProcessor` does, with NumPy's arrays instead of the GPU's."""
 
     name = "emulated"
 
