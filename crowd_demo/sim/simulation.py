@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 
 GPU_OBEYS = frozenset({"cell_size", "reorder.when"})  # the techniques of a structure that its grid obeys
-WORTH_A_GPU = 50_000  # agents; of fewer a step takes no longer here than the GPU's launches
+WORTH_A_GPU = 20_000  # agents; of fewer a step takes no longer here than the launches there
 
 
 class Simulation:

@@ -195,7 +195,7 @@ class GpuReorder(GpuStage):
         return reorder_due(reorder.when, reorder.every, reorder.drift, world.tick, world.drift, world.grid.cell)
 
     def launches(self, world: World) -> tuple[Launch, ...]:
-        crowd, agents = self.crowd, world.agents.count
+        crowd, _, agents = self.ready(world)
         return (crowd.sorting(),
                 crowd.launch(kernels.gather_rows, agents, crowd.front, crowd.grid.order, agents, crowd.back))
 
@@ -215,9 +215,9 @@ class GpuInteraction(GpuStage):
         self._limits = limits
 
     def launches(self, world: World) -> tuple[Launch, ...]:
-        crowd, grid, agents = self.crowd, world.grid, world.agents.count
+        (crowd, columns, agents), grid = self.ready(world), world.grid
         cells = Cells(crowd.order, crowd.grid.start, grid.columns, grid.rows, grid.reach)
-        args = (cells, crowd.columns, agents, grid.floor, crowd.copy("rules", world.rules),
+        args = (cells, columns, agents, grid.floor, crowd.copy("rules", world.rules),
                 crowd.copy("schedule", world.schedule))
         if limits := self._limits(world):
             kept = crowd.kept(agents, limits.neighbours)
@@ -233,7 +233,8 @@ class GpuMove(GpuStage):
     name = "move"
 
     def launches(self, world: World) -> tuple[Launch, ...]:
-        return self.crowd.moving(world, self.rules(world))
+        crowd, _, _ = self.ready(world)
+        return crowd.moving(world, self.rules(world))
 
     def rules(self, world: World) -> object:
         """Return what says where an agent moves, with its arrays on the GPU."""

@@ -16,6 +16,8 @@ from emulated_gpu import EmulatedGpu
 from crowd_demo.compute import cuda
 from crowd_demo.registry.techniques import inactive, partly_inactive
 from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.stage import Stage
+from crowd_demo.sim.world import World
 
 pytestmark = pytest.mark.quick
 
@@ -88,6 +90,26 @@ def test_a_run_on_the_gpu_replays_on_the_processor(gpu: EmulatedGpu) -> None:
     for sim in (here, there):
         sim.place(somebody, 77.0, 99.0)
         sim.step(17)
+    assert here.state_hash() == there.state_hash()
+
+
+class Calm(Stage):
+    """A stage of a plugin, which knows nothing of a GPU."""
+
+    name = "calm"
+
+    def commit(self, world: World) -> None:
+        world.agents.columns.avoidance_x[:world.agents.count] /= 2
+
+
+def test_a_stage_that_runs_here_may_write_between_two_on_the_gpu(gpu: EmulatedGpu) -> None:
+    here, there = pair(FLOCK)
+    for sim in (here, there):
+        at = next(number for number, stage in enumerate(sim.stages) if stage.name == "interaction") + 1
+        assert isinstance(sim.stages, list | tuple)
+        with_calm = (*sim.stages[:at], Calm(), *sim.stages[at:])
+        sim._stages, sim._gpu_stages = (with_calm, ()) if sim is here else (sim._stages, with_calm)
+        sim.step(20)
     assert here.state_hash() == there.state_hash()
 
 
