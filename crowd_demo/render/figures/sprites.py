@@ -275,15 +275,19 @@ class Atlas:
         count = sheet.sprites
         no_pixels, boxes = np.zeros(0, np.uint32), np.zeros((count, 4), np.int32)
         self.view = Pixels(no_pixels, np.zeros(count, np.int64), boxes, self.size[1])
-        self._used = 0  # pixels
+        self._used, self._made = 0, 0  # pixels, and sprites
         self.ready = np.zeros(count, bool)
         self._surfaces: dict[int, pygame.Surface] = {}
 
+    @property
+    def is_complete(self) -> bool:
+        return self._made == len(self.ready)
+
     def ensure(self, sprites: Ints) -> None:
-        if next_missing(sprites, self.ready, 0) == len(sprites):
+        if self.is_complete or next_missing(sprites, self.ready, 0) == len(sprites):
             return
         if self._used > MOST_PIXELS:
-            self._used, self.ready[:], self.view.pixels[:] = 0, False, 0
+            self._used, self._made, self.ready[:], self.view.pixels[:] = 0, 0, False, 0
         wanted = np.zeros(len(self.ready), bool)
         wanted[sprites] = True
         self._make(np.flatnonzero(wanted & ~self.ready).astype(np.int32))
@@ -316,9 +320,9 @@ class Atlas:
         sizes = boxes[:, 3].astype(np.int64) * _padded(boxes[:, 2])
         ends = self._used + np.cumsum(sizes)
         self.view.first[numbers], self.view.box[numbers] = ends - sizes, boxes
-        self._used, self.ready[numbers] = int(ends[-1]), True
+        self._used, self._made, self.ready[numbers] = int(ends[-1]), self._made + len(numbers), True
         if self._used > len(self.view.pixels):
-            of_all = self._used * len(self.ready) // np.count_nonzero(self.ready)  # memory that is not used costs nothing
+            of_all = self._used * len(self.ready) // self._made  # memory that is not used costs nothing
             grown = np.zeros(with_room(max(self._used, min(of_all, MOST_AHEAD))), np.uint32)
             grown[:len(self.view.pixels)] = self.view.pixels
             self.view = self.view._replace(pixels=grown)
@@ -372,7 +376,7 @@ class DyedAtlas(Atlas):
 
     def ensure(self, sprites: Ints) -> None:
         super().ensure(sprites)
-        if self._used < MOST_AHEAD and not self.ready.all():
+        if self._used < MOST_AHEAD and not self.is_complete:
             self._make(np.flatnonzero(~self.ready)[:FEW].astype(np.int32))
 
     def launches(self) -> Iterator[Launch]:
