@@ -366,7 +366,7 @@ def dye_sprites(numbers: Ints, drawings: Ints, dyes: Ints, drawn: Words, shares:
 
 
 class DyedAtlas(Atlas):
-    """Sprites dyed from the drawings at this scale: all looks of a drawing when the first is needed, or some pictures before."""
+    """Sprites dyed from the drawings at this scale: all looks of a drawing when the first is needed, or shortly before."""
 
     def __init__(self, sheet: DyedSheet, scale: float) -> None:
         super().__init__(sheet, scale)

@@ -66,7 +66,8 @@ def test_a_sprite_is_its_drawing_and_so_much_of_each_dye(sheet, look, column, sc
     number = np.array([look * 88 + column], np.int32)
     atlas, drawing = sheet.atlas(scale), int(sheet.shape[look]) * 88 + column
     atlas.ensure(number)
-    base, shares = (frame_of(pygame.transform.smoothscale(each.sprite(drawing), atlas.size)) for each in (sheet.shapes, sheet.dyes))
+    base, shares = (frame_of(pygame.transform.smoothscale(each.sprite(drawing), atlas.size))
+                    for each in (sheet.shapes, sheet.dyes))
     x, y, width, height = atlas.view.box[number[0]].tolist()
     faint = np.ones_like(base, bool)
     faint[y:y + height, x:x + width] = False
