@@ -49,7 +49,7 @@ NUMBERS = {
     "drawn": "agents that were drawn",
     "near_reads": "share of reads that find the next agent in the same line of memory or the one after, in percent",
     "factor": "how many times as long a step took before",
-    "faster": "the same in words: 3.1 times as fast, about as fast, 1.4 times slower, too noisy to tell",
+    "faster": "the same in words: 3.1 times as fast, about as fast, 1.4 times slower, neither clearly faster nor slower",
     "draw_factor": "how many times as long the picture took before",
     "draw_faster": "the same in words",
 }

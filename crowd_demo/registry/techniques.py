@@ -256,11 +256,20 @@ def strongest(kinds: Iterable[Kind]) -> Kind:
     return max(kinds, key=KINDS.index, default=EXACT)
 
 
-def kind_of_all(values: Mapping[str, Value], get: Callable[[str], Value]) -> Kind:
-    """What techniques do that are set to these values, by path, where `get` returns the present value of the others."""
+def kind_of_all(values: Mapping[str, Value], situation: Situation) -> Kind:
+    """What techniques do that are set to these values, by path, while others have their present ones.
+
+    What is inactive in part counts with its default: a field is a sorted grid for those who have none.
+    """
     def value_of(path: str) -> Value:
-        return values[path] if path in values else get(path)
-    return strongest(kind_of(BY_PATH[path], value, value_of) for path, value in values.items())
+        return values[path] if path in values else situation.get(path)
+
+    partly = partly_inactive(situation._replace(get=value_of))
+
+    def acting(path: str) -> Value:
+        return BY_PATH[path].default if path in partly else value_of(path)
+
+    return strongest(kind_of(BY_PATH[path], acting(path), acting) for path in values)
 
 
 def exactness(technique: Technique) -> str:

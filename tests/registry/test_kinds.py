@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crowd_demo.config.optimizations import Optimizations
-from crowd_demo.registry.entries import APPROXIMATE, EXACT, KINDS, MODEL
+from crowd_demo.registry.entries import APPROXIMATE, EXACT, KINDS, MODEL, Kind, Situation
 from crowd_demo.registry.readouts import READOUTS
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, exactness, kind_of, kind_of_all, marks_in_a_line, strongest
 
@@ -19,12 +19,23 @@ def test_kinds_are_those_of_the_registry() -> None:
 
 
 def test_of_several_the_one_that_changes_most_counts() -> None:
-    get = Optimizations().get
+    get = Situation(Optimizations().get, frozenset(), frozenset(), False, field=True)
     assert strongest([]) is EXACT and strongest([MODEL, EXACT, APPROXIMATE]) is MODEL
     assert kind_of_all({"simd": False, "stagger.paths": 1}, get) is APPROXIMATE
     assert kind_of_all({"overlap_passes": 0, "stagger.paths": 1}, get) is MODEL
     assert kind_of_all({"cell_size": 16}, get) is EXACT
     assert kind_of_all({"cell_size": 16, "neighbours": "field"}, get) is APPROXIMATE, "they are set together"
+
+
+@pytest.mark.parametrize(("has_field", "limit", "kind"), [
+    (True, "none", APPROXIMATE), (True, "nearest", EXACT), (False, "none", EXACT)])
+def test_a_field_is_exact_for_those_who_have_none(has_field: bool, limit: str, kind: Kind) -> None:
+    options = Optimizations()
+    options.neighbours, options.neighbour_limit = "field", limit
+    situation = Situation(options.get, frozenset(), frozenset(), False, field=has_field)
+    assert kind_of_all({"neighbours": "field"}, situation) is kind
+    assert kind_of_all({"cell_size": 32}, situation) is kind, "nor do cells matter then"
+    assert kind_of_all({"neighbours": "sorted"}, situation) is EXACT
 
 
 def test_every_mark_is_another_one_and_is_explained() -> None:

@@ -21,14 +21,13 @@ import numpy as np
 from crowd_demo.app.card.effect import PROOF, Counted, Stretch, SwitchTimes, counted, explaining, telling
 from crowd_demo.app.crowd.crowd import Change
 from crowd_demo.compute.arrays import Floats
-from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.measure.crowd_variant import DRAW, STEP
 from crowd_demo.measure.in_turns import FRAME, Effect
 from crowd_demo.measure.proof import DrawnView, Finding, Pictures, ProofInParts, Replicas, Values
 from crowd_demo.measure.proof_of_answers import Answers
 from crowd_demo.measure.statistics import Times
 from crowd_demo.profile import Profile
-from crowd_demo.registry.entries import EXACT, Kind
+from crowd_demo.registry.entries import EXACT, Kind, Situation
 from crowd_demo.registry.techniques import BY_PATH, hud_word, inactive, is_drawn, kind_of_all, strongest
 from crowd_demo.render.hud.card import Card, ProofLine, Span, factor_text
 from crowd_demo.sim.metrics.readings import Readings
@@ -80,9 +79,9 @@ class Switched(NamedTuple):
         changed = [path for path in new if new[path] != old[path]]
         return Switched({path: old[path] for path in changed}, {path: new[path] for path in changed})
 
-    def kind(self, options: Optimizations) -> Kind:
+    def kind(self, situation: Situation) -> Kind:
         """The strongest kind of both sets of values."""
-        return strongest(kind_of_all(values, options.get) for values in self)
+        return strongest(kind_of_all(values, situation) for values in self)
 
 
 class Trial:
@@ -100,7 +99,7 @@ class Trial:
         self._at = at
         self.frame, self._steps_before = at.sim.profile.frames, at.sim.profile.steps - at.sim.profile.steps_in_frame
         self._drawn = all(is_drawn(BY_PATH[path]) for path in switched.new)  # what changes steps is the larger claim
-        self._kind = switched.kind(at.sim.optimizations)
+        self._kind = switched.kind(at.sim.situation)
         self._note = "changes nothing at present, " * (set(switched.new) <= inactive(at.sim.situation))
         self._long = False  # is a step too long, or the crowd too large, for copies that make steps?
         self._until = ""  # why it was over before its time

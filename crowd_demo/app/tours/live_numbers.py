@@ -26,7 +26,7 @@ BLOCKS, RESAMPLES = 12, 500  # of what was measured, for its interval
 SHORTEST_MS, LEAST_SHARE = 1e-3, 1e-3
 UNKNOWN = "–"  # noqa: RUF001  (a dash that is not taken for a minus)
 TO_COME = "…"
-NOT_TOLD = "too noisy to tell"  # of a factor whose interval says both faster and slower, by much
+NOT_TOLD = "neither clearly faster nor slower"  # of a factor whose interval says both faster and slower, by much
 SURE = 1e-3  # how far beyond 1 an interval reaches at least whose factor is no difference
 ALIKE = 0.05  # times that differ by less than this part are called alike
 ON_CARD = {"candidates_per_agent": ("candidates", 1), "neighbours_per_agent": ("neighbours", 1), "drawn": ("drawn", 1),
@@ -141,7 +141,7 @@ def compared(name: str, before: Numbers, now: Numbers | None) -> str:
     ratio = interval_of(name, before, now)
     if not name.endswith("faster"):
         return shown_factor(ratio.value)
-    if ratio.low < 1 < ratio.high:  # the words are the card's
+    if ratio.low < 1 < ratio.high:  # where the card says "no difference", or "too noisy to tell"
         return "about as fast" if ratio.low > 1 / NARROW and ratio.high < NARROW else NOT_TOLD
     return faster(ratio.value)
 

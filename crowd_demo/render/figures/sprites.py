@@ -6,8 +6,9 @@ with an area filter, each by itself so that no cell mixes with the next, and cro
 each sprite in use. pygame's filter rounds down, so an opaque pixel may get an alpha of 252.
 
 A `DyedSheet` has one drawing for all looks of a shape: a sprite is the drawing without dyes, and so much of each dye as
-a second sheet says times that dye's colour in the look. Both sheets are shrunk once a shape; to dye a sprite takes about
-1 us.
+a second sheet says times that dye's colour in the look. A drawing is shrunk on both sheets, which takes about 20 us, and
+dyed in all its looks at once, in 1 us each. Those that are not needed yet are made a few in a picture, so that soon after
+the zoom has changed there is none left to make.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ from crowd_demo.render.pixels import HALF_ROW, MASKS, frame_of, tinted
 STEPS_PER_OCTAVE = 4
 KEPT = 4  # atlases
 MOST_PIXELS = 1 << 24  # of an atlas; it is emptied before it makes more
+MOST_AHEAD = MOST_PIXELS // 4  # of an atlas that makes sprites before they are needed: up to a zoom of 1.6
+FEW = 8  # drawings made ahead in a picture: all 1,056 within 132
 MOST_SURFACES = 20_000  # of an atlas for pygame: each sprite in each tint is one
 GREY = 0.8  # mean of the sheet in grey, which is multiplied by the colours of a colour mode
 ALPHA = 0xFF000000
@@ -92,6 +95,16 @@ class Sheet(NamedTuple):
     def sprite(self, number: int) -> pygame.Surface:
         row, column = divmod(number, self.columns)
         return self.surface.subsurface((column * self.cell[0], row * self.cell[1]), self.cell)
+
+    def shrunk_sprites(self, numbers: Ints, size: tuple[int, int], faintest: int = 1) -> tuple[Words, Ints]:
+        """Sprites with cells of that size: uint32[n, height, width], and where an alpha is `faintest` or more: int32[n, 4]."""
+        width, height = size
+        strip, boxes = argb((width, height * len(numbers))), np.zeros((len(numbers), 4), np.int32)
+        for k, number in enumerate(numbers.tolist()):
+            cell = strip.subsurface((0, k * height, width, height))
+            pygame.transform.smoothscale(self.sprite(number), size, cell)
+            boxes[k] = cell.get_bounding_rect(faintest)
+        return frame_of(strip).reshape(-1, height, width), boxes
 
     def grey(self, factor: float | None = None) -> Sheet:
         """This sheet in grey, `factor` times as bright; by default so that a colour it is multiplied by can be read."""
@@ -253,28 +266,28 @@ def surface_of(pixels: Words) -> pygame.Surface:
 
 
 class Atlas:
-    """All sprites of a sheet at one scale; `ensure` makes each when it is first needed, cropped to its visible pixels.
+    """All sprites of a sheet at one scale; `ensure` makes each when it is first needed, cropped to its visible pixels."""
 
-    `faintest` is the least alpha that is visible. `like` has made the same sprites in the same order: they are cropped
-    as there, and lie as they lie there.
-    """
-
-    def __init__(self, sheet: AnySheet, scale: float, faintest: int = 1, like: Atlas | None = None) -> None:
-        self.sheet, self._faintest, self._like = sheet, faintest, like
+    def __init__(self, sheet: AnySheet, scale: float) -> None:
+        self.sheet = sheet
         self.size = max(1, round(sheet.cell[0] * scale)), max(1, round(sheet.cell[1] * scale))
         self.anchor = round(sheet.anchor[0] * scale), round(sheet.anchor[1] * scale)
         count = sheet.sprites
         no_pixels, boxes = np.zeros(0, np.uint32), np.zeros((count, 4), np.int32)
         self.view = Pixels(no_pixels, np.zeros(count, np.int64), boxes, self.size[1])
-        self._used = 0  # pixels
+        self._used, self._made = 0, 0  # pixels, and sprites
         self.ready = np.zeros(count, bool)
         self._surfaces: dict[int, pygame.Surface] = {}
 
+    @property
+    def is_complete(self) -> bool:
+        return self._made == len(self.ready)
+
     def ensure(self, sprites: Ints) -> None:
-        if next_missing(sprites, self.ready, 0) == len(sprites):
+        if self.is_complete or next_missing(sprites, self.ready, 0) == len(sprites):
             return
         if self._used > MOST_PIXELS:
-            self._used, self.ready[:] = 0, False
+            self._used, self._made, self.ready[:], self.view.pixels[:] = 0, 0, False, 0
         wanted = np.zeros(len(self.ready), bool)
         wanted[sprites] = True
         self._make(np.flatnonzero(wanted & ~self.ready).astype(np.int32))
@@ -297,21 +310,20 @@ class Atlas:
 
     def _make(self, numbers: Ints) -> None:
         assert isinstance(self.sheet, Sheet)
-        for number in numbers.tolist():
-            sprite = pygame.transform.smoothscale(self.sheet.sprite(number), self.size)
-            visible = sprite.get_bounding_rect(self._faintest)
-            x, y, width, height = self._like.view.box[number].tolist() if self._like else visible
-            self._place(np.array([number]), np.array([[x, y, width, height]], np.int32))
-            self.pixels(number)[:] = frame_of(sprite)[y:y + height, x:x + width]
+        shrunk, boxes = self.sheet.shrunk_sprites(numbers, self.size)
+        self._place(numbers, boxes)
+        for number, cell, (x, y, width, height) in zip(numbers.tolist(), shrunk, boxes.tolist(), strict=True):
+            self.pixels(number)[:] = cell[y:y + height, x:x + width]
 
     def _place(self, numbers: Ints, boxes: Ints) -> None:
         """Make room for these sprites, one behind the other."""
         sizes = boxes[:, 3].astype(np.int64) * _padded(boxes[:, 2])
         ends = self._used + np.cumsum(sizes)
         self.view.first[numbers], self.view.box[numbers] = ends - sizes, boxes
-        self._used, self.ready[numbers] = int(ends[-1]), True
+        self._used, self._made, self.ready[numbers] = int(ends[-1]), self._made + len(numbers), True
         if self._used > len(self.view.pixels):
-            grown = np.zeros(with_room(self._used), np.uint32)
+            of_all = self._used * len(self.ready) // self._made  # memory that is not used costs nothing
+            grown = np.zeros(with_room(max(self._used, min(of_all, MOST_AHEAD))), np.uint32)
             grown[:len(self.view.pixels)] = self.view.pixels
             self.view = self.view._replace(pixels=grown)
 
@@ -342,44 +354,48 @@ def _dyed(pixel: Int, shares: Int, dye: Ints) -> Int:
 
 
 @device
-def dye_sprites(numbers: Ints, drawings: Ints, dyes: Ints, drawn: Pixels, shares: Words, sprites: Pixels) -> None:
-    """Write the pixels of these sprites, made of those of `drawings`; dyes int32[numbers, DYES, 3]."""
+def dye_sprites(numbers: Ints, drawings: Ints, dyes: Ints, drawn: Words, shares: Words, sprites: Pixels) -> None:
+    """Write the pixels of these sprites, each made of drawn[drawings[k]]; uint32[n, height, width], dyes int32[k, DYES, 3]."""
     for k in range(numbers.shape[0]):
-        first, start = sprites.first[numbers[k]], drawn.first[drawings[k]]
-        size = drawn.box[drawings[k], 3] * (-(-drawn.box[drawings[k], 2] // HALF_ROW) * HALF_ROW)
-        for i in range(size):
-            at = np.uintp(start + i)
-            sprites.pixels[np.uintp(first + i)] = _dyed(drawn.pixels[at], shares[at], dyes[k])
+        box, first, cell = sprites.box[numbers[k]], sprites.first[numbers[k]], drawings[k]
+        stride = -(-box[2] // HALF_ROW) * HALF_ROW
+        for row in range(box[3]):
+            for column in range(box[2]):
+                at = cell, box[1] + row, box[0] + column
+                sprites.pixels[first + row * stride + column] = _dyed(drawn[at], shares[at], dyes[k])
 
 
 class DyedAtlas(Atlas):
-    """The drawings at this scale, and the sprites dyed from them: all looks of a drawing when the first is needed."""
+    """Sprites dyed from the drawings at this scale: all looks of a drawing when the first is needed, or shortly before."""
 
     def __init__(self, sheet: DyedSheet, scale: float) -> None:
         super().__init__(sheet, scale)
-        self._drawn = Atlas(sheet.shapes, scale, FAINTEST)
-        self._shares = Atlas(sheet.dyes, scale, like=self._drawn)
+        self._sheet = sheet
         self._drawing = sheet.drawing(np.arange(sheet.sprites, dtype=np.int32))  # of each sprite
         self._dyes = ((sheet.colours * 256 + FULL_DYE // 2) // FULL_DYE).astype(np.int32)
 
+    def ensure(self, sprites: Ints) -> None:
+        super().ensure(sprites)
+        if self._used < MOST_AHEAD and not self.is_complete:
+            self._make(np.flatnonzero(~self.ready)[:FEW].astype(np.int32))
+
     def launches(self) -> Iterator[Launch]:
         yield from super().launches()
-        yield self._dyeing(np.zeros(0, np.int32), np.zeros(0, np.int32))
+        none = np.zeros(0, np.int32)
+        yield self._dyeing(none, none, *np.zeros((2, 0, 1, 1), np.uint32))
 
     def _make(self, numbers: Ints) -> None:
-        wanted = np.zeros(len(self._drawn.ready), bool)
-        wanted[self._drawing[numbers]] = True
-        numbers = np.flatnonzero(wanted[self._drawing] & ~self.ready).astype(np.int32)
-        drawings = self._drawing[numbers]
-        for atlas in (self._drawn, self._shares):
-            atlas.ensure(drawings)
-        self._place(numbers, self._drawn.view.box[drawings])
-        self._dyeing(numbers, drawings).run()
+        drawings = np.unique(self._drawing[numbers])
+        numbers = np.flatnonzero(np.isin(self._drawing, drawings) & ~self.ready).astype(np.int32)
+        source = np.searchsorted(drawings, self._drawing[numbers]).astype(np.int32)
+        drawn, boxes = self._sheet.shapes.shrunk_sprites(drawings, self.size, FAINTEST)
+        shares, _ = self._sheet.dyes.shrunk_sprites(drawings, self.size)
+        self._place(numbers, boxes[source])
+        self._dyeing(numbers, source, drawn, shares).run()
 
-    def _dyeing(self, numbers: Ints, drawings: Ints) -> Launch:
-        look = numbers * len(self._dyes) // max(self.sheet.sprites, 1)
-        shares = self._shares.view.pixels
-        return launch(dye_sprites, numbers, drawings, self._dyes[look], self._drawn.view, shares, self.view)
+    def _dyeing(self, numbers: Ints, source: Ints, drawn: Words, shares: Words) -> Launch:
+        look = numbers // self._sheet.shapes.columns
+        return launch(dye_sprites, numbers, source, self._dyes[look], drawn, shares, self.view)
 
 
 class Sprites:

@@ -55,7 +55,7 @@ from crowd_demo.render.hud.text_panels import (
     tour_scale,
 )
 from crowd_demo.render.hud.tool_bar import ToolBar, draw_brush, draw_rings
-from crowd_demo.render.hud.views import TableView, View, draw_view, place_of
+from crowd_demo.render.hud.views import QuestionView, TableView, View, draw_view, place_of
 from crowd_demo.sim.simulation import Simulation
 
 REFRESH_HZ = 8.0
@@ -400,7 +400,7 @@ class Hud:
     # --- what is open ------------------------------------------------------------------------------------------------
 
     def _draw_view(self, view: View) -> None:
-        """Draw the dialog that is open in the middle; a table, which may be wide, over all else in the shade."""
+        """Draw the dialog that is open in the middle; a table, which may be wide, in the shade; a question beside a card."""
         if isinstance(view, TableView):
             self._on.blit(self._rendered("shade", self._size, self._shade).surface, (0, 0))
 
@@ -410,7 +410,10 @@ class Hud:
             return canvas
 
         canvas = self._rendered("view", (view, self._size), render)
-        self._place(canvas, place_of(view, canvas, self._size, self.scale))
+        place = canvas.surface.get_rect(topleft=place_of(view, canvas, self._size, self.scale))
+        if isinstance(view, QuestionView) and self._card:
+            place = free_place(place, self._on.get_rect(), (), [self._card], self._margin)
+        self._place(canvas, place.topleft)
 
     def _shade(self) -> Canvas:
         canvas = Canvas((self._size[0] / self.scale, self._size[1] / self.scale), self.pen, self.scale, None)

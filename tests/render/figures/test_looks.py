@@ -3,6 +3,7 @@
 from itertools import combinations
 
 import numpy as np
+import pygame
 import pytest
 from eyes import EYES, lab_of
 from hypothesis import given
@@ -12,7 +13,7 @@ from crowd_demo.config.resources import assets_folder
 from crowd_demo.render.drawing import hash_id
 from crowd_demo.render.figures import sprites
 from crowd_demo.render.figures.people import DIRECTIONS, POSES, STAND_POSE
-from crowd_demo.render.figures.sprites import FAINTEST, FULL_DYE, Atlas, DyedSheet, load_dyed, load_manifest
+from crowd_demo.render.figures.sprites import FAINTEST, FULL_DYE, DyedSheet, load_dyed, load_manifest
 from crowd_demo.render.inks import channels_of
 from crowd_demo.render.pixels import frame_of
 
@@ -63,12 +64,15 @@ def test_neighbours_in_memory_have_any_look():
 @given(st.integers(0, 47), st.integers(0, 87), st.sampled_from([1.0, 0.5, 0.21]))
 def test_a_sprite_is_its_drawing_and_so_much_of_each_dye(sheet, look, column, scale):
     number = np.array([look * 88 + column], np.int32)
-    atlas, shapes = sheet.atlas(scale), Atlas(sheet.shapes, scale, FAINTEST)
-    dyes = Atlas(sheet.dyes, scale, like=shapes)
-    drawing = int(sheet.shape[look]) * 88 + column
-    for each, wanted in ((atlas, number), (shapes, np.array([drawing], np.int32)), (dyes, np.array([drawing], np.int32))):
-        each.ensure(wanted)
-    base, shares = cell_of(shapes, drawing), cell_of(dyes, drawing)
+    atlas, drawing = sheet.atlas(scale), int(sheet.shape[look]) * 88 + column
+    atlas.ensure(number)
+    base, shares = (frame_of(pygame.transform.smoothscale(each.sprite(drawing), atlas.size))
+                    for each in (sheet.shapes, sheet.dyes))
+    x, y, width, height = atlas.view.box[number[0]].tolist()
+    faint = np.ones_like(base, bool)
+    faint[y:y + height, x:x + width] = False
+    assert (base[faint] >> 24 < FAINTEST).all()
+    base, shares = np.where(faint, 0, base), np.where(faint, 0, shares)
     parts = np.stack([shares >> shift & 255 for shift in (16, 8, 0, 24)], axis=-1)
     lit = channels_of(base) + parts @ sheet.colours[look] / FULL_DYE
     expected = np.minimum(lit, (base >> 24)[..., None])
@@ -77,14 +81,39 @@ def test_a_sprite_is_its_drawing_and_so_much_of_each_dye(sheet, look, column, sc
     assert np.abs(channels_of(found).astype(float) - expected).max() <= 1.5
 
 
-def test_all_looks_of_a_drawing_are_made_at_once_and_others_are_not(sheet):
+def test_all_looks_of_a_drawing_are_made_at_once_and_others_are_not(sheet, monkeypatch):
+    monkeypatch.setattr(sprites, "MOST_AHEAD", 0)
     atlas = sheet.atlas(0.5)
     atlas.ensure(np.array([5], np.int32))
     assert np.flatnonzero(atlas.ready).tolist() == [5, 88 + 5, 2 * 88 + 5, 3 * 88 + 5]
 
 
+@pytest.mark.parametrize("shown", [np.array([5], np.int32), np.zeros(0, np.int32)], ids=["somebody", "nobody"])
+def test_sprites_that_nobody_needs_yet_are_made_a_few_in_a_picture_and_like_those_that_are_needed(sheet, shown):
+    atlas, at_once = sheet.atlas(0.3), sheet.atlas(0.3)
+    before, pictures = 0, 0
+    while not atlas.ready.all():
+        atlas.ensure(shown)
+        made, before, pictures = int(atlas.ready.sum()) - before, int(atlas.ready.sum()), pictures + 1
+        assert 0 < made <= 4 * (sprites.FEW + 1)
+    assert pictures <= -(-sheet.shapes.sprites // sprites.FEW)
+    at_once.ensure(np.arange(sheet.sprites, dtype=np.int32))
+    assert np.array_equal(atlas.view.box, at_once.view.box)
+    assert all(np.array_equal(atlas.pixels(number), at_once.pixels(number)) for number in range(0, sheet.sprites, 7))
+    assert len(atlas.view.pixels) < 3 * atlas.view.first.max(), "room for all, and little more"
+
+
+def test_few_are_made_ahead_where_sprites_are_large(sheet, monkeypatch):
+    monkeypatch.setattr(sprites, "MOST_AHEAD", 50_000)
+    atlas = sheet.atlas(0.5)
+    for _ in range(40):
+        atlas.ensure(np.array([5], np.int32))
+    assert 80 < atlas.ready.sum() < 400
+
+
 def test_an_atlas_is_emptied_before_it_grows_too_large(sheet, monkeypatch):
     monkeypatch.setattr(sprites, "MOST_PIXELS", 5000)
+    monkeypatch.setattr(sprites, "MOST_AHEAD", 0)
     atlas = sheet.atlas(0.5)
     for number in range(40):
         atlas.ensure(np.array([number], np.int32))
@@ -93,6 +122,9 @@ def test_an_atlas_is_emptied_before_it_grows_too_large(sheet, monkeypatch):
     fresh = sheet.atlas(0.5)
     fresh.ensure(np.array([39], np.int32))
     assert np.array_equal(atlas.pixels(39), fresh.pixels(39))
+    first, (width, height) = atlas.view.first[39], atlas.view.box[39, 2:]
+    padded = atlas.view.pixels[first:first + height * -(-width // 8) * 8].reshape(height, -1)
+    assert not padded[:, width:].any(), "nothing of the sprites that were there before"
 
 
 def test_means_are_those_of_the_sprites(sheet):

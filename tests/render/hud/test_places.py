@@ -19,7 +19,7 @@ from crowd_demo.render.colours.base import Legend
 from crowd_demo.render.hud.canvas import Box
 from crowd_demo.render.hud.card import PROOF_COLOURS, Card, Count, ProofLine, Span
 from crowd_demo.render.hud.chart import HEIGHT, WIDTH
-from crowd_demo.render.hud.hud import Hud
+from crowd_demo.render.hud.hud import ON_DIALOG, Hud
 from crowd_demo.render.hud.panel_layout import common_px, timeline_px
 from crowd_demo.render.hud.status import (
     Chart,
@@ -34,6 +34,7 @@ from crowd_demo.render.hud.status import (
     Status,
     TourView,
 )
+from crowd_demo.render.hud.views import QuestionView
 
 pytestmark = pytest.mark.quick
 GROUND = np.full((3, 4, 3), 100, np.uint8)
@@ -64,7 +65,7 @@ def rects(size: tuple[int, int], **shown: Any) -> dict[str, pygame.Rect]:
     status = Status(minimap=MinimapView(Rect(0, 0, 400, 300), None, GROUND), **shown)
     for now_s in (0.0, 1.0):
         hud.draw(picture(size), sim, status, now_s)
-    names = {("minimap", ""): "minimap", ("card", ""): "card", ("action", "colours"): "legend",
+    names = {("minimap", ""): "minimap", ("card", ""): "card", ON_DIALOG: "question", ("action", "colours"): "legend",
              ("action", "inspect"): "inspector"}
     found = {names[region.target]: placed.rect for placed in hud._placed for region in placed.canvas.targets
              if region.target in names}
@@ -83,6 +84,17 @@ def test_the_minimap_stays_where_it_is_when_legends_a_card_or_an_agent_are_shown
         found = rects(size, panels=looks, **shown)
         assert found.pop("minimap") == alone
         assert not any(rect.colliderect(alone) for rect in found.values()), found
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("rows", [2, 9, 30])
+def test_a_question_lies_beside_a_card(size: tuple[int, int], rows: int) -> None:
+    question = QuestionView("Leave crowd-demo? What was built is not saved",
+                            "Ctrl S saves it, Enter discards it, Esc goes back")
+    found = rects(size, card=CARD._replace(counts=CARD.counts[:1] * rows), view=question)
+    assert not found["card"].colliderect(found["question"]), found
+    assert pygame.Rect((0, 0), size).contains(found["question"])
+    assert rects(size, view=question)["question"].centerx == size[0] // 2, "it is in the middle without a card"
 
 
 @pytest.mark.parametrize("size", WINDOWS)
