@@ -18,7 +18,7 @@ LIMITS = {
     "files": 341,
     f"files below {SHORT} lines": 65,
     "names of more than one class": 4,
-    f"lines above {LONG} characters": 1_410,
+    f"lines above {LONG} characters": 1_420,
     "lines of the median function": 5,
 }
 
