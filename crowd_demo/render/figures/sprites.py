@@ -103,7 +103,7 @@ class Sheet(NamedTuple):
         for k, number in enumerate(numbers.tolist()):
             cell = strip.subsurface((0, k * height, width, height))
             pygame.transform.smoothscale(self.sprite(number), size, cell)
-            boxes[k] = cell.get_bounding_rect(faintest)
+            boxes[k] = tuple(cell.get_bounding_rect(faintest))
         return frame_of(strip).reshape(-1, height, width), boxes
 
     def grey(self, factor: float | None = None) -> Sheet:
