@@ -19,13 +19,25 @@ from typing import Annotated, NamedTuple, Protocol, Self
 from pydantic import Field, ValidationError, model_validator
 
 from crowd_demo.config.explain import close_to, explain
-from crowd_demo.config.section import NUMBER, WITHOUT_POINT, InMetres, Length, Problem, Section, Whole, number, refuse, section
+from crowd_demo.config.section import (
+    MOST_AGENTS,
+    NUMBER,
+    WITHOUT_POINT,
+    InMetres,
+    Length,
+    Problem,
+    Section,
+    Whole,
+    number,
+    refuse,
+    section,
+)
 
 MOST_SECONDS, MOST_TICKS, MOST_EVENTS = 86_400, 10_000_000, 100
 SECONDS = InMetres("s", 1.0, "20 s")
 Seconds = Annotated[float, Field(ge=0, le=MOST_SECONDS), SECONDS]
 Ticks = Annotated[int, Field(ge=0, le=MOST_TICKS), WITHOUT_POINT]
-AgentCount = Annotated[int, Field(ge=0, le=4_000_000), WITHOUT_POINT]
+AgentCount = Annotated[int, Field(ge=0, le=MOST_AGENTS), WITHOUT_POINT]
 Coordinate = Annotated[float, Field(ge=-131_072, le=131_072)]
 Place = Annotated[tuple[Coordinate, Coordinate], Field(strict=False)]  # YAML gives a list
 Numbers = Annotated[tuple[Annotated[int, Field(ge=0, le=63), WITHOUT_POINT], ...], Field(strict=False)]
@@ -113,7 +125,7 @@ class Disc(Point):
 class Newcomers(Disc):
     """So many agents come in, on free tiles around a place."""
 
-    count: Whole = number(100, 1, 4_000_000, "agents", "how many")
+    count: Whole = number(100, 1, MOST_AGENTS, "agents", "how many")
 
 
 class Pull(Disc):
@@ -148,7 +160,7 @@ class Deeds(Section):
     goal: Point | None = Field(None, description="add a destination for people at a place")
     set: dict[str, float] = Field({}, description=(
         "numbers of the behaviour and of links by path, such as flock.align, and the values that they get"))
-    agents: AgentCount | None = Field(None, description="be so many (0 to 4000000)")
+    agents: AgentCount | None = Field(None, description=f"be so many (0 to {MOST_AGENTS})")
     attract: Pull | None = Field(None, description="draw everybody in a disc to its middle")
     repel: Pull | None = Field(None, description="push everybody in a disc away from its middle")
     scare: Fright | None = Field(None, description="let everybody in a disc run or fly away from its middle")

@@ -23,7 +23,18 @@ from crowd_demo.config.events import MOST_EVENTS, ScenarioEvent, problems
 from crowd_demo.config.explain import close_to
 from crowd_demo.config.keys import Keys
 from crowd_demo.config.optimizations import Optimizations
-from crowd_demo.config.section import LENGTH, UNITS_A_METRE, WITHOUT_POINT, Problem, Section, Whole, number, refuse, section
+from crowd_demo.config.section import (
+    LENGTH,
+    MOST_AGENTS,
+    UNITS_A_METRE,
+    WITHOUT_POINT,
+    Problem,
+    Section,
+    Whole,
+    number,
+    refuse,
+    section,
+)
 from crowd_demo.registry.built_in import AT_FIRST, BEHAVIOURS, COLOURS, OVERLAYS
 from crowd_demo.registry.entries import load
 
@@ -34,7 +45,6 @@ if TYPE_CHECKING:
 else:
     BehaviourName, ColourName, OverlayName = Literal[tuple(BEHAVIOURS)], Literal[tuple(COLOURS)], Literal[tuple(AT_FIRST)]
 
-MOST_AGENTS = 32_000_000
 WIDEST = 65_536  # world units
 Side = Annotated[float, Field(ge=0.1, le=WIDEST), LENGTH]
 Coordinate = Annotated[float, Field(ge=-131_072, le=131_072)]

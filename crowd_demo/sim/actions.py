@@ -21,8 +21,8 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from crowd_demo.config.explain import close_to
 from crowd_demo.config.memory import AGENT, shortage
-from crowd_demo.config.model import MOST_AGENTS
 from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.config.section import MOST_AGENTS
 from crowd_demo.registry.entries import Value
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.store.columns import Columns

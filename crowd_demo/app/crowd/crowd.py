@@ -29,7 +29,8 @@ from crowd_demo.app.process.system import give_back_freed
 from crowd_demo.app.recording.recording import Player, Recording
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.memory import AGENT, shortage
-from crowd_demo.config.model import MOST_AGENTS, Config
+from crowd_demo.config.model import Config
+from crowd_demo.config.section import MOST_AGENTS
 from crowd_demo.registry.entries import Range, Value
 from crowd_demo.registry.renames import TECHNIQUES, current
 from crowd_demo.render.hud.navigation import why_not
