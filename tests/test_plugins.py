@@ -44,7 +44,7 @@ def press(key):
         loop.frame()
     loop.frame()
     return tuple(screen().get_at((320, 180)))[:3]
-print(press("z") == (255, 0, 255), press("z") == (255, 0, 255))
+print(press("`") == (255, 0, 255), press("`") == (255, 0, 255))
 press("'")
 print(program.sim.optimizations.brake, program.techniques.touched, {"brake", "census"} <= set(program.sim.profile.stages))
 """
@@ -113,7 +113,7 @@ def test_schema_and_keys_know_a_technique(environment: dict[str, str]) -> None:
     assert schema["$defs"]["Optimizations"]["properties"]["brake"]["maximum"] == 2
     listed = crowd_demo(environment, "--list-keys").stdout.splitlines()
     keys = {line.split()[1]: line.split()[0] for line in listed if line.startswith(" ")}
-    assert (keys["brake"], keys["census"], keys["centre"]) == ("'", "-", "z")
+    assert (keys["brake"], keys["census"], keys["centre"]) == ("'", "-", "`")
 
 
 def test_help_needs_neither_numba_nor_pygame(environment: dict[str, str]) -> None:

@@ -259,7 +259,7 @@ class Scene:
     # --- on a graphics card ------------------------------------------------------------------------------------------
 
     def _light_on_gpu(self, camera: Camera, frozen_rect: Rect | None) -> LightOnGpu | None:
-        """What draws a large crowd that is on a card, where each agent is a spot of light; else None."""
+        """What draws a large crowd that is on a GPU, where each agent is a spot of light; else None."""
         sim, crowd = self.sim, self.sim.gpu_crowd
         draws = (crowd and frozen_rect is None and sim.agents.count >= WORTH_A_GPU and isinstance(self._figures, Sprited)
                  and not self._figures.ordered(camera.zoom) and sim.optimizations.blitter == "compiled"

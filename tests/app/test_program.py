@@ -139,7 +139,7 @@ def test_keys_go_through_round_numbers_of_agents() -> None:
     while count < 32_000_000:
         counts.add(count := more(count))
         assert fewer(more(count)) == count or count == 32_000_000
-    assert {10, 100, 1000, 5000, 20_000, 40_000, 100_000, 1_000_000} < counts and len(counts) < 70
+    assert {10, 100, 1000, 5000, 20_000, 40_000, 100_000, 1_000_000} < counts and len(counts) < 80
 
 
 @pytest.mark.parametrize(("text", "count"), [
@@ -148,7 +148,7 @@ def test_a_number_of_agents_is_read_as_people_type_it(text: str, count: int) -> 
     assert agents_of(text) == count
 
 
-@pytest.mark.parametrize("text", ["", "k", "4O", "-5", "40.000", "1.5", "1e4", "5m", "9" * 20])
+@pytest.mark.parametrize("text", ["", "k", "4O", "-5", "40.000", "1.5", "1e4", "50m", "9" * 20])
 def test_what_is_no_number_of_agents_is_told_in_one_line(text: str) -> None:
     with pytest.raises(ValueError, match=r"^('.*' is no number of agents: type one .*|[\d,]+ agents are too many: .*)$"):
         agents_of(text)

@@ -33,7 +33,7 @@ class World:
 
     def __init__(self, agents, grid):
         self.agents, self.grid, self.workers, self.ways = agents, grid, 2, None
-        self.max_step, self.top_speed = crowds.MAX_STEP, 180.0
+        self.max_step, self.top_speed, self.on_gpu = crowds.MAX_STEP, 180.0, False
 
     @property
     def light_workers(self):
@@ -57,7 +57,8 @@ class Simulation:
                        timer=rng.uniform(0, 4, count + 16).astype(np.float32),
                        heading_x=np.cos(turn).astype(np.float32), heading_y=np.sin(turn).astype(np.float32),
                        half=(1 + 29 * rng.random(count + 16) ** 3).astype(np.float32))
-        self.agents = SimpleNamespace(columns=SimpleNamespace(**columns), count=count, handles=Ids())
+        self.agents = SimpleNamespace(view=SimpleNamespace(**columns), count=count, handles=Ids())
+        self.gpu_crowd = None
         self.world = World(self.agents, crowds.grid(agents, count))
         kinds = rng.choice(5, (10, 13), p=[0.6, 0.2, 0.1, 0.05, 0.05]).astype(np.uint8)
         self.terrain = SimpleNamespace(kinds=kinds, marks=np.full((10, 13), -1, np.int16), version=0,
@@ -170,9 +171,9 @@ def test_without_an_order_crates_lie_as_they_come_by_either_blitter(assets):
 
 
 def test_a_scene_leaves_the_simulation_as_it_was(scene):
-    before = {name: column.copy() for name, column in vars(scene.sim.agents.columns).items()}
+    before = {name: column.copy() for name, column in vars(scene.sim.agents.view).items()}
     list(everything(scene, camera(1.0)))
-    assert all(np.array_equal(before[name], column) for name, column in vars(scene.sim.agents.columns).items())
+    assert all(np.array_equal(before[name], column) for name, column in vars(scene.sim.agents.view).items())
 
 
 def test_a_scene_reads_a_grid_that_is_fresh_and_makes_none(scene, monkeypatch):
@@ -207,7 +208,7 @@ def hunt(assets, predators, count=COUNT, spread=1.0):
     """A scene of a hunt."""
     sim = Simulation("hunt", count)
     sim.config.hunt.predators = predators
-    columns, place = sim.agents.columns, crowds.crowd(0, count, spread)
+    columns, place = sim.agents.view, crowds.crowd(0, count, spread)
     columns.x, columns.y, columns.id = place.x, place.y, np.roll(np.arange(count + 16), 5).astype(np.int32)
     sim.world.grid = crowds.grid(place, count)
     return scene_of(sim, assets)
@@ -224,7 +225,7 @@ def test_a_predator_is_seen_from_afar_whole_and_over_all_others(assets, zoom):
     pictures = []
     for count in (1, COUNT):
         scene = hunt(assets, 1, count, spread=0.05 / zoom)
-        columns = scene.sim.agents.columns
+        columns = scene.sim.agents.view
         columns.id = np.arange(count + 16, dtype=np.int32)
         columns.x[0], columns.y[0], columns.vx[:], columns.vy[:] = 200, 150, 30, 30
         pictures.append(picture(scene, camera(zoom), cull="agents", depth="bands", blitter="compiled"))
@@ -303,7 +304,7 @@ def test_stages_are_named_in_the_order_of_the_frame(scene):
 def station_with(place: tuple[float, float], assets: Path, exits: int = 3) -> Any:
     """A picture of the station with everybody in one place, float[H, W, 3]; a tile has 26 units and 13 pixels."""
     sim = simulation("station", agents=20, crowd__exits=exits)
-    columns: Any = sim.agents.columns
+    columns: Any = sim.agents.view
     columns.x[:20], columns.y[:20] = place
     sim.prepare_picture()
     camera, surface = Camera((1508.0, 962.0), (754, 481)), plain_surface((754, 481))

@@ -31,7 +31,7 @@ PLUGIN = Plugin(
     behaviours=(BehaviourEntry("gnats", "gnats that follow", "toys.settings:GnatSettings", "toys.gnats:Gnats",
                                "crowd_demo.render.figures.birds:BirdFigures"),),
     stages=(StageEntry("toys.census:Census", after="move"), StageEntry("toys.census:Brake", after="interaction")),
-    overlays=(OverlayEntry("centre", "mark the middle of the world", "toys.centre:draw_centre", key="z"),),
+    overlays=(OverlayEntry("centre", "mark the middle of the world", "toys.centre:draw_centre", key="`"),),
     colours=(ColourEntry("plain", "all agents alike", "toys.mishaps:Plain"),),
     scenarios=Path(__file__).parent / "scenarios",
 )
