@@ -1,6 +1,6 @@
 """Show on a real graphics card that its crowd is the processor's, bit for bit, and how long its steps take.
 
-    python benchmarks/GPU.py [--quick] [--only operations|hashes|times] [--of birds|people] [--json FILE]
+    python benchmarks/gpu.py [--quick] [--only operations|hashes|times] [--of birds|people] [--json FILE]
 
 *operations*  every elementary operation of the formulas gives the same bits: those of one operand for all 2^32 of them, those
               of two for 2^28 pairs of any bits, and for as many whose exponents are near each other

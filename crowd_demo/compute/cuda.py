@@ -28,6 +28,7 @@ from crowd_demo.compute.arrays import Ints
 from crowd_demo.compute.jit import Kernel, Launch
 
 THREADS = 128  # of a block
+OLDEST_MAJOR = 7  # compute capability that the code is made for (ptx.py)
 Value = TypeVar("Value")
 Scalar = TypeVar("Scalar", bound=np.generic)
 
@@ -109,6 +110,10 @@ class GraphicsProcessor:
             raise RuntimeError("no GPU") from None
         self.name = cast(bytes, self._call("cuDeviceGetName", 128, self._device)).partition(b"\0")[0].decode()
         about = driver.CUdevice_attribute
+        major, mode = (cast(int, self._call("cuDeviceGetAttribute", each, self._device)) for each in (
+            about.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, about.CU_DEVICE_ATTRIBUTE_COMPUTE_MODE))
+        if major < OLDEST_MAJOR or mode == int(driver.CUcomputemode.CU_COMPUTEMODE_PROHIBITED):
+            raise RuntimeError("old GPU" if major < OLDEST_MAJOR else "no GPU")
         self.processors = cast(int, self._call(
             "cuDeviceGetAttribute", about.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, self._device))
 
@@ -135,7 +140,9 @@ class GraphicsProcessor:
         size = math.prod(shape) * kind.itemsize
         try:
             memory = Memory(self, size)
-        except RuntimeError:
+        except RuntimeError as error:
+            if "OUT_OF_MEMORY" not in str(error):
+                raise
             raise MemoryError(f"the graphics card has no room for {size / 1e6:,.0f} MB more") from None
         self.ask("cuMemsetD8", memory.address, 0, max(size, 16))
         return cast(NDArray[Scalar], GpuArray(memory, memory.address, shape, kind))
@@ -278,6 +285,7 @@ def pack(value: object, pieces: list[bytes], kinds: list[object]) -> None:
         return
     kinds.append(kind)
     if isinstance(value, tuple):
+        kinds.append(len(value))
         for each in value:
             pack(each, pieces, kinds)
     elif isinstance(value, np.float32):

@@ -8,7 +8,7 @@ it and one lowering, for processors and for GPUs, and no toolkit is needed: llvm
     arguments          one record, each leaf in eight bytes: what numbers and arrays consist of (`leaves_of`)
 
 Nothing is contracted: every product and sum is rounded by itself (`mul.rn`, `add.rn`, which the driver may not fuse), and so
-are quotients and roots (`div.rn`, `sqrt.rn`); numbers below the smallest normal one stay. docs/design/cuda.md has how that
+are quotients and roots (`div.rn`, `sqrt.rn`); numbers below the smallest normal one stay. docs/design/gpu.md has how that
 was tested.
 """
 

@@ -464,7 +464,7 @@ class Simulation:
     def _count(self) -> None:
         """Write the counters of this step to the profile."""
         counters = self.profile.counters
-        on_gpu = self._gpu_crowd if self.on_gpu else None
+        on_gpu = self._gpu_crowd if self.world.on_gpu else None  # births may have changed which would make the next step
         counters.update(on_gpu.work() if on_gpu else self.interaction.counters(self.world))
         counters.update(self.world.drift.counters())
         for name in self._own_counters:

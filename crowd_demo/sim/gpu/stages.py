@@ -50,7 +50,7 @@ class GpuCrowd:
         size = agents.back.shape
         if self._made_for != (world.sizes, size[1]):
             agents.bring()
-            self._made_for, self._written = (world.sizes, size[1]), -1
+            self._made_for, self._written = (None, -1), -1  # until all of it is made: the GPU may have no room
             self.front, self.back = gpu.array(size, np.int32), gpu.array(size, np.int32)
             self.cells = world.grid.cells
             room = size[1]
@@ -60,6 +60,7 @@ class GpuCrowd:
             self.counters, self.farthest_sq = gpu.array((ROWS * COUNTERS,), np.int64), gpu.array((1,), np.float32)
             self.order = self.grid.order
             self._see(world)
+            self._made_for = world.sizes, size[1]
         if agents.writes != self._written:
             gpu.upload(agents.matrix, self.front)
             self._written = agents.writes
@@ -69,7 +70,7 @@ class GpuCrowd:
         gpu, room = self.gpu, self.front.shape[1:]
         grid = GpuGrid(*(gpu.array(shape, np.int32) for shape in (room, room, (cells + 1,), room)))
         levels = [(grid.start, cells)]
-        while levels[-1][1] > 1:
+        while len(levels) == 1 or levels[-1][1] > 1:  # the last one is cleared, so it must not be the counts themselves
             length = -(-levels[-1][1] // GROUP)
             levels.append((gpu.array((length + 1,), np.int32), length))
         return grid, levels

@@ -140,7 +140,8 @@ class AabbTree(TreeStructure):
         self.begun_at = self.indexed_at = 0  # ticks: when the next tree was begun, and of the last call of `index`
 
     def index(self, tick: int) -> tuple[Launch, ...]:
-        if not self.fresh or self.agents != self.domain.agents.count:
+        goes_on = tick - self.indexed_at in (0, 1)  # else other steps were made without this tree, on a GPU say
+        if not (self.fresh and goes_on) or self.agents != self.domain.agents.count:
             self.agents, self.begun_at, self.indexed_at = self.domain.agents.count, tick, tick
             return (*super().index(tick), *self.boxes(SHRUNK))
         again, self.indexed_at = tick == self.indexed_at, tick

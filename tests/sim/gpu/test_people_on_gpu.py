@@ -21,6 +21,7 @@ DENSE: Settings = {"name": "crush", "agents": 700, "world__width": 500, "world__
                    "optimizations__overlap_passes": 3}
 CITY: Settings = {"name": "20k", "agents": 500, "world__width": 900, "world__height": 900}  # walls, areas, ways around crowds
 PEOPLE: dict[str, Settings] = {
+    "one cell": {**CROWD, "optimizations__cell_size": 4096},
     "in the open": CROWD,
     "city": {**CITY, "crowd__detour_s": 0.2},
     "push": {**DENSE, "optimizations__avoidance": "push"},

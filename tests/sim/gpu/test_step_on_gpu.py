@@ -1,6 +1,6 @@
 """Steps on a graphics card, which the processor plays here: one hash with the processor's own, whatever is switched.
 
-That the GPU itself computes the same bits is shown by `benchmarks/GPU.py`, on a real one.
+That the GPU itself computes the same bits is shown by `benchmarks/gpu.py`, on a real one.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ FLOCKS: dict[str, Settings] = {
     "limit, first": {**FLOCK, "optimizations__neighbour_limit": "first", "flock__limit_kept": 3, "flock__limit_scanned": 9},
     "births and deaths": {**FLOCK, **BIRTHS_AND_DEATHS, "optimizations__removal": "deferred"},
     "counted": {**FLOCK, **PLACES},
+    "one cell": {**FLOCK, "optimizations__cell_size": 4096},
+    "a world of one cell": {**FLOCK, "agents": 60, "world__width": 20, "world__height": 20},
     "nobody": {**FLOCK, "agents": 0},
     "one": {**FLOCK, "agents": 1},
 }
@@ -78,6 +80,21 @@ def test_the_device_can_be_switched_at_any_step(gpu: EmulatedGpu) -> None:
         there.optimizations.device = "cuda" if tick * tick % 7 > 2 else "cpu"
         here.step()
         there.step()
+    assert here.state_hash() == there.state_hash()
+
+
+@pytest.mark.parametrize("rebuild", [2, 3, 4])
+@pytest.mark.parametrize("away", [1, 2, 5])
+def test_a_box_tree_that_missed_steps_is_built_again(away: int, rebuild: int, gpu: EmulatedGpu) -> None:
+    """Its next tree is built a part in each step; steps on the GPU build none of it."""
+    here, there = pair({**FLOCK, "optimizations__neighbours": "aabb_tree", "optimizations__reorder__when": "off",
+                        "optimizations__rebuild": rebuild})
+    for tick in range(40):
+        there.optimizations.device = "cpu" if tick % (2 * away + 1) > away else "cuda"
+        here.step()
+        there.step()
+        if not there.on_gpu:
+            assert (np.sort(there.structure.order[:there.agents.count]) == np.arange(there.agents.count)).all()
     assert here.state_hash() == there.state_hash()
 
 
