@@ -2,8 +2,8 @@
 
 A turn is four blocks: old, new, new, old. So what drifts steadily, such as the clock rate, slows both values alike. A
 block is a few steps, or pictures where drawing was switched, and before them one or two that are not timed: the
-window's own frames have evicted the copy's data from the caches meanwhile. After them comes one of the other kind: a
-frame is a step and its picture.
+window's own frames have evicted the copy's data from the caches meanwhile. After them come two of the other kind, the
+first of them not timed either: a frame is a step and its picture.
 
 The factor is the median of the turns' ratios. The noise is that of a copy against itself: its second block in a turn
 against its first one. The interval covers both.
@@ -105,12 +105,11 @@ class InTurns:
         untimed = self._rng.randint(1, 2)  # or what runs in every tenth step might always or never be timed
         for which in (0, 1) if self._halves % 2 == 0 else (1, 0):
             copy = self._copies[which]
-            switched = copy[self._drawn]
-            switched.run(untimed)
-            timed, other = switched.run(length), copy[not self._drawn].run(1)
+            timed = _after(untimed, copy[self._drawn], length)
+            other = _after(1, copy[not self._drawn], 1)
             self._blocks[which].append(Block(other, timed) if self._drawn else Block(timed, other))
             yield
-        self._halves, self.steps = self._halves + 1, self.steps + (1 if self._drawn else untimed + length)
+        self._halves, self.steps = self._halves + 1, self.steps + (2 if self._drawn else untimed + length)
 
     def _next_length(self) -> int:
         """As many steps as fit into a block, by the shortest so far with the slower value: other load makes some longer."""
@@ -139,6 +138,12 @@ class InTurns:
         """Of the old values and of the new ones: stages of steps, and those of pictures."""
         return [{**costs_of([block.steps.stages for block in blocks]), **costs_of([block.pictures.stages for block in blocks])}
                 for blocks in (each[:2 * self.turns] for each in self._blocks)]
+
+
+def _after(untimed: int, variant: CrowdVariant, length: int) -> BlockTimes:
+    """Time so many steps or pictures after some that are not timed."""
+    variant.run(untimed)
+    return variant.run(length)
 
 
 def effect_of(old: Doubles, new: Doubles) -> Effect:
