@@ -58,7 +58,7 @@ def test_where_drawing_was_switched_pictures_come_in_blocks() -> None:
     old, new = MadeUp(2), MadeUp(2, seed=1)
     found = turns_of(old, new, turns=8, drawn=True, draw_ms=(4, 2))
     assert found.effect("draw").factor.value == 2 and found.effect(FRAME).factor.value == pytest.approx(1.5, rel=0.02)
-    assert found.timed == 1 + 15 * int(BLOCK_MS / 4) and found.steps == old.steps == new.steps == 16
+    assert found.timed == 1 + 15 * int(BLOCK_MS / 4) and found.steps == old.steps == new.steps == 32
 
 
 def test_both_make_the_same_steps_and_each_goes_first_in_turn() -> None:
@@ -73,6 +73,19 @@ def test_both_make_the_same_steps_and_each_goes_first_in_turn() -> None:
     assert old.blocks[1::2] == [1, *[int(BLOCK_MS / 2.5)] * 3], "the slower one says how many steps fit"
     assert old.blocks == new.blocks and set(old.blocks[::2]) <= {1, 2}, "of which the first are not timed"
     assert found.turns == 2 and found.timed == 10
+
+
+def test_the_first_picture_after_a_block_of_steps_is_not_timed() -> None:
+    class FirstIsSlow(MadeUp):
+        def run(self, steps: int) -> BlockTimes:
+            self.draw_ms = 1.0 if len(self.blocks) % 2 else 5.0
+            return super().run(steps)
+
+    copies = [Copy(MadeUp(2), FirstIsSlow(draw_ms=1)) for _ in range(2)]  # type: ignore[arg-type]
+    in_turns = InTurns(*copies, drawn=False)
+    for _ in range(6):
+        list(in_turns.half_turn())
+    assert in_turns.effect("draw").before_ms == in_turns.effect("draw").after_ms == 1
 
 
 def test_a_sort_counts_with_its_share_of_the_steps() -> None:
