@@ -71,7 +71,7 @@ def _near_one(bits: np.int32) -> np.int32:
 
 @kernel
 def digest_two(worker: int, workers: int, seed: int, near: bool, blocks: int, sums: Longs) -> None:
-    """The same for pairs of operands with random bits; `near`: with exponents from -3 to 3."""
+    """The same for pairs of operands with random bits; `near`: with exponents from -3 to 4."""
     for block in range(worker, blocks, workers):
         for k in range(len(TWO)):
             sums[k, block] = 0
@@ -143,13 +143,13 @@ CROWDS: dict[str, tuple[str, Values]] = {
 BIRDS = {"20k-flock", "1m-flock"}  # the configurations
 
 
-def hashes(quick: bool, of: str, most: int = 0) -> list[str]:
+def hashes(quick: bool, of: str) -> list[str]:
     """Return which crowds differ."""
     found = []
     for name, (config, values) in list(CROWDS.items())[:2 if quick else None]:
         if of not in ("", "birds" if config in BIRDS else "people"):
             continue
-        sims = [Simulation(load_config(config, {**values, **({"agents": most} if most else {})})) for _ in range(3)]
+        sims = [Simulation(load_config(config, values)) for _ in range(3)]
         steps = {0: 100 if config in BIRDS else 300, 1: 20}.get(sims[0].agents.count // 1_000_000, 8)
         for number, sim in enumerate(sims):  # on the processor, on the GPU, and a bit here, a bit there
             for tick in range(steps):

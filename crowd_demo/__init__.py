@@ -1,4 +1,4 @@
-"""An interactive crowd of up to four million agents in which every data-oriented optimisation is a live switch."""
+"""An interactive crowd of up to 32 million agents in which every data-oriented optimisation is a live switch."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING

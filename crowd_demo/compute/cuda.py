@@ -35,7 +35,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 @cache
 def missing() -> str:
-    """Return why no GPU can be used, in two words; empty if one can."""
+    """Return why no GPU can be used, in a few words; empty if one can."""
     try:
         if not find_spec("cuda.bindings"):
             return "not installed"
@@ -128,7 +128,7 @@ class GraphicsProcessor:
     def _call(self, function: str, *args: object) -> object:
         error, *result = getattr(self._driver, function)(*args)
         if error != self._driver.CUresult.CUDA_SUCCESS:
-            raise RuntimeError(f"the graphics card failed: {function}: {error.name}")
+            raise RuntimeError(f"the GPU failed: {function}: {error.name}")
         return result[0] if result else None
 
     # --- memory ------------------------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ class GraphicsProcessor:
         except RuntimeError as error:
             if "OUT_OF_MEMORY" not in str(error):
                 raise
-            raise MemoryError(f"the graphics card has no room for {size / 1e6:,.0f} MB more") from None
+            raise MemoryError(f"the GPU has no room for {size / 1e6:,.0f} MB more") from None
         self.ask("cuMemsetD8", memory.address, 0, max(size, 16))
         return cast(NDArray[Scalar], GpuArray(memory, memory.address, shape, kind))
 
@@ -194,10 +194,12 @@ class GraphicsProcessor:
         """Wait until all launches are done. Raises RuntimeError where one failed."""
         self.ask("cuCtxSynchronize")
 
-    def load(self, ptx: str) -> object:
+    def load(self, code: str) -> object:
         """Return the function of a kernel's code, which the driver translates for this GPU."""
-        module = self.ask("cuModuleLoadData", ptx.encode("ascii") + b"\0")
-        return self.ask("cuModuleGetFunction", module, b"entry")
+        from crowd_demo.compute.ptx import ENTRY
+
+        module = self.ask("cuModuleLoadData", code.encode("ascii") + b"\0")
+        return self.ask("cuModuleGetFunction", module, ENTRY.encode())
 
     def start(self, function: object, workers: int, record: bytes) -> None:
         """Start a kernel with as many threads as workers; the driver copies the record."""

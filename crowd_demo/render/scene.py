@@ -285,6 +285,8 @@ class Scene:
         with sim.profile.stage("blit"):
             assert isinstance(self._figures, Sprited)
             visible = self._figures.draw_on_gpu(frame_of(target), now, agents, light, mode, palette)
+            if sim.world.ways:
+                self._roofs.draw(target, camera, sim.terrain, sim.world.ways.exits)
         sim.profile.counters.update(total=agents, drawn=agents, visible=visible, **self.ground.counters)
 
     def launches(self, camera: Camera) -> Iterator[Launch]:

@@ -107,7 +107,7 @@ class Index(Stage):
 
     def built(self, world: World) -> Structure | None:
         """Return that structure as the last step left it, without making one; None if its slots are not the present ones."""
-        is_present = self._made_for[0] == world.options.neighbours and self._made_for[1] is world.sizes
+        is_present = not world.on_gpu and self._made_for[0] == world.options.neighbours and self._made_for[1] is world.sizes
         return self._structure if is_present and self._structure.fresh else None
 
     def launches(self, world: World) -> tuple[Launch, ...]:

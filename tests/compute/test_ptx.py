@@ -16,6 +16,8 @@ from crowd_demo.compute.arrays import Floats, Ints
 from crowd_demo.compute.cuda import GpuArray, pack
 from crowd_demo.compute.jit import Launch, kernel
 from crowd_demo.compute.simd import root, to_float
+from crowd_demo.measure.crowd_variant import Picture
+from crowd_demo.render import scene
 
 pytestmark = [pytest.mark.quick, pytest.mark.skipif(llvm.TYPED or not hasattr(jit.compiler, "body_of"),
                                                     reason="needs a newer Numba, and its private names")]
@@ -46,17 +48,36 @@ def test_products_and_sums_stay_apart() -> None:
     assert {"mul.rn.f32", "div.rn.f32", "add.rn.f32", "sub.rn.f32"} <= set(re.findall(r"\w+\.rn\.f32", text))
 
 
-@pytest.mark.parametrize("settings", [FLOCK, NEAREST, {"name": "station"}], ids=["flock", "nearest", "people"])
+@pytest.mark.parametrize("settings", [FLOCK, NEAREST, {"name": "station"}, *(
+    {"name": "1k", "optimizations__avoidance": how} for how in ("push", "anticipate"))],
+    ids=["flock", "nearest", "people", "push", "anticipate"])
 def test_no_kernel_of_a_step_is_contracted(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     gpu = EmulatedGpu()
     monkeypatch.setattr(cuda, "gpu", lambda: gpu)
     monkeypatch.setattr(cuda, "missing", lambda: "")
     sim = simulation(**settings)
     sim.optimizations.device = "cuda"
-    kernels = {launch.name: launch for launch in sim.launches_to_compile()
+    kernels = {(launch.name, launch.signature()): launch for launch in sim.launches_to_compile()
                if "sim.gpu" in launch.kernel.__module__ or launch.name == "open_destinations"}
-    assert {"count_cells", "place_agents", "move_each", "gather_rows"} <= kernels.keys()
+    assert {"count_cells", "place_agents", "move_each", "gather_rows"} <= {launch.name for launch in kernels.values()}
     for launch in kernels.values():
+        assert is_rounded(ptx_of(launch)), launch.name
+
+
+def test_nor_is_one_of_light(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu = EmulatedGpu()
+    monkeypatch.setattr(cuda, "gpu", lambda: gpu)
+    monkeypatch.setattr(cuda, "missing", lambda: "")
+    monkeypatch.setattr(scene, "WORTH_A_GPU", 1)
+    launched = list[Launch]()
+    monkeypatch.setattr(gpu, "launch", lambda *args: launched.append(Launch(args[0], args[1:])) or launched[-1])
+    sim = simulation(**{**FLOCK, "agents": 40, "world__width": 8000, "world__height": 6000, "scene__colours": "heading"})
+    sim.optimizations.device = "cuda"
+    sim.step()
+    del launched[:]
+    Picture(sim, size=(32, 24)).draw()
+    assert {"add_light_each", "expose_each", "number_agents"} <= {launch.name for launch in launched}
+    for launch in launched:
         assert is_rounded(ptx_of(launch)), launch.name
 
 

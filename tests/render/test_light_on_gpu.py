@@ -10,6 +10,7 @@ from emulated_gpu import EmulatedGpu
 from crowd_demo.compute import cuda
 from crowd_demo.measure.crowd_variant import Picture, picture_hash
 from crowd_demo.render import scene
+from crowd_demo.render.camera import View
 
 pytestmark = pytest.mark.quick
 
@@ -40,16 +41,42 @@ def test_the_picture_is_the_same(colours: str, side: int) -> None:
     assert pictures["cpu"] == pictures["cuda"]
 
 
-def test_so_is_the_picture_of_people() -> None:
+@pytest.mark.parametrize("colours", ["looks", "heading"])
+def test_so_is_the_picture_of_people(colours: str) -> None:
     pictures = {}
     for device in ("cpu", "cuda"):
-        sim = simulation(name="100k", agents=2000, world__width=9000, world__height=9000)
+        sim = simulation(name="100k", agents=2000, world__width=9000, world__height=9000, scene__colours=colours)
         sim.optimizations.device = device
         sim.step(20)
         picture = Picture(sim, size=(320, 240))
         pictures[device] = picture_hash(picture)
         assert (picture.scene._on_gpu is not None) == (device == "cuda")
     assert pictures["cpu"] == pictures["cuda"]
+
+
+def test_so_are_roofs_over_exits() -> None:
+    pictures = {}
+    for device in ("cpu", "cuda"):
+        sim = simulation(name="station", agents=300)
+        sim.optimizations.device = device
+        sim.step(20)
+        picture = Picture(sim, size=(320, 240))
+        pictures[device] = picture_hash(picture)
+        assert (picture.scene._on_gpu is not None) == (device == "cuda")
+    assert pictures["cpu"] == pictures["cuda"]
+
+
+def test_another_size_of_as_many_pixels_has_its_own_border() -> None:
+    sim = simulation(**{**FLOCK, "agents": 400, "world__width": 8000, "world__height": 6000})
+    sim.optimizations.device = "cuda"
+    sim.step(2)
+    picture = Picture(sim, size=(320, 180))
+    picture.draw()
+    light = picture.scene._on_gpu
+    assert light
+    for width, height in ((320, 180), (576, 100)):
+        light._fit(View(np.float32(0), np.float32(0), np.float32(1), np.int32(width), np.int32(height)))
+        assert light._sums.shape == (2 * (width + 2) * (height + 2),)
 
 
 def test_what_overlays_ask_of_the_picture_comes_from_the_gpu() -> None:

@@ -24,7 +24,7 @@ from crowd_demo.render.overlays.base import overlay_launches
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.inspection import avoidance_launch, perceive_launch
 from crowd_demo.sim.metrics.readings import launches_to_compile
-from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.simulation import WORTH_A_GPU, Simulation
 
 SMALL_AGENTS = 64
 SMALL_SIDE = 512.0  # world units, at most
@@ -41,6 +41,7 @@ class KernelFinder:
         self._sim = Simulation(config.model_copy(update={"agents": SMALL_AGENTS, "map": None, "world": world, "life": Life()}))
         self._scene = Scene(self._sim, config, assets_folder()) if render else None
         self._camera = Camera((world.width, world.height), SMALL_PX)
+        self._worth_a_gpu = config.agents >= WORTH_A_GPU
         self._lock = threading.Lock()
 
     def missing(self, options: Optimizations, overlays: bool = True) -> list[Launch]:
@@ -51,6 +52,8 @@ class KernelFinder:
         with self._lock:
             self._sim.optimizations = options.model_copy(deep=True)
             self._sim.optimizations.set("leaf_size", LEAST_LEAF)
+            if options.device == "auto" and self._worth_a_gpu:  # as the crowd itself decides, which is larger
+                self._sim.optimizations.set("device", "cuda")
             found: dict[tuple[object, ...], Launch] = {}
             for launch in chain(self._launches(), self._overlay_launches() if overlays else ()):
                 signature = launch.signature()

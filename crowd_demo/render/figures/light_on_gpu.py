@@ -99,7 +99,7 @@ class LightOnGpu:
         return int(on_screen.sum())
 
     def _fit(self, view: View) -> None:
-        pixels = int(view.width) * int(view.height)
-        if self._picture.shape != (pixels,):
-            gpu, around = self.crowd.gpu, (int(view.width) + 2) * (int(view.height) + 2)
+        pixels, around = int(view.width) * int(view.height), (int(view.width) + 2) * (int(view.height) + 2)
+        if (self._picture.shape, self._sums.shape) != ((pixels,), (2 * around,)):
+            gpu = self.crowd.gpu
             self._picture, self._sums = gpu.array((pixels,), np.int32), gpu.array((2 * around,), np.uint64)

@@ -228,6 +228,9 @@ class PeopleFigures(Sprited):
         return PeopleMode(now.agents.id, now.ahead, self._appearance_count, columns.state, columns.heading_x,
                           columns.heading_y, now.time_s, now.bounds, self._faces.of(now.handles))
 
+    def number_mode(self, now: FrameInput) -> PeopleMode:
+        return self.mode(now)._replace(facings=facings(0))
+
     def launches(self, now: FrameInput, frame: Frame) -> Iterator[Launch]:
         yield from super().launches(now, frame)
         yield from self._icons.launches(now, np.zeros(0, np.int32))

@@ -114,6 +114,10 @@ class Sprited(ABC):
     def mode(self, now: FrameInput) -> Mode:
         """What chooses the sprites of a frame (`sprite_of`), and numbers agents by their appearances (`number_of`)."""
 
+    def number_mode(self, now: FrameInput) -> Mode:
+        """The same where agents are only numbered: no more of it than `number_of` reads."""
+        return self.mode(now)
+
     # --- how much of it is sprites, and how much light ---------------------------------------------------------------
 
     def margin(self, zoom: float) -> Rect:
@@ -160,12 +164,12 @@ class Sprited(ABC):
 
     def draw_on_gpu(self, frame: Frame, now: FrameInput, agents: int, light: LightOnGpu, mode: Mode | None,
                      palette: Words | None) -> int:
-        """Draw all agents as light with the card that they are on; `mode` and `palette` are those of colours, if any."""
+        """Draw all agents as light with the GPU that they are on; `mode` and `palette` are those of colours, if any."""
         if palette is None:
             palette, area_px = self._means.colours, self._area_px(now, None)
         else:
             palette, area_px = dimmed(palette.tobytes(), self._mean_grey), self._area_px(now, NO_SHADES)
-        number = light.numbers(self.mode(now) if mode is None else mode, agents)
+        number = light.numbers(self.number_mode(now) if mode is None else mode, agents)
         return light.draw(frame, now, agents, number, palette, area_px)
 
     def _draw_sprites(self, target: pygame.Surface, now: FrameInput, slots: Ints, shades: Shades | None) -> int:

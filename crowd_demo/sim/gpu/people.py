@@ -330,11 +330,11 @@ class GpuSmallCells(MadeOf[SmallCells]):
         crowd, columns, agents = self.ready(world)
         small = self.stage.contact.small_cells(world)
         if self._of is not small:
-            self._of = small
             self.grid, self._levels = crowd.grid_of(small.cells)
             self.cells = Cells(self.grid.order, self.grid.start, small.columns, small.rows, small.reach)
             array, room = crowd.gpu.array, crowd.front.shape[1:]
             self.shifts = Shifts(array(room, np.float32), array(room, np.float32), array(room, np.int32))
+            self._of = small
         return crowd.indexing(columns, agents, small.floor, self.grid, self._levels)
 
 

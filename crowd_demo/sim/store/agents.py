@@ -103,8 +103,8 @@ class Agents(Generic[Kind]):
     def bring(self) -> None:
         """Copy them here, if they are elsewhere."""
         if self._fetch:
-            fetch, self._fetch = self._fetch, None
-            fetch(self._front)
+            self._fetch(self._front)
+            self._fetch = None
 
     def _allocate(self, capacity: int) -> None:
         self.capacity = capacity

@@ -155,7 +155,7 @@ def _direction(fields: FlowField, goal: Int, column: Int, row: Int) -> Int:
     """Return the direction at a tile; of a field that was not made it means nothing, and the index is only kept in bounds."""
     destinations, rows, columns = fields.direction.shape
     at, last = (goal * rows + row) * columns + column, np.int32(destinations * rows * columns - 1)
-    return gather(fields.direction, select(at < last, at, splat(last, at)))  # by its place in memory: a card has no `reshape`
+    return gather(fields.direction, select(at < last, at, splat(last, at)))  # by its place in memory: a GPU has no `reshape`
 
 
 @device

@@ -63,7 +63,7 @@ def test_techniques_are_inactive_whose_value_changes_nothing(change: dict[str, A
     sim = crowd()
     for path, value in change.items():
         sim.optimizations.set(path, value)
-    assert inactive(sim.situation) == inactive_paths | {"device"}, "there is no card here"
+    assert inactive(sim.situation) == inactive_paths | {"device"}, "there is no GPU here"
     sim.life.active, sim.behaviour.techniques = True, frozenset()
     assert inactive(sim.situation) == inactive_paths - {"removal"} | PATHS | {"device"}
 

@@ -9,7 +9,9 @@ import pytest
 from crowds import BIRTHS_AND_DEATHS, CROWD, SOME_FORCES, Settings, put, simulation
 from emulated_gpu import EmulatedGpu
 
+from crowd_demo.app.compiling.ahead import KernelFinder
 from crowd_demo.compute import cuda
+from crowd_demo.config.loader import load_config
 from crowd_demo.sim.behaviours.people_rules import QUEUING
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.terrain.tiles import GONE
@@ -150,3 +152,11 @@ def test_all_that_a_step_launches_is_compiled_ahead(gpu: EmulatedGpu, monkeypatc
         monkeypatch.setattr(stage, "launches", noting)
     there.play(40)
     assert launched and launched <= ahead
+
+
+@pytest.mark.parametrize(("name", "on_gpu"), [("5k", False), ("20k", True)])
+def test_auto_compiles_for_what_the_whole_crowd_will_run_on(gpu: EmulatedGpu, name: str, on_gpu: bool) -> None:
+    config = load_config(name)
+    ahead = KernelFinder(config, render=False)
+    ahead.missing(config.optimizations)
+    assert ahead._sim.on_gpu == on_gpu
