@@ -5,8 +5,9 @@
     python benchmarks/cards.py --switches 200 --busy 2     # beside two processes that count
 
 Each switch is made in a running crowd, as a key makes it, and the card is read after its ten seconds. Then `M`
-measures the new value against the old one, from the crowd as it is by then. All switches count; those whose card
-gives no interval, as a step is too long or memory takes minutes, are counted by themselves.
+measures the new value against the old one, from the crowd as it was at the switch: some flocks are twice as dense ten
+seconds later. All switches count; those whose card gives no interval, as a step is too long or memory takes minutes,
+are counted by themselves. Install the extra `fast`: OpenMP's threads take long to wake while another crowd has one.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from crowd_demo.measure.statistics import Interval
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.techniques import TECHNIQUES, inactive, is_drawn
 from crowd_demo.render.hud.card import Span
+from crowd_demo.sim.snapshot import Snapshot
 
 CONFIGS = ("5k", "20k", "queues", "murmuration", "20k-flock", "crates")  # a seventh of the switches or so in each
 SETTLED = 120  # frames before the first switch
@@ -86,10 +88,9 @@ class Watched:
         assert trial
         return next(iter(trial.card().spans), None)
 
-    def measure(self, technique: Technique, other: Value) -> Interval:
-        """The factor of the present value over another one, as `M` finds it."""
-        sim = self.program.sim
-        measurement = Measurement(sim.snapshot(), technique.path, other, self._compile)
+    def measure(self, start: Snapshot, technique: Technique, other: Value) -> Interval:
+        """The factor of a crowd's value over another one, as `M` finds it."""
+        measurement = Measurement(start, technique.path, other, self._compile)
         self.loop.worker.submit(lambda: [None for _ in measurement.run()]).result()
         assert measurement.found
         return (measurement.found.frame if is_drawn(technique) else measurement.found.step).factor
@@ -129,10 +130,11 @@ def main() -> int:
 
 
 def answered(watched: Watched, name: str, technique: Technique, value: Value) -> Answer:
-    old = watched.program.sim.optimizations.get(technique.path)
+    start, old = watched.program.sim.snapshot(), watched.program.sim.optimizations.get(technique.path)
     span = watched.switch(technique, value)
     card = Interval(span.factor, span.low, span.high) if span else Interval(math.nan, -math.inf, math.inf)
-    return Answer(name, technique.path, old, value, card, watched.measure(technique, old))
+    start = start._replace(techniques={**start.techniques, technique.path: value})
+    return Answer(name, technique.path, old, value, card, watched.measure(start, technique, old))
 
 
 @contextmanager

@@ -6,7 +6,7 @@ window's own frames have evicted the copy's data from the caches meanwhile. Afte
 first of them not timed either: a frame is a step and its picture.
 
 The factor is the median of the turns' ratios. The noise is that of a copy against itself: its second block in a turn
-against its first one. The interval covers both.
+against its first one. The interval covers both, and says where another measurement lies.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def _after(untimed: int, variant: CrowdVariant, length: int) -> BlockTimes:
 
 def effect_of(old: Doubles, new: Doubles) -> Effect:
     """From the costs of both blocks in each turn, float64[turns, 2] milliseconds."""
-    ratio, again = _ratios(new.mean(axis=1), old.mean(axis=1)), _ratios(old[:, 1], old[:, 0])
+    ratio, again = of_another(_ratios(new.mean(axis=1), old.mean(axis=1))), _ratios(old[:, 1], old[:, 0])
     back = inverse(again)
     noise = Interval(again.value, min(again.low, back.low), max(again.high, back.high))  # either block may be the slower one
     before = float(np.median(old))
@@ -161,6 +161,14 @@ def _ratios(values: Doubles, base: Doubles) -> Interval:
     if len(base) in STUDENT_T:  # on a busy machine there are no more turns
         return few_ratios_interval(values, base)
     return ratio_interval(values, base, RESAMPLES)
+
+
+def of_another(ratio: Interval) -> Interval:
+    """Where another measurement lies, such as that of `M`: it is as uncertain, so this is wider by the root of 2."""
+    if not ratio.known:
+        return ratio
+    value, power = ratio.value, math.sqrt(2)
+    return Interval(value, value * (ratio.low / value) ** power, value * (ratio.high / value) ** power)
 
 
 def widened(ratio: Interval, noise: Interval) -> Interval:

@@ -1,9 +1,9 @@
 """A crowd with its present techniques against the same crowd with other ones.
 
-Two copies have the present techniques, one copy has the others, and the three take turns. All begin with one state, in which
-agents lie in memory in the order of their ids, as if they had never been sorted: a crowd that sorts does so in its first step,
-and one that does not has the memory that it would have after a long time. A frame is a step and, if there is a picture, a
-picture after it. Steps before the first block do not count.
+Two copies have the present techniques, one copy has the others, and the three take turns. All begin with one state, and those
+that sort do so in their first step. Where a technique of *reorder* is compared, agents lie in memory in the order of their
+ids before, as if they had never been sorted: a crowd that does not sort has the memory that it would have after a long
+time. A frame is a step and, if there is a picture, a picture after it. Steps before the first block do not count.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ MOST_STEPS = 120
 PATIENCE = 4  # slow crowds may take so many times the seconds, to have enough blocks for an interval
 LONGEST_STEP_S = 10.0  # brute force that would take longer is not tried
 NARROW = 0.9, 1.1  # a factor between these is next to 1
+REORDER = "reorder."  # how the paths of techniques of memory begin
 OPPOSITE: Mapping[Verdict, Verdict] = {"faster": "slower", "slower": "faster"}
 UNCLEAR = "too noisy to tell"
 AS_SHOWN = "The second time is the first times the factor, which is the median of the ratios turn by turn."
@@ -152,7 +153,7 @@ class ThreeCrowds:
 
     def __init__(self, start: Snapshot, picture: bool) -> None:
         """`start` has the present techniques, and the configuration with the view and the window of the pictures."""
-        self.start = unsorted(start)
+        self.start = start
         self._picture = picture
         self._variants: dict[str, CrowdVariant] = {}
 
@@ -183,7 +184,9 @@ class ThreeCrowds:
 
     def against(self, others: Values, limits: Limits) -> Generator[float, None, Versus]:
         """Compare with the others; yield how much is done, 0 to 1, after each slice."""
-        start = self.start._replace(tick=self._first_tick(others))
+        start = self.start._replace(tick=self._first_tick(others), drift=math.inf)  # a sort is due as soon as one may be
+        if any(path.startswith(REORDER) for path in others):
+            start = unsorted(start)
         for name, variant in self._variants.items():
             variant.sim.restore(start._replace(techniques={**start.techniques, **others}) if name == OTHER else start)
             yield 0.0
@@ -231,5 +234,5 @@ def _pair(found: Mapping[str, VariantResult]) -> Pair:
 
 
 def unsorted(start: Snapshot) -> Snapshot:
-    """The same state with the agents in the order of their ids, and a sort due as soon as one may be."""
-    return start._replace(columns=start.columns[:, np.argsort(start.columns[0], kind="stable")], drift=math.inf)
+    """The same state with the agents in the order of their ids."""
+    return start._replace(columns=start.columns[:, np.argsort(start.columns[0], kind="stable")])

@@ -123,6 +123,15 @@ def test_a_stage_that_only_one_has_has_times_and_no_factor() -> None:
     assert (reorder.before_ms, reorder.after_ms) == (0, 6) and reorder.verdict == "unknown"
 
 
+def test_nearly_all_intervals_hold_the_factor_of_another_measurement() -> None:
+    held = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        one, other = (effect_of(rng.lognormal(0, 0.1, (12, 2)), rng.lognormal(0, 0.1, (12, 2))).ratio for _ in range(2))
+        held += one.low <= other.value <= one.high
+    assert held >= 190
+
+
 @pytest.mark.parametrize("factor, wanted", [(1, "no difference"), (1.2, "slower"), (0.8, "faster")])
 def test_verdicts_are_right_in_nearly_all_cases_and_intervals_hold_the_truth(factor: float, wanted: str) -> None:
     """Each block is slowed by something of its own, and each turn by something that lasts."""

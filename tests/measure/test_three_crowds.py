@@ -91,6 +91,18 @@ def test_unsorted_agents_lie_in_the_order_of_their_ids() -> None:
     assert again.columns[0].tolist() == list(range(150)) and again.state_hash() == snapshot.state_hash()
 
 
+def test_memory_keeps_its_order_but_where_sorting_is_compared() -> None:
+    sim = simulation(**{**FLOCK, **SMALL})
+    sim.step(3)
+    sim.optimizations.set("reorder.when", "off")
+    order = sim.agents.view.id[:150].tolist()
+    crowds = crowds_of(sim)
+    against(crowds, simd=False)
+    assert crowds.present.agents.view.id[:150].tolist() == order != list(range(150))
+    against(crowds, reorder__when="drift")
+    assert crowds.present.agents.view.id[:150].tolist() == list(range(150))
+
+
 def test_brute_force_that_would_take_minutes_is_refused() -> None:
     million = simulation(**{**FLOCK, **SMALL}).snapshot()._replace(columns=np.zeros((1, 1_000_000), np.int32))
     crowds = ThreeCrowds(million, False)

@@ -61,6 +61,7 @@ def test_so_are_roofs_over_exits() -> None:
         sim.optimizations.device = device
         sim.step(20)
         picture = Picture(sim, size=(320, 240))
+        picture.camera.look_at(750, 480, 0.05)
         pictures[device] = picture_hash(picture)
         assert (picture.scene._on_gpu is not None) == (device == "cuda")
     assert pictures["cpu"] == pictures["cuda"]

@@ -79,8 +79,8 @@ def memory_order(sim: Simulation) -> Settings:
 
 def cheap_locality(sim: Simulation) -> Locality | None:
     """Return the locality where it is cheap: no index to build, no long lists to write out."""
-    cheap = not sim.on_gpu and sim.structure.fresh and (sim.optimizations.neighbours != "linked" or sim.agents.count <= MOST_IN_LISTS)
-    return near.locality(sim) if cheap else None
+    short = sim.optimizations.neighbours != "linked" or sim.agents.count <= MOST_IN_LISTS
+    return near.locality(sim) if short and sim.structure.fresh and not sim.on_gpu else None
 
 
 METERS = {
