@@ -57,7 +57,7 @@ def test_so_is_the_picture_of_people(colours: str) -> None:
 def test_so_are_roofs_over_exits() -> None:
     pictures = {}
     for device in ("cpu", "cuda"):
-        sim = simulation(name="station", agents=300)
+        sim = simulation(name="station", agents=300, scene__colours="looks")
         sim.optimizations.device = device
         sim.step(20)
         picture = Picture(sim, size=(320, 240))
