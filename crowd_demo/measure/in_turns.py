@@ -148,12 +148,13 @@ def _after(untimed: int, variant: CrowdVariant, length: int) -> BlockTimes:
 
 def effect_of(old: Doubles, new: Doubles) -> Effect:
     """From the costs of both blocks in each turn, float64[turns, 2] milliseconds."""
-    ratio, again = of_another(_ratios(new.mean(axis=1), old.mean(axis=1))), _ratios(old[:, 1], old[:, 0])
+    ratio, again = _ratios(new.mean(axis=1), old.mean(axis=1)), _ratios(old[:, 1], old[:, 0])
     back = inverse(again)
     noise = Interval(again.value, min(again.low, back.low), max(again.high, back.high))  # either block may be the slower one
     before = float(np.median(old))
     if not ratio.value > 0:  # one of the two does not run
         return Effect(before, float(np.median(new)))
+    ratio = of_another(ratio)
     return Effect(before, before * ratio.value, widened(ratio, noise), noise, verdict(ratio, noise))
 
 

@@ -121,6 +121,8 @@ def test_few_turns_have_an_interval_that_holds_the_truth(turns: int) -> None:
 def test_a_stage_that_only_one_has_has_times_and_no_factor() -> None:
     reorder = turns_of(MadeUp(1), MadeUp(1, sort_every=1)).effect("reorder")
     assert (reorder.before_ms, reorder.after_ms) == (0, 6) and reorder.verdict == "unknown"
+    reorder = turns_of(MadeUp(1, sort_every=1), MadeUp(1)).effect("reorder")
+    assert (reorder.before_ms, reorder.after_ms) == (6, 0) and reorder.verdict == "unknown"
 
 
 def test_nearly_all_intervals_hold_the_factor_of_another_measurement() -> None:
