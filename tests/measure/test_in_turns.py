@@ -81,8 +81,8 @@ def test_the_first_picture_after_a_block_of_steps_is_not_timed() -> None:
             self.draw_ms = 1.0 if len(self.blocks) % 2 else 5.0
             return super().run(steps)
 
-    copies = [Copy(MadeUp(2), FirstIsSlow(draw_ms=1)) for _ in range(2)]  # type: ignore[arg-type]
-    in_turns = InTurns(*copies, drawn=False)
+    old, new = (Copy(MadeUp(2), FirstIsSlow(draw_ms=1)) for _ in range(2))  # type: ignore[arg-type]
+    in_turns = InTurns(old, new, drawn=False)
     for _ in range(6):
         list(in_turns.half_turn())
     assert in_turns.effect("draw").before_ms == in_turns.effect("draw").after_ms == 1
