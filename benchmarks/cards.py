@@ -89,7 +89,7 @@ class Watched:
         return next(iter(trial.card().spans), None)
 
     def measure(self, start: Snapshot, technique: Technique, other: Value) -> Interval:
-        """The factor of a crowd's value over another one, as `M` finds it."""
+        """How many times as fast `M` finds a technique's value in the snapshot, compared with `other`."""
         measurement = Measurement(start, technique.path, other, self._compile)
         self.loop.worker.submit(lambda: [None for _ in measurement.run()]).result()
         assert measurement.found

@@ -141,7 +141,7 @@ class InTurns:
 
 
 def _after(untimed: int, variant: CrowdVariant, length: int) -> BlockTimes:
-    """Time so many steps or pictures after some that are not timed."""
+    """Run `untimed` steps or pictures first, to warm the caches, and return the times of `length` more."""
     variant.run(untimed)
     return variant.run(length)
 
@@ -165,7 +165,7 @@ def _ratios(values: Doubles, base: Doubles) -> Interval:
 
 
 def of_another(ratio: Interval) -> Interval:
-    """Where another measurement lies, such as that of `M`: it is as uncertain, so this is wider by the root of 2."""
+    """Where the factor of a second measurement, such as `M`, lies: both are uncertain, so this is wider by the root of 2."""
     if not ratio.known:
         return ratio
     value, power = ratio.value, math.sqrt(2)

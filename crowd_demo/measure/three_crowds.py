@@ -44,7 +44,7 @@ MOST_STEPS = 120
 PATIENCE = 4  # slow crowds may take so many times the seconds, to have enough blocks for an interval
 LONGEST_STEP_S = 10.0  # brute force that would take longer is not tried
 NARROW = 0.9, 1.1  # a factor between these is next to 1
-REORDER = "reorder."  # how the paths of techniques of memory begin
+REORDER = "reorder."  # how the paths of the techniques begin whose effect comes much later, in another order of memory
 OPPOSITE: Mapping[Verdict, Verdict] = {"faster": "slower", "slower": "faster"}
 UNCLEAR = "too noisy to tell"
 AS_SHOWN = "The second time is the first times the factor, which is the median of the ratios turn by turn."
@@ -234,5 +234,5 @@ def _pair(found: Mapping[str, VariantResult]) -> Pair:
 
 
 def unsorted(start: Snapshot) -> Snapshot:
-    """The same state with the agents in the order of their ids."""
+    """Return the same state, with agents in memory by id, as in a crowd that was never sorted."""
     return start._replace(columns=start.columns[:, np.argsort(start.columns[0], kind="stable")])

@@ -241,8 +241,7 @@ class Scene:
             on_ground(target)
         with profile.stage("blit"):
             visible = self._figures.draw(target, now, slots, self._shades(slots))
-            if self.sim.world.ways:
-                self._roofs.draw(target, camera, self.sim.terrain, self.sim.world.ways.exits)
+            self._draw_roofs(target, camera)
             if target is not surface:
                 surface.blit(target, (0, 0))
         profile.counters.update(visible=visible, **self.ground.counters)
@@ -255,6 +254,10 @@ class Scene:
             else:
                 self.ground.launch(now.workers, frame_of(target)).run()
             self.ground.draw_edge(target)
+
+    def _draw_roofs(self, target: pygame.Surface, camera: Camera) -> None:
+        if ways := self.sim.world.ways:
+            self._roofs.draw(target, camera, self.sim.terrain, ways.exits)
 
     # --- on a graphics card ------------------------------------------------------------------------------------------
 
@@ -285,8 +288,7 @@ class Scene:
         with sim.profile.stage("blit"):
             assert isinstance(self._figures, Sprited)
             visible = self._figures.draw_on_gpu(frame_of(target), now, agents, light, mode, palette)
-            if sim.world.ways:
-                self._roofs.draw(target, camera, sim.terrain, sim.world.ways.exits)
+            self._draw_roofs(target, camera)
         sim.profile.counters.update(total=agents, drawn=agents, visible=visible, **self.ground.counters)
 
     def launches(self, camera: Camera) -> Iterator[Launch]:

@@ -26,6 +26,7 @@ from crowd_demo.measure.in_turns import FRAME, Effect
 from crowd_demo.measure.proof import DrawnView, Finding, Pictures, ProofInParts, Replicas, Values
 from crowd_demo.measure.proof_of_answers import Answers
 from crowd_demo.measure.statistics import Times
+from crowd_demo.measure.three_crowds import REORDER
 from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import EXACT, Kind, Situation
 from crowd_demo.registry.techniques import BY_PATH, hud_word, inactive, is_drawn, kind_of_all, strongest
@@ -40,7 +41,6 @@ REST = 3  # frames at least between two of which it is a part
 EVALUATE_EVERY_S = 0.75
 YOUNG_S = 1.0  # another switch before that goes on from the same times before
 PIECES = 20  # in which the time left is shown
-SLOW = "reorder."  # how the paths of techniques begin whose effect comes much later
 SLOW_NOTE = "Memory keeps its order for minutes after a switch. M measures what sorting gives: it begins unsorted."
 LONG_NOTE = "A step is too long here to be timed in turns: these are the times before and after. M takes turns."
 FRAME_MS = 1000 / 60  # two copies make steps where a step is shorter,
@@ -106,7 +106,7 @@ class Trial:
         self._paused = False
         self._clock = clock
         self.left_s, self._evaluate_at_s, self._credit_s, self._rest = LASTS_S, LASTS_S, 0.0, 0
-        self._slow = all(path.startswith(SLOW) for path in switched.new)
+        self._slow = all(path.startswith(REORDER) for path in switched.new)
         self._times = SwitchTimes(at.sim.profile, before, self._drawn)
         self._copies: Replicas | None = None  # whose steps are timed
         self._evaluation: Iterator[None] = iter(())

@@ -115,7 +115,7 @@ class Sprited(ABC):
         """What chooses the sprites of a frame (`sprite_of`), and numbers agents by their appearances (`number_of`)."""
 
     def number_mode(self, now: FrameInput) -> Mode:
-        """The same where agents are only numbered: no more of it than `number_of` reads."""
+        """The mode where no sprites are drawn. Leave out what `number_of` does not read: then less is copied to a GPU."""
         return self.mode(now)
 
     # --- how much of it is sprites, and how much light ---------------------------------------------------------------
@@ -164,7 +164,7 @@ class Sprited(ABC):
 
     def draw_on_gpu(self, frame: Frame, now: FrameInput, agents: int, light: LightOnGpu, mode: Mode | None,
                      palette: Words | None) -> int:
-        """Draw all agents as light with the GPU that they are on; `mode` and `palette` are those of colours, if any."""
+        """Draw all agents as light, on their GPU; in a colour mode `mode` and `palette` say how, else both are None."""
         if palette is None:
             palette, area_px = self._means.colours, self._area_px(now, None)
         else:

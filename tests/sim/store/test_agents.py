@@ -24,3 +24,18 @@ def test_removal_and_growth_keep_everybody_else() -> None:
     sim.agents.remove(np.array([3, 77, 10**6]))
     assert 3 not in sim.agents.columns.id[:sim.agents.count] and sim.agents.count == 498
     assert sim.agents.handles.free_ids(3).tolist() == [3, 77, 500]
+
+
+@pytest.mark.quick
+def test_columns_that_could_not_be_fetched_are_fetched_by_the_next_reader() -> None:
+    agents = simulation(agents=3, map="null").agents
+
+    def fails(matrix: object) -> None:
+        raise RuntimeError("the GPU failed")
+
+    agents.are_elsewhere(fails)
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="the GPU failed"):
+            agents.view.x[0]
+    agents.are_elsewhere(lambda matrix: matrix.fill(0))
+    assert not agents.view.x[:3].any()
