@@ -1,14 +1,18 @@
 """A graphics card that the processor plays: the kernels of the GPU with a few workers, and arrays of NumPy's.
 
-It shows that kernels and stages are right, and nothing about speed.
+It shows that kernels and stages are right, and nothing about speed. With CROWD_DEMO_REAL_GPU=1 the same tests run on this
+machine's own GPU.
 """
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
+import pytest
 
+from crowd_demo.compute import cuda
 from crowd_demo.compute.cuda import GraphicsProcessor
 from crowd_demo.compute.jit import Launch
 
@@ -18,8 +22,8 @@ class EmulatedGpu(GraphicsProcessor):
 
     name = "emulated"
 
-    def __init__(self, threads: int = 37) -> None:
-        self.threads = threads
+    def __init__(self) -> None:
+        pass  # nothing is asked of a driver
 
     def array(self, shape: tuple[int, ...], dtype: Any) -> Any:
         return np.zeros(shape, dtype)
@@ -33,11 +37,17 @@ class EmulatedGpu(GraphicsProcessor):
     def download(self, source: Any, target: Any) -> None:
         target[...] = source
 
-    def threads_for(self, items: int) -> int:
-        return max(min(items, self.threads), 1)
-
     def launch(self, kernel: Any, workers: int, *args: object) -> Launch:
         return Launch(kernel, (workers, *args))
 
     def finish(self) -> None:
         pass
+
+
+def install_gpu(monkeypatch: pytest.MonkeyPatch, threads: int) -> GraphicsProcessor:
+    """Let a test have a GPU of so many threads, and return it."""
+    gpu = cuda.gpu() if os.environ.get("CROWD_DEMO_REAL_GPU") else EmulatedGpu()
+    monkeypatch.setattr(gpu, "threads_for", lambda items: max(min(items, threads), 1))
+    monkeypatch.setattr(cuda, "gpu", lambda: gpu)
+    monkeypatch.setattr(cuda, "missing", lambda: "")
+    return gpu

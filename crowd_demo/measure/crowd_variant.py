@@ -54,11 +54,10 @@ def picture_hash(picture: Drawn) -> str:
 
 
 class CrowdVariant:
-    """`sim` steps, or stands, and `picture` is drawn after each step. Nobody else may step it meanwhile."""
+    """`sim` steps, and `picture` is drawn after each step. Nobody else may step it meanwhile."""
 
-    def __init__(self, sim: Simulation, picture: Drawn | None = None, stands: bool = False) -> None:
+    def __init__(self, sim: Simulation, picture: Drawn | None = None) -> None:
         self.sim, self.picture = sim, picture
-        self._stands = stands
 
     def run(self, steps: int) -> BlockTimes:
         """Raises ValueError for more steps than a profile remembers."""
@@ -69,8 +68,7 @@ class CrowdVariant:
         for frame in range(steps):
             profile.begin_frame()
             began = time.perf_counter()
-            if not self._stands:
-                self.sim.step()
+            self.sim.step()
             stepped = time.perf_counter()
             if self.picture:
                 self.picture.draw()

@@ -1,9 +1,8 @@
 """Two copies of a running crowd, with old values of techniques and with new ones, timed in turns beside its frames.
 
 A turn is four blocks: old, new, new, old. So what drifts steadily, such as the clock rate, slows both values alike. A
-block is a few steps, or pictures where drawing was switched, and before them one or two that are not timed: the
-window's own frames have evicted the copy's data from the caches meanwhile. After them come two of the other kind, the
-first of them not timed either: a frame is a step and its picture.
+block is a few frames: steps, each with its picture after it, as in the window. Before them come one or two that are not
+timed: the window's own frames have evicted the copy's data from the caches meanwhile.
 
 The factor is the median of the turns' ratios. The noise is that of a copy against itself: its second block in a turn
 against its first one. The interval covers both, and says where another measurement lies.
@@ -14,27 +13,25 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
 from crowd_demo.compute.arrays import Doubles
 from crowd_demo.measure.comparison import LONGEST, BlockTimes, Costs, costs_of, whole_steps
-from crowd_demo.measure.crowd_variant import DRAW, STEP, CrowdVariant, Drawn
+from crowd_demo.measure.crowd_variant import DRAW, STEP, CrowdVariant
 from crowd_demo.measure.statistics import (
     STUDENT_T,
     UNKNOWN,
     Interval,
     Verdict,
-    cost_of,
     few_ratios_interval,
     ratio_interval,
     verdict,
 )
 from crowd_demo.registry.stages import stages_of
-from crowd_demo.sim.simulation import Simulation
 
-BLOCK_MS = 8.0  # of what is timed; a block takes more only if a single step does
+BLOCK_MS = 8.0  # of what is timed; a block takes more only if a single frame does
 RESAMPLES = 500  # so that an effect is found within a millisecond or two
 FRAME = "frame"
 
@@ -54,36 +51,17 @@ class Effect(NamedTuple):
         return inverse(self.ratio)
 
 
-class Copy(NamedTuple):
-    """A copy of the crowd, as what makes steps and as what is drawn."""
-
-    steps: CrowdVariant
-    pictures: CrowdVariant
-
-    @classmethod
-    def of(cls, sim: Simulation, picture: Drawn) -> Self:
-        return cls(CrowdVariant(sim), CrowdVariant(sim, picture, stands=True))
-
-
-class Block(NamedTuple):
-    """A block of steps, and one of pictures; the one that was not switched is of a single step or picture."""
-
-    steps: BlockTimes
-    pictures: BlockTimes
-
-
 class InTurns:
     """Ask for one half of a turn after the other; `effect` says at any time what the turns so far have given.
 
     `steps` have been made with either copy.
     """
 
-    def __init__(self, old: Copy, new: Copy, drawn: bool) -> None:
-        """`drawn`: a technique of drawing was switched."""
-        self._copies: tuple[Copy, ...] = old, new
-        self._drawn, self._rng = drawn, random.Random(0)
-        self._blocks: tuple[list[Block], list[Block]] = [], []
-        self._halves = self._length = self.steps = 0
+    def __init__(self, old: CrowdVariant, new: CrowdVariant) -> None:
+        self._copies: tuple[CrowdVariant, ...] = old, new
+        self._rng = random.Random(0)
+        self._blocks: tuple[list[BlockTimes], list[BlockTimes]] = [], []
+        self._halves = self.steps = 0
 
     @property
     def turns(self) -> int:
@@ -92,33 +70,35 @@ class InTurns:
 
     @property
     def timed(self) -> int:
-        """Steps of either copy that were timed in complete turns, or pictures where drawing was switched."""
-        return sum(block[self._drawn].frame.steps for block in self._blocks[0][:2 * self.turns])
+        """Frames of either copy that were timed in complete turns."""
+        return sum(block.frame.steps for block in self._complete()[0])
 
     def release(self) -> None:
         """Free the copies; what was timed remains."""
         self._copies = ()
 
     def half_turn(self) -> Iterator[None]:
-        """Run a block with either copy, of as many steps; yield after each."""
-        length = self._length = self._next_length()
+        """Run a block with either copy, of as many frames; yield after each."""
+        length = self._next_length()
         untimed = self._rng.randint(1, 2)  # or what runs in every tenth step might always or never be timed
         for which in (0, 1) if self._halves % 2 == 0 else (1, 0):
-            copy = self._copies[which]
-            timed = _after(untimed, copy[self._drawn], length)
-            other = _after(1, copy[not self._drawn], 1)
-            self._blocks[which].append(Block(other, timed) if self._drawn else Block(timed, other))
+            self._copies[which].run(untimed)
+            self._blocks[which].append(self._copies[which].run(length))
             yield
-        self._halves, self.steps = self._halves + 1, self.steps + (2 if self._drawn else untimed + length)
+        self._halves, self.steps = self._halves + 1, self.steps + untimed + length
 
     def _next_length(self) -> int:
-        """As many steps as fit into a block, by the shortest so far with the slower value: other load makes some longer."""
-        shortest_ms = (min((_mean_ms(block[self._drawn]) for block in blocks), default=BLOCK_MS) for blocks in self._blocks)
+        """As many frames as fit into a block, by the shortest so far with the slower value: other load makes some longer."""
+        shortest_ms = (min(map(_mean_ms, blocks), default=BLOCK_MS) for blocks in self._blocks)
         return int(min(max(BLOCK_MS / max(shortest_ms), 1), LONGEST))
+
+    def _complete(self) -> Sequence[Sequence[BlockTimes]]:
+        """The blocks of complete turns with the old values, and with the new ones."""
+        return [blocks[:2 * self.turns] for blocks in self._blocks]
 
     def changed_most(self, part: str) -> str:
         """The stage of the step or of the picture whose median time changed most; nothing if none ran."""
-        old, new = self._costs_of_stages()
+        old, new = map(_costs_of_stages, self._complete())
         stages = stages_of(part, dict.fromkeys((*old, *new)))
         return max(stages, key=lambda name: abs(_median(old, name) - _median(new, name)), default="")
 
@@ -126,24 +106,8 @@ class InTurns:
         """What has become of the step, the picture (`draw`), the frame, or a stage."""
         if not self.turns:
             return Effect(np.nan, np.nan)
-        if name in (STEP, DRAW, FRAME):
-            old, new = (sum((_cost(blocks[:2 * self.turns], part) for part in (STEP, DRAW) if name in (part, FRAME)),
-                            np.zeros(2 * self.turns)) for blocks in self._blocks)
-        else:
-            none = np.zeros(2 * self.turns)
-            old, new = (costs[name].ms if name in costs else none for costs in self._costs_of_stages())
-        return effect_of(old.reshape(-1, 2), new.reshape(-1, 2))
-
-    def _costs_of_stages(self) -> Sequence[Costs]:
-        """Of the old values and of the new ones: stages of steps, and those of pictures."""
-        return [{**costs_of([block.steps.stages for block in blocks]), **costs_of([block.pictures.stages for block in blocks])}
-                for blocks in (each[:2 * self.turns] for each in self._blocks)]
-
-
-def _after(untimed: int, variant: CrowdVariant, length: int) -> BlockTimes:
-    """Run `untimed` steps or pictures first, to warm the caches, and return the times of `length` more."""
-    variant.run(untimed)
-    return variant.run(length)
+        old, new = (_cost(blocks, name).reshape(-1, 2) for blocks in self._complete())
+        return effect_of(old, new)
 
 
 def effect_of(old: Doubles, new: Doubles) -> Effect:
@@ -187,17 +151,25 @@ def inverse(ratio: Interval) -> Interval:
     return Interval(value, low, high) if ratio.known else ratio._replace(value=value)
 
 
+def _cost(blocks: Sequence[BlockTimes], name: str) -> Doubles:
+    """The cost of the step, the picture, the frame or a stage in each block, float64[blocks]; 0 if a stage never ran."""
+    if name in (STEP, DRAW, FRAME):
+        costs = costs_of(whole_steps(blocks))
+        parts = [part for part in costs if name == FRAME or (name == DRAW) == (part == DRAW)]
+    else:
+        costs = _costs_of_stages(blocks)
+        parts = [name] if name in costs else []
+    return sum((costs[part].ms for part in parts), np.zeros(len(blocks)))
+
+
+def _costs_of_stages(blocks: Sequence[BlockTimes]) -> Costs:
+    return costs_of([block.stages for block in blocks])
+
+
 def _median(costs: Costs, name: str) -> float:
     return float(np.median(costs[name].ms)) if name in costs else 0.0
 
 
-def _cost(blocks: Sequence[Block], part: str) -> Doubles:
-    """The cost of a step or of a picture in each block, float64[blocks]."""
-    if part == DRAW:
-        return cost_of([block.pictures.frame.times_ms[DRAW] for block in blocks]).ms
-    return np.sum([cost.ms for cost in costs_of(whole_steps([block.steps for block in blocks])).values()], axis=0)
-
-
 def _mean_ms(block: BlockTimes) -> float:
-    """The mean time of the steps, or of the pictures, in a block, milliseconds."""
+    """The mean time of the frames in a block, milliseconds."""
     return float(sum(times.mean() for times in block.frame.times_ms.values()))

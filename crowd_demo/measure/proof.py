@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from crowd_demo.compute.arrays import Ints, Longs, Words
 from crowd_demo.config.optimizations import Optimizations
-from crowd_demo.measure.in_turns import Copy, InTurns
+from crowd_demo.measure.crowd_variant import CrowdVariant
+from crowd_demo.measure.in_turns import InTurns
 from crowd_demo.registry.entries import Value
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.pixels import frame_of, plain_surface
@@ -115,13 +116,12 @@ class Replicas(ProofInParts):
     untimed  is True once it is known that there will be none
     """
 
-    def __init__(self, sim: Simulation, old: Values, new: Values, exact: bool, view: DrawnView | None = None,
-                 drawn: bool = False) -> None:
+    def __init__(self, sim: Simulation, old: Values, new: Values, exact: bool, view: DrawnView | None = None) -> None:
         super().__init__(sim, old, new, "two copies of the crowd are being made")
         self.steps = 0
         self.turns: InTurns | None = None
         self.untimed = view is None
-        self._exact, self._view, self._drawn = exact, view and view.copy(), drawn
+        self._exact, self._view = exact, view and view.copy()
 
     def parts(self) -> Iterator[None]:
         """Copy the present crowd, and make steps for as long as somebody asks for the next part."""
@@ -152,8 +152,8 @@ class Replicas(ProofInParts):
             return
         self.untimed = shortest_ms > MOST_TIMED_MS
         if not self.untimed:
-            old, new = (Copy.of(replica, SharedPicture(self._view, replica)) for replica in replicas)
-            self.turns = InTurns(old, new, self._drawn)
+            old, new = (CrowdVariant(replica, SharedPicture(self._view, replica)) for replica in replicas)
+            self.turns = InTurns(old, new)
 
     def _finding(self, old: Simulation, new: Simulation, found: Apart) -> Generator[None, None, Finding]:
         after_steps = f"after {self.steps:,} step" + "s" * (self.steps != 1)

@@ -9,9 +9,9 @@ import numba
 import numpy as np
 import pytest
 from crowds import FLOCK, NEAREST, simulation
-from emulated_gpu import EmulatedGpu
+from emulated_gpu import install_gpu
 
-from crowd_demo.compute import cuda, jit, llvm
+from crowd_demo.compute import jit, llvm
 from crowd_demo.compute.arrays import Floats, Ints
 from crowd_demo.compute.cuda import GpuArray, pack
 from crowd_demo.compute.jit import Launch, kernel
@@ -52,9 +52,7 @@ def test_products_and_sums_stay_apart() -> None:
     {"name": "1k", "optimizations__avoidance": how} for how in ("push", "anticipate"))],
     ids=["flock", "nearest", "people", "push", "anticipate"])
 def test_no_kernel_of_a_step_is_contracted(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    gpu = EmulatedGpu()
-    monkeypatch.setattr(cuda, "gpu", lambda: gpu)
-    monkeypatch.setattr(cuda, "missing", lambda: "")
+    install_gpu(monkeypatch, 37)
     sim = simulation(**settings)
     sim.optimizations.device = "cuda"
     kernels = {(launch.name, launch.signature()): launch for launch in sim.launches_to_compile()
@@ -65,9 +63,8 @@ def test_no_kernel_of_a_step_is_contracted(settings: Any, monkeypatch: pytest.Mo
 
 
 def test_nor_is_one_of_light(monkeypatch: pytest.MonkeyPatch) -> None:
-    gpu = EmulatedGpu()
-    monkeypatch.setattr(cuda, "gpu", lambda: gpu)
-    monkeypatch.setattr(cuda, "missing", lambda: "")
+    monkeypatch.delenv("CROWD_DEMO_REAL_GPU", raising=False)  # the launches that are collected run on the processor
+    gpu = install_gpu(monkeypatch, 37)
     monkeypatch.setattr(scene, "WORTH_A_GPU", 1)
     launched = list[Launch]()
     monkeypatch.setattr(gpu, "launch", lambda *args: launched.append(Launch(args[0], args[1:])) or launched[-1])

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from crowds import FLOCK, simulation
-from emulated_gpu import EmulatedGpu
+from emulated_gpu import install_gpu
 
-from crowd_demo.compute import cuda
+from crowd_demo.compute.cuda import GraphicsProcessor
 from crowd_demo.measure.crowd_variant import Picture, picture_hash
 from crowd_demo.render import scene
 from crowd_demo.render.camera import View
@@ -16,12 +16,9 @@ pytestmark = pytest.mark.quick
 
 
 @pytest.fixture(autouse=True)
-def gpu(monkeypatch: pytest.MonkeyPatch) -> EmulatedGpu:
-    played = EmulatedGpu(300)
-    monkeypatch.setattr(cuda, "gpu", lambda: played)
-    monkeypatch.setattr(cuda, "missing", lambda: "")
+def gpu(monkeypatch: pytest.MonkeyPatch) -> GraphicsProcessor:
     monkeypatch.setattr(scene, "WORTH_A_GPU", 1)
-    return played
+    return install_gpu(monkeypatch, 300)
 
 
 @pytest.mark.parametrize("colours", ["looks", "heading", "speed", "age", "density"])

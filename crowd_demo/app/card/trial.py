@@ -211,7 +211,7 @@ class Trial:
         yield True
         if self._drawn and not self._long:
             (old, new), at = self.switched, self._at
-            self._copies = Replicas(at.sim, old, new, False, at.view, drawn=True)
+            self._copies = Replicas(at.sim, old, new, False, at.view)
             yield from (True for _ in self._copies.parts())
 
     def _stop_proving(self, why: str) -> None:
@@ -286,8 +286,7 @@ class Trial:
             return f"{self._note}{self._times.extent}{until}"
         if not (turns := self._copies.turns if self._copies else None):
             return f"{self._note}copies are being made{until}"
-        what = "pictures" if self._drawn else "steps"
-        return f"{self._note}{turns.turns} turns of two copies, {turns.timed} {what}{until}"
+        return f"{self._note}{turns.turns} turns of two copies, {turns.timed} frames{until}"
 
 
 def span_of(name: str, found: Effect) -> Span:

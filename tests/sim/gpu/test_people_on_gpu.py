@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from crowds import BIRTHS_AND_DEATHS, CROWD, SOME_FORCES, Settings, put, simulation
-from emulated_gpu import EmulatedGpu
+from emulated_gpu import install_gpu
 
 from crowd_demo.app.compiling.ahead import KernelFinder
-from crowd_demo.compute import cuda
+from crowd_demo.compute.cuda import GraphicsProcessor
 from crowd_demo.config.loader import load_config
 from crowd_demo.sim.behaviours.people_rules import QUEUING
 from crowd_demo.sim.simulation import Simulation
@@ -42,12 +42,9 @@ PEOPLE: dict[str, Settings] = {
 
 
 @pytest.fixture(params=[3, 700])
-def gpu(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> EmulatedGpu:
+def gpu(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> GraphicsProcessor:
     """A GPU of few or of many threads."""
-    played = EmulatedGpu(request.param)
-    monkeypatch.setattr(cuda, "gpu", lambda: played)
-    monkeypatch.setattr(cuda, "missing", lambda: "")
-    return played
+    return install_gpu(monkeypatch, request.param)
 
 
 def pair(settings: Settings) -> tuple[Simulation, Simulation]:
@@ -59,7 +56,7 @@ def pair(settings: Settings) -> tuple[Simulation, Simulation]:
 
 
 @pytest.mark.parametrize("name", PEOPLE)
-def test_people_are_the_same_on_the_gpu(name: str, gpu: EmulatedGpu) -> None:
+def test_people_are_the_same_on_the_gpu(name: str, gpu: GraphicsProcessor) -> None:
     here, there = pair(PEOPLE[name])
     for _ in range(6):
         for sim in (here, there):
@@ -85,7 +82,7 @@ def test_the_cases_reach_what_they_are_for() -> None:
     assert (column(queues, "state") == QUEUING).any()
 
 
-def test_the_device_can_be_switched_at_any_step(gpu: EmulatedGpu) -> None:
+def test_the_device_can_be_switched_at_any_step(gpu: GraphicsProcessor) -> None:
     here, there = pair({**CITY, "crowd__detour_s": 0.1})
     for tick in range(60):
         there.optimizations.device = "cuda" if tick * tick % 7 > 2 else "cpu"
@@ -94,7 +91,7 @@ def test_the_device_can_be_switched_at_any_step(gpu: EmulatedGpu) -> None:
     assert here.state_hash() == there.state_hash()
 
 
-def test_edits_reach_the_gpu(gpu: EmulatedGpu) -> None:
+def test_edits_reach_the_gpu(gpu: GraphicsProcessor) -> None:
     here, there = pair({**CITY, "crowd__wait_s": 0.3})
     for number in range(6):
         for sim in (here, there):
@@ -114,7 +111,7 @@ def test_edits_reach_the_gpu(gpu: EmulatedGpu) -> None:
         assert here.state_hash() == there.state_hash(), number
 
 
-def test_columns_stay_on_the_gpu(gpu: EmulatedGpu, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_columns_stay_on_the_gpu(gpu: GraphicsProcessor, monkeypatch: pytest.MonkeyPatch) -> None:
     _, there = pair({**CITY, "crowd__detour_s": 0.1, "crowd__exits": 1})
     there.step(2)
     moved, size = Counter[str](), there.agents.back.nbytes
@@ -135,7 +132,7 @@ def test_columns_stay_on_the_gpu(gpu: EmulatedGpu, monkeypatch: pytest.MonkeyPat
     assert moved == {"download": 1, "upload": 1}
 
 
-def test_all_that_a_step_launches_is_compiled_ahead(gpu: EmulatedGpu, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_that_a_step_launches_is_compiled_ahead(gpu: GraphicsProcessor, monkeypatch: pytest.MonkeyPatch) -> None:
     _, there = pair({**PEOPLE["exits"], "crowd__detour_s": 0.2})
     there.step(3)
     replica = there.replica()
@@ -155,7 +152,7 @@ def test_all_that_a_step_launches_is_compiled_ahead(gpu: EmulatedGpu, monkeypatc
 
 
 @pytest.mark.parametrize(("name", "on_gpu"), [("5k", False), ("20k", True)])
-def test_auto_compiles_for_what_the_whole_crowd_will_run_on(gpu: EmulatedGpu, name: str, on_gpu: bool) -> None:
+def test_auto_compiles_for_what_the_whole_crowd_will_run_on(gpu: GraphicsProcessor, name: str, on_gpu: bool) -> None:
     config = load_config(name)
     ahead = KernelFinder(config, render=False)
     ahead.missing(config.optimizations)

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 from crowds import BIRTHS_AND_DEATHS, CRATES, FLOCK, HUNT, NEAREST, PLACES, ROPE, SOME_FORCES, Settings, put, simulation
-from emulated_gpu import EmulatedGpu
+from emulated_gpu import install_gpu
 
 from crowd_demo.compute import cuda
+from crowd_demo.compute.cuda import GraphicsProcessor
 from crowd_demo.registry.techniques import inactive, partly_inactive
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.stage import Stage
@@ -44,12 +45,9 @@ FLOCKS: dict[str, Settings] = {
 
 
 @pytest.fixture(params=[3, 700])
-def gpu(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> EmulatedGpu:
+def gpu(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> GraphicsProcessor:
     """A GPU of few or of many threads."""
-    played = EmulatedGpu(request.param)
-    monkeypatch.setattr(cuda, "gpu", lambda: played)
-    monkeypatch.setattr(cuda, "missing", lambda: "")
-    return played
+    return install_gpu(monkeypatch, request.param)
 
 
 def pair(settings: Settings) -> tuple[Simulation, Simulation]:
@@ -61,7 +59,7 @@ def pair(settings: Settings) -> tuple[Simulation, Simulation]:
 
 
 @pytest.mark.parametrize("name", FLOCKS)
-def test_the_crowd_is_the_same_on_the_gpu(name: str, gpu: EmulatedGpu) -> None:
+def test_the_crowd_is_the_same_on_the_gpu(name: str, gpu: GraphicsProcessor) -> None:
     here, there = pair(FLOCKS[name])
     if here.agents.count > 1:
         for sim in (here, there):
@@ -74,7 +72,7 @@ def test_the_crowd_is_the_same_on_the_gpu(name: str, gpu: EmulatedGpu) -> None:
         assert here.profile.counters[counter] == there.profile.counters[counter]
 
 
-def test_the_device_can_be_switched_at_any_step(gpu: EmulatedGpu) -> None:
+def test_the_device_can_be_switched_at_any_step(gpu: GraphicsProcessor) -> None:
     here, there = pair(FLOCK)
     for tick in range(60):
         there.optimizations.device = "cuda" if tick * tick % 7 > 2 else "cpu"
@@ -85,7 +83,7 @@ def test_the_device_can_be_switched_at_any_step(gpu: EmulatedGpu) -> None:
 
 @pytest.mark.parametrize("rebuild", [2, 3, 4])
 @pytest.mark.parametrize("away", [1, 2, 5])
-def test_a_box_tree_that_missed_steps_is_built_again(away: int, rebuild: int, gpu: EmulatedGpu) -> None:
+def test_a_box_tree_that_missed_steps_is_built_again(away: int, rebuild: int, gpu: GraphicsProcessor) -> None:
     """Its next tree is built a part in each step; steps on the GPU build none of it."""
     here, there = pair({**FLOCK, "optimizations__neighbours": "aabb_tree", "optimizations__reorder__when": "off",
                         "optimizations__rebuild": rebuild})
@@ -98,7 +96,7 @@ def test_a_box_tree_that_missed_steps_is_built_again(away: int, rebuild: int, gp
     assert here.state_hash() == there.state_hash()
 
 
-def test_a_run_on_the_gpu_replays_on_the_processor(gpu: EmulatedGpu) -> None:
+def test_a_run_on_the_gpu_replays_on_the_processor(gpu: GraphicsProcessor) -> None:
     here, there = pair({**FLOCK, **BIRTHS_AND_DEATHS})
     there.step(17)
     state, somebody = there.snapshot(), int(there.agents.view.id[3])
@@ -119,7 +117,7 @@ class Calm(Stage):
         world.agents.columns.avoidance_x[:world.agents.count] /= 2
 
 
-def test_a_stage_that_runs_here_may_write_between_two_on_the_gpu(gpu: EmulatedGpu) -> None:
+def test_a_stage_that_runs_here_may_write_between_two_on_the_gpu(gpu: GraphicsProcessor) -> None:
     here, there = pair(FLOCK)
     for sim in (here, there):
         at = next(number for number, stage in enumerate(sim.stages) if stage.name == "interaction") + 1
@@ -130,7 +128,7 @@ def test_a_stage_that_runs_here_may_write_between_two_on_the_gpu(gpu: EmulatedGp
     assert here.state_hash() == there.state_hash()
 
 
-def test_columns_travel_only_when_somebody_asks_or_writes(gpu: EmulatedGpu, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_columns_travel_only_when_somebody_asks_or_writes(gpu: GraphicsProcessor, monkeypatch: pytest.MonkeyPatch) -> None:
     _, there = pair(FLOCK)
     there.step(2)
     moved, size = Counter[str](), there.agents.back.nbytes
@@ -153,7 +151,7 @@ def test_columns_travel_only_when_somebody_asks_or_writes(gpu: EmulatedGpu, monk
     assert moved == {"download": 2, "upload": 1}
 
 
-def test_memory_is_in_the_order_of_cells_and_ids(gpu: EmulatedGpu) -> None:
+def test_memory_is_in_the_order_of_cells_and_ids(gpu: GraphicsProcessor) -> None:
     _, there = pair({**FLOCK, "optimizations__reorder__every": 1, "flock__speed_max": 0.001, "flock__speed_min": 0})
     there.step(3)
     floor, view, count = there.world.grid.floor, there.agents.view, there.agents.count
@@ -165,7 +163,7 @@ def test_memory_is_in_the_order_of_cells_and_ids(gpu: EmulatedGpu) -> None:
 @pytest.mark.parametrize(("settings", "why"), [
     (CRATES, "no kernels"), (HUNT, "no kernels"), (ROPE, "no kernels"),
     ({**FLOCK, "optimizations__neighbours": "field"}, "no field")])
-def test_other_crowds_stay_on_the_processor(settings: Settings, why: str, gpu: EmulatedGpu) -> None:
+def test_other_crowds_stay_on_the_processor(settings: Settings, why: str, gpu: GraphicsProcessor) -> None:
     sim = simulation(**settings)
     sim.optimizations.device = "cuda"
     assert not sim.on_gpu and sim.needs_processor == why
@@ -173,12 +171,12 @@ def test_other_crowds_stay_on_the_processor(settings: Settings, why: str, gpu: E
     sim.step(3)
 
 
-def test_auto_takes_the_gpu_for_large_crowds(gpu: EmulatedGpu) -> None:
+def test_auto_takes_the_gpu_for_large_crowds(gpu: GraphicsProcessor) -> None:
     small, large = simulation(**FLOCK), simulation(**{**FLOCK, "agents": 60_000, "world__width": 6000, "world__height": 4000})
     assert small.optimizations.device == "auto" and not small.on_gpu and large.on_gpu
 
 
-def test_what_the_gpu_makes_no_use_of_is_inactive(gpu: EmulatedGpu) -> None:
+def test_what_the_gpu_makes_no_use_of_is_inactive(gpu: GraphicsProcessor) -> None:
     _, there = pair(FLOCK)
     idle = inactive(there.situation)
     assert {"simd", "curve", "leaf_size", "rebuild"} <= idle
