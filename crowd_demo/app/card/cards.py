@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from functools import reduce
 
-from crowd_demo.app.card.effect import Stretch, before_now, extent
+from crowd_demo.app.card.effect import NO_TIMES, Stretch, before_now, extent
 from crowd_demo.app.card.trial import Moment, Switched, Trial
 from crowd_demo.app.crowd.crowd import Change
 from crowd_demo.profile import Profile
@@ -85,7 +85,7 @@ class Cards:
         if self.trial and (why or at.hidden):
             self.trial.end(why or "the HUD was hidden")
         if switched.new and not (at.hidden or at.followed.issuperset(switched.new)):
-            self._begin(switched, at)
+            self._begin(switched, view, at)
         elif self.trial and switched.new:
             self.trial.end("other techniques were switched")
         elif self.trial and view:
@@ -93,14 +93,19 @@ class Cards:
         if switched.new or why:
             self._crowd_since, self._before_compiling = next_frame, Stretch()
         if view:
-            self._view_since, self._before_compiling = next_frame, self._before_compiling._replace(frames={})
+            self._view_since, self._before_compiling = next_frame, self._before_compiling._replace(frames=NO_TIMES)
 
-    def _begin(self, switched: Switched, at: Moment) -> None:
-        """Begin a new card. A card without results is merged into it: two quick keys are one switch."""
+    def _begin(self, switched: Switched, view: bool, at: Moment) -> None:
+        """Begin a new card. A card without results is merged into it: two quick keys are one switch.
+
+        Pictures of before do not count if the view changed as well.
+        """
         last, self.trial, self._asked = self.trial, None, None
         before, readings = max(self._before_now(at.sim.profile), self._before_compiling, key=extent), self.readings
         if last and not last.over and last.is_young:
             switched, before, readings = last.switched.then(switched), last.before, last.readings
+        if view:
+            before = before._replace(frames=NO_TIMES)
         if last:
             last.end("")
         if switched.new:

@@ -30,7 +30,7 @@ from crowd_demo.measure.three_crowds import REORDER
 from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import EXACT, Kind, Situation
 from crowd_demo.registry.techniques import BY_PATH, hud_word, inactive, is_drawn, kind_of_all, strongest
-from crowd_demo.render.hud.card import Card, ProofLine, Span, factor_text
+from crowd_demo.render.hud.card import LEAST_MS, Card, ProofLine, Span, factor_text
 from crowd_demo.sim.metrics.readings import Readings
 from crowd_demo.sim.simulation import Simulation
 
@@ -291,7 +291,9 @@ class Trial:
 
 def span_of(name: str, found: Effect) -> Span:
     """The row of what was timed in turns."""
-    return Span(name, found.before_ms, found.after_ms, *found.factor, found.verdict, found.noise.high)
+    short = min(found.before_ms, found.after_ms) < LEAST_MS
+    return Span(name, found.before_ms, found.after_ms, *found.factor, "no factor" if short else found.verdict,
+                found.noise.high)
 
 
 def in_words(span: Span) -> str:

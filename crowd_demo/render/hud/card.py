@@ -38,6 +38,7 @@ ProofKind = Literal["running", "same", "differs", "apart", "sample"]
 WIDTH = 430.0
 NARROW = 1.15  # factor: a smaller difference is none worth telling
 PLAIN = 3.0  # times that took no turns differ by other load, too, but not by such a factor
+LEAST_MS = 0.005  # a shorter time reads 0.00, and nothing is told as a multiple of it
 TITLE, FACTOR, WORDS, PROVED = 17, 46, 20, 19  # sizes of text
 HEAD, CHANGE_LINE, BIG, PROOF_LINE, ROW, NOTE_LINE, FOOT = 40.0, 16.0, 64.0, 25.0, 20.0, 16.0, 30.0  # heights
 FACTORS = (FACTOR, 38, 30)  # sizes of the factor, of which the first counts that leaves room for the times beside it
@@ -62,7 +63,7 @@ class Span(NamedTuple):
     def about(cls, name: str, before_ms: float, after_ms: float, enough: bool) -> Self:
         """Of times that took no turns: a factor only where there are enough of them and no load explains it."""
         factor = before_ms / after_ms if before_ms > 0 and after_ms > 0 else math.nan
-        plain = enough and max(factor, 1 / factor) > PLAIN
+        plain = enough and min(before_ms, after_ms) >= LEAST_MS and max(factor, 1 / factor) > PLAIN
         outcome: Outcome = "no factor" if not plain else "faster" if factor > 1 else "slower"
         return cls(name, before_ms, after_ms, factor, -math.inf, math.inf, outcome)
 

@@ -350,7 +350,7 @@ class Hud:
         self._place(canvas, place.topleft)
 
     def _draw_card(self, card: Card, legends: Sequence[PlacedCanvas], lasting_px: int) -> None:
-        """Draw the card in the middle of the upper edge, or of the lower one, or in a corner, where it covers less.
+        """Draw the card in the middle of the upper edge, in its right corner, or at the lower edge, where it covers less.
 
         It covers legends, below which `lasting_px` are taken, rather than anything else.
         """
@@ -363,8 +363,8 @@ class Hud:
         middle, lasting = (left + right) // 2, [placed.rect for placed in self._placed if placed not in legends]
         low = (canvas.surface.get_rect(midbottom=(middle, height - taken - self._margin))
                for taken in (self._taken_px, lasting_px))
-        rects = [canvas.surface.get_rect(midtop=(width // 2, self._margin)), *low,
-                 canvas.surface.get_rect(topright=(width - self._margin, self._margin))]
+        rects = [canvas.surface.get_rect(midtop=(width // 2, self._margin)),
+                 canvas.surface.get_rect(topright=(width - self._margin, self._margin)), *low]
         self._card = min(rects, key=lambda rect: (common_px(rect, lasting), self._covered(rect)))
         self._place(canvas, self._card.topleft)
 

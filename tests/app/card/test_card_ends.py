@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import weakref
 
 import pytest
@@ -83,6 +84,18 @@ def test_a_moving_view_ends_what_drawing_is_compared_in_where_the_crowd_is_too_l
     watched.program.seeing.zoom(*ZOOM)
     watched.frames()
     assert watched.card.state.endswith(", until the view changed")
+
+
+def test_pictures_of_before_do_not_count_if_the_view_changed_with_the_switch(
+        watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trial, "MOST_BYTES", 0)
+    watched.frames(100)
+    watched.program.seeing.zoom(*ZOOM)
+    watched.switch("cull", "off")
+    watched.frames(100)
+    frame = watched.card.spans[0]
+    assert watched.card.state.startswith("0 frames before, ")
+    assert math.isnan(frame.before_ms) and frame.after_ms > 0 and frame.outcome == "no factor"
 
 
 def test_a_pause_stops_the_clock_of_a_step_and_not_that_of_drawing(watched: Watched) -> None:

@@ -35,6 +35,7 @@ def drawn(card: Card, window: tuple[int, int] = (1280, 720)) -> tuple[Spy, pygam
     (ALIKE._replace(factor=0.87, low=0.82, high=0.93, noise=1.31), "too noisy to tell", "noise here: 1.31x"),
     (UNKNOWN, "being timed", ""), (Span.about("step", 1.0, 1.5, True), "no factor", ""),
     (Span.about("step", 1.0, 713.0, True), "about 713x slower", ""), (Span.about("step", 1.0, 713.0, False), "no factor", ""),
+    (Span.about("depth", 0.004, 30.0, True), "no factor", ""),
     (Span("interaction", 120.0, 1.4, 84.21, 70.0, 99.9, "faster"), "84x faster", "95 %: 70 - 100")])
 def test_what_a_row_says(span: Span, outcome: str, interval: str) -> None:
     assert (outcome_text(span), interval_text(span)) == (outcome, interval)

@@ -270,6 +270,17 @@ def test_notices_do_not_cover_a_card(size: tuple[int, int], tour: TourView | Non
     assert same or size == (640, 360), "there is no room beside it"
 
 
+@pytest.mark.parametrize("size", SIZES[1:])
+def test_a_card_stays_where_it_is_when_counters_come_and_go(size: tuple[int, int]) -> None:
+    places = set()
+    for count in range(5):
+        hud, card = Hud(KEYS), CARD._replace(counts=CARD.counts[:1] * count)
+        hud.draw(picture(size), crowd(), Status(past=PAST, card=card, tour=SHORT), 0.0)
+        assert hud._card
+        places.add((hud._card.right, hud._card.top))
+    assert len(places) == 1
+
+
 def test_a_tour_is_read_from_afar_on_a_large_screen() -> None:
     """Beside the panels it takes the same share of it as in a small window, while panels grow less."""
     shares = []
