@@ -157,13 +157,18 @@ class FileMenu(ListDialog):
     def __init__(self, title: str, entries: Sequence[FileEntry], check: Callable[[str], object],
                  choose: Callable[[str], object], selected: int = 0) -> None:
         self.entries = entries
-        self._open = choose
+        self._check, self._open = check, choose
         self._mistakes: dict[str, str] = {}  # by what would open it
         super().__init__(title, self._rows, selected)
         self.checking = in_thread(partial(_find_mistakes, entries, check, self._mistakes), "crowd-demo menu")
 
     def _rows(self) -> list[Item]:
         return [Item(self._row(entry), partial(self._open, entry.asked)) for entry in self.entries]
+
+    def _choose(self) -> None:
+        """Check the file first: whoever is quick chooses it before its turn to be read has come."""
+        _find_mistakes(self.entries[self.selected:self.selected + 1], self._check, self._mistakes)
+        super()._choose()
 
     def _row(self, entry: FileEntry) -> Row:
         mistake = self._mistakes.get(entry.asked)

@@ -14,6 +14,7 @@ from damages import make_fifo
 from driven import Driven
 
 from crowd_demo.app.dialogs.menus import FileMenu, scenarios_menu, tours_menu
+from crowd_demo.config.loader import load_config
 from crowd_demo.config.resources import data_folder, list_configs, list_tours
 from crowd_demo.render.hud.canvas import PAD, Pen
 from crowd_demo.render.hud.views import HEAD, PICTURE, PICTURE_ROW, ListView, Row, draw_view
@@ -94,6 +95,23 @@ def test_the_users_own_files_come_last_and_broken_ones_say_why_and_cannot_be_cho
     menu.selected = list(found).index("broken")
     menu.press("return", False)
     assert not chosen and not menu.closed
+
+
+def test_a_broken_file_cannot_be_chosen_before_its_turn_to_be_read(folder: Path) -> None:
+    (folder / "configs" / "broken.yaml").write_text("agents: many\n", "utf-8")
+    may_go_on, chosen = Event(), list[str]()
+
+    def check(asked: str) -> None:
+        if asked != "broken":
+            may_go_on.wait(60)
+        load_config(asked)
+
+    menu = FileMenu("Scenarios", scenarios_menu(str, None).entries, check, chosen.append)
+    menu.press("end", False)
+    menu.press("return", False)
+    assert not chosen and not menu.closed and "'many'" in menu.view().rows[-1].detail
+    may_go_on.set()
+    menu.checking.result(60)
 
 
 def test_a_file_of_ones_own_hides_the_shipped_one_of_its_name(folder: Path) -> None:
