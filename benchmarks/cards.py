@@ -43,7 +43,7 @@ from crowd_demo.registry.techniques import TECHNIQUES, inactive, is_drawn
 from crowd_demo.render.hud.card import Span
 from crowd_demo.sim.snapshot import Snapshot
 
-CONFIGS = ("5k", "20k", "queues", "murmuration", "20k-flock", "crates")  # a seventh of the switches or so in each
+CONFIGS = ("5k", "20k", "queues", "murmuration", "20k-flock", "crates")  # a sixth of the switches or so in each
 SETTLED = 120  # frames before the first switch
 
 
@@ -91,6 +91,7 @@ class Watched:
     def measure(self, start: Snapshot, technique: Technique, other: Value) -> Interval:
         """How many times as fast `M` finds a technique's value in the snapshot, compared with `other`."""
         measurement = Measurement(start, technique.path, other, self._compile)
+        self.loop._pause_precompiler(True)  # it would compile beside the measurement; the next frame lets it go on
         self.loop.worker.submit(lambda: [None for _ in measurement.run()]).result()
         assert measurement.found
         return (measurement.found.frame if is_drawn(technique) else measurement.found.step).factor
@@ -99,7 +100,7 @@ class Watched:
         """All that can be switched to: techniques that do something at present, but for brute force."""
         idle, get = inactive(self.program.sim.situation), self.program.sim.optimizations.get
         return [(technique, value) for technique in TECHNIQUES if technique.path not in idle for value in technique.choices
-                if value not in (get(technique.path), "none")]
+                if value != get(technique.path) and (technique.path, value) != ("neighbours", "none")]
 
     def _frames(self, count: int) -> None:
         for _ in range(count):
@@ -166,10 +167,15 @@ def told(answer: Answer) -> str:
 
 def summary(answers: list[Answer]) -> str:
     known = [answer for answer in answers if answer.card.known]
-    widths = [math.sqrt(answer.card.high / answer.card.low) - 1 for answer in known]
+    if not known:
+        return f"{len(answers)} switches, none with an interval"
     return (f"{len(answers)} switches, {len(known)} with an interval, which holds the result of M"
-            f" {sum(answer.holds for answer in known)} times; the median interval is {statistics.median(widths):+.1%}"
-            if known else f"{len(answers)} switches, none with an interval")
+            f" {sum(answer.holds for answer in known)} times; the median interval is"
+            f" {width([answer.card for answer in known])}, that of M {width([answer.measured for answer in answers])}")
+
+
+def width(intervals: list[Interval]) -> str:
+    return f"±{statistics.median(math.sqrt(each.high / each.low) - 1 for each in intervals):.1%}"
 
 
 if __name__ == "__main__":

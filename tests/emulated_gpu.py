@@ -32,9 +32,11 @@ class EmulatedGpu(GraphicsProcessor):
         return matrix[number].view(dtype)
 
     def upload(self, source: Any, target: Any) -> None:
+        assert source.nbytes == target.nbytes and source.flags.c_contiguous
         target[...] = source
 
     def download(self, source: Any, target: Any) -> None:
+        assert source.nbytes == target.nbytes and target.flags.c_contiguous
         target[...] = source
 
     def launch(self, kernel: Any, workers: int, *args: object) -> Launch:
@@ -45,7 +47,7 @@ class EmulatedGpu(GraphicsProcessor):
 
 
 def install_gpu(monkeypatch: pytest.MonkeyPatch, threads: int) -> GraphicsProcessor:
-    """Let a test have a GPU of so many threads, and return it."""
+    """Make this the GPU that the program finds during a test, with at most so many threads, and return it."""
     gpu = cuda.gpu() if os.environ.get("CROWD_DEMO_REAL_GPU") else EmulatedGpu()
     monkeypatch.setattr(gpu, "threads_for", lambda items: max(min(items, threads), 1))
     monkeypatch.setattr(cuda, "gpu", lambda: gpu)

@@ -54,7 +54,7 @@ def picture_hash(picture: Drawn) -> str:
 
 
 class CrowdVariant:
-    """`sim` steps, and `picture` is drawn after each step. Nobody else may step it meanwhile."""
+    """Each frame makes a step of `sim` and draws `picture`, if there is one. Nothing else may step `sim` meanwhile."""
 
     def __init__(self, sim: Simulation, picture: Drawn | None = None) -> None:
         self.sim, self.picture = sim, picture

@@ -5,7 +5,7 @@ block is a few frames: steps, each with its picture after it, as in the window. 
 timed: the window's own frames have evicted the copy's data from the caches meanwhile.
 
 The factor is the median of the turns' ratios. The noise is that of a copy against itself: its second block in a turn
-against its first one. The interval covers both, and says where another measurement lies.
+against its first one. The interval is made wider by both, so that it holds the factor of another measurement.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Doubles
-from crowd_demo.measure.comparison import LONGEST, BlockTimes, Costs, costs_of, whole_steps
-from crowd_demo.measure.crowd_variant import DRAW, STEP, CrowdVariant
+from crowd_demo.compute.arrays import Bools, Doubles
+from crowd_demo.measure.comparison import LONGEST, BlockTimes, Costs, Variant, costs_of, whole_steps
+from crowd_demo.measure.crowd_variant import DRAW, STEP
 from crowd_demo.measure.statistics import (
     STUDENT_T,
     UNKNOWN,
+    Cost,
     Interval,
     Verdict,
     few_ratios_interval,
@@ -37,7 +38,11 @@ FRAME = "frame"
 
 
 class Effect(NamedTuple):
-    """Milliseconds before and after, nan where they are not known, and what follows. Ratios are of times, later to earlier."""
+    """Milliseconds with the old values and with the new ones, nan where they are not known, and what follows.
+
+    `ratio` is that of the new time to the old one, `noise` that of the second old block to the first. Where there is a
+    ratio, `after_ms` is `before_ms` times it.
+    """
 
     before_ms: float
     after_ms: float
@@ -57,8 +62,8 @@ class InTurns:
     `steps` have been made with either copy.
     """
 
-    def __init__(self, old: CrowdVariant, new: CrowdVariant) -> None:
-        self._copies: tuple[CrowdVariant, ...] = old, new
+    def __init__(self, old: Variant[BlockTimes], new: Variant[BlockTimes]) -> None:
+        self._copies: tuple[Variant[BlockTimes], ...] = old, new
         self._rng = random.Random(0)
         self._blocks: tuple[list[BlockTimes], list[BlockTimes]] = [], []
         self._halves = self.steps = 0
@@ -88,12 +93,16 @@ class InTurns:
         self._halves, self.steps = self._halves + 1, self.steps + untimed + length
 
     def _next_length(self) -> int:
-        """As many frames as fit into a block, by the shortest so far with the slower value: other load makes some longer."""
-        shortest_ms = (min(map(_mean_ms, blocks), default=BLOCK_MS) for blocks in self._blocks)
-        return int(min(max(BLOCK_MS / max(shortest_ms), 1), LONGEST))
+        """How many frames fit into a block."""
+        return int(min(max(BLOCK_MS / (self.frame_ms or BLOCK_MS), 1), LONGEST))
+
+    @property
+    def frame_ms(self) -> float:
+        """A frame of the slower copy, by its fastest block, as other load slows some; 0 before the first block."""
+        return max(min(map(_mean_ms, blocks), default=0.0) for blocks in self._blocks)
 
     def _complete(self) -> Sequence[Sequence[BlockTimes]]:
-        """The blocks of complete turns with the old values, and with the new ones."""
+        """The blocks of complete turns: those of the old values, and those of the new ones."""
         return [blocks[:2 * self.turns] for blocks in self._blocks]
 
     def changed_most(self, part: str) -> str:
@@ -106,18 +115,25 @@ class InTurns:
         """What has become of the step, the picture (`draw`), the frame, or a stage."""
         if not self.turns:
             return Effect(np.nan, np.nan)
-        old, new = (_cost(blocks, name).reshape(-1, 2) for blocks in self._complete())
-        return effect_of(old, new)
+        old, new = (_cost(blocks, name) for blocks in self._complete())
+        ran = np.all((old.ran & new.ran).reshape(-1, 2), axis=1, keepdims=False)
+        return effect_of(old.ms.reshape(-1, 2), new.ms.reshape(-1, 2), ran)
 
 
-def effect_of(old: Doubles, new: Doubles) -> Effect:
-    """From the costs of both blocks in each turn, float64[turns, 2] milliseconds."""
+def effect_of(old: Doubles, new: Doubles, ran: Bools | None = None) -> Effect:
+    """From the costs of both blocks in each turn, float64[turns, 2] milliseconds.
+
+    `ran`, bool[turns], are the turns in which a stage ran in all blocks. Only these are compared: in a block without it,
+    its cost is an average.
+    """
+    before, after = float(np.median(old)), float(np.median(new))
+    if ran is not None:
+        old, new = old[ran], new[ran]
     ratio, again = _ratios(new.mean(axis=1), old.mean(axis=1)), _ratios(old[:, 1], old[:, 0])
     back = inverse(again)
     noise = Interval(again.value, min(again.low, back.low), max(again.high, back.high))  # either block may be the slower one
-    before = float(np.median(old))
-    if not ratio.value > 0:  # one of the two does not run
-        return Effect(before, float(np.median(new)))
+    if not ratio.value > 0:  # there are no turns to compare
+        return Effect(before, after)
     ratio = of_another(ratio)
     return Effect(before, before * ratio.value, widened(ratio, noise), noise, verdict(ratio, noise))
 
@@ -129,7 +145,7 @@ def _ratios(values: Doubles, base: Doubles) -> Interval:
 
 
 def of_another(ratio: Interval) -> Interval:
-    """Where the factor of a second measurement, such as `M`, lies: both are uncertain, so this is wider by the root of 2."""
+    """Where the ratio of a second measurement lies that is as uncertain: the interval, wider by the root of 2."""
     if not ratio.known:
         return ratio
     value, power = ratio.value, math.sqrt(2)
@@ -137,12 +153,12 @@ def of_another(ratio: Interval) -> Interval:
 
 
 def widened(ratio: Interval, noise: Interval) -> Interval:
-    """The interval of a ratio with the noise in it, which is independent of it: on either side their squares add up."""
+    """The interval of a ratio, made wider by the noise, which is symmetric: on either side their squares add up."""
     if not ratio.known:
         return ratio
-    value = ratio.value
-    low = value * math.exp(-math.hypot(math.log(value / ratio.low), math.log(min(noise.low, 1))))
-    high = value * math.exp(math.hypot(math.log(ratio.high / value), math.log(max(noise.high, 1))))
+    value, reach = ratio.value, math.log(noise.high)
+    low = value * math.exp(-math.hypot(math.log(value / ratio.low), reach))
+    high = value * math.exp(math.hypot(math.log(ratio.high / value), reach))
     return Interval(value, low, high)
 
 
@@ -151,15 +167,14 @@ def inverse(ratio: Interval) -> Interval:
     return Interval(value, low, high) if ratio.known else ratio._replace(value=value)
 
 
-def _cost(blocks: Sequence[BlockTimes], name: str) -> Doubles:
-    """The cost of the step, the picture, the frame or a stage in each block, float64[blocks]; 0 if a stage never ran."""
-    if name in (STEP, DRAW, FRAME):
-        costs = costs_of(whole_steps(blocks))
-        parts = [part for part in costs if name == FRAME or (name == DRAW) == (part == DRAW)]
-    else:
-        costs = _costs_of_stages(blocks)
-        parts = [name] if name in costs else []
-    return sum((costs[part].ms for part in parts), np.zeros(len(blocks)))
+def _cost(blocks: Sequence[BlockTimes], name: str) -> Cost:
+    """What the step, the picture, the frame or a stage costs in each block, and in which blocks it ran."""
+    none, ran = np.zeros(len(blocks)), np.ones(len(blocks), bool)
+    if name not in (STEP, DRAW, FRAME):
+        return _costs_of_stages(blocks).get(name, Cost(none, ~ran))
+    costs = costs_of(whole_steps(blocks))
+    parts = [part for part in costs if name == FRAME or (name == DRAW) == (part == DRAW)]
+    return Cost(sum((costs[part].ms for part in parts), none), ran)
 
 
 def _costs_of_stages(blocks: Sequence[BlockTimes]) -> Costs:
@@ -171,5 +186,5 @@ def _median(costs: Costs, name: str) -> float:
 
 
 def _mean_ms(block: BlockTimes) -> float:
-    """The mean time of the frames in a block, milliseconds."""
+    """How long a frame of the block took on average, milliseconds."""
     return float(sum(times.mean() for times in block.frame.times_ms.values()))

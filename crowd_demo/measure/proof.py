@@ -37,8 +37,8 @@ Kind = Literal["running", "same", "differs", "apart", "sample"]
 Values = Mapping[str, Value]  # of techniques, by path
 Slots = Longs | slice
 TOUCHED = 1 << 16  # numbers that are written in a part
-FIRST = 3  # steps of either copy that are not timed
-MOST_TIMED_MS = 10.0  # a longer step is not timed: a block of it would be seen in the frames
+FIRST = 3  # steps that both copies make before they are timed in turns
+MOST_TIMED_MS, MOST_FRAME_MS = 10.0, 20.0  # no turns with a longer step or frame: a block of it would stop the window
 BANDS = 8
 
 
@@ -106,8 +106,8 @@ def short(state_hash: str) -> str:
 class Replicas(ProofInParts):
     """Two copies of a crowd take the same steps, one with the old values of techniques and one with the new ones.
 
-    After each step the two are compared bit by bit. With a view, and where no step takes more than `MOST_TIMED_MS`,
-    the steps after the first `FIRST` are timed in turns, with their pictures, and compared after each block. The
+    After each step the two are compared bit by bit. With a view, and unless steps take longer than `MOST_TIMED_MS` or
+    frames than `MOST_FRAME_MS`, frames after the first `FIRST` steps are timed in turns, and compared after each half. The
     finding also has a hash, which takes longer than a step, so it is brought up to date less often: after 1, 2, 3,
     ... 8, 10, 12, 15, ... steps. Exact techniques end at the first difference.
 
@@ -133,6 +133,8 @@ class Replicas(ProofInParts):
             if self.turns:
                 yield from self.turns.half_turn()
                 self.steps = FIRST + self.turns.steps
+                if self.turns.frame_ms > MOST_FRAME_MS:
+                    self.turns, self.untimed = None, True
             else:
                 old_ms, new_ms = (yield from timed(old.step_in_parts())), (yield from timed(new.step_in_parts()))
                 first_ms = [*first_ms[:FIRST], (old_ms, new_ms)]
@@ -144,10 +146,11 @@ class Replicas(ProofInParts):
                 self.finding = yield from self._finding(old, new, found)
                 show_at = self.steps + max(self.steps // 4, 1)
             if differs:
+                self.untimed = not self.turns
                 return
 
     def _begin_turns(self, replicas: Sequence[Simulation], shortest_ms: float) -> None:
-        """Begin to time once the first steps are made, which make memory as well; the slower value's shortest is given."""
+        """After the first steps, which also allocate memory, begin with turns, unless the slower copy takes too long."""
         if self.steps != FIRST or not self._view:
             return
         self.untimed = shortest_ms > MOST_TIMED_MS

@@ -32,7 +32,7 @@ class MadeUp:
 
 
 def turns_of(old: MadeUp, new: MadeUp, turns: int = 10) -> InTurns:
-    in_turns = InTurns(old, new)  # type: ignore[arg-type]
+    in_turns = InTurns(old, new)
     for _ in range(2 * turns):
         for _ in in_turns.half_turn():
             pass
@@ -107,13 +107,25 @@ def test_a_stage_that_only_one_has_has_times_and_no_factor() -> None:
     assert (reorder.before_ms, reorder.after_ms) == (6, 0) and reorder.verdict == "unknown"
 
 
+def test_a_stage_is_compared_in_the_turns_alone_in_which_all_blocks_ran_it() -> None:
+    """In the others its cost is an average, the same in each: an interval of them would have no width."""
+    seldom = turns_of(MadeUp(1, sort_every=60), MadeUp(1, sort_every=61, seed=1), turns=20)
+    sorts = seldom.effect("reorder")
+    assert 0 < sorts.before_ms < 6 and not sorts.ratio.known and sorts.verdict == "unknown"
+    ran = np.arange(12) % 2 == 0
+    slow = np.random.default_rng(1).lognormal(0, 0.05, (12, 2))
+    old, new = (np.where(ran[:, None], slow * ms, 1.0) for ms in (2, 4))
+    assert effect_of(old, new, ran).ratio.value == pytest.approx(2)
+
+
 def test_nearly_all_intervals_hold_the_factor_of_another_measurement() -> None:
-    held = 0
+    held, widths = 0, []
     for seed in range(200):
         rng = np.random.default_rng(seed)
         one, other = (effect_of(rng.lognormal(0, 0.1, (12, 2)), rng.lognormal(0, 0.1, (12, 2))).ratio for _ in range(2))
         held += one.low <= other.value <= one.high
-    assert held >= 190
+        widths.append(math.sqrt(one.high / one.low) - 1)
+    assert held >= 190 and np.median(widths) < 0.2
 
 
 @pytest.mark.parametrize("factor, wanted", [(1, "no difference"), (1.2, "slower"), (0.8, "faster")])

@@ -33,7 +33,7 @@ class Cards:
         self._before_compiling = Stretch()
         self._compiling = False
         self.trial: Trial | None = None
-        self._asked: bool | None = None  # shown or hidden by the user; None for as long as it lasts
+        self._asked: bool | None = None  # shown or hidden by the user; None: shown until its time is over
 
     def crowd_changed(self, change: Change) -> None:
         """Call between two calls of `work`, from the same thread."""
@@ -47,7 +47,7 @@ class Cards:
         if at.compiling and not self._compiling:
             self._before_compiling = self._before_now(at.sim.profile)
         self._compiling = at.compiling
-        changes, self._changes = self._changes, []
+        changes, self._changes, trial = self._changes, [], self.trial
         why = next((change.what for change in changes if not change.path), "")
         switched = reduce(Switched.then, [] if why else map(Switched.by, changes), Switched({}, {}))
         view = at.view_key != (self._view_key or at.view_key)
@@ -56,7 +56,7 @@ class Cards:
             self._react(switched, why, view, at)
         if self.trial:
             was_over = self.trial.over
-            self.trial.work(at, self.readings, spent_s)
+            self.trial.work(at, self.readings, spent_s if self.trial is trial else 0.0)
             if not was_over:
                 self._measured.update(self.trial.summary)
 
@@ -98,14 +98,15 @@ class Cards:
     def _begin(self, switched: Switched, view: bool, at: Moment) -> None:
         """Begin a new card. A card without results is merged into it: two quick keys are one switch.
 
-        Pictures of before do not count if the view changed as well.
+        Pictures and counters of before do not count if the view has changed since.
         """
         last, self.trial, self._asked = self.trial, None, None
         before, readings = max(self._before_now(at.sim.profile), self._before_compiling, key=extent), self.readings
         if last and not last.over and last.is_young:
             switched, before, readings = last.switched.then(switched), last.before, last.readings
+            view |= self._view_since > last.frame
         if view:
-            before = before._replace(frames=NO_TIMES)
+            before = before._replace(frames=NO_TIMES, counters=())
         if last:
             last.end("")
         if switched.new:

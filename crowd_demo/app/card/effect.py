@@ -1,8 +1,8 @@
 """The times and counters before a switch and those after it, as the profile keeps them.
 
 Where two copies of the crowd can take turns, the card shows their times (measure/in_turns.py); those here are shown
-where a step is too long for that. Whatever else the machine did is in them, so only a factor that no load explains is
-told.
+where a step is too long for that. Whatever else the machine did is in them, so only a factor that other load seldom
+explains is told.
 
 Frames with a note (a switch, a garbage collection, compiling, a proof) are left out with their steps: only frames of ordinary
 work are compared. Steps are those since the crowd was last changed from outside, frames those since the
@@ -65,7 +65,9 @@ class SwitchTimes:
         """Take the frames that are over since the last call."""
         new = latest(profile, profile.frames - self._collected)
         self._collected = max(profile.frames, self._collected)
-        self.after = together(self.after, new if self._same_view else new._replace(frames=NO_TIMES))
+        if not self._same_view:
+            new = new._replace(frames=NO_TIMES, counters=() if self._drawn else new.counters)
+        self.after = together(self.after, new)
 
     def view_changed(self, profile: Profile) -> None:
         """Take frames up to the present one, and steps alone from then on."""

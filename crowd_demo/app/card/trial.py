@@ -22,15 +22,15 @@ from crowd_demo.app.card.effect import PROOF, Counted, Stretch, SwitchTimes, cou
 from crowd_demo.app.crowd.crowd import Change
 from crowd_demo.compute.arrays import Floats
 from crowd_demo.measure.crowd_variant import DRAW, STEP
-from crowd_demo.measure.in_turns import FRAME, Effect
+from crowd_demo.measure.in_turns import FRAME, InTurns
 from crowd_demo.measure.proof import DrawnView, Finding, Pictures, ProofInParts, Replicas, Values
 from crowd_demo.measure.proof_of_answers import Answers
-from crowd_demo.measure.statistics import Times
+from crowd_demo.measure.statistics import STUDENT_T, Times
 from crowd_demo.measure.three_crowds import REORDER
 from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import EXACT, Kind, Situation
 from crowd_demo.registry.techniques import BY_PATH, hud_word, inactive, is_drawn, kind_of_all, strongest
-from crowd_demo.render.hud.card import LEAST_MS, Card, ProofLine, Span, factor_text
+from crowd_demo.render.hud.card import LEAST_MS, Card, ProofLine, Span, outcome_text
 from crowd_demo.sim.metrics.readings import Readings
 from crowd_demo.sim.simulation import Simulation
 
@@ -42,9 +42,9 @@ EVALUATE_EVERY_S = 0.75
 YOUNG_S = 1.0  # another switch before that goes on from the same times before
 PIECES = 20  # in which the time left is shown
 SLOW_NOTE = "Memory keeps its order for minutes after a switch. M measures what sorting gives: it begins unsorted."
-LONG_NOTE = "A step is too long here to be timed in turns: these are the times before and after. M takes turns."
-FRAME_MS = 1000 / 60  # two copies make steps where a step is shorter,
-MOST_BYTES = 32_000_000  # and the columns of a crowd take no more
+LONG_NOTE = "Copies could not be timed in turns here: these are the times before and after. M takes turns."
+FRAME_MS = 1000 / 60  # with longer steps no copies are made that step
+MOST_BYTES = 32_000_000  # nor with larger columns of a crowd
 FEW_STEPS, ENOUGH_MS = 3, 500.0  # how long a step takes now is known after so many, or when they have taken so long
 NOTHING_YET = Span("", math.nan, math.nan, math.nan, -math.inf, math.inf, "unknown")
 STOPPED: Iterator[bool] = iter(())
@@ -122,10 +122,11 @@ class Trial:
         """Call at the end of each frame's computation, with the seconds since the last call."""
         self._at = at
         self.age_s += spent_s
+        spent_s = min(spent_s, LONGEST_S)
         self._paused = at.paused and not self._drawn and not self.over
         if self._paused:
             return
-        self.left_s -= min(spent_s, LONGEST_S)
+        self.left_s -= spent_s
         if self.left_s <= 0:
             self.end("")
         if self.over:
@@ -175,11 +176,11 @@ class Trial:
         if not (self._copies and (turns := self._copies.turns) and turns.turns):
             return
         whole, other = (FRAME, DRAW) if self._drawn else (STEP, FRAME)
-        yield span_of(whole, turns.effect(whole))
+        yield span_of(whole, turns)
         stage = turns.changed_most(DRAW if self._drawn else STEP)
         for name in (other, stage) if self._drawn else (stage, other):
             if name:
-                yield span_of(name, turns.effect(name))
+                yield span_of(name, turns)
 
     @property
     def _takes_turns(self) -> bool:
@@ -249,7 +250,8 @@ class Trial:
     @property
     def is_young(self) -> bool:
         """Has it too few measurements for a result?"""
-        return self.age_s < YOUNG_S or not self._times.measured
+        turns = self._copies.turns if self._copies else None
+        return self.age_s < YOUNG_S or not (turns.turns if turns else self._times.measured)
 
     @property
     def is_settled(self) -> bool:
@@ -289,18 +291,18 @@ class Trial:
         return f"{self._note}{turns.turns} turns of two copies, {turns.timed} frames{until}"
 
 
-def span_of(name: str, found: Effect) -> Span:
-    """The row of what was timed in turns."""
-    short = min(found.before_ms, found.after_ms) < LEAST_MS
-    return Span(name, found.before_ms, found.after_ms, *found.factor, "no factor" if short else found.verdict,
+def span_of(name: str, turns: InTurns) -> Span:
+    """The row of what was timed in turns; no factor of what takes no time, or hardly ever runs."""
+    found = turns.effect(name)
+    seldom = found.verdict == "unknown" and turns.turns >= min(STUDENT_T)
+    none = seldom or min(found.before_ms, found.after_ms) < LEAST_MS
+    return Span(name, found.before_ms, found.after_ms, *found.factor, "no factor" if none else found.verdict,
                 found.noise.high)
 
 
 def in_words(span: Span) -> str:
     """interaction 3.1x faster"""
-    if span.outcome == "no difference":
-        return f"{span.name} no difference"
-    return f"{span.name} {factor_text(span)} {span.outcome}"
+    return f"{span.name} {outcome_text(span)}"
 
 
 def whole(times: Times) -> Floats:

@@ -37,7 +37,7 @@ ProofKind = Literal["running", "same", "differs", "apart", "sample"]
 
 WIDTH = 430.0
 NARROW = 1.15  # factor: a smaller difference is none worth telling
-PLAIN = 3.0  # times that took no turns differ by other load, too, but not by such a factor
+PLAIN = 3.0  # times that took no turns differ by other load, too, but seldom by such a factor
 LEAST_MS = 0.005  # a shorter time reads 0.00, and nothing is told as a multiple of it
 TITLE, FACTOR, WORDS, PROVED = 17, 46, 20, 19  # sizes of text
 HEAD, CHANGE_LINE, BIG, PROOF_LINE, ROW, NOTE_LINE, FOOT = 40.0, 16.0, 64.0, 25.0, 20.0, 16.0, 30.0  # heights
@@ -54,14 +54,14 @@ class Span(NamedTuple):
     before_ms: float
     after_ms: float
     factor: float  # how many times as fast it is now; nan where that is not known
-    low: float  # of the factor, with a confidence of 95 %; -inf and inf where there were too few
+    low: float  # where the factor of another measurement lies with 95 %; -inf and inf where there were too few turns
     high: float
     outcome: Outcome
-    noise: float = math.nan  # by such a factor times changed while nothing was switched
+    noise: float = math.nan  # the factor by which times differ with nothing switched
 
     @classmethod
     def about(cls, name: str, before_ms: float, after_ms: float, enough: bool) -> Self:
-        """Of times that took no turns: a factor only where there are enough of them and no load explains it."""
+        """Of times that took no turns: a factor only where there are enough of them and other load seldom explains it."""
         factor = before_ms / after_ms if before_ms > 0 and after_ms > 0 else math.nan
         plain = enough and min(before_ms, after_ms) >= LEAST_MS and max(factor, 1 / factor) > PLAIN
         outcome: Outcome = "no factor" if not plain else "faster" if factor > 1 else "slower"
@@ -113,7 +113,7 @@ def factor_text(span: Span) -> str:
 
 
 def interval_text(span: Span) -> str:
-    """The confidence interval of the factor, or the noise that a difference lies within."""
+    """The interval of the factor, or the noise that a difference lies within."""
     if not span.known:
         return ""
     if span.outcome == "no difference" and not span.low <= 1 <= span.high:
@@ -123,7 +123,7 @@ def interval_text(span: Span) -> str:
 
 
 def outcome_text(span: Span) -> str:
-    """The outcome in words, with its factor only if that is known."""
+    """The outcome in words, with the factor where it is faster or slower."""
     if span.outcome in ("faster", "slower"):
         return f"{factor_text(span)} {span.outcome}"
     if span.outcome == "no difference":

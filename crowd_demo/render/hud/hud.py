@@ -350,7 +350,7 @@ class Hud:
         self._place(canvas, place.topleft)
 
     def _draw_card(self, card: Card, legends: Sequence[PlacedCanvas], lasting_px: int) -> None:
-        """Draw the card in the middle of the upper edge, in its right corner, or at the lower edge, where it covers less.
+        """Draw the card at the top in the middle, at the top on the right, or at the bottom: where it covers least.
 
         It covers legends, below which `lasting_px` are taken, rather than anything else.
         """

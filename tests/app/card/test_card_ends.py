@@ -9,6 +9,7 @@ import pytest
 from watched import Watched, turns_of
 
 from crowd_demo.app.card import trial
+from crowd_demo.measure import proof
 from crowd_demo.sim.actions import Populate, SetWalls
 from crowd_demo.sim.simulation import Simulation
 
@@ -96,6 +97,35 @@ def test_pictures_of_before_do_not_count_if_the_view_changed_with_the_switch(
     frame = watched.card.spans[0]
     assert watched.card.state.startswith("0 frames before, ")
     assert math.isnan(frame.before_ms) and frame.after_ms > 0 and frame.outcome == "no factor"
+
+
+def test_nor_if_it_changed_between_two_switches_that_count_as_one(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trial, "MOST_BYTES", 0)
+    watched.frames(100)
+    watched.switch("cull", "agents")
+    watched.program.seeing.zoom(*ZOOM)
+    watched.frames(5)
+    watched.switch("cull", "off")
+    watched.frames(100)
+    assert watched.card.change == "grid -> off" and watched.card.state.startswith("0 frames before, ")
+
+
+def test_time_without_frames_gives_no_card_more_turns(watched: Watched) -> None:
+    turns = []
+    for value, pause_s in ((False, 0), (True, 30), (False, 0)):
+        watched.clock.now_s += pause_s
+        watched.switch("simd", value)
+        watched.frames(200)
+        turns.append(turns_of(watched.card))
+    assert max(turns) <= min(turns) + 2
+
+
+def test_copies_with_long_frames_are_not_timed(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proof, "MOST_FRAME_MS", 0)
+    watched.switch("simd", False)
+    watched.frames(200)
+    assert watched.card.note == trial.LONG_NOTE and watched.card.proof.kind == "same"
+    assert all(span.outcome == "no factor" for span in watched.card.spans)
 
 
 def test_a_pause_stops_the_clock_of_a_step_and_not_that_of_drawing(watched: Watched) -> None:
