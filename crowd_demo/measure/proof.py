@@ -38,7 +38,7 @@ Values = Mapping[str, Value]  # of techniques, by path
 Slots = Longs | slice
 TOUCHED = 1 << 16  # numbers that are written in a part
 FIRST = 3  # steps that both copies make before they are timed in turns
-MOST_TIMED_MS, MOST_FRAME_MS = 10.0, 20.0  # no turns with a longer step or frame: a block of it would stop the window
+MOST_FRAME_MS = 1000 / 60  # a longer frame is not timed in turns: a block of it would stop the window
 BANDS = 8
 
 
@@ -106,8 +106,8 @@ def short(state_hash: str) -> str:
 class Replicas(ProofInParts):
     """Two copies of a crowd take the same steps, one with the old values of techniques and one with the new ones.
 
-    After each step the two are compared bit by bit. With a view, and unless steps take longer than `MOST_TIMED_MS` or
-    frames than `MOST_FRAME_MS`, frames after the first `FIRST` steps are timed in turns, and compared after each half. The
+    After each step the two are compared bit by bit. With a view, and unless frames take longer than
+    `MOST_FRAME_MS`, those after the first `FIRST` steps are timed in turns, and compared after each half of a turn. The
     finding also has a hash, which takes longer than a step, so it is brought up to date less often: after 1, 2, 3,
     ... 8, 10, 12, 15, ... steps. Exact techniques end at the first difference.
 
@@ -153,7 +153,7 @@ class Replicas(ProofInParts):
         """After the first steps, which also allocate memory, begin with turns, unless the slower copy takes too long."""
         if self.steps != FIRST or not self._view:
             return
-        self.untimed = shortest_ms > MOST_TIMED_MS
+        self.untimed = shortest_ms > MOST_FRAME_MS
         if not self.untimed:
             old, new = (CrowdVariant(replica, SharedPicture(self._view, replica)) for replica in replicas)
             self.turns = InTurns(old, new)

@@ -213,7 +213,10 @@ class Trial:
         if self._drawn and not self._long:
             (old, new), at = self.switched, self._at
             self._copies = Replicas(at.sim, old, new, False, at.view)
-            yield from (True for _ in self._copies.parts())
+            for _ in self._copies.parts():
+                if self._copies.untimed:
+                    return
+                yield True
 
     def _stop_proving(self, why: str) -> None:
         if self._finding.kind == "running" and self._proving is not STOPPED:

@@ -10,6 +10,7 @@ from watched import Watched, turns_of
 
 from crowd_demo.app.card import trial
 from crowd_demo.measure import proof
+from crowd_demo.measure.in_turns import InTurns
 from crowd_demo.sim.actions import Populate, SetWalls
 from crowd_demo.sim.simulation import Simulation
 
@@ -120,12 +121,14 @@ def test_time_without_frames_gives_no_card_more_turns(watched: Watched) -> None:
     assert max(turns) <= min(turns) + 2
 
 
-def test_copies_with_long_frames_are_not_timed(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(proof, "MOST_FRAME_MS", 0)
-    watched.switch("simd", False)
+@pytest.mark.parametrize(("path", "value"), [("simd", False), ("cull", "off")])
+def test_copies_with_long_frames_are_not_timed(watched: Watched, monkeypatch: pytest.MonkeyPatch, path: str, value) -> None:
+    monkeypatch.setattr(InTurns, "frame_ms", 1e7)
+    monkeypatch.setattr(proof, "MOST_FRAME_MS", 1e6)
+    watched.switch(path, value)
     watched.frames(200)
     assert watched.card.note == trial.LONG_NOTE and watched.card.proof.kind == "same"
-    assert all(span.outcome == "no factor" for span in watched.card.spans)
+    assert not any(span.known for span in watched.card.spans), "times before and after have no interval"
 
 
 def test_a_pause_stops_the_clock_of_a_step_and_not_that_of_drawing(watched: Watched) -> None:
