@@ -4,8 +4,9 @@ A turn is four blocks: old, new, new, old. So what drifts steadily, such as the 
 block is a few frames: steps, each with its picture after it, as in the window. Before them come one or two that are not
 timed: the window's own frames have evicted the copy's data from the caches meanwhile.
 
-The factor is the median of the turns' ratios. The noise is that of a copy against itself: its second block in a turn
-against its first one. The interval is made wider by both, so that it holds the factor of another measurement.
+The factor is the median of the turns' ratios. The noise is that of a copy against itself: of either copy, its second
+block in a turn against its first one. The interval is made wider by both, so that it holds the factor of another
+measurement.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ FRAME = "frame"
 class Effect(NamedTuple):
     """Milliseconds with the old values and with the new ones, nan where they are not known, and what follows.
 
-    `ratio` is that of the new time to the old one, `noise` that of the second old block to the first. Where there is a
+    `ratio` is that of the new time to the old one, `noise` that of a copy's second block to its first. Where there is a
     ratio, `after_ms` is `before_ms` times it.
     """
 
@@ -129,7 +130,8 @@ def effect_of(old: Doubles, new: Doubles, ran: Bools | None = None) -> Effect:
     before, after = float(np.median(old)), float(np.median(new))
     if ran is not None:
         old, new = old[ran], new[ran]
-    ratio, again = _ratios(new.mean(axis=1), old.mean(axis=1)), _ratios(old[:, 1], old[:, 0])
+    ratio, both = _ratios(new.mean(axis=1), old.mean(axis=1)), np.concatenate((old, new))
+    again = _ratios(both[:, 1], both[:, 0])
     back = inverse(again)
     noise = Interval(again.value, min(again.low, back.low), max(again.high, back.high))  # either block may be the slower one
     if not ratio.value > 0:  # there are no turns to compare
