@@ -1,8 +1,8 @@
 """Two copies of a running crowd, with old values of techniques and with new ones, timed in turns beside its frames.
 
 A turn is four blocks: old, new, new, old. So what drifts steadily, such as the clock rate, slows both values alike. A
-block is a few frames: steps, each with its picture after it, as in the window. Before them come one or two that are not
-timed: the window's own frames have evicted the copy's data from the caches meanwhile.
+block is a few frames: steps, each with its picture after it, as in the window. Before them comes one that is not timed:
+the window's own frames have evicted the copy's data from the caches meanwhile.
 
 The factor is the median of the turns' ratios. The noise is that of a copy against itself: of either copy, its second
 block in a turn against its first one. The interval is made wider by both, so that it holds the factor of another
@@ -33,7 +33,8 @@ from crowd_demo.measure.statistics import (
 )
 from crowd_demo.registry.stages import stages_of
 
-BLOCK_MS = 8.0  # of what is timed; a block takes more only if a single frame does
+BLOCK_MS = 8.0  # of what is timed, but for the last frame of a block
+UNTIMED = 1  # frames before each block
 RESAMPLES = 500  # so that an effect is found within a millisecond or two
 FRAME = "frame"
 
@@ -86,16 +87,16 @@ class InTurns:
     def half_turn(self) -> Iterator[None]:
         """Run a block with either copy, of as many frames; yield after each."""
         length = self._next_length()
-        untimed = self._rng.randint(1, 2)  # or what runs in every tenth step might always or never be timed
         for which in (0, 1) if self._halves % 2 == 0 else (1, 0):
-            self._copies[which].run(untimed)
+            self._copies[which].run(UNTIMED)
             self._blocks[which].append(self._copies[which].run(length))
             yield
-        self._halves, self.steps = self._halves + 1, self.steps + untimed + length
+        self._halves, self.steps = self._halves + 1, self.steps + UNTIMED + length
 
     def _next_length(self) -> int:
-        """How many frames fit into a block."""
-        return int(min(max(BLOCK_MS / (self.frame_ms or BLOCK_MS), 1), LONGEST))
+        """How many frames fit into a block, or one more: else what runs in every other step might never be timed."""
+        fitting = int(min(max(BLOCK_MS / (self.frame_ms or BLOCK_MS), 1), LONGEST - 1))
+        return fitting + self._rng.randint(0, 1)
 
     @property
     def frame_ms(self) -> float:

@@ -38,7 +38,7 @@ Values = Mapping[str, Value]  # of techniques, by path
 Slots = Longs | slice
 TOUCHED = 1 << 16  # numbers that are written in a part
 FIRST = 3  # steps that both copies make before they are timed in turns
-MOST_FRAME_MS = 1000 / 60  # a longer frame is not timed in turns: a block of it would stop the window
+MOST_FRAME_MS = 1000 / 30  # a longer step is not made by copies, and a longer frame not timed: the window would stop
 BANDS = 8
 
 

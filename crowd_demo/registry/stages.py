@@ -67,7 +67,7 @@ _KNOWN = (
     StageText("meters", "present", (120, 80, 75),
               "measures errors and the order in memory on a sample, for the HUD; only now and then"),
     StageText("proof", "present", (205, 170, 195),
-              "after a switch: measures what it gave, and compares two crowds, a fifth of the time; or side by side,"
+              "after a switch: measures what it gave, and compares two crowds, a quarter of the time; or side by side,"
               " the second crowd"),
     StageText("hud", "present", (195, 80, 115), "draws the HUD"),
     StageText("flip", "present", (250, 175, 180),

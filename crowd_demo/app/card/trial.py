@@ -1,7 +1,7 @@
 """A trial: what one switch gave, measured and proved beside the frames of the running crowd.
 
 It lasts ten seconds, in which a pause of the crowd does not count, unless drawing was switched. All its work is done
-in parts at the end of some frames, by the thread that makes the steps, and takes a fifth of the time. Frames of which
+in parts at the end of some frames, by the thread that makes the steps, and takes a quarter of the time. Frames of which
 it was a part are not measured.
 
 Two copies of the crowd, with the old values and with the new ones, take the same steps. These prove that the crowd is
@@ -23,7 +23,7 @@ from crowd_demo.app.crowd.crowd import Change
 from crowd_demo.compute.arrays import Floats
 from crowd_demo.measure.crowd_variant import DRAW, STEP
 from crowd_demo.measure.in_turns import FRAME, InTurns
-from crowd_demo.measure.proof import DrawnView, Finding, Pictures, ProofInParts, Replicas, Values
+from crowd_demo.measure.proof import MOST_FRAME_MS, DrawnView, Finding, Pictures, ProofInParts, Replicas, Values
 from crowd_demo.measure.proof_of_answers import Answers
 from crowd_demo.measure.statistics import STUDENT_T, Times
 from crowd_demo.measure.three_crowds import REORDER
@@ -36,14 +36,13 @@ from crowd_demo.sim.simulation import Simulation
 
 LASTS_S = 10.0
 LONGEST_S = 1.0  # a frame counts as no longer: ten frames at least are seen
-SHARE = 0.2  # of the time, for all of a trial's work
+SHARE = 0.25  # of the time, for all of a trial's work
 REST = 3  # frames at least between two of which it is a part
 EVALUATE_EVERY_S = 0.75
 YOUNG_S = 1.0  # another switch before that goes on from the same times before
 PIECES = 20  # in which the time left is shown
 SLOW_NOTE = "Memory keeps its order for minutes after a switch. M measures what sorting gives: it begins unsorted."
 LONG_NOTE = "Copies could not be timed in turns here: these are the times before and after. M takes turns."
-FRAME_MS = 1000 / 60  # with longer steps no copies are made that step
 MOST_BYTES = 32_000_000  # nor with larger columns of a crowd
 FEW_STEPS, ENOUGH_MS = 3, 500.0  # how long a step takes now is known after so many, or when they have taken so long
 NOTHING_YET = Span("", math.nan, math.nan, math.nan, -math.inf, math.inf, "unknown")
@@ -236,7 +235,7 @@ class Trial:
             return None
         before = whole(self.before.steps)
         before_ms = float(np.median(before)) if len(before) else np.inf
-        self._long = large or max(step_ms, before_ms) > FRAME_MS
+        self._long = large or max(step_ms, before_ms) > MOST_FRAME_MS
         if self._long:
             return Answers(sim, old, new, self._kind is EXACT)
         self._copies = Replicas(sim, old, new, self._kind is EXACT, None if self._slow else view)
