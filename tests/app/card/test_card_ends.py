@@ -131,6 +131,14 @@ def test_copies_with_long_frames_are_not_timed(watched: Watched, monkeypatch: py
     assert not any(span.known for span in watched.card.spans), "times before and after have no interval"
 
 
+def test_a_first_block_slow_by_chance_does_not_end_the_turns(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(InTurns, "frame_ms", property(lambda turns: 1.0 if turns.turns else 1e7))
+    monkeypatch.setattr(proof, "MOST_FRAME_MS", 1e6)
+    watched.switch("simd", False)
+    watched.frames(200)
+    assert turns_of(watched.card) >= 1 and not watched.card.note
+
+
 def test_a_pause_stops_the_clock_of_a_step_and_not_that_of_drawing(watched: Watched) -> None:
     watched.press("space")
     watched.frames(130)
