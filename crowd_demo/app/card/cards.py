@@ -19,7 +19,7 @@ from crowd_demo.sim.metrics.readings import Readings
 
 
 class Cards:
-    """`on` is True where cards are shown. `readings` are the last ones of the meters."""
+    """`on` is True where cards are shown. `readings` are the last ones of the meters, `view_key` is that of the last frame."""
 
     def __init__(self, measured: dict[str, str], clock: Callable[[], float] = time.perf_counter) -> None:
         """Keep in `measured`, by path, what each switch gave."""
@@ -28,7 +28,7 @@ class Cards:
         self._measured = measured
         self._clock, self._now_s = clock, clock()
         self._changes: list[Change] = []  # since the end of the last frame
-        self._view_key: object = None
+        self.view_key: object = None
         self._crowd_since = self._view_since = 0  # the first frames whose times can be compared with the present ones
         self._before_compiling = Stretch()
         self._compiling = False
@@ -50,8 +50,8 @@ class Cards:
         changes, self._changes, trial = self._changes, [], self.trial
         why = next((change.what for change in changes if not change.path), "")
         switched = reduce(Switched.then, [] if why else map(Switched.by, changes), Switched({}, {}))
-        view = at.view_key != (self._view_key or at.view_key)
-        self._view_key = at.view_key
+        view = at.view_key != (self.view_key or at.view_key)
+        self.view_key = at.view_key
         if switched.new or why or view:
             self._react(switched, why, view, at)
         if self.trial:

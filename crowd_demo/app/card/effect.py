@@ -92,7 +92,7 @@ class SwitchTimes:
         """
         steps, drawings = (self.before.steps, self.after.steps), (drawing(self.before.frames), drawing(self.after.frames))
         step, picture = (tuple(map(total_ms, part)) for part in (steps, drawings))
-        enough = min(self._extents) >= FEW
+        enough = self.is_enough
         frame = Span.about(FRAME, step[0] + picture[0], step[1] + picture[1], enough)
         if self._drawn:
             yield frame
@@ -102,6 +102,11 @@ class SwitchTimes:
             yield Span.about(STEP, step[0], step[1], enough)
             yield from _most_changed(*steps, enough)
             yield frame
+
+    @property
+    def is_enough(self) -> bool:
+        """Were so many steps or frames measured that there may be a factor?"""
+        return min(self._extents) >= FEW
 
     @property
     def _extents(self) -> tuple[int, int]:

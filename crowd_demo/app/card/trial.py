@@ -86,8 +86,9 @@ class Switched(NamedTuple):
 class Trial:
     """Made in the frame in which the techniques are switched; `before` and `readings` are from before that.
 
-    Its card is shown for another `left_s` seconds. `frame` is the number of that frame, `spans` are the rows of times,
-    `told` is what the rows of counters tell.
+    Its card is shown for another `left_s` seconds. `frame` is the number of that frame, `told` is what the rows of
+    counters tell. `known_ms` is how long a step (or a picture, where drawing was switched) took before, if somebody was
+    told so already: then the rows of times begin with it.
     """
 
     def __init__(self, switched: Switched, at: Moment, before: Stretch, readings: Readings,
@@ -111,7 +112,8 @@ class Trial:
         self._evaluation: Iterator[None] = iter(())
         self._finding, self._proving = Finding("running", "comparing begins with the next steps"), self._prove()
         self._counted: dict[str, float] = {}  # before
-        self.spans: tuple[Span, ...] = () if self._slow else (NOTHING_YET._replace(name=FRAME if self._drawn else STEP),)
+        self.known_ms = math.nan
+        self._spans: tuple[Span, ...] = () if self._slow else (NOTHING_YET._replace(name=FRAME if self._drawn else STEP),)
         self.told: Counted = {}
         self.summary: dict[str, str] = {}  # what a technique gave, in a line, by its path; nothing where there were several
 
@@ -165,7 +167,7 @@ class Trial:
         for span in () if self._slow else self._in_turns() if self._takes_turns else self._times.spans():
             spans.append(span)
             yield
-        self.spans = tuple(spans) or self.spans
+        self._spans = tuple(spans) or self._spans
         self._counted = self._counted or counted(self.before, self.readings)
         self.told = telling(self._counted, counted(self._times.after, readings), self.switched.new, self._kind is EXACT)
         self.summary = self._summary()
@@ -259,6 +261,22 @@ class Trial:
     def is_settled(self) -> bool:
         """Is there what the card is about, or is none to come?"""
         return self.over or all(span.outcome != "unknown" for span in self.spans)
+
+    @property
+    def is_of_drawing(self) -> bool:
+        return self._drawn
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """The rows of times. What was told before is for the machine as fast as it was then, so all times before follow it."""
+        found = {span.name: span.before_ms for span in self._spans}
+        scale = self.known_ms / (found.get(DRAW if self._drawn else STEP) or math.nan)
+        if not 0 < scale < math.inf:
+            return self._spans
+        if self._takes_turns:
+            return tuple(span.scaled(scale) for span in self._spans)
+        return tuple(Span.about(span.name, scale * span.before_ms, span.after_ms, self._times.is_enough)
+                     for span in self._spans)
 
     def card(self) -> Card:
         (title, change), *more = changes = list(self._changes())

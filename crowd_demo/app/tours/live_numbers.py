@@ -31,6 +31,7 @@ SURE = 1e-3  # how far beyond 1 an interval reaches at least whose factor is no 
 ALIKE = 0.05  # times that differ by less than this part are called alike
 ON_CARD = {"candidates_per_agent": ("candidates", 1), "neighbours_per_agent": ("neighbours", 1), "drawn": ("drawn", 1),
            "near reads": ("near_reads", 100)}  # names and units of what a card tells, in tours
+OF_VIEW = {"draw_ms", "frame_ms", "fps", "drawn"}  # numbers that another view changes
 COMPARED = {"factor": "step_ms", "faster": "step_ms", "draw_factor": "draw_ms", "draw_faster": "draw_ms"}
 
 
@@ -94,6 +95,12 @@ def _ends(name: str, parts: Sequence[Floats | Doubles]) -> Numbers:
         interval = median_interval(blocks, resamples=RESAMPLES)
     low, high = max(interval.low, LEAST_SHARE * middle), interval.high
     return {name + LOW: min(low / middle, 1.0), name + HIGH: max(high / middle, 1.0)}
+
+
+def measured_for(placeholders: Iterable[str]) -> frozenset[str]:
+    """The names of the present numbers that texts with these placeholders need."""
+    parts = [placeholder.rpartition(".") for placeholder in placeholders]
+    return frozenset(COMPARED.get(name, name) for mark, _, name in parts if name in COMPARED or not mark)
 
 
 class Compared(NamedTuple):

@@ -5,7 +5,8 @@ when all of that holds, frames are counted; when enough were measured, the numbe
 request to go on before that takes effect once the numbers are there, a second one at once.
 
 Where the page itself has switched techniques, its times before and after are those of the card, as long as that is
-shown, and so is what the card tells of counters and readings: both are of the same steps.
+shown, and so is what the card tells of counters and readings: both are of the same steps. The card in its turn begins with
+the time that the tour has told before. What was told holds until something is changed: a page that changes nothing repeats it.
 
 The page of a bet comes before that of its step, and does nothing: what the step does begins with the next page.
 """
@@ -27,7 +28,7 @@ from crowd_demo.app.dialogs.menus import tours_menu
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.seeing.overlay_controls import Overlays
 from crowd_demo.app.tours.bets import DIGITS, Guess
-from crowd_demo.app.tours.live_numbers import Moment, Numbers, filled, intervals, measured, of_card
+from crowd_demo.app.tours.live_numbers import OF_VIEW, Moment, Numbers, filled, intervals, measured, measured_for, of_card
 from crowd_demo.config.loader import ConfigError
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.config.tour import BEFORE, Page, Settings, Step, Tour, load_tour, technique_of
@@ -59,10 +60,14 @@ class Guided(Protocol):
 
 
 class PageNumbers(NamedTuple):
-    """The numbers of a page: just before its step did what it does, and afterwards, if they have been measured."""
+    """The numbers of a page: just before its step did what it does, and afterwards, if they have been measured.
+
+    `told` are the names of those before that texts have told, and that hold still.
+    """
 
     before: Numbers
     now: Numbers | None = None
+    told: frozenset[str] = frozenset()
 
 
 class TourPlayer:
@@ -81,6 +86,7 @@ class TourPlayer:
         self._since = Moment(0, 0)
         self._since_s = time.monotonic()
         self._state: object = None  # what the measured frames have in common
+        self._told_of = self._told_in = object()  # the crowd and the view that the numbers of this page are of
         self._count = 0  # of them
         self._asked_at = 0  # the frame in which the page asked for its settings
 
@@ -140,20 +146,42 @@ class TourPlayer:
     def next(self) -> None:
         """Go on to the next page; after the last one the tour is over."""
         self._hurried = False
-        known, now = self._numbers[self._number], self._measured() or self._numbers[self._number].now
-        self._keep_numbers(now)
+        latest = self._measured()
+        self._keep_numbers(latest)
         self._keep(self._known(self._number))
         if self._number + 1 == len(self.tour.pages):
             self.end()
             return
+        last, told = self._numbers[self._number], self._told()
         self._number += 1
-        self._numbers[self._number] = PageNumbers(self._numbers[self._number - 1].now or known.before)
+        before = last.now if told else latest or last.now
+        repeats = told and not self._acts and measured_for(self.page.numbers) <= told
+        self._keep(PageNumbers(before or last.before, last.now if repeats else None, told))
         if self.page.kind == "step":
             self._restart_due = self.step.do.restart
             if self.step.do.scenario:
                 self._open(self.step.do.scenario)
             else:
                 self._ask_for(self.step.do.settings)
+
+    @property
+    def _acts(self) -> bool:
+        """Does the page change anything when it is entered?"""
+        return self.page.kind == "step" and bool(self.step.do.model_fields_set)
+
+    def _told(self) -> frozenset[str]:
+        """The names of numbers that texts have told so far, and that hold still: nothing was changed since."""
+        numbers = self._numbers[self._number]
+        if numbers.now is None or self._told_of != self._crowd_state:
+            return frozenset()
+        told = measured_for(self.page.numbers) | (frozenset() if self._acts else numbers.told)
+        return told if self._told_in == self.program.cards.view_key else told - OF_VIEW
+
+    @property
+    def _crowd_state(self) -> object:
+        """Is another one as soon as anything that matters is changed, by the tour or by somebody else."""
+        sim = self.program.crowd.sim
+        return sim, len(sim.history)
 
     def back(self) -> None:
         """Return to the page before, and to what was set up there."""
@@ -198,6 +226,10 @@ class TourPlayer:
 
     def measure_frame(self) -> None:
         """Call in every frame: measure, when everything is as it was asked for."""
+        if self._acts and (card := self._card):
+            before, _, told = self._numbers[self._number]
+            name = "draw_ms" if card.is_of_drawing else "step_ms"
+            card.known_ms = before.get(name, math.nan) if name in told else math.nan
         if self.opening or self._is_measured:
             return
         if self.program.techniques.switcher.pending or self.program.crowd.changes:
@@ -226,8 +258,7 @@ class TourPlayer:
 
     def _counted(self) -> int:
         """Frames since the one in which anything that matters was changed, by the tour or by somebody else."""
-        sim = self.program.crowd.sim
-        state = sim, len(sim.history)
+        sim, state = self.program.crowd.sim, self._crowd_state
         if state != self._state:
             self._state, self._since, self._since_s = state, Moment(sim.profile.frames, sim.profile.steps), time.monotonic()
         self._count = sim.profile.frames - self._since.frames
@@ -257,17 +288,19 @@ class TourPlayer:
         self._keep(self._numbers[self._number]._replace(now=now))
 
     def _keep(self, numbers: PageNumbers) -> None:
+        if numbers.now is not None and self._numbers.get(self._number, numbers).now is None:
+            self._told_of, self._told_in = self._crowd_state, self.program.cards.view_key
         self._numbers[self._number] = numbers
         if self.step.mark and self.page.kind == "step" and numbers.now is not None:
             self._marks[self.step.mark] = numbers.now
 
     def _known(self, page: int) -> PageNumbers:
         """The numbers of a page; those that the card has are the card's, if the page has switched what that is about."""
-        before, now = self._numbers[page]
+        before, now, told = self._numbers[page]
         if page == self._number and (card := self._card):
             found = of_card(card.spans, card.told)
-            return PageNumbers({**before, **found.before}, None if now is None else {**now, **found.now})
-        return PageNumbers(before, now)
+            return PageNumbers({**before, **found.before}, None if now is None else {**now, **found.now}, told)
+        return self._numbers[page]
 
     @property
     def _card(self) -> Trial | None:
@@ -315,7 +348,7 @@ class TourPlayer:
         guess = self._guesses.get(self.page.step)
         if self.page.is_answer or not (guess and guess.value is not None):
             return None
-        before, now = self._known(self._number)
+        before, now, _ = self._known(self._number)
         mark = guess.bet.of.rpartition(".")[0]
         earlier = self._marks.get(mark, {}) if mark not in ("", BEFORE) else before
         return guess.view(is_open=False, outcome=None if now is None else guess.outcome(earlier, now))

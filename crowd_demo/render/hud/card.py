@@ -67,6 +67,10 @@ class Span(NamedTuple):
         outcome: Outcome = "no factor" if not plain else "faster" if factor > 1 else "slower"
         return cls(name, before_ms, after_ms, factor, -math.inf, math.inf, outcome)
 
+    def scaled(self, by: float) -> Self:
+        """The same factor, of times that are so many times as long."""
+        return self._replace(before_ms=by * self.before_ms, after_ms=by * self.after_ms)
+
     @property
     def known(self) -> bool:
         """Has the factor an interval?"""

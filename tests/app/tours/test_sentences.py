@@ -41,12 +41,13 @@ class Clock:
 
     def __init__(self) -> None:
         self.ns = 0
+        self.slower = 1.0  # so many times as long everything takes
 
     def s(self) -> float:
         return self.ns / 1e9
 
     def spend(self, ms: float) -> None:
-        self.ns += round(ms * 1e6)
+        self.ns += round(ms * self.slower * 1e6)
 
 
 @pytest.fixture
@@ -169,3 +170,30 @@ def test_every_sentence_agrees_with_its_numbers_the_card_and_the_clock(driven: D
         driven.press("return")
     assert bets == (3 if name in ("first-steps", "lesson") else 0)
     assert compared >= (0 if name == "hands" else 4) and driven.program.guide.tour is None
+
+
+@pytest.mark.parametrize("name", ["first-steps", "lesson"])
+def test_what_was_told_before_is_what_the_factor_is_of_on_a_machine_that_becomes_slower(driven: Driven, clock: Clock,
+                                                                                       name: str) -> None:
+    driven.program.guide.begin(name, driven.program)
+    told: dict[str, str] = {}
+    repeated = on_card = 0
+    for page in load_tour(name).pages:
+        played(driven)
+        tour = driven.program.guide.tour
+        assert tour
+        shown = values(page.text, tour.text) | values(page.question, tour.question)
+        for number in {"step_ms", "draw_ms"} & {placeholder.removeprefix("before.") for placeholder in shown}:
+            if f"before.{number}" in shown:
+                repeated += 1
+                assert shown[f"before.{number}"] == told[number], tour.text
+                for span in trial.spans if (trial := own_trial(driven)) else ():
+                    if f"{span.name}_ms" == number:
+                        on_card += 1
+                        assert number_text(number, span.before_ms) == told[number], (tour.text, span)
+            told[number] = shown.get(number, told.get(number, ""))
+        driven.frames(5)
+        clock.slower *= 1.2
+        driven.frames(30)
+        driven.press("return")
+    assert repeated >= 4 and on_card >= 2
