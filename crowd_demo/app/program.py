@@ -36,7 +36,7 @@ from crowd_demo.app.screen.preferences import Preferences
 from crowd_demo.app.seeing.camera_controls import CameraControls
 from crowd_demo.app.seeing.overlay_controls import Inspector, Overlays
 from crowd_demo.app.seeing.side_by_side import SideBySide
-from crowd_demo.app.tours.tour import Guide
+from crowd_demo.app.tours.tour import WINDOW, Guide
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.render.camera import Camera, Docked
 from crowd_demo.render.hud.panel_layout import docked
@@ -269,10 +269,16 @@ class Program:
         self.preferences.change(size=size)
 
     def _configured_view(self, size: tuple[int, int]) -> Camera:
-        """A camera that shows what the configuration says in a window of that size."""
+        """A camera that shows what the configuration says in a window of that size.
+
+        A zoom whose picture fills a window of the usual size is larger in a larger window, where the world would not fill it.
+        """
         walls = self.sim.terrain.walls
-        camera = Camera((float(walls.width), float(walls.height)), size, self._docked(size))
+        world, zoom = (float(walls.width), float(walls.height)), self.config.camera.zoom
+        camera = Camera(world, size, self._docked(size))
         camera.show(self.config.camera)
+        if zoom and all(zoom * length >= usual for length, usual in zip(world, WINDOW, strict=True)):
+            camera.look_at(camera.x, camera.y, max(zoom, *(now / length for now, length in zip(size, world, strict=True))))
         return camera
 
     def _docked(self, size: tuple[int, int]) -> Docked:

@@ -7,10 +7,10 @@ is told as well what makes times incomparable: more agents, another crowd, a jum
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import reduce
 
-from crowd_demo.app.card.effect import NO_TIMES, Stretch, before_now, extent
+from crowd_demo.app.card.effect import NO_TIMES, ReadingsMean, Stretch, before_now, extent
 from crowd_demo.app.card.trial import Moment, Switched, Trial
 from crowd_demo.app.crowd.crowd import Change
 from crowd_demo.profile import Profile
@@ -25,6 +25,7 @@ class Cards:
         """Keep in `measured`, by path, what each switch gave."""
         self.on = False
         self.readings = Readings()
+        self._read = ReadingsMean(self.readings)
         self._measured = measured
         self._clock, self._now_s = clock, clock()
         self._changes: list[Change] = []  # since the end of the last frame
@@ -47,6 +48,7 @@ class Cards:
         if at.compiling and not self._compiling:
             self._before_compiling = self._before_now(at.sim.profile)
         self._compiling = at.compiling
+        self._read.add(self.readings)
         changes, self._changes, trial = self._changes, [], self.trial
         why = next((change.what for change in changes if not change.path), "")
         switched = reduce(Switched.then, [] if why else map(Switched.by, changes), Switched({}, {}))
@@ -56,7 +58,7 @@ class Cards:
             self._react(switched, why, view, at)
         if self.trial:
             was_over = self.trial.over
-            self.trial.work(at, self.readings, spent_s if self.trial is trial else 0.0)
+            self.trial.work(at, self._read, spent_s if self.trial is trial else 0.0)
             if not was_over:
                 self._measured.update(self.trial.summary)
 
@@ -91,7 +93,7 @@ class Cards:
         elif self.trial and view:
             self.trial.view_changed(at.sim.profile)
         if switched.new or why:
-            self._crowd_since, self._before_compiling = next_frame, Stretch()
+            self._crowd_since, self._before_compiling, self._read = next_frame, Stretch(), ReadingsMean(self.readings)
         if view:
             self._view_since, self._before_compiling = next_frame, self._before_compiling._replace(frames=NO_TIMES)
 
@@ -101,7 +103,8 @@ class Cards:
         Pictures and counters of before do not count if the view has changed since.
         """
         last, self.trial, self._asked = self.trial, None, None
-        before, readings = max(self._before_now(at.sim.profile), self._before_compiling, key=extent), self.readings
+        before = max(self._before_now(at.sim.profile), self._before_compiling, key=extent)
+        readings: Mapping[str, float] = self._read.means()
         if last and not last.over and last.is_young:
             switched, before, readings = last.switched.then(switched), last.before, last.readings
             view |= self._view_since > last.frame

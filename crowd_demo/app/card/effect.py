@@ -15,7 +15,9 @@ by itself.
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from statistics import fmean
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -40,6 +42,7 @@ About = Literal["step", "motion", "memory", "picture"]
 UNLIKE = 1.15  # times as large
 MOST = 4
 FEW = 2  # steps or frames on either side that a factor needs
+MOST_READ = 20  # readings of a meter
 LONG = 150  # steps: without a sort in so many, there is none
 
 
@@ -250,10 +253,28 @@ def text(name: str, value: float) -> str:
     return form.format(value) if form else f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def counted(times: Stretch, readings: Readings) -> dict[str, float]:
-    """All counters of a time, as means over its steps, and what the meters read last."""
+class ReadingsMean:
+    """The mean of the last readings since something was changed: between two sorts agents drift apart, so one says little."""
+
+    def __init__(self, known: Readings) -> None:
+        """What was `known` by then does not count."""
+        self._last, self._found = dict(_readings(known)), dict[str, deque[float]]()
+
+    def add(self, readings: Readings) -> None:
+        """Call in every frame; a reading counts once."""
+        for name, value in _readings(readings):
+            if value != self._last.get(name):
+                self._last[name] = value
+                self._found.setdefault(name, deque(maxlen=MOST_READ)).append(value)
+
+    def means(self) -> dict[str, float]:
+        return {name: fmean(values) for name, values in self._found.items()}
+
+
+def counted(times: Stretch, readings: Mapping[str, float]) -> dict[str, float]:
+    """All counters of a time, as means over its steps, and readings of the meters."""
     counters = {name: value for name, value in counters_of(times.counters).items() if name != "sorts"}  # those so far
-    return {**counters, **dict(_readings(readings)), **dict(_sorts(times))}
+    return {**counters, **readings, **dict(_sorts(times))}
 
 
 def _sorts(times: Stretch) -> Iterator[tuple[str, float]]:

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.app.card.effect import PROOF, Counted, Stretch, SwitchTimes, counted, explaining, telling
+from crowd_demo.app.card.effect import PROOF, Counted, ReadingsMean, Stretch, SwitchTimes, counted, explaining, telling
 from crowd_demo.app.crowd.crowd import Change
 from crowd_demo.compute.arrays import Floats
 from crowd_demo.measure.crowd_variant import DRAW, STEP
@@ -31,7 +31,6 @@ from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import EXACT, Kind, Situation
 from crowd_demo.registry.techniques import BY_PATH, hud_word, inactive, is_drawn, kind_of_all, strongest
 from crowd_demo.render.hud.card import LEAST_MS, Card, ProofLine, Span, outcome_text
-from crowd_demo.sim.metrics.readings import Readings
 from crowd_demo.sim.simulation import Simulation
 
 LASTS_S = 10.0
@@ -91,7 +90,7 @@ class Trial:
     told so already: then the rows of times begin with it.
     """
 
-    def __init__(self, switched: Switched, at: Moment, before: Stretch, readings: Readings,
+    def __init__(self, switched: Switched, at: Moment, before: Stretch, readings: Mapping[str, float],
                  clock: Callable[[], float] = time.perf_counter) -> None:
         self.switched, self.before, self.readings = switched, before, readings
         self.age_s = 0.0
@@ -119,7 +118,7 @@ class Trial:
 
     # --- its work ----------------------------------------------------------------------------------------------------
 
-    def work(self, at: Moment, readings: Readings, spent_s: float) -> None:
+    def work(self, at: Moment, read: ReadingsMean, spent_s: float) -> None:
         """Call at the end of each frame's computation, with the seconds since the last call."""
         self._at = at
         self.age_s += spent_s
@@ -135,22 +134,22 @@ class Trial:
         self._credit_s += SHARE * spent_s
         self._rest -= 1
         if self._credit_s > 0 and self._rest < 0:
-            self._work_a_while(at.sim.profile, readings)
+            self._work_a_while(at.sim.profile, read)
 
-    def _work_a_while(self, profile: Profile, readings: Readings) -> None:
+    def _work_a_while(self, profile: Profile, read: ReadingsMean) -> None:
         start_s, spent_s, parts = self._clock(), 0.0, 0
         with profile.stage(PROOF):
-            while spent_s < self._credit_s and self._advance(profile, readings):
+            while spent_s < self._credit_s and self._advance(profile, read):
                 spent_s, parts = self._clock() - start_s, parts + 1
         if parts:
             self._credit_s, self._rest = self._credit_s - spent_s, REST
             profile.note(PROOF)
 
-    def _advance(self, profile: Profile, readings: Readings) -> bool:
+    def _advance(self, profile: Profile, read: ReadingsMean) -> bool:
         """Do the next part of the work; return False if there was none."""
         if self.left_s <= self._evaluate_at_s:
             self._evaluate_at_s -= EVALUATE_EVERY_S
-            self._evaluation = self._evaluate(profile, readings)
+            self._evaluation = self._evaluate(profile, read)
         for _ in self._evaluation:
             return True
         try:
@@ -160,7 +159,7 @@ class Trial:
             self._stop_proving("there is no memory for copies of the crowd")
             return False
 
-    def _evaluate(self, profile: Profile, readings: Readings) -> Iterator[None]:
+    def _evaluate(self, profile: Profile, read: ReadingsMean) -> Iterator[None]:
         """Compare what was measured so far, a row of the card at a time."""
         self._times.collect(profile)
         spans = []
@@ -169,7 +168,8 @@ class Trial:
             yield
         self._spans = tuple(spans) or self._spans
         self._counted = self._counted or counted(self.before, self.readings)
-        self.told = telling(self._counted, counted(self._times.after, readings), self.switched.new, self._kind is EXACT)
+        self.told = telling(self._counted, counted(self._times.after, read.means()), self.switched.new,
+                            self._kind is EXACT)
         self.summary = self._summary()
 
     def _in_turns(self) -> Iterator[Span]:
@@ -308,7 +308,8 @@ class Trial:
             return f"{self._note}{self._times.extent}{until}"
         if not (turns := self._copies.turns if self._copies else None):
             return f"{self._note}copies are being made{until}"
-        return f"{self._note}{turns.turns} turns of two copies, {turns.timed} frames{until}"
+        several = "s" * (turns.turns != 1)
+        return f"{self._note}{turns.turns} turn{several} of two copies, {turns.timed} frames{until}"
 
 
 def span_of(name: str, turns: InTurns) -> Span:

@@ -138,7 +138,7 @@ def filled(text: str, now: Numbers | None, marks: Mapping[str, Numbers]) -> str:
             return compared(name, marks.get(mark or BEFORE, {}), now)
         known = marks.get(mark, {}) if mark else now
         return TO_COME if known is None else number_text(name, known.get(name, math.nan))
-    return PLACEHOLDER.sub(lambda found: number(found[1]), text)
+    return PLACEHOLDER.sub(lambda found: number(found[1]), text).replace(f"{TO_COME}.", TO_COME)
 
 
 def compared(name: str, before: Numbers, now: Numbers | None) -> str:

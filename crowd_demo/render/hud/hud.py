@@ -61,7 +61,7 @@ from crowd_demo.sim.simulation import Simulation
 REFRESH_HZ = 8.0
 ON_DIALOG = Target("dialog")  # a point there that means nothing in particular
 TIMELINE = Target("timeline")
-LEGEND_NEEDS, NOTICE_NEEDS, CARD_NEEDS = 180, 150, 390  # units
+LEGEND_NEEDS, NOTICE_NEEDS, CARD_NEEDS = 140, 150, 390  # units
 ONE_LINE = 720  # units: a notice that is no longer is wrapped only where the window is narrower
 LEGEND_SHARE = 0.3  # of the window's height: a higher legend of overlays scrolls
 ON_CARD = {"card": "again", "measure": "measure properly"}  # what is said of keys

@@ -7,7 +7,17 @@ import math
 import numpy as np
 import pytest
 
-from crowd_demo.app.card.effect import SwitchTimes, before_now, counted, explaining, extent, joined, latest, telling
+from crowd_demo.app.card.effect import (
+    ReadingsMean,
+    SwitchTimes,
+    before_now,
+    counted,
+    explaining,
+    extent,
+    joined,
+    latest,
+    telling,
+)
 from crowd_demo.profile import HISTORY, Profile
 from crowd_demo.render.hud.card import Count, Span
 from crowd_demo.sim.metrics.locality import Locality
@@ -199,8 +209,8 @@ def test_counters_that_differ_explain_it() -> None:
     for frame in range(100):
         profile.frame(sort=frame % 2 == 0)
     spans(around, profile)
-    before = counted(around.before, Readings(locality=Locality(0.12, 0.09, 100)))
-    after = counted(around.after, Readings(locality=Locality(0.815, 0.091, 100)))
+    before = counted(around.before, {"near reads": 0.12, "L1 misses": 0.09})
+    after = counted(around.after, {"near reads": 0.815, "L1 misses": 0.091})
     work = Count("candidates", "20,000", "31.4")
     memory = Count("near reads", "12%", "82%"), Count("sorts in 1,000 steps", "1,000", "500")
     assert explaining(telling(before, after, ["neighbours"], True)) == (work, *memory)
@@ -212,13 +222,24 @@ def test_counters_that_differ_explain_it() -> None:
     assert not telling(all_of_them, fewer, ["simd"], True), "no exact technique changes that: the crowd has moved on"
 
 
+def test_each_reading_since_a_change_counts_once() -> None:
+    known, first, second = (Readings(locality=Locality(near, 0.1, 100)) for near in (0.9, 0.5, 0.8))
+    read = ReadingsMean(known)
+    for readings in (known, known, Readings(), first, first, second):
+        read.add(readings)
+    assert read.means() == {"near reads": pytest.approx(0.65)}
+    for near in range(100):
+        read.add(Readings(locality=Locality(near / 100, 0.1, 100)))
+    assert read.means()["near reads"] == pytest.approx(0.895), "only the last twenty"
+
+
 @pytest.mark.parametrize(("every", "frames", "told"), [
     (60, 50, None), (60, 119, None), (60, 130, 1000 / 60), (60, 170, 1000 / 60), (None, 100, None), (None, 200, 0.0)])
 def test_sorts_are_counted_from_one_to_the_last(every: int | None, frames: int, told: float | None) -> None:
     profile = MadeUp()
     for frame in range(frames):
         profile.frame(sort=bool(every) and frame % (every or 1) == 59)
-    found = counted(before_now(profile, 0, 0), Readings()).get("sorts")
+    found = counted(before_now(profile, 0, 0), {}).get("sorts")
     assert found == (None if told is None else pytest.approx(told))
 
 
