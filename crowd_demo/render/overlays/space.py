@@ -201,7 +201,7 @@ def draw_frustum(sketch: Sketch, view: OverlayView) -> None:
         sketch.boxes(*frozen, ink(BLACK), width=6)
         sketch.boxes(*frozen, ink(ORANGE), width=2)
         sketch.label("frozen frustum", (frozen.left + frozen.right) / 2, frozen.top - 16 / sketch.zoom, WARM)
-        sketch.explain("only what touches the frozen frustum is drawn: whole tiles, and agents", Key(ORANGE, "frozen frustum"))
+        sketch.explain("only what touches the frozen frustum is drawn", Key(ORANGE, "frozen frustum"))
 
 
 def draw_bands(sketch: Sketch, view: OverlayView) -> None:
