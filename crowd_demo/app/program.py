@@ -138,7 +138,7 @@ class Program:
             self.guide = left.guide
         self.panels.now, self.help_page, self.timeline_shown = left.panels.now, left.help_page, left.timeline_shown
         self.resize(left.camera.size)
-        self.show(self.config.camera)
+        self._show_configured(self.camera)
         self.fullscreen, self.leaves_at_once, self.minimap_shown = left.fullscreen, left.leaves_at_once, left.minimap_shown
         self.tools.shown, self.tools.sizes_m = left.tools.shown, left.tools.sizes_m
         self.notices.take_over(left.notices)
@@ -269,17 +269,19 @@ class Program:
         self.preferences.change(size=size)
 
     def _configured_view(self, size: tuple[int, int]) -> Camera:
-        """A camera that shows what the configuration says in a window of that size.
-
-        A zoom whose picture fills a window of the usual size is larger in a larger window, where the world would not fill it.
-        """
+        """A camera that shows what the configuration says in a window of that size."""
         walls = self.sim.terrain.walls
-        world, zoom = (float(walls.width), float(walls.height)), self.config.camera.zoom
-        camera = Camera(world, size, self._docked(size))
-        camera.show(self.config.camera)
-        if zoom and all(zoom * length >= usual for length, usual in zip(world, WINDOW, strict=True)):
-            camera.look_at(camera.x, camera.y, max(zoom, *(now / length for now, length in zip(size, world, strict=True))))
+        camera = Camera((float(walls.width), float(walls.height)), size, self._docked(size))
+        self._show_configured(camera)
         return camera
+
+    def _show_configured(self, camera: Camera) -> None:
+        """Show what the configuration says; a zoom that fills a usual window is larger where it would not fill this one."""
+        camera.fit()
+        camera.show(self.config.camera)
+        zoom, (width, height) = self.config.camera.zoom, camera.world
+        if zoom and zoom >= max(WINDOW[0] / width, WINDOW[1] / height):
+            camera.look_at(camera.x, camera.y, max(zoom, camera.size[0] / width, camera.size[1] / height))
 
     def _docked(self, size: tuple[int, int]) -> Docked:
         """What panels cover there, beside which a world with a map is shown; any other is shown behind them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import NamedTuple
 
 import numpy as np
@@ -101,6 +101,11 @@ def measured_for(placeholders: Iterable[str]) -> frozenset[str]:
     """The names of the present numbers that texts with these placeholders need."""
     parts = [placeholder.rpartition(".") for placeholder in placeholders]
     return frozenset(COMPARED.get(name, name) for mark, _, name in parts if name in COMPARED or not mark)
+
+
+def only(numbers: Numbers, names: Set[str]) -> Numbers:
+    """The numbers of these names, with their intervals."""
+    return {key: value for key, value in numbers.items() if key.removesuffix(LOW).removesuffix(HIGH) in names}
 
 
 class Compared(NamedTuple):

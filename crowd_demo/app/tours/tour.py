@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -28,10 +28,21 @@ from crowd_demo.app.dialogs.menus import tours_menu
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.seeing.overlay_controls import Overlays
 from crowd_demo.app.tours.bets import DIGITS, Guess
-from crowd_demo.app.tours.live_numbers import OF_VIEW, Moment, Numbers, filled, intervals, measured, measured_for, of_card
+from crowd_demo.app.tours.live_numbers import (
+    OF_VIEW,
+    Moment,
+    Numbers,
+    filled,
+    intervals,
+    measured,
+    measured_for,
+    of_card,
+    only,
+)
 from crowd_demo.config.loader import ConfigError
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.config.tour import BEFORE, Page, Settings, Step, Tour, load_tour, technique_of
+from crowd_demo.registry.entries import Value
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.status import BetView, TourView
 
@@ -86,7 +97,9 @@ class TourPlayer:
         self._since = Moment(0, 0)
         self._since_s = time.monotonic()
         self._state: object = None  # what the measured frames have in common
-        self._told_of = self._told_in = object()  # the crowd and the view that the numbers of this page are of
+        self._told_of: object = None  # the crowd that the numbers of this page are of
+        self._told_in: object = None  # the view that they are of
+        self._values: Mapping[str, Value] = {}  # of the techniques of this step, before it
         self._count = 0  # of them
         self._asked_at = 0  # the frame in which the page asked for its settings
 
@@ -146,18 +159,19 @@ class TourPlayer:
     def next(self) -> None:
         """Go on to the next page; after the last one the tour is over."""
         self._hurried = False
-        latest = self._measured()
+        latest, is_told = self._measured(), self._is_measured
         self._keep_numbers(latest)
         self._keep(self._known(self._number))
         if self._number + 1 == len(self.tour.pages):
             self.end()
             return
-        last, told = self._numbers[self._number], self._told()
+        last, told = self._numbers[self._number], self._told() if is_told else frozenset()
         self._number += 1
-        before = last.now if told else latest or last.now
+        before = {**(latest or last.now or last.before), **only(last.now or {}, told)}
         repeats = told and not self._acts and measured_for(self.page.numbers) <= told
-        self._keep(PageNumbers(before or last.before, last.now if repeats else None, told))
+        self._keep(PageNumbers(before, last.now if repeats else None, told))
         if self.page.kind == "step":
+            self._values = {path: self._value(path) for path in self._wanted}
             self._restart_due = self.step.do.restart
             if self.step.do.scenario:
                 self._open(self.step.do.scenario)
@@ -171,8 +185,8 @@ class TourPlayer:
 
     def _told(self) -> frozenset[str]:
         """The names of numbers that texts have told so far, and that hold still: nothing was changed since."""
-        numbers = self._numbers[self._number]
-        if numbers.now is None or self._told_of != self._crowd_state:
+        numbers, waits = self._numbers[self._number], self.program.techniques.switcher.pending or self.program.crowd.changes
+        if numbers.now is None or waits or self._told_of != self._crowd_state:
             return frozenset()
         told = measured_for(self.page.numbers) | (frozenset() if self._acts else numbers.told)
         return told if self._told_in == self.program.cards.view_key else told - OF_VIEW
@@ -190,6 +204,7 @@ class TourPlayer:
             return
         left, had_done = self.page.step, self.page.kind == "step"
         self._number -= 1
+        self._told_of = None
         if not had_done:
             return
         if self.tour.steps[left].do.scenario:
@@ -198,6 +213,7 @@ class TourPlayer:
             self._ask_for(self.tour.settings_back(left, self.program.config))
 
     def _open(self, name: str) -> None:
+        self._told_of = None
         self._wait()
         self.opening = name
         self.program.open_scenario(name)
@@ -226,11 +242,11 @@ class TourPlayer:
 
     def measure_frame(self) -> None:
         """Call in every frame: measure, when everything is as it was asked for."""
+        if self.opening:
+            return
         if self._acts and (card := self._card):
-            before, _, told = self._numbers[self._number]
-            name = "draw_ms" if card.is_of_drawing else "step_ms"
-            card.known_ms = before.get(name, math.nan) if name in told else math.nan
-        if self.opening or self._is_measured:
+            card.known_ms = self._known_ms(card)
+        if self._is_measured:
             return
         if self.program.techniques.switcher.pending or self.program.crowd.changes:
             self._wait()
@@ -242,6 +258,23 @@ class TourPlayer:
             self._keep_numbers(self._measured())
             if self._hurried:
                 self.next()
+
+    @property
+    def _wanted(self) -> Mapping[str, object]:
+        """The values that the present step gives to techniques, by path."""
+        return {path: value for name, value in self.step.do.settings.items() if (path := technique_of(name))}
+
+    def _value(self, path: str) -> Value:
+        return self.program.crowd.sim.optimizations.get(path)
+
+    def _known_ms(self, card: Trial) -> float:
+        """What the page before has told of the time before, if the card is of nothing but what this page has switched."""
+        before, _, told = self._numbers[self._number]
+        old, new = card.switched
+        of_page = self.step.do.model_fields_set == {"set"} and all(
+            (old[path], new[path]) == (self._values.get(path), self._wanted.get(path)) for path in new)
+        name = "draw_ms" if card.is_of_drawing else "step_ms"
+        return before.get(name, math.nan) if of_page and name in told else math.nan
 
     @property
     def _is_measured(self) -> bool:
@@ -285,7 +318,10 @@ class TourPlayer:
         """Keep numbers as those of this page, if it has none yet."""
         if now is None or self._is_measured:
             return
-        self._keep(self._numbers[self._number]._replace(now=now))
+        numbers = self._numbers[self._number]
+        if not self._acts and self._told_of == self._crowd_state:
+            now = {**now, **only(numbers.before, numbers.told)}
+        self._keep(numbers._replace(now=now))
 
     def _keep(self, numbers: PageNumbers) -> None:
         if numbers.now is not None and self._numbers.get(self._number, numbers).now is None:
