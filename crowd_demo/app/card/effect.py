@@ -257,7 +257,7 @@ class ReadingsMean:
     """The mean of the last readings since something was changed: between two sorts agents drift apart, so one says little."""
 
     def __init__(self, known: Readings) -> None:
-        """What was `known` by then does not count."""
+        """`known` are the readings at the time of the change: they do not count."""
         self._last, self._found = dict(_readings(known)), dict[str, deque[float]]()
 
     def add(self, readings: Readings) -> None:
@@ -272,7 +272,7 @@ class ReadingsMean:
 
 
 def counted(times: Stretch, readings: Mapping[str, float]) -> dict[str, float]:
-    """All counters of a time, as means over its steps, and readings of the meters."""
+    """The counters of a stretch, as means over its steps, together with the meters' readings."""
     counters = {name: value for name, value in counters_of(times.counters).items() if name != "sorts"}  # those so far
     return {**counters, **readings, **dict(_sorts(times))}
 

@@ -87,7 +87,7 @@ class Trial:
 
     Its card is shown for another `left_s` seconds. `frame` is the number of that frame, `told` is what the rows of
     counters tell. `known_ms` is how long a step (or a picture, where drawing was switched) took before, if somebody was
-    told so already: then the rows of times begin with it.
+    told so already: then the rows of times begin with it. `drawn` says whether drawing was switched, and nothing else.
     """
 
     def __init__(self, switched: Switched, at: Moment, before: Stretch, readings: Mapping[str, float],
@@ -97,7 +97,7 @@ class Trial:
         self.over = False
         self._at = at
         self.frame, self._steps_before = at.sim.profile.frames, at.sim.profile.steps - at.sim.profile.steps_in_frame
-        self._drawn = all(is_drawn(BY_PATH[path]) for path in switched.new)  # what changes steps is the larger claim
+        self.drawn = all(is_drawn(BY_PATH[path]) for path in switched.new)  # what changes steps is the larger claim
         self._kind = switched.kind(at.sim.situation)
         self._note = "changes nothing at present, " * (set(switched.new) <= inactive(at.sim.situation))
         self._long = False  # is a step too long, or the crowd too large, for copies that make steps?
@@ -106,13 +106,13 @@ class Trial:
         self._clock = clock
         self.left_s, self._evaluate_at_s, self._credit_s, self._rest = LASTS_S, LASTS_S, 0.0, 0
         self._slow = all(path.startswith(REORDER) for path in switched.new)
-        self._times = SwitchTimes(at.sim.profile, before, self._drawn)
+        self._times = SwitchTimes(at.sim.profile, before, self.drawn)
         self._copies: Replicas | None = None  # whose steps are timed
         self._evaluation: Iterator[None] = iter(())
         self._finding, self._proving = Finding("running", "comparing begins with the next steps"), self._prove()
         self._counted: dict[str, float] = {}  # before
         self.known_ms = math.nan
-        self._spans: tuple[Span, ...] = () if self._slow else (NOTHING_YET._replace(name=FRAME if self._drawn else STEP),)
+        self._spans: tuple[Span, ...] = () if self._slow else (NOTHING_YET._replace(name=FRAME if self.drawn else STEP),)
         self.told: Counted = {}
         self.summary: dict[str, str] = {}  # what a technique gave, in a line, by its path; nothing where there were several
 
@@ -123,7 +123,7 @@ class Trial:
         self._at = at
         self.age_s += spent_s
         spent_s = min(spent_s, LONGEST_S)
-        self._paused = at.paused and not self._drawn and not self.over
+        self._paused = at.paused and not self.drawn and not self.over
         if self._paused:
             return
         self.left_s -= spent_s
@@ -176,10 +176,10 @@ class Trial:
         """What counts comes first, as in `SwitchTimes.spans`. A stage alone would mislead: culling costs time to save more."""
         if not (self._copies and (turns := self._copies.turns) and turns.turns):
             return
-        whole, other = (FRAME, DRAW) if self._drawn else (STEP, FRAME)
+        whole, other = (FRAME, DRAW) if self.drawn else (STEP, FRAME)
         yield span_of(whole, turns)
-        stage = turns.changed_most(DRAW if self._drawn else STEP)
-        for name in (other, stage) if self._drawn else (stage, other):
+        stage = turns.changed_most(DRAW if self.drawn else STEP)
+        for name in (other, stage) if self.drawn else (stage, other):
             if name:
                 yield span_of(name, turns)
 
@@ -191,7 +191,7 @@ class Trial:
     def view_changed(self, profile: Profile) -> None:
         """Copies show the former view. Of the running crowd measure steps alone from now on, or nothing of drawing."""
         self._times.view_changed(profile)
-        if self._drawn and not self._takes_turns:
+        if self.drawn and not self._takes_turns:
             self.end("the view changed")
 
     def end(self, why: str) -> None:
@@ -211,7 +211,7 @@ class Trial:
             yield True
         self._finding = proof.finding
         yield True
-        if self._drawn and not self._long:
+        if self.drawn and not self._long:
             (old, new), at = self.switched, self._at
             self._copies = Replicas(at.sim, old, new, False, at.view)
             for _ in self._copies.parts():
@@ -230,7 +230,7 @@ class Trial:
         """The kind of proof that fits; None until the time of a step is known."""
         (old, new), sim, view = self.switched, self._at.sim, self._at.view
         large = sim.agents.count * 4 * len(sim.agents.names) > MOST_BYTES
-        if self._drawn:
+        if self.drawn:
             self._long = large
             return Pictures(sim, view, old, new) if view else None
         if not (step_ms := self._step_ms(sim.profile)):
@@ -263,14 +263,13 @@ class Trial:
         return self.over or all(span.outcome != "unknown" for span in self.spans)
 
     @property
-    def is_of_drawing(self) -> bool:
-        return self._drawn
-
-    @property
     def spans(self) -> tuple[Span, ...]:
-        """The rows of times. What was told before is for the machine as fast as it was then, so all times before follow it."""
+        """The rows of times, which begin with `known_ms`.
+
+        Where copies took turns, all times are scaled by that, and factors stay. Elsewhere only the times before are scaled.
+        """
         found = {span.name: span.before_ms for span in self._spans}
-        scale = self.known_ms / (found.get(DRAW if self._drawn else STEP) or math.nan)
+        scale = self.known_ms / (found.get(DRAW if self.drawn else STEP) or math.nan)
         if not 0 < scale < math.inf:
             return self._spans
         if self._takes_turns:

@@ -97,14 +97,25 @@ def _ends(name: str, parts: Sequence[Floats | Doubles]) -> Numbers:
     return {name + LOW: min(low / middle, 1.0), name + HIGH: max(high / middle, 1.0)}
 
 
+class PageNumbers(NamedTuple):
+    """The numbers of a page: just before its step did what it does, and afterwards, if they have been measured.
+
+    `told` are the names of those before that texts have told, and that hold still.
+    """
+
+    before: Numbers
+    now: Numbers | None = None
+    told: frozenset[str] = frozenset()
+
+
 def measured_for(placeholders: Iterable[str]) -> frozenset[str]:
-    """The names of the present numbers that texts with these placeholders need."""
+    """The names of the numbers that a page needs for these placeholders: `step_ms` for `{faster}` or `{brute.faster}`."""
     parts = [placeholder.rpartition(".") for placeholder in placeholders]
     return frozenset(COMPARED.get(name, name) for mark, _, name in parts if name in COMPARED or not mark)
 
 
-def only(numbers: Numbers, names: Set[str]) -> Numbers:
-    """The numbers of these names, with their intervals."""
+def named(names: Set[str], numbers: Numbers) -> Numbers:
+    """Choose the numbers that have one of these names, and the ends of their intervals."""
     return {key: value for key, value in numbers.items() if key.removesuffix(LOW).removesuffix(HIGH) in names}
 
 

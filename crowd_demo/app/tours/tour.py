@@ -17,7 +17,7 @@ import math
 import time
 from collections.abc import Mapping, Set
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from crowd_demo.app.card.cards import Cards
 from crowd_demo.app.card.trial import Trial
@@ -32,12 +32,13 @@ from crowd_demo.app.tours.live_numbers import (
     OF_VIEW,
     Moment,
     Numbers,
+    PageNumbers,
     filled,
     intervals,
     measured,
     measured_for,
+    named,
     of_card,
-    only,
 )
 from crowd_demo.config.loader import ConfigError
 from crowd_demo.config.model import CameraSettings, Config
@@ -70,17 +71,6 @@ class Guided(Protocol):
     def open_scenario(self, name: str) -> None: ...
 
 
-class PageNumbers(NamedTuple):
-    """The numbers of a page: just before its step did what it does, and afterwards, if they have been measured.
-
-    `told` are the names of those before that texts have told, and that hold still.
-    """
-
-    before: Numbers
-    now: Numbers | None = None
-    told: frozenset[str] = frozenset()
-
-
 class TourPlayer:
     """Plays a tour in a program, or in several, one after another, where it opens other scenarios."""
 
@@ -97,10 +87,10 @@ class TourPlayer:
         self._since = Moment(0, 0)
         self._since_s = time.monotonic()
         self._state: object = None  # what the measured frames have in common
-        self._told_of: object = None  # the crowd that the numbers of this page are of
-        self._told_in: object = None  # the view that they are of
-        self._values: Mapping[str, Value] = {}  # of the techniques of this step, before it
         self._count = 0  # of them
+        self._told_state: object = None  # the crowd when the numbers of this page were measured
+        self._told_view: object = None  # the view at that time
+        self._values: Mapping[str, Value] = {}  # of the techniques of this step, before it
         self._asked_at = 0  # the frame in which the page asked for its settings
 
     @property
@@ -167,11 +157,12 @@ class TourPlayer:
             return
         last, told = self._numbers[self._number], self._told() if is_told else frozenset()
         self._number += 1
-        before = {**(latest or last.now or last.before), **only(last.now or {}, told)}
+        before = {**(latest or last.now or last.before), **named(told, last.now or {})}
         repeats = told and not self._acts and measured_for(self.page.numbers) <= told
         self._keep(PageNumbers(before, last.now if repeats else None, told))
         if self.page.kind == "step":
-            self._values = {path: self._value(path) for path in self._wanted}
+            options = self.program.crowd.sim.optimizations
+            self._values = {path: options.get(path) for path in self._wanted}
             self._restart_due = self.step.do.restart
             if self.step.do.scenario:
                 self._open(self.step.do.scenario)
@@ -184,16 +175,15 @@ class TourPlayer:
         return self.page.kind == "step" and bool(self.step.do.model_fields_set)
 
     def _told(self) -> frozenset[str]:
-        """The names of numbers that texts have told so far, and that hold still: nothing was changed since."""
-        numbers, waits = self._numbers[self._number], self.program.techniques.switcher.pending or self.program.crowd.changes
-        if numbers.now is None or waits or self._told_of != self._crowd_state:
+        """The names of the numbers that this page or earlier ones have told, unless something was changed since."""
+        if self.program.techniques.switcher.pending or self.program.crowd.changes or self._told_state != self._crowd_state:
             return frozenset()
-        told = measured_for(self.page.numbers) | (frozenset() if self._acts else numbers.told)
-        return told if self._told_in == self.program.cards.view_key else told - OF_VIEW
+        told = measured_for(self.page.numbers) | (frozenset() if self._acts else self._numbers[self._number].told)
+        return told if self._told_view == self.program.cards.view_key else told - OF_VIEW
 
     @property
     def _crowd_state(self) -> object:
-        """Is another one as soon as anything that matters is changed, by the tour or by somebody else."""
+        """The crowd, and how often it was changed: as long as this stays equal, nobody has changed anything."""
         sim = self.program.crowd.sim
         return sim, len(sim.history)
 
@@ -204,7 +194,7 @@ class TourPlayer:
             return
         left, had_done = self.page.step, self.page.kind == "step"
         self._number -= 1
-        self._told_of = None
+        self._told_state = None
         if not had_done:
             return
         if self.tour.steps[left].do.scenario:
@@ -213,7 +203,7 @@ class TourPlayer:
             self._ask_for(self.tour.settings_back(left, self.program.config))
 
     def _open(self, name: str) -> None:
-        self._told_of = None
+        self._told_state = None
         self._wait()
         self.opening = name
         self.program.open_scenario(name)
@@ -264,16 +254,13 @@ class TourPlayer:
         """The values that the present step gives to techniques, by path."""
         return {path: value for name, value in self.step.do.settings.items() if (path := technique_of(name))}
 
-    def _value(self, path: str) -> Value:
-        return self.program.crowd.sim.optimizations.get(path)
-
     def _known_ms(self, card: Trial) -> float:
-        """What the page before has told of the time before, if the card is of nothing but what this page has switched."""
+        """The time that the page before has told, if the card is only about what this page has switched."""
         before, _, told = self._numbers[self._number]
         old, new = card.switched
         of_page = self.step.do.model_fields_set == {"set"} and all(
             (old[path], new[path]) == (self._values.get(path), self._wanted.get(path)) for path in new)
-        name = "draw_ms" if card.is_of_drawing else "step_ms"
+        name = "draw_ms" if card.drawn else "step_ms"
         return before.get(name, math.nan) if of_page and name in told else math.nan
 
     @property
@@ -319,13 +306,13 @@ class TourPlayer:
         if now is None or self._is_measured:
             return
         numbers = self._numbers[self._number]
-        if not self._acts and self._told_of == self._crowd_state:
-            now = {**now, **only(numbers.before, numbers.told)}
+        if not self._acts and self._told_state == self._crowd_state:
+            now = {**now, **named(numbers.told, numbers.before)}
         self._keep(numbers._replace(now=now))
 
     def _keep(self, numbers: PageNumbers) -> None:
         if numbers.now is not None and self._numbers.get(self._number, numbers).now is None:
-            self._told_of, self._told_in = self._crowd_state, self.program.cards.view_key
+            self._told_state, self._told_view = self._crowd_state, self.program.cards.view_key
         self._numbers[self._number] = numbers
         if self.step.mark and self.page.kind == "step" and numbers.now is not None:
             self._marks[self.step.mark] = numbers.now
