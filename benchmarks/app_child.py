@@ -25,16 +25,16 @@ from typing import Any
 import numpy as np
 import pygame
 
-from crowd_demo.app.compiling.ahead import KernelFinder
-from crowd_demo.app.compiling.loading import LoadingProgress, load
 from crowd_demo.app.loop import Loop
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.process.system import Worker
 from crowd_demo.app.program import Program
 from crowd_demo.app.screen.window import open_window
 from crowd_demo.compute.jit import compile_launches, make_compiler_ready
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import with_values
+from crowd_demo.host.compiling.ahead import KernelFinder
+from crowd_demo.host.compiling.loading import LoadingProgress, load
+from crowd_demo.host.system import Worker
 from crowd_demo.measure.comparison import collect, interleave
 from crowd_demo.registry.built_in import COLOURS, OVERLAYS
 from crowd_demo.registry.entries import Technique, Value

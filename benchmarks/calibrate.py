@@ -20,10 +20,10 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.config.loader import load_config
-from crowd_demo.lab.motion import motion_of, watch
-from crowd_demo.lab.validate.experiments import EXPERIMENTS
-from crowd_demo.lab.validate.validation_experiment import OWN, Reading, WalkedScene
-from crowd_demo.lab.validate.walkers import CrowdWalk
+from crowd_demo.extras.lab.motion import motion_of, watch
+from crowd_demo.extras.lab.validate.experiments import EXPERIMENTS
+from crowd_demo.extras.lab.validate.validation_experiment import OWN, Reading, WalkedScene
+from crowd_demo.extras.lab.validate.walkers import CrowdWalk
 from crowd_demo.sim.simulation import Simulation
 
 BOUNDS: dict[str, tuple[float, float]] = {

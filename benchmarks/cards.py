@@ -28,14 +28,14 @@ from typing import NamedTuple
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 
-from crowd_demo.app.compiling.ahead import compile_missing
-from crowd_demo.app.compiling.loading import LoadingProgress, load
 from crowd_demo.app.loop import Loop
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.process.system import Worker
 from crowd_demo.app.program import Program
 from crowd_demo.app.screen.window import open_window
 from crowd_demo.config.loader import load_config
+from crowd_demo.host.compiling.ahead import compile_missing
+from crowd_demo.host.compiling.loading import LoadingProgress, load
+from crowd_demo.host.system import Worker
 from crowd_demo.measure.ablation import Measurement
 from crowd_demo.measure.statistics import Interval
 from crowd_demo.registry.entries import Technique, Value

@@ -19,10 +19,10 @@ from typing import NamedTuple
 from installs import Install, InstallError, at_commit, here
 from variants import ChildError, ChildVariant, ColdVariant
 
-from crowd_demo.app.process.quitting import FAILED, FINE, MISTAKEN
 from crowd_demo.cli.arguments import Parser, count, unwritable
 from crowd_demo.cli.main import exit_code
 from crowd_demo.config.loader import ConfigError, parse_overrides
+from crowd_demo.host.shutdown import FAILED, FINE, MISTAKEN
 from crowd_demo.measure.comparison import (
     BlockTimes,
     Estimate,
@@ -174,7 +174,7 @@ def watched(turns: Iterable[Finished[Outcome]], what: str, total: int) -> Iterat
 
 
 def _write(path: Path, against: str, found: Mapping[str, Found]) -> None:
-    from crowd_demo.app.output.report import write_report
+    from crowd_demo.host.report import write_report
 
     configs = {config: {kind: each.record() for kind, each in kinds.items()} for config, kinds in found.items()}
     write_report({**header("commits"), "against": against, "configs": configs}, path)

@@ -24,10 +24,10 @@ from typing import Any
 import numpy as np
 
 from crowd_demo.compute.arrays import Longs
-from crowd_demo.compute.cuda import KernelOnGpu, gpu, missing
 from crowd_demo.compute.jit import device, kernel, max_threads
 from crowd_demo.compute.simd import chance, floor, inverse_root, root, scramble, select, to_float, to_int
 from crowd_demo.config.loader import load_config
+from crowd_demo.extras.gpu.cuda import KernelOnGpu, gpu, missing
 from crowd_demo.measure.crowd_variant import Picture
 from crowd_demo.sim.simulation import Simulation
 

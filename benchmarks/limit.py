@@ -26,11 +26,11 @@ import numpy as np
 from installs import HERE, ROOT, InstallError, from_sources
 from variants import ChildError, ChildVariant
 
-from crowd_demo.app.process.quitting import FINE, MISTAKEN
 from crowd_demo.cli.arguments import Parser, count, unwritable
 from crowd_demo.cli.main import exit_code
-from crowd_demo.lab.claims.experiments import against_c
-from crowd_demo.lab.claims.experiments.against_c import CROWDING, NOT_COUNTED, SLEEPING, SOURCE, side_of
+from crowd_demo.extras.lab.claims.experiments import against_c
+from crowd_demo.extras.lab.claims.experiments.against_c import CROWDING, NOT_COUNTED, SLEEPING, SOURCE, side_of
+from crowd_demo.host.shutdown import FINE, MISTAKEN
 from crowd_demo.measure.comparison import Variant, collect, interleave
 from crowd_demo.measure.experiment import header, interval_json
 from crowd_demo.measure.statistics import Interval, ratio_interval
@@ -172,7 +172,7 @@ def _main(args: argparse.Namespace) -> int:
             print(error, file=sys.stderr)
             return MISTAKEN
     if args.json:
-        from crowd_demo.app.output.report import write_report
+        from crowd_demo.host.report import write_report
 
         write_report({**header("limit"), "results": [
             {**each._asdict(), "c": each.c._asdict(), "ours": each.ours._asdict(), "paired": interval_json(each.paired)}

@@ -21,7 +21,7 @@ LEAST_BYTES = 1025  # NumPy keeps the memory of smaller arrays for the next ones
 KEYFRAME = "crowd_demo.app.crowd.keyframes._take"
 ALLOWED = {  # functions that may make arrays in a steady frame, and what these are
     KEYFRAME: "keyframes to go back to, twice a second",
-    "crowd_demo.app.output.report.collect": "the report's record, every 512 frames",
+    "crowd_demo.host.report.collect": "the report's record, every 512 frames",
     "crowd_demo.render.figures.crates._add": "what a crate of a size looks like that was never in view",
     "crowd_demo.sim.terrain.crowding.calls": "prices of tiles, every two seconds: snapshots may keep those that were before",
     "crowd_demo.sim.interaction.interaction_stage._make_room": "strips, half as large again: rows of cells were never so full",

@@ -31,9 +31,9 @@ from pathlib import Path
 from installs import ROOT, InstallError
 from platform_pythons import debian_python, environment, install_wheels, own_architecture, python_of
 
-from crowd_demo.app.process.quitting import FAILED, FINE
 from crowd_demo.cli.arguments import Parser, mistaken, unwritable
 from crowd_demo.cli.main import exit_code
+from crowd_demo.host.shutdown import FAILED, FINE
 from crowd_demo.measure.experiment import header, machine
 
 KEPT = ROOT / "build" / "platforms"
@@ -116,7 +116,7 @@ def _main(args: argparse.Namespace) -> int:
     if args.pin and not results["here"].failure:
         PINNED.write_text(json.dumps(results["here"].hashes, indent=1) + "\n", "utf-8")
     if args.json:
-        from crowd_demo.app.output.report import write_report
+        from crowd_demo.host.report import write_report
 
         write_report({**header("platforms"), "platforms": {name: asdict(found) for name, found in results.items()}}, args.json)
     return FAILED if any(found.failure or differing(found.hashes, pinned) for found in results.values()) else FINE

@@ -18,9 +18,9 @@ from targets import TARGETS
 from targets.base import Found, Session, SkippedError, Target
 from variants import ChildError
 
-from crowd_demo.app.process.quitting import FAILED, FINE
 from crowd_demo.cli.arguments import Parser, mistaken, unwritable
 from crowd_demo.cli.main import exit_code
+from crowd_demo.host.shutdown import FAILED, FINE
 from crowd_demo.measure.experiment import header
 
 AGAINST = "1fe08e2"
@@ -56,7 +56,7 @@ def _main(args: argparse.Namespace) -> int:
     for target in chosen:
         results[target.name] = measured(target, session)
     if args.json:
-        from crowd_demo.app.output.report import write_report
+        from crowd_demo.host.report import write_report
 
         write_report(to_json(args.against, args.quick, results), args.json)
     return FAILED if any(found.verdict == "missed" for founds in results.values() if not isinstance(founds, str)

@@ -13,7 +13,7 @@ from crowd_demo.config.model import Config
 from crowd_demo.sim import simulation
 
 if TYPE_CHECKING:
-    from crowd_demo.export.notebook import PlayedRun, TrajectoryTable
+    from crowd_demo.extras.export.notebook import PlayedRun, TrajectoryTable
 
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # its greeting has no place in somebody's notebook
 
@@ -53,7 +53,7 @@ class Simulation(simulation.Simulation):
         It is the page of `crowd-demo export`: a text of HTML in memory (`.page`), without a server or a network. A copy makes
         the steps; the simulation stays where it is. Raises ValueError for a size below 1 and a negative number of steps.
         """
-        from crowd_demo.export.notebook import played
+        from crowd_demo.extras.export.notebook import played
 
         return played(self, width, height, steps)
 
@@ -64,6 +64,6 @@ class Simulation(simulation.Simulation):
         whoever is born or comes in at an exit has an id of its own. `.to_pandas()` makes a DataFrame, where pandas is
         installed. A copy makes the steps, as in `show`. Raises ValueError for `every` below 1 and a negative number of steps.
         """
-        from crowd_demo.export.notebook import table_of
+        from crowd_demo.extras.export.notebook import table_of
 
         return table_of(self, every, steps, metres)

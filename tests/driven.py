@@ -8,11 +8,11 @@ from typing import Any
 
 import pygame
 
-from crowd_demo.app.compiling.loading import LoadingProgress, load
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.process.system import Worker
 from crowd_demo.app.screen.window import open_window
 from crowd_demo.config.loader import load_config
+from crowd_demo.host.compiling.loading import LoadingProgress, load
+from crowd_demo.host.system import Worker
 from crowd_demo.render.hud.status import Status
 
 PATIENCE_S = 300.0  # for what other processes compile on a slow machine

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crowd_demo.compute import cuda
-from crowd_demo.compute.cuda import GraphicsProcessor
 from crowd_demo.compute.jit import Launch
+from crowd_demo.extras.gpu import cuda
+from crowd_demo.extras.gpu.cuda import GraphicsProcessor
 
 
 class EmulatedGpu(GraphicsProcessor):

@@ -16,9 +16,9 @@ import pygame
 
 from crowd_demo.config.loader import as_overrides
 from crowd_demo.config.resources import assets_folder
-from crowd_demo.export.page import planned, write_page
-from crowd_demo.export.sources import Source, read_source
-from crowd_demo.export.trajectories import Asked, asked_for, write
+from crowd_demo.extras.export.page import planned, write_page
+from crowd_demo.extras.export.sources import Source, read_source
+from crowd_demo.extras.export.trajectories import Asked, asked_for, write
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.pixels import plain_surface
 from crowd_demo.render.scene import Scene

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from crowds import open_world, simulation
 
-from crowd_demo.app.recording.format import Script
-from crowd_demo.app.recording.recording import Player, Recording
+from crowd_demo.host.recording.format import Script
+from crowd_demo.host.recording.recording import Player, Recording
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.sim.actions import Action, Populate, SetWalls, Switch
 from crowd_demo.sim.simulation import Simulation

@@ -16,12 +16,12 @@ from pathlib import Path
 
 import pytest
 
-from crowd_demo.app.recording.format import read_recording
-from crowd_demo.app.recording.recording import Player
 from crowd_demo.app.screen.preferences import read
 from crowd_demo.cli import main
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.tour import load_tour
+from crowd_demo.host.recording.format import read_recording
+from crowd_demo.host.recording.recording import Player
 from crowd_demo.sim.save_format import check, decode
 from crowd_demo.sim.simulation import Simulation
 

@@ -19,18 +19,18 @@ from weakref import WeakSet
 
 import pygame
 
-from crowd_demo.app.compiling.helpers import Precompiler
-from crowd_demo.app.compiling.loading import Loaded
 from crowd_demo.app.compiling.switching import CannotOpenError, Opening
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.output.report import COLLECT_EVERY, Recorder, noting_collections
 from crowd_demo.app.presenter import LONG_FRAME_MS, Presenter, moment_of
-from crowd_demo.app.process.system import Worker
 from crowd_demo.app.program import Program
 from crowd_demo.app.screen.window import screen
 from crowd_demo.app.window_events import WindowEvents
 from crowd_demo.compute.jit import CACHE_LASTS
 from crowd_demo.config.model import Config
+from crowd_demo.host.compiling.helpers import Precompiler
+from crowd_demo.host.compiling.loading import Loaded
+from crowd_demo.host.report import COLLECT_EVERY, Recorder, noting_collections
+from crowd_demo.host.system import Worker
 
 HEADLESS_FRAMES = 600
 LONGEST_S = 3600.0  # of the crowd's time: so long a run without a window waits for the event that ends it

@@ -12,11 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 from weakref import WeakSet
 
-from crowd_demo.app.compiling.loading import Loaded, LoadingProgress, load, print_progress, show_progress
+from crowd_demo.app.compiling.loading_screen import print_progress, show_progress
 from crowd_demo.app.input.key_input import quits
 from crowd_demo.app.input.keyboard import Keyboard, shown_keys
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.process.quitting import (
+from crowd_demo.app.screen.notices import welcome
+from crowd_demo.app.screen.preferences import Preferences, user_file
+from crowd_demo.app.screen.window import NoDisplayError, close_window, on_lost_display, open_window, save_picture, screen
+from crowd_demo.config.keys import bindings
+from crowd_demo.config.model import Config
+from crowd_demo.host.compiling.loading import Loaded, LoadingProgress, load
+from crowd_demo.host.shutdown import (
     FAILED,
     FINE,
     MISTAKEN,
@@ -27,20 +33,15 @@ from crowd_demo.app.process.quitting import (
     say_not_written,
     signals_to,
 )
-from crowd_demo.app.process.streams import STDOUT, OutputError
-from crowd_demo.app.process.system import Worker, eager_threads, free_cycles, seconds_since_start
-from crowd_demo.app.screen.notices import welcome
-from crowd_demo.app.screen.preferences import Preferences, user_file
-from crowd_demo.app.screen.window import NoDisplayError, close_window, on_lost_display, open_window, save_picture, screen
-from crowd_demo.config.keys import bindings
-from crowd_demo.config.model import Config
+from crowd_demo.host.streams import STDOUT, OutputError
+from crowd_demo.host.system import Worker, eager_threads, free_cycles, seconds_since_start
 
 if TYPE_CHECKING:
     from crowd_demo.app.compiling.switching import Opening, Switcher
     from crowd_demo.app.loop import Loop
     from crowd_demo.app.output.trace import Trace
     from crowd_demo.app.program import Program
-    from crowd_demo.app.recording.recording import Player
+    from crowd_demo.host.recording.recording import Player
 
 WRITE_S = 1.6  # how long after the wish to quit report and picture may be written
 LOST_S = 3.0  # how long the end of the recording may take once the display is lost
@@ -219,7 +220,7 @@ class Session:
         if self.options.load:
             self.options.load.restore(loaded.sim)
         if self.options.replay:
-            from crowd_demo.app.recording.recording import Player
+            from crowd_demo.host.recording.recording import Player
 
             self.player = Player(self.options.replay, self.options.replay_from)
             sim = self.player.start(loaded.sim)
@@ -273,7 +274,7 @@ class Session:
         return code
 
     def _write_file(self, option: str, path: Path, loop: Loop, startup_s: dict[str, float]) -> None:
-        from crowd_demo.app.output.report import report, write_report
+        from crowd_demo.host.report import report, write_report
         from crowd_demo.measure.outcome import as_report, asks, outcome_of
 
         if option == "--screenshot":

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from crowd_demo.app.recording.format import Script
-    from crowd_demo.app.recording.saves import Save
+    from crowd_demo.host.recording.format import Script
+    from crowd_demo.host.recording.saves import Save
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 
 from crowd_demo.app.card.cards import Cards
-from crowd_demo.app.compiling.loading import Loaded
 from crowd_demo.app.compiling.switching import Switcher
 from crowd_demo.app.crowd.crowd import Crowd, agents_of
 from crowd_demo.app.crowd.crowd_files import LONG_S, CrowdFiles
@@ -27,9 +26,6 @@ from crowd_demo.app.editing.tools import HAND
 from crowd_demo.app.editing.undo import Undo
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.output.copying import Shown, copy, to_clipboard, to_terminal
-from crowd_demo.app.output.files import free_name
-from crowd_demo.app.output.report import save_last_second
-from crowd_demo.app.process.quitting import Quitting
 from crowd_demo.app.screen.notices import WELCOME, Notices
 from crowd_demo.app.screen.panel_controls import PanelControls
 from crowd_demo.app.screen.preferences import Preferences
@@ -38,6 +34,10 @@ from crowd_demo.app.seeing.overlay_controls import Inspector, Overlays
 from crowd_demo.app.seeing.side_by_side import SideBySide
 from crowd_demo.app.tours.tour import WINDOW, Guide
 from crowd_demo.config.model import CameraSettings, Config
+from crowd_demo.host.compiling.loading import Loaded
+from crowd_demo.host.files import free_name
+from crowd_demo.host.report import save_last_second
+from crowd_demo.host.shutdown import Quitting
 from crowd_demo.render.camera import Camera, Docked
 from crowd_demo.render.hud.panel_layout import docked
 from crowd_demo.sim.simulation import Simulation

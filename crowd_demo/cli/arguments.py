@@ -12,9 +12,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeVar
 
-from crowd_demo.app.output.files import why_unwritable
-from crowd_demo.app.process.quitting import MISTAKEN
-from crowd_demo.app.process.streams import STDOUT
+from crowd_demo.host.files import why_unwritable
+from crowd_demo.host.shutdown import MISTAKEN
+from crowd_demo.host.streams import STDOUT
 
 if TYPE_CHECKING:
     from crowd_demo.config.loader import Override
@@ -26,20 +26,20 @@ NO_TABLE = "; - instead of the table"  # what else the option of a report says
 Read = TypeVar("Read")
 RUN = "run"  # the command if none is named
 COMMANDS = {  # the module that has a `Command` of that name in capitals, and a line about it
-    RUN: ("run", "open a window and run a configuration; the command if none is named"),
-    "replay": ("run", "make a recorded run again, and compare its state hashes"),
-    "sweep": ("measuring", "measure one technique at each of its values"),
-    "ablate": ("measuring", "switch off each technique in turn: what each one buys"),
-    "flocks": ("measuring", "measure how birds keep together, come apart and come together"),
-    "largest": ("measuring", "find the largest crowd at 60 frames a second, also from brute force to all techniques"),
-    "lab": ("lab", "put claims of the documents to the test: one report with a verdict for each"),
-    "ensemble": ("ensemble", "make many runs, seeds times settings, here or on a cluster; one table"),
-    "export": ("export", "write a run for others: a page that plays, pictures that move, trajectories"),
-    "play": ("run", "show trajectories of others: PedPy's, JuPedSim's or a table's"),
-    "motion": ("measuring", "measure how people move: how near, how crowded, how often they turn, who is stuck"),
-    "validate": ("validate", "hold how people walk against the literature"),
-    "layout": ("measuring", "measure columns against records"),
-    "memory": ("measuring", "compare ways to store components with their formulas"),
+    RUN: ("cli.run", "open a window and run a configuration; the command if none is named"),
+    "replay": ("cli.run", "make a recorded run again, and compare its state hashes"),
+    "sweep": ("extras.lab.sweep_command", "measure one technique at each of its values"),
+    "ablate": ("cli.measuring", "switch off each technique in turn: what each one buys"),
+    "flocks": ("extras.lab.crowds", "measure how birds keep together, come apart and come together"),
+    "largest": ("cli.measuring", "find the largest crowd at 60 frames a second, also from brute force to all techniques"),
+    "lab": ("extras.lab.command", "put claims of the documents to the test: one report with a verdict for each"),
+    "ensemble": ("extras.ensemble.command", "make many runs, seeds times settings, here or on a cluster; one table"),
+    "export": ("extras.export.command", "write a run for others: a page that plays, pictures that move, trajectories"),
+    "play": ("cli.run", "show trajectories of others: PedPy's, JuPedSim's or a table's"),
+    "motion": ("extras.lab.crowds", "measure how people move: how near, how crowded, how often they turn, who is stuck"),
+    "validate": ("extras.lab.validate.command", "hold how people walk against the literature"),
+    "layout": ("extras.lab.crowds", "measure columns against records"),
+    "memory": ("extras.lab.crowds", "compare ways to store components with their formulas"),
 }
 
 

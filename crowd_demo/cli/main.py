@@ -12,8 +12,9 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import NoReturn
 
-from crowd_demo import __version__
-from crowd_demo.app.process.quitting import (
+from crowd_demo.cli.arguments import COMMANDS, RUN, Command, mistaken, parser_of
+from crowd_demo.compute.numba_settings import SettingError
+from crowd_demo.host.shutdown import (
     FAILED,
     FINE,
     INTERRUPTED,
@@ -25,11 +26,10 @@ from crowd_demo.app.process.quitting import (
     say_not_written,
     signals_to,
 )
-from crowd_demo.app.process.streams import OutputError, discard_output, standard_streams
-from crowd_demo.cli.arguments import COMMANDS, RUN, Command, mistaken, parser_of
-from crowd_demo.compute.numba_settings import SettingError
+from crowd_demo.host.streams import OutputError, discard_output, standard_streams
 from crowd_demo.registry.plugins import raised_by
 from crowd_demo.registry.texts import error_line, say
+from crowd_demo.version import __version__
 
 FILES = ("screenshot", "report", "trace")  # options that name a file to be written
 
@@ -67,7 +67,7 @@ def _main(arguments: Sequence[str]) -> int:
 
 def command_of(name: str) -> Command:
     """Import the module of a command: what only prints then starts at once."""
-    return getattr(import_module(f"crowd_demo.cli.{COMMANDS[name][0]}"), name.upper())
+    return getattr(import_module(f"crowd_demo.{COMMANDS[name][0]}"), name.upper())
 
 
 def _unknown(name: str) -> str:

@@ -7,10 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from crowd_demo import __version__
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.output.files import is_special
-from crowd_demo.app.process.quitting import FINE
 from crowd_demo.cli.arguments import (
     COMMANDS,
     DEFAULT_CONFIG,
@@ -30,13 +27,16 @@ from crowd_demo.cli.arguments import (
     unwritable_report,
 )
 from crowd_demo.config.resources import about, list_configs, list_tours
+from crowd_demo.host.files import is_special
+from crowd_demo.host.shutdown import FINE
 from crowd_demo.registry.texts import printable
+from crowd_demo.version import __version__
 
 if TYPE_CHECKING:
-    from crowd_demo.app.recording.format import Script
-    from crowd_demo.app.recording.saves import Save
     from crowd_demo.config.loader import Override
     from crowd_demo.config.model import Config
+    from crowd_demo.host.recording.format import Script
+    from crowd_demo.host.recording.saves import Save
 
 PLAY_NAME = "play"
 HEADLESS = option("--headless", action="store_true", help="no window, and as fast as it goes")
@@ -107,8 +107,8 @@ def config_of(args: argparse.Namespace) -> Config:
 
 def saved_of(args: argparse.Namespace) -> Save:
     """The saved crowd, with the options' techniques and looks."""
-    from crowd_demo.app.recording.saves import Save, read_save, with_overrides
     from crowd_demo.config.loader import parse_overrides
+    from crowd_demo.host.recording.saves import Save, read_save, with_overrides
 
     overrides = [*parse_overrides(args.overrides, "--set"), *_shortcuts(args)]
     return Save(args.load, with_overrides(read_save(args.load), str(args.load), overrides))
@@ -170,7 +170,7 @@ def _keys(config: Config) -> Iterator[str]:
 # --- a replay --------------------------------------------------------------------------------------------------------
 
 def _read_replay(args: argparse.Namespace) -> Script | None:
-    from crowd_demo.app.recording.format import read_recording
+    from crowd_demo.host.recording.format import read_recording
 
     mistakes = list(unwritable_report(args))
     script = collected(mistakes, lambda: read_recording(args.recording))
@@ -194,8 +194,8 @@ def _read_play(args: argparse.Namespace) -> Config:
     from crowd_demo.config.events import MOST_SECONDS
     from crowd_demo.config.loader import Override, ReadConfig, parse_overrides
     from crowd_demo.config.maps import TRAJECTORIES
-    from crowd_demo.config.trajectory_files import read_paths
     from crowd_demo.config.yaml12 import Location
+    from crowd_demo.extras.importing.trajectory_files import read_paths
 
     path, mistakes = args.file, list(_mistakes(args))
     if path.suffix.lower() not in TRAJECTORIES:

@@ -19,6 +19,8 @@ from crowd_demo.config.memory import too_large
 from crowd_demo.config.model import WIDEST, Config
 from crowd_demo.config.resources import beside, find_config, find_map, list_maps
 from crowd_demo.config.yaml12 import KeyPath, Location, Mistake
+from crowd_demo.registry.built_in import READ_PATHS
+from crowd_demo.registry.entries import load
 from crowd_demo.registry.renames import current_path, rename_keys
 from crowd_demo.registry.texts import say_once
 
@@ -172,12 +174,11 @@ def _with_paths(name: str, folder: Path, config: Config) -> Config:
     Raises ValueError for a file that is none, or does not say how many frames a second it has.
     """
     from crowd_demo.config.maps import TRAJECTORIES
-    from crowd_demo.config.trajectory_files import read_paths
 
     path = beside(name, folder)
     if path is None or path.suffix.lower() not in TRAJECTORIES:
         raise ValueError(f"{name!r} is no file ({', '.join(TRAJECTORIES)})")
-    paths = read_paths(path)
+    paths = load(READ_PATHS)(path)
     if not (config.playback.fps or paths.fps):
         raise ValueError(f"{path}: does not say how many frames a second it has; playback.fps, or --fps, says it")
     return config.model_copy(update={

@@ -69,8 +69,8 @@ _START_OF = {".": 0, "s": 1}
 _LAYERS = {"ground": _GROUND_OF, "destinations": _NUMBER_OF, "destinations drawn": _NUMBER_OF, "starts": _START_OF}
 GEOMETRY = ".wkt", ".json"  # suffixes of maps in metres
 TRAJECTORIES = ".txt", ".csv", ".sqlite"  # and of files of trajectories, whose walkable area is a map
-_IN_METRES = {**dict.fromkeys(GEOMETRY, "crowd_demo.config.geometry:read_geometry"),
-              **dict.fromkeys(TRAJECTORIES, "crowd_demo.config.trajectory_files:map_of_paths")}
+_IN_METRES = {**dict.fromkeys(GEOMETRY, "crowd_demo.extras.importing.geometry:read_geometry"),
+              **dict.fromkeys(TRAJECTORIES, "crowd_demo.extras.importing.trajectory_files:map_of_paths")}
 
 
 class MapError(ValueError):

@@ -14,12 +14,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
-from crowd_demo import __version__
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.measure.comparison import Estimate, VariantResult
 from crowd_demo.measure.statistics import Interval
 from crowd_demo.registry.entries import Value
+from crowd_demo.version import __version__
 
 Compile = Callable[[Optimizations], Iterator[str]]
 """Compiles the kernels that these techniques need, one after the other; yields a line before each."""

@@ -12,6 +12,13 @@ from crowd_demo.registry.entries import BehaviourEntry, ColourEntry, MeasureEntr
 from crowd_demo.registry.plugins import with_plugins
 from crowd_demo.registry.techniques import BY_PATH
 
+# --- extras that the simulation, the picture and the loader import on demand -------------------------------------------
+
+GPU_MISSING = "crowd_demo.extras.gpu.cuda:missing"  # why there is no GPU to use; empty if there is one
+GPU_STEP = "crowd_demo.extras.gpu.people:gpu_step"
+GPU_LIGHT = "crowd_demo.extras.gpu.light_on_gpu:LightOnGpu"
+READ_PATHS = "crowd_demo.extras.importing.trajectory_files:read_paths"
+
 # --- behaviours ------------------------------------------------------------------------------------------------------
 
 OWN_BEHAVIOURS: tuple[BehaviourEntry, ...] = (
@@ -24,7 +31,7 @@ OWN_BEHAVIOURS: tuple[BehaviourEntry, ...] = (
     BehaviourEntry("crates", "crates", "crowd_demo.config.behaviours:CratesSettings",
                    "crowd_demo.sim.behaviours.crates:Crates", "crowd_demo.render.figures.crates:CrateFigures"),
     BehaviourEntry("playback", "measured people", "crowd_demo.config.behaviours:PlaybackSettings",
-                   "crowd_demo.sim.behaviours.playback:Playback", "crowd_demo.render.figures.people:PeopleFigures"),
+                   "crowd_demo.extras.playback:Playback", "crowd_demo.render.figures.people:PeopleFigures"),
 )
 
 RESERVED = ("agents", "seed", "behaviour", "world", "map", "scene", "spawn", "life", "links", "time", "events",
@@ -141,7 +148,7 @@ COLOURS: dict[str, ColourEntry] = {
 
 # --- measures: what `crowd-demo ensemble` can say about a run --------------------------------------------------------
 
-_MEASURES = "crowd_demo.ensemble.measures"
+_MEASURES = "crowd_demo.extras.ensemble.measures"
 _PEOPLE = ("crowd",)
 
 OWN_MEASURES: tuple[MeasureEntry, ...] = (

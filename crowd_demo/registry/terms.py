@@ -1,6 +1,6 @@
 """For each number of the behaviours and of links the formula of docs/model.md in which it stands.
 
-Made by docs/regenerate.py from that page.
+Made by tools/regenerate.py from that page.
 """
 
 # ruff: noqa: E501

@@ -14,7 +14,7 @@ of the list, so the picture does not depend on the number of workers.
 
 from __future__ import annotations
 
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from crowd_demo.compute.simd import LANES, count_set, floor, lane_numbers, remai
 from crowd_demo.compute.simd_memory import load, store_bytes, take
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.render.camera import Camera, Rect, View
+from crowd_demo.sim.stage import DeviceCrowd
 from crowd_demo.sim.store.columns import Columns
 from crowd_demo.sim.store.sparse_set import Handles
 
@@ -52,6 +53,18 @@ class Bounds(NamedTuple):
     top: np.float32
     right: np.float32
     bottom: np.float32
+
+
+class DeviceLight(Protocol):
+    """The light picture of a crowd on another processor."""
+
+    crowd: DeviceCrowd
+
+    def numbers(self, mode: Mode, agents: int) -> Bytes:
+        """Return the colour number of each agent, in memory of that processor."""
+
+    def draw(self, frame: Words, now: FrameInput, agents: int, number: Bytes, palette: Words, area_px: float) -> int:
+        """Draw all agents on the frame; return how many are in view."""
 
 
 class FrameInput(NamedTuple):

@@ -24,14 +24,13 @@ import pygame
 from crowd_demo.compute.arrays import Bytes, Ints, Marks
 from crowd_demo.compute.jit import Launch, run
 from crowd_demo.config.model import Config
-from crowd_demo.registry.built_in import BEHAVIOURS, COLOURS
+from crowd_demo.registry.built_in import BEHAVIOURS, COLOURS, GPU_LIGHT
 from crowd_demo.registry.entries import load
 from crowd_demo.render import depth
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.colours.base import ColourMode, Legend, palette_of
 from crowd_demo.render.cull import CellsInView, Cull, bounds_of
-from crowd_demo.render.drawing import ROUNDING, FrameInput, Shades, moving
-from crowd_demo.render.figures.light_on_gpu import LightOnGpu
+from crowd_demo.render.drawing import ROUNDING, DeviceLight, FrameInput, Shades, moving
 from crowd_demo.render.figures.sprited import Sprited
 from crowd_demo.render.figures.sprites import Manifest, load_manifest
 from crowd_demo.render.marks import LinkLines
@@ -176,7 +175,7 @@ class Scene:
         self._cull, self._depth, self._lines = Cull(), depth.Depth(), LinkLines()
         self._canvas = lru_cache(1)(plain_surface)  # for a display whose pixels the kernels cannot write
         self._used: Used | Callable[[], Used] | None = None
-        self._on_gpu: LightOnGpu | None = None
+        self._on_gpu: DeviceLight | None = None
         self._number: Bytes = np.zeros(0, np.uint8)  # of the colour of each agent that is drawn
         self.show_colours(config.scene.colours)
 
@@ -261,7 +260,7 @@ class Scene:
 
     # --- on a graphics card ------------------------------------------------------------------------------------------
 
-    def _light_on_gpu(self, camera: Camera, frozen_rect: Rect | None) -> LightOnGpu | None:
+    def _light_on_gpu(self, camera: Camera, frozen_rect: Rect | None) -> DeviceLight | None:
         """What draws a large crowd that is on a GPU, where each agent is a spot of light; else None."""
         sim, crowd = self.sim, self.sim.gpu_crowd
         draws = (crowd and frozen_rect is None and sim.agents.count >= WORTH_A_GPU and isinstance(self._figures, Sprited)
@@ -270,10 +269,10 @@ class Scene:
         if not (crowd and draws):
             return None
         if not (self._on_gpu and self._on_gpu.crowd is crowd):
-            self._on_gpu = LightOnGpu(crowd)
+            self._on_gpu = load(GPU_LIGHT)(crowd)
         return self._on_gpu
 
-    def _draw_on_gpu(self, target: pygame.Surface, camera: Camera, alpha: float, light: LightOnGpu,
+    def _draw_on_gpu(self, target: pygame.Surface, camera: Camera, alpha: float, light: DeviceLight,
                       on_ground: Callable[[pygame.Surface], None] | None) -> None:
         sim, agents = self.sim, self.sim.agents.count
         with sim.agents.seen_on_gpu(light.crowd.columns):

@@ -11,7 +11,7 @@ on the number of workers or on the width of a register. `Simulation` has no glob
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Self
+from typing import Self
 from weakref import proxy
 
 import numpy as np
@@ -24,7 +24,8 @@ from crowd_demo.config.model import Config
 from crowd_demo.config.numbers import Value, numbers_of, value_of, with_numbers
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.profile import Profile
-from crowd_demo.registry.entries import Situation
+from crowd_demo.registry.built_in import GPU_MISSING, GPU_STEP
+from crowd_demo.registry.entries import Situation, load
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.sim.actions import Action
 from crowd_demo.sim.behaviours.base import make_behaviour, same_kernels
@@ -39,6 +40,7 @@ from crowd_demo.sim.snapshot import Shared, Snapshot, differences, state_hash
 from crowd_demo.sim.stage import (
     Compact,
     CullingGrid,
+    DeviceCrowd,
     Index,
     Query,
     Reorder,
@@ -55,10 +57,6 @@ from crowd_demo.sim.terrain.tiles import NEAR_TILES, Rectangle, Run, Terrain
 from crowd_demo.sim.tuning import TunedNumbers
 from crowd_demo.sim.ways import NO_AREAS, NO_EXITS
 from crowd_demo.sim.world import World
-
-if TYPE_CHECKING:
-    from crowd_demo.sim.gpu.stages import GpuCrowd
-
 
 GPU_OBEYS = frozenset({"cell_size", "reorder.when"})  # the techniques of a structure that its grid obeys
 WORTH_A_GPU = 20_000  # agents; of fewer a step takes no longer here than the launches there
@@ -105,7 +103,7 @@ class Simulation:
             *self._own_stages[0], self.index, Reorder(self.index), SharedGrid(self.index), Query(self.index), self.interaction,
             *self._own_stages[1]])
         self._gpu_stages: Sequence[Stage] = ()  # these two are made when the GPU is first used
-        self._gpu_crowd: GpuCrowd | None = None
+        self._gpu_crowd: DeviceCrowd | None = None
         self.prepare_stages: Sequence[Stage] = (CullingGrid(), FindLinkEnds(self.links))
         self.numbers = TunedNumbers(config, lambda: me._take_numbers())
         world.parts.append(self.numbers)
@@ -121,17 +119,12 @@ class Simulation:
         if not self.on_gpu:
             return self._stages
         if not self._gpu_stages:
-            from crowd_demo.compute.cuda import gpu
-            from crowd_demo.sim.gpu.people import MADE
-            from crowd_demo.sim.gpu.stages import GpuCrowd, stages_on
-
-            self._gpu_crowd = GpuCrowd(gpu())
-            self._gpu_stages = with_plugin_stages(
-                stages_on(self._gpu_crowd, MADE, *self._own_stages, self.interaction.kept_only))
+            self._gpu_crowd, stages = load(GPU_STEP)(*self._own_stages, self.interaction.kept_only)
+            self._gpu_stages = with_plugin_stages(stages)
         return self._gpu_stages
 
     @property
-    def gpu_crowd(self) -> GpuCrowd | None:
+    def gpu_crowd(self) -> DeviceCrowd | None:
         """The crowd on the graphics card, if that has made the last step and nobody has written to a column since."""
         crowd = self._gpu_crowd
         return crowd if crowd and self.on_gpu and crowd.is_newest(self.world) else None
@@ -151,9 +144,7 @@ class Simulation:
             return "no kernels"
         if options.neighbours == "field" and "field" in self.behaviour.structures and options.neighbour_limit == "none":
             return "no field"
-        from crowd_demo.compute.cuda import missing
-
-        return missing()
+        return str(load(GPU_MISSING)())
 
     def step(self, n: int = 1) -> None:
         """Advance by `n` steps of `dt` seconds. Raises ValueError for a negative number."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
+from crowd_demo.compute.arrays import Ints
 from crowd_demo.compute.jit import Launch, run
 from crowd_demo.registry.entries import load
 from crowd_demo.registry.plugins import installed, owner_of
@@ -20,6 +21,7 @@ from crowd_demo.registry.techniques import STRUCTURES
 from crowd_demo.registry.texts import say_once
 from crowd_demo.sim.neighbours.structure import Structure
 from crowd_demo.sim.store.agents import reorder_due
+from crowd_demo.sim.store.columns import Columns
 from crowd_demo.sim.world import Sizes, World
 
 
@@ -51,6 +53,21 @@ class Stage(Protocol):
     def retune(self, world: World) -> None:
         """Take the numbers of `world.settings`, which have changed, if it keeps any beside `world.rules`."""
         return
+
+
+class DeviceCrowd(Protocol):
+    """The copy of a crowd on another processor whose stages make the steps."""
+
+    columns: Columns
+
+    def is_newest(self, world: World) -> bool:
+        """Return whether its columns are the current ones."""
+
+    def column(self, number: int) -> Ints:
+        """Return a copy of one column, as int32[agents]."""
+
+    def work(self) -> Mapping[str, float]:
+        """Return the counters of the work in the last step."""
 
 
 def run_stages(stages: Iterable[Stage], world: World, run: Callable[[Iterable[Launch]], object] = run) -> None:

@@ -18,8 +18,8 @@ from driven import without_progress
 
 from crowd_demo.app import main
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.process.streams import STDOUT
 from crowd_demo.config.loader import load_config
+from crowd_demo.host.streams import STDOUT
 from crowd_demo.sim.simulation import Simulation
 
 INTERRUPTED = """

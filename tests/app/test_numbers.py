@@ -6,8 +6,8 @@ import pygame
 import pytest
 from driven import Driven
 
-from crowd_demo.app.compiling.ahead import KernelFinder
 from crowd_demo.app.crowd.technique_controls import TOUCHED_FIRST
+from crowd_demo.host.compiling.ahead import KernelFinder
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.sim.actions import Switch
 

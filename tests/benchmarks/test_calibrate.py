@@ -12,8 +12,8 @@ import pytest
 from calibrate import BOUNDS, SCENES, Trial, best_of, changed, note, shortfall
 
 from crowd_demo.config.behaviours import PeopleSettings
-from crowd_demo.lab.validate.experiments import EXPERIMENTS
-from crowd_demo.lab.validate.validation_experiment import Reading
+from crowd_demo.extras.lab.validate.experiments import EXPERIMENTS
+from crowd_demo.extras.lab.validate.validation_experiment import Reading
 
 pytestmark = pytest.mark.quick
 

@@ -18,7 +18,7 @@ import pytest
 from variants import ColdVariant
 
 from crowd_demo.config.loader import load_config
-from crowd_demo.lab.claims.experiments import against_c
+from crowd_demo.extras.lab.claims.experiments import against_c
 from crowd_demo.measure.comparison import BlockTimes, TimedBlock
 
 pytestmark = [pytest.mark.quick, pytest.mark.skipif(sys.platform == "win32", reason="benchmarks are for POSIX")]

@@ -6,8 +6,8 @@ import pytest
 
 from crowd_demo import load_config
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.process.streams import STDOUT
 from crowd_demo.cli import main
+from crowd_demo.host.streams import STDOUT
 
 quick = pytest.mark.quick
 
@@ -136,8 +136,8 @@ def test_run_is_the_command_if_none_is_named(started):
 @quick
 def test_an_experiment_of_one_number_gets_it(monkeypatch):
     seen: list[int] = []
-    monkeypatch.setattr("crowd_demo.lab.storage.layout", seen.append)
-    monkeypatch.setattr("crowd_demo.lab.storage.memory", seen.append)
+    monkeypatch.setattr("crowd_demo.extras.lab.storage.layout", seen.append)
+    monkeypatch.setattr("crowd_demo.extras.lab.storage.memory", seen.append)
     assert [main(["layout"]), main(["layout", "12"]), main(["memory", "7"])] == [0, 0, 0]
     assert seen == [250_000, 12, 7]
 

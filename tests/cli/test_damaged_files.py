@@ -22,12 +22,12 @@ from exported import asked, source
 from fuzzes import FILES, SEED
 from recorded_run import Run
 
-from crowd_demo.app.recording.saves import write_save
 from crowd_demo.app.screen.preferences import PreferencesError, read
 from crowd_demo.cli import main
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.yaml12 import dump
-from crowd_demo.export.trajectories import write
+from crowd_demo.extras.export.trajectories import write
+from crowd_demo.host.recording.saves import write_save
 from crowd_demo.registry import plugins
 
 ROOT = Path(__file__).parents[2]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from crowd_demo import __version__
 from crowd_demo.cli import main
+from crowd_demo.version import __version__
 
 ROOT = Path(__file__).parents[2]
 quick = pytest.mark.quick

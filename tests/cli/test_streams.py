@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from damages import make_fifo
 
-from crowd_demo.app.process.streams import ERASE, standard_streams
 from crowd_demo.cli import main
+from crowd_demo.host.streams import ERASE, standard_streams
 
 ROOT = Path(__file__).parents[2]
 quick = pytest.mark.quick

@@ -16,10 +16,10 @@ import numba
 import pytest
 from llvmlite import binding
 
-from crowd_demo import __version__
 from crowd_demo.compute import cache, fingerprint
 from crowd_demo.compute.fingerprint import V3, V4
 from crowd_demo.registry import plugins
+from crowd_demo.version import __version__
 
 ROOT = Path(__file__).parents[2]
 Patch = pytest.MonkeyPatch
@@ -158,7 +158,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A distribution with the kernels of a step of one small crowd."""
     out = tmp_path_factory.mktemp("wheel")
     (out / "small.yaml").write_text(CONFIG, "utf-8")
-    subprocess.run([sys.executable, ROOT / "docs/build_kernels.py", "--out", out, "--level", LEVEL, "--steps-only",
+    subprocess.run([sys.executable, ROOT / "tools/build_kernels.py", "--out", out, "--level", LEVEL, "--steps-only",
                     out / "small.yaml"], env=environment(), check=True, cwd=ROOT)
     (built,) = out.glob("*.whl")
     return built

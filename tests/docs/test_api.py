@@ -31,7 +31,7 @@ def test_all_blocks_run(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.quick
 def test_every_option_and_field_is_on_the_page() -> None:
-    from crowd_demo.app.output import report
+    from crowd_demo.host import report
     for name in COMMANDS:
         assert f"| `{name}" in PAGE, name
         for option in re.findall(r"--[a-z-]+", parser_of(name, command_of(name)).format_help()):

@@ -1,4 +1,4 @@
-"""`docs/regenerate.py` has been run: schema, README and tutorial are what the program says."""
+"""`tools/regenerate.py` has been run: schema, README and tutorial are what the program says."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ pytestmark = pytest.mark.quick
 
 @pytest.fixture(scope="module")
 def regenerate() -> ModuleType:
-    return load_script("docs/regenerate.py")
+    return load_script("tools/regenerate.py")
 
 
 def test_nothing_derived_is_out_of_date(regenerate: ModuleType) -> None:
     for path, text in regenerate.derived().items():
-        assert path.read_text("utf-8") == text, f"{path.name}: run python docs/regenerate.py"
+        assert path.read_text("utf-8") == text, f"{path.name}: run python tools/regenerate.py"
 
 
 def test_the_tutorial_shows_all_of_its_code(regenerate: ModuleType) -> None:

@@ -1,4 +1,4 @@
-"""What `docs/release.py` tells from texts; building, installing and starting is its own to do."""
+"""What `tools/release.py` tells from texts; building, installing and starting is its own to do."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.quick
 
 @pytest.fixture(scope="module")
 def release() -> ModuleType:
-    return load_script("docs/release.py")
+    return load_script("tools/release.py")
 
 
 def test_a_version_is_the_same_everywhere_and_the_greatest(release: ModuleType) -> None:

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="module")
 def website() -> ModuleType:
-    return load_script("docs/website.py")
+    return load_script("tools/website.py")
 
 
 @pytest.mark.quick

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from walks import by_chance
 
-from crowd_demo.lab.validate.validation_experiment import OWN, Measures
-from crowd_demo.lab.validate.walkers import pedpy_measures
+from crowd_demo.extras.lab.validate.validation_experiment import OWN, Measures
+from crowd_demo.extras.lab.validate.walkers import pedpy_measures
 from crowd_demo.measure.trajectories import Rectangle
 from crowd_demo.sim.lines import Line
 

@@ -15,9 +15,9 @@ from crowds import CROWD, CROWDS, ROPE, Settings, open_world, simulation
 from recorded_run import replayed
 
 from crowd_demo import api
-from crowd_demo.app.recording.format import read_recording
-from crowd_demo.app.recording.recording import Recording
 from crowd_demo.config.numbers import numbers_of, value_of
+from crowd_demo.host.recording.format import read_recording
+from crowd_demo.host.recording.recording import Recording
 from crowd_demo.registry.entries import EXACT as EXACT_KIND
 from crowd_demo.registry.techniques import TECHNIQUES
 from crowd_demo.sim.actions import Action, Edit, Place, Populate, SetWalls, Switch, as_data, from_data

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from picture_files import pixels
 
-from crowd_demo.app.recording.format import read_recording
+from crowd_demo.host.recording.format import read_recording
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.inks import ORANGE
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from picture_files import pixels
 
-from crowd_demo.app.recording.format import read_recording
+from crowd_demo.host.recording.format import read_recording
 from crowd_demo.render.hud.canvas import DARK, TOUCHED
 from crowd_demo.sim.events import Event
 

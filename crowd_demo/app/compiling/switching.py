@@ -17,14 +17,14 @@ from concurrent.futures import Future, wait
 from contextlib import closing, contextmanager
 from typing import TypeVar
 
-from crowd_demo.app.compiling.ahead import KernelFinder, kernel_name
-from crowd_demo.app.compiling.compilers import HELPER_NICENESS, Compilers, compile_cost, helpers_that_fit, to_compile
-from crowd_demo.app.compiling.helpers import CompilerSource
-from crowd_demo.app.compiling.loading import Loaded, LoadingProgress, build, building
-from crowd_demo.app.process.system import Worker, eager_threads, in_thread, lower_priority
 from crowd_demo.compute.jit import Launch
 from crowd_demo.config.loader import ConfigError, load_config
 from crowd_demo.config.optimizations import Optimizations, with_values
+from crowd_demo.host.compiling.ahead import KernelFinder, kernel_name
+from crowd_demo.host.compiling.compilers import HELPER_NICENESS, Compilers, compile_cost, helpers_that_fit, to_compile
+from crowd_demo.host.compiling.helpers import CompilerSource
+from crowd_demo.host.compiling.loading import Loaded, LoadingProgress, build, building
+from crowd_demo.host.system import Worker, eager_threads, in_thread, lower_priority
 from crowd_demo.registry.entries import Range, Technique, Value
 
 HELPERS = 2  # at most: what a value needs is rarely more than a few kernels

@@ -25,12 +25,12 @@ from crowd_demo.app.crowd.keyframes import REACH_S, Keyframes, ReplayCheck
 from crowd_demo.app.crowd.meter_schedule import Meters
 from crowd_demo.app.crowd.pace import Pace, StepRate
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
-from crowd_demo.app.process.system import give_back_freed
-from crowd_demo.app.recording.recording import Player, Recording
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.memory import AGENT, shortage
 from crowd_demo.config.model import Config
 from crowd_demo.config.section import MOST_AGENTS
+from crowd_demo.host.recording.recording import Player, Recording
+from crowd_demo.host.system import give_back_freed
 from crowd_demo.registry.entries import Range, Value
 from crowd_demo.registry.renames import TECHNIQUES, current
 from crowd_demo.render.hud.navigation import why_not

@@ -12,12 +12,12 @@ from shlex import quote
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.technique_controls import Techniques
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
-from crowd_demo.app.output.files import free_name
-from crowd_demo.app.process.child import start
-from crowd_demo.app.process.system import in_thread, lower_priority
-from crowd_demo.app.recording.recording import Recording, write_clip
-from crowd_demo.app.recording.saves import SUFFIX, Save, Saver, newest, read_save
 from crowd_demo.app.screen.notices import Notices
+from crowd_demo.host.child import start
+from crowd_demo.host.files import free_name
+from crowd_demo.host.recording.recording import Recording, write_clip
+from crowd_demo.host.recording.saves import SUFFIX, Save, Saver, newest, read_save
+from crowd_demo.host.system import in_thread, lower_priority
 from crowd_demo.registry.texts import error_line
 from crowd_demo.render.camera import Camera
 from crowd_demo.sim.save_format import SaveError
@@ -27,7 +27,7 @@ from crowd_demo.sim.snapshot import Snapshot, differences, same_world
 RECORDING_SUFFIX, PAGE_SUFFIX = ".replay", ".html"
 LONG_S = 8.0  # to read a command
 EXPORTED_S = 30.0  # of the past that becomes a page
-EXPORTER = "crowd_demo.cli.export"  # which reads what is written here, and must not be imported: it lies above
+EXPORTER = "crowd_demo.extras.export.command"  # which reads what is written here, and must not be imported: it lies above
 ONE_THREAD = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 

@@ -12,7 +12,7 @@ import math
 from bisect import bisect_right
 from concurrent.futures import Future
 
-from crowd_demo.app.process.system import in_thread, lower_priority
+from crowd_demo.host.system import in_thread, lower_priority
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import Snapshot
 

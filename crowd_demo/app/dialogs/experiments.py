@@ -20,11 +20,11 @@ from crowd_demo.app.crowd.technique_controls import Techniques
 from crowd_demo.app.dialogs.dialog import Dialog
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.output.copying import Shown, command_for, effective
-from crowd_demo.app.output.files import free_name
-from crowd_demo.app.output.report import write_report
-from crowd_demo.app.process.system import Worker, eager_threads, give_back_freed
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.model import CameraSettings, Config
+from crowd_demo.host.files import free_name
+from crowd_demo.host.report import write_report
+from crowd_demo.host.system import Worker, eager_threads, give_back_freed
 from crowd_demo.measure.ablation import Ablation, Measurement
 from crowd_demo.measure.experiment import Experiment, Slice
 from crowd_demo.measure.largest import Largest, present_and_rungs

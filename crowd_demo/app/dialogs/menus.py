@@ -15,7 +15,6 @@ from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.technique_controls import Techniques
 from crowd_demo.app.dialogs.dialog import Dialogs, Item, ListDialog
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
-from crowd_demo.app.process.system import in_thread
 from crowd_demo.app.screen.panel_controls import PanelControls
 from crowd_demo.app.seeing.overlay_controls import Overlays
 from crowd_demo.config.keys import key_text
@@ -32,6 +31,7 @@ from crowd_demo.config.resources import (
     what_to_watch,
 )
 from crowd_demo.config.tour import load_tour
+from crowd_demo.host.system import in_thread
 from crowd_demo.registry.actions import PROGRAM, TOLD_BY_OTHERS
 from crowd_demo.registry.built_in import COLOURS, OVERLAYS
 from crowd_demo.registry.entries import OverlayEntry, Technique, Value

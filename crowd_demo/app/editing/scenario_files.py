@@ -21,7 +21,6 @@ from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.dialogs.dialog import Dialogs, NumberDialog, Question
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.output.copying import Shown, effective, yaml_of
-from crowd_demo.app.output.files import replacing, why_unwritable
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.behaviours import PeopleSettings
 from crowd_demo.config.events import MOST_EVENTS, ScenarioEvent
@@ -29,6 +28,7 @@ from crowd_demo.config.loader import ConfigError, load_config
 from crowd_demo.config.maps import MapData, octile_of
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import list_configs, list_maps
+from crowd_demo.host.files import replacing, why_unwritable
 from crowd_demo.registry.texts import printable
 from crowd_demo.sim.actions import Action
 from crowd_demo.sim.edits import PutForce

@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 import pygame
 
-from crowd_demo import __version__
 from crowd_demo.config.loader import ConfigError, load_config, parse_overrides
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.config.optimizations import Optimizations
@@ -28,6 +27,7 @@ from crowd_demo.render.camera import LEAST_ZOOM, Camera
 from crowd_demo.sim.actions import Populate, Switch
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.tuning import SetNumbers, Tune
+from crowd_demo.version import __version__
 
 NOT_IN_IT = {"Place": "agents that were put elsewhere"}  # by the name of the action
 CONFIGURED = Populate | Switch | Tune | SetNumbers  # actions whose effect a configuration has

@@ -16,12 +16,12 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, ValidationError
 
-from crowd_demo.app.output.files import write_file
 from crowd_demo.config import yaml12
 from crowd_demo.config.explain import explain
 from crowd_demo.config.model import HudSettings, WindowSettings
 from crowd_demo.config.section import WITHOUT_POINT
 from crowd_demo.config.yaml12 import Location, Mistake
+from crowd_demo.host.files import write_file
 from crowd_demo.registry import renames
 
 VARIABLE = "CROWD_DEMO_PREFERENCES"

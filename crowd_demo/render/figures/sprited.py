@@ -21,10 +21,20 @@ from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Longs, Ma
 from crowd_demo.compute.dispatch import generic
 from crowd_demo.compute.jit import Launch, device, kernel, launch, run
 from crowd_demo.render.camera import Rect, View
-from crowd_demo.render.drawing import MARGIN_PX, NO_SHADES, FrameInput, Mode, Moving, ReusedColumns, Shades, numbering, pixel
+from crowd_demo.render.drawing import (
+    MARGIN_PX,
+    NO_SHADES,
+    DeviceLight,
+    FrameInput,
+    Mode,
+    Moving,
+    ReusedColumns,
+    Shades,
+    numbering,
+    pixel,
+)
 from crowd_demo.render.figures.blit import DrawList, draw_list, draw_sprites, fade, fade_plain
 from crowd_demo.render.figures.light import Light, dimmed, draw_plain
-from crowd_demo.render.figures.light_on_gpu import LightOnGpu
 from crowd_demo.render.figures.sprites import AnySheet, Atlas, Means, Sprites
 from crowd_demo.render.pixels import NO_TINT, Frame, frame_of
 
@@ -162,7 +172,7 @@ class Sprited(ABC):
             yield from self._light_launches(now, no_slots, Shades(self._number, np.zeros(1, np.uint32)), 1.0, frame)
             yield launch(fade, now.workers, frame, frame, 0)
 
-    def draw_on_gpu(self, frame: Frame, now: FrameInput, agents: int, light: LightOnGpu, mode: Mode | None,
+    def draw_on_gpu(self, frame: Frame, now: FrameInput, agents: int, light: DeviceLight, mode: Mode | None,
                      palette: Words | None) -> int:
         """Draw all agents as light, on their GPU; in a colour mode `mode` and `palette` say how, else both are None."""
         if palette is None:

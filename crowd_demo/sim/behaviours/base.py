@@ -33,7 +33,7 @@ class Behaviour(Protocol):
     states: tuple[str, ...] = ()  # names of what column `state` counts
     techniques: frozenset[str] = frozenset()  # paths of those that have an effect in this behaviour but not in all
     structures: Mapping[str, type[Structure]] = {}  # its own, which replace those of the same name
-    on_gpu: bool = False  # can a graphics card make its steps (sim/gpu/)?
+    on_gpu: bool = False  # can a graphics card make its steps (extras/gpu/)?
 
     def __init__(self, config: Config) -> None: ...
 

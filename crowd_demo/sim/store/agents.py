@@ -43,7 +43,7 @@ def move_rows(worker: int, workers: int, source: Ints, order: Ints, count: int, 
 class Agents(Generic[Kind]):
     """Owns the columns. `columns` are the present ones; a reorder fills the other buffer and swaps.
 
-    While a graphics card makes the steps, its copy is newer (sim/gpu/). Whoever asks for columns gets them from there
+    While a graphics card makes the steps, its copy is newer (extras/gpu/). Whoever asks for columns gets them from there
     first; who only reads asks for `view`, so that the GPU need not get them back.
     """
 

@@ -20,17 +20,17 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app import loop
-from crowd_demo.app.compiling import compilers as module
-from crowd_demo.app.compiling import helpers
-from crowd_demo.app.compiling.ahead import KernelFinder
-from crowd_demo.app.compiling.compile_process import ALL_CHOICES, ALL_DONE, all_choices
-from crowd_demo.app.compiling.compilers import Compilers
-from crowd_demo.app.compiling.helpers import CompilerSource, ForkingSource, Helper, Precompiler, source_of
 from crowd_demo.app.compiling.switching import Switcher
 from crowd_demo.app.options import RunOptions
 from crowd_demo.compute.jit import Launch, is_on_disk
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import with_values
+from crowd_demo.host.compiling import compilers as module
+from crowd_demo.host.compiling import helpers
+from crowd_demo.host.compiling.ahead import KernelFinder
+from crowd_demo.host.compiling.compile_process import ALL_CHOICES, ALL_DONE, all_choices
+from crowd_demo.host.compiling.compilers import Compilers
+from crowd_demo.host.compiling.helpers import CompilerSource, ForkingSource, Helper, Precompiler, source_of
 from crowd_demo.registry.techniques import TECHNIQUES
 
 FORKING = pytest.param(ForkingSource, marks=pytest.mark.skipif(not helpers.CAN_FORK, reason="it cannot fork"))
@@ -74,7 +74,7 @@ def has_ended(compiling: Precompiler, timeout_s: float) -> bool:
 
 
 PRINT_KEYS = """
-from crowd_demo.app.compiling.ahead import KernelFinder, key_of
+from crowd_demo.host.compiling.ahead import KernelFinder, key_of
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import with_values
 config = load_config("1k")

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from crowd_demo.app.compiling.helpers import CompilerSource
 from crowd_demo.config.loader import load_config
+from crowd_demo.host.compiling.helpers import CompilerSource
 
 pytestmark = pytest.mark.quick
 

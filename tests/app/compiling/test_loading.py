@@ -11,11 +11,12 @@ from functools import partial
 import pygame
 import pytest
 
-from crowd_demo.app.compiling.loading import LoadingProgress, draw_progress, show_progress
+from crowd_demo.app.compiling.loading_screen import draw_progress, show_progress
 from crowd_demo.app.input.key_input import quits
 from crowd_demo.app.input.keyboard import Keyboard
-from crowd_demo.app.process.quitting import Quitting
 from crowd_demo.compute import cache
+from crowd_demo.host.compiling.loading import LoadingProgress
+from crowd_demo.host.shutdown import Quitting
 from crowd_demo.registry import texts
 from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.render.hud.canvas import Pen
@@ -46,9 +47,9 @@ assert overloads() == loaded, sorted(overloads() - loaded)
 """
 
 SWITCHES = """
-from crowd_demo.app.compiling.compile_process import all_choices
+from crowd_demo.host.compiling.compile_process import all_choices
 from crowd_demo.compute.jit import compile_launches
-from crowd_demo.app.compiling.ahead import KernelFinder
+from crowd_demo.host.compiling.ahead import KernelFinder
 
 ahead = KernelFinder(driven.config)
 for options in all_choices(driven.config.optimizations):

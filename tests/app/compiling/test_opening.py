@@ -17,18 +17,18 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app import main
-from crowd_demo.app.compiling import compilers as module
 from crowd_demo.app.compiling import switching
-from crowd_demo.app.compiling.compilers import Compilers
 from crowd_demo.app.compiling.switching import CannotOpenError, Opening
 from crowd_demo.app.crowd.crowd_files import replay_command
 from crowd_demo.app.loop import Loop
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.process.system import Worker
-from crowd_demo.app.recording.format import read_recording
 from crowd_demo.app.screen.window import screen
 from crowd_demo.compute.jit import Launch
 from crowd_demo.config.loader import load_config
+from crowd_demo.host.compiling import compilers as module
+from crowd_demo.host.compiling.compilers import Compilers
+from crowd_demo.host.recording.format import read_recording
+from crowd_demo.host.system import Worker
 from crowd_demo.sim.simulation import Simulation
 
 BIRDS = "agents: 300\nbehaviour: flock\nworld: {width: 900, height: 600}\nscene: {ground: sky}\nwindow: {title: birds}\n"

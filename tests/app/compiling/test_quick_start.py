@@ -11,14 +11,14 @@ from typing import Any, cast
 import pytest
 from driven import PATIENCE_S, Driven
 
-from crowd_demo.app.compiling import compilers
-from crowd_demo.app.compiling.ahead import KernelFinder
-from crowd_demo.app.compiling.compilers import QUICK_AGENTS, quick_values
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.recording.saves import newest, read_save
 from crowd_demo.compute.jit import Launch, launch
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import Optimizations, with_values
+from crowd_demo.host.compiling import compilers
+from crowd_demo.host.compiling.ahead import KernelFinder
+from crowd_demo.host.compiling.compilers import QUICK_AGENTS, quick_values
+from crowd_demo.host.recording.saves import newest, read_save
 from crowd_demo.registry.entries import EXACT, Value
 from crowd_demo.registry.techniques import TECHNIQUES, kind_of
 from crowd_demo.sim.actions import Switch

@@ -12,12 +12,12 @@ from typing import Any, cast
 import pytest
 from driven import Driven
 
-from crowd_demo.app.compiling import compilers
-from crowd_demo.app.compiling.compilers import Compilers
 from crowd_demo.app.compiling.switching import Switcher, next_choice, next_number
 from crowd_demo.compute.jit import Launch
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.host.compiling import compilers
+from crowd_demo.host.compiling.compilers import Compilers
 from crowd_demo.registry.entries import Range, Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 

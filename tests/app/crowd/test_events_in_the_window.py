@@ -10,13 +10,13 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.recording.format import read_recording
-from crowd_demo.app.recording.recording import Player, Recording
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.cli import main
 from crowd_demo.config.loader import load_config
-from crowd_demo.ensemble.job import carry_out
-from crowd_demo.ensemble.plan import make_plan
+from crowd_demo.extras.ensemble.job import carry_out
+from crowd_demo.extras.ensemble.plan import make_plan
+from crowd_demo.host.recording.format import read_recording
+from crowd_demo.host.recording.recording import Player, Recording
 from crowd_demo.render.hud.navigation import column_of
 from crowd_demo.render.hud.status import Mark
 from crowd_demo.sim.actions import Populate

@@ -12,7 +12,7 @@ from exported import places, read_page
 from recorded_run import replayed
 
 from crowd_demo.app.crowd import crowd_files
-from crowd_demo.app.recording.format import read_recording
+from crowd_demo.host.recording.format import read_recording
 from crowd_demo.sim.actions import SetWalls
 
 

@@ -14,9 +14,9 @@ from driven import Driven
 from versus import versus
 
 from crowd_demo.app.dialogs.experiments import Running, other_value
-from crowd_demo.app.process.system import Worker
 from crowd_demo.app.screen.window import close_window, screen
 from crowd_demo.config.model import CameraSettings
+from crowd_demo.host.system import Worker
 from crowd_demo.measure.experiment import Slice
 from crowd_demo.measure.three_crowds import AS_SHOWN, Limits, ThreeCrowds, Versus
 from crowd_demo.registry.entries import Value

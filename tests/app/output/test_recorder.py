@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crowd_demo.app.output.report import COLLECT_EVERY, Recorder, stages
+from crowd_demo.host.report import COLLECT_EVERY, Recorder, stages
 from crowd_demo.profile import Profile
 
 pytestmark = pytest.mark.quick

@@ -13,7 +13,7 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app.compiling.switching import Switcher
-from crowd_demo.app.output.report import LEAST_FRAMES, last_second, noting_collections, save_last_second, to_csv
+from crowd_demo.host.report import LEAST_FRAMES, last_second, noting_collections, save_last_second, to_csv
 from crowd_demo.profile import HISTORY, Profile
 
 quick = pytest.mark.quick
@@ -109,7 +109,7 @@ def test_files_are_numbered_and_told(clock: Any, tmp_path: Path) -> None:
 
 @quick
 def test_collections_are_noted_while_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowd_demo.app.output.report.LEAST_COLLECTION_MS", 0.0)
+    monkeypatch.setattr("crowd_demo.host.report.LEAST_COLLECTION_MS", 0.0)
     notes: list[str] = []
     before = list(gc.callbacks)
     with noting_collections(notes.append):

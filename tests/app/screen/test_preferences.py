@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from crowd_demo.app.recording.saves import with_overrides
 from crowd_demo.app.screen import preferences as module
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.screen.panel_controls import PanelControls
 from crowd_demo.app.screen.preferences import HEADER, Preferences, PreferencesError, Values, read, user_file
 from crowd_demo.config.loader import ReadConfig, load_config, parse_overrides
 from crowd_demo.config.model import WindowSettings
+from crowd_demo.host.recording.saves import with_overrides
 from crowd_demo.sim.simulation import Simulation
 
 NEVER_S = 1e6

@@ -11,9 +11,9 @@ from covering import covering_rows
 from crowds import CROWDS, ROPE, Settings, simulation
 from overlaid import SIZE, camera_of, pixels, shown
 
-from crowd_demo.app.compiling.ahead import KernelFinder
 from crowd_demo.compute.jit import Launch
 from crowd_demo.config.resources import assets_folder
+from crowd_demo.host.compiling.ahead import KernelFinder
 from crowd_demo.registry.built_in import OVERLAYS
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.canvas import Pen

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from terrains import layout_of, terrain_of
 
 from crowd_demo.compute.jit import run
-from crowd_demo.ensemble.measures import densest
+from crowd_demo.extras.ensemble.measures import densest
 from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING, WALKING
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.terrain.areas import areas_of

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from crowd_demo.compute.jit import run
 from crowd_demo.config.loader import ConfigError, load_config
-from crowd_demo.ensemble.measures import Whereabouts, densest
+from crowd_demo.extras.ensemble.measures import Whereabouts, densest
 from crowd_demo.sim.behaviours.destinations import ExchangePeople
 from crowd_demo.sim.behaviours.people_rules import WAITING, WALKING
 from crowd_demo.sim.simulation import Simulation

@@ -9,9 +9,9 @@ import pytest
 from crowds import BIRTHS_AND_DEATHS, CRATES, CROWD, FLOCK, ROPE, Settings, simulation
 from numba.core.dispatcher import Dispatcher
 
-from crowd_demo.app.compiling.ahead import KernelFinder
 from crowd_demo.compute.jit import compile_launches
 from crowd_demo.config.loader import load_config
+from crowd_demo.host.compiling.ahead import KernelFinder
 from crowd_demo.registry.techniques import STRUCTURES
 from crowd_demo.sim.metrics.avoidance_error import EXACT, FEW, KEPT, MEETS, SAMPLE, affordable, avoidance_error, spread
 from crowd_demo.sim.metrics.readings import METERS, Readings, launches_to_compile

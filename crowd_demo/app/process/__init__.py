@@ -1,1 +1,0 @@
-"""The process: its threads, its end, its standard streams, its age and memory, and processes that it starts."""

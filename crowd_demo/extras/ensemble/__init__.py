@@ -1,0 +1,61 @@
+"""Many runs of one configuration: seeds times settings, on the processes of this machine or on a cluster, into one table.
+
+    from crowd_demo import ensemble
+
+    plan = ensemble.make_plan("1k", seeds="1-10", vary={"crowd.radius": [20, 40]}, steps=600, measures=["stuck", "speed"])
+    for row in ensemble.run(plan, "radii"):                   # makes what the folder does not have yet
+        print(row["crowd.radius"], row["seed"], row["stuck"])
+    table = ensemble.table(plan, "radii")                     # all rows, in the order of the plan
+
+Who does what:
+
+    plan               what there is to do
+    job, measures      one run: its key, steps, measures, a row
+    executors          who carries it out: processes of this machine, a cluster
+    row_files          what is finished, on disk
+    table              what comes of it, also as a picture
+    running            all of it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import closing
+from pathlib import Path
+
+from crowd_demo.extras.ensemble.executors import ExecutorError
+from crowd_demo.extras.ensemble.plan import Cell, Plan, make_plan
+from crowd_demo.extras.ensemble.table import Table
+
+__all__ = ["ExecutorError", "Plan", "Table", "make_plan", "run", "table"]
+
+
+def run(plan: Plan, out: str | Path, *, workers: int | None = None, scheduler: str | None = None,
+        again: bool = False) -> Generator[dict[str, Cell], None, None]:
+    """Make the runs that the folder does not have yet; yield a row for each as it comes, and write the table at the end.
+
+    `workers` processes of this machine, as many as it has cores if that is None and no more than fit into memory; or those of
+    a Dask `scheduler`'s address. `again` makes all runs, to compare their state hashes with those that are there.
+    Raises OSError, ValueError for a folder in which something else stands in the place of a file, such as a link that leads
+    out of it, and ExecutorError where nobody can make runs.
+    """
+    from crowd_demo.extras.ensemble.running import carry_out_all, executor_of, look, write_manifest, write_table
+    from crowd_demo.extras.ensemble.table import table_row
+
+    folder = Path(out)
+    missing, _ = look(plan, folder, again)
+    write_manifest(plan, folder)
+    runs = {run.key: run for run in missing}
+    with executor_of(plan, missing, workers, scheduler) as executor:
+        try:
+            with closing(carry_out_all(plan, folder, missing, executor)) as rows:
+                yield from (table_row(plan, runs[row.key], [row]) for row in rows if row)
+        finally:
+            write_table(plan, folder)
+
+
+def table(plan: Plan, out: str | Path) -> Table:
+    """Return the table of what the folder has, in the order of the plan. Raises OSError and ValueError as `run` does."""
+    from crowd_demo.extras.ensemble.running import table_of
+
+    return table_of(plan, Path(out))

@@ -1,0 +1,232 @@
+"""`crowd-demo ensemble`: many runs, one table."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crowd_demo.cli.arguments import (
+    Command,
+    OptionGroup,
+    collected,
+    count,
+    crowd_options,
+    crowd_overrides,
+    file_path,
+    has_matplotlib,
+    mistaken,
+    option,
+    print_error,
+    refuse,
+)
+from crowd_demo.host.files import write_file
+from crowd_demo.host.shutdown import FAILED, FINE, Interrupted
+from crowd_demo.host.streams import ProgressLine
+from crowd_demo.registry.built_in import MEASURES
+
+if TYPE_CHECKING:
+    from crowd_demo.extras.ensemble.job import RunRow
+    from crowd_demo.extras.ensemble.plan import Plan, Run
+    from crowd_demo.extras.ensemble.table import Table
+
+NAME = "ensemble"
+SAY_EVERY_S = 60.0  # where standard error is no terminal
+MB = 1 << 20
+
+
+def _address(text: str) -> str:
+    """Parse the address of a scheduler: a type for argparse."""
+    if not re.fullmatch(r"([a-z]+://)?([A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}", text):
+        raise argparse.ArgumentTypeError(f"must be an address such as tcp://10.0.0.1:8786, not {text!r}")
+    return text
+
+
+def _read(args: argparse.Namespace) -> Plan:
+    from crowd_demo.extras.ensemble.plan import DEFAULT_EVERY, parse_varied, plan_of, seeds_of
+
+    lines = list[str]()
+    seeds = collected(lines, lambda: seeds_of(args.seeds)) or []
+    vary = collected(lines, lambda: parse_varied(args.vary)) or {}
+    overrides = collected(lines, lambda: crowd_overrides(args)) or []
+    if args.out.exists() and not args.out.is_dir():
+        lines.append(f"--out: {args.out} is no folder")
+    refuse(lines)
+    measures = [name for name in (part.strip() for part in args.measure.split(",")) if name]
+    plan = plan_of(args.config, overrides, vary, seeds, args.steps, measures, args.every or min(DEFAULT_EVERY, args.steps))
+    if args.plot and not has_matplotlib():
+        raise ValueError("--plot: matplotlib is not installed: pip install crowd-demo[plot]")
+    return plan
+
+
+def _run(args: argparse.Namespace, plan: Plan) -> int:
+    from crowd_demo.extras.ensemble.executors import ExecutorError
+
+    try:
+        return _dry_run(plan, args) if args.dry_run else _ensemble(plan, args)
+    except ValueError as error:
+        return mistaken(str(error))
+    except ExecutorError as error:
+        return _failed(str(error))
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        return _failed(f"--out: {where}{error.strerror or error}; what is finished is kept")
+
+
+def _failed(text: str) -> int:
+    print_error(f"crowd-demo: {text}")
+    return FAILED
+
+
+# --- the runs --------------------------------------------------------------------------------------------------------
+
+def _ensemble(plan: Plan, args: argparse.Namespace) -> int:
+    from crowd_demo.extras.ensemble.executors import ExecutorError
+    from crowd_demo.extras.ensemble.running import look, write_manifest, write_table
+
+    missing, damaged = look(plan, args.out, args.again)
+    write_manifest(plan, args.out)
+    for row in damaged if missing else ():
+        print_error(f"ensemble: {row} is damaged: skipped, and its run is made again unless it has been")
+    made, code = Made(len(plan.runs), len(missing)), FINE
+    try:
+        if missing:
+            _make(plan, args, missing, made)
+    except Interrupted as interrupted:
+        code = interrupted.code
+    except ExecutorError as error:
+        code = _failed(str(error))
+    table = write_table(plan, args.out)
+    if args.plot and table.finished:
+        from crowd_demo.extras.ensemble.table import PLOT, plot
+
+        write_file(args.out / PLOT, plot(plan, table))
+    if not code:
+        return _conclude(plan, table, made, args.out)
+    runs = f"of {len(table.rows):,} runs"
+    print_error(f"ensemble: {made.count:,} {runs} were made again; the same command begins with the first" if args.again else
+                f"ensemble: {table.finished:,} {runs} are finished; the same command makes the others")
+    return code
+
+
+class Made:
+    """What this command has made so far, also if it is interrupted: of `total` runs, `missing` had to be made."""
+
+    def __init__(self, total: int, missing: int) -> None:
+        self.total, self.missing = total, missing
+        self.count, self.errors = 0, dict[str, str]()  # by key
+        self.begin(0)
+
+    def begin(self, workers: int) -> None:
+        """From now on, so many make runs."""
+        self.workers, self._began = workers, time.monotonic()
+
+    def add(self, row: RunRow) -> None:
+        self.count += 1
+        if row.error:
+            self.errors[row.key] = row.error
+
+    def __str__(self) -> str:
+        """How far the ensemble is, in one line."""
+        left, failed = self.missing - self.count, len(self.errors)
+        text = f"{self.total - left - failed:,} done, {min(self.workers, left)} running, {failed:,} failed"
+        if self.count and left:
+            text += f", {duration((time.monotonic() - self._began) / self.count * left)} to go"
+        return text
+
+
+def duration(seconds: float) -> str:
+    """0.3 s, 45 s, 12 min, 3 h 20 min."""
+    if seconds < 1:
+        return f"{max(seconds, 0.01):.1g} s"
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60:,} h {minutes % 60} min"
+
+
+def _make(plan: Plan, args: argparse.Namespace, missing: Sequence[Run], made: Made) -> None:
+    """Make these runs, and tell how far they are."""
+    from crowd_demo.extras.ensemble.running import carry_out_all, executor_of
+
+    with (ProgressLine(NAME, SAY_EVERY_S) as line,
+          executor_of(plan, missing, args.workers, args.scheduler, line.show) as executor):
+        made.begin(executor.workers)
+        if args.workers and made.workers < args.workers:
+            print_error(f"ensemble: {made.workers} at a time: more do not fit into memory")
+        with closing(carry_out_all(plan, args.out, missing, executor)) as rows:
+            for row in rows:
+                if row:
+                    made.add(row)
+                made.workers = executor.workers
+                line.show(made)
+
+
+def _conclude(plan: Plan, table: Table, made: Made, out: Path) -> int:
+    """Say what there is; return the exit code. A run that failed now may have a row from before."""
+    from crowd_demo.extras.ensemble.table import HASH
+
+    print(f"{out}: {table.finished:,} of {len(table.rows):,} runs have a row without an error")
+    for run, row in zip(plan.runs, table.rows, strict=True):
+        if error := made.errors.get(run.key) or row["error"]:
+            print_error(f"ensemble: {plan.name(run)}: {error}")
+    for difference in table.differences:
+        what = "THE CROWD" if difference.column == HASH else f"THE MEASURE {difference.column}"
+        print_error(f"ensemble: {what} DIFFERS with {plan.name(difference.run)}: {difference}")
+    fine = table.finished == len(table.rows) and not table.differences and not made.errors
+    return FINE if fine else FAILED
+
+
+# --- a dry run -------------------------------------------------------------------------------------------------------
+
+def _dry_run(plan: Plan, args: argparse.Namespace) -> int:
+    from crowd_demo.extras.ensemble.running import all_seconds, capacity, executor_of, look, run_seconds, warm
+
+    (missing, _), fits = look(plan, args.out, args.again), capacity(plan.configs)
+    print(f"{_several(len(plan.runs), 'run')}, {len(plan.runs) - len(missing):,} of them finished")
+    print(f"about {fits.run_bytes // MB:,} MB a run; {fits.at_once} at a time on this machine")
+    if missing:
+        with ProgressLine(NAME, SAY_EVERY_S) as line:
+            warm([missing[0].config], line.show)
+            line.show("making one run")
+            one = run_seconds(plan, missing[0])
+        with executor_of(plan, (), args.workers, args.scheduler) as executor:
+            workers = max(min(executor.workers, len(missing)), 1)
+        whole = all_seconds(missing, missing[0], one)
+        print(f"about {duration(one)} for one run; about {duration(whole / workers)} for {_several(len(missing), 'run')} to"
+              f" make with {_several(workers, 'worker')}")
+    return FINE
+
+
+def _several(count: int, thing: str) -> str:
+    return f"{count:,} {thing}{'s' * (count != 1)}"
+
+
+ENSEMBLE = Command(
+    _run, _read, epilog="MEASURE is one of\n" + "\n".join(f"  {entry.name:12}{entry.why}" for entry in MEASURES.values()),
+    about="""\
+Make many runs, each combination of the varied values with each seed, and write one table. What DIR has already is not made
+again: the same command goes on where it was left, and Ctrl-C loses only the runs under way. The exit code is 0 only if every
+run has a row without an error, none failed now, and none that was made twice had another state hash or measured otherwise.""",
+    options=[
+        *crowd_options(),
+        option("--seeds", metavar="1-100|1,2,5", default="1", help="a run with each (default: %(default)s)"),
+        option("--vary", metavar="KEY.PATH=VALUE,VALUE", action="append", default=[],
+               help="a run with each value; several multiply"),
+        option("--steps", metavar="N", type=count, default=600, help="steps of each run (default: %(default)s)"),
+        option("--every", metavar="K", type=count, help="steps between two looks of the measures (default: 10)"),
+        option("--measure", metavar="MEASURE,MEASURE", default="population,neighbours",
+               help="what to measure (default: %(default)s)"),
+        option("--out", metavar="DIR", type=file_path, required=True, help="the folder of the table; it may be begun"),
+        OptionGroup(exclusive=True, options=[
+            option("--workers", metavar="N", type=count,
+                   help="processes of this machine (default: one a core; no more than fit into memory)"),
+            option("--scheduler", metavar="ADDRESS", type=_address,
+                   help="instead: a Dask cluster, such as tcp://10.0.0.1:8786")]),
+        option("--again", action="store_true", help="make all runs once more, and compare their state hashes"),
+        option("--plot", action="store_true", help="also draw each measure against each varied setting (matplotlib)"),
+        option("--dry-run", action="store_true", help="only say how many runs there are, how long and how much memory")])

@@ -1,0 +1,184 @@
+"""Make the runs of a plan that a folder does not have yet.
+
+    DIR/rows/             what workers have finished: a file for each, only ever appended to
+    DIR/manifest.json     what was asked for, and what with
+    DIR/table.csv         a row for each run of the plan, also in the middle of it; and table.parquet, where pyarrow is there
+
+Kernels are compiled once, before any run begins: the processes of this machine then load them from the kernel cache.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from crowd_demo.config.maps import Metres, read_map
+from crowd_demo.config.memory import PROGRAM, available_bytes, needed_bytes
+from crowd_demo.config.model import Config
+from crowd_demo.config.resources import find_map, list_maps
+from crowd_demo.extras.ensemble.executors import ClusterExecutor, Executor, LocalExecutor
+from crowd_demo.extras.ensemble.job import RunRow
+from crowd_demo.extras.ensemble.plan import Plan, Run
+from crowd_demo.extras.ensemble.row_files import RowFiles, check_file, read_rows
+from crowd_demo.extras.ensemble.table import PLOT, Table, finished_keys, make_table, parquet
+from crowd_demo.host.files import write_file
+from crowd_demo.measure.experiment import header
+
+ROWS, MANIFEST, TABLE, PARQUET = "rows", "manifest.json", "table.csv", "table.parquet"
+TIMED_S = 5.0  # so long one run is watched, at most
+
+
+# --- the folder --------------------------------------------------------------------------------------------------------
+
+def look(plan: Plan, out: Path, again: bool = False) -> tuple[list[Run], list[str]]:
+    """Read what the folder has, which need not exist; return the runs that are missing, and FILE:LINE of damaged rows.
+
+    `again` asks for all runs once more. Raises OSError; ValueError where something else stands in the place of a file that is
+    read or will be written.
+    """
+    for name in (MANIFEST, TABLE, PARQUET, PLOT):
+        check_file(out / name, out)
+    rows, damaged = read_rows(out / ROWS)
+    finished = set() if again else finished_keys(rows)
+    return [run for run in plan.runs if run.key not in finished], damaged
+
+
+def write_manifest(plan: Plan, out: Path) -> None:
+    """Make the folder, and say in it what is asked for. Raises OSError.
+
+    `config` is that of the first run; `varied` has the values that take the place of its own.
+    """
+    varied = {path: list(dict.fromkeys(run.settings[place] for run in plan.runs)) for place, path in enumerate(plan.varied)}
+    content = {**header("ensemble"), "code": plan.code, "name": plan.config, "runs": len(plan.runs), "varied": varied,
+               "seeds": list(dict.fromkeys(run.seed for run in plan.runs)), "steps": plan.steps, "every": plan.every,
+               "measures": list(plan.measures), "columns": list(plan.columns),
+               "config": plan.runs[0].config.model_dump(mode="json", exclude={"keys"})}
+    out.mkdir(parents=True, exist_ok=True)
+    write_file(out / MANIFEST, (json.dumps(content, indent=2, allow_nan=False) + "\n").encode())
+
+
+def table_of(plan: Plan, out: Path) -> Table:
+    """Merge what the folder has. Raises OSError and ValueError."""
+    rows, _ = read_rows(out / ROWS)
+    return make_table(plan, rows)
+
+
+def write_table(plan: Plan, out: Path) -> Table:
+    """Merge what the folder has, and write the table. Raises OSError."""
+    table = table_of(plan, out)
+    write_file(out / TABLE, table.csv().encode())
+    if content := parquet(table):
+        write_file(out / PARQUET, content)
+    return table
+
+
+# --- the runs ----------------------------------------------------------------------------------------------------------
+
+@contextmanager
+def executor_of(plan: Plan, runs: Sequence[Run], workers: int | None, scheduler: str | None,
+                tell: Callable[[str], object] = lambda text: None) -> Iterator[Executor]:
+    """A Dask cluster if a scheduler's address is given, else processes of this machine, for which kernels are compiled before.
+
+    `tell` is told what is compiled. Raises ExecutorError where there is no such cluster.
+    """
+    if runs and scheduler is None:
+        warm({run.settings: run.config for run in runs}.values(), tell)
+    if scheduler is not None:
+        executor: Executor = ClusterExecutor(scheduler)
+    else:
+        fits = capacity(plan.configs)
+        asked = workers or fits.cores
+        executor = LocalExecutor(asked if fits.fit is None else max(1, min(asked, fits.fit)))
+    with closing(executor):
+        yield executor
+
+
+def carry_out_all(plan: Plan, out: Path, runs: Sequence[Run], executor: Executor) -> Generator[RunRow | None, None, None]:
+    """Make these runs; yield each row when it is on disk, and None a few times a second. Raises OSError, ExecutorError."""
+    with closing(RowFiles(out / ROWS)) as files, closing(executor.rows([plan.job(run) for run in runs])) as rows:
+        for row in rows:
+            if row:
+                row = row.model_copy(update={"finished": time.time()})
+                files.append(row)
+            yield row
+
+
+def warm(configs: Iterable[Config], tell: Callable[[str], object]) -> None:
+    """Compile the kernels of these configurations, with as many helper processes as pay."""
+    tell("importing the compiler")
+    from crowd_demo.host.compiling.ahead import KernelFinder
+    from crowd_demo.host.compiling.compilers import Compilers
+
+    def compiling(kernel: str, done: int, total: int) -> None:
+        tell(f"compiling {kernel} ({min(done + 1, total)} of {total})")
+
+    for config in {_what_decides(config): config for config in configs}.values():
+        with closing(Compilers(config)) as compilers:
+            compilers.compile_first(KernelFinder(config, False).missing(config.optimizations), config.optimizations, compiling)
+
+
+def _what_decides(config: Config) -> str:
+    """What decides which kernels there are: techniques and words; of other numbers only whether they are zero."""
+    others = config.model_dump(exclude={"optimizations", "keys", "measure"})
+    return f"{config.optimizations.model_dump()} {_without_numbers(others)}"
+
+
+def _without_numbers(value: object) -> object:
+    if isinstance(value, dict):
+        return {name: _without_numbers(child) for name, child in value.items()}
+    return value != 0 if isinstance(value, int | float) else value
+
+
+# --- memory and time ---------------------------------------------------------------------------------------------------
+
+class Capacity(NamedTuple):
+    """What one machine can do."""
+
+    cores: int
+    run_bytes: int  # of the largest run, in a process of its own
+    fit: int | None  # so many at a time fit into memory; None where the system does not say
+
+    @property
+    def at_once(self) -> int:
+        return self.cores if self.fit is None else max(1, min(self.cores, self.fit))
+
+
+def capacity(configs: Iterable[Config]) -> Capacity:
+    """Return what this machine can do at present."""
+    largest, free = max(map(run_bytes, configs)), available_bytes()
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return Capacity(cores, largest, None if free is None else free // largest)
+
+
+def run_bytes(config: Config) -> int:
+    """Bytes that a run takes, about. It draws nothing."""
+    tiles = destinations = 0
+    if config.map is not None and config.map not in list_maps():
+        found = read_map(find_map(config.map), Metres(*config.map_scale))
+        tiles, destinations = found.kinds.size, int(found.marks.max()) + 1
+    parts = needed_bytes(config, tiles, destinations)
+    return PROGRAM + sum(size for part, size in parts.items() if part != "window")
+
+
+def run_seconds(plan: Plan, run: Run) -> float:
+    """Seconds that a run takes: its crowd is made here, and stepped for a while; its kernels are compiled already."""
+    from crowd_demo.sim.simulation import Simulation
+
+    began = time.perf_counter()
+    sim = Simulation(run.config)
+    sim.step()
+    made = time.perf_counter()
+    while sim.tick < plan.steps and time.perf_counter() - made < TIMED_S:
+        sim.step()
+    stepped = sim.tick - 1
+    return made - began + (time.perf_counter() - made) / max(stepped, 1) * plan.steps
+
+
+def all_seconds(runs: Sequence[Run], timed: Run, seconds: float) -> float:
+    """Seconds of all runs one after another, if a run takes as long as one of its agents does in the run that was timed."""
+    return sum(seconds * max(run.config.agents, 1) / max(timed.config.agents, 1) for run in runs)

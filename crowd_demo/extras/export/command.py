@@ -1,0 +1,253 @@
+"""`crowd-demo export`: a run, for others."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shlex
+import sqlite3
+import sys
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import wait
+from threading import Event
+from typing import TYPE_CHECKING, NamedTuple
+
+from crowd_demo.cli.arguments import (
+    Command,
+    OptionGroup,
+    collected,
+    crowd_overrides,
+    file_path,
+    given,
+    mistaken,
+    moment,
+    option,
+    parser_of,
+    print_error,
+    refuse,
+    seconds,
+    size,
+    unwritable,
+)
+from crowd_demo.cli.measuring import LOOK_EVERY_S, kernels
+from crowd_demo.host.files import is_special
+from crowd_demo.host.shutdown import FAILED, FINE, Interrupted
+from crowd_demo.host.streams import ProgressLine
+from crowd_demo.host.system import in_thread
+from crowd_demo.registry.texts import error_line
+
+if TYPE_CHECKING:
+    from crowd_demo.extras.export.trajectories import Asked
+
+NAME = "export"
+LEAVE_S = 2.0  # to end the present step, and to remove what is unfinished
+PAGE, FOLDER = ".html", ""
+PICTURES = ".gif", ".apng", ".webp", ".mp4", ".webm", FOLDER
+SUFFIXES = ".txt", ".sqlite", ".parquet", ".csv", PAGE, *PICTURES
+SUFFIXES_TEXT = ", ".join(filter(None, SUFFIXES)) + "; none is a folder of pictures"
+
+
+PICTURE_OPTIONS = "size", "view", "follow", "hud", "card"
+MOVING_FPS = 20.0  # pictures a second, or fewer, unless it is asked for
+NUMBER = r"[0-9]{1,7}(?:\.[0-9]{1,6})?"
+
+
+class StoppedError(Exception):
+    """Somebody wants to quit."""
+
+
+class ExportJob(NamedTuple):
+    """What is asked for, and what does it: called with what is to hear of each step, it says what it wrote."""
+
+    asked: Asked
+    make: Callable[[Callable[[int], object]], list[str]]
+
+
+def _read(args: argparse.Namespace) -> ExportJob:
+    mistakes = list[str]()
+    suffix = args.file.suffix.lower()
+    if suffix not in SUFFIXES:
+        mistakes.append(f"{args.file}: must end in one of {SUFFIXES_TEXT}")
+    if suffix in (PAGE, *PICTURES) and args.units != "m":
+        mistakes.append(f"--units: not with {suffix or 'pictures'}, which has its own")
+    if suffix not in PICTURES:
+        mistakes += (f"--{name}: only with pictures that move" for name in PICTURE_OPTIONS if getattr(args, name))
+    is_taken = suffix == FOLDER and os.path.lexists(args.file)
+    mistakes += [f"{NAME}: {args.file} exists already"] if is_taken else unwritable(NAME, args.file)
+    if not mistakes and is_special(args.file):
+        mistakes.append(f"{NAME}: {args.file} is no regular file")
+    refuse(mistakes)
+    from crowd_demo.extras.export.formats import FORMATS
+    from crowd_demo.extras.export.sources import read_source
+    from crowd_demo.extras.export.trajectories import USUAL_FPS, asked_for, no_room, summary, write
+
+    if suffix in PICTURES:
+        from crowd_demo.extras.export.animations import FILMS
+
+        missing, usual_fps = FILMS[suffix].missing, MOVING_FPS
+    else:
+        missing, usual_fps = FORMATS[suffix].missing if suffix != PAGE else "", USUAL_FPS
+    if missing:
+        mistakes.append(f"{args.file}: {missing}")
+    overrides = collected(mistakes, lambda: crowd_overrides(args)) or []
+    source = collected(mistakes, lambda: read_source(args.source, args.seconds, overrides))
+    asked = source and collected(mistakes, lambda: asked_for(
+        source, args.file, args.fps, args.start_s, args.end_s, args.units == "m", usual_fps))
+    refuse(mistakes)
+    assert asked
+    if suffix == PAGE:
+        return _page(args, asked)
+    if suffix in PICTURES:
+        return _pictures(args, asked)
+    refuse([short] if (short := no_room(asked)) else [])
+    return ExportJob(asked, lambda stepped: summary(asked, write(asked, stepped)))
+
+
+def _page(args: argparse.Namespace, asked: Asked) -> ExportJob:
+    from crowd_demo.extras.export.page import no_room_for_page, planned, write_page
+
+    plan = planned(asked, may_change_fps=args.fps is None)
+    refuse([short] if (short := no_room_for_page(asked, plan)) else [])
+    return ExportJob(asked, lambda stepped: write_page(asked, plan, command_of(args), stepped))
+
+
+def _pictures(args: argparse.Namespace, asked: Asked) -> ExportJob:
+    from crowd_demo.extras.export.pictures import FOLLOW_ZOOM, USUAL_SIZE, Bookmark, Shot, mistakes_of, write_pictures
+
+    follow = args.follow and (args.follow[0], args.follow[1] or FOLLOW_ZOOM)
+    bookmarks = tuple(Bookmark(*view) for view in sorted(args.view))
+    shot = Shot(args.size or USUAL_SIZE, bookmarks, follow, args.hud, args.card)
+    refuse(["--follow: not with --view"] if follow and shot.bookmarks else [])
+    refuse(mistakes_of(asked, shot))
+    return ExportJob(asked, lambda stepped: write_pictures(asked, shot, command_of(args), stepped))
+
+
+def view_of(text: str) -> tuple[float, float, float, float]:
+    """Parse [S:]X,Y,ZOOM: a type for argparse. Return seconds, x, y and zoom."""
+    match = re.fullmatch(rf"(?:({NUMBER}):)?({NUMBER}),({NUMBER}),({NUMBER})", text)
+    if not match or not float(match[4]):
+        raise argparse.ArgumentTypeError(
+            f"must be X,Y,ZOOM or S:X,Y,ZOOM, zoom above 0, such as 900,500,1.2 or 2.5:900,500,1.2, not {text!r}")
+    at_s, x, y, zoom = (float(number or 0) for number in match.groups())
+    return at_s, x, y, zoom
+
+
+def followed(text: str) -> tuple[int, float | None]:
+    """Parse ID[,ZOOM]: a type for argparse."""
+    match = re.fullmatch(rf"([0-9]{{1,9}})(?:,({NUMBER}))?", text)
+    if not match or (match[2] and not float(match[2])):
+        raise argparse.ArgumentTypeError(f"must be ID or ID,ZOOM, zoom above 0, such as 17 or 17,2.5, not {text!r}")
+    return int(match[1]), float(match[2]) if match[2] else None
+
+
+def command_of(args: argparse.Namespace) -> str:
+    """The command with these arguments; files by their names alone."""
+    words = ["crowd-demo", NAME, args.source, args.file.name]
+    for option_name, value in (("--seconds", args.seconds), ("--from", args.start_s or None), ("--to", args.end_s),
+                               ("--fps", args.fps), ("--agents", args.agents)):
+        words += [] if value is None else [option_name, f"{value:g}" if isinstance(value, float) else value]
+    words += [f"--size={args.size[0]}x{args.size[1]}"] if args.size else []
+    words += [f"--view={at_s:g}:{x:.10g},{y:.10g},{zoom:.10g}" for at_s, x, y, zoom in args.view]
+    followed = [f"{number:g}" for number in args.follow or () if number is not None]
+    words += [f"--follow={','.join(followed)}"] if followed else []
+    words += [f"--{name}" for name in ("hud", "card") if getattr(args, name)]
+    return shlex.join([*words, *(word for override in args.overrides for word in ("--set", override))])
+
+
+def _run(args: argparse.Namespace, job: ExportJob) -> int:
+    """Make the run in a thread of its own, so that a signal is heard while a kernel runs."""
+    asked = job.asked
+    doing: deque[object] = deque(["starting"], maxlen=1)
+    stopped = Event()
+
+    def stepped(step: int) -> None:
+        doing.append(f"step {step:,} of {asked.last:,}")
+        if stopped.is_set():
+            raise StoppedError
+
+    def make() -> list[str]:
+        kernels(asked.source.config, doing.append, render=asked.path.suffix.lower() in PICTURES)
+        return job.make(stepped)
+
+    try:
+        future = in_thread(make, NAME)
+        try:
+            with ProgressLine(NAME) as line:
+                while not wait((future,), timeout=LOOK_EVERY_S).done:
+                    line.show(doing[0])
+        except Interrupted as interrupted:
+            stopped.set()
+            wait((future,), LEAVE_S)
+            print_error(f"{NAME}: stopped: {asked.path} is not written")
+            return interrupted.code
+        print(*future.result(), sep="\n")
+        return FINE
+    except ValueError as error:
+        return mistaken(f"{NAME}: {error}")
+    except (OSError, sqlite3.Error) as error:
+        print_error(f"crowd-demo: {NAME}: cannot write {asked.path}: {getattr(error, 'strerror', None) or error}")
+        return FAILED
+
+
+def main(source: str, file: str) -> None:
+    """Export in a process of its own, beside frames: at the lowest priority, with lines about its progress.
+
+    The last line says what is wrong, if the exit code is not 0. When the parent closes standard input, it stops.
+    """
+    from crowd_demo.host.child import standard_lines
+
+    if sys.platform != "win32":
+        os.nice(19)
+    stopped = Event()
+    _, answers = standard_lines(stopped.set)
+    shown = deque([0.0], maxlen=1)
+
+    def stepped(step: int) -> None:
+        if stopped.is_set():
+            raise StoppedError
+        if time.monotonic() > shown[0] + LOOK_EVERY_S:
+            shown.append(time.monotonic())
+            print(f"{step / max(job.asked.last, 1):.0%}", file=answers, flush=True)
+
+    try:
+        job = _read(parser_of(NAME, EXPORT).parse_args([source, file]))
+        kernels(job.asked.source.config, lambda doing: None, render=False)
+        job.make(stepped)
+    except (ValueError, OSError, MemoryError) as error:
+        print(error_line(error), file=answers, flush=True)
+        sys.exit(FAILED)
+
+
+EXPORT = Command(
+    _run, _read, about="""\
+Write a run for others. As a page (.html) that plays it in a browser, without a network. As pictures that move: .gif,
+.apng and .webp (with Pillow), .mp4 and .webm (with ffmpeg), or, without a suffix, a folder of PNG files. Or who was
+where when, for other programs: PedPy's text (.txt), JuPedSim's database (.sqlite), Parquet (.parquet, with pyarrow) or
+CSV (.csv). pip install "crowd-demo[export]" brings Pillow and pyarrow. SOURCE is a recording (.replay), which is
+replayed; or, with --seconds, a save (.crowd) or a configuration. The columns are id, frame, x and y; an id is one
+person: who is born, or comes in at an exit, has an id of its own. y grows downwards, as on the screen. The walkable
+area is in all files of columns but .csv.""",
+    options=[
+        option("source", metavar="SOURCE", type=given, help="FILE.replay, FILE.crowd, or a configuration (as --config)"),
+        option("file", metavar="FILE", type=file_path, help="its suffix says the format: " + SUFFIXES_TEXT),
+        option("--seconds", metavar="S", type=seconds, help="for so long a save or a configuration runs, of its own time"),
+        option("--from", metavar="S", type=moment, default=0.0, dest="start_s",
+               help="begin so many seconds after the source's beginning (default: 0)"),
+        option("--to", metavar="S", type=seconds, dest="end_s", help="no frame is later (default: the end)"),
+        option("--fps", metavar="N", type=seconds,
+               help="frames a second, a rate that divides the steps a second (default: 10, of pictures 20, or less)"),
+        option("--units", choices=("m", "world"), default="m", help="metres, or the crowd's own units (default: %(default)s)"),
+        option("--set", metavar="KEY.PATH=VALUE", action="append", default=[], dest="overrides", help="as crowd-demo's"),
+        option("--agents", metavar="N", help="size of the crowd of a configuration"),
+        OptionGroup([
+            option("--size", metavar="WxH", type=size, help="pixels of a picture (default: 640x360)"),
+            option("--view", metavar="[S:]X,Y,ZOOM", type=view_of, action="append", default=[],
+                   help="what the camera shows: world units, and pixels a unit; with several it glides from one to "
+                        "the next, and is there S seconds after the source's beginning (default: the configuration's view)"),
+            option("--follow", metavar="ID[,ZOOM]", type=followed, help="the camera follows the agent with that id"),
+            option("--hud", action="store_true", help="with title, time, number of agents, and what colours mean"),
+            option("--card", action="store_true", help="at the end, for four seconds, what makes the run again"),
+        ], "pictures that move")])

@@ -1,0 +1,124 @@
+"""The walkable area as polygons: the outlines of its tiles, in Well-Known Text (OGC 06-103r4).
+
+A polygon is an area of free tiles that touch by their sides, with a hole for each part of it that is blocked. Its rings are
+simple, also where tiles touch by their corners: there two holes, or a hole and the outer ring, share a point.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from crowd_demo.compute.arrays import Bools, Ints, Longs
+from crowd_demo.extras.export.sources import Frame
+from crowd_demo.sim.terrain.tiles import Walls
+
+Corner = tuple[int, int]  # column and row of a corner of tiles
+SIDES = (  # of a tile: to its neighbour (rows, columns), and the ends of the side (columns, rows), the tile on the left
+    ((-1, 0), (0, 0), (1, 0)), ((0, 1), (1, 0), (1, 1)), ((1, 0), (1, 1), (0, 1)), ((0, -1), (0, 1), (0, 0)))
+
+
+def outlines(tiles: Bools) -> list[Longs]:
+    """Return the rings of one area of tiles, bool[H, W]: corners int64[k, 2] as (column, row), the last one not repeated.
+
+    The first ring is the outer one; the others are holes, and run the other way round. O(sides).
+    """
+    ends = defaultdict[Corner, list[Corner]](list)
+    for begin, end in _sides(tiles):
+        ends[begin].append(end)
+    rings = []
+    while ends:
+        ring = [next(iter(ends))]
+        while len(ring) == 1 or ring[-1] != ring[0]:
+            ring.append(_onward(ends, ring))
+        rings.append(_without_straight(np.array(ring[:-1], np.int64)))
+    return sorted(rings, key=lambda ring: -doubled_area(ring))
+
+
+def doubled_area(ring: Longs) -> int:
+    """Twice the area in a ring, below 0 for a hole."""
+    (x, y), (to_x, to_y) = ring.T, np.roll(ring, -1, axis=0).T
+    return int((x * to_y - to_x * y).sum())
+
+
+def _sides(tiles: Bools) -> Iterator[tuple[Corner, Corner]]:
+    """Yield the sides of tiles behind which there is none."""
+    padded, (rows, columns) = np.pad(tiles, 1), tiles.shape
+    for (down, right), begin, end in SIDES:
+        neighbour = padded[1 + down:1 + down + rows, 1 + right:1 + right + columns]
+        for row, column in np.argwhere(tiles & ~neighbour).tolist():
+            yield (column + begin[0], row + begin[1]), (column + end[0], row + end[1])
+
+
+def _onward(ends: dict[Corner, list[Corner]], ring: list[Corner]) -> Corner:
+    """Take the next side of a ring. Where tiles touch by a corner it turns to the right, across the corner, so that no ring
+    meets itself: two tiles of one area are also joined elsewhere."""
+    here = ring[-1]
+    choices = ends[here]
+    if len(choices) > 1 and len(ring) > 1:
+        along = here[0] - ring[-2][0], here[1] - ring[-2][1]
+        choices.sort(key=lambda there: along[0] * (there[1] - here[1]) - along[1] * (there[0] - here[0]), reverse=True)
+    there = choices.pop()
+    if not choices:
+        del ends[here]
+    return there
+
+
+def _without_straight(ring: Longs) -> Longs:
+    """Leave out the corners at which it goes straight on."""
+    onward = np.roll(ring, -1, axis=0) - ring
+    return ring[(onward != np.roll(onward, 1, axis=0)).any(axis=1)]
+
+
+# --- as text -----------------------------------------------------------------------------------------------------------
+
+def well_known_text(areas: list[list[Longs]], point: Callable[[Longs], list[tuple[float, float]]]) -> str:
+    """Return POLYGON or MULTIPOLYGON of areas with their rings; `point` says where corners are."""
+    polygons = [", ".join(_ring_text(point(ring)) for ring in rings) for rings in areas]
+    if len(polygons) == 1:
+        return f"POLYGON ({polygons[0]})"
+    return f"MULTIPOLYGON ({', '.join(f'({each})' for each in polygons)})"
+
+
+def _ring_text(points: list[tuple[float, float]]) -> str:
+    return f"({', '.join(f'{x!r} {y!r}' for x, y in (*points, points[0]))})"
+
+
+class WalkableArea:
+    """The walkable area of one frame after another: the largest area of free tiles, and others in which there was somebody.
+
+    Areas without people, such as flower beds between walls, are left out: readers of trajectories want one polygon.
+    """
+
+    def __init__(self, metre: float) -> None:
+        """`metre` is the length in world units of what the text counts in."""
+        self._metre = metre
+        self._version, self._inhabited, self._text = -1, np.zeros(0, bool), ""
+
+    def of(self, frame: Frame) -> str:
+        """Return it as Well-Known Text, the same object while it does not change."""
+        terrain = frame.sim.terrain
+        labels, walls = terrain.labels, terrain.walls
+        rows, columns = ((each * walls.inv_tile).astype(np.int64) for each in (frame.columns.y, frame.columns.x))
+        inhabited = np.zeros(int(labels.max()) + 2, bool)  # the last one are blocked tiles, -1
+        inhabited[0], inhabited[labels[rows, columns]] = True, True
+        inhabited[-1] = False
+        if terrain.version != self._version:
+            self._version, self._inhabited = terrain.version, np.zeros_like(inhabited)
+            self._text = ""
+        if not self._text or (inhabited & ~self._inhabited).any():
+            self._inhabited |= inhabited
+            self._text = area_text(labels, np.flatnonzero(self._inhabited), walls, self._metre)
+        return self._text
+
+
+def area_text(labels: Ints, chosen: Longs, walls: Walls, metre: float) -> str:
+    """Return some of the areas, int32[H, W] of their numbers, as text; cut at the edge of the world."""
+    tile, width, height = float(walls.tile), float(walls.width), float(walls.height)
+
+    def point(ring: Longs) -> list[tuple[float, float]]:
+        return [(min(x * tile, width) / metre, min(y * tile, height) / metre) for x, y in ring.tolist()]
+
+    return well_known_text([outlines(labels == number) for number in chosen], point) if len(chosen) else "MULTIPOLYGON EMPTY"

@@ -1,0 +1,404 @@
+"""A run as one HTML file that plays it in a browser, from the disk and without a network.
+
+The file is `assets/player.html` with a record about the run (JSON) and blocks of data: arrays in little-endian order,
+each compressed by gzip and in base64. Where people are says extras/export/tracks.py; ground and figures are this program's own
+pictures.
+docs/export.md describes the file.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+import json
+import math
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_demo.compute.arrays import Marks, Words
+from crowd_demo.config.model import Config
+from crowd_demo.config.resources import assets_folder
+from crowd_demo.extras.export.people import PersonNumbers
+from crowd_demo.extras.export.sources import Frame, Source, frames
+from crowd_demo.extras.export.tracks import TrackColumns, Tracks, step_length
+from crowd_demo.extras.export.trajectories import MB, Asked, Stepped, lacking, size_text
+from crowd_demo.host.files import replacing
+from crowd_demo.measure.experiment import machine
+from crowd_demo.registry.built_in import BEHAVIOURS, COLOURS
+from crowd_demo.registry.entries import load
+from crowd_demo.render.colours import density
+from crowd_demo.render.colours.modes import fastest
+from crowd_demo.render.colours.squares import is_people, mean_of, ramp_shades, side_of
+from crowd_demo.render.figures import birds, crates, people
+from crowd_demo.render.figures.sprited import LEAST_PX
+from crowd_demo.render.figures.sprites import (
+    DYES,
+    FULL_DYE,
+    GREY,
+    DyedSheet,
+    Sheet,
+    SpritesSheet,
+    load_dyed,
+    load_manifest,
+)
+from crowd_demo.render.inks import channels_of
+from crowd_demo.render.pixels import frame_of
+from crowd_demo.render.tile_pictures import TileSet
+from crowd_demo.sim.simulation import Simulation
+from crowd_demo.version import __version__
+
+MOST_ROWS = 13_000_000  # positions in a page: 20,000 people for a minute at ten a second, and some more
+FEWEST_FPS = 5.0  # with fewer frames people who turn cut corners
+ROW_BYTES, OTHER_BYTES = 1.2, 3 * MB  # of a page, about
+MODES = "state", "speed", "density", "heading"
+LARGE_ROWS, SMALL_SIDE = 3_000_000, 32  # pages with fewer rows have smaller pictures of tiles
+MANY_PICTURES = 512  # so have those with more pictures, as at night
+TILE_LEVELS = np.uint8(0xFC)  # 64 levels of a channel: a third smaller, and no eye sees it
+CRATE_PX, HALF_PARTS, DISC_PX, DISC_UNITS = 64, 64, 32, 10.0
+VIEW = 1280, 720  # pixels of the window that `camera.zoom` is meant for
+DYE_LEVEL = FULL_DYE // 8
+TYPES = {"int8": "Int8", "uint8": "Uint8", "uint16": "Uint16", "int32": "Int32", "uint32": "Uint32"}  # of JavaScript
+Json = Mapping[str, object]
+Array = NDArray[np.generic]
+Part = tuple[Json, Mapping[str, Array]]  # of a page: its record, and its blocks
+
+
+class PagePlan(NamedTuple):
+    """What of a run goes into a page: every so many steps, which share of the agents; and what is said about that."""
+
+    every: int
+    share: float
+    notes: tuple[str, ...]
+
+    def frames(self, asked: Asked) -> int:
+        return (asked.last - asked.first) // self.every + 1
+
+
+def planned(asked: Asked, may_change_fps: bool) -> PagePlan:
+    """Take fewer frames where there are too many rows, and a sample of the agents where that is not enough."""
+    most, every, notes = _most_agents(asked), asked.every, list[str]()
+    step_hz = asked.source.config.time.step_hz
+    plan = PagePlan(every, 1.0, ())
+    while may_change_fps and most * plan.frames(asked) > MOST_ROWS and step_hz / (plan.every * 2) >= FEWEST_FPS:
+        plan = plan._replace(every=plan.every * 2)
+    if plan.every > every:
+        notes.append(f"frames: {step_hz / plan.every:.6g} a second, not {asked.fps:.6g}, or the page would be too large")
+    share = min(MOST_ROWS / max(most * plan.frames(asked), 1), 1.0)
+    if share < 1:
+        notes.append(f"a sample: {share:.1%} of the agents, chosen by chance, or the page would be too large")
+    return plan._replace(share=share, notes=tuple(notes))
+
+
+def _most_agents(asked: Asked) -> int:
+    """How many agents there may be at a time."""
+    life, seconds = asked.source.config.life, asked.last / asked.source.config.time.step_hz
+    return max(asked.source.agents, min(life.most, math.ceil(asked.source.agents + life.births_per_s * seconds)))
+
+
+def no_room_for_page(asked: Asked, plan: PagePlan) -> str:
+    """What is wrong if the page will not fit on its disk, about, or an empty text."""
+    return lacking(asked.path, _most_agents(asked) * plan.share * plan.frames(asked) * ROW_BYTES + OTHER_BYTES)
+
+
+# --- from a run to a page --------------------------------------------------------------------------------------------
+
+class PageContent(NamedTuple):
+    """A page before it is written, and what is said about it."""
+
+    about: Json
+    blocks: Mapping[str, Array]
+    agents: int
+    rows: int
+    exactness: str
+
+    def text(self) -> str:
+        file = io.BytesIO()
+        _write(file, self.about, self.blocks)
+        return file.getvalue().decode()
+
+
+def write_page(asked: Asked, plan: PagePlan, command: str, stepped: Stepped = lambda step: None) -> list[str]:
+    """Make the run and write the file, completely or not at all; say what is in it. Raises as `write` does.
+
+    `command` is what makes the file again.
+    """
+    count, step_hz = plan.frames(asked), asked.source.config.time.step_hz
+    content = page_content(asked, plan, command, stepped)
+    with replacing(asked.path) as unfinished, unfinished.open("wb") as file:
+        _write(file, content.about, content.blocks)
+    nbytes = asked.path.stat().st_size
+    last = asked.first + (count - 1) * plan.every
+    return [f"{asked.path}: {content.agents:,} agents in {count:,} frames, {step_hz / plan.every:.6g} a second, from"
+            f" {asked.first / step_hz:g} s to {last / step_hz:g} s",
+            f"{size_text(nbytes)}, {nbytes / max(content.rows, 1):.2f} bytes an agent and frame; {content.exactness}",
+            *plan.notes]
+
+
+def page_content(asked: Asked, plan: PagePlan, command: str, stepped: Stepped = lambda step: None) -> PageContent:
+    """Make the run. Raises as `write` does."""
+    config, count = asked.source.config, plan.frames(asked)
+    length = step_length(config.measure.metre, config.world.width, config.world.height)
+    tracks, numbers, ground = Tracks(count, length, plan.share), PersonNumbers(), RunTiles(config)
+    halves = dict[int, float]()  # of crates, by id
+    colours: dict[str, Json] = {}
+    last = asked.first + (count - 1) * plan.every
+    for number, frame in enumerate(frames(asked.source, plan.every, asked.first, last, stepped)):
+        columns = frame.columns
+        state = getattr(columns, "state", getattr(columns, "kind", np.zeros(len(columns.id))))
+        tracks.add(number, columns.id, numbers.of(frame), columns.x.astype(np.float64), columns.y.astype(np.float64),
+                   state.astype(np.uint8))
+        if hasattr(columns, "half"):
+            halves.update(zip(columns.id.tolist(), columns.half.tolist(), strict=True))
+        ground.look(number, frame.sim)
+        colours = colours or colours_of(frame.sim)
+    written = tracks.columns()
+    said = _exactness(asked, written, length, plan)
+    facts = [*origin(config, command), state_fact(frame),
+             ["agents", f"{numbers.count:,}"], ["in this page", said], *(["left out", note] for note in plan.notes), *maker()]
+    figure, figure_blocks = figures_of(config, [halves.get(each, 0.0) for each in written.ids.tolist()])
+    ground_about, ground_blocks = ground.content(small=len(written.state) < LARGE_ROWS)
+    about = {**_about_run(asked, plan, frame), "step": length, "colours": colours, "facts": facts, "figure": figure,
+             "ground": ground_about}
+    blocks = {**_blocks_of(written), **figure_blocks, **ground_blocks}
+    return PageContent(about, blocks, numbers.count, len(written.state), said)
+
+
+def _exactness(asked: Asked, written: TrackColumns, length: float, plan: PagePlan) -> str:
+    """Say how exact positions are."""
+    centimetres = 100 * length / asked.source.config.measure.metre
+    apart_s = plan.every / asked.source.config.time.step_hz
+    return (f"{len(written.state):,} positions, each at most {centimetres:.3g} cm off on either axis; straight lines"
+            f" between frames, {apart_s:.3g} s apart")
+
+
+def _about_run(asked: Asked, plan: PagePlan, frame: Frame) -> dict[str, object]:
+    """The record of the page, but for pictures, colours and what it says."""
+    config = asked.source.config
+    walls, (width, height) = frame.sim.terrain.walls, VIEW
+    view: dict[str, object] = {"width": width, "height": height, "zoom": config.camera.zoom}
+    if config.camera.center:
+        view["x"], view["y"] = config.camera.center
+    return {"title": title_of(asked.source), "world": [float(walls.width), float(walls.height)], "view": view,
+            "fps": config.time.step_hz / plan.every, "frames": plan.frames(asked),
+            "begins": asked.first / config.time.step_hz, "mode": config.scene.colours, "weight": 1 / plan.share}
+
+
+def title_of(source: Source) -> str:
+    """What the window is called, if somebody has called it something, or the name of the source."""
+    title = source.config.window.title
+    return title if title != "crowd-demo" else f"{Path(source.name).stem} - crowd-demo"
+
+
+def origin(config: Config, command: str) -> list[list[str]]:
+    """What makes a run again."""
+    return [["made again by", command], ["seed", str(config.seed)]]
+
+
+def state_fact(frame: Frame) -> list[str]:
+    return ["state hash", f"{frame.sim.state_hash()} at step {frame.tick:,}, the last frame"]
+
+
+def maker() -> list[list[str]]:
+    """Where, and by what, something was made."""
+    found = machine()
+    return [["made on", f"{found['cpu'] or 'an unknown processor'}, {found['cores']} cores, {found['os']}"],
+            ["made by", f"crowd-demo {__version__}"]]
+
+
+def colours_of(sim: Simulation) -> dict[str, Json]:
+    """The colour modes that tell something of this crowd: legends, palettes, and what their formulas need."""
+    found = dict[str, Json]()
+    for name in MODES:
+        mode = load(COLOURS[name].code)()
+        if mode.tells(sim):
+            legend = mode.legend(sim)
+            found[name] = {"title": legend.title, "legend": legend.colours, "texts": legend.texts,
+                           "palette": [*mode.colours(sim)]}
+    shades = density.shades(side_of(sim)) if is_people(sim) else ramp_shades(mean_of(sim))
+    found["density"] = {**found["density"], "side": side_of(sim), "shades": shades.tolist()}
+    found["speed"] = {**found["speed"], "fastest": fastest(sim)}
+    return found
+
+
+# --- ground ----------------------------------------------------------------------------------------------------------
+
+class RunTiles:
+    """The tiles of a run: those of its first frame, and again those of each frame in which they have changed."""
+
+    def __init__(self, config: Config) -> None:
+        self._config, self._marks = config, getattr(load(BEHAVIOURS[config.behaviour].figures), "MARKS", False)
+        self._seen: tuple[object, int] = None, -1
+        self._frames, self._numbers = list[int](), list[Marks]()
+        self._tile = 0.0
+
+    def look(self, frame: int, sim: Simulation) -> None:
+        terrain = sim.terrain
+        if self._seen == (id(terrain), terrain.version):
+            return
+        self._seen, self._tile = (id(terrain), terrain.version), float(terrain.walls.tile)
+        if not self._numbers:
+            self._set = TileSet(assets_folder(), load_manifest(assets_folder())["tiles"], self._config.scene.ground,
+                                len(terrain.kinds))
+        marks = terrain.marks if self._marks else np.full_like(terrain.marks, -1)
+        numbers = self._set.numbers(terrain.kinds, marks)
+        if not self._numbers or not np.array_equal(numbers, self._numbers[-1]):
+            self._frames.append(frame)
+            self._numbers.append(numbers)
+
+    def content(self, small: bool) -> Part:
+        """The record, and the blocks: which picture each tile has, and the pictures."""
+        used, where = np.unique(np.stack(self._numbers), return_inverse=True)
+        side = SMALL_SIDE if small or len(used) > MANY_PICTURES else self._set.side
+        made = dict(self._set.pictures(used.tolist(), side))
+        pictures = np.full((len(used), side, side, 4), 255, np.uint8)
+        for number, picture in zip(used.tolist(), pictures, strict=True):
+            picture[..., :3] = made[number].astype(np.uint8) & TILE_LEVELS | np.uint8(2)
+        rows, columns = self._numbers[0].shape
+        return ({"rows": rows, "columns": columns, "tile": self._tile, "side": side, "frames": self._frames},
+                {"ground": where.astype(np.uint16), "pictures": pictures})
+
+
+# --- figures ---------------------------------------------------------------------------------------------------------
+
+def figures_of(config: Config, halves: Sequence[float]) -> Part:
+    """The record about the figures of a behaviour, and the blocks: their sprites, and how large crates are.
+
+    `sort` says how the page chooses sprites: 1 as people, 2 as birds, 3 as crates, 0 all alike.
+    """
+    manifest, kind = load_manifest(assets_folder()), load(BEHAVIOURS[config.behaviour].figures)
+    walk: dict[str, float] = {"directions": 1, "beyond": 0, "leastSpeed": 0, "firstStep": 0, "leastStep": 0,
+                              "stride": 1, "predators": 0}
+    if issubclass(kind, people.PeopleFigures):
+        walk |= {"directions": people.DIRECTIONS, "beyond": people.BEYOND / 360 * people.DIRECTIONS,
+                 "leastSpeed": people.LEAST_SPEED, "firstStep": people.FIRST_STEP, "leastStep": people.LEAST_STEP,
+                 "stride": people.CYCLE}
+        return _sprited(1, manifest["people"], people.UNITS, people.SHEET_PX, people.DIRECTIONS * people.POSES, walk)
+    if issubclass(kind, birds.BirdFigures):
+        predators = config.hunt.predators if issubclass(kind, birds.HuntFigures) else 0
+        walk |= {"directions": birds.HEADINGS, "predators": predators}
+        sheet = manifest["hunt" if kind.SHEET == "hunt" else "birds"]
+        return _sprited(2, sheet, birds.UNITS, birds.SHEET_PX, birds.HEADINGS * birds.FLAPS, walk)
+    if issubclass(kind, crates.CrateFigures):
+        largest, middle = 2 * max(halves, default=1.0), (CRATE_PX // 2, CRATE_PX // 2)
+        about, blocks = _figure(3, _crates(), middle, largest, CRATE_PX, 1, walk)
+        sizes = (np.array(halves) * HALF_PARTS).round().astype(np.uint16)
+        return {**about, "looks": len(crates.TONES), "styles": crates.STYLES}, {**blocks, "halves": sizes}
+    return _figure(0, _disc(), (DISC_PX // 2, DISC_PX // 2), DISC_UNITS, DISC_PX, 1, walk)
+
+
+def _sprited(sort: int, sheet: SpritesSheet, units: float, pixels: float, sprites: int, walk: Json) -> Part:
+    """Figures of a sheet with so many sprites of each appearance. Predators have the last appearance."""
+    found = load_dyed(assets_folder(), sheet)
+    if isinstance(found, Sheet):
+        return _figure(sort, _cells(found), found.anchor, units, pixels, sprites, walk)
+    about, blocks = _figure(sort, _cells(found.shapes), found.anchor, units, pixels, sprites, walk, _cells(found.dyes))
+    return {**about, **_dyed(found, units / pixels)}, blocks
+
+
+def _cells(sheet: Sheet) -> Words:
+    """The sprites of a sheet, [n, height, width]."""
+    (width, height), columns = sheet.cell, sheet.columns
+    pixels = frame_of(sheet.surface)[:sheet.sprites // columns * height, :columns * width]
+    return pixels.reshape(-1, height, columns, width).swapaxes(1, 2).reshape(-1, height, width)
+
+
+def _dyed(sheet: DyedSheet, unit: float) -> Json:
+    """What of the record belongs to looks that are dyed: row `looks` of `dyes` has those of a colour mode."""
+    every, grey = np.arange(sheet.sprites, dtype=np.int32), sheet.grey()
+    means = sheet.means(every // sheet.shapes.columns)
+    colours = np.concatenate([sheet.colours, grey.colours[:1]])
+    shapes = np.broadcast_to(np.append(sheet.shape, 0)[:, None, None], (*colours.shape[:2], 1))
+    return {"looks": len(sheet.shape), "means": channels_of(means.colours).tolist(), "area": means.area * unit * unit,
+            "grey": 1.0, "meanGrey": int(grey.means(0 * every).colours[0] & 255) / 255,
+            "dyes": np.concatenate([colours, shapes], axis=2).tolist(), "fullDye": 255 / FULL_DYE}
+
+
+def _figure(sort: int, cells: Words, anchor: tuple[int, int], units: float, pixels: float, sprites: int,
+            walk: Json, dyes: Words | None = None) -> Part:
+    """The record and the blocks of premultiplied sprites, 0xAARRGGBB [n, height, width]; `units` are `pixels` of a cell.
+
+    `dyes` has how much of each dye comes to a pixel.
+    """
+    height, width = cells.shape[1:]
+    alpha, colours = (cells >> np.uint32(24)).astype(np.int64), channels_of(cells).astype(np.int64)
+    looks = len(cells) // sprites
+    sums, covered = (each.reshape(looks, -1, *each.shape[3:]).sum(axis=1) for each in (colours, alpha))
+    means = np.clip(255 * sums / np.maximum(covered, 1)[:, None], 0, 255).round().astype(int)
+    light = float((colours @ np.array([77, 150, 29])).sum()) / 256
+    unit = units / pixels
+    numbers, palettes = _indexed(alpha, colours, dyes)
+    return {"sort": sort, "looks": looks - (int(bool(walk["predators"]))), "cell": [width, height], "anchor": anchor,
+            "unit": unit, "size": units, "leastPx": LEAST_PX,
+            "area": float(alpha.sum()) / 255 / len(cells) * unit * unit,
+            "means": means.tolist(), "grey": GREY * float(alpha.sum()) / max(light, 1.0), "meanGrey": GREY,
+            "dyes": [[[0] * 4] * DYES], "fullDye": 0, **walk}, {"sprites": numbers, **palettes}
+
+
+def _indexed(alpha: NDArray[np.int64], colours: NDArray[np.int64],
+             dyes: Words | None) -> tuple[NDArray[np.uint16], dict[str, Words]]:
+    """Pixels as numbers of colours, and these as bytes red, green, blue, alpha: 32 levels of each, 8 of alpha.
+
+    The palette `dyes`, if there are any, has eight levels up to a full dye, and one of shine.
+    """
+    opaque = (alpha * 7 + 127) // 255 * 255 // 7
+    levels = np.minimum((colours * 31 + 127) // 255 * 255 // 31, opaque[..., None])
+    words = levels[..., 0] | levels[..., 1] << 8 | levels[..., 2] << 16 | opaque << 24
+    if dyes is not None:
+        for place, shift in enumerate((16, 8, 0, 24)):
+            share = (dyes >> np.uint32(shift) & np.uint32(255)).astype(np.int64)
+            words |= np.minimum((share + DYE_LEVEL // 2) // DYE_LEVEL * DYE_LEVEL, 255) << 32 + 8 * place
+    found, numbers = np.unique(words.view(np.uint64), return_inverse=True)
+    halves = found.astype("<u8").view("<u4").reshape(-1, 2).astype(np.uint32)
+    return numbers.reshape(words.shape).astype(np.uint16), {
+        "palette": halves[:, 0], **({} if dyes is None else {"dyes": halves[:, 1]})}
+
+
+def _crates() -> Words:
+    """Every tone in every style."""
+    inks, cells = crates.inks(), np.zeros((len(crates.TONES), crates.STYLES, CRATE_PX, CRATE_PX), np.uint32)
+    for tone, style in np.ndindex(cells.shape[:2]):
+        for left, top, right, bottom, ink in crates.design(CRATE_PX, style):
+            cells[tone, style, top:bottom, left:right] = inks[tone, ink] | np.uint32(0xFF000000)
+    return cells.reshape(-1, CRATE_PX, CRATE_PX)
+
+
+def _disc() -> Words:
+    """What stands for figures that the page cannot draw."""
+    across = np.arange(DISC_PX) - (DISC_PX - 1) / 2
+    inside = np.hypot(across, across[:, None]) < DISC_PX / 2 - 1
+    return np.where(inside, np.uint32(0xFFE8EAEE), np.uint32(0))[None]
+
+
+# --- the file --------------------------------------------------------------------------------------------------------
+
+def _blocks_of(columns: TrackColumns) -> dict[str, Array]:
+    states = {"state": columns.state} if columns.state.any() else {}
+    return {"ids": columns.ids, "lane": columns.lane, "first": columns.first, "length": columns.length,
+            "x": columns.x.astype(np.uint16), "y": columns.y.astype(np.uint16), "changeX": columns.change_x,
+            "changeY": columns.change_y, **states}
+
+
+def _write(file: BinaryIO, about: Json, blocks: Mapping[str, Array]) -> None:
+    viewer = (assets_folder() / "player.html").read_text("utf-8").replace("$title", html.escape(str(about["title"])))
+    before, after = viewer.split("$data\n")
+    record = json.dumps(about, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
+    file.write(f'{before}<script type="application/json" id="about">{record}</script>\n'.encode())
+    for name, array in blocks.items():
+        file.write(f'<script type="text/plain" id="{name}" data-type="{TYPES[array.dtype.name]}Array">'.encode())
+        file.write(base64.b64encode(_compressed(array)))
+        file.write(b"</script>\n")
+    file.write(after.encode())
+
+
+def _compressed(array: Array) -> bytes:
+    """The gzip of an array. Changes hardly repeat: without a search for repeats they get smaller, and that sooner."""
+    strategy = zlib.Z_HUFFMAN_ONLY if array.dtype == np.int8 else zlib.Z_DEFAULT_STRATEGY
+    packer = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS | 16, zlib.DEF_MEM_LEVEL, strategy)
+    little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+    return packer.compress(little.data) + packer.flush()

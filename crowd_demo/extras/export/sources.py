@@ -1,0 +1,134 @@
+"""Where frames come from: a recording (`.replay`), a save (`.crowd`), a configuration or a simulation: a run of so many steps.
+
+`frames` yields every k-th state of that run. A recording is replayed as it was made, and its state hashes are compared; where
+it begins anew (a restart, a load) time goes on, and everybody is somebody else.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from crowd_demo.compute.arrays import Ints
+from crowd_demo.config.loader import Override, ReadConfig
+from crowd_demo.config.model import Config
+from crowd_demo.extras.export.exchanges import Exchanges
+from crowd_demo.host.recording.format import Script, read_recording
+from crowd_demo.host.recording.recording import Player
+from crowd_demo.host.recording.saves import Save, read_save, with_overrides
+from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.store.columns import Columns
+
+RECORDING, SAVE = ".replay", ".crowd"
+State = tuple[int, Simulation]  # how many crowds began before this one, and the crowd
+
+
+class Source(NamedTuple):
+    """A run: it lasts `steps`, and `states` yields its state at the beginning and after each step."""
+
+    name: str
+    config: Config  # of its beginning
+    agents: int  # at its beginning
+    steps: int
+    states: Callable[[], Iterator[State]]
+
+
+class Frame(NamedTuple):
+    """Who was where after so many steps of a source."""
+
+    step: int  # since the beginning of the source
+    crowd: int  # how many crowds began before this one: 0 but in recordings of a restart or a load
+    tick: int  # of the crowd
+    columns: Columns  # in the order of ids: copies, which may be kept
+    generations: Ints  # [n]: how often each of these ids was given up before, by a death or at an exit
+    sim: Simulation  # in that state until the next frame is asked for
+
+
+def frames(source: Source, every: int = 1, first: int = 0, last: int | None = None,
+           stepped: Callable[[int], object] = lambda step: None) -> Iterator[Frame]:
+    """Yield the states after the steps first, first + every, ... up to `last`, or to the end.
+
+    `stepped` is called with each step that was reached, also between frames; what it raises ends the run. Raises ValueError
+    where a recording cannot be replayed.
+    """
+    end = source.steps if last is None else min(last, source.steps)
+    exchanges = Exchanges()
+    for step, (crowd, sim) in zip(range(end + 1), source.states(), strict=False):
+        stepped(step)
+        exchanges.look(sim)
+        if step >= first and (step - first) % every == 0:
+            columns = sim.agents.by_id()
+            generations = sim.agents.handles.generations[columns.id] + exchanges.count(columns.id)
+            yield Frame(step, crowd, sim.tick, columns, generations, sim)
+
+
+# --- the kinds -------------------------------------------------------------------------------------------------------
+
+def read_source(name: str, seconds: float | None, overrides: Sequence[Override] = ()) -> Source:
+    """Return the source that a path, or a configuration's name, stands for.
+
+    `seconds` is how long a save or a configuration runs; a recording has None. Raises ValueError with a line for each mistake.
+    """
+    suffix = Path(name).suffix.lower()
+    if suffix == RECORDING:
+        if seconds is not None:
+            raise ValueError("--seconds: a recording has an end of its own; see --to")
+        if overrides:
+            raise ValueError(f"{overrides[0].location.origin}: not with a recording, which brings its own configuration")
+        return _of_recording(read_recording(Path(name)))
+    if seconds is None:
+        raise ValueError("--seconds: a save or a configuration needs a number of seconds to run")
+    if suffix == SAVE:
+        return _of_save(Path(name), seconds, overrides)
+    config = ReadConfig.read(name, overrides).config
+
+    def begin() -> Simulation:
+        return Simulation(config)
+
+    return _stepped(name, config, config.agents, round(seconds * config.time.step_hz), begin)
+
+
+def of_simulation(sim: Simulation, steps: int) -> Source:
+    """The next steps of a simulation, made by a copy: the simulation stays where it is."""
+    return _stepped("a simulation", sim.config, sim.agents.count, steps, lambda: copy.deepcopy(sim))
+
+
+def _of_save(path: Path, seconds: float, overrides: Sequence[Override]) -> Source:
+    saved = Save(path, with_overrides(read_save(path), str(path), overrides))
+    config = saved.snapshot.config
+
+    def begin() -> Simulation:
+        sim = Simulation(config)
+        saved.restore(sim)
+        return sim
+
+    return _stepped(str(path), config, saved.snapshot.agents, round(seconds * config.time.step_hz), begin)
+
+
+def _stepped(name: str, config: Config, agents: int, steps: int, begin: Callable[[], Simulation]) -> Source:
+    def states() -> Iterator[State]:
+        sim = begin()
+        while True:
+            sim.let_events_happen()
+            yield 0, sim
+            sim.step()
+
+    return Source(name, config, agents, steps, states)
+
+
+def _of_recording(script: Script) -> Source:
+    """One that was cut off, or crashed, lasts for as long as it says for certain."""
+    first = script.parts[0]
+    agents = first.snapshot.agents if first.snapshot else first.config.agents
+
+    def states() -> Iterator[State]:
+        player = Player(script)
+        sim = player.start(Simulation(first.config))
+        while not player.parted:
+            yield next(number for number, part in enumerate(script.parts) if part is player.part), sim
+            sim = player.step()
+        raise ValueError(player.verdict(sim.tick))
+
+    return Source(str(script.path), first.config, agents, sum(part.end - part.first for part in script.parts), states)

@@ -1,0 +1,157 @@
+"""From a source to a file of trajectories: what is asked for, whether there is room for it, and what was written."""
+
+from __future__ import annotations
+
+import math
+import shutil
+from collections.abc import Callable
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from crowd_demo.extras.export.formats import FORMATS, About, Format, FrameRows
+from crowd_demo.extras.export.outline import WalkableArea
+from crowd_demo.extras.export.people import PersonNumbers
+from crowd_demo.extras.export.sources import Frame, Source, frames
+from crowd_demo.host.files import replacing
+
+USUAL_FPS = 10.0  # frames a second, or fewer, unless it is asked for
+NEARLY = 1e-6  # a whole number: rates are typed with six decimals
+MB = 1e6
+Stepped = Callable[[int], object]
+
+
+class Asked(NamedTuple):
+    """What to write of a source. Steps are those of the source, from 0."""
+
+    source: Source
+    path: Path
+    every: int  # steps between two frames
+    first: int  # step of the first frame
+    last: int  # no frame is later
+    metres: bool  # or else world units
+
+    @property
+    def format(self) -> Format:
+        return FORMATS[self.path.suffix.lower()]
+
+    @property
+    def fps(self) -> float:
+        return self.source.config.time.step_hz / self.every
+
+    @property
+    def unit(self) -> str:
+        return "m" if self.metres else "units"
+
+    @property
+    def unit_length(self) -> float:
+        """World units to one of the file's."""
+        return self.source.config.measure.metre if self.metres else 1.0
+
+    @property
+    def frames(self) -> int:
+        return (self.last - self.first) // self.every + 1
+
+
+class Written(NamedTuple):
+    """What is in a file."""
+
+    path: Path
+    frames: int
+    people: int
+    rows: int
+    areas: int  # different walkable areas in the course of the run
+    nbytes: int
+
+
+def steps_between(fps: float | None, step_hz: float, usual_fps: float = USUAL_FPS) -> int:
+    """Return how many steps lie between two frames. Raises ValueError for a rate that does not divide the steps."""
+    if fps is None:
+        return math.ceil(step_hz / usual_fps - NEARLY)
+    every = round(step_hz / fps)
+    if every >= 1 and abs(every * fps - step_hz) <= NEARLY * step_hz:
+        return every
+    fewer = math.ceil(step_hz / fps)
+    others = [step_hz / each for each in (fewer, fewer - 1) if each]
+    raise ValueError(f"--fps: {fps:g} does not divide the {step_hz:g} steps a second; "
+                     f"{' and '.join(f'{each:.7g}' for each in others)} {'do' if len(others) > 1 else 'does'}")
+
+
+def asked_for(source: Source, path: Path, fps: float | None, from_s: float, to_s: float | None, metres: bool,
+              usual_fps: float = USUAL_FPS) -> Asked:
+    """Return what these options ask for; raises ValueError with a line for each mistake."""
+    step_hz, lines, every = source.config.time.step_hz, list[str](), 1
+    try:
+        every = steps_between(fps, step_hz, usual_fps)
+    except ValueError as error:
+        lines.append(str(error))
+    first = round(from_s * step_hz)
+    last = source.steps if to_s is None else round(to_s * step_hz)
+    if first > source.steps:
+        lines.append(f"--from: the run ends after {source.steps / step_hz:g} s, before {from_s:g} s")
+    elif last > source.steps:
+        lines.append(f"--to: the run ends after {source.steps / step_hz:g} s, before {to_s:g} s")
+    elif last < first:
+        lines.append(f"--to: {to_s:g} s is before --from, {from_s:g} s")
+    if lines:
+        raise ValueError("\n".join(lines))
+    return Asked(source, path, every, first, last, metres)
+
+
+def no_room(asked: Asked) -> str:
+    """What is wrong if the file will not fit on its disk, about, or an empty text."""
+    return lacking(asked.path, asked.frames * asked.source.agents * asked.format.row_bytes)
+
+
+def lacking(path: Path, nbytes: float) -> str:
+    """The line about a file of so many bytes if its disk has less room, or an empty text."""
+    folder = path.absolute().parent
+    free = shutil.disk_usage(folder).free
+    return "" if nbytes <= free else (
+        f"{path}: needs about {nbytes / MB:,.0f} MB, and {free / MB:,.0f} MB are free in {folder}")
+
+
+def write(asked: Asked, stepped: Stepped = lambda step: None) -> Written:
+    """Make the run and write the file, completely or not at all; `stepped` as for `frames`.
+
+    Raises OSError or sqlite3.Error where it cannot be written, ValueError where a recording cannot be replayed.
+    """
+    numbers, area = PersonNumbers(), WalkableArea(asked.unit_length)
+    count, areas = 0, set[str]()
+    seen = frames(asked.source, asked.every, asked.first, asked.last, stepped)
+    made = (_rows(frame, number, numbers, area, asked.unit_length) for number, frame in enumerate(seen))
+    with replacing(asked.path) as unfinished:
+        first = next(made)
+        with asked.format.writing(unfinished, About(asked.fps, asked.unit, first.area)) as add:
+            for rows in chain([first], made):
+                add(rows)
+                count += len(rows.person)
+                areas.add(rows.area)
+    return Written(asked.path, asked.frames, numbers.count, count, len(areas), asked.path.stat().st_size)
+
+
+def _rows(frame: Frame, number: int, numbers: PersonNumbers, area: WalkableArea, unit: float) -> FrameRows:
+    columns, people = frame.columns, numbers.of(frame)
+    order = np.argsort(people, kind="stable")
+    x, y, vx, vy = (each[order].astype(np.float64) for each in (columns.x, columns.y, columns.vx, columns.vy))
+    speed = np.hypot(vx, vy)
+    speed[speed == 0] = 1
+    return FrameRows(number, people[order], x / unit, y / unit, vx / speed, vy / speed, area.of(frame))
+
+
+def summary(asked: Asked, written: Written) -> list[str]:
+    """Say what is in a file, in a few lines."""
+    step_hz, unit = asked.source.config.time.step_hz, "metres" if asked.metres else "world units"
+    last = asked.first + (written.frames - 1) * asked.every
+    lines = [f"{written.path}: {written.people:,} people in {written.frames:,} frames, {asked.fps:.6g} a second, from"
+             f" {asked.first / step_hz:g} s to {last / step_hz:g} s",
+             f"{written.rows:,} rows, {size_text(written.nbytes)}; in {unit}, {asked.format.how_exact}"]
+    if written.areas > 1 and not asked.format.keeps_areas:
+        lines.append("the walkable area changed: the file has at most that of the first frame; .sqlite has all")
+    return lines
+
+
+def size_text(nbytes: int) -> str:
+    return f"{nbytes / MB:,.1f} MB" if nbytes >= MB / 10 else f"{nbytes:,} bytes"

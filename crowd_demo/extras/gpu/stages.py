@@ -1,0 +1,262 @@
+"""The stages of a step that a graphics card makes, under the names of those that they stand for.
+
+Agents stay on the GPU from step to step. They are copied to it when somebody here may have written to a column since
+(`Agents.writes`), and back when somebody asks for one. Stages of other names, births say, run here as always. The grid on the
+GPU is rebuilt every step, and agents are moved into its order when the technique *reorder* says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, TypeVar, cast
+
+import numpy as np
+
+from crowd_demo.compute.arrays import Floats, Ints
+from crowd_demo.compute.jit import Launch
+from crowd_demo.extras.gpu import kernels
+from crowd_demo.extras.gpu.kernels import COUNTERS, GROUP, ROWS, GpuGrid
+from crowd_demo.sim.interaction.nearest import KeptNeighbours, NeighbourLimits
+from crowd_demo.sim.interaction.strips import CANDIDATES, DUE, NEIGHBOURS
+from crowd_demo.sim.neighbours.candidates import Cells
+from crowd_demo.sim.neighbours.grid import Floor
+from crowd_demo.sim.stage import Stage
+from crowd_demo.sim.store.agents import reorder_due
+from crowd_demo.sim.store.columns import Columns, dtypes_of
+from crowd_demo.sim.world import Sizes, World
+
+if TYPE_CHECKING:
+    from crowd_demo.extras.gpu.cuda import GraphicsProcessor
+
+Value = TypeVar("Value")
+Levels = list[tuple[Ints, int]]  # arrays, each with its length
+
+
+class GpuCrowd:
+    """The memory of a crowd on a GPU, and its present columns."""
+
+    def __init__(self, gpu: GraphicsProcessor) -> None:
+        self.gpu = gpu
+        self.counted = np.zeros((ROWS, COUNTERS), np.int64)  # in the last step
+        self._made_for: tuple[Sizes | None, int] = None, -1
+        self._written = -1  # `Agents.writes`, when they were copied to the GPU
+        self._kept: KeptNeighbours | None = None
+        self._copies: dict[str, tuple[object, int, object]] = {}  # of records: what was copied last, and its copy
+
+    def fit(self, world: World) -> None:
+        """Make the memory again if its size has changed, and get the columns if others are newer."""
+        agents, gpu = world.agents, self.gpu
+        size = agents.back.shape
+        if self._made_for != (world.sizes, size[1]):
+            agents.bring()
+            self._made_for, self._written = (None, -1), -1  # until all of it is made: the GPU may have no room
+            self.front, self.back = gpu.array(size, np.int32), gpu.array(size, np.int32)
+            self.cells = world.grid.cells
+            room = size[1]
+            self.grid, self.levels = self.grid_of(self.cells)
+            self.identity = gpu.array((room,), np.int32)
+            gpu.launch(kernels.count_off, gpu.threads_for(room), self.identity).run()
+            self.counters, self.farthest_sq = gpu.array((ROWS * COUNTERS,), np.int64), gpu.array((1,), np.float32)
+            self.order = self.grid.order
+            self._see(world)
+            self._made_for = world.sizes, size[1]
+        if agents.writes != self._written:
+            gpu.upload(agents.matrix, self.front)
+            self._written = agents.writes
+
+    def grid_of(self, cells: int) -> tuple[GpuGrid, Levels]:
+        """Return the memory of a grid; numbers of agents of all cells, sums of `GROUP` of those, of these, and so on."""
+        gpu, room = self.gpu, self.front.shape[1:]
+        grid = GpuGrid(*(gpu.array(shape, np.int32) for shape in (room, room, (cells + 1,), room)))
+        levels = [(grid.start, cells)]
+        while len(levels) == 1 or levels[-1][1] > 1:  # the last one is cleared, so it must not be the counts themselves
+            length = -(-levels[-1][1] // GROUP)
+            levels.append((gpu.array((length + 1,), np.int32), length))
+        return grid, levels
+
+    def _see(self, world: World) -> None:
+        kinds = dtypes_of(world.agents.kind).values()
+        self.columns = world.agents.kind(*(self.gpu.row(self.front, number, kind) for number, kind in enumerate(kinds)))
+
+    def copy(self, name: str, value: Value, version: int = 0) -> Value:
+        """Return a record with its arrays on the GPU.
+
+        It is copied when it is another object, or of another version, than the last of that name.
+        """
+        of, version_of, copy = self._copies.get(name, (None, 0, None))
+        if of is not value or version_of != version:
+            copy = self.gpu.copied(value, copy)
+            self._copies[name] = value, version, copy
+        return cast(Value, copy)
+
+    def column(self, number: int) -> Ints:
+        """Return a copy of one column, as whole numbers."""
+        values = np.empty(self.front.shape[1], np.int32)
+        self.gpu.download(self.gpu.row(self.front, number, values.dtype), values)
+        return values
+
+    def is_newest(self, world: World) -> bool:
+        """Are the columns on the GPU the present ones?"""
+        return self._written == world.agents.writes
+
+    def swap(self, world: World) -> None:
+        """Make the other buffer the present one, and the order of the grid that of memory."""
+        self.front, self.back = self.back, self.front
+        self._see(world)
+        self.order = self.identity
+        world.agents.layout += 1
+
+    def wrote(self, world: World) -> None:
+        """Call after kernels that write columns: those on the GPU are the newest."""
+        world.agents.are_elsewhere(lambda matrix: self.gpu.download(self.front, matrix))
+
+    def measured(self, world: World) -> Floats:
+        """Return the square of the longest move since `farthest_sq` was cleared, float32[workers, 16]."""
+        world.farthest_sq[:] = 0
+        self.gpu.download(self.farthest_sq, world.farthest_sq[0, :1])
+        return world.farthest_sq
+
+    def work(self) -> Mapping[str, float]:
+        """Return the counters of the work in the last step."""
+        counted = self.counted.sum(axis=0).tolist()
+        due = max(counted[DUE], 1)
+        return {"due": float(counted[DUE]), "candidates_per_agent": counted[CANDIDATES] / due, "imbalance": 1.0,
+                "neighbours_per_agent": counted[NEIGHBOURS] / due, "registers": 0.0, "contiguous_copies": 0.0}
+
+    def indexing(self, columns: Columns, agents: int, floor: Floor, grid: GpuGrid, levels: Levels) -> tuple[Launch, ...]:
+        """Return the launches that sort the agents into cells: count those of each, add up the counts, place the agents."""
+        launch, (start, cells), (top, _) = self.launch, levels[0], levels[-1]
+        pairs = list(pairwise(levels))
+        up = [launch(kernels.add_groups, groups, values, length, sums, groups) for (values, length), (sums, groups) in pairs]
+        down = [launch(kernels.begin_groups, groups, values, length, sums, groups)
+                for (values, length), (sums, groups) in reversed(pairs)]
+        return (launch(kernels.clear, cells, start),
+                launch(kernels.count_cells, agents, columns.x, columns.y, agents, floor, grid),
+                *up, launch(kernels.clear, 1, top), *down, launch(kernels.place_agents, agents, agents, grid))
+
+    def moving(self, world: World, rules: object) -> tuple[Launch, ...]:
+        """Return the launches that move all agents by these rules, and measure the longest move."""
+        return (self.launch(kernels.clear, 1, self.farthest_sq),
+                self.launch(kernels.move_each, world.agents.count, self.columns, world.agents.count, rules,
+                            self.copy("ground", world.ground), self.farthest_sq))
+
+    def sorting(self) -> Launch:
+        """Return the launch that sorts the agents of each cell by id."""
+        return self.launch(kernels.sort_cells, self.cells, self.cells, self.grid, self.columns.id)
+
+    def kept(self, agents: int, most: int) -> KeptNeighbours:
+        """Return memory for the neighbours that the present agent of each thread keeps."""
+        shape = self.gpu.threads_for(agents), most
+        if self._kept is None or self._kept.slot.shape != shape:
+            array = self.gpu.array
+            self._kept = KeptNeighbours(array(shape, np.int32), array(shape, np.float32), array((1, 1), np.int64))
+        return self._kept
+
+    def launch(self, kernel: Callable[..., object], items: int, *args: object) -> Launch:
+        """Return the launch of a kernel over so many items."""
+        return self.gpu.launch(kernel, self.gpu.threads_for(items), *args)
+
+
+class GpuStage(Stage):
+    """Base of the stages here; their times are those of the GPU."""
+
+    def __init__(self, crowd: GpuCrowd) -> None:
+        self.crowd = crowd
+
+    def ready(self, world: World) -> tuple[GpuCrowd, Columns, int]:
+        """Return the crowd, its newest columns on the GPU, and how many agents there are."""
+        self.crowd.fit(world)
+        return self.crowd, self.crowd.columns, world.agents.count
+
+    def commit(self, world: World) -> None:
+        self.crowd.gpu.finish()
+        self.crowd.wrote(world)
+
+
+class GpuIndex(GpuStage):
+    """Sort the agents into cells."""
+
+    name = "index"
+
+    def launches(self, world: World) -> tuple[Launch, ...]:
+        crowd, columns, agents = self.ready(world)
+        crowd.order = crowd.grid.order
+        return (*crowd.indexing(columns, agents, world.grid.floor, crowd.grid, crowd.levels),
+                *([crowd.sorting()] if world.neighbour_limit == "first" else []))
+
+
+class GpuReorder(GpuStage):
+    """Move the agents into the order of the grid."""
+
+    name = "reorder"
+
+    def wanted(self, world: World) -> bool:
+        reorder = world.options.reorder
+        return reorder_due(reorder.when, reorder.every, reorder.drift, world.tick, world.drift, world.grid.cell)
+
+    def launches(self, world: World) -> tuple[Launch, ...]:
+        crowd, _, agents = self.ready(world)
+        return (crowd.sorting(),
+                crowd.launch(kernels.gather_rows, agents, crowd.front, crowd.grid.order, agents, crowd.back))
+
+    def commit(self, world: World) -> None:
+        super().commit(world)
+        self.crowd.swap(world)
+        world.drift.reset()
+
+
+class GpuInteraction(GpuStage):
+    """Interaction of the agents that are due with all in the cells around them, or with the few that they keep."""
+
+    name = "interaction"
+
+    def __init__(self, crowd: GpuCrowd, limits: Callable[[World], NeighbourLimits | None]) -> None:
+        super().__init__(crowd)
+        self._limits = limits
+
+    def launches(self, world: World) -> tuple[Launch, ...]:
+        (crowd, columns, agents), grid = self.ready(world), world.grid
+        cells = Cells(crowd.order, crowd.grid.start, grid.columns, grid.rows, grid.reach)
+        args = (cells, columns, agents, grid.floor, crowd.copy("rules", world.rules),
+                crowd.copy("schedule", world.schedule))
+        if limits := self._limits(world):
+            kept = crowd.kept(agents, limits.neighbours)
+            meet = crowd.launch(kernels.interact_limited_each, agents, *args, limits, kept, crowd.counters)
+        else:
+            meet = crowd.launch(kernels.interact_each, agents, *args, crowd.counters)
+        return crowd.launch(kernels.clear, ROWS * COUNTERS, crowd.counters), meet
+
+
+class GpuMove(GpuStage):
+    """Move all agents."""
+
+    name = "move"
+
+    def launches(self, world: World) -> tuple[Launch, ...]:
+        crowd, _, _ = self.ready(world)
+        return crowd.moving(world, self.rules(world))
+
+    def rules(self, world: World) -> object:
+        """Return what says where an agent moves, with its arrays on the GPU."""
+        return self.crowd.copy("rules", world.rules)
+
+    def commit(self, world: World) -> None:
+        super().commit(world)
+        self.crowd.gpu.download(self.crowd.counters, self.crowd.counted.reshape(-1))
+        world.drift.moved(self.crowd.measured(world))
+        world.grid.outdated()
+
+
+Made = Mapping[type[Stage], Callable[[GpuCrowd, Stage], Sequence[Stage]]]  # by a stage: those that make it on a GPU
+
+
+def stages_on(crowd: GpuCrowd, made: Made, before: Sequence[Stage], after: Sequence[Stage],
+              limits: Callable[[World], NeighbourLimits | None]) -> list[Stage]:
+    """Return the stages of a step that begins with some stages and ends with others; `limits` says whom an agent keeps.
+
+    Those that are not in `made` run here.
+    """
+    first, then = ([each for stage in stages for each in (made[type(stage)](crowd, stage) if type(stage) in made else [stage])]
+                   for stages in (before, after))
+    return [*first, GpuIndex(crowd), GpuReorder(crowd), GpuInteraction(crowd, limits), *then]

@@ -1,0 +1,1 @@
+"""Files of other tools: floor plans and trajectories, in metres."""

@@ -1,0 +1,261 @@
+"""The report of a lab: `report.md` and `report.html` (one file, offline), with a plot of every block for each claim.
+
+Without matplotlib there are no plots and no page of HTML: text and JSON say the same.
+"""
+
+from __future__ import annotations
+
+import html
+import io
+import re
+from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from crowd_demo.extras.lab.claims.claim import Found
+from crowd_demo.extras.lab.claims.judging import blocks_of, pairs, speed_up, verdict
+from crowd_demo.extras.lab.claims.lab_run import ClaimFindings, LabRun
+from crowd_demo.extras.lab.claims.results import in_order, ns_per_agent, ns_per_pair
+from crowd_demo.host.files import write_file
+from crowd_demo.measure.experiment import factor, factors, header, milliseconds
+from crowd_demo.measure.statistics import UNKNOWN, median_interval
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PLOTS = "plots"
+ROW_INCHES, WIDTH_INCHES, DPI = 2.4, 9.0, 100
+ROOM = 1.6  # rows that a claim's own picture takes
+SHOWN_FIGURES, SHOWN_STAGES = 5, 3  # in a table; results.json has all
+LINES = ".-", "x--"
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#555555", "#a6761d", "#8c564b", "#17becf")
+STYLE = """body{font:16px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:#1b1f24}
+table{border-collapse:collapse;margin:1rem 0;font-size:.9rem}td,th{padding:.2rem .7rem;border-bottom:1px solid #d0d7de;
+text-align:right;vertical-align:top}td:first-child,th:first-child,.text td,.text th{text-align:left}td{white-space:nowrap}
+.text td{white-space:normal}.warning{color:#9a3412}svg{max-width:100%;height:auto}
+h2{margin-top:3rem;border-top:2px solid #d0d7de;padding-top:1rem}code{background:#f0f2f4;padding:0 .2rem}"""
+HOW_TO_READ = ("Arms of a case took turns, block by block, in random order. *as fast*: how many times as fast as the first"
+               " arm, with the interval of 95 % of a bootstrap of the blocks' ratios; the first arm was measured twice, and"
+               " *again* shows by how much it differs from itself. ns: of one core, an agent and step; ns a pair: of one"
+               " core, for each candidate that an agent is tested with, of the stage interaction where there is one.")
+Table = list[list[str]]  # the first row is the head
+
+
+def write(run: LabRun, folder: Path) -> list[Path]:
+    """Write the report; return the files. Raises OSError."""
+    files = [folder / "report.md"]
+    write_file(files[0], markdown(run).encode())
+    if find_spec("matplotlib"):
+        plots = {each.claim.name: plot(each) for each in run.found if is_timed(each)}
+        (folder / PLOTS).mkdir(parents=True, exist_ok=True)
+        for name, figure in plots.items():
+            files += [folder / PLOTS / f"{name}.svg", folder / PLOTS / f"{name}.png"]
+            write_file(files[-2], svg_of(figure).encode())
+            write_file(files[-1], png_of(figure))
+        files.append(folder / "report.html")
+        write_file(files[-1], page(run, {name: svg_of(figure) for name, figure in plots.items()}).encode())
+    return files
+
+
+# --- what both say ---------------------------------------------------------------------------------------------------
+
+def verdict_table(run: LabRun) -> Table:
+    """All verdicts."""
+    return [["claim", "question", "who says so", "verdict"],
+            *([each.claim.name, each.claim.question, f"{each.claim.claim} ({each.claim.source})",
+               verdict(each.claim, each.findings).text] for each in run.found)]
+
+
+def case_table(found: Found) -> Table:
+    """A row an arm: time, how many times as fast, what was counted, and the hash."""
+    names, stages = figure_names(found), stage_names(found)
+    timed = bool(found.blocks_ms)
+    paired = timed and any(pairs(found, arm) for arm in found.arms)
+    times = ["ms", "as fast", "95 %", "ns", *["ns a pair"] * paired, *(f"{stage} ms" for stage in stages)] * timed
+    rows = [["", *times, *(name.replace("_", " ") for name in names), *["hash"] * bool(found.hashes)]]
+    for arm in in_order(found):
+        cells = [*time_cells(found, arm), *[_number(ns_per_pair(found, arm))] * paired] if timed else []
+        cells += [_number(float(np.median(blocks_of(found, arm, stage)))) for stage in stages]
+        figures = found.figures.get(arm, {})
+        rows.append([arm, *cells, *(_number(figures.get(name)) for name in names),
+                     *[found.hashes.get(arm, "")[:8]] * bool(found.hashes)])
+    return rows
+
+
+def time_cells(found: Found, arm: str) -> Iterator[str]:
+    yield milliseconds(median_interval(blocks_of(found, arm)))
+    first = next(iter(found.blocks_ms))
+    ratio = speed_up(found, arm) if arm != first else UNKNOWN
+    yield factor(ratio.value) if arm != first else "1"
+    yield factors(ratio) if ratio.known else "-"
+    yield f"{ns_per_agent(found, arm):,.1f}"
+
+
+def stage_names(found: Found) -> list[str]:
+    """The stages between which the arms differ most, in the order of the step; none if there is only one."""
+    names = list(dict.fromkeys(stage for stages in found.stages_ms.values() for stage in stages))
+    medians = {name: [float(np.median(blocks_of(found, arm, name))) for arm in found.arms] for name in names}
+    largest = sorted(names, key=lambda name: min(medians[name]) - max(medians[name]))[:SHOWN_STAGES]
+    return [name for name in names if name in largest] if len(names) > 1 else []
+
+
+def figure_names(found: Found) -> list[str]:
+    """The figures that a table shows: those in which the arms differ, or all if there is one arm."""
+    names = dict.fromkeys(name for figures in found.figures.values() for name in figures)
+    def differs(name: str) -> bool:
+        return len({found.figures[arm].get(name) for arm in found.arms if arm in found.figures}) > 1 or len(found.arms) == 1
+    return [name for name in names if differs(name)][:SHOWN_FIGURES]
+
+
+def _number(number: float | None) -> str:
+    if number is None:
+        return "-"
+    return f"{number:,.0f}" if number == int(number) or abs(number) >= 1000 else f"{number:.3g}"
+
+
+def machine_lines(run: LabRun) -> list[str]:
+    """What it was measured with."""
+    head = header("lab")
+    machine, versions = head["machine"], head["versions"]
+    assert isinstance(machine, dict) and isinstance(versions, dict)
+    settings = ", ".join(f"{name} {value}" for name, value in run.state.items() if value is not None)
+    return [f"{machine['cpu']}, {machine['cores']} cores, {machine['simd']}, {machine['os']}",
+            ", ".join(f"{name} {value}" for name, value in versions.items()), settings]
+
+
+def is_timed(each: ClaimFindings) -> bool:
+    return any(finding.found.blocks_ms for finding in each.findings)
+
+
+def notes(each: ClaimFindings) -> list[str]:
+    """What could not be tried."""
+    return [f"{case}: not tried here: {why}" for case, why in each.left_out.items()]
+
+
+# --- text ------------------------------------------------------------------------------------------------------------
+
+def markdown(run: LabRun) -> str:
+    lines = ["# Claims, put to the test", *machine_lines(run), as_markdown(verdict_table(run)), HOW_TO_READ]
+    for each in run.found:
+        claim = each.claim
+        lines += [f"## {claim.name}", claim.question, f"**Claim** ({claim.source}): {claim.claim}",
+                  f"**Decided by**: {claim.decided_by}", f"**Verdict**: {verdict(claim, each.findings).text}"]
+        for finding in each.findings:
+            lines += [f"### {finding.found.case}: {finding.answer}", as_markdown(case_table(finding.found)),
+                      *(f"- warning: {warning}" for warning in finding.warnings)]
+        lines += notes(each)
+        if is_timed(each) and find_spec("matplotlib"):
+            lines.append(f"![every block]({PLOTS}/{claim.name}.png)")
+    return "\n\n".join(lines) + "\n"
+
+
+def as_markdown(table: Table) -> str:
+    rows = [[cell.replace("|", "\\|") for cell in row] for row in table]
+    rows.insert(1, ["---"] * len(table[0]))
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+# --- page ------------------------------------------------------------------------------------------------------------
+
+def page(run: LabRun, plots: Mapping[str, str]) -> str:
+    head, *rows = verdict_table(run)
+    linked = [[f'<a href="#{row[0]}">{row[0]}</a>', *map(html.escape, row[1:3]), f"<b>{html.escape(row[3])}</b>"]
+              for row in rows]
+    body = ["<h1>Claims, put to the test</h1>", *(f"<p>{html.escape(line)}</p>" for line in machine_lines(run)),
+            as_html([head, *linked], "text"), f"<p>{emphasised(HOW_TO_READ)}</p>"]
+    for each in run.found:
+        body += section(each, plots.get(each.claim.name, ""))
+    return (f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Claims, put to the test</title>'
+            f"<style>{STYLE}</style>{''.join(body)}</html>\n")
+
+
+def section(each: ClaimFindings, svg: str) -> Iterator[str]:
+    claim = each.claim
+    yield f'<h2 id="{claim.name}">{html.escape(claim.question)}</h2>'
+    yield f"<p><b>Claim</b> ({html.escape(claim.source)}): {html.escape(claim.claim)}</p>"
+    yield f"<p><b>Decided by</b>: {html.escape(claim.decided_by)}</p>"
+    yield f"<p><b>Verdict: {html.escape(verdict(claim, each.findings).text)}</b></p>"
+    for finding in each.findings:
+        yield f"<h3>{html.escape(finding.found.case)}: {finding.answer}</h3>"
+        yield as_html([[html.escape(cell) for cell in row] for row in case_table(finding.found)])
+        yield from (f'<p class="warning">{html.escape(warning)}</p>' for warning in finding.warnings)
+    yield from (f"<p>{html.escape(note)}</p>" for note in notes(each))
+    yield svg
+
+
+def as_html(table: Table, kind: str = "numbers") -> str:
+    head, *rows = table
+    cells = "".join(f"<th>{cell}</th>" for cell in head)
+    return f'<table class="{kind}"><tr>{cells}</tr>' + "".join(
+        "<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows) + "</table>"
+
+
+def emphasised(text: str) -> str:
+    parts = html.escape(text).split("*")
+    return "".join(f"<i>{part}</i>" if number % 2 else part for number, part in enumerate(parts))
+
+
+# --- plots -----------------------------------------------------------------------------------------------------------
+
+def plot(each: ClaimFindings) -> Figure:
+    """A row a case: every block by turn, so that a trend, two modes or an outlier is seen, and how blocks are distributed."""
+    from matplotlib.figure import Figure
+
+    timed = [finding.found for finding in each.findings if finding.found.blocks_ms]
+    figure = Figure((WIDTH_INCHES, ROW_INCHES * (len(timed) + ROOM * bool(each.claim.draw))), DPI, layout="constrained")
+    heights = (len(timed), ROOM) if each.claim.draw else (len(timed),)
+    upper, *lower = figure.subfigures(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
+    if each.claim.draw:
+        each.claim.draw(lower[0].subplots(), timed)
+    rows = upper.subplots(len(timed), 2, squeeze=False, sharey="row", width_ratios=(3, 1))
+    for (turns, spread), found in zip(rows, timed, strict=True):
+        for number, arm in enumerate(in_order(found)):
+            colour, blocks = COLOURS[number % len(COLOURS)], found.blocks_ms[arm]
+            style = LINES[number // len(COLOURS) % len(LINES)]  # of more arms than colours the others are dashed
+            turns.plot(range(1, len(blocks) + 1), blocks, style, color=colour, linewidth=0.8, markersize=5, label=arm)
+            spread.plot([number] * len(blocks), blocks, ".", color=colour, markersize=4, alpha=0.5)
+            spread.plot([number - 0.3, number + 0.3], [np.median(blocks)] * 2, color=colour, linewidth=2)
+        turns.set_title(found.case, loc="left", fontsize="small")
+        turns.set_ylabel("ms a step")
+        turns.set_yscale("log" if wide(found) else "linear")
+        many = len(found.blocks_ms) > len(COLOURS)
+        turns.legend(fontsize="xx-small" if many else "x-small", labelspacing=0.2 if many else None, frameon=False,
+                     loc="center right", bbox_to_anchor=(-0.16, 0.5))
+        spread.set_xticks([])
+        for axes in (turns, spread):
+            axes.spines[["top", "right"]].set_visible(False)
+    rows[-1][0].set_xlabel("turn")
+    return figure
+
+
+def wide(found: Found) -> bool:
+    """Do medians differ so much that only a logarithmic axis shows all of them?"""
+    medians = [float(np.median(blocks)) for blocks in found.blocks_ms.values()]
+    return min(medians) > 0 and max(medians) > 5 * min(medians)
+
+
+def svg_of(figure: Figure) -> str:
+    """Without the head of XML, so that it can stand in a page; the same text for the same numbers."""
+    from matplotlib import rc_context
+
+    file = io.StringIO()
+    with rc_context({"svg.hashsalt": "lab"}):
+        figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+    text = re.sub("<metadata>.*?</metadata>", "", file.getvalue(), flags=re.DOTALL)
+    return text[text.index("<svg"):]
+
+
+def png_of(figure: Figure) -> bytes:
+    file = io.BytesIO()
+    figure.savefig(file, format="png", metadata={"Software": None})
+    return file.getvalue()
+
+
+def terminal(run: LabRun) -> str:
+    """The verdicts, a line each."""
+    rows = [(each.claim.name, verdict(each.claim, each.findings).text, each.claim.question) for each in run.found]
+    first, second = (max((len(row[column]) for row in rows), default=0) for column in (0, 1))
+    return "\n".join(f"{name:{first}}  {found:{second}}  {question}" for name, found, question in rows)

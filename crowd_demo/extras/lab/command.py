@@ -1,0 +1,178 @@
+"""`crowd-demo lab`: claims put to the test on this machine; and results of several machines beside each other."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from crowd_demo.cli.arguments import Command, collected, file_path, option, print_error, refuse
+from crowd_demo.cli.measuring import watched
+from crowd_demo.host.shutdown import FAILED, FINE
+from crowd_demo.host.streams import ProgressLine
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from crowd_demo.extras.lab.claims.claim import Claim, LabScale
+    from crowd_demo.extras.lab.claims.lab_run import LabRun
+    from crowd_demo.extras.lab.claims.results import Results
+
+COMPARE, MERGE = "compare", "merge"
+OUT = Path("lab-report")
+BAR = 30  # characters
+
+
+def _read(args: argparse.Namespace) -> list[Claim] | list[Results]:
+    """The claims to test, or the results to compare or merge. Raises ValueError with a line for each mistake."""
+    if args.names[:1] in ([COMPARE], [MERGE]):
+        return _read_results(*args.names)
+    from crowd_demo.extras.lab.claims.experiments import CLAIMS
+
+    refuse(_mistakes(args))
+    return [CLAIMS[name] for name in dict.fromkeys(args.names)] or list(CLAIMS.values())
+
+
+def _mistakes(args: argparse.Namespace) -> Iterator[str]:
+    from crowd_demo.config.explain import close_to
+    from crowd_demo.extras.lab.claims.experiments import CLAIMS
+
+    for name in args.names:
+        if name not in CLAIMS:
+            yield f"lab: unknown claim {name!r}{close_to(name, [*CLAIMS, COMPARE, MERGE])}; there are {', '.join(CLAIMS)}"
+    if args.out.exists() and not args.out.is_dir():
+        yield f"--out: {args.out} is no folder"
+
+
+def _read_results(command: str, *paths: str) -> list[Results]:
+    from crowd_demo.extras.lab.claims.results import read
+
+    if command == COMPARE and len(paths) != 2:
+        raise ValueError(f"lab compare: takes two files, not {len(paths)}: crowd-demo lab compare A.json B.json")
+    if not paths:
+        raise ValueError("lab merge: name the files: crowd-demo lab merge A.json B.json ...")
+    mistakes = list[str]()
+    found = [collected(mistakes, partial(read, Path(path))) for path in paths]
+    refuse(mistakes)
+    return [each for each in found if each]
+
+
+def _run(args: argparse.Namespace, read: list[Claim] | list[Results]) -> int:
+    from crowd_demo.extras.lab.claims import results
+    from crowd_demo.extras.lab.claims.claim import FULL, QUICK, Claim
+    from crowd_demo.extras.lab.claims.lab_run import in_words
+
+    scale = QUICK if args.quick else FULL
+    claims = [each for each in read if isinstance(each, Claim)]
+    if not claims:
+        found = [each for each in read if isinstance(each, results.Results)]
+        table = results.compared(*found) if args.names[0] == COMPARE else results.merged(found)
+        print(table if table.rows else f"lab {args.names[0]}: they have nothing in common that was timed")
+        return FINE
+    if args.list:
+        for claim in claims:
+            print(f"{claim.name:14} {claim.question}\n{'':14} {claim.claim} ({claim.source});"
+                  f" about {in_words(claim.seconds(scale))}")
+        return FINE
+    return watched("lab", lambda tell: _made(claims, scale, args.out), lambda run: _concluded(run, args.out), progress_line)
+
+
+class ProgressBar(ProgressLine):
+    """A bar of rich. Its console writes to the terminal itself: standard error escapes control characters."""
+
+    def __init__(self, name: str, console: Console) -> None:
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+        from rich.table import Column
+
+        super().__init__(name)
+        text = TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis"))
+        self._progress = Progress(TextColumn(name), BarColumn(BAR), TaskProgressColumn(), text, console=console,
+                                  transient=True, auto_refresh=False, redirect_stdout=False)
+        self._task = self._progress.add_task("starting", total=1.0)
+
+    def show(self, what: object) -> None:
+        """What is no slice has no part that is done."""
+        part, text = getattr(what, "part", 0.0), getattr(what, "text", str(what))
+        self._progress.update(self._task, completed=part, description=text, refresh=True)
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+
+def progress_line(name: str) -> ProgressLine:
+    """A bar where rich is installed and standard error is a terminal with a cursor; plain lines otherwise."""
+    if sys.stderr.isatty() and find_spec("rich"):
+        from rich.console import Console
+
+        console = Console(file=sys.__stderr__)
+        if console.is_terminal and not console.is_dumb_terminal:
+            return ProgressBar(name, console)
+    return ProgressLine(name)
+
+
+def _made(claims: list[Claim], scale: LabScale, folder: Path) -> LabRun:
+    """Go on where the folder has results of this machine, program and scale; others are set aside."""
+    from crowd_demo.extras.lab.claims import results
+    from crowd_demo.extras.lab.claims.experiments import CLAIMS
+    from crowd_demo.extras.lab.claims.lab_run import LabRun
+    from crowd_demo.host.files import free_name
+
+    folder.mkdir(parents=True, exist_ok=True)
+    path, kept = folder / results.NAME, None
+    if path.exists():
+        kept = results.kept_of(results.read(path), scale)
+        if kept is None:
+            aside = free_name(folder, path.suffix, [path])
+            path.rename(aside)
+            print_error(f"lab: {path} is of another machine, program or scale: set aside as {aside.name}")
+    kept = kept or {}
+    shown = [claim for claim in CLAIMS.values() if claim in claims or any(name == claim.name for name, _ in kept)]
+    return LabRun(shown, scale, {claim.name for claim in claims}, kept, lambda run: write_results(run, path))
+
+
+def write_results(run: LabRun, path: Path) -> None:
+    from crowd_demo.extras.lab.claims.results import record_of
+    from crowd_demo.host.report import write_report
+
+    write_report(record_of(run), path)
+
+
+def _concluded(run: LabRun, folder: Path) -> int:
+    from crowd_demo.extras.lab.claims import report
+
+    print(report.terminal(run))
+    try:
+        files = report.write(run, folder)
+    except OSError as error:
+        print_error(f"lab: cannot write the report: {error.strerror or error}")
+        return FAILED
+    print(f"\n{files[-1]} written" + ("" if run.done else "; run it again to go on"))
+    differ = [f"{each.claim.name}, {finding.found.case}" for each in run.found for finding in each.findings
+              if not finding.found.one_hash]
+    if differ:
+        print_error(f"THE CROWDS DIFFER in {'; '.join(differ)}")
+    return FAILED if differ else FINE
+
+
+LAB = Command(
+    _run, _read, epilog="""\
+  crowd-demo lab --list                        the claims, who makes them, and how long each takes
+  crowd-demo lab compare A.json B.json         two machines or commits, with intervals
+  crowd-demo lab merge A.json B.json ...       nanoseconds an agent and core, a column a machine""", about="""\
+Put the claims of the documents that this program answers to (and some of its own) to the test on this machine. Each has a
+page in the report: every block's time, factors with intervals, exact counters, hashes, and a verdict. Ctrl-C keeps what is
+done, and the same command goes on from there. With the extra `lab` (pip install "crowd-demo[lab]") the report is one file of
+HTML with plots; without it text and JSON. The exit code is 1 if crowds differ that must not.""",
+    options=[
+        option("names", metavar="CLAIM", nargs="*", default=[], help="only these (default: all)"),
+        option("--list", action="store_true", help="list the claims"),
+        option("--quick", action="store_true", help="at most 250,000 agents and fewer blocks: about ten minutes for all"),
+        option("--out", metavar="DIR", type=file_path, default=OUT, help="write the report there (default: %(default)s)")])

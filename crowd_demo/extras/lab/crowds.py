@@ -1,0 +1,129 @@
+"""The commands that measure crowds (`flocks`, `motion`) and storage (`layout`, `memory`)."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from crowd_demo.cli.arguments import NO_TABLE, Command, Option, count, crowd_options, option, report_option, tick
+from crowd_demo.cli.measuring import MEASURED, checked_config, show
+from crowd_demo.config.memory import shortage
+from crowd_demo.host.shutdown import FINE
+from crowd_demo.host.streams import ProgressLine
+from crowd_demo.registry.entries import load
+
+if TYPE_CHECKING:
+    from crowd_demo.config.model import Config
+
+
+# --- crowds ----------------------------------------------------------------------------------------------------------
+
+def _read_flocks(args: argparse.Namespace) -> Config:
+    def mistakes(config: Config) -> Iterable[str]:
+        predators = config.hunt.predators if config.behaviour == "hunt" else 0
+        if config.behaviour not in ("flock", "hunt"):
+            yield f"flocks: {args.config} has no birds, its behaviour is {config.behaviour}"
+        elif config.agents < predators + 2 or config.life.births_per_s or config.life.deaths_per_s:
+            yield f"flocks: {args.config} must have two birds that stay"
+        if args.steps < (second := math.ceil(config.time.step_hz)):
+            yield f"--steps: must be at least {second}, a second, not {args.steps}"
+
+    return checked_config(args, mistakes)
+
+
+def _flocks(args: argparse.Namespace, config: Config) -> int:
+    from crowd_demo.extras.lab.flocks import table, watch
+    from crowd_demo.sim.simulation import Simulation
+
+    print(f"flocks: {args.steps:,} steps of {config.agents:,} agents", file=sys.stderr)
+    sim = Simulation(config)
+    with ProgressLine("flocks") as line:
+        looks, splits, merges = watch(sim, args.steps, lambda done: line.show(f"step {done:,} of {args.steps:,}"))
+    return _show_crowd("flocks", f"agents over {args.steps:,} steps", table(looks, splits, merges), args, config, {
+        "state_hash": sim.state_hash(), "looks": [look._asdict() for look in looks], "splits": splits, "merges": merges})
+
+
+def _show_crowd(kind: str, after: str, table: str, args: argparse.Namespace, config: Config,
+                figures: Mapping[str, object]) -> int:
+    from crowd_demo.measure.experiment import header
+
+    record = {**header(kind), "agents": config.agents, "seed": config.seed, "steps": args.steps, **figures}
+    return show(f"{args.config}: {config.agents:,} {after}\n\n{table}", record, args.report)
+
+
+def _read_motion(args: argparse.Namespace) -> Config:
+    def mistakes(config: Config) -> Iterable[str]:
+        if config.behaviour != "crowd":
+            yield f"motion: {args.config} has no people, its behaviour is {config.behaviour}"
+        if not config.agents:
+            yield f"motion: {args.config} has no agents"
+
+    return checked_config(args, mistakes)
+
+
+def _motion(args: argparse.Namespace, config: Config) -> int:
+    from crowd_demo.extras.lab.motion import motion_of, table
+    from crowd_demo.sim.simulation import Simulation
+
+    print(f"motion: {args.steps:,} steps of {config.agents:,} people", file=sys.stderr)
+    sim = Simulation(config)
+    sim.step(args.steps)
+    figures, watched = motion_of(sim, watched=not args.at_once)
+    return _show_crowd("motion", f"people after {args.steps:,} steps", table(figures, watched), args, config,
+                       {"figures": {**figures, "watched": watched}})
+
+
+# --- memory ----------------------------------------------------------------------------------------------------------
+
+def _of_a_number(name: str, bytes_each: int, about: str, number: Option) -> Command:
+    """Return the command of a function of storage.py that gets one number and needs about `bytes_each` for each."""
+    what = number[0]
+
+    def read(args: argparse.Namespace) -> int:
+        wanted: int = getattr(args, what)
+        if short := shortage(wanted * bytes_each):
+            raise ValueError(f"{what}: {short}")
+        return wanted
+
+    def run(args: argparse.Namespace, wanted: int) -> int:
+        load(f"crowd_demo.extras.lab.storage:{name}")(wanted)
+        return FINE
+
+    return Command(run, read, about, [number], in_thread=True)
+
+
+# --- the commands ----------------------------------------------------------------------------------------------------
+
+FLOCKS = Command(
+    _flocks, _read_flocks, in_thread=True, about="""\
+Measure how birds, or prey, keep together while they fly: how alike neighbours fly, how much of the sky they leave empty, how
+sharp the edges of flocks are, and how often flocks come apart and together. It looks once a second of the crowd's own time.\
+""", options=[
+        *crowd_options("murmuration"),
+        option("--steps", metavar="N", type=count, default=10_000, help="for so many steps (default: %(default)s)"),
+        report_option(f"every look{NO_TABLE}")])
+
+MOTION = Command(
+    _motion, _read_motion, in_thread=True, about="""\
+Measure how people move, after so many steps: how near they come to each other, how crowded it gets, how often they turn, and
+who gets nowhere. The crowd is stepped for 26 seconds of its own time more; what is measured changes nothing.""",
+    options=[
+        *crowd_options(),
+        option("--steps", metavar="N", type=tick, default=3000, help="steps before measuring (default: %(default)s)"),
+        option("--at-once", action="store_true", help="only what one second shows"),
+        MEASURED])
+
+LAYOUT = _of_a_number(
+    "layout", 200, about="""\
+Measure the flock's inner loop over columns (a structure of arrays) and over records (an array of structures), with candidates
+in the order of memory and scattered. crowd_demo/extras/lab/storage.py says more.""",
+    number=option("agents", nargs="?", type=count, default=250_000, help="how many (default: %(default)s)"))
+
+MEMORY = _of_a_number(
+    "memory", 100, about="""\
+Compare two ways to store a component that only a part of all entities has, by id and in a sparse set: bytes that were
+allocated, and the formulas. crowd_demo/extras/lab/storage.py says more.""",
+    number=option("entities", nargs="?", type=count, default=1_000_000, help="how many at most (default: %(default)s)"))

@@ -1,0 +1,148 @@
+"""One technique at each of its values (`crowd-demo sweep`): crowds that differ in that value, and the default's once more.
+
+They take turns of a few steps, in random order, after some steps to warm up; `crowd_demo.measure` says how times are compared.
+For techniques of the picture (culling, depth, blitter) pictures are drawn into memory. Counters are means over the steps;
+locality is that of memory after the last step, whose state is that of `crowd-demo --headless --frames` with 10 frames more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from crowd_demo.config.model import Config
+from crowd_demo.config.optimizations import with_values
+from crowd_demo.host.compiling.loading import LoadingProgress, load
+from crowd_demo.measure.comparison import Estimate, VariantResult, block_lengths, collect, compare, interleave
+from crowd_demo.measure.crowd_variant import CrowdVariant, Picture, all_pairs_s, picture_hash
+from crowd_demo.measure.experiment import aligned, header, result_json
+from crowd_demo.registry.entries import EXACT, Kind, Technique, Value
+from crowd_demo.registry.techniques import inactive, kind_of, strongest, yaml_word
+from crowd_demo.sim.metrics.locality import locality
+
+WARM_UP = 10  # steps
+PICTURE = ("cull", "depth", "blitter")  # techniques of the picture
+REPEAT = "default again"
+SLOW_S = 10.0  # brute force that takes longer is announced
+SHOWN = ("candidates_per_agent", "neighbours_per_agent")  # counters that stand in every table
+NOTE = "95 %: where the ratio lies; the default's is that to a copy of itself, and what lies within is no difference"
+
+Variants = Mapping[str, CrowdVariant]  # the default first, and once more last
+
+
+class Swept(NamedTuple):
+    """What was measured with a value."""
+
+    value: Value
+    kind: Kind
+    result: VariantResult
+    measures: dict[str, float]  # counters and locality
+    picture_hash: str  # empty where none was drawn
+
+    def record(self) -> dict[str, object]:
+        return {"value": self.value, "crowd": self.kind.name, "measures": self.measures, "picture_hash": self.picture_hash,
+                **result_json(self.result)}
+
+
+def variants_of(config: Config, technique: Technique, values: Iterable[Value]) -> Variants:
+    """One for each value, with its kernels compiled. Raises ValueError for a value that is not legal."""
+    made = {str(value): _variant(config, technique, value) for value in dict.fromkeys((technique.default, *values))}
+    return {**made, REPEAT: _variant(config, technique, technique.default)}
+
+
+def _variant(config: Config, technique: Technique, value: Value) -> CrowdVariant:
+    options = with_values(config.optimizations, {technique.path: value})
+    loaded = load(config.model_copy(update={"optimizations": options}), technique.path in PICTURE, LoadingProgress())
+    return CrowdVariant(loaded.sim, Picture(loaded.sim, loaded.scene) if loaded.scene else None)
+
+
+def expectations(technique: Technique, variants: Variants, steps: int) -> Iterator[str]:
+    """Lines to print before the sweep starts."""
+    if all(technique.path in inactive(variant.sim.situation) for variant in variants.values()):
+        yield f"{technique.path} is inactive here: another technique or the behaviour leaves it no work"
+    for name, variant in variants.items():
+        options = variant.sim.optimizations
+        seconds = all_pairs_s(variant.sim.agents.count, options.get) * (steps + WARM_UP)
+        if seconds > SLOW_S and name != REPEAT:
+            value = yaml_word(options.get(technique.path))
+            yield f"{technique.path}={value}: all pairs are tested, which may take {seconds:,.0f} s"
+
+
+def sweep(technique: Technique, variants: Variants, steps: int) -> list[Swept]:
+    """Make `steps` steps with each value, after `WARM_UP` others; return what was measured, the default first."""
+    measured = collect(variants, interleave(variants, block_lengths(steps), WARM_UP))
+    hashes = {name: variant.sim.state_hash() for name, variant in variants.items()}
+    stages = {name: [block.stages for block in blocks] for name, blocks in measured.items()}
+    results = compare(stages, hashes, base=next(iter(variants)), repeat=REPEAT)
+    return [_swept(technique, variant, results[name]) for name, variant in variants.items() if name != REPEAT]
+
+
+def _swept(technique: Technique, variant: CrowdVariant, result: VariantResult) -> Swept:
+    options = variant.sim.optimizations
+    value = options.get(technique.path)
+    picture = picture_hash(variant.picture) if variant.picture else ""
+    near, misses, _ = locality(variant.sim)
+    measures = {**result.counters, "near_reads": near, "l1_misses": misses}
+    return Swept(value, kind_of(technique, value, options.get), result, measures, picture)
+
+
+def record_of(config: Config, technique: Technique, results: Sequence[Swept], steps: int) -> dict[str, object]:
+    return {**header("sweep"), "technique": technique.path, "default": technique.default, "agents": config.agents,
+            "seed": config.seed, "steps": steps, "warmup_steps": WARM_UP, "one_crowd": one_crowd(results),
+            "results": [each.record() for each in results]}
+
+
+# --- text ------------------------------------------------------------------------------------------------------------
+
+def table(technique: Technique, results: Sequence[Swept]) -> str:
+    """A column for each value, the default marked with *; a row for each measure that is always shown or differs."""
+    return aligned(list(_rows(technique, results)))
+
+
+def _rows(technique: Technique, results: Sequence[Swept]) -> Iterator[list[str]]:
+    yield [technique.path, *(yaml_word(each.value) + "*" * (each.value == technique.default) for each in results)]
+    yield ["frame ms" if results[0].picture_hash else "step ms", *(f"{each.result.step.ms.value:.3f}" for each in results)]
+    yield ["of the default's", *(f"{each.result.step.ratio.value:.2f}" for each in results)]
+    yield ["  95 %", *(_conclusion(each.result.step, is_default=each is results[0]) for each in results)]
+    for stage in dict.fromkeys(stage for each in results for stage in each.result.stages):
+        cells = [f"{each.result.stages_ms.get(stage, 0):.3f}" for each in results]
+        if set(cells) != {"0.000"}:
+            yield [f"  {stage} ms", *cells]
+    for name in dict.fromkeys((*SHOWN, *(name for each in results for name in each.measures))):
+        numbers = [each.measures.get(name) for each in results]
+        if name in SHOWN or len(set(numbers)) > 1:
+            yield [name.replace("_", " "), *map(figure, numbers)]
+    if any(each.picture_hash for each in results):
+        yield ["picture", *(each.picture_hash[:8] for each in results)]
+    yield ["state hash", *(each.result.state_hash[:8] for each in results)]
+    yield ["crowd", *(each.kind.name for each in results)]
+
+
+def _conclusion(step: Estimate, is_default: bool) -> str:
+    if step.verdict == "unknown":
+        return "too few steps"
+    if step.verdict == "no difference" and not is_default:
+        return step.verdict
+    between = step.noise if is_default else step.ratio
+    return f"{between.low:.2f}-{between.high:.2f}"
+
+
+def one_crowd(results: Iterable[Swept]) -> bool:
+    """Did all exact values give the same state?"""
+    return len({each.result.state_hash for each in results if each.kind is EXACT}) <= 1
+
+
+def conclusion(results: Sequence[Swept]) -> str:
+    """Whether the crowd stayed the same."""
+    exact = [each for each in results if each.kind is EXACT]
+    if not one_crowd(results):
+        return "THE CROWD DIFFERS: " + ", ".join(f"{yaml_word(each.value)} {each.result.state_hash}" for each in exact)
+    if len(exact) < 2:
+        kind = strongest(each.kind for each in results)
+        return f"{kind.name} ({kind.does}): each value may have a crowd of its own"
+    return f"one state hash for all {len(exact)} exact values: {exact[0].result.state_hash}"
+
+
+def figure(number: float | None) -> str:
+    """Four digits, or all of a count."""
+    return "-" if number is None else f"{number:,.0f}" if number == int(number) or number >= 1e4 else f"{number:,.4g}"

@@ -1,0 +1,189 @@
+"""People leave a room: through a bottleneck, through a door, and until the room is empty."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from crowd_demo.compute.arrays import Doubles
+from crowd_demo.extras.lab.validate.validation_experiment import (
+    OWN,
+    Measures,
+    Reading,
+    ValidationExperiment,
+    WalkedScene,
+    WalkedScenes,
+    WalkGroup,
+    WalkScene,
+    gate,
+    plot_by_walker,
+    right_of,
+)
+from crowd_demo.measure.trajectories import Rectangle, flow, longest_gap, middle, nearest
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LEAST, MOST = 1.2, 2.0  # flow through an opening, people/(m s)
+WIDE, MOST_WIDE = 2.0, 2.8  # through one that is wider than so many metres: the Hermes experiments, wide_bottlenecks.py
+
+
+def most(width: float) -> float:
+    """Return the largest flow that is expected of an opening, people/(m s)."""
+    return MOST_WIDE if width > WIDE else MOST
+
+
+def times_through(run: WalkedScene, measures: Measures) -> Doubles:
+    """Return when people pass the opening, which is the second part of the floor, s."""
+    return measures.crossings(run.walked, gate(run.scene.floor[1]))[1]
+
+
+def room_with_door(people: int, side: float, width: float, seconds: float) -> WalkScene:
+    """A room with a door in the middle of its right side; behind it is room enough."""
+    top = (side - width) / 2 // 0.5 * 0.5
+    room, outside = Rectangle(0, 0, side, side), Rectangle(side + 0.5, 0, side + 4, side)
+    door = Rectangle(side, top, side + 0.5, top + width)
+    group = WalkGroup(people, Rectangle(0, 0, side - 2, side), 0)
+    return WalkScene((room, door, outside), (right_of(outside),), (group,), seconds)
+
+
+# --- RiMEA 12: the flow through a bottleneck grows in proportion to its width ----------------------------------------
+
+ROOM, LENGTH = 10.0, 5.0  # sides of both rooms, and what lies between them
+
+
+def bottleneck(width: float, short: bool) -> WalkScene:
+    """A room, a corridor of that width in the middle of its right side, and a room to leave by."""
+    top = (ROOM - width) / 2 // 0.5 * 0.5
+    first, second = Rectangle(0, 0, ROOM, ROOM), Rectangle(ROOM + LENGTH, 0, 2 * ROOM + LENGTH, ROOM)
+    between = Rectangle(ROOM, top, ROOM + LENGTH, top + width)
+    group = WalkGroup(50 if short else 150, Rectangle(0, 0, ROOM - 1, ROOM), 0)
+    return WalkScene((first, between, second), (right_of(second),), (group,), 240)
+
+
+def specific_flow(width: float, run: WalkedScene, measures: Measures) -> float:
+    """Return the flow through the middle of the bottleneck per metre of its width, people/(m s)."""
+    return flow(middle(times_through(run, measures))) / width
+
+
+def read_bottleneck(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
+    found = {width: specific_flow(width, run, measures) for width, run in runs.items()}
+    for width, value in found.items():
+        yield Reading(f"flow per metre, {width:g} m wide", value, LEAST, most(width), "people/(m s)", True, (LEAST, MOST))
+    narrow, wide = min(found), max(found)
+    yield Reading(f"flow, {wide:g} m over {narrow:g} m", found[wide] * wide / (found[narrow] * narrow),
+                  0.8 * wide / narrow, 1.2 * wide / narrow, "times", measured=True)
+
+
+def plot_expected_flow(axes: Axes, widths: Sequence[float]) -> None:
+    """The expected people/s by width, m."""
+    highest = [most(width) * width for width in widths]
+    axes.fill_between(widths, [LEAST * width for width in widths], highest, color="0.9", label="expected")
+
+
+def plot_bottleneck(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
+    widths = sorted(next(iter(walkers.values())))
+    plot_expected_flow(axes, widths)
+    axes.plot(widths, [1.9 * width for width in widths], color="0.4", label="Seyfried 2009")
+    plot_by_walker(axes, walkers, lambda width, run: specific_flow(width, run, OWN) * width)
+    axes.set(xlabel="width, m", ylabel="flow, people/s", ylim=(0, None))
+
+
+BOTTLENECK = ValidationExperiment(
+    name="rimea-12",
+    title="Flow through a bottleneck",
+    about="150 people walk from a room of 10 m x 10 m through a corridor 5 m long into another room. The flow is that of the"
+          " middle 60 % of them, in the middle of the corridor.",
+    source="RiMEA, test 12. People per metre and second: 1.22 by Weidmann 1993, 1.3 by the SFPE handbook, 1.6 to 1.8 by"
+           " Kretz, Grünebohm and Schreckenberg (Experimental study of pedestrian flow through a bottleneck, 2006), 1.9 by"
+           " Seyfried and others (New insights into pedestrian flow through bottlenecks, 2009), whose flow grows linearly"
+           " with the width; up to 2.8 through openings wider than 2 m, as in the Hermes experiments below",
+    numbers=(1.0, 1.5, 2.0, 2.5, 3.0), short_numbers=(1.0, 2.0), scene=bottleneck, read=read_bottleneck, plot=plot_bottleneck)
+
+
+# --- how long a room takes to empty, against the width of its door ---------------------------------------------------
+
+FIRST_S, LAST_S = 1.0, 6.0  # until the first is at the door, and what the farthest may take longer
+
+
+def evacuation(width: float, short: bool) -> WalkScene:
+    return room_with_door(40 if short else 100, 8.0, width, 240)
+
+
+def seconds_to_empty(run: WalkedScene, measures: Measures) -> float:
+    """Return when the last is through the door, inf when somebody never is."""
+    through = times_through(run, measures)
+    return float(through[-1]) if len(through) == run.scene.people else np.inf
+
+
+def expected_seconds(width: float, people: int, most_flow: float) -> tuple[float, float]:
+    return FIRST_S + people / (most_flow * width), LAST_S + people / (LEAST * width)
+
+
+def read_evacuation(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
+    for width, run in runs.items():
+        now, before = (expected_seconds(width, run.scene.people, most_flow) for most_flow in (most(width), MOST))
+        yield Reading(f"time until the room is empty, door {width:g} m", seconds_to_empty(run, measures), *now, "s", True,
+                      before)
+
+
+def plot_evacuation(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
+    runs = next(iter(walkers.values()))
+    bounds = np.array([expected_seconds(width, run.scene.people, most(width)) for width, run in runs.items()]).T
+    axes.fill_between(list(runs), *bounds, color="0.9", label="expected")
+    plot_by_walker(axes, walkers, lambda width, run: seconds_to_empty(run, OWN))
+    axes.set(xlabel="width of the door, m", ylabel="time until the room is empty, s", ylim=(0, None))
+
+
+EVACUATION = ValidationExperiment(
+    name="evacuation",
+    title="A room that empties",
+    about="100 people leave a room of 8 m x 8 m through a door 1 m to 3 m wide.",
+    source="The people divided by the flow that is expected of a bottleneck (1.2 to 2 per metre and second, 2.8 if wider"
+           " than 2 m), and a second to begin with or six for those who have the longest way; in proportion to the width, as"
+           " in the evacuation experiments compared by Seyfried and others, 2009",
+    numbers=(1.0, 1.5, 2.0, 3.0), short_numbers=(1.0, 2.0), scene=evacuation, read=read_evacuation, plot=plot_evacuation)
+
+
+# --- two hundred people leave through one door: no arch of people lasts before it ------------------------------------
+
+WIDTH = 1.0
+DEPTH = 0.3  # metres from breast to back, about: nobody can be nearer to somebody else
+LASTING = 5.0  # seconds without anybody through the door
+
+
+def door(width: float, short: bool) -> WalkScene:
+    return room_with_door(60 if short else 200, 12.0, width, 300)
+
+
+def read_door(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
+    run = runs[WIDTH]
+    through = times_through(run, measures)
+    yield Reading("people left behind", float(run.scene.people - len(through)), 0, 0, "", measured=True)
+    yield Reading("flow per metre of the door", flow(middle(through)) / WIDTH, LEAST, MOST, "people/(m s)", measured=True)
+    yield Reading(f"nearer to somebody than {DEPTH:g} m", float(np.mean(nearest(run.walked) < DEPTH) * 100), 0, 1, "%")
+    waited = np.inf if len(through) < run.scene.people else longest_gap(through)
+    yield Reading("longest time without anybody", waited, 0, LASTING, "s", measured=True)
+
+
+def plot_door(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
+    for name, runs in walkers.items():
+        through = times_through(runs[WIDTH], OWN)
+        axes.plot(through, np.arange(1, len(through) + 1), label=name)
+    people = runs[WIDTH].scene.people
+    seconds = np.linspace(0, people / LEAST)
+    axes.fill_between(seconds, seconds * LEAST, np.minimum(seconds * MOST, people), color="0.9", label="expected")
+    axes.set(xlabel="time, s", ylabel="people through the door", ylim=(0, people))
+
+
+DOOR = ValidationExperiment(
+    name="door",
+    title="Two hundred through one door",
+    about="200 people leave a room of 12 m x 12 m through a door 1 m wide. An arch of people before it lasts when nobody"
+          " gets through for five seconds.",
+    source="Flow as for the bottleneck. Arches form and break where people push: Helbing, Farkas and Vicsek, Simulating"
+           " dynamical features of escape panic, 2000; Garcimartín and others, Flow of pedestrians through narrow doors with"
+           " different competitiveness, 2016",
+    numbers=(WIDTH,), short_numbers=(WIDTH,), scene=door, read=read_door, plot=plot_door)

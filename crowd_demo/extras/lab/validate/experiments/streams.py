@@ -1,0 +1,227 @@
+"""Dense crowds that walk the same way, against each other, or across each other; how fast, against Weidmann's curve."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from crowd_demo.compute.arrays import Bools, Doubles, Longs
+from crowd_demo.extras.lab.validate.validation_experiment import (
+    OWN,
+    SPEED_STEP,
+    Measures,
+    Reading,
+    ValidationExperiment,
+    WalkedScene,
+    WalkedScenes,
+    WalkGroup,
+    WalkScene,
+    above,
+    plot_by_walker,
+    right_of,
+    ring,
+)
+from crowd_demo.measure.trajectories import Rectangle, lane_order
+from crowd_demo.sim.fundamental_diagram import MOST_DENSE, weidmann
+from crowd_demo.sim.lines import Line
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def plot_weidmann(axes: Axes, x: Doubles, scatter: float = 0.0, scatter_share: float = 0.0) -> None:
+    """The curve, and a band about it: so many m/s, or such a share, to either side."""
+    curve = weidmann(x)
+    off = scatter + scatter_share * curve
+    axes.fill_between(x, np.maximum(curve - off, 0), curve + off, color="0.9", label="expected")
+    axes.plot(x, curve, color="0.4", label="Weidmann 1993")
+
+
+def speeds_along(run: WalkedScene, measures: Measures, last_s: float) -> tuple[Longs, Doubles]:
+    """Return (id, speed to the right in m/s) of everybody in the last seconds of the run."""
+    end = run.walked.between(run.walked.end_s - last_s, run.walked.end_s)
+    ids, _, found = measures.speeds(end, SPEED_STEP, (1.0, 0.0))
+    return ids, found
+
+
+# --- RiMEA 4: how fast a crowd walks that is so dense (the fundamental diagram) --------------------------------------
+
+SAME_WAY = Rectangle(0, 0, 18, 4)
+MEASURED_S = 10.0  # at the end
+SCATTER = 0.25  # m/s, about that of the field data compared by Seyfried and others
+
+
+def fundamental(density: float, short: bool) -> WalkScene:
+    return ring(SAME_WAY, (WalkGroup(round(density * SAME_WAY.size), SAME_WAY, 0),), 20 if short else 40)
+
+
+def mean_speed(run: WalkedScene, measures: Measures) -> float:
+    """Return everybody's mean speed along the corridor at the end of the run."""
+    return float(np.mean(speeds_along(run, measures, MEASURED_S)[1]))
+
+
+def read_fundamental(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
+    for density, run in runs.items():
+        expected = float(weidmann(density))
+        yield Reading(f"speed at {density:g} people/m²", mean_speed(run, measures), max(expected - SCATTER, 0),
+                      expected + SCATTER, "m/s", measured=True)
+
+
+def plot_fundamental(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
+    plot_weidmann(axes, np.linspace(0.2, MOST_DENSE, 60), SCATTER)
+    plot_by_walker(axes, walkers, lambda density, run: mean_speed(run, OWN))
+    axes.set(xlabel="people per m²", ylabel="mean speed, m/s", ylim=(0, None))
+
+
+FUNDAMENTAL = ValidationExperiment(
+    name="rimea-4",
+    title="Speed against density",
+    about="People all walk the same way along a corridor 4 m wide, closed to a ring of 18 m, so that the density stays what"
+          " it is. Speeds are those along the corridor in the last ten of forty seconds.",
+    source="RiMEA, test 4; the curve of Weidmann (Transporttechnik der Fussgänger, 1993), give or take 0.25 m/s, which is"
+           " about the scatter of the field data compared by Seyfried and others (The fundamental diagram of pedestrian"
+           " movement revisited, 2005)",
+    numbers=(0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0), short_numbers=(0.5, 2.0, 4.0),
+    scene=fundamental, read=read_fundamental, plot=plot_fundamental)
+
+
+# --- people who walk against each other form lanes -------------------------------------------------------------------
+
+BOTH_WAYS = Rectangle(0, 0, 24, 5)
+LANES_S = 20.0  # at the end
+ORDER = 0.8
+COUNTERFLOW_SCATTER = 0.3  # m/s
+
+
+def counterflow(density: float, short: bool) -> WalkScene:
+    groups = tuple(WalkGroup(round(density * BOTH_WAYS.size / 2), BOTH_WAYS, way) for way in (0, 1))
+    return ring(BOTH_WAYS, groups, 20 if short else 60)
+
+
+def to_the_right(run: WalkedScene, ids: Longs) -> Bools:
+    return ids < run.scene.groups[0].people
+
+
+def lane_orders(run: WalkedScene) -> tuple[Doubles, Doubles]:
+    """Return (time, order of the lanes); a lane is three quarters of the mean distance of people to each side."""
+    half_width = 0.75 / np.sqrt(run.scene.people / run.scene.floor[0].size)
+    found = [(frame / run.walked.fps, lane_order(rows.y, to_the_right(run, rows.id), half_width))
+             for frame, rows in run.walked.frames()]
+    seconds, orders = np.array(found).T
+    return seconds, orders
+
+
+def pace(run: WalkedScene, measures: Measures) -> float:
+    """Return the mean speed of all, each along their own way, at the end of the run, m/s."""
+    ids, found = speeds_along(run, measures, LANES_S)
+    return float(np.mean(np.where(to_the_right(run, ids), found, -found)))
+
+
+def pace_reading(density: float, run: WalkedScene, measures: Measures) -> Reading:
+    """Return the reading of everybody's pace, which is expected to be near Weidmann's curve."""
+    expected = float(weidmann(density))
+    return Reading(f"speed at {density:g} people/m²", pace(run, measures), max(expected - COUNTERFLOW_SCATTER, 0),
+                   expected + COUNTERFLOW_SCATTER, "m/s", measured=True)
+
+
+def read_counterflow(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
+    for density, run in runs.items():
+        seconds, orders = lane_orders(run)
+        at_end = float(np.mean(orders[seconds > seconds[-1] - LANES_S]))
+        yield Reading(f"order of the lanes at {density:g} people/m²", at_end, ORDER, 1)
+        yield pace_reading(density, run, measures)
+
+
+def plot_counterflow(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
+    for number, (name, runs) in enumerate(walkers.items()):
+        for (density, run), style in zip(runs.items(), ("-", "--", ":"), strict=False):
+            label = f"{name}, {density:g} people/m²"
+            axes.plot(*lane_orders(run), style, color=f"C{number}", linewidth=1, label=label)
+    axes.axhspan(ORDER, 1, color="0.9", label="expected")
+    axes.set(xlabel="time, s", ylabel="order of the lanes", ylim=(0, 1.02))
+
+
+COUNTERFLOW = ValidationExperiment(
+    name="counterflow",
+    title="Lanes in counterflow",
+    about="As many people walk to the left as to the right along a corridor 5 m wide, closed to a ring of 24 m; they begin"
+          " mixed. The order is 1 when whoever walks in somebody's lane goes the same way, and near 0 for a mixture. It is"
+          " the mean of the last twenty seconds of a minute.",
+    source="Order as defined by Rex and Löwen (Lane formation in oppositely charged colloids driven by an electric field,"
+           " 2007) and used for people by Nowak and Schadschneider (Quantitative analysis of pedestrian counterflow in a"
+           " cellular automaton model, 2012), who speak of lanes above 0.8. Streams of both ways are about as fast as one of"
+           " that density: Zhang and Seyfried, Empirical characteristics of different types of pedestrian streams, 2013; here"
+           " Weidmann's curve, give or take 0.3 m/s",
+    numbers=(1.0, 1.5, 2.0), short_numbers=(1.0,), scene=counterflow, read=read_counterflow, plot=plot_counterflow)
+
+
+# --- two streams that cross at right angles go through each other without a jam --------------------------------------
+
+WIDTH, LEG = 4.0, 16.0  # of the corridors, before and behind the crossing
+SQUARE = Rectangle(0, 0, WIDTH, WIDTH)
+BEYOND: dict[tuple[float, float], Line] = {  # lines a metre behind the crossing, by the way that one walks
+    (1, 0): Line(WIDTH + 1, 0, WIDTH + 1, WIDTH), (-1, 0): Line(-1, 0, -1, WIDTH),
+    (0, -1): Line(0, -1, WIDTH, -1), (0, 1): Line(0, WIDTH + 1, WIDTH, WIDTH + 1)}
+SCATTER_SHARE = 0.3  # of the expected speed
+
+
+def crossing(density: float, short: bool) -> WalkScene:
+    """A corridor from left to right and one from below upwards; the density is that of each stream where it begins."""
+    across, upwards = Rectangle(-LEG, 0, LEG, WIDTH), Rectangle(0, -LEG, WIDTH, LEG)
+    left, below = Rectangle(-LEG, 0, -1, WIDTH), Rectangle(0, WIDTH + 1, WIDTH, LEG)
+    groups = tuple(WalkGroup(round(start.size * density), start, number) for number, start in enumerate((left, below)))
+    return WalkScene((across, upwards), (right_of(across), above(upwards)), groups, 90)
+
+
+def busy(run: WalkedScene, measures: Measures) -> tuple[float, float]:
+    """Return (people/m², m/s) in the crossing, while at least half as many are there as in its fullest second."""
+    found = measures.density(run.walked, SQUARE)
+    smooth = np.convolve(found, np.ones(10) / 10, "same")
+    frames = np.flatnonzero(smooth >= smooth.max() / 2) + run.walked.frame[0]
+    ids, at, speeds = measures.speeds(run.walked, SPEED_STEP, None)
+    inside = run.walked.chosen(SQUARE.holds(run.walked.x, run.walked.y))
+    wanted = np.isin(_keys(ids, at), _keys(inside.id, inside.frame)) & np.isin(at, frames)
+    return float(found[frames - run.walked.frame[0]].mean()), float(speeds[wanted].mean())
+
+
+def _keys(ids: Longs, frames: Longs) -> Longs:
+    return ids * 1_000_000 + frames
+
+
+def read_crossing(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
+    for start, run in runs.items():
+        density, speed = busy(run, measures)
+        yield Reading(f"streams of {start:g}/m²: speed over Weidmann's", speed / float(weidmann(density)),
+                      1 - SCATTER_SHARE, 1 + SCATTER_SHARE, "", measured=True)
+        yield Reading(f"streams of {start:g}/m²: people who get across", across(run, measures), run.scene.people,
+                      run.scene.people, "", measured=True)
+
+
+def across(run: WalkedScene, measures: Measures) -> float:
+    """Return how many have passed the crossing and go on as they want."""
+    first, found = 0, 0
+    for group in run.scene.groups:
+        people, _ = measures.crossings(run.walked, BEYOND[run.scene.exits[group.exit].towards])
+        found += int(np.sum((people >= first) & (people < first + group.people)))
+        first += group.people
+    return float(found)
+
+
+def plot_crossing(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
+    plot_weidmann(axes, np.linspace(0.1, 4), scatter_share=SCATTER_SHARE)
+    for name, runs in walkers.items():
+        axes.plot(*np.array([busy(run, OWN) for run in runs.values()]).T, marker="o", label=name)
+    axes.set(xlabel="people per m² in the crossing", ylabel="mean speed there, m/s", ylim=(0, None))
+
+
+CROSSING = ValidationExperiment(
+    name="crossing",
+    title="Two streams that cross",
+    about="Two streams in corridors 4 m wide cross at right angles. Speed and density are those in the square of the"
+          " crossing while it is busy.",
+    source="Streams that cross are about as fast as one stream of that density: Zhang and Seyfried, Comparison of"
+           " intersecting pedestrian flows based on experiments, 2014; here Weidmann's curve, give or take 30 %. Nobody gets"
+           " stuck",
+    numbers=(0.5, 1.0, 1.5), short_numbers=(1.0,), scene=crossing, read=read_crossing, plot=plot_crossing)

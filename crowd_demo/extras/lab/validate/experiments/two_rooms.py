@@ -1,0 +1,131 @@
+"""Two rooms and a corridor between them: a crowd against another one in it; or two corridors, one of them a detour."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from crowd_demo.compute.arrays import Doubles
+from crowd_demo.extras.lab.validate.experiments.streams import to_the_right
+from crowd_demo.extras.lab.validate.validation_experiment import (
+    OWN,
+    Exit,
+    Measures,
+    Reading,
+    ValidationExperiment,
+    WalkedScene,
+    WalkedScenes,
+    WalkGroup,
+    WalkScene,
+    gate,
+    left_of,
+    plot_by_walker,
+    right_of,
+)
+from crowd_demo.measure.trajectories import Rectangle
+from crowd_demo.sim.lines import Line
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+REACH = 0.1  # of a line into the walls, metres
+
+
+# --- IMO 8: people who come against a crowd make it slower -----------------------------------------------------------
+
+PEOPLE = 100  # who go to the right
+FIRST, BETWEEN, SECOND = Rectangle(0, 0, 10, 10), Rectangle(10, 4, 20, 6), Rectangle(20, 0, 30, 10)
+
+
+def against(others: float, short: bool) -> WalkScene:
+    """100 people (short: 40) go to the right, so many of the other room (short: no more than 40) to the left."""
+    most = 40 if short else PEOPLE
+    starts = Rectangle(1, 0, 6, 10), Rectangle(24, 0, 29, 10)  # away from the exits behind them
+    groups = [WalkGroup(min(people, most), start, way) for way, (people, start) in enumerate(
+        zip((PEOPLE, int(others)), starts, strict=True)) if people]
+    return WalkScene((FIRST, BETWEEN, SECOND), (right_of(SECOND), left_of(FIRST)), tuple(groups), 300)
+
+
+def times_out(run: WalkedScene, measures: Measures) -> tuple[Doubles, Doubles]:
+    """Return when people come out of the corridor, s: those who go to the right, and those who go to the left."""
+    right, left = (measures.crossings(run.walked, Line(x, BETWEEN.top - REACH, x, BETWEEN.bottom + REACH))
+                   for x in (BETWEEN.right, BETWEEN.left))
+    return right[1][to_the_right(run, right[0])], left[1][~to_the_right(run, left[0])]
+
+
+def seconds_for_all(run: WalkedScene, measures: Measures) -> float:
+    """Return when the last of those who go to the right is in the other room, inf when somebody never is."""
+    right, _ = times_out(run, measures)
+    return float(right[-1]) if len(right) == run.scene.groups[0].people else np.inf
+
+
+def read_against(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
+    seconds = {others: seconds_for_all(run, measures) for others, run in runs.items()}
+    for others, run in runs.items():
+        through = sum(map(len, times_out(run, measures)))
+        yield Reading(f"{others:g} against them: people who get through", through, run.scene.people, run.scene.people,
+                      measured=True)
+    for fewer, more in pairwise(seconds):
+        slower = seconds[more] / seconds[fewer] if np.isfinite(seconds[more]) else np.nan  # stuck is not slower
+        yield Reading(f"time until all are through, {more:g} against them over {fewer:g}", slower, 1, np.inf, "times",
+                      measured=True)
+
+
+def plot_against(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
+    plot_by_walker(axes, walkers, lambda others, run: seconds_for_all(run, OWN))
+    axes.set(xlabel="people against them", ylabel="time until 100 are in the other room, s", ylim=(0, None))
+
+
+AGAINST = ValidationExperiment(
+    name="imo-8",
+    title="A crowd against another in a corridor",
+    about="100 people walk from a room of 10 m x 10 m through a corridor 10 m long and 2 m wide into another room,"
+           " while 0, 10, 50 or 100 come from there. They have five minutes.",
+    source="IMO, MSC.1/Circ.1533, Revised guidelines on evacuation analysis, 2016, test 8, which ISO 20414, 2020,"
+           " has too: the more come against them, the longer it takes. Here also: nobody gets stuck",
+    numbers=(0, 10, 50, 100), short_numbers=(0, 40), scene=against, read=read_against, plot=plot_against, added=True)
+
+
+# --- RiMEA 14: people choose the shorter way, and a longer one when that is crowded ----------------------------------
+
+FEW, MANY = 10, 100
+SHORTER, LONGER = Rectangle(12, 1, 20, 2), Rectangle(12, 8, 20, 10)
+
+
+def choice(people: float, short: bool) -> WalkScene:
+    """From the upper half of a room to the upper corner of another, where the lower corridor is a detour."""
+    room, other = Rectangle(0, 0, 12, 10), Rectangle(20, 0, 24, 10)
+    exit_ = Exit(Rectangle(24, 0, 30, 3), (1, 0))
+    group = WalkGroup(int(people), Rectangle(0, 0, 8, 5), 0)
+    return WalkScene((room, SHORTER, LONGER, other), (exit_,), (group,), 180)
+
+
+def share_by_longer(run: WalkedScene, measures: Measures) -> float:
+    """Return the share of those who get through that takes the longer way."""
+    shorter, longer = (len(measures.crossings(run.walked, gate(way))[0]) for way in (SHORTER, LONGER))
+    return longer / (shorter + longer) if shorter + longer else float("nan")
+
+
+def read_choice(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
+    few, many = (share_by_longer(runs[people], measures) for people in (FEW, MANY))
+    yield Reading(f"share by the longer way, {FEW} people", few, 0, 0.1, "", measured=True)
+    yield Reading(f"share by the longer way, {MANY} people", many, 0.1, 0.9, "", measured=True)
+
+
+def plot_choice(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
+    plot_by_walker(axes, walkers, lambda people, run: share_by_longer(run, OWN))
+    axes.set(xlabel="people", ylabel="share by the longer way", ylim=(0, 1))
+
+
+CHOICE = ValidationExperiment(
+    name="rimea-14",
+    title="A shorter and a longer way",
+    about="People walk from a room to the far corner of another one, by a corridor 1 m wide or by a detour of about"
+           " 10 m through one 2 m wide.",
+    source="RiMEA, test 14, which asks for no number. Read here: few people take the shorter way. When 100 want to"
+           " get through, those at the end of the queue would stand for nearly a minute, many times as long as the"
+           " detour takes, so at least a tenth goes round, and at least a tenth does not",
+    numbers=(FEW, 30, MANY), short_numbers=(FEW, MANY), scene=choice, read=read_choice, plot=plot_choice, added=True)

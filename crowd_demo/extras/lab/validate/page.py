@@ -1,0 +1,205 @@
+"""What is made of the results of a validation: the terminal's table, JSON, and docs/validation.md with its pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from crowd_demo.extras.lab.validate.validation import ExperimentResult, Validation
+from crowd_demo.extras.lab.validate.validation_experiment import SeededReading, number
+from crowd_demo.host.files import write_file
+from crowd_demo.measure.experiment import aligned, finite
+
+PASSED, FAILED = "passed", "failed"
+PAGE, PICTURES = "validation.md", "pictures/validation"
+SIZE_INCHES, DPI = (7.0, 3.6), 90  # of a picture
+HEAD = """\
+# Held against the literature
+
+<!-- made by `crowd-demo validate`; do not edit -->
+
+Do these people walk as people do? Each experiment below lets them walk a scene of the literature and reads numbers from their
+trajectories, in metres (one is 26 world units) and seconds. `crowd-demo validate` makes this page in some minutes, with the
+same numbers for this program's models on every machine; `crowd-demo validate --short` runs smaller scenes in less than one.
+What fails is printed in bold. The default, *slow_down*, walks alone, in streams, in a dense crowd and through doors much as
+people do. The two older models do not slow down, so where it is dense their speeds and flows are too high. Plan no exit by
+this alone: [model.md](model.md#how-people-walk-in-words) says how people walk, with sources, and what the model cannot do;
+[findings.md](findings.md#people-held-against-the-literature) has what was learned."""
+PEDPY = """\
+Numbers under *PedPy* are what [PedPy](https://pedpy.readthedocs.io) measures of the trajectories of {walker}, where it has
+that measure; all others are measured by `crowd_demo/measure/trajectories.py`."""
+
+SEEDS = """\
+This program's models walk everything with {seeds} seeds: where people begin and how fast they want to walk is drawn
+anew for each. A cell shows the median, and the least and the most in brackets; it passes only if each seed does. JuPedSim,
+PedPy and the pictures have the first seed."""
+BEFORE = """\
+The first page had 39 numbers and expected 1.2 to 2 people/(m s) of any opening. Since the Hermes experiments up to 2.8
+are expected of one that is wider than 2 m."""
+
+
+class ReadingRow(NamedTuple):
+    """One reading of an experiment by everybody who walked it."""
+
+    what: str
+    expected: str  # with its unit
+    found: Mapping[str, SeededReading]
+    by_pedpy: float | None  # where PedPy has the measure
+
+    def cell(self, walker: str, failed: str = "{}") -> str:
+        """A walker's number and verdict, a dash if there is none; `failed` is the form of what failed."""
+        if walker not in self.found:
+            return "-"
+        reading = self.found[walker]
+        text = f"{reading} {verdict(reading)}"
+        return text if reading.passes else failed.format(text)
+
+    def record(self) -> dict[str, object]:
+        expected = next(iter(self.found.values())).readings[0]
+        return {"what": self.what, "unit": expected.unit, "low": finite(float(expected.low)),
+                "high": finite(float(expected.high)),
+                "found": {name: {"value": finite(each.median), "by_seed": [finite(value) for value in each.values],
+                                 "verdict": verdict(each)} for name, each in self.found.items()},
+                "by_pedpy": None if self.by_pedpy is None else finite(float(self.by_pedpy))}
+
+
+def rows(result: ExperimentResult) -> Iterator[ReadingRow]:
+    for what in dict.fromkeys(reading.what for readings in result.readings.values() for reading in readings):
+        found = {name: reading for name, readings in result.readings.items()
+                 for reading in readings if reading.what == what}
+        pedpy = next((reading.value for reading in result.by_pedpy if reading.what == what and reading.measured), None)
+        expected = next(iter(found.values())).readings[0]
+        yield ReadingRow(what, f"{expected.expected} {expected.unit}".rstrip(), found, pedpy)
+
+
+def verdict(reading: SeededReading) -> str:
+    return PASSED if reading.passes else FAILED
+
+
+def as_data(validation: Validation) -> list[dict[str, object]]:
+    """Return the results as plain data, of what JSON can say."""
+    return [{"name": result.experiment.name, "source": result.experiment.source, "errors": result.errors,
+             "left_out": result.left_out, "readings": [row.record() for row in rows(result)]}
+            for result in validation.results]
+
+
+def terminal(validation: Validation) -> str:
+    """Return a table for each experiment, and under it what could not be computed."""
+    names = [walker.name for walker in validation.walkers]
+    return "\n\n".join("\n".join(_lines(result, names)) for result in validation.results)
+
+
+def _lines(result: ExperimentResult, walkers: Sequence[str]) -> Iterator[str]:
+    yield f"{result.experiment.name}: {result.experiment.title}"
+    if cells := [[row.what, row.expected, *map(row.cell, walkers)] for row in rows(result)]:
+        yield aligned([["", "expected", *walkers], *cells])
+    for name, why in result.errors.items():
+        yield f"{name}: could not be computed: {why}"
+    for name, why in result.left_out.items():
+        yield f"{name}: left out: {why}"
+
+
+# --- the page --------------------------------------------------------------------------------------------------------
+
+def write_page(validation: Validation, folder: Path) -> None:
+    """Write the page and its pictures into a folder. Raises ImportError without matplotlib, and OSError."""
+    pictures = folder / PICTURES
+    pictures.mkdir(parents=True, exist_ok=True)
+    for result in validation.results:
+        if result.runs:
+            save_plot(result, pictures / f"{result.experiment.name}.png")
+    write_file(folder / PAGE, page(validation).encode())
+
+
+def save_plot(result: ExperimentResult, path: Path) -> None:
+    """Write a PNG of what everybody did."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(SIZE_INCHES, DPI, layout="constrained")
+    axes = figure.subplots()
+    result.experiment.plot(axes, result.runs)
+    axes.set_title(result.experiment.title, loc="left", fontsize="medium")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
+    figure.savefig(path, metadata={"Software": None})  # the same bytes for the same results
+
+
+def page(validation: Validation) -> str:
+    walkers = [walker.name for walker in validation.walkers]
+    parts = [HEAD, "\n".join(f"- **{walker.name}**: {walker.about}" for walker in validation.walkers)]
+    if validation.pedpy:
+        parts.append(PEDPY.format(walker=validation.measured))
+    parts += [SEEDS.format(seeds=len(validation.seeds))] * (len(validation.seeds) > 1)
+    parts += [_held(validation, walkers), BEFORE, _summary(validation, walkers)]
+    for result in validation.results:
+        parts += _section(result, walkers)
+    return "\n\n".join(parts) + "\n"
+
+
+class _HeldCount(NamedTuple):
+    """A row of the first table: of which numbers, and when they are held."""
+
+    text: str  # has a place for how many there are
+    wanted: Callable[[ExperimentResult, ReadingRow], bool]
+    passes: Callable[[SeededReading], bool]
+
+
+def _held(validation: Validation, walkers: Sequence[str]) -> str:
+    """Return the first table: how many numbers everybody holds, of those that they can walk."""
+    every = [(result, row) for result in validation.results for row in rows(result)]
+    lines = [["held", *walkers], ["---"] * (len(walkers) + 1)]
+    for text, wanted, passes in (
+            _HeldCount("of the {} numbers of the first version, by the ranges that it expected", _first,
+                  lambda each: each.passed_before),
+            _HeldCount("of the same {}, by the ranges expected now", _first, lambda each: each.passes),
+            _HeldCount("of all {} numbers", lambda result, row: True, lambda each: each.passes),
+            _HeldCount("of the {} that everybody here can walk", lambda result, row: set(walkers) <= set(row.found),
+                  lambda each: each.passes)):
+        of = [row.found for result, row in every if wanted(result, row)]
+        lines.append([text.format(len(of)), *(_share([passes(found[name]) for found in of if name in found])
+                                              for name in walkers)])
+    return _table(lines)
+
+
+def _first(result: ExperimentResult, row: ReadingRow) -> bool:
+    return not result.experiment.added
+
+
+def _summary(validation: Validation, walkers: Sequence[str]) -> str:
+    """Return a table of how many readings of each experiment everybody passes."""
+    lines = [["experiment", *walkers], ["---"] * (len(walkers) + 1)]
+    for result in validation.results:
+        anchor = result.experiment.title.lower().replace(" ", "-").replace(",", "")
+        scores = (_share([reading.passes for reading in result.readings.get(name, ())]) for name in walkers)
+        lines.append([f"[{result.experiment.title}](#{anchor})", *scores])
+    return _table(lines)
+
+
+def _share(passed: Sequence[bool]) -> str:
+    """`3 of 7`, or a dash."""
+    return f"{sum(passed)} of {len(passed)}" if passed else "-"
+
+
+def _section(result: ExperimentResult, walkers: Sequence[str]) -> Iterator[str]:
+    experiment = result.experiment
+    yield f"## {experiment.title}"
+    yield experiment.about
+    if found := list(rows(result)):
+        lines = [["", "expected", *walkers, "PedPy"], ["---"] * (len(walkers) + 3)]
+        for row in found:
+            pedpy = "-" if row.by_pedpy is None else number(row.by_pedpy)
+            lines.append([row.what, row.expected, *(row.cell(name, "**{}**") for name in walkers), pedpy])
+        by_pedpy = any(row.by_pedpy is not None for row in found)
+        yield _table(lines if by_pedpy else [line[:-1] for line in lines])
+    notes = [*(f"{name} could not be computed: {why}." for name, why in result.errors.items()),
+             *(f"{why}." for why in dict.fromkeys(result.left_out.values()))]
+    if notes:
+        yield " ".join(notes)
+    if result.runs:
+        yield f"![{experiment.title}]({PICTURES}/{experiment.name}.png)"
+    yield f"Source: {experiment.source}."
+
+
+def _table(lines: Sequence[Sequence[str]]) -> str:
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)

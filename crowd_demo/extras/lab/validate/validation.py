@@ -1,0 +1,143 @@
+"""Everybody walks the scenes of all experiments; what is read from that is held against what the literature expects.
+
+This program's models walk them once for each seed, and the worst one counts; other programs have the first seed.
+page.py makes tables of the results.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from crowd_demo.config.model import Config
+from crowd_demo.config.optimizations import Optimizations, with_values
+from crowd_demo.extras.lab.validate.validation_experiment import (
+    OWN,
+    Measures,
+    Reading,
+    SeededReading,
+    ValidationExperiment,
+    WalkedScene,
+    WalkedScenes,
+    WalkScene,
+)
+from crowd_demo.extras.lab.validate.walkers import CrowdWalk, SceneWalker
+from crowd_demo.extras.lab.validate.walks import Begin, Walk, walks_in
+from crowd_demo.measure.experiment import Compile, Slice, with_progress
+
+PUSH = CrowdWalk("push", "`avoidance: push` and `overlap_passes: 0`: people are pushed by who is near, and have no bodies",
+                 {"avoidance": "push", "overlap_passes": 0})
+ANTICIPATE = CrowdWalk("anticipate", "`avoidance: anticipate` and `overlap_passes: 2`: people look ahead, and have bodies",
+                       {"avoidance": "anticipate", "overlap_passes": 2})
+SLOW_DOWN = CrowdWalk("slow_down", "`avoidance: slow_down` and `overlap_passes: 2`, the default: they slow down, too",
+                      {"avoidance": "slow_down", "overlap_passes": 2})
+MODELS = (PUSH, ANTICIPATE, SLOW_DOWN)
+
+
+@dataclass
+class ExperimentResult:
+    """What one experiment gave: by the name of who walked it. Pictures and PedPy get the first seed alone."""
+
+    experiment: ValidationExperiment
+    runs: dict[str, WalkedScenes] = field(default_factory=dict)
+    readings: dict[str, list[SeededReading]] = field(default_factory=dict)
+    by_pedpy: list[Reading] = field(default_factory=list)  # of one of them
+    errors: dict[str, str] = field(default_factory=dict)  # what could not be computed, and why
+    left_out: dict[str, str] = field(default_factory=dict)  # who cannot walk its scenes, and why
+
+
+Walks = dict[float, tuple[WalkScene, Walk]]  # by what the scenes differ in
+
+
+class _Turn(NamedTuple):
+    """An experiment, and who walks it: for each seed the walks of all scenes."""
+
+    experiment: ValidationExperiment
+    walker: SceneWalker
+    why_not: str
+    seeds: list[Walks]
+
+
+class Validation:
+    """Runs in slices, can be stopped after any, and keeps its results so far, as the experiments of `measure` do."""
+
+    def __init__(self, experiments: Sequence[ValidationExperiment], walkers: Sequence[SceneWalker], short: bool,
+                 compile_for: Compile, pedpy: Measures | None, seeds: int = 1, processes: int = 1) -> None:
+        self.experiments, self.walkers, self.short, self.pedpy = experiments, walkers, short, pedpy
+        self.models = [walker for walker in walkers if isinstance(walker, CrowdWalk)]  # of this program
+        self.seeds, self.processes = range(1, seeds + 1), processes
+        self.results: list[ExperimentResult] = []
+        self.done = False
+        self._compile_for = compile_for
+
+    def run(self) -> Generator[Slice, None, None]:
+        for model in self.models:
+            for line in self._compile_for(options_of(model)):
+                yield Slice(line, 0)
+        with walks_in(self.processes) as begin:
+            turns = deque(self._turn(experiment, walker, begin)
+                          for experiment in self.experiments for walker in self.walkers)
+            share = 1 / len(turns)
+            for number in range(len(turns)):
+                turn = turns.popleft()  # whose walks need not be kept
+                if not self.results or self.results[-1].experiment is not turn.experiment:
+                    self.results.append(ExperimentResult(turn.experiment))
+                yield from self._walked(self.results[-1], turn, number * share, share)
+        self.done = True
+
+    def _turn(self, experiment: ValidationExperiment, walker: SceneWalker, begin: Begin) -> _Turn:
+        scenes = experiment.scenes(self.short)
+        why_not = next(filter(None, map(walker.why_not, scenes.values())), "")
+        wanted = self.seeds if walker in self.models else self.seeds[:1]
+        seeds = [] if why_not else [{key: (scene, begin(walker, scene, seed)) for key, scene in scenes.items()}
+                                    for seed in wanted]
+        return _Turn(experiment, walker, why_not, seeds)
+
+    def _walked(self, result: ExperimentResult, turn: _Turn, done: float, share: float) -> Iterator[Slice]:
+        """Let one model walk the scenes of an experiment, and read the numbers from that."""
+        experiment, name = turn.experiment, turn.walker.name
+        if turn.why_not:
+            result.left_out[name] = turn.why_not
+            return
+        by_seed: list[list[Reading]] = []
+        part = share / len(turn.seeds)
+        try:
+            for number, walks in enumerate(turn.seeds):
+                title = f"{experiment.title}, {name}, seed {self.seeds[number]}"
+                runs = yield from _runs(walks, title, done + number * part, part)
+                by_seed.append(list(experiment.read(runs, OWN)))
+                result.readings[name] = [SeededReading(each) for each in zip(*by_seed, strict=True)]
+                if number == 0:
+                    if self.pedpy and name == self.measured:
+                        result.by_pedpy = list(experiment.read(runs, self.pedpy))
+                    result.runs[name] = runs
+        except Exception as error:  # another program's, or a scene's: the others go on, and the table says so
+            result.readings.pop(name, None)
+            result.errors[name] = " ".join(f"{type(error).__name__}: {error}".split())
+
+    @property
+    def measured(self) -> str:
+        """Whose trajectories PedPy measures too: those of the last of this program's models."""
+        return self.models[-1].name
+
+    @property
+    def failed(self) -> list[SeededReading]:
+        """What this program's models fail."""
+        return [reading for result in self.results for model in self.models
+                for reading in result.readings.get(model.name, ()) if not reading.passes]
+
+
+def _runs(walks: Walks, title: str, done: float, share: float) -> Generator[Slice, None, WalkedScenes]:
+    """Wait for all scenes of one seed."""
+    runs: dict[float, WalkedScene] = {}
+    part = share / len(walks)
+    for number, (key, (scene, walk)) in enumerate(walks.items()):
+        walked = yield from with_progress(walk, f"{title}, {key:g}", done + number * part, part)
+        runs[key] = WalkedScene(scene, walked)
+    return runs
+
+
+def options_of(model: CrowdWalk) -> Optimizations:
+    return with_values(Config.model_validate({}).optimizations, model.techniques)

@@ -1,0 +1,212 @@
+"""Who walks a scene: this program's people (those of JuPedSim are in jupedsim_walk.py); and PedPy, which measures.
+
+For this program's people the scene becomes a map of tiles, they are placed before the first step, and positions are
+recorded between steps. What happens within a step is the model's own.
+
+PedPy has some of the same measures: https://pedpy.readthedocs.io (the extra `validation`).
+"""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Generator, Mapping
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from crowd_demo.compute.arrays import Bools, Doubles, Ints, Longs
+from crowd_demo.config.loader import Override, ReadConfig
+from crowd_demo.config.section import UNITS_A_METRE
+from crowd_demo.config.yaml12 import Location
+from crowd_demo.extras.lab.validate.validation_experiment import (
+    RING_MARGIN,
+    Measures,
+    PlacedPeople,
+    SceneMap,
+    WalkScene,
+    placed,
+)
+from crowd_demo.measure.trajectories import Rectangle, Trajectories, TrajectoryRecorder
+from crowd_demo.registry.entries import Value
+from crowd_demo.sim.behaviours.people_rules import WALKING, PeopleColumns
+from crowd_demo.sim.lines import Line
+from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.store.columns import views
+
+FPS = 10  # frames a second
+ORIGIN = Location("validate")
+
+
+class SceneWalker(Protocol):
+    """Somebody who can walk scenes."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def about(self) -> str: ...
+
+    def why_not(self, scene: WalkScene) -> str:
+        """Say why it cannot walk a scene, nothing if it can."""
+
+    def walk(self, scene: WalkScene, seed: int = 1) -> Generator[float, None, Trajectories]:
+        """Walk until the scene's end or until all have left; yield how much is done, 0 to 1; return who was where."""
+
+
+class CrowdWalk(NamedTuple):
+    """One of this program's models."""
+
+    name: str
+    about: str
+    techniques: Mapping[str, Value]  # by path
+    settings: Mapping[str, Value] = {}  # of people, by name, where they are not the usual ones
+
+    def why_not(self, scene: WalkScene) -> str:
+        """Say why it cannot walk a scene: it can walk them all."""
+        return ""
+
+    def walk(self, scene: WalkScene, seed: int = 1) -> Generator[float, None, Trajectories]:
+        scene_map = SceneMap(scene)
+        sim = simulation(scene_map, self.techniques, self.settings, seed)
+        put_people(sim, placed(scene, seed), scene_map)
+        ends = ClosedRing(sim, scene_map) if scene.ring else OpenEnds(sim, scene_map)
+        recorder, frames = TrajectoryRecorder(FPS), math.ceil(scene.seconds * FPS)
+        while ends.look(recorder) and recorder.frames <= frames:
+            for _ in range(round(1 / sim.dt / FPS)):
+                ends.before_step()
+                sim.step()
+            yield recorder.frames / frames
+        return recorder.trajectories()
+
+
+def simulation(scene_map: SceneMap, techniques: Mapping[str, Value], settings: Mapping[str, Value], seed: int) -> Simulation:
+    """Return a simulation of the scene's floor with as many people, anywhere."""
+    area, people = scene_map.area, scene_map.scene.people
+    world = {"width": area.width * UNITS_A_METRE, "height": area.height * UNITS_A_METRE}
+    overrides = [Override(ORIGIN, ("optimizations", *path.split(".")), value) for path, value in techniques.items()]
+    overrides += [Override(ORIGIN, ("crowd", name), value) for name, value in settings.items()]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "scene.map"
+        path.write_text(scene_map.text(), "ascii")
+        data = {"agents": people, "seed": seed, "behaviour": "crowd", "world": world, "map": str(path)}
+        return Simulation(ReadConfig.of(data, ORIGIN.origin, overrides).config)
+
+
+def put_people(sim: Simulation, people: PlacedPeople, scene_map: SceneMap) -> None:
+    """Put everybody where they begin, standing, about to walk to their goal. Call before the first step."""
+    c, who = sim.agents.columns, sim.agents.columns.id[:sim.agents.count].copy()
+    assert isinstance(c, PeopleColumns)
+    groups = [scene_map.scene.groups[number] for number in people.group[who]]
+    x, y = scene_map.units(people.x[who], people.y[who])
+    goal_x, goal_y = scene_map.units(people.goal_x[who], people.goal_y[who])
+    speed = np.where([group.speed is None for group in groups], c.speed[:len(who)], people.speed[who] * UNITS_A_METRE)
+    heading = np.array([scene_map.scene.exits[group.exit].towards for group in groups], np.float32)
+    values = {"x": x, "y": y, "goal_x": goal_x, "goal_y": goal_y, "speed": speed, "goal": [group.exit for group in groups],
+              "heading_x": heading[:, 0], "heading_y": heading[:, 1], "state": WALKING}
+    for name, value in values.items():
+        getattr(c, name)[:len(who)] = value
+
+
+# --- how people leave: through the exits, or never, because the corridor is closed to a ring -------------------------
+
+class OpenEnds:
+    """Whoever is on an exit is taken out."""
+
+    def __init__(self, sim: Simulation, scene_map: SceneMap) -> None:
+        self.sim, self.map = sim, scene_map
+
+    def before_step(self) -> None:
+        """Do nothing."""
+
+    def look(self, recorder: TrajectoryRecorder) -> bool:
+        """Record where everybody is, and take out who has arrived; return whether anybody is left."""
+        c = self.sim.agents.by_id()
+        x, y = self.map.metres(c.x, c.y)
+        recorder.add(c.id, x, y)
+        out = np.zeros(len(x), bool)
+        for each in self.map.scene.exits:
+            out |= each.area.holds(x, y)
+        if out.any():
+            self.sim.agents.remove(c.id[out])
+        return self.sim.agents.count > 0
+
+
+class ClosedRing:
+    """The corridor's right end is its left end.
+
+    Before each step, who has left it on one side comes in on the other, and copies of those near an end stand beyond the other
+    one, so that nobody sees a seam. Copies have ids of their own and live for one step. Everybody's goal is straight ahead.
+    """
+
+    def __init__(self, sim: Simulation, scene_map: SceneMap) -> None:
+        floor = scene_map.scene.floor[0]
+        self.sim, self.map, self.metres, self.people = sim, scene_map, floor.width, sim.agents.count
+        (self.left, self.right), _ = scene_map.units([floor.left, floor.right], [0, 0])
+        self.length = self.right - self.left
+        self.margin = np.float32(RING_MARGIN * UNITS_A_METRE)
+        self.laps = np.zeros(self.people, np.int64)
+
+    def before_step(self) -> None:
+        """Bring everybody back between the ends, and make the copies anew."""
+        agents = self.sim.agents
+        rows = agents.front[:, :agents.count]
+        rows = rows[:, views(PeopleColumns, rows).id < self.people]
+        c = views(PeopleColumns, rows)
+        beyond = (c.x >= self.right).astype(np.int64) - (c.x < self.left)
+        self.laps[c.id] += beyond
+        c.x[:] -= beyond.astype(np.float32) * self.length
+        c.goal_y[:] = c.y
+        first = self._copies(rows, c.x < self.left + self.margin, self.length, self.people)
+        last = self._copies(rows, c.x >= self.right - self.margin, -self.length, 2 * self.people)
+        agents.restore(np.concatenate([rows, first, last], axis=1), np.zeros(3 * self.people, np.int32))
+
+    def look(self, recorder: TrajectoryRecorder) -> bool:
+        """Record where everybody but the copies is, as if the corridor went on for ever."""
+        c = self.sim.agents.by_id()
+        x, y = self.map.metres(c.x[:self.people], c.y[:self.people])
+        recorder.add(c.id[:self.people], x + self.laps * self.metres, y)
+        return True
+
+    def _copies(self, rows: Ints, chosen: Bools, shift: np.float32, first_id: int) -> Ints:
+        copies = rows[:, chosen]
+        c = views(PeopleColumns, copies)
+        c.id[:] += first_id
+        c.x[:] += shift
+        return copies
+
+
+# --- PedPy -----------------------------------------------------------------------------------------------------------
+
+def pedpy_measures() -> Measures | None:
+    """Return the measures that PedPy has; None where it is not installed."""
+    try:
+        import pandas
+        import pedpy
+    except ImportError:
+        return None
+
+    def table(of: Trajectories) -> pedpy.TrajectoryData:
+        frame = pandas.DataFrame({"id": of.id, "frame": of.frame, "x": of.x, "y": of.y})
+        return pedpy.TrajectoryData(frame, frame_rate=of.fps)
+
+    def crossings(of: Trajectories, line: Line) -> tuple[Longs, Doubles]:
+        border = pedpy.MeasurementLine([(line.x, line.y), (line.to_x, line.to_y)])
+        _, found = pedpy.compute_n_t(traj_data=table(of), measurement_line=border)
+        order = np.lexsort((found.id, found.frame))
+        return found.id.to_numpy(np.int64)[order], found.frame.to_numpy(float)[order] / of.fps
+
+    def speeds(of: Trajectories, step: int, axis: tuple[float, float] | None = None) -> tuple[Longs, Longs, Doubles]:
+        direction = None if axis is None else np.array(axis)
+        found = pedpy.compute_individual_speed(traj_data=table(of), frame_step=step, movement_direction=direction,
+                                               speed_calculation=pedpy.SpeedCalculation.BORDER_EXCLUDE)
+        found = found.sort_values(["id", "frame"])
+        return found.id.to_numpy(np.int64), found.frame.to_numpy(np.int64), found.speed.to_numpy(float)
+
+    def density(of: Trajectories, area: Rectangle) -> Doubles:
+        corners = [(area.left, area.top), (area.right, area.top), (area.right, area.bottom), (area.left, area.bottom)]
+        found = pedpy.compute_classic_density(traj_data=table(of), measurement_area=pedpy.MeasurementArea(corners))
+        return found.density.to_numpy(float)
+
+    return Measures(crossings, speeds, density)

@@ -1,0 +1,1 @@
+"""What surrounds the window and the commands: threads, child processes, streams, files, shutdown, recording."""

@@ -1,0 +1,238 @@
+"""Compile kernels, in this process and in helpers at once: while a configuration is loaded or opened, and for a technique.
+
+The wanted kernels are a list, which may change at any time. Each process takes the largest kernel that is left, so all end at
+about the same time. What a helper has compiled is loaded from the cache. A helper that ends early costs only time.
+
+There may be several owners, each with a list of its own, for which it works; helpers go through all lists.
+
+A start with much to compile begins with the exact choices that are compiled soonest; the configured ones follow.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from operator import itemgetter
+from typing import NamedTuple
+
+from crowd_demo.compute import cache
+from crowd_demo.compute.jit import CACHE_LASTS, Launch, compile_launches, is_on_disk
+from crowd_demo.config.model import Config
+from crowd_demo.config.optimizations import Optimizations, with_values
+from crowd_demo.host.compiling.ahead import KernelFinder, kernel_name, key_of
+from crowd_demo.host.compiling.helpers import CAN_FORK, CompilerSource, Helper, source_of
+from crowd_demo.registry.entries import Value
+from crowd_demo.registry.techniques import TECHNIQUES
+
+MOST_HELPERS = 3  # each takes a second to start, and some 200 MB
+FEW = 2  # kernels that are sooner compiled than a helper is started
+POLL_S = 0.1
+SETTLE_S = 0.2  # helpers wait so long, as the wish may change: a key that is pressed again and again
+HELPER_NICENESS = 5  # beside frames; small, because a helper shares no lock with them
+
+OnProgress = Callable[[str, int, int], None]  # what is being compiled, how many are done, and of how many
+QUICK_AGENTS = 50_000  # with the quick choices a larger crowd would hardly move
+
+
+class Wish(NamedTuple):
+    """The kernels that an owner wants."""
+
+    launches: dict[str, Launch]  # by key, the largest first: not compiled in this process yet
+    options: Optimizations  # that need them
+    since: float  # when they were wanted
+    total: int  # how many there were
+
+
+def helpers_that_fit() -> int:
+    """How many helpers have a core of their own."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(cores - 1, MOST_HELPERS)
+
+
+def compile_cost(launch: Launch) -> int:
+    """A number that grows with the compile time, which depends most on the number of arguments."""
+    return len(str(launch.signature()))
+
+
+class Compilers:
+    """Call `want`, then `work`. Other threads may call `want` meanwhile, for the same owner or another one."""
+
+    def __init__(self, config: Config, source: CompilerSource | None = None) -> None:
+        self._config = config
+        self._helpers: list[Helper] = []
+        self.source = source  # of the helpers' processes, once there is one
+        self._changed = threading.Condition()
+        self._wishes: dict[object, Wish] = {}  # by owner
+        self._begun: set[str] = set()  # being compiled
+        self._kept: set[str] = set()  # in the cache: only to be loaded
+
+    # --- what is wanted ----------------------------------------------------------------------------------------------
+
+    def want(self, launches: Sequence[Launch], options: Optimizations, owner: object = None) -> None:
+        """Replace what an owner wants by these kernels, which those options need."""
+        wanted = {key_of(launch): launch for launch in sorted(launches, key=compile_cost, reverse=True)}
+        kept = {key for key, launch in wanted.items() if is_on_disk(launch)}
+        with self._changed:
+            self._wishes[owner] = Wish(wanted, options, time.monotonic(), len(wanted))
+            self._kept |= kept
+            self._changed.notify_all()
+
+    def work(self, on_progress: OnProgress, here: bool = True, owner: object = None) -> None:
+        """Compile all that an owner wants. If not `here`, this process only loads what helpers compile, while it has any."""
+        while (wish := self._wishes.get(owner)) and wish.launches:
+            with self._taken(owner, here) as launches:
+                done = wish.total - len(wish.launches)  # what a helper has compiled is done when it is loaded, too
+                on_progress(self._under_way(wish), done, wish.total)
+                compile_launches(launches)
+
+    def _under_way(self, wish: Wish) -> str:
+        """The name of a kernel that is being compiled, here or by a helper."""
+        with self._changed:
+            return next((kernel_name(launch) for key, launch in wish.launches.items() if key in self._begun), "kernels")
+
+    def compile_first(self, launches: Sequence[Launch], options: Optimizations, on_progress: OnProgress) -> None:
+        """Compile these kernels, which the first frames need with those options, with as many helpers as pay."""
+        self.want(launches, options)
+        if len({key_of(launch) for launch in launches} - self._kept) > FEW:
+            self.start_all()
+        self.work(on_progress, here=not CAN_FORK)
+
+    @contextmanager
+    def _taken(self, owner: object, here: bool) -> Iterator[list[Launch]]:
+        """The launch that this process may compile next for an owner; none, after a moment, if helpers compile the rest.
+
+        What a helper has compiled comes first: loading is quick, and else all of it would be loaded at the end.
+        """
+        with self._changed:
+            launches = wish.launches if (wish := self._wishes.get(owner)) else {}
+            alone = here or not self._helpers
+            free = [key for key in launches if key not in self._begun and (alone or key in self._kept)]
+            mine = sorted(free, key=lambda key: key not in self._kept)[:1]
+            if not mine:
+                self._changed.wait(POLL_S)
+            self._begun.update(mine)
+        try:
+            yield [launches[key] for key in mine]
+        finally:
+            with self._changed:
+                self._begun.difference_update(mine)
+                for key in mine:
+                    for each in self._wishes.values():
+                        each.launches.pop(key, None)
+
+    # --- helpers -----------------------------------------------------------------------------------------------------
+
+    def start_early(self) -> None:
+        """Start helpers if nothing was ever compiled by this version: they need two seconds to start.
+
+        Where they are copies, wait for the first process. It has compiled what a crowd is built with, which this one then
+        only loads: a process that compiles keeps 50 MB.
+        """
+        if self.source or cache.is_empty():
+            self.start_all()
+        if self.source:
+            self.source.wait()
+
+    def start_all(self) -> None:
+        """Start as many helpers as pay while no frames are shown, unless there are some."""
+        if not self._helpers:
+            self.start(helpers_that_fit() + CAN_FORK)
+
+    def start(self, count: int, niceness: int = 0) -> None:
+        """Start so many helpers, where they can pass on what they compile."""
+        if not CACHE_LASTS:
+            self._end_source()
+        elif count:
+            self.source = self.source or source_of(self._config, niceness)
+            for _ in range(count):
+                self.employ(Helper(self.source))
+
+    def employ(self, helper: Helper) -> None:
+        """Have a helper compile what is wanted, in a thread of its own."""
+        self._helpers.append(helper)
+        threading.Thread(target=self._feed, args=(helper,), name="crowd-demo helper", daemon=True).start()
+
+    def yield_to_frames(self) -> None:
+        """Lower the priority of helpers, so that frames come first."""
+        self.start_all()
+        if self.source:
+            self.source.lower_priority(HELPER_NICENESS)
+
+    def close(self) -> None:
+        """Forget all wishes and end all helpers. New ones may be started."""
+        with self._changed:
+            self._wishes.clear()
+        self.keep_helpers(0)
+        self._end_source()
+
+    def keep_helpers(self, count: int) -> None:
+        """End all helpers but the first `count`."""
+        with self._changed:
+            ended, self._helpers = self._helpers[count:], self._helpers[:count]
+            self._changed.notify_all()
+        for helper in ended:
+            helper.close()
+
+    def _end_source(self) -> None:
+        source, self.source = self.source, None
+        if source:
+            source.close()
+
+    def _feed(self, helper: Helper) -> None:
+        """Have a helper compile one kernel after the other, until it ends."""
+        while wanted := self._next_for(helper):
+            key, options = wanted
+            done = helper.compile(key, options)
+            with self._changed:
+                self._begun.discard(key)
+                if done:
+                    self._kept.add(key)
+                elif helper in self._helpers:
+                    self._helpers.remove(helper)
+                self._changed.notify_all()
+            if not done:
+                helper.close()
+
+    def _next_for(self, helper: Helper) -> tuple[str, Optimizations] | None:
+        """Wait for a kernel that this helper may compile, and the options that need it; None if the helper has ended."""
+        with self._changed:
+            while helper in self._helpers:
+                now = time.monotonic()
+                left = [(wish.since + SETTLE_S - now, key, wish.options)
+                        for wish in self._wishes.values() if (key := self._largest_left(wish))]
+                early, key, options = min(left, key=itemgetter(0), default=(math.inf, "", self._config.optimizations))
+                if early <= 0:
+                    self._begun.add(key)
+                    return key, options
+                if not left:
+                    helper.rest()
+                self._changed.wait(early if left else None)
+        return None
+
+    def _largest_left(self, wish: Wish) -> str | None:
+        """The key of the largest kernel of a wish that nobody has compiled or begun."""
+        return next((key for key in wish.launches if key not in self._begun | self._kept), None)
+
+
+def quick_values(config: Config, ahead: KernelFinder, launches: Sequence[Launch]) -> dict[str, Value]:
+    """Exact values, by path, with which there is much less to compile than for `launches`, those of the configured ones.
+
+    Empty where that saves nothing.
+    """
+    most = to_compile(launches)
+    if most <= FEW or config.agents > QUICK_AGENTS or not CACHE_LASTS:
+        return {}
+    configured = config.optimizations
+    quick = {technique.path: technique.quick for technique in TECHNIQUES
+             if technique.quick not in (None, configured.get(technique.path))}
+    least = to_compile(ahead.missing(with_values(configured, quick), overlays=False))
+    return quick if quick and most - least > FEW else {}
+
+
+def to_compile(launches: Sequence[Launch]) -> int:
+    """Return how many of them are not in the cache."""
+    return sum(not is_on_disk(launch) for launch in launches)

@@ -1,0 +1,290 @@
+"""The lines of a recording, and how they are read back. docs/design/time.md describes them.
+
+Nothing in a file is trusted. Reading needs memory in proportion to the file, and no compiler.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from operator import itemgetter
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from crowd_demo.config.memory import shortage
+from crowd_demo.config.model import Config
+from crowd_demo.host.recording.saves import naming, read_whole
+from crowd_demo.sim.actions import Action, from_data
+from crowd_demo.sim.save_format import MOST_TICKS, config_of, decode
+from crowd_demo.sim.snapshot import Snapshot, same_world
+
+MAGIC: Final = "crowd-demo recording"
+FORMAT = 1
+LINE_BYTES, CHECK_EVERY = 1000, 1 << 16  # memory of a line, and lines from one check of the free memory to the next
+CHECKSUM_DIGITS = 16
+PIECE = 49_152  # bytes of a snapshot at a time: base64 keeps Python's lock for 0.1 ms, not for as long as a frame
+Tick = Annotated[int, Field(ge=0, lt=MOST_TICKS)]
+Hash = Annotated[str, Field(pattern="^([0-9a-f]{32})?$")]
+
+
+@dataclass
+class Part:
+    """One crowd of a run, from its beginning to its end."""
+
+    config: Config
+    snapshot: Snapshot | None = None  # that it begins with; without one, as its configuration makes it
+    map_digest: str | None = None  # of the map that the configuration names
+    first: int = 0  # tick of its beginning
+    end: int = 0  # the last tick that was reached for certain
+    actions: list[tuple[int, Action]] = field(default_factory=list)
+    hashes: dict[int, str] = field(default_factory=dict)  # by tick, before its actions
+    last_hash: str = ""  # at `end`, after its actions; empty where the run went on, crashed, or was cut off
+
+    def reach(self, tick: int) -> None:
+        """Let it last to that tick at least. Raises ValueError for one before its beginning."""
+        if tick < self.first:
+            raise ValueError(f"tick {tick} is before the beginning")
+        self.end = max(self.end, tick)
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class RecordingHeader(_Line):
+    """The first line."""
+
+    magic: Literal["crowd-demo recording"]
+    format: int
+    program: str
+
+
+# --- the other lines: `follow` says what each means after the lines before it, and raises ValueError where it contradicts them
+
+class Begin(_Line):
+    """A crowd begins: as its configuration makes it, or from a snapshot (a save file in base64); the former one ends."""
+
+    begin: Literal[True] = True
+    config: dict[str, object] | None = None
+    map_digest: str | None = None
+    snapshot: str | None = None
+    left: Tick | None = None  # the tick at which the former one ended
+
+    def follow(self, parts: list[Part]) -> None:
+        if parts and self.left is not None:
+            parts[-1].end = max(parts[-1].end, self.left)
+        parts.append(self._part())
+        if not same_world(parts[0].config, parts[-1].config):
+            raise ValueError("the run goes on in another world")
+
+    def _part(self) -> Part:
+        match self.config, self.snapshot:
+            case dict(config), None:
+                return Part(config_of(config), map_digest=self.map_digest)
+            case None, str(text):
+                snapshot = decode(_from_base64(text))
+                return Part(snapshot.config, snapshot, first=snapshot.tick, end=snapshot.tick)
+        raise ValueError("a beginning needs a configuration or a snapshot")
+
+
+class Act(_Line):
+    """An action, before the step from `tick`."""
+
+    tick: Tick
+    action: dict[str, object]
+
+    def follow(self, parts: list[Part]) -> None:
+        actions = parts[-1].actions
+        if actions and actions[-1][0] > self.tick:
+            raise ValueError("actions are not in the order of their ticks")
+        actions.append((self.tick, from_data(self.action)))
+        parts[-1].reach(self.tick)
+
+
+class Reached(_Line):
+    """A tick was reached, with this state hash before its actions if there is one; after so many beginnings and rewinds."""
+
+    tick: Tick
+    jump: Annotated[int, Field(ge=1)]
+    hash: Hash = ""
+
+    def follow(self, parts: list[Part]) -> None:
+        parts[-1].reach(self.tick)
+        if self.hash:
+            parts[-1].hashes[self.tick] = self.hash
+
+
+class WentBack(_Line):
+    """The run went back from the tick `left`, and on from an earlier one with the first so many of its actions."""
+
+    left: Tick
+    to: Tick
+    actions: Annotated[int, Field(ge=0)]
+
+    def follow(self, parts: list[Part]) -> None:
+        if not parts or not self._leads_somewhere(parts[-1]):
+            raise ValueError("a rewind leads nowhere")
+        part = parts[-1]
+        part.actions = part.actions[:self.actions]
+        part.hashes = {tick: found for tick, found in part.hashes.items() if tick <= self.to}
+        part.end = self.to
+
+    def _leads_somewhere(self, part: Part) -> bool:
+        return (part.first <= self.to <= max(part.end, self.left) and self.actions <= len(part.actions)
+                and all(tick <= self.to for tick, _ in part.actions[:self.actions]))
+
+
+class End(_Line):
+    """The run ended, with this state hash after the actions of its last tick; or it crashed in the step from there."""
+
+    end: Literal[True] = True
+    tick: Tick
+    hash: Hash = ""
+    crash: str = ""
+
+    def follow(self, parts: list[Part]) -> None:
+        parts[-1].reach(self.tick)
+        parts[-1].last_hash = self.hash
+
+
+Line = Begin | Act | Reached | WentBack | End
+_LINE: TypeAdapter[Line] = TypeAdapter(Line)
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+def sealed_line(text: bytes) -> bytes:
+    """Return the line of a text: its checksum, itself, and the line's end."""
+    return _checksum((text,)) + b" " + text + b"\n"
+
+
+def snapshot_line(parts: Sequence[bytes | memoryview], left: int | None) -> Iterator[bytes]:
+    """Yield the line of a crowd that begins as it was saved in pieces, given the parts of its save file.
+
+    The checksum stands first, so base64 is made twice: to keep it would take more memory than the crowd.
+    """
+    before, after = Begin(snapshot="", left=left).model_dump_json(exclude_none=True).encode().split(b'""')
+
+    def text() -> Iterator[bytes]:
+        yield before + b'"'
+        yield from _base64(parts)
+        yield b'"' + after
+
+    yield _checksum(text()) + b" "
+    yield from text()
+    yield b"\n"
+
+
+def _checksum(pieces: Iterable[bytes]) -> bytes:
+    digest = hashlib.blake2b(digest_size=CHECKSUM_DIGITS // 2)
+    for piece in pieces:
+        digest.update(piece)
+    return digest.hexdigest().encode()
+
+
+def _base64(parts: Iterable[bytes | memoryview]) -> Iterator[bytes]:
+    """Yield the base64 of the parts, one behind the other, in pieces."""
+    rest = b""
+    for part in parts:
+        for start in range(0, len(part), PIECE):
+            piece = rest + part[start:start + PIECE]
+            whole = len(piece) // 3 * 3
+            yield base64.b64encode(piece[:whole])
+            rest = piece[whole:]
+    yield base64.b64encode(rest)
+
+
+def _from_base64(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except ValueError:
+        raise ValueError("is damaged: a snapshot is no base64") from None
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+@dataclass(frozen=True)
+class Script:
+    """What a recording says; `ended` is false if the program did not live to write its end."""
+
+    path: Path
+    parts: Sequence[Part]
+    ended: bool
+    crash: str
+
+
+def read_recording(path: Path) -> Script:
+    """Read a file. Raises SaveError. A last line without an end is left out: the program was ended while it wrote."""
+    reader = _ScriptReader(path)
+    with naming(path):
+        data = read_whole(path)
+    with naming(reader):
+        return reader.script(line[:-1] for line in io.BytesIO(data) if line.endswith(b"\n"))
+
+
+class _ScriptReader:
+    """Puts the lines together. As a text it says where: the file, and the number of the present line."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._number = path, 1
+
+    def __str__(self) -> str:
+        return f"{self._path}:{self._number}"
+
+    def script(self, lines: Iterator[bytes]) -> Script:
+        """Return what the lines say. Raises ValueError; the text of this reader says of which line."""
+        _check_header(next(lines, b""))
+        jump, found = 0, list[tuple[int, int, Line]]()  # the last is (jump, number, line)
+        end: End | None = None
+        for self._number, sealed in enumerate(lines, 2):
+            if self._number % CHECK_EVERY == 0 and (short := shortage(self._number * LINE_BYTES)):
+                raise ValueError(short)
+            line = _line(sealed)
+            if end:
+                raise ValueError("there is a line after the end")
+            end = line if isinstance(line, End) else None
+            jump += isinstance(line, Begin | WentBack)
+            if not jump:
+                raise ValueError("the recording does not begin with a crowd")
+            if isinstance(line, Reached) and line.jump > jump:
+                raise ValueError(f"hash of jump {line.jump}, of which there are {jump}")
+            found.append((line.jump if isinstance(line, Reached) else jump, self._number, line))
+        if not found:
+            raise ValueError("is damaged: it ends before it begins")
+        parts: list[Part] = []
+        for _, self._number, line in sorted(found, key=itemgetter(0)):  # a hash is written later than its jump
+            line.follow(parts)
+        return Script(self._path, parts, bool(end), end.crash if end else "")
+
+
+def _check_header(line: bytes) -> None:
+    try:
+        header = RecordingHeader.model_validate_json(line[CHECKSUM_DIGITS + 1:])
+    except ValidationError:
+        raise ValueError("is no recording of crowd-demo") from None
+    if header.format > FORMAT:
+        raise ValueError(f"has format {header.format}, newer than this program reads ({FORMAT}); "
+                        f"crowd-demo {header.program[:20]} wrote it")
+    if header.format != FORMAT:
+        raise ValueError(f"has format {header.format}, which no crowd-demo has written")
+    _unsealed(line)
+
+
+def _line(sealed: bytes) -> Line:
+    try:
+        return _LINE.validate_json(_unsealed(sealed))
+    except ValidationError:
+        raise ValueError("is damaged: no line of a recording") from None
+
+
+def _unsealed(line: bytes) -> bytes:
+    """Return the text of a line."""
+    text = line[CHECKSUM_DIGITS + 1:]
+    if sealed_line(text) != line + b"\n":
+        raise ValueError("is damaged: its checksum is wrong")
+    return text

@@ -1,0 +1,177 @@
+"""The plan of an ensemble: which runs there are, in which order, and what their keys depend on. No kernel runs."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from crowd_demo import ConfigError, load_config
+from crowd_demo.config.resources import PACKAGE
+from crowd_demo.config.yaml12 import dump
+from crowd_demo.extras.ensemble import job
+from crowd_demo.extras.ensemble.job import Job, code_fingerprint, own_sources, run_key
+from crowd_demo.extras.ensemble.plan import make_plan, parse_varied, seeds_of
+
+pytestmark = pytest.mark.quick
+MEASURES = ["population"]
+
+
+def lines_of(**what) -> list[str]:
+    with pytest.raises(ConfigError) as caught:
+        make_plan(what.pop("config", "1k"), **what)
+    return caught.value.lines
+
+
+def test_values_multiply_and_the_seed_changes_fastest() -> None:
+    plan = make_plan("1k", seeds="1-3", vary={"crowd.radius": [20, 40.5], "behaviour": ["crowd", "flock"]}, measures=MEASURES)
+    assert [(*run.settings, run.seed) for run in plan.runs] == [
+        (radius, behaviour, seed) for radius in (20, 40.5) for behaviour in ("crowd", "flock") for seed in (1, 2, 3)]
+    assert all((run.config.crowd.radius, run.config.behaviour, run.config.seed) == (*run.settings, run.seed)
+               for run in plan.runs)
+    assert {run.config.optimizations.threads for run in plan.runs} == {1}
+    assert len({run.key for run in plan.runs}) == 12 and plan.name(plan.runs[4]) == "crowd.radius=20, behaviour=flock, seed 2"
+
+
+def test_a_job_goes_as_a_line_and_comes_back() -> None:
+    plan = make_plan("1k", measures=MEASURES)
+    job = plan.job(plan.runs[0])
+    line = job.model_dump_json()
+    assert Job.model_validate_json(line) == job and "\n" not in line
+
+
+@pytest.mark.parametrize(("text", "seeds"), [
+    ("1-3", [1, 2, 3]), ("7", [7]), ("1,5, 9-11,5", [1, 5, 9, 10, 11]), (4, [4]), (range(2, 4), [2, 3]), ("0", [0])])
+def test_seeds_are_ranges_and_lists(text, seeds) -> None:
+    assert seeds_of(text) == seeds
+
+
+@pytest.mark.parametrize("text", ["", "3-1", "-1", "a", "1-", "1,,2", "1.5", "9999999999999999999999"])
+def test_what_is_no_seed_is_one_line(text) -> None:
+    with pytest.raises(ConfigError) as caught:
+        seeds_of(text)
+    assert caught.value.lines == [f"--seeds: must be whole numbers such as 1-100 or 1,5,9, not {text!r}"]
+
+
+def test_varied_values_are_yaml_scalars() -> None:
+    found = parse_varied(["crowd.radius=20,40.5", "map=null,hall", "optimizations.simd=true,false", "spawn.pattern='clump'",
+                          "measure.areas.door=[0,0,1,1],[0,0,2,2]"])
+    assert found == {"crowd.radius": [20, 40.5], "map": [None, "hall"], "optimizations.simd": [True, False],
+                     "spawn.pattern": ["clump"], "measure.areas.door": [[0, 0, 1, 1], [0, 0, 2, 2]]}
+
+
+@pytest.mark.parametrize(("text", "line"), [
+    ("crowd.radius", "--vary:1: crowd.radius: must be key.path=value,value, not 'crowd.radius'"),
+    ("crowd.radius=", "--vary:1: crowd.radius: must be key.path=value,value, not 'crowd.radius='"),
+    ("=5", "--vary:1: ?: must be key.path=value,value, not '=5'"),
+])
+def test_what_is_no_list_of_values_is_one_line(text, line) -> None:
+    with pytest.raises(ConfigError) as caught:
+        parse_varied([text])
+    assert caught.value.lines == [line]
+
+
+@pytest.mark.parametrize(("what", "lines"), [
+    ({"vary": {"crowd.radus": [20]}}, ["--vary:1: crowd.radus: unknown key (did you mean radius?)"]),
+    ({"vary": {"crowd.radius": [20, "wide"]}},
+     ['--vary:1: crowd.radius: must be a number from 0 to 4096 or text such as "0.46 m", not \'wide\'']),
+    ({"vary": {"seed": [1, 2]}}, ["--vary: seed: give --seeds"]),
+    ({"vary": {"agents": [5, 5]}}, ["--vary: agents: a value is given twice"]),
+    ({"vary": {"optimizations.threads": [1, 2]}}, ["--vary: optimizations.threads: every run has one thread"]),
+    ({"vary": {"crowd.radius": list(range(1000)), "agents": list(range(1000))}}, ["--vary: 1,000,000 runs; at most 100,000"]),
+    ({"seeds": [-1]}, [f"--seeds: must be whole numbers from 0 to {2**63 - 1}"]),
+    ({"seeds": []}, ["--seeds: none are given"]),
+    ({"measures": ["stuk"]}, ["--measure: no measure 'stuk' (did you mean stuck?)"]),
+    ({"measures": ["flow"]},
+     ["--measure: flow: the configuration names no lines; --set measure.lines.NAME=[x, y, x, y] names one"]),
+    ({"config": "20k-flock", "measures": ["stuck"]}, ["--measure: stuck: only for crowd, not for flock"]),
+    ({"steps": 5, "every": 6}, ["--every: must be from 1 to the number of steps, 5, not 6"]),
+    ({"config": "nowhere"}, ["nowhere: no such file, nor a shipped configuration (there are: "]),
+])
+def test_a_mistake_is_one_line(what, lines) -> None:
+    found = lines_of(**what)
+    assert len(found) == len(lines) and all(line.startswith(start) for line, start in zip(found, lines, strict=True))
+
+
+def test_a_measure_of_one_of_several_behaviours_is_asked_of_that() -> None:
+    plan = make_plan("1k", vary={"behaviour": ["crowd", "flock"]}, measures=["stuck"])
+    assert plan.columns == ("stuck",)
+
+
+def test_places_give_a_column_each() -> None:
+    plan = make_plan("1k", overrides={"measure.areas": {"door": [0, 0, 5, 5], "hall": [5, 5, 9, 9]},
+                                      "measure.lines.exit": [0, 0, 1, 1]}, measures=["density", "flow", "population"])
+    assert plan.columns == ("density.door", "density.hall", "flow.exit", "population")
+
+
+def key(measures=("population",), steps=10, every=5, code="c", **settings) -> str:
+    return run_key(load_config("1k", settings), steps, every, measures, code)
+
+
+@pytest.mark.parametrize("same", [
+    {"window.width": 64}, {"camera.zoom": 2}, {"time.speed": 2}, {"time.catch_up": 9}, {"scene.ground": "grass"}, {"keys": {}},
+    {"measures": ("population",)}])
+def test_a_key_does_not_depend_on_what_no_step_reads(same) -> None:
+    assert key(**same) == key()
+
+
+@pytest.mark.parametrize("other", [
+    {"seed": 2}, {"agents": 5}, {"crowd.radius": 5}, {"time.step_hz": 30}, {"map": "maze"},
+    {"optimizations.neighbour_limit": "nearest"}, {"measures": ("stuck",)}, {"steps": 11}, {"every": 1},
+    {"code": "d"}, {"measure.areas.a": [0, 0, 1, 1]}])
+def test_a_key_depends_on_all_else(other) -> None:
+    assert key(**other) != key()
+
+
+def test_a_key_depends_on_what_is_in_a_map_and_not_on_where_it_lies(tmp_path: Path) -> None:
+    keys = []
+    for folder, text in (("a", "..\n.@\n"), ("b", "..\n.@\n"), ("c", "..\n@.\n")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "my.map").write_text(f"type octile\nheight 2\nwidth 2\nmap\n{text}", "utf-8")
+        (tmp_path / folder / "my.yaml").write_text(dump({"agents": 5, "map": "my.map"}), "utf-8")
+        keys.append(make_plan(tmp_path / folder / "my.yaml").runs[0].key)
+    assert keys[0] == keys[1] != keys[2]
+
+
+def test_the_fingerprint_is_that_of_the_model_and_of_the_measures(monkeypatch, tmp_path: Path) -> None:
+    before = code_fingerprint()
+    assert code_fingerprint() == before
+    monkeypatch.setattr(job, "MAKERS", ("compute", "config", "registry", "sim", "ensemble"))
+    assert code_fingerprint() != before
+
+
+def test_all_that_a_run_imports_is_in_the_fingerprint() -> None:
+    """What job and measures import, and what that imports of the same floors."""
+    made_by, waiting = set[Path](), [PACKAGE / "extras/ensemble/job.py", PACKAGE / "extras/ensemble/measures.py"]
+    while waiting:
+        path = waiting.pop()
+        if path not in made_by:
+            made_by.add(path)
+            if path.relative_to(PACKAGE).parts[0] in ("ensemble", "measure"):
+                waiting += imported_by(path)
+    assert {PACKAGE / "measure/distances.py", PACKAGE / "measure/trajectories.py"} < made_by
+    assert made_by <= {*own_sources(), PACKAGE / "__init__.py", PACKAGE / "api.py"}  # these two only pass things on
+
+
+def imported_by(path: Path) -> Iterator[Path]:
+    """The program's own files that a file imports, wherever in it."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        else:
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        for name in names:
+            inside = PACKAGE.parent.joinpath(*name.split("."))
+            yield from (file for file in (inside.with_suffix(".py"), inside / "__init__.py")
+                        if file.is_file() and file.is_relative_to(PACKAGE))
+
+
+@pytest.mark.parametrize(("vary", "line"), [
+    ({"window.width": [640, 800]}, "window.width: no run depends on it"),
+    ({"crowd.radius": [20, 30], "time.speed": [1, 2], "agents": [5, 6]}, "time.speed: no run depends on it"),
+    ({"crowd.radius": [20, 20.0]}, "crowd.radius: 20 and 20.0 are the same"),
+    ({"agents": [5, 6], "crowd.radius": [20, 30, 20.0]}, "crowd.radius: 20 and 20.0 are the same")])
+def test_values_that_make_no_other_run_are_a_mistake(vary, line) -> None:
+    assert lines_of(vary=vary, seeds="1-3") == [f"--vary: {line}"]

@@ -1,0 +1,112 @@
+"""What the command and the Python face share: how many runs fit, how far they are, and the page about them."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from crowd_demo import ensemble, load_config
+from crowd_demo.config.memory import PROGRAM
+from crowd_demo.extras.ensemble import running
+from crowd_demo.extras.ensemble.command import Made, duration
+from crowd_demo.extras.ensemble.executors import Process
+from crowd_demo.extras.ensemble.job import RunRow
+from crowd_demo.extras.ensemble.plan import make_plan
+from crowd_demo.extras.ensemble.running import _what_decides, all_seconds, capacity, executor_of, run_bytes
+
+PAGE = Path(__file__).parents[2] / "docs/ensemble.md"
+quick = pytest.mark.quick
+
+
+@quick
+def test_no_more_runs_at_a_time_than_fit_into_memory(monkeypatch) -> None:
+    plan = make_plan("1k", vary={"agents": [10, 1_000_000]})
+    needed = run_bytes(plan.runs[1].config)
+    assert needed > PROGRAM + 300 * 1_000_000 and run_bytes(plan.runs[0].config) < needed
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(8)), raising=False)
+    for free, fit, asked, workers in ((needed * 3.5, 3, None, 3), (needed * 3.5, 3, 2, 2), (needed * 3.5, 3, 20, 3),
+                                      (needed * 100, 100, None, 8), (needed / 2, 0, None, 1)):
+        monkeypatch.setattr(running, "available_bytes", lambda free=free: int(free))
+        assert capacity(plan.configs).fit == fit
+        with executor_of(plan, (), asked, None) as executor:
+            assert executor.workers == workers
+    monkeypatch.setattr(running, "available_bytes", lambda: None)
+    for asked, workers in ((None, 8), (30, 30)):
+        with executor_of(plan, (), asked, None) as executor:
+            assert executor.workers == workers
+
+
+@quick
+def test_larger_crowds_take_longer() -> None:
+    plan = make_plan("1k", vary={"agents": [1000, 3000]}, seeds="1-2")
+    assert all_seconds(plan.runs, plan.runs[0], 2.0) == 2 * 2 + 2 * 6
+
+
+@quick
+def test_progress_is_one_line() -> None:
+    made = Made(total=10, missing=7)
+    made.begin(workers=2)
+    assert str(made) == "3 done, 2 running, 0 failed"
+    for number, error in enumerate(("", "no", "")):
+        made.add(RunRow(key=str(number), error=error))
+    assert re.fullmatch(r"5 done, 2 running, 1 failed, [\d.]+ s to go", str(made))
+    for number in range(3, 7):
+        made.add(RunRow(key=str(number)))
+    assert str(made) == "9 done, 0 running, 1 failed"
+
+
+@quick
+@pytest.mark.parametrize(("seconds", "text"), [(0.4, "0.4 s"), (0.0, "0.01 s"), (99, "99 s"), (120, "2 min"), (5900, "98 min"),
+                                               (6000, "1 h 40 min"), (360_000, "100 h 0 min")])
+def test_durations_are_told_in_words(seconds, text) -> None:
+    assert duration(seconds) == text
+
+
+@quick
+def test_numbers_do_not_decide_which_kernels_there_are() -> None:
+    def decides(**settings) -> str:
+        return _what_decides(load_config("1k", {name.replace("__", "."): value for name, value in settings.items()}))
+
+    assert decides(agents=5) == decides(agents=7) == decides(crowd__radius=7) == decides(measure__areas__a=[0, 0, 1, 1])
+    for other in ({"behaviour": "flock"}, {"optimizations__neighbour_limit": "nearest"}, {"life__births_per_s": 5},
+                  {"links__pattern": "rope"}):
+        assert decides(**other) != decides()
+
+
+def test_a_process_that_ends_says_how() -> None:
+    process = Process()
+    try:
+        plan = make_plan("1k", overrides={"agents": 20}, steps=5, every=5)
+        row = process.carry_out(plan.job(plan.runs[0]))
+        assert row and row.key == plan.runs[0].key and row.state_hash and not row.error
+        other = process.carry_out(plan.job(plan.runs[0]).model_copy(update={"code": "another"}))
+        assert other and other.error == "RuntimeError: this worker has another version of the program or of its plugins"
+        process.close()
+        assert process.carry_out(plan.job(plan.runs[0])) is None and process.how_it_died() == "killed by SIGKILL"
+    finally:
+        process.close()
+
+
+def test_the_code_of_the_page_runs_and_an_iterator_gives_rows(tmp_path: Path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    (block,) = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    names: dict[str, object] = {}
+    exec(compile(block, "docs/ensemble.md", "exec"), names)
+    table = names["table"]
+    assert isinstance(table, ensemble.Table) and table.finished == 4 and len(capsys.readouterr().out.splitlines()) == 5
+    assert (tmp_path / "radii/table.csv").read_text("utf-8") == table.csv()
+    plan = names["plan"]
+    assert isinstance(plan, ensemble.Plan) and list(ensemble.run(plan, "radii")) == []
+
+
+def test_whoever_stops_reading_rows_keeps_what_is_finished(tmp_path: Path) -> None:
+    plan = make_plan("1k", seeds="1-30", overrides={"agents": 50}, steps=200)
+    rows = ensemble.run(plan, tmp_path, workers=2)
+    first = [next(rows), next(rows)]
+    rows.close()
+    table = ensemble.table(plan, tmp_path)
+    assert 2 <= table.finished < 30 and table.missing == 30 - table.finished
+    assert {row["key"] for row in first} <= {row["key"] for row in table.rows if row["state_hash"]}

@@ -1,0 +1,330 @@
+"""Pictures that move are what the renderer draws of each frame, in a file that others read, the same each time."""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pygame
+import pytest
+from exported import asked, source
+from hypothesis import given
+from hypothesis import strategies as st
+from picture_files import pixels
+from PIL import Image, ImageSequence
+from recorded_run import Run
+
+from crowd_demo.cli import main
+from crowd_demo.compute.arrays import Bytes
+from crowd_demo.extras.export.animations import FILMS, Film, gif
+from crowd_demo.extras.export.pictures import CARD_S, Bookmark, Shot, view_at, write_pictures
+from crowd_demo.extras.export.sources import Source, read_source
+from crowd_demo.measure.crowd_variant import Picture
+from crowd_demo.render.hud.text_panels import draw_notice
+from crowd_demo.sim.actions import Switch
+from crowd_demo.sim.simulation import Simulation
+
+SIZE, SECONDS, FPS = (160, 90), 0.5, 10
+EXACT = [".apng", ""]
+STILL = Shot(SIZE, (Bookmark(0, 900, 500, 0.8),))
+
+
+def small(**settings: Any) -> Source:
+    return source("1k", SECONDS, agents=80, **settings)
+
+
+def written(path: Path, shot: Shot = STILL, **settings: Any) -> list[str]:
+    return write_pictures(asked(small(**settings), path, fps=FPS), shot, "crowd-demo export ...")
+
+
+def read(path: Path) -> tuple[list[Any], list[float]]:
+    """The pictures, int[width, height, 3], and for how many milliseconds each is shown."""
+    if path.is_dir():
+        found = [pixels(each) for each in sorted(path.iterdir())]
+        return found, [1000 / FPS] * len(found)
+    with Image.open(path) as film:
+        shown, times = list[Any](), list[float]()
+        for picture in ImageSequence.Iterator(film):
+            shown.append(np.array(picture.convert("RGB")).swapaxes(0, 1).astype(int))
+            times.append(picture.info["duration"])
+        return shown, times
+
+
+def drawn(view: tuple[float, float, float], **settings: Any) -> Iterator[Any]:
+    """The same pictures, a step at a time."""
+    for step, (_, sim) in enumerate(small(**settings).states()):
+        if step > SECONDS * 60:
+            return
+        if step % 6 == 0:
+            picture = Picture(sim, size=SIZE)
+            picture.camera.look_at(*view)
+            yield pygame.surfarray.array3d(picture.draw()).astype(int)
+
+
+@pytest.fixture(scope="module")
+def expected() -> list[Any]:
+    return list(drawn((900, 500, 0.8)))
+
+
+@pytest.mark.parametrize("suffix", [".gif", ".apng", ".webp", ""])
+def test_each_picture_is_what_the_renderer_draws(tmp_path: Path, expected: list[Any], suffix: str) -> None:
+    path = tmp_path / f"run{suffix}"
+    said = written(path)
+    pictures, times = read(path)
+    assert len(pictures) == len(expected) == 6 and times == [100] * 6
+    nbytes = sum(each.stat().st_size for each in ([*path.iterdir()] if path.is_dir() else [path]))
+    assert said[0] == f"{path}: 6 pictures of 160 x 90, 10 a second, from 0 s to 0.5 s"
+    assert said[1] in (f"{nbytes:,} bytes; {FILMS[suffix].how_exact}", f"{nbytes / 1e6:,.1f} MB; {FILMS[suffix].how_exact}")
+    for ours, theirs in zip(pictures, expected, strict=True):
+        if suffix in EXACT:
+            assert (ours == theirs).all()
+        else:
+            others = min(float(np.abs(ours - other).mean()) for other in expected if other is not theirs)
+            assert np.abs(ours - theirs).mean() < min(others, 6)
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("suffix", [".gif", ".apng", ".webp", ""])
+def test_a_recording_gives_the_same_bytes_twice(tmp_path: Path, suffix: str) -> None:
+    """With a restart in it, techniques that are switched, and walls that are built."""
+    recording = tmp_path / "run.replay"
+    run = Run(recording, 5)
+    run.steps(10)
+    run.restart()
+    run.steps(10)
+    run.end()
+    files = [tmp_path / name / f"pictures{suffix}" for name in ("one", "two")]
+    for path in files:
+        path.parent.mkdir()
+        assert main(["export", str(recording), str(path), "--size", "320x180", "--hud", "--card", "--fps", "10"]) == 0
+    one, two = ([each.read_bytes() for each in (sorted(path.iterdir()) if path.is_dir() else [path])] for path in files)
+    assert one == two
+    pictures, times = read(files[0])
+    assert len(pictures) == 11 + (1 if suffix else 40) and times[-1] == (CARD_S * 1000 if suffix else 100)
+    assert (read_source(str(recording), None).steps, len({each.tobytes() for each in pictures[:11]})) == (20, 11)
+
+
+@pytest.mark.parametrize("fps", [7.5, 12, 30])
+def test_a_gif_keeps_the_time_though_it_counts_in_hundredths(tmp_path: Path, fps: float) -> None:
+    path, count = tmp_path / "run.gif", 25
+    pictures: list[Bytes] = [np.full((20, 30, 3), number, np.uint8) for number in range(count)]
+    gif(path, Film((30, 20), fps, [1] * count), iter(pictures))
+    _, times = read(path)
+    ends = np.cumsum(times)
+    assert all(abs(end - number * 1000 / fps) <= 5.001 for number, end in enumerate(ends, 1))
+
+
+def test_a_gif_takes_new_colours_where_the_old_ones_do_not_fit(tmp_path: Path) -> None:
+    chance, path = np.random.default_rng(3), tmp_path / "run.gif"
+    dark, light = (chance.integers(low, low + 60, (40, 60, 3)).astype(np.uint8) for low in (0, 190))
+    half = dark.copy()
+    half[:, 20:25] = light[:, 20:25]
+    gif(path, Film((60, 40), 10, [1] * 5), iter([dark, dark, half, light, light]))
+    pictures, _ = read(path)
+    for ours, theirs in zip(pictures, [dark, dark, half, light, light], strict=True):
+        assert np.abs(ours.swapaxes(0, 1) - theirs.astype(int)).mean() < 14
+    assert (pictures[0] == pictures[1]).all() and (pictures[3] == pictures[4]).all()
+
+
+# --- the camera ------------------------------------------------------------------------------------------------------
+
+def test_a_gif_has_the_colours_of_a_legend_too(tmp_path: Path) -> None:
+    """Of which there are few pixels, beside very many of a ground."""
+    chance = np.random.default_rng(3)
+    tints = chance.integers((150, 130, 100), (220, 200, 170), (400, 3)).astype(np.uint8)
+    picture = tints[chance.integers(0, 400, (360, 640))]
+    legend = np.array([(66, 116, 236), (52, 152, 226), (56, 190, 172), (240, 130, 40), (220, 30, 60)], np.uint8)
+    picture[340:350, 100:150] = np.repeat(legend, 10, axis=0)
+    gif(tmp_path / "a.gif", Film((640, 360), 10, [1]), iter([picture]))
+    shown = read(tmp_path / "a.gif")[0][0][105:150:10, 345].astype(int)
+    assert np.abs(shown - legend).max() <= 24
+
+
+def test_the_configurations_view_is_that_of_a_window_of_its_size(tmp_path: Path) -> None:
+    path, settings = tmp_path / "run.apng", {"camera__center": [700, 400], "camera__zoom": 4.0}
+    written(path, Shot(SIZE), **settings)
+    pictures, _ = read(path)
+    assert all((ours == theirs).all() for ours, theirs in zip(pictures, drawn((700, 400, 0.5)), strict=True))
+
+
+def test_it_follows_an_agent(tmp_path: Path) -> None:
+    path = tmp_path / "run.apng"
+    written(path, Shot(SIZE, follow=(17, 1.5)))
+    pictures, _ = read(path)
+    states = [pickled for step, pickled in zip(range(31), _places(17), strict=False) if step % 6 == 0]
+    for number, (x, y) in enumerate(states):
+        theirs = list(drawn((x, y, 1.5)))[number]
+        assert (pictures[number] == theirs).all()
+
+
+def _places(identity: int) -> Iterator[tuple[float, float]]:
+    for _, sim in small().states():
+        columns = sim.agents.by_id()
+        yield float(columns.x[identity]), float(columns.y[identity])
+
+
+def test_who_dies_leaves_the_camera_where_that_was(tmp_path: Path) -> None:
+    of, path = small(), tmp_path / "run.apng"
+    states = of.states
+
+    def emptied() -> Iterator[tuple[int, Simulation]]:
+        for number, (crowd, sim) in enumerate(states()):
+            if number == 13:
+                sim.populate(5)
+            yield crowd, sim
+
+    write_pictures(asked(of._replace(states=emptied), path, fps=FPS), Shot(SIZE, follow=(17, 1.5)), "")
+    pictures, _ = read(path)
+    assert len(pictures) == 6
+    ground = [np.median(each, axis=(0, 1)) for each in pictures[3:]]
+    assert all((each == ground[0]).all() for each in ground)
+
+
+@given(st.lists(st.tuples(st.floats(0, 2000), st.floats(0, 1000), st.floats(0.1, 8)), min_size=2, max_size=4), st.floats(0, 1))
+def test_a_glide_goes_through_its_bookmarks_and_keeps_one_point_in_place(views: list[tuple[float, float, float]],
+                                                                        part: float) -> None:
+    marks = [Bookmark(float(2 * number), *view) for number, view in enumerate(views)]
+    for mark in marks:
+        assert view_at(marks, mark.at_s) == pytest.approx(mark[1:])
+    assert view_at(marks, -1) == marks[0][1:] and view_at(marks, 99) == marks[-1][1:]
+    one, other = marks[:2]
+    x, _, zoom = view_at(marks, 2 * part)
+    assert min(one.zoom, other.zoom) * 0.999 <= zoom <= max(one.zoom, other.zoom) * 1.001
+    if abs(math.log(one.zoom / other.zoom)) > 0.1:  # the world point that both have at the same pixel stays there
+        fixed = (one.x * one.zoom - other.x * other.zoom) / (one.zoom - other.zoom)
+        assert (fixed - x) * zoom == pytest.approx((fixed - one.x) * one.zoom, rel=1e-6, abs=1e-3)
+
+
+# --- what lies over it -----------------------------------------------------------------------------------------------
+
+def test_the_hud_says_the_time_and_what_colours_mean(tmp_path: Path) -> None:
+    paths = [tmp_path / f"{name}.apng" for name in ("without", "hud", "later")]
+    size, settings = (480, 270), {"scene__colours": "speed"}
+    view = (Bookmark(0, 900, 500, 0.8),)
+    written(paths[0], Shot(size, view), **settings)
+    written(paths[1], Shot(size, view, hud=True), **settings)
+    without, hud = (read(path)[0] for path in paths[:2])
+    for bare, told in zip(without, hud, strict=True):
+        differs = (bare != told).any(axis=2)
+        assert differs[:200, :30].mean() > 0.5 and differs[150:330, 235:].mean() > 0.3  # the line, and the legend
+        assert not differs[:, 40:200].any()
+    assert (hud[0][:300, :30] != hud[1][:300, :30]).any()  # time goes on
+
+
+def test_the_hud_says_what_was_switched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    of, told = source("1k", 4, agents=20), list[list[str]]()
+    states = of.states
+
+    def switched() -> Iterator[tuple[int, Simulation]]:
+        for number, (crowd, sim) in enumerate(states()):
+            if number == 30:
+                sim.apply(Switch("simd", False))
+            yield crowd, sim
+
+    def note(text: str, *rest: Any) -> Any:
+        told[-1:] = [[*told[-1], text]] if not text.startswith("1k") else [*told[-1:], [text]]
+        return draw_notice(text, *rest)
+
+    monkeypatch.setattr("crowd_demo.extras.export.pictures.draw_notice", note)
+    run = asked(of._replace(states=switched), tmp_path / "run.gif", fps=2)
+    write_pictures(run, Shot(SIZE, hud=True), "")
+    assert [each[1:] for each in told] == [[], *[["SIMD lanes: off"]] * 4, *[[]] * 4]
+
+
+def test_the_card_says_what_makes_it_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = list[Any]()
+    monkeypatch.setattr("crowd_demo.extras.export.pictures.Captions.draw_card", lambda self, on, facts: seen.extend(facts))
+    path = tmp_path / "run.gif"
+    args = ["export", "1k", str(path), "--seconds", "0.5", "--agents", "80", "--fps", "10", "--size", "160x90", "--card",
+            "--view", "0.2:90,50,1.5", "--view", "900,500,0.8"]
+    assert main(args) == 0
+    sim = next(state for _, state in small().states())
+    sim.step(30)
+    facts = dict(seen)
+    assert facts["state hash"].split()[0] == sim.state_hash() and facts["seed"] == str(sim.config.seed)
+    again = facts["made again by"].split()[1:]
+    before = path.read_bytes()
+    again[again.index("run.gif")] = str(path)
+    assert main(again) == 0 and path.read_bytes() == before
+
+
+# --- videos ----------------------------------------------------------------------------------------------------------
+
+FAKE = """#!{python}
+import sys, pathlib
+data = sys.stdin.buffer.read({most})
+pathlib.Path(sys.argv[-1]).write_bytes(data)
+pathlib.Path({told!r}).write_text(" ".join(sys.argv[1:]))
+print({says!r}, file=sys.stderr)
+sys.exit({code})
+"""
+
+
+def fake_ffmpeg(folder: Path, monkeypatch: pytest.MonkeyPatch, most: int = -1, says: str = "", code: int = 0) -> Path:
+    told = folder / "told"
+    (folder / "bin").mkdir()
+    script = folder / "bin" / "ffmpeg"
+    script.write_text(FAKE.format(python=sys.executable, most=most, told=str(told), says=says, code=code), "utf-8")
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{script.parent}{os.pathsep}{os.environ['PATH']}")
+    return told
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="scripts are no programs there")
+def test_ffmpeg_gets_every_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expected: list[Any]) -> None:
+    told, path = fake_ffmpeg(tmp_path, monkeypatch), tmp_path / "run.mp4"
+    written(path)
+    given_pixels = np.frombuffer(path.read_bytes(), np.uint8).reshape(6, *SIZE[::-1], 3)
+    assert all((ours.swapaxes(0, 1) == theirs).all() for ours, theirs in zip(given_pixels, expected, strict=True))
+    command = told.read_text("utf-8")
+    assert "-pix_fmt rgb24 -s 160x90 -r 10.0 -i -" in command and "-c:v libx264" in command and "-f mp4" in command
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="scripts are no programs there")
+def test_what_ffmpeg_cannot_do_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                                           capsys: pytest.CaptureFixture[str]) -> None:
+    fake_ffmpeg(tmp_path, monkeypatch, 10, "a warning\nUnknown encoder 'libx264'", 1)
+    path = tmp_path / "run.mp4"
+    args = ["export", "1k", str(path), "--seconds", "0.5", "--agents", "80"]
+    assert main([*args, "--size", "641x360"]) == 2
+    assert capsys.readouterr().err == "--size: a video needs even numbers, not 641x360\n"
+    assert main(args) == 1
+    assert capsys.readouterr().err.splitlines()[-1] == (
+        f"crowd-demo: export: cannot write {path}: ffmpeg: Unknown encoder 'libx264'")
+    assert not path.exists()
+
+
+@pytest.mark.skipif(not shutil.which("ffmpeg"), reason="ffmpeg is not installed")
+@pytest.mark.parametrize("suffix", [".mp4", ".webm"])
+def test_a_real_video_shows_the_same_pictures(tmp_path: Path, expected: list[Any], suffix: str) -> None:
+    path = tmp_path / f"run{suffix}"
+    written(path)
+    reads = ["ffmpeg", "-v", "error", "-nostdin", "-i", str(path), "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
+    data = subprocess.run(reads, capture_output=True, check=True).stdout
+    pictures = np.frombuffer(data, np.uint8).reshape(-1, *SIZE[::-1], 3).swapaxes(1, 2).astype(int)
+    assert len(pictures) == 6
+    assert all(np.abs(ours - theirs).mean() < 12 for ours, theirs in zip(pictures, expected, strict=True))
+
+
+@pytest.mark.parametrize("suffix", FILMS)
+def test_what_was_stopped_leaves_nothing(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory,
+                                         monkeypatch: pytest.MonkeyPatch, suffix: str) -> None:
+    tools = tmp_path_factory.mktemp("tools")
+    if FILMS[suffix].is_video:
+        fake_ffmpeg(tools, monkeypatch)
+
+    def stop(step: int) -> None:
+        if step == 20:
+            raise KeyError("stopped")
+
+    path = tmp_path / f"run{suffix}"
+    with pytest.raises(KeyError, match="stopped"):
+        write_pictures(asked(small(), path, fps=FPS), STILL, "", stop)
+    assert list(tmp_path.iterdir()) == []

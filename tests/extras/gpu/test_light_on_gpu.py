@@ -1,0 +1,89 @@
+"""Light that a graphics card adds up, which the processor plays here: the picture is the processor's to the bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from crowds import FLOCK, simulation
+from emulated_gpu import install_gpu
+
+from crowd_demo.extras.gpu.cuda import GraphicsProcessor
+from crowd_demo.extras.gpu.light_on_gpu import LightOnGpu
+from crowd_demo.measure.crowd_variant import Picture, picture_hash
+from crowd_demo.render import scene
+from crowd_demo.render.camera import View
+
+pytestmark = pytest.mark.quick
+
+
+@pytest.fixture(autouse=True)
+def gpu(monkeypatch: pytest.MonkeyPatch) -> GraphicsProcessor:
+    monkeypatch.setattr(scene, "WORTH_A_GPU", 1)
+    return install_gpu(monkeypatch, 300)
+
+
+@pytest.mark.parametrize("colours", ["looks", "heading", "speed", "age", "density"])
+@pytest.mark.parametrize("side", [4000, 40], ids=["loose", "so dense that sums saturate"])
+def test_the_picture_is_the_same(colours: str, side: int) -> None:
+    settings = {**FLOCK, "agents": 4000, "world__width": 8000, "world__height": 6000, "scene__colours": colours,
+                "spawn__pattern": "clump", "spawn__share": 1, "spawn__box": side / 8000}
+    pictures = {}
+    for device in ("cpu", "cuda"):
+        sim = simulation(**settings)
+        sim.optimizations.device = device
+        sim.step(2)
+        picture = Picture(sim, size=(320, 240))
+        pictures[device] = picture_hash(picture)
+        assert (picture.scene._on_gpu is not None) == (device == "cuda" and colours != "density")
+        assert sim.profile.counters["visible"] == 4000
+    assert pictures["cpu"] == pictures["cuda"]
+
+
+@pytest.mark.parametrize("colours", ["looks", "heading"])
+def test_so_is_the_picture_of_people(colours: str) -> None:
+    pictures = {}
+    for device in ("cpu", "cuda"):
+        sim = simulation(name="100k", agents=2000, world__width=9000, world__height=9000, scene__colours=colours)
+        sim.optimizations.device = device
+        sim.step(20)
+        picture = Picture(sim, size=(320, 240))
+        pictures[device] = picture_hash(picture)
+        assert (picture.scene._on_gpu is not None) == (device == "cuda")
+    assert pictures["cpu"] == pictures["cuda"]
+
+
+def test_so_are_roofs_over_exits() -> None:
+    pictures = {}
+    for device in ("cpu", "cuda"):
+        sim = simulation(name="station", agents=300, scene__colours="looks")
+        sim.optimizations.device = device
+        sim.step(20)
+        picture = Picture(sim, size=(320, 240))
+        picture.camera.look_at(750, 480, 0.05)
+        pictures[device] = picture_hash(picture)
+        assert (picture.scene._on_gpu is not None) == (device == "cuda")
+    assert pictures["cpu"] == pictures["cuda"]
+
+
+def test_another_size_of_as_many_pixels_has_its_own_border() -> None:
+    sim = simulation(**{**FLOCK, "agents": 400, "world__width": 8000, "world__height": 6000})
+    sim.optimizations.device = "cuda"
+    sim.step(2)
+    picture = Picture(sim, size=(320, 180))
+    picture.draw()
+    light = picture.scene._on_gpu
+    assert isinstance(light, LightOnGpu)
+    for width, height in ((320, 180), (576, 100)):
+        light._fit(View(np.float32(0), np.float32(0), np.float32(1), np.int32(width), np.int32(height)))
+        assert light._sums.shape == (2 * (width + 2) * (height + 2),)
+
+
+def test_what_overlays_ask_of_the_picture_comes_from_the_gpu() -> None:
+    sim = simulation(**{**FLOCK, "world__width": 8000, "world__height": 6000})
+    sim.optimizations.device = "cuda"
+    sim.step(2)
+    picture = Picture(sim, size=(320, 240))
+    picture.draw()
+    used = picture.scene.used
+    assert used and len(used.slots) == 500
+    assert (np.sort(used.now.agents.id[used.slots]) == np.arange(500)).all()

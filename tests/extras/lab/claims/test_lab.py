@@ -1,0 +1,295 @@
+"""The run of all claims: it goes on where it was stopped, and its results are read, compared and merged. The command."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crowd_demo.cli import main
+from crowd_demo.extras.lab.claims import report, results
+from crowd_demo.extras.lab.claims.cases import CallArm, CountedCase, TimedCase
+from crowd_demo.extras.lab.claims.claim import OWN, QUICK, Claim, Found, LabScale, is_true
+from crowd_demo.extras.lab.claims.experiments import CLAIMS
+from crowd_demo.extras.lab.claims.judging import verdict
+from crowd_demo.extras.lab.claims.lab_run import LabRun, TimeLeft, in_words
+from crowd_demo.extras.lab.claims.results import compared, kept_of, merged, ns_per_pair, read, record_of
+from crowd_demo.extras.lab.command import ProgressBar, progress_line
+from crowd_demo.host.streams import ProgressLine
+from crowd_demo.measure.experiment import Slice
+from crowd_demo.measure.statistics import independent_ratio
+
+TINY = LabScale(400, 2)
+quick = pytest.mark.quick
+
+
+def toy(name: str = "toy", cases: int = 2) -> Claim:
+    def arm() -> CallArm:
+        return CallArm(lambda _: np.arange(3), figures={"candidates_per_agent": 9})
+
+    made = [TimedCase(f"{size} things", size, {"old": arm, "new": arm}, steps=2, seconds=10) for size in range(1, cases + 1)]
+    return Claim(name, f"Is {name} a question?", "yes | and <b>no</b>", OWN, "nothing", lambda scale: made,
+                 lambda found: is_true(True))
+
+
+def run_to_end(run: LabRun) -> LabRun:
+    for _ in run.run():
+        pass
+    return run
+
+
+def written(run: LabRun, path: Path) -> results.Results:
+    path.write_text(json.dumps(record_of(run)), "utf-8")
+    return read(path)
+
+
+# --- the experiments -------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_every_experiment_runs_and_its_arms_agree(name: str) -> None:
+    run = run_to_end(LabRun([CLAIMS[name]], TINY, {name}))
+    [found] = run.found
+    assert run.done and len(found.findings) + len(found.left_out) == len(CLAIMS[name].cases(TINY))
+    for finding in found.findings:
+        assert finding.found.one_hash, finding.warnings
+        assert finding.answer in ("yes", "no", "unclear")
+    assert name == "against-c" or not found.left_out
+    text = report.markdown(run)
+    assert CLAIMS[name].question in text and verdict(found.claim, found.findings).text in text
+
+
+@quick
+def test_claims_have_names_and_small_scales_are_small() -> None:
+    for name, claim in CLAIMS.items():
+        assert name == claim.name and claim.question.endswith("?") and claim.source and claim.decided_by
+        names = [case.name for case in claim.cases(QUICK)]
+        assert len(names) == len(set(names))
+    assert sum(claim.seconds(QUICK) for claim in CLAIMS.values()) < 600
+
+
+# --- stopping and going on -------------------------------------------------------------------------------------------
+
+@quick
+def test_it_goes_on_with_the_case_that_was_not_finished() -> None:
+    kept = list[int]()
+    run = LabRun([toy()], QUICK, {"toy"}, keep=lambda run: kept.append(len(run.found[0].findings)))
+    slices = run.run()
+    while not kept:
+        next(slices)
+    first = {("toy", finding.found.case): finding.found for finding in run.found[0].findings}
+    assert not run.done and len(first) == 1
+    rest = LabRun([toy()], QUICK, {"toy"}, first)
+    texts = [str(part) for part in rest.run()]
+    assert rest.done and len(rest.found[0].findings) == 2
+    assert rest.found[0].findings[0].found is first["toy", "1 things"]
+    assert not any("1 things" in text for text in texts) and any("2 things" in text for text in texts)
+
+
+@quick
+def test_what_was_not_asked_for_is_shown_but_not_measured() -> None:
+    kept = {("other", "1 things"): run_to_end(LabRun([toy("other")], TINY, {"other"})).found[0].findings[0].found}
+    run = run_to_end(LabRun([toy(), toy("other")], TINY, {"toy"}, kept))
+    assert [len(each.findings) for each in run.found] == [2, 1]
+
+
+@quick
+def test_a_case_that_cannot_be_tried_says_why() -> None:
+    large = TimedCase("large", 10**15, {"old": lambda: CallArm(lambda _: 0)})
+    run = run_to_end(LabRun([toy()._replace(cases=lambda scale: [large])], TINY, {"toy"}))
+    assert "memory" in run.found[0].left_out["large"] and "memory" in report.markdown(run)
+
+
+@quick
+def test_an_arm_that_cannot_be_made_is_left_out() -> None:
+    def missing() -> CallArm:
+        raise ValueError("there is no compiler")
+
+    case = TimedCase("toy", 1, {"old": lambda: CallArm(lambda _: 0), "new": lambda: CallArm(lambda _: 0), "C": missing})
+    [found] = run_to_end(LabRun([toy()._replace(cases=lambda scale: [case])], TINY, {"toy"})).found
+    assert found.findings[0].found.left_out == {"C": "there is no compiler"}
+    assert any("no compiler" in line for line in found.findings[0].warnings)
+
+
+@quick
+def test_time_left_follows_the_machine() -> None:
+    now = 0.0
+    left = TimeLeft(100, lambda: now)
+    assert left.left_s(0) == 100
+    now = 60.0  # twice as slow as expected
+    assert left.left_s(30) == pytest.approx(140)
+    assert left.slice("toy", 30).part == 0.3 and "about 2 min left" in str(left.slice("toy", 30))
+    assert [in_words(seconds) for seconds in (45, 720, 7200)] == ["45 s", "12 min", "2.0 h"]
+
+
+# --- results ---------------------------------------------------------------------------------------------------------
+
+@quick
+def test_results_are_read_as_they_were_written(tmp_path: Path) -> None:
+    run = run_to_end(LabRun([toy()], QUICK, {"toy"}))
+    found = written(run, tmp_path / "a.json")
+    assert list(found.found) == [("toy", "1 things"), ("toy", "2 things")]
+    for finding in run.found[0].findings:
+        assert found.found["toy", finding.found.case]._asdict() == json.loads(json.dumps(finding.found._asdict()))
+    assert kept_of(found, QUICK) == found.found and kept_of(found, TINY) is None
+    other = results.Results(found.path, {**found.head, "program": "other"}, found.found)
+    assert kept_of(other, QUICK) is None
+
+
+@quick
+def test_two_results_beside_each_other(tmp_path: Path) -> None:
+    def of(ms: list[float], digest: str) -> results.Results:
+        found = Found("1 things", 1000, 2, 1, {"old": ms}, figures={"old": {"candidates_per_agent": 9}},
+                      hashes={"old": digest})
+        head = {"machine": {"cpu": "AMD Toy(R) CPU @ 3 GHz", "cores": 2}}
+        return results.Results(tmp_path, head, {("toy", "1 things"): found})
+
+    a, b, other = of([2.0] * 8, "a"), of([1.0] * 8, "a"), of([1.0] * 8, "b")
+    assert compared(a, b).rows == [("toy 1 things old", "2.00", "1.00", "2.0x", "2.0-2.0", "same")]
+    assert compared(a, other).rows[0][-1] == "DIFFERS"
+    table = merged([a, b])
+    assert table.columns[2:] == ("AMD Toy x2",) * 2 and table.rows == [("toy 1 things old", "9.0", "4,000.0", "2,000.0")]
+
+
+@quick
+def test_a_pair_costs_the_interaction_of_those_that_are_due() -> None:
+    counted = {"candidates_per_agent": 10, "due": 250, "workers": 2}
+    found = Found("1,000 birds", 1000, 1, 1, {"old": [5.0] * 8}, figures={"old": counted},
+                  stages_ms={"old": {"index": [3.0] * 8, "interaction": [2.0] * 8}})
+    assert ns_per_pair(found, "old") == pytest.approx(2e6 * 2 / 2500)
+    assert ns_per_pair(found._replace(figures={}), "old") is None
+    assert "ns a pair" in report.case_table(found)[0] and "ns a pair" not in report.case_table(found._replace(figures={}))[0]
+
+
+@quick
+@given(st.lists(st.floats(0.5, 2), min_size=8, max_size=20), st.lists(st.floats(0.5, 2), min_size=8, max_size=20))
+def test_a_ratio_of_two_runs_lies_in_its_interval(before: list[float], after: list[float]) -> None:
+    found = independent_ratio(np.array(before), np.array(after))
+    assert found.low <= found.high and found.low <= max(before) / min(after) and found.high >= min(before) / max(after)
+
+
+@quick
+@pytest.mark.parametrize("content", ["", "[]", "{}", "null", '{"kind": "lab"}', '{"kind": "lab", "version": 1, "claims": 3}',
+                                     '{"kind": "lab", "version": 1, "machine": 1, "claims": {}}', "\x00", "{" * 100_000,
+                                     '{"kind": "lab", "version": 1, "machine": {}, "claims": {"a": {"cases": [{}]}}}'])
+def test_other_files_cost_one_line(content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(content, "utf-8")
+    assert main(["lab", "merge", str(path)]) == 2
+    captured = capsys.readouterr()
+    assert captured.err.count("\n") == 1 and str(path) in captured.err and not captured.out
+
+
+@quick
+@pytest.mark.parametrize("command", ["compare", "merge"])
+def test_every_file_that_cannot_be_read_is_named(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    broken = tmp_path / "broken.json"
+    broken.write_text("{", "utf-8")
+    assert main(["lab", command, str(tmp_path / "no.json"), str(broken)]) == 2
+    captured = capsys.readouterr()
+    first, second = captured.err.splitlines()
+    assert "no.json: cannot be read" in first and "broken.json: is no JSON" in second and not captured.out
+
+
+# --- progress --------------------------------------------------------------------------------------------------------
+
+@quick
+def test_what_is_redirected_has_no_control_characters(
+        monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    """Not even where somebody asks for colours."""
+    pytest.importorskip("rich")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with progress_line("lab") as line:
+        line._every_s = 0
+        line.show(Slice("[half]", 0.5))
+    assert type(line) is ProgressLine and capfd.readouterr().err == "lab:  50%  [half]\n"
+
+
+@quick
+@pytest.mark.parametrize("term", ["xterm", "dumb"])
+def test_a_terminal_gets_a_bar_if_it_can_move_its_cursor(term: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("rich")
+    pty = pytest.importorskip("pty")
+    for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", term)
+    ours, theirs = pty.openpty()
+    with os.fdopen(theirs, "w", encoding="utf-8") as terminal:
+        monkeypatch.setattr(sys, "stderr", terminal)
+        monkeypatch.setattr(sys, "__stderr__", terminal)
+        with progress_line("lab") as line:
+            line.show(Slice("[half]", 0.5))
+        terminal.flush()
+        written = os.read(ours, 1 << 16).decode()
+    os.close(ours)
+    assert (type(line) is ProgressBar) == (term == "xterm")
+    assert "50%" in written and "[half]" in written
+
+
+# --- the report ------------------------------------------------------------------------------------------------------
+
+@quick
+def test_the_report_says_what_was_found(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    counted = toy("counted")._replace(cases=lambda scale: [CountedCase("bytes", 1, lambda: iter([("a", {"bytes": 7.0})]))])
+    run = run_to_end(LabRun([toy(), counted], QUICK, {"toy", "counted"}))
+    files = report.write(run, tmp_path)
+    assert {path.name for path in files} == {"report.md", "report.html", "toy.svg", "toy.png"}
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert "<svg" in page and "yes | and &lt;b&gt;no&lt;/b&gt;" in page
+    assert "http" not in page.replace("http://www.w3.org", "")  # names of SVG, which nothing is loaded from
+    text = (tmp_path / "report.md").read_text("utf-8")
+    assert "yes \\| and" in text and "| a | " in text
+
+
+@quick
+def test_without_matplotlib_there_is_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(report, "find_spec", lambda name: None)
+    assert [path.name for path in report.write(run_to_end(LabRun([toy()], TINY, {"toy"})), tmp_path)] == ["report.md"]
+    assert "plots/" not in (tmp_path / "report.md").read_text("utf-8")
+
+
+# --- the command -----------------------------------------------------------------------------------------------------
+
+@pytest.fixture
+def one_toy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr("crowd_demo.extras.lab.claims.experiments.CLAIMS", {"toy": toy()})
+    yield
+
+
+@quick
+def test_the_command_makes_a_report_and_goes_on(one_toy: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "report"
+    assert main(["lab", "--quick", "--out", str(out)]) == 0
+    assert "toy" in capsys.readouterr().out and (out / "results.json").exists() and (out / "report.md").exists()
+    before = read(out / "results.json").found
+    assert main(["lab", "--quick", "--out", str(out)]) == 0
+    assert read(out / "results.json").found == before  # nothing was measured again
+    assert main(["lab", "--out", str(out)]) == 0  # another scale: what there is is set aside
+    assert "set aside as crowd-0001.json" in capsys.readouterr().err
+    assert main(["lab", "compare", str(out / "results.json"), str(out / "crowd-0001.json")]) == 0
+    assert "toy 1 things old" in capsys.readouterr().out
+
+
+@quick
+@pytest.mark.parametrize(("arguments", "line"), [
+    (["toi"], "lab: unknown claim 'toi' (did you mean toy?); there are toy"),
+    (["compare", "a.json"], "lab compare: takes two files, not 1: crowd-demo lab compare A.json B.json"),
+    (["merge"], "lab merge: name the files: crowd-demo lab merge A.json B.json ..."),
+    (["merge", "no.json"], "no.json: cannot be read: No such file or directory")])
+def test_mistakes_cost_a_line(arguments: list[str], line: str, one_toy: None, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lab", *arguments]) == 2
+    assert capsys.readouterr().err == line + "\n"
+
+
+@quick
+def test_the_list_names_question_source_and_time(one_toy: None, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lab", "--list"]) == 0
+    text = capsys.readouterr().out
+    assert "Is toy a question?" in text and OWN in text and "about 20 s" in text

@@ -1,0 +1,129 @@
+"""The sweep measures values in turns and says whether they gave one crowd. No time is tested."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from crowds import simulation
+
+import crowd_demo
+from crowd_demo.cli import main
+from crowd_demo.extras.lab.sweep import NOTE, WARM_UP, expectations, figure
+from crowd_demo.measure.crowd_variant import CrowdVariant
+from crowd_demo.registry.entries import EXACT
+from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
+
+SMALL = ("sweep", "--config", "1k", "--agents", "150", "--set", "map=null", "--set", "world.width=300",
+         "--set", "world.height=300", "--set", "window.width=64", "--set", "window.height=64", "--steps", "4")
+quick = pytest.mark.quick
+
+
+def swept(capsys: pytest.CaptureFixture[str], *args: str) -> dict[str, list[str]]:
+    """The table by its first column."""
+    assert main([*SMALL, *args]) == 0
+    head, rows, note, conclusion = capsys.readouterr().out.split("\n\n")
+    assert note == NOTE and "in turns" in head and re.match("approximate|model|one state hash", conclusion)
+    return {name.strip(): cells for name, *cells in (re.split(" {2,}", " " + row.strip()) for row in rows.splitlines())}
+
+
+def test_an_exact_technique_gives_one_crowd(capsys: pytest.CaptureFixture[str]) -> None:
+    table = swept(capsys, "neighbours", "none", "linked", "kd_tree")
+    assert table["neighbours"] == ["sorted*", "none", "linked", "kd_tree"]
+    wanted = simulation("1k", agents=150, map="null", world__width=300, world__height=300)
+    wanted.step(4 + WARM_UP)
+    assert table["state hash"] == [wanted.state_hash()[:8]] * 4 and table["crowd"] == ["exact"] * 4
+    assert table["candidates per agent"][1] == "150" and float(table["candidates per agent"][0]) < 150
+    assert table["leaves"][:3] == ["-"] * 3 and table["neighbours per agent"][0] == table["neighbours per agent"][1]
+    assert float(table["of the default's"][0]) == 1
+    assert table["95 %"] == ["too few steps"] * 4
+    assert {"step ms", "other ms", "index ms", "interaction ms", "move ms", "near reads", "l1 misses"} <= set(table)
+
+
+@pytest.mark.parametrize("path", [technique.path for technique in TECHNIQUES])
+def test_every_technique_can_be_swept(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    table = swept(capsys, path)
+    assert len(table[path]) == len(BY_PATH[path].choices) == len(table["state hash"])
+    if path in ("cull", "blitter"):
+        assert len(set(table["picture"])) == 1
+
+
+def test_approximate_values_are_called_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*SMALL, "stagger.avoidance", "1", "8"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].startswith("approximate (changes the motion):")
+    assert swept(capsys, "neighbour_limit", "nearest")["crowd"] == ["exact", "approximate"]
+
+
+def test_another_model_is_called_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*SMALL, "overlap_passes", "2", "0"]) == 0
+    out = capsys.readouterr().out
+    assert out.splitlines()[-1].startswith("model (another rule of behaviour):") and "approximate" not in out
+
+
+def test_an_exact_technique_that_changes_the_crowd_is_an_error(monkeypatch: pytest.MonkeyPatch,
+                                                               capsys: pytest.CaptureFixture[str]) -> None:
+    liar = replace(BY_PATH["stagger.avoidance"], kind=EXACT)
+    monkeypatch.setitem(BY_PATH, "stagger.avoidance", liar)
+    monkeypatch.setattr("crowd_demo.extras.lab.sweep.kind_of", lambda technique, value, get: technique.kind)
+    assert main([*SMALL, "stagger.avoidance", "1"]) == 1
+    assert capsys.readouterr().out.splitlines()[-1].startswith("THE CROWD DIFFERS: 3 ")
+
+
+def test_json_and_nothing_else_goes_to_standard_output() -> None:
+    command = [sys.executable, "-m", "crowd_demo", *SMALL, "reorder.drift", "0.3", "--report", "-"]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8")
+    assert done.returncode == 0
+    assert done.stderr == "sweep: reorder.drift is inactive here: another technique or the behaviour leaves it no work\n"
+    found = json.loads(done.stdout)
+    assert (found["version"], found["kind"]) == (1, "sweep") and {"cpu", "simd"} < set(found["machine"])
+    assert found["versions"]["crowd-demo"] == crowd_demo.__version__ and "numba" in found["versions"]
+    assert (found["technique"], found["agents"], found["steps"], found["one_crowd"]) == ("reorder.drift", 150, 4, True)
+    assert [each["value"] for each in found["results"]] == [0.5, 0.3]
+    for each in found["results"]:
+        assert each["step_ms"] == sum(each["stages_ms"].values()) > 0
+        assert each["state_hash"] == found["results"][0]["state_hash"]
+        assert each["step"]["verdict"] == "unknown" and each["step"]["ratio"]["low"] is None  # of four steps
+        assert set(each["stages"]) == set(each["stages_ms"]) and "interaction" in each["stages"]
+
+
+def test_a_file_of_json_leaves_the_table(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "threads" in swept(capsys, "threads", "1", "--report", str(tmp_path / "a.json"))
+    assert len(json.loads((tmp_path / "a.json").read_text("utf-8"))["results"]) == 2
+
+
+@quick
+@pytest.mark.parametrize("arguments, line", [
+    (["cel_size"], f"unknown technique 'cel_size' (did you mean cell_size?); techniques: {', '.join(BY_PATH)}"),
+    (["cell_size", "16", "wide"], "cell_size: must be auto or a number from 1 to 4096, not 'wide'"),
+    (["simd", "null"], "simd: must be true or false, not null"),
+    (["simd", "--agents", "-1"], "--agents: agents: must be a whole number from 0 to 32000000, not -1"),
+    (["simd", "--config", "29k"], "29k: no such file, nor a shipped configuration (did you mean 20k?)"),
+    (["simd", "--set", "seed"], "--set:1: seed: must be key.path=value, not 'seed'"),
+    (["simd", "--report", "/no/such/a.json"], "--report: there is no folder /no/such"),
+])
+def test_a_mistake_is_one_line(arguments: list[str], line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sweep", *arguments]) == 2
+    assert tuple(capsys.readouterr()) == ("", line + "\n")
+
+
+def test_what_will_be_slow_is_said_before() -> None:
+    brute = {"none": CrowdVariant(simulation("1k", agents=100, optimizations__neighbours="none"))}
+    assert list(expectations(BY_PATH["neighbours"], brute, 1000)) == []
+    (line,) = expectations(BY_PATH["neighbours"], brute, 10**9)
+    assert line == "neighbours=none: all pairs are tested, which may take 333 s"
+
+
+def test_the_default_is_measured_twice_and_enough_steps_give_intervals(capsys: pytest.CaptureFixture[str]) -> None:
+    table = swept(capsys, "stagger.avoidance", "3", "1", "--steps", "12")
+    assert table["stagger.avoidance"] == ["3*", "1"] and re.fullmatch(r"\d+\.\d\d-\d+\.\d\d", table["95 %"][0])
+    assert table["95 %"][1] == "no difference" or re.fullmatch(r"\d+\.\d\d-\d+\.\d\d", table["95 %"][1])
+
+
+@quick
+def test_figures_keep_counts_whole() -> None:
+    assert [figure(number) for number in (None, 14790.0, 0.012346, 3, 23456.7)] == ["-", "14,790", "0.01235", "3", "23,457"]

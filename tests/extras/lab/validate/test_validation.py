@@ -1,0 +1,195 @@
+"""What becomes of readings: verdicts, tables, JSON, the page; and the short forms of all experiments."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Generator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from versus import no_compiling
+
+from crowd_demo.cli import main
+from crowd_demo.extras.lab.validate.experiments import EXPERIMENTS
+from crowd_demo.extras.lab.validate.page import as_data, page, terminal
+from crowd_demo.extras.lab.validate.validation import ANTICIPATE, MODELS, PUSH, Validation, options_of
+from crowd_demo.extras.lab.validate.validation_experiment import (
+    Reading,
+    SeededReading,
+    ValidationExperiment,
+    WalkScene,
+    number,
+)
+from crowd_demo.extras.lab.validate.walkers import CrowdWalk
+from crowd_demo.measure.trajectories import Trajectories, TrajectoryRecorder
+
+HOLDS = {"rimea-1", "rimea-6", "head-on"}  # whose numbers must go on passing
+ROOT = Path(__file__).parents[3]
+
+
+class Straight(CrowdWalk):
+    """Somebody who walks straight through everything, or breaks, or cannot."""
+
+    def why_not(self, scene: WalkScene) -> str:
+        return "no legs" if self.name == "snake" else ""
+
+    def walk(self, scene: WalkScene, seed: int = 1) -> Generator[float, None, Trajectories]:
+        yield 0.5
+        if self.name == "broken":
+            raise RuntimeError("a leg\nis missing")
+        recorder = TrajectoryRecorder(10)
+        for frame in range(500):
+            recorder.add([0], [-1 + frame * 0.133 / (1 + 0.1 * (seed - 1))], [1])  # the slower the larger the seed
+        return recorder.trajectories()
+
+
+def walker(name: str) -> Straight:
+    return Straight(name, f"{name}'s model", {})
+
+
+@pytest.fixture(scope="module")
+def found() -> Validation:
+    walkers = [walker(name) for name in ("broken", "snake", "straight")]
+    validation = Validation([EXPERIMENTS["rimea-1"]], walkers, True, no_compiling, None)
+    assert [progress.part for progress in validation.run()] == [pytest.approx(1 / 6), pytest.approx(5 / 6)]
+    return validation
+
+
+@pytest.mark.quick
+def test_a_reading_passes_within_its_bounds() -> None:
+    for value, passes in ((1, True), (2, True), (0.99, False), (2.01, False), (math.nan, False)):
+        assert Reading("", value, 1, 2).passes == passes
+    assert [Reading("", 1, low, high).expected for low, high in ((1, 2), (0.5, math.inf), (0, 5), (3, 3))] == [
+        "1 to 2", "at least 0.5", "at most 5", "3"]
+    assert [number(value) for value in (math.nan, math.inf, 0.1234, 12.34, 7.0)] == [
+        "none", "never", "0.123", "12.3", "7"]
+
+
+@pytest.mark.quick
+def test_the_worst_seed_counts_and_the_median_is_shown() -> None:
+    def seeded(*values: float, high: float = 2) -> SeededReading:
+        return SeededReading(tuple(Reading("", value, 1, high, before=(1, 1.5)) for value in values))
+
+    assert str(seeded(1.5)) == str(seeded(1.5, 1.5001)) == "1.5" and seeded(1.5).passes
+    assert str(seeded(1.9, 1.2, 1.6)) == "1.6 (1.2 to 1.9)" and seeded(1.9, 1.2, 1.6).passes
+    assert not seeded(1.9, 1.2, 2.1).passes and not seeded(0.9, 1.2, 1.1).passes and not seeded(math.nan, 1.2).passes
+    assert str(seeded(3, math.nan, math.inf, high=9)) == "never (3 to none)"
+    assert seeded(1.5, 1.2).passed_before and not seeded(1.5, 1.6).passed_before
+
+
+@pytest.mark.quick
+def test_more_seeds_are_in_the_table_the_json_and_pass_together() -> None:
+    """At 0.1 less of the speed for each seed, 40 m take 30.1 s, 33.1 s and 36 s."""
+    for seeds, cell in ((2, "30.1 (30.1 to 33.1) passed"), (3, "**33.1 (30.1 to 36) failed**")):
+        validation = Validation([EXPERIMENTS["rimea-1"]], [walker("straight")], True, no_compiling, None, seeds)
+        parts = [progress.part for progress in validation.run()]
+        (data,), markdown = as_data(validation), page(validation)
+        assert parts == sorted(parts) and len(parts) == seeds
+        assert f"| time for 40 m at 1.33 m/s | 26 to 34 s | {cell} |" in markdown and f"with {seeds} seeds" in markdown
+        assert json.loads(json.dumps(data))["readings"][0]["found"]["straight"]["by_seed"] == [
+            pytest.approx(value) for value in (30.1, 33.1, 36)[:seeds]]
+        assert len(validation.failed) == (seeds > 2)
+
+
+@pytest.mark.quick
+def test_the_first_table_counts_by_the_ranges_of_then_and_of_today() -> None:
+    """One number of the first page, which is held today only; one that was added; and somebody who cannot walk that one."""
+    def read(*readings: Reading) -> Any:
+        return lambda runs, measures: readings
+
+    first = replace(EXPERIMENTS["rimea-1"], read=read(Reading("one", 2.5, 1, 2.8, before=(1, 2)), Reading("two", 2.5, 1, 2)))
+    added = replace(first, name="added", added=True, read=read(Reading("three", 1, 1, 2)))
+    validation = Validation([first, added], [walker("straight"), walker("snake")], True, no_compiling, None)
+    for _ in validation.run():
+        pass
+    table = page(validation).splitlines()
+    assert [line for line in table if line.startswith("| of ")] == [
+        "| of the 2 numbers of the first version, by the ranges that it expected | 0 of 2 | - |",
+        "| of the same 2, by the ranges expected now | 1 of 2 | - |",
+        "| of all 3 numbers | 2 of 3 | - |",
+        "| of the 0 that everybody here can walk | - | - |"]
+
+
+@pytest.mark.quick
+def test_what_breaks_or_cannot_is_said_and_the_others_go_on(found: Validation) -> None:
+    (result,) = found.results
+    assert result.errors == {"broken": "RuntimeError: a leg is missing"} and result.left_out == {"snake": "no legs"}
+    assert [round(reading.median, 1) for reading in result.readings["straight"]] == [30.1] and not found.failed
+
+
+@pytest.mark.quick
+def test_the_table_the_page_and_the_json_say_the_same(found: Validation) -> None:
+    text, (data,), markdown = terminal(found), as_data(found), page(found)
+    assert text.splitlines()[2].split("  ")[-1] == "30.1 passed"
+    assert "broken: could not be computed: RuntimeError: a leg is missing\nsnake: left out: no legs" in text
+    assert "| time for 40 m at 1.33 m/s | 26 to 34 s | - | - | 30.1 passed |" in markdown
+    assert "| [Speed in a corridor](#speed-in-a-corridor) | - | - | 1 of 1 |" in markdown
+    assert json.loads(json.dumps(data))["readings"] == [{
+        "what": "time for 40 m at 1.33 m/s", "unit": "s", "low": 26, "high": 34, "by_pedpy": None,
+        "found": {"straight": {"value": pytest.approx(30.1), "by_seed": [pytest.approx(30.1)], "verdict": "passed"}}}]
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_experiment_says_what_it_is_and_stands_on_the_page(name: str) -> None:
+    experiment = EXPERIMENTS[name]
+    assert experiment.name == name and experiment.title and experiment.about.endswith(".") and experiment.source
+    text = (ROOT / "docs/validation.md").read_text("utf-8")
+    assert f"\n## {experiment.title}\n" in text and experiment.source in text
+    assert (ROOT / f"docs/pictures/validation/{name}.png").is_file()
+
+
+@pytest.mark.quick
+def test_the_models_differ_in_what_they_say_they_do() -> None:
+    assert [(options_of(each).avoidance, options_of(each).contact) for each in (PUSH, ANTICIPATE)] == [
+        ("push", 0), ("anticipate", 2)]
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_the_short_form_of_every_experiment_can_be_computed_and_what_held_holds(name: str) -> None:
+    validation = Validation([EXPERIMENTS[name]], [ANTICIPATE], True, no_compiling, None)
+    parts = [progress.part for progress in validation.run()]
+    (result,) = validation.results
+    assert result.errors == {} and result.readings["anticipate"] and parts == sorted(parts)
+    readings = [reading for found in result.readings["anticipate"] for reading in found.readings]
+    assert all(reading.low <= reading.high and not math.isnan(reading.value) for reading in readings)
+    assert name not in HOLDS or all(reading.passes for reading in readings)
+
+
+# --- the command -----------------------------------------------------------------------------------------------------
+
+@pytest.mark.quick
+def test_the_command_lists_experiments_and_says_what_it_does_not_know(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", "--list"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(EXPERIMENTS)
+    assert main(["validate", "rimea-l"]) == 2
+    assert capsys.readouterr().err.startswith("validate: unknown experiment 'rimea-l' (did you mean rimea-")
+
+
+def test_the_command_measures_and_writes_what_it_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib", reason="matplotlib comes with the extra [validation]")
+    report = tmp_path / "found.json"
+    code = main(["validate", "--short", "rimea-1", "head-on", "--out", str(tmp_path / "page"), "--report", str(report),
+                 "--processes", "1", "--seeds", "2"])
+    out = capsys.readouterr().out
+    assert code == 0 and "time for 40 m at 1.33 m/s" in out and "head-on: Two people" in out
+    record = json.loads(report.read_text("utf-8"))
+    assert [each["name"] for each in record["experiments"]] == ["rimea-1", "head-on"] and record["seeds"] == [1, 2]
+    times = record["experiments"][0]["readings"][0]["found"]
+    assert all(len(times[model.name]["by_seed"]) == 2 for model in MODELS)
+    assert (tmp_path / "page/validation.md").read_text("utf-8").startswith("# Held against the literature\n")
+    assert {path.name for path in (tmp_path / "page/pictures/validation").iterdir()} == {"rimea-1.png", "head-on.png"}
+
+
+@pytest.mark.quick
+def test_strict_fails_for_what_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_slow(experiment: ValidationExperiment) -> Validation:
+        return Validation([experiment], [walker("straight")], True, no_compiling, None)
+
+    impossible = EXPERIMENTS["rimea-1"].__class__(**{**vars(EXPERIMENTS["rimea-1"]), "read": lambda runs, measures: [
+        Reading("nothing", 1, 2, 3)]})
+    monkeypatch.setattr("crowd_demo.extras.lab.validate.command.experiment_of", lambda tell, args: too_slow(impossible))
+    assert [main(["validate", "--short", "rimea-1"]), main(["validate", "--short", "--strict", "rimea-1"])] == [0, 1]

@@ -1,0 +1,219 @@
+"""Going back in time in the program: by keys and on the timeline, with what is recorded meanwhile."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pygame
+import pytest
+from driven import Driven
+
+from crowd_demo.app.crowd import keyframes
+from crowd_demo.app.crowd.crowd import Crowd
+from crowd_demo.app.options import RunOptions
+from crowd_demo.app.screen.notices import Notices
+from crowd_demo.config.loader import load_config
+from crowd_demo.host.recording.format import read_recording
+from crowd_demo.host.recording.recording import Player
+from crowd_demo.host.system import in_thread
+from crowd_demo.render.hud.canvas import scale_for
+from crowd_demo.render.hud.navigation import column_of
+from crowd_demo.render.hud.panel_layout import bar_of
+from crowd_demo.sim.simulation import Simulation
+
+
+def hashes_of(driven: Driven, ticks: int) -> dict[int, str]:
+    """Run; the state hash at each tick."""
+    found = {driven.program.sim.tick: driven.program.sim.state_hash()}
+    for _ in range(ticks):
+        driven.frames()
+        found[driven.program.sim.tick] = driven.program.sim.state_hash()
+    return found
+
+
+def replayed(path: Path) -> tuple[object, int, str]:
+    player = Player(read_recording(path))
+    sim = player.start(Simulation(player.part.config))
+    while not player.done:
+        sim = player.step()
+    return player.parted, sim.tick, sim.state_hash()
+
+
+def test_steps_back_and_forth_lead_through_the_same_states(driven: Driven) -> None:
+    hashes, program = hashes_of(driven, 70), driven.program
+    newest = program.sim.tick
+    for tick in range(newest - 1, newest - 8, -1):
+        driven.press("backspace")
+        assert program.crowd.paused and program.sim.tick == tick and program.sim.state_hash() == hashes[tick]
+    for tick in range(newest - 6, newest + 1):
+        driven.press(".")
+        assert program.sim.tick == tick and program.sim.state_hash() == hashes[tick]
+    driven.press("space")
+    assert program.sim.tick == newest + 1
+
+
+def test_a_press_on_the_timeline_goes_there_and_a_drag_follows(driven: Driven) -> None:
+    hashes, program = hashes_of(driven, 200), driven.program
+    bar, past = bar_of(program.camera.size, scale_for(program.camera.size)), program.crowd.past()
+    for kind, tick in ((pygame.MOUSEBUTTONDOWN, 60), (pygame.MOUSEMOTION, 120), (pygame.MOUSEMOTION, 20)):
+        at = bar.left + column_of(past, tick, bar.width), bar.centery
+        more = {"button": 1} if kind == pygame.MOUSEBUTTONDOWN else {"rel": (0, 0), "buttons": (1, 0, 0)}
+        driven.post(kind, pos=at, **more)
+        assert abs(program.sim.tick - tick) <= past.span / bar.width + 1
+        assert program.sim.state_hash() == hashes[program.sim.tick] and program.crowd.paused
+    driven.post(pygame.MOUSEBUTTONUP, pos=at, button=1)
+    before = program.sim.tick
+    driven.post(pygame.MOUSEMOTION, pos=(bar.left, bar.centery), rel=(0, 0), buttons=(0, 0, 0))
+    driven.post(pygame.MOUSEBUTTONDOWN, pos=(bar.centerx, bar.top - 60), button=1)
+    assert program.sim.tick == before
+
+
+def test_what_is_done_after_going_back_is_the_new_future_also_of_a_recording(driven: Driven, tmp_path: Path) -> None:
+    program = driven.program
+    program.files.start_recording(tmp_path / "a.replay")
+    driven.frames(100)
+    for _ in range(40):
+        driven.press("backspace")
+    newest = program.crowd.newest
+    tick = program.sim.tick
+    driven.press("-")
+    assert program.crowd.newest == tick < newest
+    driven.press("space")
+    driven.frames(50)
+    driven.press("backspace")  # the recording ends one step before the newest
+    end, last = program.sim.tick, program.sim.state_hash()
+    program.files.finish(10)
+    assert replayed(tmp_path / "a.replay") == (None, end, last)
+
+
+def test_a_crowd_that_is_too_large_says_so(driven: Driven) -> None:
+    program = driven.program
+    program.crowd._bound = 1000
+    program.crowd.apply(program.crowd.begin_past)
+    driven.frames(5)
+    tick = program.sim.tick
+    driven.press("backspace")
+    assert program.sim.tick == tick + 1 and "needs more than" in driven.status().notices[-1] and not program.crowd.paused
+
+
+def test_a_restart_begins_another_past(driven: Driven) -> None:
+    driven.frames(20)
+    driven.press("r")
+    assert driven.program.crowd.past().oldest == 0
+
+
+@pytest.mark.parametrize("key", ["f7", "tab"])
+def test_the_timeline_can_be_hidden(driven: Driven, key: str) -> None:
+    driven.frames(2)
+    assert driven.status().past
+    driven.press(key)
+    assert not driven.status().past
+
+
+def test_headless_nothing_is_kept() -> None:
+    assert RunOptions(headless=True).headless
+    config = load_config("1k", ["agents=50"])
+    crowd = Crowd(config, Simulation(config), None, 0, Notices())
+    for _ in range(100):
+        crowd.step()
+    assert crowd.keyframes.nbytes == 0 and not crowd.remembers and crowd.oldest == crowd.sim.tick
+
+
+def test_a_recording_goes_on_from_before_its_beginning(driven: Driven, tmp_path: Path) -> None:
+    program = driven.program
+    driven.frames(70)
+    driven.press("-")
+    driven.frames(10)
+    program.files.start_recording(tmp_path / "a.replay")
+    driven.frames(70)
+    program.crowd.sought = 20
+    driven.frames()
+    assert program.sim.tick >= 20 and not program.sim.history
+    driven.press("=")
+    driven.frames(70)
+    end, last = program.sim.tick, program.sim.state_hash()
+    program.files.finish(10)
+    assert replayed(tmp_path / "a.replay") == (None, end, last)
+
+
+def test_a_recording_that_begins_in_the_past_drops_what_came_then(driven: Driven, tmp_path: Path) -> None:
+    program = driven.program
+    driven.frames(40)
+    driven.press("-")
+    driven.frames(40)
+    driven.press("backspace")
+    program.crowd.sought = 20
+    driven.frames()
+    program.files.start_recording(tmp_path / "a.replay")
+    assert not program.crowd.in_past and "dropped" in driven.status().notices[-1]
+    driven.press("space")
+    driven.frames(130)
+    end, last = program.sim.tick, program.sim.state_hash()
+    program.files.finish(10)
+    assert replayed(tmp_path / "a.replay") == (None, end, last)
+
+
+def test_it_is_said_that_this_is_the_past_though_the_hud_is_hidden(driven: Driven) -> None:
+    driven.frames(30)
+    driven.press("tab")
+    driven.press("backspace")
+    assert driven.status().notices[-1].startswith("0.02 s ago, tick ")
+
+
+# --- replayed, and the same ------------------------------------------------------------------------------------------
+
+def verdict(driven: Driven) -> str:
+    """What the window says of the replayed steps, once it does."""
+    driven.until(lambda: driven.status().notices and driven.status().notices[-1].startswith("replayed"))
+    return driven.status().notices[-1]
+
+
+def test_when_replayed_steps_reach_the_present_the_hashes_are_compared(driven: Driven) -> None:
+    driven.frames(40)
+    driven.press("-")
+    driven.frames(30)
+    newest, left, crowd = driven.program.sim.tick, driven.program.sim.state_hash(), driven.program.crowd
+    crowd.seek(20)
+    driven.frames()
+    crowd.pause()
+    driven.until(lambda: not crowd.in_past)
+    assert driven.program.sim.tick == newest
+    assert verdict(driven) == f"replayed: same hash ({left[:8]} at tick {newest:,}, {newest / 60:.1f} s made again)"
+    driven.program.notices.shown.clear()
+    driven.frames(3)
+    assert driven.status().notices == [], "it is said once, and new steps are not replayed"
+
+
+def test_a_replayed_stretch_that_leads_elsewhere_is_told(driven: Driven) -> None:
+    driven.frames(40)
+    newest, left = driven.program.sim.tick, driven.program.sim.state_hash()[:8]
+    driven.press("backspace")
+    driven.program.sim.agents.columns.x[3] += 1
+    driven.press(".")
+    again = driven.program.sim.state_hash()[:8]
+    assert left != again
+    assert verdict(driven) == f"replayed: ANOTHER HASH at tick {newest}: it was {left}, and now it is {again}"
+
+
+def test_a_new_future_is_not_compared_with_the_old_one(driven: Driven) -> None:
+    driven.frames(20)
+    newest = driven.program.sim.tick
+    driven.press("backspace")
+    driven.press("-")
+    driven.press(".")
+    driven.press(".")
+    assert driven.program.sim.tick > newest
+    check = driven.program.crowd.check
+    assert len(check._hashes) == 1 and check._tick == -1, "that of the state that was left is of no use"
+
+
+def test_going_back_and_arriving_take_one_snapshot_each(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    driven.frames(40)
+    taken: list[int] = []
+    monkeypatch.setattr(keyframes, "_hash", lambda sim: taken.append(sim.tick) or in_thread(lambda: "1" * 32, "test"))
+    newest = driven.program.sim.tick
+    for _ in range(5):
+        driven.press("backspace")
+    for _ in range(7):
+        driven.press(".")
+    assert taken == [newest, newest] and driven.program.sim.tick == newest + 2

@@ -1,0 +1,161 @@
+"""Whatever is written goes where the path leads, and replaces nothing but regular files."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from damages import make_fifo
+
+from crowd_demo.host.files import LEFT_S, free_name, why_unwritable, write_file
+
+pytestmark = pytest.mark.quick
+posix = pytest.mark.skipif(sys.platform == "win32", reason="FIFOs, devices and descriptors of POSIX")
+
+
+@pytest.fixture
+def fifo(tmp_path: Path) -> Path:
+    make_fifo(tmp_path / "fifo.png")
+    return tmp_path / "fifo.png"
+
+
+@pytest.fixture
+def pipe() -> Iterator[tuple[int, int]]:
+    read, write = os.pipe()
+    yield read, write
+    os.close(read)
+    os.close(write)
+
+
+def test_a_file_is_written_in_full_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "report.json"
+    write_file(path, b"old")
+
+    def fail(*_: object) -> None:
+        raise OSError("full")
+
+    for step in ("replace", "chmod"):
+        with monkeypatch.context() as patch, pytest.raises(OSError, match="full"):
+            patch.setattr(Path, step, fail)
+            write_file(path, b"new")
+        assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]
+
+
+def test_what_a_killed_process_left_is_removed_a_day_later(tmp_path: Path) -> None:
+    left, young, another, folder = (tmp_path / name for name in (
+        ".crowd-demo-ab_c4567", ".crowd-demo-12345678", ".crowd-demo-notes.txt", ".crowd-demo-folder00"))
+    folder.mkdir()
+    for path in (left, young, another):
+        path.write_bytes(b"half")
+    for path in (left, another, folder):
+        os.utime(path, (0, time.time() - LEFT_S - 60))
+    write_file(tmp_path / "new", b"x")
+    assert sorted(tmp_path.iterdir()) == sorted([young, another, folder, tmp_path / "new"])
+
+
+@posix
+def test_a_file_keeps_its_permissions_and_a_new_one_has_the_usual_ones(tmp_path: Path) -> None:
+    old, new, usual = tmp_path / "old", tmp_path / "new", tmp_path / "usual"
+    old.touch()
+    old.chmod(0o600)
+    usual.touch()
+    write_file(old, b"x")
+    write_file(new, b"x")
+    assert stat.S_IMODE(old.stat().st_mode) == 0o600 and new.stat().st_mode == usual.stat().st_mode
+
+
+@posix
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path: Path, exists: bool) -> None:
+    (tmp_path / "there").mkdir()
+    target, link, first = tmp_path / "there" / "a.json", tmp_path / "link", tmp_path / "first"
+    link.symlink_to("there/a.json")
+    first.symlink_to("link")
+    if exists:
+        target.touch()
+    assert why_unwritable(first) is None and target.exists() == exists
+    write_file(first, b"new")
+    assert first.is_symlink() and link.is_symlink() and target.read_bytes() == b"new"
+
+
+@posix
+def test_a_fifo_is_written_into_and_looking_at_it_does_not_wait(fifo: Path) -> None:
+    assert why_unwritable(fifo) is None
+    got: list[bytes] = []
+    reader = threading.Thread(target=lambda: got.append(fifo.read_bytes()))
+    reader.start()
+    write_file(fifo, b"new" * 50_000)
+    reader.join(60)
+    assert got == [b"new" * 50_000] and fifo.is_fifo()
+
+
+@posix
+def test_devices_stay_devices() -> None:
+    for path in (Path("/dev/null"), Path("/dev/full")):
+        if path.exists():
+            assert why_unwritable(path) is None
+    write_file(Path("/dev/null"), b"x")
+    assert Path("/dev/null").is_char_device()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a device of Linux")
+def test_a_full_device_is_an_error_and_stays(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="No space left"):
+        write_file(Path("/dev/full"), b"x")
+    assert Path("/dev/full").is_char_device()
+
+
+@posix
+def test_an_open_descriptor_is_written_into(tmp_path: Path, pipe: tuple[int, int]) -> None:
+    read, write = pipe
+    for path in (Path(f"/dev/fd/{write}"), tmp_path / "link"):
+        if not path.parent.samefile("/dev/fd"):
+            path.symlink_to(f"/dev/fd/{write}")
+        assert why_unwritable(path) is None
+        write_file(path, b"new")
+        assert os.read(read, 10) == b"new"
+
+
+@posix
+def test_a_descriptor_of_a_file_goes_on_where_it_is(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with log.open("wb", buffering=0) as file:
+        file.write(b"before ")
+        write_file(Path(f"/dev/fd/{file.fileno()}"), b"new")
+        file.write(b" after")
+    assert log.read_bytes() == b"before new after" and list(tmp_path.iterdir()) == [log]
+
+
+@posix
+def test_descriptors_that_cannot_be_written_are_told_beforehand(pipe: tuple[int, int]) -> None:
+    assert why_unwritable(Path(f"/dev/fd/{pipe[0]}")) == f"/dev/fd/{pipe[0]} is not open for writing"
+    assert why_unwritable(Path("/dev/fd/987654")) == "/dev/fd/987654 cannot be written: Bad file descriptor"
+
+
+@posix
+def test_links_in_a_circle_are_told_beforehand(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    assert "Too many levels of symbolic links" in str(why_unwritable(tmp_path / "loop"))
+
+
+@posix
+def test_a_link_into_no_folder_is_told_beforehand(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("nowhere/a.json")
+    assert why_unwritable(tmp_path / "link") == f"there is no folder {tmp_path / 'nowhere'}"
+
+
+def test_names_of_pictures_count_on(tmp_path: Path) -> None:
+    (tmp_path / "crowd-0001.png").touch()
+    assert free_name(tmp_path, ".png").name == "crowd-0002.png"
+
+
+@posix
+def test_a_link_that_leads_nowhere_takes_the_name_of_a_picture(tmp_path: Path) -> None:
+    (tmp_path / "crowd-0001.png").symlink_to("nowhere")
+    assert free_name(tmp_path, ".png").name == "crowd-0002.png"

@@ -1,0 +1,288 @@
+"""Make again what is derived from the program: `python tools/regenerate.py`.
+
+    configs/schema.json    from the models of the configuration
+    tours/schema.json      from those of a tour
+    README.md              the table of techniques, the lists of configurations and of tours
+    docs/tutorial.md       the code of examples/first_behaviour
+    docs/tours.md          the numbers of a tour
+    docs/ensemble.md       the table of measures
+    docs/glossary.md       the stages of a frame, and the numbers of the HUD
+    docs/window.md         the table of overlays
+    crowd_demo/registry/terms.py   the terms of docs/model.md in which numbers stand
+    docs/gallery.md        the captions of overlays and of colour modes
+    docs/pictures/         only with --pictures, for it takes minutes; window/ is made by gallery.py
+    docs/validation.md     only with --validation, for it takes minutes, and wants PedPy and JuPedSim
+    assets/scenarios/      the pictures of the menu of scenarios, with --pictures too
+
+`--check` writes nothing and fails where something is not up to date. What is made stands between `<!-- name -->` and
+`<!-- /name -->`; the code of the tutorial between such marks that name a file, or a file and one of its parts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from crowd_demo.config.model import Config
+from crowd_demo.config.resources import about, list_configs, list_tours
+from crowd_demo.config.tour import NUMBERS, Tour
+from crowd_demo.registry.built_in import MEASURES, OWN_COLOURS, OWN_OVERLAYS
+from crowd_demo.registry.entries import GROUPS
+from crowd_demo.registry.plugins import installed
+from crowd_demo.registry.readouts import READOUTS
+from crowd_demo.registry.stages import STAGES
+from crowd_demo.registry.techniques import TECHNIQUES, exactness, yaml_word
+
+ROOT = Path(__file__).resolve().parent.parent
+SCHEMA, README, TUTORIAL = ROOT / "configs/schema.json", ROOT / "README.md", ROOT / "docs/tutorial.md"
+ENSEMBLE = ROOT / "docs/ensemble.md"
+GLOSSARY, TOURS, TOUR_SCHEMA = ROOT / "docs/glossary.md", ROOT / "docs/tours.md", ROOT / "tours/schema.json"
+WINDOW, GALLERY = ROOT / "docs/window.md", ROOT / "docs/gallery.md"
+MODEL, TERMS = ROOT / "docs/model.md", ROOT / "crowd_demo/registry/terms.py"
+EXAMPLE = ROOT / "examples/first_behaviour"
+CHAPTERS = {"crowd": ("The crowd", "The world", "Birth"), "flock": ("The flock",), "hunt": ("Predators and prey", "The flock"),
+            "crates": ("The crates", "Birth"), "links": ("Links",)}  # of the model's page, by section of the configuration
+TERMS_HEAD = '''"""For each number of the behaviours and of links the formula of docs/model.md in which it stands.
+
+Made by tools/regenerate.py from that page.
+"""
+
+# ruff: noqa: E501
+
+TERMS = {
+'''
+PICTURES = {
+    "1m-flock": ["--frames", "300", "--set", "window.hud=false"],
+    "crates": ["--frames", "1500", "--set", "window.hud=false"],
+    "murmuration": (DIVE := ["--frames", "1350", "--set", "window.hud=false", "--set", "camera.zoom=0.6",
+                             "--set", "camera.center=[1500, 1090]"]),
+}
+ENSEMBLE_PICTURE = ["--config", "1k", "--seeds", "1-8", "--vary", "crowd.radius=20,30,40,50,60",
+                    "--vary", "optimizations.avoidance=push,anticipate", "--steps", "1200", "--every", "30",
+                    "--measure", "stuck,speed,overlap", "--plot"]
+FULL = ["--frames", "1500", "--set", "window.hud=false"]  # until then nobody queues or leaves
+BARE = ["--set", "window.hud=false"]
+SCENES = {  # others are shown at frame 300
+    "100k": ["--frames", "900", *BARE, "--set", "camera.zoom=0.12", "--set", "camera.center=[6500, 6500]"],
+    **{name: ["--frames", str(frames), *BARE] for name, frames in {
+        "corridor": 3600, "crossing": 2100, "doorway": 1800, "evacuation": 2100, "evacuation-two-doors": 4200, "concert": 3000,
+        "crush": 600}.items()},
+    "murmuration": DIVE, "queues": FULL, "station": FULL,
+    "predators": ["--frames", "300", *BARE, "--set", "camera.zoom=0.6", "--set", "camera.center=[2130, 1130]"],
+    "push-20k": ["--frames", "600", *BARE, "--set", "camera.zoom=2.5", "--set", "camera.center=[1650, 1750]"]}
+SCENARIOS = ROOT / "assets/scenarios"
+SMALL_PX, COLOURS = (256, 144), 256  # of a scenario's picture: a file of 10 to 30 kB
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Make again what is derived from the program.")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail where something is not up to date")
+    parser.add_argument("--pictures", action="store_true", help="the pictures of the docs too")
+    parser.add_argument("--validation", action="store_true", help="the page of crowd-demo validate too")
+    args = parser.parse_args()
+    if installed():
+        print("regenerate: plugins are installed, and would get into the schema and the README", file=sys.stderr)
+        return 1
+    outdated = {path: text for path, text in derived().items() if path.read_text("utf-8") != text}
+    for path, text in outdated.items():
+        print(f"{path.relative_to(ROOT)} {'is not up to date' if args.check else 'written'}")
+        if not args.check:
+            path.write_text(text, "utf-8")
+    if args.pictures and not args.check:
+        make_pictures()
+        make_scenario_pictures()
+        make_ensemble_picture()
+        make_window_pictures()
+    if args.validation and not args.check:
+        program("validate", "--out", str(ROOT / "docs"))
+    return 1 if args.check and outdated else 0
+
+
+def derived() -> dict[Path, str]:
+    """The files that are derived, or hold something that is, as they should be."""
+    readme = README.read_text("utf-8")
+    readme = between(readme, "techniques", technique_table())
+    readme = between(readme, "configurations", listed(list_configs()))
+    readme = between(readme, "tours", listed(list_tours()))
+    numbers = between(TOURS.read_text("utf-8"), "numbers", listed_numbers())
+    gallery = between(GALLERY.read_text("utf-8"), "overlay pictures", overlay_pictures())
+    glossary = between(GLOSSARY.read_text("utf-8"), "stages", stage_table())
+    glossary = between(glossary, "readouts", readout_table())
+    return {SCHEMA: schema(Config), TOUR_SCHEMA: schema(Tour), README: readme, TOURS: numbers,
+            TUTORIAL: with_code(TUTORIAL.read_text("utf-8")), GLOSSARY: glossary,
+            WINDOW: between(WINDOW.read_text("utf-8"), "overlays", overlay_table()),
+            GALLERY: between(gallery, "colour pictures", colour_pictures()),
+            TERMS: terms_file(),
+            ENSEMBLE: between(ENSEMBLE.read_text("utf-8"), "measures", measure_table())}
+
+
+def schema(model: type[BaseModel]) -> str:
+    return json.dumps(model.model_json_schema(), indent=2) + "\n"
+
+
+def listed(files: Mapping[str, Path]) -> str:
+    """Shipped files, each with its first comment."""
+    return "\n".join(f"- `{name}`: {about(path)}" for name, path in files.items())
+
+
+# --- tables and captions that follow from the registry ---------------------------------------------------------------
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head), *(f"| {' | '.join(row)} |" for row in rows)]
+    return "\n".join(lines)
+
+
+def terms_file() -> str:
+    """A dictionary: for each number of the behaviours and of links the first formula of the model's page that has it."""
+    chapters = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", MODEL.read_text("utf-8"), re.MULTILINE | re.DOTALL))
+    lines = [f'    "{name}.{key}": {json.dumps(term)},' for name, titles in CHAPTERS.items()
+             for key in type(getattr(Config.model_validate({}), name)).model_fields
+             if (term := term_of(name, key, [chapters[title] for title in (*titles, "Neighbour limits")]))]
+    return TERMS_HEAD + "\n".join(lines) + "\n}\n"
+
+
+def term_of(name: str, key: str, chapters: Sequence[str]) -> str:
+    """The first formula with a key, its full name first, of a line of its own or else within the text; empty without any."""
+    for whole in (re.compile(rf"\b{name}\.{key}(?!\w)"), re.compile(rf"(?<![\w.]){key}(?!\w)")):
+        for chapter in chapters:
+            apart = (re.split(r"   +(?!=)", line) for line in re.findall(r"^    (.*)$", chapter, re.MULTILINE))
+            within = re.findall(r"`([^`]+)`", chapter.replace("\n", " "))
+            for formula in (*(part for parts in apart for part in parts), *within):
+                if whole.search(formula) and re.search(r"[-+*/<>=(]", formula) and not formula.startswith("("):
+                    return re.sub(r"  +", " ", formula.strip().rstrip(","))
+    return ""
+
+
+def technique_table() -> str:
+    """Of the README: a table for each group that has any."""
+    return "\n\n".join(f"**{group.capitalize()}**: {about}.\n\n{_techniques_of(group)}" for group, about in GROUPS.items()
+                       if any(technique.group == group for technique in TECHNIQUES))
+
+
+def _techniques_of(group: str) -> str:
+    rows = []
+    for technique in TECHNIQUES:
+        if technique.group == group:
+            choices = ", ".join(f"**{yaml_word(choice)}**" if choice == technique.default else yaml_word(choice)
+                                for choice in technique.choices)
+            rows.append((f"`{technique.key}`" if technique.key else "", f"{technique.label}: {technique.why}",
+                         f"`{technique.path}`", choices, exactness(technique)))
+    return table(("key", "technique", "YAML, under `optimizations`", "choices (**default**)", "crowd"), rows)
+
+
+def stage_table() -> str:
+    return table(("part", "stage", "what it does"), ((stage.part, stage.name, stage.about) for stage in STAGES.values()))
+
+
+def readout_table() -> str:
+    """Of the glossary; the tooltips say what to make of each, too."""
+    return table(("number", "what it is"), ((label, readout.what) for label, readout in READOUTS.items()))
+
+
+def overlay_table() -> str:
+    return table(("overlay", "action", "it shows"), ((entry.label, f"`{entry.name}`", entry.why) for entry in OWN_OVERLAYS))
+
+
+def overlay_pictures() -> str:
+    return "\n\n".join(f"**{entry.label}**: {entry.why}\n\n![{entry.label}](pictures/window/overlay-{entry.label}.jpg)"
+                       for entry in OWN_OVERLAYS)
+
+
+def colour_pictures() -> str:
+    return "\n\n".join(f"**{entry.name}**: {entry.why}\n\n![{entry.name}](pictures/window/colours-{entry.name}.jpg)"
+                       for entry in OWN_COLOURS)
+
+
+def measure_table() -> str:
+    return table(("measure", "what it is", "unit", "of a run", "behaviour"), (
+        (f"`{entry.name}`", entry.why, entry.unit.replace("^2", "²"), entry.fold, ", ".join(entry.behaviours) or "all")
+        for entry in MEASURES.values()))
+
+
+def listed_numbers() -> str:
+    return "\n".join(["| number | |", "|---|---|", *(f"| `{{{name}}}` | {what} |" for name, what in NUMBERS.items())])
+
+
+def with_code(page: str) -> str:
+    """The page with the present code between its marks."""
+    for name in re.findall(r"<!-- ([^/\s]\S*\.(?:py|toml)\S*) -->", page):
+        path, _, part = name.partition("#")
+        text = (EXAMPLE / path).read_text("utf-8")
+        language = {"py": "python"}.get(path.rpartition(".")[2], "toml")
+        page = between(page, name, f"```{language}\n{parts(text)[part].strip()}\n```")
+    return page
+
+
+def parts(code: str) -> dict[str, str]:
+    """What stands under each heading `# --- name ---`, and under "" what comes before the first."""
+    first, *others = re.split(r"^# --- (.+?) -+$", code, flags=re.MULTILINE)
+    return {"": first, **dict(zip(others[::2], others[1::2], strict=True))}
+
+
+def between(text: str, name: str, content: str) -> str:
+    """The text with the content between the marks of that name. Raises ValueError when these are missing."""
+    before, start, rest = text.partition(f"<!-- {name} -->\n")
+    _, end, after = rest.partition(f"\n<!-- /{name} -->")
+    if not (start and end):
+        raise ValueError(f"there are no marks <!-- {name} --> and <!-- /{name} -->")
+    return before + start + content + end + after
+
+
+def make_pictures() -> None:
+    for name, options in PICTURES.items():
+        target = ROOT / "docs/pictures" / f"{name}.png"
+        take_picture(name, target, options)
+        print(target.relative_to(ROOT))
+
+
+def make_ensemble_picture() -> None:
+    """80 runs, and the picture that they give."""
+    target = ROOT / "docs/pictures/ensemble.png"
+    with tempfile.TemporaryDirectory() as folder:
+        program("ensemble", *ENSEMBLE_PICTURE, "--out", folder)
+        target.write_bytes((Path(folder) / "plot.png").read_bytes())
+    print(target.relative_to(ROOT))
+
+
+def make_window_pictures() -> None:
+    import gallery  # late: it imports the whole program, and is found only where this file is run as a script
+
+    gallery.main(())
+
+
+def make_scenario_pictures() -> None:
+    SCENARIOS.mkdir(exist_ok=True)
+    for name in list_configs():
+        target = SCENARIOS / f"{name}.png"
+        take_picture(name, target, SCENES.get(name, ["--frames", "300", *BARE]))
+        shrink(target)
+        print(target.relative_to(ROOT))
+
+
+def take_picture(name: str, target: Path, options: Sequence[str]) -> None:
+    program("--config", name, "--headless", *options, "--screenshot", str(target))
+
+
+def program(*arguments: str) -> None:
+    """Run `crowd-demo`, whatever lies in the working folder."""
+    subprocess.run([sys.executable, "-P", "-m", "crowd_demo", *arguments], check=True)
+
+
+def shrink(path: Path) -> None:
+    """Make a picture small, with fewer colours."""
+    from PIL import Image
+
+    small = Image.open(path).convert("RGB").resize(SMALL_PX, Image.Resampling.BOX)
+    small.quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

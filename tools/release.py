@@ -1,0 +1,352 @@
+"""Hold a release against what it promises: `python tools/release.py --check`, some minutes, a line for each promise.
+
+Without `--check` what was built is kept in `dist/`, and this version's state hashes in `tests/old/hashes.json`, with which the
+next one is compared. Uploading is left to a person: `twine upload dist/*`. The exit code is 1 if something does not hold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import venv
+import zipfile
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from email import message_from_bytes
+from email.message import Message
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+VERSION, CHANGELOG, README = ROOT / "crowd_demo/version.py", ROOT / "CHANGELOG.md", ROOT / "README.md"
+PINS, RELEASED = ROOT / "tests/pins.json", ROOT / "tests/old/hashes.json"
+WHEEL_MB, ARCHIVE_MB = 2.5, 6
+# What is in them: every file that git has, but for these
+NOT_IN_ARCHIVE = "docs/pictures/*", ".github/*", ".gitattributes"
+NOT_IN_WHEEL = ("assets/*.py",)
+DATA = "crowd_demo/_data/"
+WHEEL_FOLDERS = {"crowd_demo/": "", "configs/": DATA, "tours/": DATA, "assets/": DATA}
+DIST_INFO = "METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE"
+
+FROM_CHECKOUT, FROM_INDEX = 'pip install ".', 'pip install "crowd-demo'  # how two commands of the README begin
+SHORTER = {"--frames": "5", "--steps": "30", "--seeds": "1"}  # values of options here
+WITHOUT_WINDOW = "--headless", "--frames", SHORTER["--frames"]
+SAVED = ROOT / "tests/old/people.crowd", "crowd-0001.crowd"  # for the README's `--load`
+LINK = re.compile(r"!?\[[^\[\]]*\]\(([^()\s]+)\)")
+MOST_S = 1800  # of one command, on a busy machine
+
+
+class WrongError(Exception):
+    """What does not hold, in one line."""
+
+
+# --- what can be told from texts -------------------------------------------------------------------------------------
+
+class Section(NamedTuple):
+    """Of the changelog: `## VERSION (DATE)` and what follows."""
+
+    version: str
+    date: str
+    text: str
+
+
+def sections_of(changelog: str) -> list[Section]:
+    """The newest first; one without a date has an empty one."""
+    _, *parts = re.split(r"^## (.+)\n", changelog, flags=re.MULTILINE)
+    heads = [re.fullmatch(r"(\S+?)(?: \((\d{4}-\d\d-\d\d)\))?", head.strip()) for head in parts[::2]]
+    return [Section(head[1], head[2] or "", text) for head, text in zip(heads, parts[1::2], strict=True) if head]
+
+
+def numbers_of(version: str) -> tuple[int, ...]:
+    if not re.fullmatch(r"\d+\.\d+\.\d+", version):
+        raise WrongError(f"{version} is not three numbers")
+    return tuple(map(int, version.split(".")))
+
+
+def check_version(version: str, elsewhere: Mapping[str, str], sections: Sequence[Section]) -> str:
+    """One version everywhere, greater than all that are named below that of the changelog's first section."""
+    if others := [f"{place} has {other}" for place, other in elsewhere.items() if other != version]:
+        raise WrongError(f"{version}, but {', '.join(others)}")
+    former = [section.version for section in sections if section.version != version]
+    if late := [name for name in former if name != "Unreleased" and numbers_of(name) >= numbers_of(version)]:
+        raise WrongError(f"{version} is not greater than {late[0]} of the changelog")
+    return f"{version}, after {former[0] if former else 'nothing'}"
+
+
+def check_changelog(version: str, sections: Sequence[Section]) -> str:
+    """The version has the first section, with a date and with lines."""
+    first = sections[0] if sections else Section("nothing", "", "")
+    if first.version != version:
+        raise WrongError(f"it begins with {first.version}, not with {version}")
+    lines = sum(line.startswith("- ") for line in first.text.splitlines())
+    if not first.date or not lines:
+        raise WrongError(f"{version} has no {'lines' if first.date else 'date'}")
+    return f"{version} of {first.date}, {lines} changes"
+
+
+def check_hashes(section: Section, old: Mapping[str, str], new: Mapping[str, str]) -> str:
+    """The paragraph "State hashes are those of ..." names all that have moved, by patterns, and nothing else."""
+    moved = [name for name, value in new.items() if old.get(name, value) != value]
+    (paragraph,) = re.findall(r"^State hashes (?:.+\n)+", section.text, re.MULTILINE) or [""]
+    patterns = [name for name in re.findall(r"`([^`]+)`", paragraph) if not name.endswith("pins.json")]
+    if silent := [name for name in moved if not any(fnmatch(name, pattern) for pattern in patterns)]:
+        raise WrongError(f"moved, and not in the changelog's paragraph of state hashes: {some(silent)}")
+    if idle := [pattern for pattern in patterns if not any(fnmatch(name, pattern) for name in moved)]:
+        raise WrongError(f"named in the changelog, but not moved: {some(idle)}")
+    return f"{len(moved)} of {len(old)} have moved, and the changelog names them"
+
+
+def check_links(description: str) -> str:
+    """No link or picture of a text on an index leads to a file of the repository."""
+    links = LINK.findall(re.sub(r"`[^`\n]+`|^```.*?^```", "", description, flags=re.MULTILINE | re.DOTALL))
+    if relative := [link for link in links if not re.match(r"https?://", link)]:
+        raise WrongError(f"relative: {some(relative)}")
+    if not description.startswith("# "):
+        raise WrongError("the description has no text of the README")
+    return f"{len(links)} in the description, all absolute"
+
+
+def in_archive(tracked: Iterable[str]) -> set[str]:
+    """The files of the source archive, below its folder."""
+    return {path for path in tracked if not matches(path, NOT_IN_ARCHIVE)} | {"PKG-INFO"}
+
+
+def in_wheel(tracked: Iterable[str], version: str) -> set[str]:
+    parts = {to + path for path in tracked for folder, to in WHEEL_FOLDERS.items()
+             if path.startswith(folder) and not matches(path, NOT_IN_WHEEL)}
+    return parts | {f"crowd_demo-{version}.dist-info/{name}" for name in DIST_INFO}
+
+
+def check_contents(found: Collection[str], wanted: Collection[str], megabytes: float, at_most: float) -> str:
+    """Nothing is missing, nothing is there that should not, and it is small enough."""
+    if missing := sorted(set(wanted) - set(found)):
+        raise WrongError(f"missing: {some(missing)}")
+    if more := sorted(set(found) - set(wanted)):
+        raise WrongError(f"should not be there: {some(more)}")
+    if megabytes > at_most:
+        raise WrongError(f"{megabytes:.2f} MB, more than {at_most}")
+    return f"{megabytes:.2f} MB (at most {at_most}), {len(found)} files"
+
+
+def commands_of(readme: str) -> list[str]:
+    """The command lines of its blocks, without comments; a line that goes on is one."""
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
+    lines = [re.sub(r"\s+#.*", "", line) for language, block in blocks if not language
+             for line in re.sub(r"\\\n\s*", "", block).splitlines()]
+    return [line for line in lines if re.match(r"(pip|crowd-demo|python) ", line)]
+
+
+def shortened(command: str) -> list[str]:
+    """The words of a command, so that it opens no window and ends soon."""
+    words = shlex.split(command)
+    for option, value in SHORTER.items():
+        if option in words:
+            words[words.index(option) + 1] = value
+    if words[0] == "crowd-demo" and words[1].startswith("-") and not {"--headless", "--help"} & set(words):
+        words += WITHOUT_WINDOW
+    return [*words, "--steps", SHORTER["--steps"]] if words[1] == "sweep" else words
+
+
+def matches(path: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatch(path, pattern) for pattern in patterns)
+
+
+def some(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+
+
+# --- what has to be built and run ------------------------------------------------------------------------------------
+
+class Built(NamedTuple):
+    """Where wheel and archive are, and what is in them; the archive's names are those below its folder."""
+
+    wheel: Path
+    archive: Path
+    wheel_files: list[str]
+    archive_files: list[str]
+    metadata: Message
+    archive_metadata: Message
+
+
+def build(folder: Path) -> Built:
+    run([sys.executable, "-m", "build", "--outdir", str(folder), str(ROOT)], folder)
+    (wheel,), (archive,) = folder.glob("*.whl"), folder.glob("*.tar.gz")
+    with zipfile.ZipFile(wheel) as packed:
+        names = packed.namelist()
+        (metadata,) = (packed.read(name) for name in names if name.endswith(".dist-info/METADATA"))
+    with tarfile.open(archive) as packed_sources:
+        files = [member.name.partition("/")[2] for member in packed_sources if member.isfile()]
+        about = packed_sources.extractfile(archive.name.removesuffix(".tar.gz") + "/PKG-INFO")
+        assert about
+        return Built(wheel, archive, names, files, message_from_bytes(metadata), message_from_bytes(about.read()))
+
+
+class Environment:
+    """A clean environment. `folder` is where commands run; `links` has files that pip finds as if an index had them."""
+
+    def __init__(self, place: Path, folder: Path, cache: Path, links: Path | None = None) -> None:
+        venv.create(place, with_pip=True)
+        self._programs = place / ("Scripts" if os.name == "nt" else "bin")
+        self._folder = folder
+        folder.mkdir(exist_ok=True)
+        self._variables = {name: value for name, value in os.environ.items()
+                           if not name.startswith(("PYTHON", "VIRTUAL_ENV", "CROWD_DEMO_"))}
+        self._variables |= {"CROWD_DEMO_CACHE": str(cache), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+        if links:
+            self._variables["PIP_FIND_LINKS"] = f"{self._variables.get('PIP_FIND_LINKS', '')} {links}"
+
+    def run(self, words: Sequence[str]) -> str:
+        """What it writes. Raises WrongError."""
+        return run([str(self._programs / words[0]), *words[1:]], self._folder, self._variables)
+
+    def install_and_start(self, command: str, version: str) -> str:
+        """What the README says, without a window: return the crowd's hash."""
+        install, start = command.split(" && ")
+        self.run([*shlex.split(install), "--quiet"])
+        if (told := self.run(["crowd-demo", "--version"]).strip()) != f"crowd-demo {version}":
+            raise WrongError(f"{install} installed {told}")
+        report = json.loads(self.run([*shortened(start), "--report", "-"]))
+        return f"{report['agents']} agents, {report['state_hash']}"
+
+
+def run(words: Sequence[str], folder: Path, variables: Mapping[str, str] | None = None) -> str:
+    """What a command writes. Raises WrongError with its last line."""
+    try:
+        done = subprocess.run(words, cwd=folder, env=variables, capture_output=True, encoding="utf-8", timeout=MOST_S)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise WrongError(f"{Path(words[0]).name} {shlex.join(words[1:])}: {error}") from None
+    if done.returncode:
+        last = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()[-1]
+        raise WrongError(f"{Path(words[0]).name} {shlex.join(words[1:])}: {done.returncode}, {last}")
+    return done.stdout
+
+
+# --- the checks, in their order --------------------------------------------------------------------------------------
+
+class Release:
+    """The checks of one release, in a folder that is thrown away."""
+
+    def __init__(self, work: Path) -> None:
+        self._work = work
+        self.version = re.findall(r'^__version__ = "(.+)"', VERSION.read_text("utf-8"), re.MULTILINE)[0]
+        self.sections = sections_of(CHANGELOG.read_text("utf-8"))
+        self.hashes = {name: pin["hash"] for name, pin in json.loads(PINS.read_text("utf-8")).items()}
+        self.built = build(work / "dist")
+        self._tracked = run(["git", "ls-files"], ROOT).splitlines()
+        self._readme = README.read_text("utf-8")
+        self._hash = ""  # of the crowd of the first installation
+        self._installed: Environment | None = None
+
+    def checks(self) -> dict[str, Callable[[], str]]:
+        return {"version": self._check_version, "changelog": lambda: check_changelog(self.version, self.sections),
+                "state hashes": self._check_hashes,
+                "links": lambda: check_links(str(self.built.metadata.get_payload())),
+                "wheel": lambda: check_contents(self.built.wheel_files, in_wheel(self._tracked, self.version),
+                                                self.built.wheel.stat().st_size / 1e6, WHEEL_MB),
+                "archive": lambda: check_contents(self.built.archive_files, in_archive(self._tracked),
+                                                  self.built.archive.stat().st_size / 1e6, ARCHIVE_MB),
+                "twine": self._check_twine, "from the archive": self._install_archive, "from the wheel": self._install_wheel,
+                "README": self._run_readme}
+
+    def _check_version(self) -> str:
+        return check_version(self.version, {"the wheel": self.built.metadata["Version"],
+                                            "the archive": self.built.archive_metadata["Version"]}, self.sections)
+
+    def _check_hashes(self) -> str:
+        released = json.loads(RELEASED.read_text("utf-8"))
+        last = next((section.version for section in self.sections if section.version in released
+                     and section.version != self.version), "")
+        if not last:
+            raise WrongError(f"{RELEASED.relative_to(ROOT)} has no earlier version of the changelog")
+        return f"{check_hashes(self.sections[0], released[last], self.hashes)} (since {last})"
+
+    def _check_twine(self) -> str:
+        run([sys.executable, "-m", "twine", "check", "--strict", str(self.built.wheel), str(self.built.archive)], self._work)
+        return "twine check --strict"
+
+    def _install_archive(self) -> str:
+        with tarfile.open(self.built.archive) as packed:
+            packed.extraction_filter = getattr(tarfile, "data_filter", None)
+            packed.extractall(self._work)
+        sources = self._work / self.built.archive.name.removesuffix(".tar.gz")
+        environment = Environment(self._work / "from-archive", sources, self._work / "cache")
+        self._hash = environment.install_and_start(self._command(FROM_CHECKOUT), self.version)
+        return f"{self._command(FROM_CHECKOUT)}: {self._hash}"
+
+    def _install_wheel(self) -> str:
+        environment = Environment(self._work / "from-wheel", self._work / "elsewhere", self._work / "cache",
+                                  links=self.built.wheel.parent)
+        found = environment.install_and_start(self._command(FROM_INDEX), self.version)
+        self._installed = environment
+        if self._hash and found != self._hash:
+            raise WrongError(f"another crowd than from the archive: {found}")
+        return f"{self._command(FROM_INDEX)}: {found}"
+
+    def _run_readme(self) -> str:
+        """All of its other commands but that of the tests, which `.ci/run` has, and the help of those within sentences."""
+        if not self._installed:
+            raise WrongError("nothing is installed to run it")
+        shutil.copy(SAVED[0], self._work / "elsewhere" / SAVED[1])
+        self._installed.run(["pip", "install", "--quiet", "crowd-demo[plot]"])  # what the README wants for `--plot`
+        commands = [line for line in commands_of(self._readme) if line.startswith("crowd-demo")]
+        named = sorted(set(re.findall(r"`crowd-demo ([a-z]+)\b", self._readme)))
+        for words in (*map(shortened, commands), *(["crowd-demo", name, "--help"] for name in named)):
+            self._installed.run(words)
+        return f"{len(commands)} commands, and {len(named)} within sentences have their help"
+
+    def _command(self, begin: str) -> str:
+        found = [line for line in commands_of(self._readme) if line.startswith(begin)]
+        if not found:
+            raise WrongError(f"the README has no command {begin}...")
+        return found[0]
+
+    def keep(self) -> None:
+        """Put what was built into `dist/`, and this version's hashes beside those of earlier ones."""
+        folder = ROOT / "dist"
+        folder.mkdir(exist_ok=True)
+        for path in (self.built.wheel, self.built.archive):
+            shutil.copy(path, folder)
+        released = json.loads(RELEASED.read_text("utf-8"))
+        RELEASED.write_text(json.dumps({**released, self.version: self.hashes}, indent=1) + "\n", "utf-8")
+        print(f"dist/ has {self.version}: commit {RELEASED.relative_to(ROOT)}, tag it, and twine upload dist/*{self.version}*")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description="Hold a release against what it promises.")
+    parser.add_argument("--check", action="store_true", help="keep nothing of what is built")
+    options = parser.parse_args(arguments)
+    if absent := [name for name in ("build", "twine") if not importlib.util.find_spec(name)]:
+        print(f'release: {" and ".join(absent)} missing: pip install -e ".[dev]"', file=sys.stderr)
+        return 2
+    begin, wrong = time.perf_counter(), 0
+    with tempfile.TemporaryDirectory() as work:
+        try:
+            (folder := Path(work).resolve()).joinpath("dist").mkdir()
+            release = Release(folder)
+        except WrongError as error:
+            print(f"build: {error}")
+            return 1
+        for name, check in release.checks().items():
+            try:
+                print(f"{name:18}holds: {check()}", flush=True)
+            except WrongError as error:
+                wrong += 1
+                print(f"{name:18}WRONG: {error}", flush=True)
+        if not (wrong or options.check):
+            release.keep()
+    print(f"{wrong or 'nothing'} wrong (after {time.perf_counter() - begin:.0f} s)")
+    return int(wrong > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
