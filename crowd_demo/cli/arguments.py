@@ -28,18 +28,18 @@ RUN = "run"  # the command if none is named
 COMMANDS = {  # the module that has a `Command` of that name in capitals, and a line about it
     RUN: ("cli.run", "open a window and run a configuration; the command if none is named"),
     "replay": ("cli.run", "make a recorded run again, and compare its state hashes"),
-    "sweep": ("extras.lab.sweep_command", "measure one technique at each of its values"),
+    "sweep": ("extras.commands.sweep", "measure one technique at each of its values"),
     "ablate": ("cli.measuring", "switch off each technique in turn: what each one buys"),
-    "flocks": ("extras.lab.crowds", "measure how birds keep together, come apart and come together"),
+    "flocks": ("extras.commands.crowds", "measure how birds keep together, come apart and come together"),
     "largest": ("cli.measuring", "find the largest crowd at 60 frames a second, also from brute force to all techniques"),
-    "lab": ("extras.lab.command", "put claims of the documents to the test: one report with a verdict for each"),
-    "ensemble": ("extras.ensemble.command", "make many runs, seeds times settings, here or on a cluster; one table"),
-    "export": ("extras.export.command", "write a run for others: a page that plays, pictures that move, trajectories"),
+    "lab": ("extras.commands.lab", "put claims of the documents to the test: one report with a verdict for each"),
+    "ensemble": ("extras.commands.ensemble", "make many runs, seeds times settings, here or on a cluster; one table"),
+    "export": ("extras.commands.export", "write a run for others: a page that plays, pictures that move, trajectories"),
     "play": ("cli.run", "show trajectories of others: PedPy's, JuPedSim's or a table's"),
-    "motion": ("extras.lab.crowds", "measure how people move: how near, how crowded, how often they turn, who is stuck"),
-    "validate": ("extras.lab.validate.command", "hold how people walk against the literature"),
-    "layout": ("extras.lab.crowds", "measure columns against records"),
-    "memory": ("extras.lab.crowds", "compare ways to store components with their formulas"),
+    "motion": ("extras.commands.crowds", "measure how people move: how near, how crowded, how often they turn, who is stuck"),
+    "validate": ("extras.commands.validate", "hold how people walk against the literature"),
+    "layout": ("extras.commands.crowds", "measure columns against records"),
+    "memory": ("extras.commands.crowds", "compare ways to store components with their formulas"),
 }
 
 

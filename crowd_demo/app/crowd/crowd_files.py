@@ -27,7 +27,7 @@ from crowd_demo.sim.snapshot import Snapshot, differences, same_world
 RECORDING_SUFFIX, PAGE_SUFFIX = ".replay", ".html"
 LONG_S = 8.0  # to read a command
 EXPORTED_S = 30.0  # of the past that becomes a page
-EXPORTER = "crowd_demo.extras.export.command"  # which reads what is written here, and must not be imported: it lies above
+EXPORTER = "crowd_demo.extras.commands.export"  # which reads what is written here, and must not be imported: it lies above
 ONE_THREAD = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from crowd_demo import ensemble, load_config
 from crowd_demo.config.memory import PROGRAM
+from crowd_demo.extras.commands.ensemble import Made, duration
 from crowd_demo.extras.ensemble import running
-from crowd_demo.extras.ensemble.command import Made, duration
 from crowd_demo.extras.ensemble.executors import Process
 from crowd_demo.extras.ensemble.job import RunRow
 from crowd_demo.extras.ensemble.plan import make_plan

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from crowd_demo.cli import main
-from crowd_demo.extras.export import command as export
+from crowd_demo.extras.commands import export
 
 ROOT = Path(__file__).parents[2]
 

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowd_demo.cli import main
+from crowd_demo.extras.commands.lab import ProgressBar, progress_line
 from crowd_demo.extras.lab.claims import report, results
 from crowd_demo.extras.lab.claims.cases import CallArm, CountedCase, TimedCase
 from crowd_demo.extras.lab.claims.claim import OWN, QUICK, Claim, Found, LabScale, is_true
@@ -21,7 +22,6 @@ from crowd_demo.extras.lab.claims.experiments import CLAIMS
 from crowd_demo.extras.lab.claims.judging import verdict
 from crowd_demo.extras.lab.claims.lab_run import LabRun, TimeLeft, in_words
 from crowd_demo.extras.lab.claims.results import compared, kept_of, merged, ns_per_pair, read, record_of
-from crowd_demo.extras.lab.command import ProgressBar, progress_line
 from crowd_demo.host.streams import ProgressLine
 from crowd_demo.measure.experiment import Slice
 from crowd_demo.measure.statistics import independent_ratio

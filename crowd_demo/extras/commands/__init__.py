@@ -1,0 +1,1 @@
+"""The commands of the extras; importing one imports neither NumPy nor Numba."""
