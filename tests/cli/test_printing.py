@@ -76,7 +76,7 @@ def test_list_keys_shows_the_keys_that_are_in_force(capsys):
 @quick
 @pytest.mark.parametrize("args", [
     [], ["--set", "window.title='0o14'", "--set", "keys.pause=[f14, '0']", "--set", "keys.quit=", "--set", "keys.overlays="],
-    ["--set", "camera.center=[1e-3, 7]", "--set", "optimizations.cull=off", "--set", "crowd.cap=0.1"],
+    ["--set", "camera.center=[1e-3, 7]", "--set", "optimizations.cull=off", "--set", "crowd.max_speed_factor=0.1"],
     ["--set", "window.title=  ä: 'ö' # \N{OWL} ", "--set", "optimizations.cell_size=17.5"],
 ])
 def test_the_printed_configuration_loads_to_an_equal_one(capsys, tmp_path, args):

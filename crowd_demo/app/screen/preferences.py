@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import RLock, Timer
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from crowd_demo.app.output.files import write_file
 from crowd_demo.config import yaml12
@@ -22,7 +22,6 @@ from crowd_demo.config.explain import explain
 from crowd_demo.config.model import HudSettings, WindowSettings
 from crowd_demo.config.section import WITHOUT_POINT
 from crowd_demo.config.yaml12 import Location, Mistake
-from crowd_demo.registry import renames
 
 VARIABLE = "CROWD_DEMO_PREFERENCES"
 NAME = Path("crowd-demo", "preferences.yaml")
@@ -33,12 +32,7 @@ Side = Annotated[int, WITHOUT_POINT, Field(ge=16, le=16_384)]
 Size = Annotated[tuple[Side, Side], Field(strict=False)]
 
 
-def _current(sections: object) -> object:
-    return [renames.current(renames.SECTIONS, each) if isinstance(each, str) else each for each in sections] if isinstance(
-        sections, list) else sections
-
-
-Names = Annotated[tuple[str, ...], BeforeValidator(_current), Field(strict=False, max_length=100)]
+Names = Annotated[tuple[str, ...], Field(strict=False, max_length=100)]
 
 
 class Values(HudSettings):
