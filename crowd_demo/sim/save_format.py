@@ -76,7 +76,7 @@ class Header(BaseModel):
     drift: Annotated[float, Field(ge=0)]
     history: list[tuple[Count, dict[str, object]]]
     shapes: dict[str, list[Count]]
-    parts: dict[str, PartHeader] = {}
+    parts: dict[str, PartHeader]
 
 
 def encoded(snapshot: Snapshot, program: str) -> tuple[bytes | memoryview, ...]:

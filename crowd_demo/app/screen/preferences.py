@@ -95,13 +95,9 @@ class Preferences:
             self.news.append(f"{error} (preferences are not used)")
 
     def window(self, configured: WindowSettings) -> WindowSettings:
-        """The settings of the window, with what is preferred where the configuration does not say.
-
-        Hidden panels are no preference, also where a file says so: a start shows which keys to press.
-        """
+        """The settings of the window, with what is preferred where the configuration does not say."""
         said = configured.model_fields_set
-        preferred = {name: value for name, value in self.values
-                     if name in HudSettings.model_fields and name not in said and value != "off"}
+        preferred = {name: value for name, value in self.values if name in HudSettings.model_fields and name not in said}
         if self.values.size and not said & {"width", "height"}:
             preferred["width"], preferred["height"] = self.values.size
         return configured.model_copy(update=preferred)
