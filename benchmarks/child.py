@@ -60,10 +60,9 @@ def drawing(sim: Simulation) -> Draw:
     scene = Scene(sim, config, assets_folder())
     camera = Camera((float(walls.width), float(walls.height)), size)
     camera.look_at(*(config.camera.center or (camera.x, camera.y)), config.camera.zoom or camera.zoom)
-    prepare: Draw = getattr(sim, "prepare_picture", lambda: None)  # older programs prepared it in the step
 
     def draw() -> None:
-        prepare()
+        sim.prepare_picture()
         scene.draw(screen, camera)
     return draw
 

@@ -21,7 +21,6 @@ import numpy as np
 from installs import Install
 
 from crowd_demo.measure.comparison import BlockTimes, TimedBlock
-from crowd_demo.registry.renames import STAGES, current
 
 CHILD = Path(__file__).with_name("child.py")
 
@@ -51,7 +50,7 @@ class ChildVariant:
     def run(self, steps: int) -> BlockTimes:
         """Raises ChildError."""
         found = self._ask(str(steps))
-        frame, stages = ({current(STAGES, name): np.array(ms, np.float32) for name, ms in found[kind].items()}
+        frame, stages = ({name: np.array(ms, np.float32) for name, ms in found[kind].items()}
                          for kind in ("frame", "stages"))
         return BlockTimes(TimedBlock(steps, frame), TimedBlock(steps, stages))
 

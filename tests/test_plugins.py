@@ -82,7 +82,7 @@ def with_paths(environment: dict[str, str], *paths: str) -> dict[str, str]:
 
 def technique(first: str, more: str = "") -> str:
     """A module with a plugin of one technique, whose first fields are given."""
-    made = f"replace(Technique({first}, True, 'a', 'b'), {more})"
+    made = f"replace(Technique({first}, EXACT, 'a', 'b'), {more})"
     return f"from dataclasses import replace\nPLUGIN = Plugin(techniques=({made},))"
 
 
@@ -134,7 +134,7 @@ def test_an_approximate_technique_changes_the_crowd_alike_for_any_threads(enviro
 
 
 def test_a_behaviour_that_was_written_by_hand_has_one_hash(environment: dict[str, str]) -> None:
-    """What others observe of its agents is a tuple of floats and ints, as before such things could be declared."""
+    """What others observe of its agents is a tuple of floats and ints, without `@observes`."""
     gnats = [report(environment, "--set", "behaviour=gnats", "--set", f"optimizations.simd={simd}", "--set",
                     f"optimizations.neighbours={structure}") for simd, structure in (("true", "sorted"), ("false", "none"))]
     assert gnats[0]["state_hash"] == gnats[1]["state_hash"]
@@ -165,7 +165,7 @@ BROKEN = [  # what a plugin's module says, and why the plugin is left out
     ("class Mute(Exception):\n  def __str__(self): raise self\nraise Mute", "Mute"),
     ("PLUGIN = 5", "TypeError: NAME:PLUGIN must be a Plugin, not 5"),
     ("PLUGIN = Plugin(overlays=OverlayEntry('x', '', 'os:x'))", "TypeError: overlays must be a tuple of OverlayEntry records"),
-    ("PLUGIN = Plugin(stages=[StageEntry('os:x', 'see')])", "TypeError: stages must be a tuple of StageEntry records"),
+    ("PLUGIN = Plugin(stages=[StageEntry('os:x', 'move')])", "TypeError: stages must be a tuple of StageEntry records"),
     ("PLUGIN = Plugin(scenarios=Path('no'))", "ValueError: scenarios must be the Path of a folder, not 'no'"),
     (technique("'_x', (1, 2), 1"), f"ValueError: Technique '_x': {DOTTED} '_x'"),
     (technique("'a.copy', (1, 2), 1"), f"ValueError: Technique 'a.copy': {DOTTED} 'a.copy'"),
@@ -177,7 +177,7 @@ BROKEN = [  # what a plugin's module says, and why the plugin is left out
     (technique("'a', (1, 2), 1", "range=Range(int, 3, 4)"), f"ValueError: Technique 'a': choices: 1 {NO_CHOICE}"),
     (technique("'a', (1, 2), 1", "range=Range(int, 4, 1)"), f"ValueError: Technique 'a': {ORDER}kind=<c...low=4, high=1)"),
     (technique("'a', (1, 2), 1", "range=Range(int, 1, 1e999)"), f"TypeError: Technique 'a': {ORDER}kind=<c...w=1, high=inf)"),
-    (technique("'a', (1, 2), 1", "exact=False, quick=2"),
+    (technique("'a', (1, 2), 1", "kind=APPROXIMATE, quick=2"),
      "ValueError: Technique 'a': quick: only an exact technique has such a choice"),
     (technique("'a', (1, 2), 1", "inactive=5"),
      "TypeError: Technique 'a': inactive must be a function of the situation that returns true, false or text, not 5"),
@@ -185,7 +185,7 @@ BROKEN = [  # what a plugin's module says, and why the plugin is left out
      r"ValueError: Technique 'a': label must be printable text, and not empty, not 'a\x00'"),
     (technique("'a', (1, 2), 1", "group='c'"), "ValueError: Technique 'a': group must be one of search, people, memory, time,"
      " drawing, more, not 'c'"),
-    ("PLUGIN = Plugin(stages=(StageEntry('NAME_code:Stage', 'see'),))", "ValueError: StageEntry 'NAME_code:Stage': code must"
+    ("PLUGIN = Plugin(stages=(StageEntry('NAME_code:Stage', 'move'),))", "ValueError: StageEntry 'NAME_code:Stage': code must"
      """ be "module:name" of a module that can be found, not 'NAME_code:Stage'"""),
     ("PLUGIN = Plugin(behaviours=(BehaviourEntry('a', 'b', 'NAME:c', 'os:c', 'os:c'),))",
      "AttributeError: module 'NAME' has no attribute 'c'"),

@@ -60,16 +60,16 @@ Made by tools/regenerate.py from that page.
 TERMS = {
 '''
 PICTURES = {
-    "1m-flock": ["--frames", "300", "--set", "window.hud=false"],
-    "crates": ["--frames", "1500", "--set", "window.hud=false"],
-    "murmuration": (DIVE := ["--frames", "1350", "--set", "window.hud=false", "--set", "camera.zoom=0.6",
+    "1m-flock": ["--frames", "300", "--set", "window.hud=off"],
+    "crates": ["--frames", "1500", "--set", "window.hud=off"],
+    "murmuration": (DIVE := ["--frames", "1350", "--set", "window.hud=off", "--set", "camera.zoom=0.6",
                              "--set", "camera.center=[1500, 1090]"]),
 }
 ENSEMBLE_PICTURE = ["--config", "1k", "--seeds", "1-8", "--vary", "crowd.radius=20,30,40,50,60",
                     "--vary", "optimizations.avoidance=push,anticipate", "--steps", "1200", "--every", "30",
                     "--measure", "stuck,speed,overlap", "--plot"]
-FULL = ["--frames", "1500", "--set", "window.hud=false"]  # until then nobody queues or leaves
-BARE = ["--set", "window.hud=false"]
+FULL = ["--frames", "1500", "--set", "window.hud=off"]  # until then nobody queues or leaves
+BARE = ["--set", "window.hud=off"]
 SCENES = {  # others are shown at frame 300
     "100k": ["--frames", "900", *BARE, "--set", "camera.zoom=0.12", "--set", "camera.center=[6500, 6500]"],
     **{name: ["--frames", str(frames), *BARE] for name, frames in {

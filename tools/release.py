@@ -1,6 +1,6 @@
 """Hold a release against what it promises: `python tools/release.py --check`, some minutes, a line for each promise.
 
-Without `--check` what was built is kept in `dist/`, and this version's state hashes in `tests/old/hashes.json`, with which the
+Without `--check` what was built is kept in `dist/`, and this version's state hashes in `tests/released.json`, with which the
 next one is compared. Uploading is left to a person: `twine upload dist/*`. The exit code is 1 if something does not hold.
 """
 
@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 VERSION, CHANGELOG, README = ROOT / "crowd_demo/version.py", ROOT / "CHANGELOG.md", ROOT / "README.md"
-PINS, RELEASED = ROOT / "tests/pins.json", ROOT / "tests/old/hashes.json"
+PINS, RELEASED = ROOT / "tests/pins.json", ROOT / "tests/released.json"
 WHEEL_MB, ARCHIVE_MB = 2.5, 6
 # What is in them: every file that git has, but for these
 NOT_IN_ARCHIVE = "docs/pictures/*", ".github/*", ".gitattributes"
@@ -41,7 +41,10 @@ DIST_INFO = "METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE
 FROM_CHECKOUT, FROM_INDEX = 'pip install ".', 'pip install "crowd-demo'  # how two commands of the README begin
 SHORTER = {"--frames": "5", "--steps": "30", "--seeds": "1"}  # values of options here
 WITHOUT_WINDOW = "--headless", "--frames", SHORTER["--frames"]
-SAVED = ROOT / "tests/old/people.crowd", "crowd-0001.crowd"  # for the README's `--load`
+SAVE = """from pathlib import Path
+from crowd_demo import Simulation, load_config
+from crowd_demo.host.recording.saves import write_save
+write_save(Path("crowd-0001.crowd"), Simulation(load_config("1k")).snapshot())"""  # for the README's `--load`
 LINK = re.compile(r"!?\[[^\[\]]*\]\(([^()\s]+)\)")
 MOST_S = 1800  # of one command, on a busy machine
 
@@ -104,6 +107,12 @@ def check_hashes(section: Section, old: Mapping[str, str], new: Mapping[str, str
     if idle := [pattern for pattern in patterns if not any(fnmatch(name, pattern) for name in moved)]:
         raise WrongError(f"named in the changelog, but not moved: {some(idle)}")
     return f"{len(moved)} of {len(old)} have moved, and the changelog names them"
+
+
+def check_moved(sections: Sequence[Section], released: Mapping[str, Mapping[str, str]], new: Mapping[str, str]) -> str:
+    """The same against the last version that was released."""
+    last = next((section.version for section in sections[1:] if section.version in released), "")
+    return f"{check_hashes(sections[0], released[last], new)} (since {last})" if last else "no earlier release to compare with"
 
 
 def check_links(description: str) -> str:
@@ -263,12 +272,7 @@ class Release:
                                             "the archive": self.built.archive_metadata["Version"]}, self.sections)
 
     def _check_hashes(self) -> str:
-        released = json.loads(RELEASED.read_text("utf-8"))
-        last = next((section.version for section in self.sections if section.version in released
-                     and section.version != self.version), "")
-        if not last:
-            raise WrongError(f"{RELEASED.relative_to(ROOT)} has no earlier version of the changelog")
-        return f"{check_hashes(self.sections[0], released[last], self.hashes)} (since {last})"
+        return check_moved(self.sections, json.loads(RELEASED.read_text("utf-8")), self.hashes)
 
     def _check_twine(self) -> str:
         run([sys.executable, "-m", "twine", "check", "--strict", str(self.built.wheel), str(self.built.archive)], self._work)
@@ -296,7 +300,7 @@ class Release:
         """All of its other commands but that of the tests, which `.ci/run` has, and the help of those within sentences."""
         if not self._installed:
             raise WrongError("nothing is installed to run it")
-        shutil.copy(SAVED[0], self._work / "elsewhere" / SAVED[1])
+        self._installed.run(["python", "-c", SAVE])
         self._installed.run(["pip", "install", "--quiet", "crowd-demo[plot]"])  # what the README wants for `--plot`
         commands = [line for line in commands_of(self._readme) if line.startswith("crowd-demo")]
         named = sorted(set(re.findall(r"`crowd-demo ([a-z]+)\b", self._readme)))

@@ -13,9 +13,9 @@ from targets.base import Found, Session, Target
 
 AT_MOST_S = 4.0
 CHOICES: Mapping[str, tuple[str, ...]] = {
-    "20k": ("neighbours=z_grid", "cap=first", "simd=False", "avoidance=push", "neighbours=linked", "neighbours=kd_tree",
-            "neighbours=aabb_tree", "cap=nearest", "curve=morton", "cull=agents"),
-    "20k-flock": ("neighbours=field", "cap=first", "neighbours=z_grid", "simd=False")}
+    "20k": ("neighbours=z_grid", "neighbour_limit=first", "simd=False", "avoidance=push", "neighbours=linked",
+            "neighbours=kd_tree", "neighbours=aabb_tree", "neighbour_limit=nearest", "curve=morton", "cull=agents"),
+    "20k-flock": ("neighbours=field", "neighbour_limit=first", "neighbours=z_grid", "simd=False")}
 QUICK = {"20k": 2, "20k-flock": 1}
 FRAMES = 240  # before the choice: times are steady, and the helpers are started
 

@@ -22,7 +22,6 @@ from numba.extending import overload
 
 from crowd_demo.compute.formula import with_number_rule
 from crowd_demo.compute.numba_plain import IN_KERNELS
-from crowd_demo.registry import renames
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -40,7 +39,7 @@ def generic(function: Callable[P, R]) -> Callable[P, R]:
     def body_for(first: Any, *others: Any) -> Callable[..., object] | None:
         kinds = getattr(first, "instance_class", object).__mro__
         body = next((bodies[kind] for kind in kinds if kind in bodies), None)
-        return body if body is None or body in _as_they_are else renames.with_present_columns(with_number_rule(body))
+        return body if body is None or body in _as_they_are else with_number_rule(body)
 
     return function
 

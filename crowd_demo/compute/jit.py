@@ -124,9 +124,6 @@ def launch(kernel: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> La
     return Launch(kernel, args)
 
 
-Call, call = Launch, launch  # former names, for plugins, until 0.3
-
-
 def run(launches: Iterable[Launch]) -> None:
     """Run the kernels in order."""
     for each in launches:

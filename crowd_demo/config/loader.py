@@ -21,7 +21,6 @@ from crowd_demo.config.resources import beside, find_config, find_map, list_maps
 from crowd_demo.config.yaml12 import KeyPath, Location, Mistake
 from crowd_demo.registry.built_in import READ_PATHS
 from crowd_demo.registry.entries import load
-from crowd_demo.registry.renames import current_path, rename_keys
 from crowd_demo.registry.texts import say_once
 
 MOST_LINES = 20  # that list mistakes
@@ -103,13 +102,12 @@ class ReadConfig(NamedTuple):
     def of(cls, data: dict[str, object], origin: str, overrides: Iterable[Override] = ()) -> ReadConfig:
         """The same for a whole configuration that the program wrote; its mistakes name the origin."""
         locations: dict[KeyPath, Location] = {(): Location(origin)}
-        twice = list(rename_keys(data))
         _forget_defaults(data, "window")
         for override in overrides:
             _apply(override, data, locations)
         config, found = _validate(data, Path())
-        if config is None or found or twice:
-            raise ConfigError(Mistake(location_of(locations, key), key, text) for key, text in twice + found)
+        if config is None or found:
+            raise ConfigError(Mistake(location_of(locations, key), key, text) for key, text in found)
         return cls(config, locations)
 
     def refuse(self, paths: Iterable[str], text: str) -> ConfigError:
@@ -134,8 +132,7 @@ def read_keys(name: str | Path, find: Callable[[str | Path], Path]) -> tuple[
         raise ConfigError(error.mistakes) from None
     if not isinstance(data, dict):
         raise ConfigError([Mistake(Location(str(path), 1), (), "must be lines of key: value")])
-    mistakes += [Mistake(location_of(locations, key), key, text) for key, text in rename_keys(data)]
-    return path, data, {current_path(key): location for key, location in locations.items()}, mistakes
+    return path, data, locations, mistakes
 
 
 def _validate(data: dict[str, object], folder: Path) -> tuple[Config | None, list[tuple[KeyPath, str]]]:
@@ -245,7 +242,7 @@ def _value(text: str) -> object:
 
 def _apply(override: Override, data: dict[str, object], locations: dict[KeyPath, Location]) -> None:
     """Put the value into the data, and add the sections around it that are missing."""
-    path = current_path(override.path)
+    path = override.path
     *parents, name = path
     for depth, parent in enumerate(parents, 1):
         section = data.get(str(parent))

@@ -9,7 +9,7 @@ import math
 import re
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, create_model, model_validator
+from pydantic import Field, create_model, model_validator
 
 from crowd_demo.config.behaviours import (
     BehaviourSettings,
@@ -53,11 +53,7 @@ Ends = Annotated[tuple[Coordinate, Coordinate, Coordinate, Coordinate], Field(st
 Zoom = Annotated[float, Field(ge=0.05, le=8)]
 Overlays = Annotated[tuple[OverlayName, ...], Field(strict=False)]  # YAML gives a list
 NAME = "[A-Za-z][A-Za-z0-9_-]{0,39}"
-HUD_MODES = ("full", "compact", "off")
-HudMode = Annotated[
-    Literal["full", "compact", "off"],
-    BeforeValidator(lambda value: value if type(value) is not bool else "full" if value else "off"),
-    WithJsonSchema({"anyOf": [{"enum": list(HUD_MODES), "type": "string"}, {"type": "boolean"}]})]
+HudMode = Literal["full", "compact", "off"]
 
 
 class WorldSettings(Section):

@@ -13,7 +13,6 @@ from pydantic import ConfigDict, Field, ValidationError, create_model
 
 from crowd_demo.config.explain import close_to, explain
 from crowd_demo.config.section import WITHOUT_POINT, Section
-from crowd_demo.registry import renames
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, exactness
 
@@ -51,13 +50,6 @@ class _Live(Section):
 class _Techniques(_Live):
     """The values of the techniques by their dotted registry path, such as `stagger.avoidance`; also plain attributes."""
 
-    if not TYPE_CHECKING:
-        def __getattr__(self, name: str) -> Value:
-            """Plugins may read techniques by former names."""
-            if present := renames.TECHNIQUES.get(name):
-                return getattr(self, present)
-            return super().__getattr__(name)
-
     def get(self, path: str) -> Value:
         """The present value. Raises ValueError for a path that the registry does not know."""
         return reduce(getattr, known(path).split("."), self)  # type: ignore[return-value]
@@ -69,11 +61,9 @@ class _Techniques(_Live):
 
 
 def known(path: str) -> str:
-    """Return the present name of a technique's path. Raises ValueError for one that is no technique's."""
+    """Return the path of a technique. Raises ValueError for a path that the registry does not know."""
     if path in BY_PATH:
         return path
-    if present := renames.TECHNIQUES.get(path):
-        return present
     raise ValueError(f"unknown technique {path[:40]!r}{close_to(path, BY_PATH)}; techniques: {', '.join(BY_PATH)}")
 
 

@@ -33,7 +33,6 @@ from crowd_demo.config.optimizations import field_of
 from crowd_demo.config.resources import find_tour
 from crowd_demo.config.section import MOST_AGENTS, Problem, Section, Whole, number, refuse, section
 from crowd_demo.config.yaml12 import KeyPath, Location, Mistake
-from crowd_demo.registry.renames import current_text
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 from crowd_demo.registry.texts import printable
 
@@ -67,7 +66,7 @@ TECHNIQUE = "set."  # before the path of a technique, in the name of a setting
 
 def on_one_line(text: object) -> object:
     """A text without the line ends of the file and without control characters."""
-    return printable(" ".join(current_text(text).split())) if isinstance(text, str) else text
+    return printable(" ".join(text.split())) if isinstance(text, str) else text
 
 
 Text = Annotated[str, BeforeValidator(on_one_line), Field(min_length=1, max_length=400)]

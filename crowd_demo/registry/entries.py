@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import wraps
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel
-
-from crowd_demo.registry.renames import with_present_methods
 
 Value = str | int | float | bool
 
@@ -197,26 +194,6 @@ class Technique:
             yield "quick: only an exact technique has such a choice"
 
 
-def _by_old_names(make: Callable[..., None]) -> Callable[..., None]:
-    """Let plugins use the names that fields of `Technique` had before 0.2; to be removed in 0.3."""
-    @wraps(make)
-    def made(self: Technique, path: str, choices: tuple[Value, ...], default: Value, kind: Kind | bool = EXACT,
-             *others: object, inactive: Decides = never, approximate_if: tuple[tuple[str, Value], ...] = (),
-             exact: bool | None = None, model: bool = False, partly: Explains | None = None,
-             approximate_choices: tuple[Value, ...] = (), approximate_with: tuple[tuple[str, Value], ...] = (),
-             **named: object) -> None:
-        exact = kind if isinstance(kind, bool) else exact
-        if exact is not None or model:
-            kind = MODEL if model else EXACT if exact else APPROXIMATE
-        own = tuple((path, value) for value in approximate_choices)
-        make(self, path, choices, default, kind, *others, approximate_if=(*approximate_if, *own, *approximate_with),
-             inactive=(lambda situation: inactive(situation) or partly(situation)) if partly else inactive, **named)
-    return made
-
-
-Technique.__init__ = _by_old_names(Technique.__init__)  # type: ignore[method-assign]
-
-
 class StageEntry(NamedTuple):
     """A stage of a step that a plugin adds, after the last stage named `after`."""
 
@@ -290,4 +267,4 @@ class Plugin(NamedTuple):
 def load(text: str) -> Any:
     """The object that "module:name" stands for."""
     module, _, name = text.partition(":")
-    return with_present_methods(getattr(import_module(module), name))
+    return getattr(import_module(module), name)

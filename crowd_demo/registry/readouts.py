@@ -69,7 +69,7 @@ CROWD = {
 MEMORY = {
     "sorts (ms)": Readout("How often agents were reordered in memory, and what the last time cost.",
                           "Worth it as long as it costs less than interaction would grow until the next one."),
-    "since sort": Readout("Steps since agents were last reordered.", "See grows slowly with it."),
+    "since sort": Readout("Steps since agents were last reordered.", "Interaction slows down as it grows."),
     "drift": Readout("How far anybody may have moved since the last reordering, in cells.",
                      "Below half a cell nearly all neighbours are still near in memory."),
     "top worker": Readout("The candidates of the busiest worker in a step, over the mean of all workers; of the last second.",

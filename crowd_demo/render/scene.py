@@ -80,11 +80,6 @@ class Used(NamedTuple):
     bands: depth.Scale | None  # of the depth order, where there were any
     band_starts: Ints  # int32[bands + 1]: the first agent of each
 
-    @property
-    def shot(self) -> FrameInput:
-        """As plugins know it, until 0.3."""
-        return self.now
-
 
 class Cover(NamedTuple):
     """Tiles that are drawn over the agents: the roof of an exit, or the wall above it, which heads would hide."""

@@ -23,7 +23,6 @@ from crowd_demo.config.loader import ConfigError, ReadConfig
 from crowd_demo.config.memory import AGENT, shortage
 from crowd_demo.config.model import Config
 from crowd_demo.profile import HISTORY
-from crowd_demo.registry import renames
 from crowd_demo.registry.entries import Value
 from crowd_demo.sim import edits, events, tuning  # noqa: F401  # register actions
 from crowd_demo.sim.actions import Action, as_data, from_data
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from crowd_demo.sim.simulation import Simulation
 
 MAGIC = b"crowd-demo save\n"
-FORMAT, OLDEST = 3, 2
+FORMAT = 1
 _HEAD = struct.Struct("<16sII")  # magic, format, bytes of the header
 CHECKSUM_BYTES = 32
 MOST_TICKS = 1 << 27  # of the schedule (neighbours/schedule.py)
@@ -77,7 +76,7 @@ class Header(BaseModel):
     drift: Annotated[float, Field(ge=0)]
     history: list[tuple[Count, dict[str, object]]]
     shapes: dict[str, list[Count]]
-    parts: dict[str, PartHeader] = {}
+    parts: dict[str, PartHeader]
 
 
 def encoded(snapshot: Snapshot, program: str) -> tuple[bytes | memoryview, ...]:
@@ -112,13 +111,11 @@ def sealed(*parts: bytes | memoryview) -> tuple[bytes | memoryview, ...]:
 
 
 def decode(data: bytes) -> Snapshot:
-    """Return the snapshot in a save file. Raises SaveError for what is no such file, damaged, newer, or inconsistent."""
+    """Return the snapshot in a save file. Raises SaveError for a file of another format, damaged or inconsistent."""
     header, start = _header(data)
     arrays, parts = _arrays(header, memoryview(data)[start:-CHECKSUM_BYTES])
     snapshot = Snapshot(
-        config=config_of(header.config), tick=header.tick,
-        techniques={renames.current(renames.TECHNIQUES, path): value for path, value in header.techniques.items()},
-        names=tuple(renames.current(renames.COLUMNS, name) for name in header.names),
+        config=config_of(header.config), tick=header.tick, techniques=header.techniques, names=tuple(header.names),
         map_digest=header.map_digest, sorts=header.sorts, steps_since_sort=header.steps_since_sort, drift=header.drift,
         history=_history(header.history, header.tick), parts=parts, **arrays)
     _check_ids(snapshot)
@@ -177,9 +174,7 @@ def _header(data: bytes) -> tuple[Header, int]:
     _require(data.startswith(MAGIC), "is no save file of crowd-demo")
     _require(len(data) >= _HEAD.size + CHECKSUM_BYTES, "is damaged: it ends too early")
     _, version, size = _HEAD.unpack_from(data)
-    _require(version <= FORMAT, f"has format {version}, newer than this program reads ({FORMAT}); a newer crowd-demo wrote it")
-    _require(version != 1, "has format 1, of an older crowd-demo whose people walked in another way")
-    _require(version >= OLDEST, f"has format {version}, which no crowd-demo has written")
+    _require(version == FORMAT, f"has format {version}; this program reads format {FORMAT}")
     right = hashlib.blake2b(memoryview(data)[:-CHECKSUM_BYTES], digest_size=CHECKSUM_BYTES).digest()
     _require(data[-CHECKSUM_BYTES:] == right, "is damaged: its checksum is wrong")
     start = _HEAD.size + size

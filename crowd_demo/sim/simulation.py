@@ -204,7 +204,7 @@ class Simulation:
         stages = [*map(unchecked, self.stages), *self.prepare_stages]
         run_stages(stages, self.world, run=launches.extend)
         for stage in stages:
-            if hasattr(stage, "later") and not stage.wanted(self.world):  # older plugins have none
+            if not stage.wanted(self.world):
                 launches += stage.later(self.world)
         return launches
 

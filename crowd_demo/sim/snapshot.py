@@ -47,7 +47,7 @@ class Snapshot(NamedTuple):
     drift: float  # world units
     population: Ints  # [at most 1024]: number of agents after each of the last steps, oldest first
     history: tuple[tuple[int, Action], ...]  # (tick, action)
-    parts: Mapping[str, PartState] = {}  # by name, those that are not empty (state_part.py)
+    parts: Mapping[str, PartState]  # by name, those that are not empty (state_part.py)
 
     @property
     def agents(self) -> int:

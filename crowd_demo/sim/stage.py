@@ -14,8 +14,6 @@ from crowd_demo.compute.arrays import Ints
 from crowd_demo.compute.jit import Launch, run
 from crowd_demo.registry.entries import load
 from crowd_demo.registry.plugins import installed, owner_of
-from crowd_demo.registry.renames import STAGES as STAGE_NAMES
-from crowd_demo.registry.renames import current, with_present_methods
 from crowd_demo.registry.stages import STAGES
 from crowd_demo.registry.techniques import STRUCTURES
 from crowd_demo.registry.texts import say_once
@@ -223,7 +221,7 @@ def with_plugin_stages(stages: Sequence[Stage]) -> Sequence[Stage]:
     listed = list(stages)
     for plugin in installed():
         for entry in plugin.plugin.stages:
-            found = [number for number, stage in enumerate(listed) if stage.name == current(STAGE_NAMES, entry.after)]
+            found = [number for number, stage in enumerate(listed) if stage.name == entry.after]
             if found:
                 listed.insert(found[-1] + 1, load(entry.code)())
             elif entry.after not in STAGES:  # else it is one of another behaviour
@@ -236,11 +234,10 @@ class Checked(Stage):
     """A stage of a plugin; positions are checked after it, for kernels find memory by them."""
 
     def __init__(self, stage: Stage, plugin: str) -> None:
-        with_present_methods(type(stage))
         self.stage, self._plugin = stage, plugin
         self.name, self.before_index = stage.name, stage.before_index
         self.wanted, self.launches = stage.wanted, stage.launches  # type: ignore[method-assign]
-        self.retune = getattr(stage, "retune", self.retune)  # type: ignore[method-assign]  # older plugins have none
+        self.retune = stage.retune  # type: ignore[method-assign]
 
     def commit(self, world: World) -> None:
         """Raises ValueError for an agent that is not in the world."""

@@ -27,7 +27,7 @@ from crowd_demo.sim.neighbours.schedule import UpdateSchedule, update_schedule
 from crowd_demo.sim.neighbours.structure import Domain
 from crowd_demo.sim.state_part import StatePart
 from crowd_demo.sim.store.agents import Agents, Drift
-from crowd_demo.sim.store.columns import Columns, with_present_names
+from crowd_demo.sim.store.columns import Columns
 from crowd_demo.sim.terrain.crowding import Crowding
 from crowd_demo.sim.terrain.flow_fields import FlowFields
 from crowd_demo.sim.terrain.forces import Forces
@@ -101,7 +101,7 @@ class World:
         self.wall_field: WallField = like.wall_field if like and shares else wall_field_of(self.terrain, needs)
         self.crowding = Crowding(self.terrain, needs.detour, round(needs.detour_s * config.time.step_hz))
         self.flow_fields = FlowFields(self.terrain, max_threads(), self.crowding.active)
-        self.agents: Agents[Columns] = Agents(with_present_names(needs.columns), room)
+        self.agents: Agents[Columns] = Agents(needs.columns, room)
         self.sizes: Sizes | None = None
         self.forces = Forces()
         self.parts: list[StatePart] = [self.forces]  # in the order in which they are restored

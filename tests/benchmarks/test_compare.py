@@ -23,7 +23,7 @@ from crowd_demo.measure.comparison import BlockTimes, TimedBlock
 
 pytestmark = [pytest.mark.quick, pytest.mark.skipif(sys.platform == "win32", reason="benchmarks are for POSIX")]
 BLOCKS = 10
-OLDEST = "1fe08e2"  # that can be compared
+OLDEST = "5c74cb94"  # that can be compared
 
 
 def timed(step_ms: float, see: str = "interaction") -> list[BlockTimes]:

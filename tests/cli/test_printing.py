@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from crowd_demo import __version__, load_config
 from crowd_demo.cli import main
 from crowd_demo.cli.arguments import COMMANDS
 from crowd_demo.config.keys import ACTIONS, by_heading
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import list_configs
+from crowd_demo.version import __version__, load_config
 
 ROOT = Path(__file__).parents[2]
 quick = pytest.mark.quick
@@ -76,7 +76,7 @@ def test_list_keys_shows_the_keys_that_are_in_force(capsys):
 @quick
 @pytest.mark.parametrize("args", [
     [], ["--set", "window.title='0o14'", "--set", "keys.pause=[f14, '0']", "--set", "keys.quit=", "--set", "keys.overlays="],
-    ["--set", "camera.center=[1e-3, 7]", "--set", "optimizations.cull=off", "--set", "crowd.cap=0.1"],
+    ["--set", "camera.center=[1e-3, 7]", "--set", "optimizations.cull=off", "--set", "crowd.max_speed_factor=0.1"],
     ["--set", "window.title=  ä: 'ö' # \N{OWL} ", "--set", "optimizations.cell_size=17.5"],
 ])
 def test_the_printed_configuration_loads_to_an_equal_one(capsys, tmp_path, args):

@@ -149,9 +149,9 @@ def test_a_huge_file_is_one_line(write, tmp_path):
     assert lines_of("huge.yaml") == ["huge.yaml:1: file: larger than 1,000,000 bytes"]
 
 
-OVERRIDES = ("agents=9", "crowd.cap=1e-1", "optimizations.cull=off", "camera.center=[3, 4]", "window.title='12'",
+OVERRIDES = ("agents=9", "crowd.max_speed_factor=1e-1", "optimizations.cull=off", "camera.center=[3, 4]", "window.title='12'",
              "keys.stagger.sight=0", "keys.overlays=", "keys.step=.")
-NESTED = {"agents": 9, "crowd": {"cap": 0.1}, "optimizations.cull": "off", "camera": {"center": [3, 4]},
+NESTED = {"agents": 9, "crowd": {"max_speed_factor": 0.1}, "optimizations.cull": "off", "camera": {"center": [3, 4]},
           "window.title": "12", "keys": {"stagger.sight": 0, "overlays": None}, "keys.step": "."}
 
 
@@ -183,7 +183,7 @@ def test_the_last_of_two_overrides_counts(write):
     (["keys.=f"], "overrides:1: keys.?: must be key.path=value, not 'keys.=f'"),
     ({"": 1}, "overrides: ?: unknown key"),
     (["camera.center=[1}]"], "overrides:1: camera.center: not YAML: "),
-    ({"crowd": {"cap": 11}}, "overrides: crowd.max_speed_factor: must be a number from 0 to 10, not 11"),
+    ({"crowd": {"max_speed_factor": 11}}, "overrides: crowd.max_speed_factor: must be a number from 0 to 10, not 11"),
 ])
 def test_a_mistake_in_an_override_names_the_override(write, overrides, line):
     (said,) = lines_of(write("agents: 7\n"), overrides)

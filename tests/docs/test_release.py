@@ -73,9 +73,17 @@ def test_the_changelog_names_what_moved_since_the_last_version_with_hashes(relea
     """Not only before a release: whoever moves a pin sees it here."""
     released = json.loads(release.RELEASED.read_text("utf-8"))
     sections = release.sections_of(release.CHANGELOG.read_text("utf-8"))
-    last = next(section.version for section in sections if section.version in released and section is not sections[0])
     pins = {name: pin["hash"] for name, pin in json.loads(release.PINS.read_text("utf-8")).items()}
-    assert release.check_hashes(sections[0], released[last], pins)
+    assert release.check_moved(sections, released, pins)
+
+
+def test_hashes_are_compared_with_those_of_the_last_release(release: ModuleType) -> None:
+    sections, old = release.sections_of(CHANGELOG), {"20k": "b", "flock/none": "c"}
+    new = {"20k": "d", "flock/none": "e"}
+    assert release.check_moved(sections, {}, new) == "no earlier release to compare with"
+    assert release.check_moved(sections, {"0.3.0": new, "0.1.0": old}, new).endswith("(since 0.1.0)")
+    with pytest.raises(release.WrongError, match="not moved"):
+        release.check_moved(sections, {"0.2.0": new, "0.1.0": old}, new)
 
 
 def test_a_link_or_a_picture_of_the_repository_is_caught(release: ModuleType) -> None:

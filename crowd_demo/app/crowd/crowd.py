@@ -32,7 +32,6 @@ from crowd_demo.config.section import MOST_AGENTS
 from crowd_demo.host.recording.recording import Player, Recording
 from crowd_demo.host.system import give_back_freed
 from crowd_demo.registry.entries import Range, Value
-from crowd_demo.registry.renames import TECHNIQUES, current
 from crowd_demo.render.hud.navigation import why_not
 from crowd_demo.render.hud.status import Clock, Mark, Past, speed_text
 from crowd_demo.render.scene import Scene
@@ -426,8 +425,7 @@ class Crowd:
     def _apply(self, sim: Simulation, action: Action) -> None:
         """Apply an action, and note the change. Raises ValueError if it is impossible."""
         if isinstance(action, Switch):
-            path = current(TECHNIQUES, action.path)  # an older recording has former names
-            change = Change("", path, sim.optimizations.get(path), action.value)
+            change = Change("", action.path, sim.optimizations.get(action.path), action.value)
         else:
             change = Change(getattr(action, "about", "the crowd was changed"))
         sim.apply(action)

@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import RLock, Timer
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from crowd_demo.config import yaml12
 from crowd_demo.config.explain import explain
@@ -22,7 +22,6 @@ from crowd_demo.config.model import HudSettings, WindowSettings
 from crowd_demo.config.section import WITHOUT_POINT
 from crowd_demo.config.yaml12 import Location, Mistake
 from crowd_demo.host.files import write_file
-from crowd_demo.registry import renames
 
 VARIABLE = "CROWD_DEMO_PREFERENCES"
 NAME = Path("crowd-demo", "preferences.yaml")
@@ -33,12 +32,7 @@ Side = Annotated[int, WITHOUT_POINT, Field(ge=16, le=16_384)]
 Size = Annotated[tuple[Side, Side], Field(strict=False)]
 
 
-def _current(sections: object) -> object:
-    return [renames.current(renames.SECTIONS, each) if isinstance(each, str) else each for each in sections] if isinstance(
-        sections, list) else sections
-
-
-Names = Annotated[tuple[str, ...], BeforeValidator(_current), Field(strict=False, max_length=100)]
+Names = Annotated[tuple[str, ...], Field(strict=False, max_length=100)]
 
 
 class Values(HudSettings):
@@ -101,13 +95,9 @@ class Preferences:
             self.news.append(f"{error} (preferences are not used)")
 
     def window(self, configured: WindowSettings) -> WindowSettings:
-        """The settings of the window, with what is preferred where the configuration does not say.
-
-        Hidden panels are no preference, also where a file says so: a start shows which keys to press.
-        """
+        """The settings of the window, with what is preferred where the configuration does not say."""
         said = configured.model_fields_set
-        preferred = {name: value for name, value in self.values
-                     if name in HudSettings.model_fields and name not in said and value != "off"}
+        preferred = {name: value for name, value in self.values if name in HudSettings.model_fields and name not in said}
         if self.values.size and not said & {"width", "height"}:
             preferred["width"], preferred["height"] = self.values.size
         return configured.model_copy(update=preferred)

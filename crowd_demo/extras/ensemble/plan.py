@@ -19,7 +19,6 @@ from crowd_demo.config.model import Config
 from crowd_demo.config.yaml12 import Location, Mistake
 from crowd_demo.extras.ensemble.job import Job, code_fingerprint, is_unread, run_key
 from crowd_demo.registry.built_in import MEASURES
-from crowd_demo.registry.renames import current_dotted
 
 DEFAULT_EVERY = 10  # steps between two looks
 DEFAULT_MEASURES = ("population", "neighbours")
@@ -166,7 +165,6 @@ def parse_varied(texts: Iterable[str]) -> dict[str, list[object]]:
                 raise ValueError(f"must be key.path=value,value, not {text!r}")
             if listed.mistakes:
                 raise ValueError(listed.mistakes[0].text)
-            path = current_dotted(path)
             if path in vary:
                 raise ValueError("varied twice")
             vary[path] = listed.data

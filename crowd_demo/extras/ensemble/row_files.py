@@ -122,7 +122,7 @@ def row_of(line: bytes) -> RunRow | None:
         return None
     try:
         return RunRow.model_validate_json(content)
-    except ValidationError:  # written by another version
+    except ValidationError:
         return None
 
 

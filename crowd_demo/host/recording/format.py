@@ -267,11 +267,8 @@ def _check_header(line: bytes) -> None:
         header = RecordingHeader.model_validate_json(line[CHECKSUM_DIGITS + 1:])
     except ValidationError:
         raise ValueError("is no recording of crowd-demo") from None
-    if header.format > FORMAT:
-        raise ValueError(f"has format {header.format}, newer than this program reads ({FORMAT}); "
-                        f"crowd-demo {header.program[:20]} wrote it")
     if header.format != FORMAT:
-        raise ValueError(f"has format {header.format}, which no crowd-demo has written")
+        raise ValueError(f"has format {header.format}; this program reads format {FORMAT}")
     _unsealed(line)
 
 

@@ -126,21 +126,6 @@ class OverlayView(NamedTuple):
         find.run()
         return found.joined()
 
-    # --- as plugins know them, until 0.3 -----------------------------------------------------------------------------
-
-    def places(self, slots: Ints) -> tuple[Doubles, Doubles]:
-        return self.positions(slots)
-
-    def seen(self, drawn: Ints | None = None) -> tuple[Ints, Doubles, Doubles]:
-        return self.visible(drawn)
-
-    def some(self, slots: Ints, most: int) -> tuple[Ints, str]:
-        kept, _, _, words = self.sample(slots, most)
-        return kept, words
-
-
-Looking = OverlayView  # of plugins, until 0.3
-
 
 def on_ground(shown: Collection[str]) -> set[str]:
     """The overlays of `shown` that agents are drawn over."""

@@ -94,8 +94,6 @@ class Sketch:
         """Add what the present overlay shows, and what its colours mean, to the legend; the HUD places the chart."""
         self.legend_items.append(LegendItem(self.name, text, keys, chart))
 
-    tell = explain  # of plugins, until 0.3
-
     def label(self, text: str, x: float, y: float, colour: RGB | str = TEXT) -> None:
         """Write a text on a plate at a point of the world; one that lies outside stays at the edge of the screen."""
         self._labels.append((text, (x - self.rect.left) * self.zoom, (y - self.rect.top) * self.zoom, colour))

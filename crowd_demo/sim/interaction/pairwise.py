@@ -28,7 +28,6 @@ from crowd_demo.sim.store.columns import Columns
 
 FLOATS, INTS = 7, 4  # that others can observe of an agent, at most
 Observed = Any  # what others can observe of an agent, or of sixteen: x, y, and fields of the behaviour's own
-Seen = Observed  # its former name, for plugins, until 0.3
 Sums = tuple[Int, ...]  # what an agent, or each of sixteen, has added up over its neighbours
 Strip = tuple[Floats, Ints]  # [FLOATS or INTS, capacity]: what can be observed of the candidates, one after the other
 Field = str | tuple[Any, ...]

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import NamedTuple, Protocol, TypeVar, cast, get_type_hints
+from typing import NamedTuple, Protocol, TypeVar, get_type_hints
 
 import numpy as np
 
 from crowd_demo.compute.arrays import Floats, Ints
-from crowd_demo.registry.renames import COLUMNS, current
 
 
 class Columns(Protocol):
@@ -72,12 +71,3 @@ def dtypes_of(kind: type[Columns]) -> dict[str, np.dtype[np.generic]]:
 def views(kind: type[Kind], matrix: Ints) -> Kind:
     """Return the rows of an int32 matrix as columns."""
     return kind(*(row.view(dtype) for row, dtype in zip(matrix, dtypes_of(kind).values(), strict=True)))
-
-
-def with_present_names(kind: type[Columns]) -> type[Columns]:
-    """Return the record of columns; for one of a plugin that has former names, one that has the present ones, until 0.3."""
-    hints = get_type_hints(kind)
-    if COLUMNS.keys().isdisjoint(hints):
-        return kind
-    fields = [(current(COLUMNS, name), hint) for name, hint in hints.items()]
-    return cast(type[Columns], NamedTuple(kind.__name__, fields))

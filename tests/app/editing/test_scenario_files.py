@@ -25,7 +25,7 @@ from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.tuning import Tune
 
 CTRL = pygame.KMOD_LCTRL
-SMALL = ("world.width=640", "world.height=360", "camera.zoom=1", "window.hud=false")
+SMALL = ("world.width=640", "world.height=360", "camera.zoom=1", "window.hud=off")
 
 
 # --- by events in a program ---------------------------------------------------------------------------------------------

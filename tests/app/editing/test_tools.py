@@ -18,7 +18,7 @@ from crowd_demo.sim.edits import BringIn, PaintWalls, PutForce, Remove, TakeOut
 from crowd_demo.sim.simulation import Simulation
 
 CTRL = pygame.KMOD_LCTRL
-SMALL = ("world.width=640", "world.height=360", "camera.zoom=1", "window.hud=false")
+SMALL = ("world.width=640", "world.height=360", "camera.zoom=1", "window.hud=off")
 
 
 @pytest.fixture

@@ -178,7 +178,7 @@ def test_points_along_a_line_are_evenly_spaced(start: tuple[float, float], end: 
 
 @pytest.fixture
 def hands() -> Iterator[Driven]:
-    yield Driven("world.width=640", "world.height=360", "camera.zoom=1", "window.hud=false", "map=doorway")
+    yield Driven("world.width=640", "world.height=360", "camera.zoom=1", "window.hud=off", "map=doorway")
     close_window()
 
 

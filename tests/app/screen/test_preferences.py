@@ -14,7 +14,7 @@ from crowd_demo.app.screen import preferences as module
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.screen.panel_controls import PanelControls
 from crowd_demo.app.screen.preferences import HEADER, Preferences, PreferencesError, Values, read, user_file
-from crowd_demo.config.loader import ReadConfig, load_config, parse_overrides
+from crowd_demo.config.loader import ConfigError, ReadConfig, load_config, parse_overrides
 from crowd_demo.config.model import WindowSettings
 from crowd_demo.host.recording.saves import with_overrides
 from crowd_demo.sim.simulation import Simulation
@@ -159,7 +159,7 @@ def test_preferences_stand_where_the_configuration_says_nothing(file: Path, tmp_
     assert (window.theme, window.units, window.hud, window.scale) == ("light", "ms", "compact", 2)
     assert (window.width, window.height) == (800, 600)
     own = tmp_path / "own.yaml"
-    own.write_text("window:\n  theme: dark\n  hud: true\n  width: 1000\n", "utf-8")
+    own.write_text("window:\n  theme: dark\n  hud: full\n  width: 1000\n", "utf-8")
     window = preferences.window(load_config(own, ["window.units=fps"]).window)
     assert (window.theme, window.units, window.hud, window.scale) == ("dark", "fps", "full", 2)
     assert (window.width, window.height) == (1000, 720)
@@ -205,14 +205,12 @@ def test_a_start_shows_the_panels_that_were_hidden_but_not_those_that_are_config
     panels.resize(1)
     preferences.close()
     assert panels.now.hud == "off" and read(file).model_dump(exclude_defaults=True) == {"scale": 1.1}
-    older = Preferences(written(file, "hud: off\nscale: 2\n"))
-    assert (older.window(configured()).hud, older.window(configured()).scale) == ("full", 2)
-    assert older.window(configured("window.hud=off")).hud == "off"
+    assert Preferences(file).window(configured("window.hud=off")).hud == "off"
 
 
-@pytest.mark.parametrize(("given", "mode"), [("true", "full"), ("false", "off"), ("compact", "compact"), ("off", "off")])
-def test_the_hud_may_still_be_true_or_false(given: str, mode: str) -> None:
-    assert configured(f"window.hud={given}").hud == mode
+def test_how_much_is_shown_is_one_of_three_words() -> None:
+    with pytest.raises(ConfigError, match=r"window\.hud: must be one of full, compact, off, not false"):
+        configured("window.hud=false")
 
 
 def test_a_run_without_a_window_neither_reads_nor_writes(file: Path, tmp_path: Path) -> None:

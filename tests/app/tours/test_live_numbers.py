@@ -16,7 +16,7 @@ pytestmark = pytest.mark.quick
 
 
 def profile(frames: int, steps_a_frame: int = 1, interaction_ms: float = 2.0) -> Profile:
-    """Frames of 10 ms in which `blit` takes 3 and `cull` 1; of a step `see` takes so long, and `move` 1."""
+    """Frames of 10 ms in which `blit` takes 3 and `cull` 1; of a step `interaction` takes that long, and `move` 1."""
     made = Profile()
     made.counters |= {"total": 500, "drawn": 120, "due": 100, "candidates_per_agent": 64.25, "neighbours_per_agent": 8.5}
     for _ in range(frames):

@@ -40,7 +40,7 @@ def scatter(sim: Any, kind: str, seed: int) -> None:
 
 
 def pushes(sim: Any) -> tuple[Any, Any]:
-    """Run a step as far as the see stage; what everybody was asked for, in id order."""
+    """Run a step as far as the stage interaction; what everybody was asked for, in id order."""
     run_through(sim, "interaction")
     columns = sim.agents.by_id()
     return columns.avoidance_x.copy(), columns.avoidance_y.copy()

@@ -1,4 +1,4 @@
-"""A behaviour as one was written before 0.3, by hand: what others observe is a tuple, which four functions carry."""
+"""A behaviour written by hand: what others observe is a tuple, which four functions carry."""
 
 # mypy: disable-error-code="no-untyped-def"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,9 +34,6 @@ SEEDS = """\
 This program's models walk everything with {seeds} seeds: where people begin and how fast they want to walk is drawn
 anew for each. A cell shows the median, and the least and the most in brackets; it passes only if each seed does. JuPedSim,
 PedPy and the pictures have the first seed."""
-BEFORE = """\
-The first page had 39 numbers and expected 1.2 to 2 people/(m s) of any opening. Since the Hermes experiments up to 2.8
-are expected of one that is wider than 2 m."""
 
 
 class ReadingRow(NamedTuple):
@@ -131,39 +128,21 @@ def page(validation: Validation) -> str:
     if validation.pedpy:
         parts.append(PEDPY.format(walker=validation.measured))
     parts += [SEEDS.format(seeds=len(validation.seeds))] * (len(validation.seeds) > 1)
-    parts += [_held(validation, walkers), BEFORE, _summary(validation, walkers)]
+    parts += [_held(validation, walkers), _summary(validation, walkers)]
     for result in validation.results:
         parts += _section(result, walkers)
     return "\n\n".join(parts) + "\n"
 
 
-class _HeldCount(NamedTuple):
-    """A row of the first table: of which numbers, and when they are held."""
-
-    text: str  # has a place for how many there are
-    wanted: Callable[[ExperimentResult, ReadingRow], bool]
-    passes: Callable[[SeededReading], bool]
-
-
 def _held(validation: Validation, walkers: Sequence[str]) -> str:
     """Return the first table: how many numbers everybody holds, of those that they can walk."""
-    every = [(result, row) for result in validation.results for row in rows(result)]
+    every = [row.found for result in validation.results for row in rows(result)]
+    shared = [found for found in every if set(walkers) <= set(found)]
     lines = [["held", *walkers], ["---"] * (len(walkers) + 1)]
-    for text, wanted, passes in (
-            _HeldCount("of the {} numbers of the first version, by the ranges that it expected", _first,
-                  lambda each: each.passed_before),
-            _HeldCount("of the same {}, by the ranges expected now", _first, lambda each: each.passes),
-            _HeldCount("of all {} numbers", lambda result, row: True, lambda each: each.passes),
-            _HeldCount("of the {} that everybody here can walk", lambda result, row: set(walkers) <= set(row.found),
-                  lambda each: each.passes)):
-        of = [row.found for result, row in every if wanted(result, row)]
-        lines.append([text.format(len(of)), *(_share([passes(found[name]) for found in of if name in found])
+    for text, of in (("of all {} numbers", every), ("of the {} that everybody here can walk", shared)):
+        lines.append([text.format(len(of)), *(_share([found[name].passes for found in of if name in found])
                                               for name in walkers)])
     return _table(lines)
-
-
-def _first(result: ExperimentResult, row: ReadingRow) -> bool:
-    return not result.experiment.added
 
 
 def _summary(validation: Validation, walkers: Sequence[str]) -> str:

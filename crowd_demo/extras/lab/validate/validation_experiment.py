@@ -49,10 +49,7 @@ WalkedScenes = Mapping[float, WalkedScene]  # by what the scenes of an experimen
 
 
 class Reading(NamedTuple):
-    """A number, and between which two the literature expects it.
-
-    `measured`: by a measure that PedPy has, too. `before`: between which two it was expected at first, if others.
-    """
+    """A number, and between which two the literature expects it. `measured`: by a measure that PedPy has, too."""
 
     what: str
     value: float
@@ -60,17 +57,10 @@ class Reading(NamedTuple):
     high: float
     unit: str = ""
     measured: bool = False
-    before: tuple[float, float] | None = None
 
     @property
     def passes(self) -> bool:
         return self.low <= self.value <= self.high
-
-    @property
-    def passed_before(self) -> bool:
-        """Would it have passed at first?"""
-        low, high = self.before or (self.low, self.high)
-        return low <= self.value <= high
 
     @property
     def expected(self) -> str:
@@ -103,10 +93,6 @@ class SeededReading(NamedTuple):
     def passes(self) -> bool:
         return all(reading.passes for reading in self.readings)
 
-    @property
-    def passed_before(self) -> bool:
-        return all(reading.passed_before for reading in self.readings)
-
     def __str__(self) -> str:
         """The median, and the least and the most where they differ: `1.12 (1.08 to 1.15)`."""
         least, *_, most = map(number, [*self._sorted()[:1], *self._sorted()])
@@ -118,10 +104,7 @@ class SeededReading(NamedTuple):
 
 @dataclass(frozen=True)
 class ValidationExperiment:
-    """One entry of the registry. Its scenes differ in a number, such as a density or a width.
-
-    `added`: after the 39 numbers that the page had at first.
-    """
+    """One entry of the registry. Its scenes differ in a number, such as a density or a width."""
 
     name: str
     title: str
@@ -132,7 +115,6 @@ class ValidationExperiment:
     scene: Callable[[float, bool], WalkScene]  # of a number; True for the short form
     read: Callable[[WalkedScenes, Measures], Iterable[Reading]]
     plot: Callable[[Axes, Mapping[str, WalkedScenes]], None]
-    added: bool = False
 
     def scenes(self, short: bool) -> dict[float, WalkScene]:
         return {number: self.scene(number, short) for number in (self.short_numbers if short else self.numbers)}

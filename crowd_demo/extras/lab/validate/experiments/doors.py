@@ -71,7 +71,7 @@ def specific_flow(width: float, run: WalkedScene, measures: Measures) -> float:
 def read_bottleneck(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
     found = {width: specific_flow(width, run, measures) for width, run in runs.items()}
     for width, value in found.items():
-        yield Reading(f"flow per metre, {width:g} m wide", value, LEAST, most(width), "people/(m s)", True, (LEAST, MOST))
+        yield Reading(f"flow per metre, {width:g} m wide", value, LEAST, most(width), "people/(m s)", True)
     narrow, wide = min(found), max(found)
     yield Reading(f"flow, {wide:g} m over {narrow:g} m", found[wide] * wide / (found[narrow] * narrow),
                   0.8 * wide / narrow, 1.2 * wide / narrow, "times", measured=True)
@@ -118,20 +118,19 @@ def seconds_to_empty(run: WalkedScene, measures: Measures) -> float:
     return float(through[-1]) if len(through) == run.scene.people else np.inf
 
 
-def expected_seconds(width: float, people: int, most_flow: float) -> tuple[float, float]:
-    return FIRST_S + people / (most_flow * width), LAST_S + people / (LEAST * width)
+def expected_seconds(width: float, people: int) -> tuple[float, float]:
+    return FIRST_S + people / (most(width) * width), LAST_S + people / (LEAST * width)
 
 
 def read_evacuation(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
     for width, run in runs.items():
-        now, before = (expected_seconds(width, run.scene.people, most_flow) for most_flow in (most(width), MOST))
-        yield Reading(f"time until the room is empty, door {width:g} m", seconds_to_empty(run, measures), *now, "s", True,
-                      before)
+        yield Reading(f"time until the room is empty, door {width:g} m", seconds_to_empty(run, measures),
+                      *expected_seconds(width, run.scene.people), "s", True)
 
 
 def plot_evacuation(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
     runs = next(iter(walkers.values()))
-    bounds = np.array([expected_seconds(width, run.scene.people, most(width)) for width, run in runs.items()]).T
+    bounds = np.array([expected_seconds(width, run.scene.people) for width, run in runs.items()]).T
     axes.fill_between(list(runs), *bounds, color="0.9", label="expected")
     plot_by_walker(axes, walkers, lambda width, run: seconds_to_empty(run, OWN))
     axes.set(xlabel="width of the door, m", ylabel="time until the room is empty, s", ylim=(0, None))

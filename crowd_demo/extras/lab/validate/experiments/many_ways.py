@@ -66,8 +66,7 @@ BOTH_WAYS = ValidationExperiment(
     source="Zhang and Seyfried, Empirical characteristics of different types of pedestrian streams, 2013: up to 3"
            " people per m² streams of both ways are about as fast as those of one; here Weidmann's curve, give or"
            " take 0.3 m/s",
-    numbers=(0.5, 1.0, 2.0, 3.0), short_numbers=(0.5, 2.0), scene=both_ways, read=read_both_ways, plot=plot_both_ways,
-    added=True)
+    numbers=(0.5, 1.0, 2.0, 3.0), short_numbers=(0.5, 2.0), scene=both_ways, read=read_both_ways, plot=plot_both_ways)
 
 
 # --- four directions -------------------------------------------------------------------------------------------------
@@ -94,5 +93,4 @@ FOUR_WAYS = ValidationExperiment(
     source="Zhang and Seyfried, Comparison of intersecting pedestrian flows based on experiments, 2014, and Cao and"
            " others, Fundamental diagrams for multidirectional pedestrian flows, 2017; here Weidmann's curve, give"
            " or take 30 %. Nobody gets stuck",
-    numbers=(0.25, 0.5, 0.75), short_numbers=(0.25,), scene=four_ways, read=read_crossing, plot=plot_crossing,
-    added=True)
+    numbers=(0.25, 0.5, 0.75), short_numbers=(0.25,), scene=four_ways, read=read_crossing, plot=plot_crossing)

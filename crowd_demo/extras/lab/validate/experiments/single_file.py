@@ -74,4 +74,4 @@ SINGLE_FILE = ValidationExperiment(
            " revisited, 2005: somebody who walks at v needs 0.36 m + 1.06 s v, up to the free speed of 1.24 m/s;"
            " give or take 0.25 m/s. Nobody can overtake",
     numbers=(0.5, 1.0, 1.5, 2.0), short_numbers=(0.5, 1.5), scene=single_file, read=read_single_file,
-    plot=plot_single_file, added=True)
+    plot=plot_single_file)

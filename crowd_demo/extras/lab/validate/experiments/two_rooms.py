@@ -86,7 +86,7 @@ AGAINST = ValidationExperiment(
            " while 0, 10, 50 or 100 come from there. They have five minutes.",
     source="IMO, MSC.1/Circ.1533, Revised guidelines on evacuation analysis, 2016, test 8, which ISO 20414, 2020,"
            " has too: the more come against them, the longer it takes. Here also: nobody gets stuck",
-    numbers=(0, 10, 50, 100), short_numbers=(0, 40), scene=against, read=read_against, plot=plot_against, added=True)
+    numbers=(0, 10, 50, 100), short_numbers=(0, 40), scene=against, read=read_against, plot=plot_against)
 
 
 # --- RiMEA 14: people choose the shorter way, and a longer one when that is crowded ----------------------------------
@@ -128,4 +128,4 @@ CHOICE = ValidationExperiment(
     source="RiMEA, test 14, which asks for no number. Read here: few people take the shorter way. When 100 want to"
            " get through, those at the end of the queue would stand for nearly a minute, many times as long as the"
            " detour takes, so at least a tenth goes round, and at least a tenth does not",
-    numbers=(FEW, 30, MANY), short_numbers=(FEW, MANY), scene=choice, read=read_choice, plot=plot_choice, added=True)
+    numbers=(FEW, 30, MANY), short_numbers=(FEW, MANY), scene=choice, read=read_choice, plot=plot_choice)

@@ -65,4 +65,4 @@ WIDE_BOTTLENECK = ValidationExperiment(
            " a second through 2.4, 3.0, 3.6, 4.4 and 5.0 m, which is 2.4 to 2.8 per metre; Liao and others,"
            " Experimental study on pedestrian flow through wide bottleneck, 2014. Here at least 1.2, as for narrow"
            " ones; and in proportion to the width, give or take a fifth",
-    numbers=tuple(FLOWS), short_numbers=(2.4,), scene=wide_bottleneck, read=read_wide, plot=plot_wide, added=True)
+    numbers=tuple(FLOWS), short_numbers=(2.4,), scene=wide_bottleneck, read=read_wide, plot=plot_wide)
