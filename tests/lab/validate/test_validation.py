@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Generator
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from versus import no_compiling
 
 from crowd_demo.cli import main
 from crowd_demo.lab.validate.experiments import EXPERIMENTS
-from crowd_demo.lab.validate.page import as_data, page, terminal
+from crowd_demo.lab.validate.page import BEFORE, FITTED, HEAD, NOT_FITTED, as_data, page, terminal
 from crowd_demo.lab.validate.validation import ANTICIPATE, MODELS, PUSH, Validation, options_of
 from crowd_demo.lab.validate.validation_experiment import Reading, SeededReading, ValidationExperiment, WalkScene, number
 from crowd_demo.lab.validate.walkers import CrowdWalk
@@ -104,6 +105,7 @@ def test_the_first_table_counts_by_the_ranges_of_then_and_of_today() -> None:
         "| of the 2 numbers of the first version, by the ranges that it expected | 0 of 2 | - |",
         "| of the same 2, by the ranges expected now | 1 of 2 | - |",
         "| of all 3 numbers | 2 of 3 | - |",
+        "| of the 2 of experiments to which nothing was fitted | 1 of 2 | - |",
         "| of the 0 that everybody here can walk | - | - |"]
 
 
@@ -124,6 +126,19 @@ def test_the_table_the_page_and_the_json_say_the_same(found: Validation) -> None
     assert json.loads(json.dumps(data))["readings"] == [{
         "what": "time for 40 m at 1.33 m/s", "unit": "s", "low": 26, "high": 34, "by_pedpy": None,
         "found": {"straight": {"value": pytest.approx(30.1), "by_seed": [pytest.approx(30.1)], "verdict": "passed"}}}]
+
+
+@pytest.mark.quick
+def test_the_page_has_the_words_of_its_generator_and_counts_as_its_table_does() -> None:
+    text = (ROOT / "docs/validation.md").read_text("utf-8")
+    assert all(f"\n\n{words}\n\n" in text for words in (FITTED, BEFORE)) and text.startswith(HEAD)
+    for name in NOT_FITTED:
+        assert f"[{EXPERIMENTS[name].title}](" in " ".join(FITTED.split())
+    rows = {line.split(" | ")[0]: re.findall(r"(\d+) of (\d+)", line.partition(" | ")[2]) for line in text.splitlines()}
+    titles = [EXPERIMENTS[name].title for name in NOT_FITTED]
+    cells = [rows[f"| [{title}](#{title.lower().replace(' ', '-')})"] for title in titles]
+    sums = [tuple(str(sum(map(int, column))) for column in zip(*by, strict=True)) for by in zip(*cells, strict=True)]
+    assert sums == rows["| of the 12 of experiments to which nothing was fitted"]
 
 
 @pytest.mark.quick
