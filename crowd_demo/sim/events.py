@@ -92,16 +92,22 @@ class Events:
         self.impossible: list[str] = []  # why something was left out, until somebody takes it up
 
     def due(self, sim: Watched) -> list[int]:
-        """Return the events that happen before the next step, in the order of the configuration. Call at every tick."""
+        """Return the events that happen before the next step, in the order of the configuration. Call at every tick.
+
+        An event never makes the condition of another hold at the same tick, even if this is called again.
+        """
         if len(self.happened) == len(self._events):
             return []
-        return [number for number in range(len(self._events)) if number not in self.happened and self._is_due(number, sim)]
+        evaluated = any(tick == sim.tick and self._events[number].hand is None for number, tick in self.happened.items())
+        evaluate = sim.tick % LOOK_EVERY == 0 and not evaluated
+        return [number for number in range(len(self._events))
+                if number not in self.happened and self._is_due(number, sim, evaluate)]
 
-    def _is_due(self, number: int, sim: Watched) -> bool:
+    def _is_due(self, number: int, sim: Watched, evaluate: bool) -> bool:
         tick, condition = self._due[number], self._conditions[number]
         if condition is None:
             return tick is not None and sim.tick >= tick
-        return sim.tick % LOOK_EVERY == 0 and condition.holds(measured(condition, sim))
+        return evaluate and condition.holds(measured(condition, sim))
 
     @property
     def end_tick(self) -> int | None:

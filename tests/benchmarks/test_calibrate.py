@@ -13,6 +13,7 @@ from calibrate import BOUNDS, SCENES, Trial, best_of, changed, note, shortfall
 
 from crowd_demo.config.behaviours import PeopleSettings
 from crowd_demo.extras.lab.validate.experiments import EXPERIMENTS
+from crowd_demo.extras.lab.validate.page import NOT_FITTED
 from crowd_demo.extras.lab.validate.validation_experiment import Reading
 
 pytestmark = pytest.mark.quick
@@ -49,6 +50,12 @@ def test_it_goes_on_from_the_best_line(tmp_path: Path) -> None:
 
 def test_its_scenes_are_those_of_the_validation() -> None:
     assert all(set(numbers) <= set(EXPERIMENTS[name].numbers) for name, numbers in SCENES.items())
+
+
+def test_the_page_of_the_validation_names_the_experiments_that_it_does_not_use() -> None:
+    assert EXPERIMENTS.keys() - SCENES.keys() == set(NOT_FITTED)
+    fitted, not_fitted = len(SCENES), len(NOT_FITTED)
+    assert (fitted, fitted + not_fitted, len(BOUNDS)) == (11, 15, 8), "as the pages say: README, findings, model, validation"
 
 
 def test_a_trial_ends_when_it_is_worse(monkeypatch: pytest.MonkeyPatch) -> None:

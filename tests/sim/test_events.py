@@ -54,6 +54,18 @@ def test_a_condition_is_looked_at_every_ten_steps(when: str) -> None:
     assert happened is not None and sim.history == [(happened, Event(0))]
 
 
+def test_an_event_makes_no_condition_hold_at_its_own_tick_however_a_run_is_cut() -> None:
+    """Also in a simulation that was restored between the two looks at that tick."""
+    events = {"tick": 10, "do": {"agents": 80}}, {"when": "agents > 70", "do": {"agents": 90}}
+    whole, cut, restored = (scenario(*events) for _ in range(3))
+    whole.play(30)
+    cut.play(10)
+    restored.restore(cut.snapshot())
+    for sim in (cut, restored):
+        sim.play(20)
+    assert whole.history == cut.history == restored.history == [(10, Event(0)), (20, Event(1))]
+
+
 def test_an_event_adds_a_goal_or_says_why_not() -> None:
     sim = scenario({"tick": 2, "do": {"goal": {"at": [40, 40]}}}, {"tick": 3, "do": {"goal": {"at": [-9, 0]}, "agents": 70}})
     count = len(sim.terrain.destinations)

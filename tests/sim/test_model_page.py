@@ -1,10 +1,11 @@
-"""docs/model.md alone suffices: birth and hash of a crowd in plain Python, written from the page and not from the program."""
+"""docs/model.md alone suffices: birth, hash, events and actions in plain Python, from the page and not from the program."""
 
 from __future__ import annotations
 
 import hashlib
 import math
 import struct
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,18 @@ import numpy as np
 import pytest
 from crowds import open_world, refresh_rules, shuffle, simulation
 
-from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING, WALKING
+from crowd_demo.config.events import ScenarioEvent
+from crowd_demo.sim.actions import Populate
+from crowd_demo.sim.behaviours.people_rules import QUEUING, STUCK, WAITING, WALKING
+from crowd_demo.sim.behaviours.ways_out import WaysOut
+from crowd_demo.sim.counts import across
+from crowd_demo.sim.edits import AddGoal, BringIn, SetExit, SetGoal, TakeOut
+from crowd_demo.sim.events import Event
+from crowd_demo.sim.lines import Line
 from crowd_demo.sim.simulation import Simulation
 
 F = np.float32
-SPEED, SIZE, HEADING, SPAWN, PLACES, DESTINATIONS = 1, 1, 2, 4, 64, 65
+SPEED, SIZE, HEADING, SPAWN, BIRTH, PLACES, DESTINATIONS = 1, 1, 2, 4, 5, 64, 65
 SEED = 2**40 + 7
 WIDTH, HEIGHT = 1000.0, 700.0  # 16 by 12 tiles of 62.5, the last row of which hangs over the edge
 TILE, COLUMNS, ROWS = 62.5, 16, 12
@@ -58,12 +66,12 @@ def below(n: int, identity: int, key: int) -> int:
 
 # --- Birth -----------------------------------------------------------------------------------------------------------
 
-def place(identity: int) -> tuple[Any, Any, int]:
+def place(identity: int, tiles: Sequence[int] = range(COLUMNS * ROWS), seed: int = SEED) -> tuple[Any, Any, int]:
     """(x, y) and in how many draws they were found."""
     for draws in range(1, 100):
-        tile, across, down = (below(n, identity, key(SEED, 3 * (draws - 1) + number, PLACES))
-                              for number, n in enumerate((COLUMNS * ROWS, 1024, 1024)))
-        row, column = divmod(tile, COLUMNS)
+        number, across, down = (below(n, identity, key(seed, 3 * (draws - 1) + draw, PLACES))
+                                for draw, n in enumerate((len(tiles), 1024, 1024)))
+        row, column = divmod(tiles[number], COLUMNS)
         x, y = (F((side * 1024 + spot + 0.5) * (TILE / 1024)) for side, spot in ((column, across), (row, down)))
         if x < WIDTH and y < HEIGHT:
             return x, y, draws
@@ -84,12 +92,12 @@ def cosine(t: float) -> float:
     return -z * (1.5706268 - z*z * (0.6432292 - z*z * 0.0727102))
 
 
-def bird_velocity(identity: int, x: Any, y: Any, low: float, high: float) -> tuple[Any, Any]:
-    speed = low + (high - low) * part(identity, key(SEED, 0, SPEED))
+def bird_velocity(identity: int, x: Any, y: Any, low: float, high: float, seed: int = SEED) -> tuple[Any, Any]:
+    speed = low + (high - low) * part(identity, key(seed, 0, SPEED))
     half = max(WIDTH, HEIGHT) / 2
     a, b = float(x) / half, float(y) / half
     wind = cosine(a + 0.3 * cosine(b)) + cosine(b * 1.3 - a * 0.4 + 0.2)
-    t = wind / 2 + (part(identity, key(SEED, 0, HEADING)) - 0.5) / 4
+    t = wind / 2 + (part(identity, key(seed, 0, HEADING)) - 0.5) / 4
     return F(cosine(t) * speed), F(cosine(t - 0.25) * speed)
 
 
@@ -107,6 +115,22 @@ def test_birds_are_born_where_and_as_the_page_says() -> None:
 def test_a_clump_is_born_in_its_box() -> None:
     columns = simulation(**PAGE, spawn__pattern="clump", spawn__share=0.4, spawn__box=0.1).agents.by_id()
     assert [clump_place(identity, 0.4, 0.1) for identity in IDS] == list(zip(columns.x, columns.y, strict=True))
+
+
+HALL = [tile for tile in range(COLUMNS * ROWS) if 100 <= (tile % COLUMNS + 0.5) * TILE <= 406.25
+        and 100 <= (tile // COLUMNS + 0.5) * TILE <= 400]
+IN_HALL = {"measure__areas__hall": "[100, 100, 406.25, 400]", "spawn__inside": "hall"}
+
+
+@pytest.mark.quick
+def test_only_the_pattern_uniform_is_born_inside_an_area() -> None:
+    """Its right border runs through the middles of tiles, which are in it."""
+    uniform, clump = (simulation(**PAGE, **IN_HALL, spawn__pattern=pattern, spawn__share=0.4, spawn__box=0.1).agents.by_id()
+                      for pattern in ("uniform", "clump"))
+    column = simulation(**PAGE, **IN_HALL, links__length=7, links__pattern="column", links__rest=0).agents.by_id()
+    assert [place(identity, HALL)[:2] for identity in IDS] == list(zip(uniform.x, uniform.y, strict=True))
+    assert [clump_place(identity, 0.4, 0.1) for identity in IDS] == list(zip(clump.x, clump.y, strict=True))
+    assert [place(identity // 7)[:2] for identity in IDS] == list(zip(column.x, column.y, strict=True))
 
 
 @pytest.mark.quick
@@ -199,6 +223,130 @@ def test_the_dead_are_drawn_below_the_highest_id_that_anybody_ever_had() -> None
     assert sorted(sim.agents.columns.id[:sim.agents.count]) == sorted(set(range(40)) - set(dead))
 
 
+@pytest.mark.quick
+def test_newcomers_of_a_step_take_part_in_its_interaction() -> None:
+    """With radius 200 a bird of this world has a neighbour."""
+    with_births, without = (simulation(**{**PAGE, "flock__sight": 200, "life__births_per_s": rate}) for rate in (60, 0))
+    for sim in (with_births, without):
+        sim.step()
+    born, others = with_births.agents.by_id(), without.agents.by_id()
+    assert born.id[200:].tolist() == [200] and born.next_update[200] > 0 and born.avoidance_x[200] != 0
+    assert (born.avoidance_x[:200] != others.avoidance_x).any()
+
+
+# --- Events ----------------------------------------------------------------------------------------------------------
+
+def eventful(*events: dict[str, Any], **settings: Any) -> Simulation:
+    config = simulation(**{**PAGE, **settings}).config
+    return Simulation(config.model_copy(update={"events": tuple(map(ScenarioEvent.model_validate, events))}))
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(("at", "step_hz"), [(0, 60), (0.1, 60), (0.07, 100), (1 / 3, 37), (0.123, 60), (0.05, 7)])
+def test_an_event_is_due_at_the_first_tick_that_is_not_before_its_time(at: float, step_hz: float) -> None:
+    """0.07 * 100 is 7.000000000000001."""
+    sim = eventful({"at": at, "end": True}, agents=1, time__step_hz=step_hz)
+    due = next(tick for tick in range(100) if tick >= math.ceil(at * step_hz - 1e-6))
+    assert sim.play(100) == due == sim.tick
+
+
+@pytest.mark.quick
+def test_all_conditions_are_evaluated_before_any_event_of_the_tick() -> None:
+    sim = eventful({"when": "time >= 0.1", "do": {"agents": 300}}, {"when": "agents > 250", "do": {"agents": 9}},
+                   {"tick": 10, "do": {"agents": 299}}, {"when": "left < 5 %", "end": True})
+    sim.play(100)
+    assert sim.history == [(10, Event(0)), (10, Event(2)), (20, Event(1)), (30, Event(3))] and sim.tick == 30
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(("seconds", "step_hz"), [(0.125, 60), (0.125, 20), (0.1, 4), (2.5, 1), (0.2, 17)])
+def test_a_force_of_an_event_acts_for_the_rounded_number_of_ticks(seconds: float, step_hz: float) -> None:
+    sim = eventful({"tick": 2, "do": {"scare": {"at": [500, 350], "seconds": seconds}}}, agents=1, time__step_hz=step_hz)
+    ticks, acted = max(round(seconds * step_hz), 1), []
+    for tick in range(ticks + 5):
+        sim.let_events_happen()
+        acted += [tick] * len(sim.world.forces.present)
+        sim.step()
+    assert acted == [*range(2, 2 + ticks)]
+
+
+def crosses(p: Sequence[float], q: Sequence[float], a: Sequence[float], b: Sequence[float]) -> bool:
+    """Whether the step from p to q crosses the line from a to b."""
+    before, after = ((b[0] - a[0]) * (r[1] - a[1]) - (b[1] - a[1]) * (r[0] - a[0]) for r in (p, q))
+    if after == 0 or before * after > 0:
+        return False
+    m = [p[axis] + (q[axis] - p[axis]) * (before / (before - after)) for axis in (0, 1)]
+    along = ((m[0] - a[0]) * (b[0] - a[0]) + (m[1] - a[1]) * (b[1] - a[1])) / ((b[0] - a[0])**2 + (b[1] - a[1])**2)
+    return 0 <= along <= 1
+
+
+@pytest.mark.quick
+def test_a_line_counts_the_steps_that_cross_it() -> None:
+    """Points of a small grid, so many steps begin or end on the line, or meet its ends."""
+    rng, found = np.random.default_rng(3), []
+    for a, b, *steps in rng.integers(0, 5, (60, 42, 2)).tolist():
+        if a != b:
+            p, q = np.array(steps[::2], F), np.array(steps[1::2], F)
+            expected = sum(crosses(*step, a, b) for step in zip(p.tolist(), q.tolist(), strict=True))
+            assert across(p[:, 0], p[:, 1], q[:, 0], q[:, 1], Line(*a, *b)) == expected, (a, b)
+            found.append(expected)
+    assert 100 < sum(found) < 800
+
+
+@pytest.mark.quick
+def test_lines_are_counted_in_every_step() -> None:
+    sim, expected = eventful({"tick": 999}, measure__lines__slope="[100, 600, 900.5, 80.1]"), 0
+    for _ in range(30):
+        before = sim.agents.by_id()
+        sim.step()
+        after = sim.agents.by_id()
+        for p, q in zip(zip(before.x, before.y, strict=True), zip(after.x, after.y, strict=True), strict=True):
+            expected += crosses([*map(float, p)], [*map(float, q)], (100, 600), (900.5, 80.1))
+    assert 5 < expected == sim.counts.passed[0]
+
+
+# --- Actions ---------------------------------------------------------------------------------------------------------
+
+@pytest.mark.quick
+@pytest.mark.parametrize(("x", "y", "radius"), [(470, 330, 150), (520.5, 690, 0), (980, 640, 120), (281.25, 93.75, 62.5)])
+def test_newcomers_have_the_lowest_free_ids_and_places_near_the_point(x: float, y: float, radius: float) -> None:
+    """Four tiles have walls; in the last case the middles of others are just as far as the radius."""
+    sim = simulation(**PAGE)
+    sim.set_walls((6, 4, 8, 6), True)
+    sim.step(7)
+    sim.apply(TakeOut(500, 350, 250))
+    left, seed = sim.agents.by_id(), key(SEED, 7, BIRTH) & 0x7FFFFFFF
+    sim.apply(BringIn(90, x, y, radius))
+    free, now = sorted(set(range(400)) - set(left.id.tolist()))[:90], sim.agents.by_id()
+    tiles = [tile for tile in range(COLUMNS * ROWS) if not (tile % COLUMNS in (6, 7) and tile // COLUMNS in (4, 5))
+             and (tile == int(y // TILE) * COLUMNS + int(x // TILE)
+                  or ((tile % COLUMNS + 0.5) * TILE - x)**2 + ((tile // COLUMNS + 0.5) * TILE - y)**2 <= radius * radius)]
+    assert sorted(now.id) == sorted([*left.id.tolist(), *free]) and len(left.id) < 190
+    new = np.isin(now.id, free)
+    places = [place(identity, tiles, seed)[:2] for identity in free]
+    assert places == list(zip(now.x[new], now.y[new], strict=True))
+    low, high = sim.config.flock.speed_min, sim.config.flock.speed_max
+    velocities = [bird_velocity(identity, *at, low, high, seed) for identity, at in zip(free, places, strict=True)]
+    assert velocities == list(zip(now.vx[new], now.vy[new], strict=True)) and not now.next_update[new].any()
+
+
+@pytest.mark.quick
+def test_who_is_taken_out_is_no_farther_in_float32() -> None:
+    """The radius is that of one of them as float32 has it, and of none as float64 has it."""
+    sim = simulation(**PAGE)
+    all_of = sim.agents.by_id()
+    offsets = [(x - F(500.3), y - F(350.1)) for x, y in zip(all_of.x, all_of.y, strict=True)]
+    far = [dx * dx + dy * dy for dx, dy in offsets]
+    radii = sorted(float(np.sqrt(d)) for (dx, dy), d in zip(offsets, far, strict=True)
+                   if d <= np.sqrt(d) * np.sqrt(d) and float(dx)**2 + float(dy)**2 > float(np.sqrt(d))**2)
+    radius = radii[len(radii) // 2]
+    gone = [identity for identity, d in zip(IDS, far, strict=True) if d <= F(radius) * F(radius)]
+    sim.apply(TakeOut(500.3, 350.1, radius))
+    assert sorted(sim.agents.by_id().id) == sorted(set(IDS) - set(gone)) and 5 < len(gone) < 195
+    sim.apply(Populate(len(IDS)))
+    assert sorted(sim.agents.by_id().id) == [*IDS]
+
+
 # --- Units and types: constants --------------------------------------------------------------------------------------
 
 @pytest.mark.quick
@@ -261,6 +409,69 @@ def drawn(folder: Path, *rows: str, **settings: Any) -> Simulation:
     path.write_text("\n".join([f"height {len(rows)}", f"width {len(rows[0])}", "map", *rows, ""]), "utf-8")
     size = {"world__width": 64 * len(rows[0]), "world__height": 64 * len(rows)}
     return simulation(**{"map": path, "agents": 40, **size, **settings})
+
+
+def areas_of(sim: Simulation) -> Any:
+    """The destinations with their areas."""
+    return next(part.areas for part in sim.world.parts if isinstance(part, WaysOut))
+
+
+@pytest.mark.quick
+def test_a_destination_that_moves_is_as_wide_as_a_tile_and_a_reset_gives_back_what_others_left(tmp_path: Path) -> None:
+    sim = drawn(tmp_path, "00..1", "00...", agents=0)
+
+    def widths() -> list[float]:
+        """A reach of which nothing but the width is left without agents."""
+        return [math.sqrt(reach) for reach in areas_of(sim).reach_sq(sim.terrain.goals)]
+
+    first = sim.terrain.destinations
+    assert widths() == [64, 32]
+    sim.apply(SetGoal(0, 3))
+    assert widths() == [32, 32] and (sim.terrain.destinations[0].x, sim.terrain.destinations[0].y) == (3.5 * 64, 32)
+    sim.apply(SetGoal(1, 0))
+    sim.apply(AddGoal(160, 100))
+    assert widths() == [32, 32, 32] and sim.terrain.marks.tolist() == [[1, -1, -1, 0, -1], [-1, -1, 2, -1, -1]]
+    sim.apply(SetGoal(0, -2))
+    assert widths() == [64, 32, 32] and sim.terrain.destinations[0] == first[0]
+    assert sim.terrain.marks.tolist() == [[1, 0, -1, -1, -1], [0, 0, 2, -1, -1]]
+    sim.apply(SetGoal(2, -2))
+    assert widths() == [64, 32, 0] and sim.terrain.marks.max() == 1
+
+
+@pytest.mark.quick
+def test_a_destination_that_was_drawn_keeps_its_width_when_it_moves() -> None:
+    sim = simulation(**{**PAGE, "agents": 0, "behaviour": "crowd", "crowd__destinations": 2, "crowd__destination_spread": 40})
+    free = next(tile for tile in range(9) if sim.terrain.marks.flat[tile] < 0)
+    sim.apply(SetGoal(0, free))
+    assert areas_of(sim).reach_sq(sim.terrain.goals).tolist() == [1600, 1600]
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("tile", [3, -1, -2])
+def test_people_on_the_way_to_a_destination_that_moves_keep_their_timers(tmp_path: Path, tile: int) -> None:
+    sim = drawn(tmp_path, "00..1", "00...", agents=8)
+    sim.apply(SetGoal(0, 2))
+    c: Any = sim.agents.columns
+    states, timers = [WALKING, WAITING, STUCK, QUEUING] * 2, [0.5, 1, 1.5, 2] * 2
+    c.state[:8], c.timer[:8], c.goal[:8], c.goal_x[:8], c.goal_visible[:8] = states, timers, [0] * 4 + [1] * 4, 5, 1
+    sim.apply(SetGoal(0, tile))
+    gone = tile == -1
+    assert c.state[:8].tolist() == [WAITING if gone or state == WAITING else WALKING for state in states[:4]] + states[4:]
+    assert c.timer[:8].tolist() == ([0, 1, 0, 0] if gone else timers[:4]) + timers[4:]
+    x = sim.terrain.destinations[0].x
+    assert c.goal_x[:8].tolist() == ([5] * 4 if gone else [x, 5, x, x]) + [5] * 4
+    assert c.goal_visible[:8].tolist() == ([1] * 4 if gone else [0, 1, 0, 0]) + [1] * 4
+
+
+@pytest.mark.quick
+def test_a_destination_with_a_number_of_an_exit_is_one_until_that_is_changed(tmp_path: Path) -> None:
+    sim = drawn(tmp_path, "0...1", "....2", crowd__exits=4)
+    sim.apply(AddGoal(100, 100))
+    sim.apply(AddGoal(160, 100))
+    assert areas_of(sim).refreshed().exits.tolist() == [1, 1, 1, 1, 0]
+    for action in (SetExit(3, False), SetExit(4, True), SetGoal(3, -1), SetGoal(4, -1), AddGoal(224, 100), AddGoal(160, 100)):
+        sim.apply(action)
+    assert areas_of(sim).refreshed().exits.tolist() == [1, 1, 1, 0, 1]
 
 
 POND = "0....", ".WW..", ".WW.1"

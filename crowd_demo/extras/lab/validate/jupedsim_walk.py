@@ -63,7 +63,7 @@ class JuPedSimWalk(NamedTuple):
 # stuck.
 WALKS = (
     JuPedSimWalk("CFSM", "the collision-free speed model of JuPedSim (Tordeux, Chraibi and Seyfried, Collision-free speed"
-                 " model for pedestrian dynamics, 2016) with its defaults, as all of JuPedSim", "CollisionFreeSpeedModel"),
+                 " model for pedestrian dynamics, 2016)", "CollisionFreeSpeedModel"),
     JuPedSimWalk("CFSM V3", "its third version, in which people turn away from others within bounds",
                  "CollisionFreeSpeedModelV3"),
     JuPedSimWalk("AVM", "JuPedSim's anticipation velocity model (Xu, Chraibi and Seyfried, Anticipation in a velocity-based"

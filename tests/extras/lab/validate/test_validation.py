@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Generator
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from versus import no_compiling
 
 from crowd_demo.cli import main
 from crowd_demo.extras.lab.validate.experiments import EXPERIMENTS
-from crowd_demo.extras.lab.validate.page import as_data, page, terminal
+from crowd_demo.extras.lab.validate.page import FITTED, HEAD, NOT_FITTED, as_data, page, terminal
 from crowd_demo.extras.lab.validate.validation import ANTICIPATE, MODELS, PUSH, Validation, options_of
 from crowd_demo.extras.lab.validate.validation_experiment import (
     Reading,
@@ -107,6 +108,7 @@ def test_the_first_table_counts_what_is_held_of_what_a_walker_can_walk() -> None
     table = page(validation).splitlines()
     assert [line for line in table if line.startswith("| of ")] == [
         "| of all 3 numbers | 2 of 3 | - |",
+        "| of the 2 of experiments to which nothing was fitted | 1 of 2 | - |",
         "| of the 0 that everybody here can walk | - | - |"]
 
 
@@ -127,6 +129,19 @@ def test_the_table_the_page_and_the_json_say_the_same(found: Validation) -> None
     assert json.loads(json.dumps(data))["readings"] == [{
         "what": "time for 40 m at 1.33 m/s", "unit": "s", "low": 26, "high": 34, "by_pedpy": None,
         "found": {"straight": {"value": pytest.approx(30.1), "by_seed": [pytest.approx(30.1)], "verdict": "passed"}}}]
+
+
+@pytest.mark.quick
+def test_the_page_has_the_words_of_its_generator_and_counts_as_its_table_does() -> None:
+    text = (ROOT / "docs/validation.md").read_text("utf-8")
+    assert f"\n\n{FITTED}\n\n" in text and text.startswith(HEAD)
+    for name in NOT_FITTED:
+        assert f"[{EXPERIMENTS[name].title}](" in " ".join(FITTED.split())
+    rows = {line.split(" | ")[0]: re.findall(r"(\d+) of (\d+)", line.partition(" | ")[2]) for line in text.splitlines()}
+    titles = [EXPERIMENTS[name].title for name in NOT_FITTED]
+    cells = [rows[f"| [{title}](#{title.lower().replace(' ', '-')})"] for title in titles]
+    sums = [tuple(str(sum(map(int, column))) for column in zip(*by, strict=True)) for by in zip(*cells, strict=True)]
+    assert sums == rows["| of the 12 of experiments to which nothing was fitted"]
 
 
 @pytest.mark.quick
