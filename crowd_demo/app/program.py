@@ -43,7 +43,6 @@ from crowd_demo.render.hud.panel_layout import docked
 from crowd_demo.sim.simulation import Simulation
 
 FLAGS = {"timeline": "timeline_shown", "minimap": "minimap_shown", "fullscreen": "fullscreen"}  # by action
-WHILE_TYPING = ("quit", "save_scenario", "screenshot", "fullscreen")  # actions whose keys go on to work
 
 
 class Program:
@@ -123,8 +122,6 @@ class Program:
     def act(self, name: str, backwards: bool = False) -> None:
         """Do an action of the key bindings, `backwards` with Shift."""
         self.notices.drop(WELCOME)
-        if self.dialogs.stack and isinstance(self.dialogs.top, NumberDialog) and name not in WHILE_TYPING:
-            return
         action = self._actions[name]
         if not action.changes or self.crowd.takes_changes():
             do = action.shifted if backwards and action.shifted else action.do

@@ -173,17 +173,17 @@ def costs_of(blocks: Sequence[TimedBlock]) -> Costs:
 def counters_of(log: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """One number a counter: sorts so far, the largest of what counts a maximum, the mean of all others.
 
-    Means of many steps, because with staggering a single step shows only some of the agents.
+    Means of many steps, because with staggering a single step shows only some of the agents. Records without a counter, such
+    as that of a frame before the first step, do not count for it.
     """
-    if not log:
-        return {}
-    return {name: _over_steps(name, np.array([step.get(name, 0) for step in log], np.float64), log) for name in log[-1]}
+    return {name: _over_steps(name, [step for step in log if name in step]) for name in (log[-1] if log else ())}
 
 
-def _over_steps(name: str, numbers: Doubles, log: Sequence[Mapping[str, float]]) -> float:
+def _over_steps(name: str, log: Sequence[Mapping[str, float]]) -> float:
+    numbers = np.array([step[name] for step in log], np.float64)
     if name == "sorts" or name.endswith("_max"):
         return float(numbers.max())
-    due = np.array([step["due"] if name in MEAN_OF_DUE else 1 for step in log])
+    due = np.array([step.get("due", 0) if name in MEAN_OF_DUE else 1 for step in log])
     return float((numbers * due).sum() / max(due.sum(), 1))
 
 

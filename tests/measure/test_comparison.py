@@ -119,6 +119,15 @@ def test_counters_are_of_all_steps() -> None:
     assert counters_of([]) == {}
 
 
+@quick
+def test_counters_are_of_the_records_that_have_them() -> None:
+    """A frame that is drawn before the first step, or with another structure, knows nothing of agents that were due."""
+    drawn, stepped = {"drawn": 1.0}, {"due": 5.0, "candidates_per_agent": 3.0, "neighbours_per_agent": 2.0, "cells": 7.0}
+    assert counters_of([drawn, stepped]) == counters_of([stepped, stepped]) == stepped
+    assert counters_of([stepped, drawn]) == drawn
+    assert counters_of([{"candidates_per_agent": 4.0}]) == {"candidates_per_agent": 0}
+
+
 def test_a_crowd_in_blocks_is_the_crowd_in_one_go() -> None:
     variants = {"base": CrowdVariant(simulation(**FLOCK)), "again": CrowdVariant(simulation(**FLOCK)),
             "brute": CrowdVariant(simulation(**FLOCK, optimizations__neighbours="none"))}

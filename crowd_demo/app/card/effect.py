@@ -79,13 +79,19 @@ class SwitchTimes:
             self._same_view = False
 
     @property
+    def has_before(self) -> bool:
+        """Return whether a step was measured before the switch, or a frame if drawing was switched."""
+        return self._extents[0] > 0
+
+    @property
     def measured(self) -> int:
         """Steps since the switch that were measured, or frames if drawing was switched."""
         return extent(self.after)[self._drawn]
 
     @property
     def extent(self) -> str:
-        return f"{self._extents[0]:,} {'frames' if self._drawn else 'steps'} before, {self.measured:,} after"
+        before = f"{self._extents[0]:,} {'frames' if self._drawn else 'steps'} before, " * self.has_before
+        return f"{before}{self.measured:,} after"
 
     def spans(self) -> Iterator[Span]:
         """What counts comes first, then the stage that changed most; each takes a millisecond or less.
@@ -135,11 +141,11 @@ def before_now(profile: Profile, crowd_since: int, view_since: int) -> Stretch:
 def latest(profile: Profile, frames: int) -> Stretch:
     """The last so many frames that are over, as far as they are kept, without those in which something was noted."""
     records = profile.records(frames) if frames > 0 else []
-    if not records:
-        return Stretch()
-    ordinary = np.array([not record.notes for record in records])
-    proved = np.array([PROOF in record.notes for record in records])
+    ordinary = np.array([not record.notes for record in records], np.bool_)
+    proved = np.array([PROOF in record.notes for record in records], np.bool_)
     ordinary[1:] &= ~proved[:-1]  # a proof leaves its own data in the caches
+    if not ordinary.any():
+        return Stretch()
     times = {name: profile.stage_ms(name, len(records))[ordinary] for name in profile.stages if name not in EXCLUDED}
     times[OTHER] = profile.other_ms(len(records))[ordinary]
     counted = [record.counters for record, counts in zip(records, ordinary, strict=True) if counts]
@@ -151,7 +157,7 @@ def _steps(profile: Profile, ordinary: Bools) -> Times:
     """Times of the last steps before the present frame: of those that are `ordinary`, and kept."""
     present = profile.steps_in_frame
     kept = min(len(ordinary), profile.steps - present, HISTORY - present)
-    if kept <= 0:
+    if kept <= 0 or not ordinary[-kept:].any():
         return {}
     ordinary = ordinary[-kept:]
     return {name: times[:kept][ordinary] for name, times in profile.steps_ms(kept + present).items()}

@@ -42,6 +42,7 @@ YOUNG_S = 1.0  # another switch before that goes on from the same times before
 PIECES = 20  # in which the time left is shown
 SLOW_NOTE = "Memory keeps its order for minutes after a switch. M measures what sorting gives: it begins unsorted."
 LONG_NOTE = "Copies could not be timed in turns here: these are the times before and after. M takes turns."
+NO_TIMES_NOTE = "No times were measured before the switch. M measures both values."
 MOST_BYTES = 32_000_000  # nor with larger columns of a crowd
 FEW_STEPS, ENOUGH_MS = 3, 500.0  # how long a step takes now is known after so many, or when they have taken so long
 NOTHING_YET = Span("", math.nan, math.nan, math.nan, -math.inf, math.inf, "unknown")
@@ -112,7 +113,7 @@ class Trial:
         self._finding, self._proving = Finding("running", "comparing begins with the next steps"), self._prove()
         self._counted: dict[str, float] = {}  # before
         self.known_ms = math.nan
-        self._spans: tuple[Span, ...] = () if self._slow else (NOTHING_YET._replace(name=FRAME if self.drawn else STEP),)
+        self._spans: tuple[Span, ...] = (NOTHING_YET._replace(name=FRAME if self.drawn else STEP),)
         self.told: Counted = {}
         self.summary: dict[str, str] = {}  # what a technique gave, in a line, by its path; nothing where there were several
 
@@ -163,7 +164,7 @@ class Trial:
         """Compare what was measured so far, a row of the card at a time."""
         self._times.collect(profile)
         spans = []
-        for span in () if self._slow else self._in_turns() if self._takes_turns else self._times.spans():
+        for span in self._in_turns() if self._takes_turns else self._times.spans():
             spans.append(span)
             yield
         self._spans = tuple(spans) or self._spans
@@ -187,6 +188,11 @@ class Trial:
     def _takes_turns(self) -> bool:
         """Are copies timed, or will they be, as far as is known?"""
         return not self._long and not (self._copies and self._copies.untimed)
+
+    @property
+    def _has_times(self) -> bool:
+        """Return whether there are times to compare, or will be: those of copies, or those from before the switch."""
+        return not self._slow and (self._takes_turns or self._times.has_before)
 
     def view_changed(self, profile: Profile) -> None:
         """Copies show the former view. Of the running crowd measure steps alone from now on, or nothing of drawing."""
@@ -236,6 +242,8 @@ class Trial:
         if not (step_ms := self._step_ms(sim.profile)):
             return None
         before = whole(self.before.steps)
+        if not len(before):  # none was ordinary: since the start kernels have been compiled beside all of them
+            before = whole(sim.profile.steps_ms())[:self._steps_before - sim.profile.steps]
         before_ms = float(np.median(before)) if len(before) else np.inf
         self._long = large or max(step_ms, before_ms) > MOST_FRAME_MS
         if self._long:
@@ -268,6 +276,8 @@ class Trial:
 
         Where copies took turns, all times are scaled by that, and factors stay. Elsewhere only the times before are scaled.
         """
+        if not self._has_times:
+            return ()
         found = {span.name: span.before_ms for span in self._spans}
         scale = self.known_ms / (found.get(DRAW if self.drawn else STEP) or math.nan)
         if not 0 < scale < math.inf:
@@ -284,7 +294,7 @@ class Trial:
         left = math.ceil(max(self.left_s, 0.0) / LASTS_S * PIECES) / PIECES
         return Card(title, change, self._kind, self.spans, explaining(self.told), ProofLine(*self._finding),
                     self._state(), left, self.frame, SLOW_NOTE if self._slow else "" if self._takes_turns else
-                    LONG_NOTE)
+                    LONG_NOTE if self._has_times else NO_TIMES_NOTE)
 
     def _summary(self) -> dict[str, str]:
         known = [span for span in self.spans if span.outcome not in ("unknown", "no factor")]

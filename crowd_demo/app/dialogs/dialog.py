@@ -1,6 +1,6 @@
 """What is open over the picture and takes keys and the mouse first: lists to choose from, tables, questions.
 
-The last one opened is the one that is shown. A dialog that does not want a key lets the program have it.
+The last one opened is the one that is shown. A key that it does not want reaches nothing but the window (window_events.py).
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class Question(Dialog):
         return QuestionView(self.text, self.hint)
 
     def press(self, key: str, shift: bool) -> bool:
-        """Other keys also do what they are bound to."""
+        """Any other key cancels, and does nothing else."""
         self._answer(self.yes if key in self._means_yes else self.no)
         return key in ("escape", "return")
 
@@ -143,7 +143,7 @@ class NumberDialog(Dialog):
         return QuestionView(f"{self.title}: {self.text}_", self.wrong or "Enter applies, Esc leaves", bool(self.wrong))
 
     def press(self, key: str, shift: bool) -> bool:
-        """Keys that type nothing do what they are bound to."""
+        """A key that types nothing is not taken."""
         if key == "return":
             self._apply()
         elif key in ("backspace", "delete"):

@@ -6,7 +6,7 @@ called: keyboard.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Collection, Mapping, Set
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -72,19 +72,23 @@ class Keys:
         self._repeating: dict[int, _Held] = {}
         self._dialog_open = False
         self._wanted: Set[str] = frozenset()
+        self._allowed: Collection[str] = bindings.values()
 
-    def listen(self, dialog_open: bool, wanted: Set[str]) -> None:
+    def listen(self, dialog_open: bool, wanted: Set[str], allowed: Collection[str] | None = None) -> None:
         """Say before each event whether a dialog gets all keys, and which ones are wanted first even without a dialog.
 
-        When a dialog opens or closes, keys that are held are as if they were released.
+        `allowed` are the actions that keys may do meanwhile, None for all. When a dialog opens or closes, keys that are held
+        are as if they were released.
         """
         if dialog_open != self._dialog_open:
             self.release_all()
         self._dialog_open, self._wanted = dialog_open, wanted
+        self._allowed = self.bindings.values() if allowed is None else allowed
 
     def down(self, event: pygame.Event) -> None:
         action, backwards = self.keyboard.action(event, self.bindings)
         name = self._dialog_name(event, action)
+        action = action if action in self._allowed else ""
         if (self._dialog_open or name in self._wanted) and not _modifiers(event) & pygame.KMOD_CTRL:
             offer = partial(self._offer, name, bool(_modifiers(event) & pygame.KMOD_SHIFT), action, backwards)
             if self._dialog_open and name in DIALOG_REPEATS:

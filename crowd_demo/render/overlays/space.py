@@ -169,11 +169,11 @@ def _draw_rows(sketch: Sketch, cell: float, columns: int, rows: int) -> None:
 
 def draw_culling(sketch: Sketch, view: OverlayView) -> None:
     """Fill the cells that culling takes, tests and leaves out; from outside while the frustum is frozen."""
-    used, counters, count = view.used, view.sim.profile.counters, view.sim.agents.count
+    used, count = view.used, view.sim.agents.count
     if used.cells is None:
         sketch.boxes(used.now.bounds.left, used.now.bounds.top, used.now.bounds.right, used.now.bounds.bottom,
                      ink(BLACK), width=2)
-        sketch.explain(f"all {count:,} agents were tested, {counters['drawn']:,.0f} kept", Key(BLACK, "bounds of the test"))
+        sketch.explain(f"all {count:,} agents were tested, {len(used.slots):,} kept", Key(BLACK, "bounds of the test"))
         return
     cells, inner_cells, grid = used.cells.all, used.cells.inner, view.sim.world.grid
     side = grid.cell
@@ -190,8 +190,8 @@ def draw_culling(sketch: Sketch, view: OverlayView) -> None:
         sketch.lines(x, top, x, bottom, ink(BLACK, 90))
         sketch.lines(left, y, right, y, ink(BLACK, 90))
     hint = "" if view.frozen else "; freeze the view and zoom out to see it from outside"
-    sketch.explain(f"{counters['tested']:,.0f} of {count:,} agents tested{hint}", Key(SKY, "taken without a test"),
-                   Key(ORANGE, "tested"), Key(BLACK, "left out"))
+    sketch.explain(f"{view.sim.profile.counters['tested']:,.0f} of {count:,} agents tested{hint}",
+                   Key(SKY, "taken without a test"), Key(ORANGE, "tested"), Key(BLACK, "left out"))
 
 
 def draw_frustum(sketch: Sketch, view: OverlayView) -> None:

@@ -6,6 +6,7 @@ import pytest
 from driven import Driven
 from watched import LOOK_S, Watched, turns_of
 
+from crowd_demo.app.card import trial
 from crowd_demo.app.card.effect import extent
 from crowd_demo.registry.entries import EXACT
 from crowd_demo.registry.stages import text_of
@@ -58,6 +59,37 @@ def test_the_times_before_the_compiler_began_are_taken(watched: Watched, monkeyp
     watched.frames(60)
     trial = watched.program.cards.trial
     assert trial and 100 < extent(trial.before)[0] <= 130
+
+
+def test_a_switch_while_the_compiler_has_always_been_busy_is_timed_in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after a cold start: no frame before it was ordinary, but it is known how long steps took."""
+    monkeypatch.setattr(trial, "MOST_FRAME_MS", 1e9)
+    driven = Watched()
+    with monkeypatch.context() as compiling:
+        compiling.setattr(type(driven.program.techniques.switcher), "busy", True)
+        driven.frames(40)
+    driven.switch("simd", False)
+    assert driven.program.cards.trial and extent(driven.program.cards.trial.before) == (0, 0)
+    driven.frames(200)
+    assert turns_of(driven.card) > 0 and all(span.before_ms > 0 < span.after_ms for span in driven.card.spans)
+
+
+@pytest.mark.parametrize(("path", "value"), [("simd", False), ("cull", "off")])
+def test_without_a_step_before_and_without_copies_there_is_a_proof_and_no_times(
+        path: str, value: str | bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trial, "MOST_BYTES", 0)
+    driven = Watched()
+    driven.program.crowd.paused = True
+    monkeypatch.setattr(type(driven.program.techniques.switcher), "busy", True)
+    driven.frames(20)
+    monkeypatch.undo()
+    monkeypatch.setattr(trial, "MOST_BYTES", 0)
+    driven.switch(path, value)
+    driven.program.crowd.paused = False
+    driven.frames(200)
+    card = driven.card
+    assert card.spans == () and card.note == trial.NO_TIMES_NOTE and "before" not in card.state
+    assert card.proof.kind == "same" or "sample" in card.proof.text
 
 
 def test_without_a_switch_nothing_is_measured_and_headless_nothing_at_all(watched: Watched) -> None:

@@ -185,6 +185,26 @@ def test_a_left_drag_on_the_ground_pans(driven: Driven) -> None:
     assert program.camera.x == moved
 
 
+@pytest.mark.parametrize("opens", [("f1",), ("f2",), ("f3",), ("f10",), ("return",), ("return", "return"), ("escape",),
+                                   ("a", pygame.KMOD_LCTRL)], ids=str)
+def test_what_is_typed_over_what_is_open_does_not_reach_the_crowd(driven: Driven, opens: tuple[str | int, ...]) -> None:
+    """With Shift and Ctrl, too. A question is cancelled by the first key, and asked again; Ctrl S may save what is built."""
+    program, options = driven.program, driven.program.sim.optimizations
+    program.crowd.unpaced = False
+    driven.press(*opens) if isinstance(opens[-1], int) else [driven.press(key) for key in opens]  # type: ignore[arg-type]
+    stack, before = len(program.dialogs.stack), options.model_dump()
+    for mod in (pygame.KMOD_LCTRL, pygame.KMOD_LSHIFT, 0):
+        for key in (*"2zyxwvutrqponmlkjihgfedcba01345678[]-=,.;`\\/", "space", "insert", "backspace", "delete"):
+            if stack and not program.dialogs.top:  # it was a question
+                driven.press("escape")
+            driven.press(key, mod)
+    driven.frames(2)
+    assert options.model_dump() == before and not program.techniques.switcher.pending and not program.sim.history
+    assert program.sim.agents.count == 200 and not program.experiments.dialog and program.crowd.speed == 1
+    assert len(program.dialogs.stack) <= stack and (stack or program.help_page) and program.crowd.recording is None
+    assert not program.crowd.paused
+
+
 def find(driven: Driven, target: Target) -> tuple[int, int]:
     """A pixel at which the HUD has that target."""
     width, height = driven.program.camera.size
