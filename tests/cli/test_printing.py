@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from crowd_demo import __version__, load_config
 from crowd_demo.cli import main
 from crowd_demo.cli.arguments import COMMANDS
 from crowd_demo.config.keys import ACTIONS, by_heading
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import list_configs
-from crowd_demo import __version__, load_config
 
 ROOT = Path(__file__).parents[2]
 quick = pytest.mark.quick
