@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import operator
 import os
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, SupportsFloat, SupportsIndex
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from crowd_demo.compute.arrays import Bytes
 from crowd_demo.config.loader import ConfigError, load_config
+from crowd_demo.config.memory import shortage
 from crowd_demo.config.model import Config
 from crowd_demo.sim import simulation
 
@@ -18,6 +22,9 @@ if TYPE_CHECKING:
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # its greeting has no place in somebody's notebook
 
 __all__ = ["Config", "ConfigError", "Simulation", "load_config"]
+MAX_SIDE = 16_384  # pixels of a picture
+MAX_STEPS = 1_000_000_000
+PIXEL_BYTES, ROW_BYTES = 16, 128  # of memory for a pixel of a picture, and for a row of a table, while they are made
 
 
 class Simulation(simulation.Simulation):
@@ -28,42 +35,77 @@ class Simulation(simulation.Simulation):
     simulation can be pickled and copied; it has no global state, so several can live side by side.
     """
 
-    def picture(self, width: int = 1280, height: int = 720, center: tuple[float, float] | None = None,
-                zoom: float | None = None) -> Bytes:
+    def picture(self, width: SupportsIndex = 1280, height: SupportsIndex = 720, center: ArrayLike | None = None,
+                zoom: SupportsFloat | None = None) -> Bytes:
         """The crowd as the window would show it, without the HUD: uint8[height, width, 3], red, green, blue.
 
-        `center` in world units and `zoom` in pixels a unit are the configuration's if they are not given, and else fit the
-        whole world. Needs no display. Raises ValueError for a size below 1 and for a zoom that is not above 0.
+        `center`, two numbers in world units, and `zoom` in pixels a unit are the configuration's if they are not given, and
+        else fit the whole world. Needs no display. Raises ValueError for a side that is not from 1 to 16,384 pixels, for more
+        pixels than there is memory for, for a zoom that is not above 0 and for numbers that are not finite, TypeError for
+        sides that are no whole numbers.
         """
-        if min(width, height) < 1:
-            raise ValueError(f"a picture of {width} x {height} pixels has nothing to show")
-        if zoom is not None and not zoom > 0:
+        size = _whole("width", width, 1, MAX_SIDE), _whole("height", height, 1, MAX_SIDE)
+        if short := shortage(size[0] * size[1] * PIXEL_BYTES):
+            raise ValueError(f"a picture of {size[0]:,} x {size[1]:,} pixels {short}")
+        scale = None if zoom is None else _numbers("zoom", zoom, 1)[0]
+        if scale is not None and scale <= 0:
             raise ValueError(f"zoom: must be above 0 pixels a unit, not {zoom}")
+        at = None if center is None else _numbers("center", center, 2)
         import pygame
 
         from crowd_demo.measure.crowd_variant import Picture
 
-        picture = Picture(self, size=(width, height))
-        picture.camera.look_at(*(center or (picture.camera.x, picture.camera.y)), zoom)
+        picture = Picture(self, size=size)
+        x, y = at or (picture.camera.x, picture.camera.y)
+        picture.camera.look_at(x, y, scale)
         return np.ascontiguousarray(pygame.surfarray.array3d(picture.draw()).swapaxes(0, 1))
 
-    def show(self, width: int = 800, height: int = 450, steps: int = 600) -> PlayedRun:
+    def show(self, width: SupportsIndex = 800, height: SupportsIndex = 450, steps: SupportsIndex = 600) -> PlayedRun:
         """The next `steps` steps as a page that plays, which a notebook shows in an area of so many pixels.
 
         It is the page of `crowd-demo export`: a text of HTML in memory (`.page`), without a server or a network. A copy makes
-        the steps; the simulation stays where it is. Raises ValueError for a size below 1 and a negative number of steps.
+        the steps; the simulation stays where it is. Raises ValueError for a size below 1 and a negative number of steps,
+        TypeError for what is no whole number.
         """
         from crowd_demo.extras.export.notebook import played
 
-        return played(self, width, height, steps)
+        return played(self, _whole("width", width, 1, MAX_SIDE), _whole("height", height, 1, MAX_SIDE),
+                      _whole("steps", steps, 0, MAX_STEPS))
 
-    def trajectories(self, every: int = 6, steps: int = 600, metres: bool = True) -> TrajectoryTable:
+    def trajectories(self, every: SupportsIndex = 6, steps: SupportsIndex = 600,
+                     metres: bool | np.bool_ = True) -> TrajectoryTable:
         """Who is where in each of the next `steps` steps that `every` divides, the present state first.
 
-        A record array with the fields id, frame (int64), x and y (float64; metres, or world units). An id is one person:
-        whoever is born or comes in at an exit has an id of its own. `.to_pandas()` makes a DataFrame, where pandas is
-        installed. A copy makes the steps, as in `show`. Raises ValueError for `every` below 1 and a negative number of steps.
+        A record array with the fields id, frame (int64), x and y (float64; metres as the map or the played file counts, or
+        world units). An id is one person: whoever is born or comes in at an exit has an id of its own. `.to_pandas()` makes a
+        DataFrame, where pandas is installed. A copy makes the steps, as in `show`. Raises ValueError for `every` below 1, a
+        negative number of steps and more rows than there is memory for, TypeError for what is no whole number.
         """
+        every, steps = _whole("every", every, 1, MAX_STEPS), _whole("steps", steps, 0, MAX_STEPS)
+        if not isinstance(metres, bool | np.bool_):
+            raise TypeError(f"metres: must be True or False, not {metres!r:.60}")
+        if short := shortage((steps // every + 1) * self.agents.count * ROW_BYTES):
+            raise ValueError(f"a table of {steps // every + 1:,} frames {short}")
         from crowd_demo.extras.export.notebook import table_of
 
-        return table_of(self, every, steps, metres)
+        return table_of(self, every, steps, bool(metres))
+
+
+def _whole(name: str, value: SupportsIndex, least: int, most: int) -> int:
+    """Return a whole number of any integer type. Raises TypeError for anything else, ValueError for one out of bounds."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: must be a whole number, not {value!r:.60}") from None
+    if not least <= number <= most:
+        raise ValueError(f"{name}: must be from {least:,} to {most:,}, not {number:,}")
+    return number
+
+
+def _numbers(name: str, value: ArrayLike | SupportsFloat, count: int) -> list[float]:
+    """Return so many finite numbers, of any kind of number. Raises ValueError."""
+    with suppress(ValueError):
+        found = np.asarray(value)
+        if found.dtype.kind in "iuf" and found.size == count and np.isfinite(found).all():
+            return [float(number) for number in found.ravel()]
+    raise ValueError(f"{name}: must be {'a finite number' if count == 1 else f'{count} finite numbers'}, not {value!r:.60}")

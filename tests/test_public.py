@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 import subprocess
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -127,11 +129,31 @@ def test_a_picture_is_an_array_and_leaves_the_crowd_alone(config: Config) -> Non
     assert picture.shape == (180, 320, 3) and picture.dtype == np.uint8 and len(np.unique(picture)) > 10
     assert np.array_equal(picture, sim.picture(320, 180)) and pickle.dumps(sim) == before
     assert not np.array_equal(picture, sim.picture(320, 180, center=(0, 0), zoom=2))
-    with pytest.raises(ValueError, match="0 x 5 pixels"):
-        sim.picture(0, 5)
-    for zoom in (0, -1):
-        with pytest.raises(ValueError, match="zoom: must be above 0"):
-            sim.picture(32, 18, zoom=zoom)
+    closer = sim.picture(320, 180, center=(500, 400), zoom=2)
+    assert np.array_equal(closer, sim.picture(np.int64(320), np.uint8(180), np.array([500, 400]), np.float32(2)))
+    assert np.array_equal(closer, sim.picture(320, 180, (500.0, 400.0), np.array(2)[()]))
+
+
+@pytest.mark.quick
+def test_a_picture_that_cannot_be_is_one_line(config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
+    sim: Any = Simulation(config)
+    for kind, call, said in (
+            (ValueError, lambda: sim.picture(0, 5), "width: must be from 1 to 16,384, not 0"),
+            (ValueError, lambda: sim.picture(10**6, 10**6), "width: must be from 1 to 16,384, not 1,000,000"),
+            (TypeError, lambda: sim.picture(32, 18.5), "height: must be a whole number, not 18.5"),
+            (ValueError, lambda: sim.picture(32, 18, zoom=0), "zoom: must be above 0 pixels a unit, not 0"),
+            (ValueError, lambda: sim.picture(32, 18, zoom=-1), "zoom: must be above 0 pixels a unit, not -1"),
+            (ValueError, lambda: sim.picture(32, 18, zoom=float("inf")), "zoom: must be a finite number, not inf"),
+            (ValueError, lambda: sim.picture(32, 18, zoom="2"), "zoom: must be a finite number, not '2'"),
+            (ValueError, lambda: sim.picture(32, 18, center="12"), "center: must be 2 finite numbers, not '12'"),
+            (ValueError, lambda: sim.picture(32, 18, center=(1, [2])), "center: must be 2 finite numbers, not (1, [2])"),
+            (ValueError, lambda: sim.picture(32, 18, center=5), "center: must be 2 finite numbers, not 5"),
+            (ValueError, lambda: sim.picture(32, 18, center=(1, np.nan)), "center: must be 2 finite numbers, not (1, nan)")):
+        with pytest.raises(kind, match=f"^{re.escape(said)}$"):
+            call()
+    monkeypatch.setattr("crowd_demo.config.memory.available_bytes", lambda: 1 << 20)
+    with pytest.raises(ValueError, match=r"^a picture of 16,384 x 16,384 pixels needs about 4,096 MB of memory, and 1 MB are"):
+        sim.picture(16_384, 16_384)
 
 
 def test_two_simulations_do_not_meet(config: Config) -> None:

@@ -7,13 +7,12 @@ import os
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from driven import without_progress
 
-from crowd_demo.host.files import LEFT_S, UNFINISHED
+from crowd_demo.host.files import UNFINISHED
 from crowd_demo.host.recording.saves import read_save, write_save
 
 ROOT = Path(__file__).parents[1]
@@ -28,6 +27,7 @@ from crowd_demo.sim.simulation import Simulation
 sim, path, chance = Simulation(load_config("1k", ["agents=20000"])), Path("a.crowd"), random.Random(3)
 states = [sim.snapshot(), (sim.step(2), sim.snapshot())[1]]
 write_save(path, states[0])
+unfinished = 0
 for _ in range({KILLED}):
     child = os.fork()
     while not child:
@@ -37,7 +37,8 @@ for _ in range({KILLED}):
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     assert read_save(path).tick in (0, 2)
-print(len(list(Path().iterdir())))
+    unfinished += len(list(Path().glob("{UNFINISHED}*")))
+print(unfinished)
 os._exit(0)
 """
 LIMITED = """
@@ -69,10 +70,7 @@ def test_every_test_that_the_page_names_exists() -> None:
 def test_a_process_that_is_killed_while_saving_leaves_the_old_file_or_the_new_one(tmp_path: Path) -> None:
     done = run(tmp_path, "-c", SAVES)
     assert done.returncode == 0, done.stderr
-    left = list(tmp_path.glob(f"{UNFINISHED}*"))
-    assert len(left) == int(done.stdout) - 1 > 0, "some were killed in the middle of a file"
-    for path in left:
-        os.utime(path, (0, time.time() - LEFT_S - 60))
+    assert int(done.stdout) > 0, "some were killed in the middle of a file"
     write_save(tmp_path / "b.crowd", read_save(tmp_path / "a.crowd"))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.crowd", "b.crowd"]
 

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -57,6 +57,7 @@ OPEN_TILE = 64.0  # units a tile where there is no map, about
 OPEN_STEPS = 256  # the side of such a tile is a whole number of 1/256 unit, as TILE_STEPS of sim/terrain/tiles.py says
 
 Value = TypeVar("Value", np.uint8, np.int16)
+Metric = TypeVar("Metric", float, NDArray[np.float64])
 
 MARKS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _KIND_OF = {".": FLOOR, "G": GRASS, "S": SWAMP, "W": WATER, "@": WALL, "O": WALL, "T": WALL,
@@ -108,8 +109,8 @@ class Origin(NamedTuple):
         found[:, 1] *= -1 if self.up else 1
         return found
 
-    def metres(self, right: float, down: float) -> tuple[float, float]:
-        """The point so many metres right of the corner and below it."""
+    def metres(self, right: Metric, down: Metric) -> tuple[Metric, Metric]:
+        """The point so many metres right of the corner and below it, or float64[n] of points."""
         return self.x + right, self.y - down if self.up else self.y + down
 
 
@@ -126,6 +127,7 @@ class MapData(NamedTuple):
     origin: Origin | None = None  # of a map in metres
     exits: int = 0  # so many destinations, the first ones, are named exits
     notes: tuple[str, ...] = ()  # what could not be drawn
+    walkable: Sequence[Sequence[NDArray[np.float64]]] = ()  # of a map in metres: polygons, each an outline and its holes
 
     @property
     def ground(self) -> NDArray[np.uint8]:

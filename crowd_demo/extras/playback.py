@@ -36,6 +36,7 @@ from crowd_demo.sim.world import Needs, World
 
 MOVING, STANDING = range(2)
 SLACK = 1.001  # for what float32 makes of a stretch
+SAME_FRAME = 1e-9  # frames: nearer ones are the same
 
 
 class PlaybackColumns(NamedTuple):
@@ -92,8 +93,8 @@ class MeasuredWays:
         """`up` says which way y grows, if the map does not."""
         self._paths, self._fps = paths, fps
         corner = settings.corner or (float(paths.x.min()), float((paths.y.max if up else paths.y.min)()))
-        origin = terrain.origin or Origin(*corner, up)
-        points = origin.offsets(np.stack((paths.x, paths.y), axis=1)) * metre
+        self.origin = terrain.origin or Origin(*corner, up)
+        points = self.origin.offsets(np.stack((paths.x, paths.y), axis=1)) * metre
         last = [float(np.nextafter(side, np.float32(0))) for side in (terrain.walls.width, terrain.walls.height)]
         self._x, self._y = points.clip(0, last).T
         self._begins, self._ends = paths.frame[paths.first[:-1]], paths.frame[paths.first[1:] - 1]
@@ -127,7 +128,9 @@ class MeasuredWays:
         return self._vx[of] / moved, np.where(speed[of] > 0, self._vy[of] / moved, 1)
 
     def frame_at(self, seconds: float) -> float:
-        return min(seconds * self._fps, self._span - 1)
+        """Return the frame at a time. A rounding error, as of 7 / 25 * 25, does not lead past a whole frame."""
+        frame = seconds * self._fps
+        return min(round(frame) if abs(frame - round(frame)) < SAME_FRAME else frame, self._span - 1)
 
     def present(self, seconds: float) -> Longs:
         """Return who is there, ascending."""
@@ -136,17 +139,27 @@ class MeasuredWays:
 
     def columns(self, who: Longs, seconds: float) -> dict[str, ArrayLike]:
         """Return the columns of people; who is not there is where they begin or end."""
-        frame = np.clip(self.frame_at(seconds), self._begins[who], self._ends[who])
-        row = np.searchsorted(self._key, who * self._span + np.floor(frame).astype(np.int64), side="right") - 1
-        onward = np.minimum(row + 1, self._paths.first[who + 1] - 1)
-        frames = self._paths.frame
-        part = (frame - frames[row]) / np.maximum(frames[onward] - frames[row], 1)
+        row, onward, part = self._rows(who, seconds)
         goes_on = seconds * self._fps <= self._span - 1
         return {"id": who.astype(np.int32), "x": self._x[row] + part * (self._x[onward] - self._x[row]),
                 "y": self._y[row] + part * (self._y[onward] - self._y[row]),
                 "vx": self._vx[row] * goes_on, "vy": self._vy[row] * goes_on,
                 "heading_x": self._heading_x[row], "heading_y": self._heading_y[row],
                 "state": self._state[row] if goes_on else STANDING, "person": self._paths.ids[who].astype(np.int32)}
+
+    def measured(self, who: Longs, seconds: float) -> tuple[Doubles, Doubles]:
+        """Return where people are as the file counts: x and y, float64[n], metres."""
+        row, onward, part = self._rows(who, seconds)
+        x, y = self._paths.x, self._paths.y
+        return x[row] + part * (x[onward] - x[row]), y[row] + part * (y[onward] - y[row])
+
+    def _rows(self, who: Longs, seconds: float) -> tuple[Longs, Longs, Doubles]:
+        """Return the rows before and after a time, and which part of the way from one to the other is behind."""
+        frame = np.clip(self.frame_at(seconds), self._begins[who], self._ends[who])
+        row = np.searchsorted(self._key, who * self._span + np.floor(frame).astype(np.int64), side="right") - 1
+        onward = np.minimum(row + 1, self._paths.first[who + 1] - 1)
+        frames = self._paths.frame
+        return row, onward, (frame - frames[row]) / np.maximum(frames[onward] - frames[row], 1)
 
 
 class EnterAndLeave(Stage):
@@ -199,12 +212,12 @@ class FollowTracks(Stage):
     name = "move"
 
     def __init__(self, tracks: MeasuredWays | None, step_hz: float) -> None:
-        self._tracks, self._step_hz = tracks, step_hz
+        self.tracks, self._step_hz = tracks, step_hz
 
     def commit(self, world: World) -> None:
         world.farthest_sq[:] = 0
-        if self._tracks:
-            world.farthest_sq[0, 0] = put(world, self._tracks, (world.tick + 1) / self._step_hz)
+        if self.tracks:
+            world.farthest_sq[0, 0] = put(world, self.tracks, (world.tick + 1) / self._step_hz)
         world.drift.moved(world.farthest_sq)
 
 

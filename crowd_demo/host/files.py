@@ -1,14 +1,16 @@
 """Files that the program writes: completely or not at all, and never in the place of a device or a link.
 
-A new or regular file is replaced by a whole one, where the path's links lead; what a killed process has left there of one is
-removed a day later. What exists and is something else, such as a FIFO or `/dev/null`, is written straight into; so is an open
-descriptor, such as `/dev/stdout` or the `/dev/fd/63` that a shell makes of `>(...)`, whatever it leads to.
+A new or regular file is replaced by a whole one, where the path's links lead. It is made in a hidden folder beside it; the
+next write to the same place removes the folders of killed processes. What exists and is something else, such as a FIFO or
+`/dev/null`, is written straight into; so is an open descriptor, such as `/dev/stdout` or the `/dev/fd/63` that a shell makes
+of `>(...)`, whatever it leads to.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+import platform
 import re
 import stat
 import sys
@@ -18,12 +20,12 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
-from secrets import token_hex
+from shutil import rmtree
 
 DESCRIPTORS = Path("/dev/fd")
 MOST_LINKS = 40
-UNFINISHED = ".crowd-demo-"  # a file is written under such a name, and gets its own once it is whole
-LEFT_S = 86_400.0  # so old, an unfinished file was left by a process that was killed
+UNFINISHED = ".crowd-demo-"  # the hidden folders are called so, with the machine, the process and eight letters
+LEFT_S = 86_400.0  # a folder of another machine that is so old was left by a process that was killed
 
 
 def write_file(path: Path, *parts: bytes | memoryview) -> None:
@@ -34,7 +36,8 @@ def write_file(path: Path, *parts: bytes | memoryview) -> None:
     elif is_special(path):
         _write_into(os.open(path, os.O_WRONLY | getattr(os, "O_NOCTTY", 0)), parts)
     else:
-        _replace(path, parts)
+        with replacing(path) as unfinished, unfinished.open("wb") as file:
+            file.writelines(parts)
 
 
 def why_unwritable(path: Path) -> str | None:
@@ -105,34 +108,46 @@ def _write_into(descriptor: int, parts: Iterable[bytes | memoryview]) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Give the name of a file to be written beside it, which takes its place at the end, or is removed after an exception.
+    """Give a path for a new file or folder, which takes the place of `path` at the end, or is removed after an exception.
 
-    An older file's permissions are kept. For files that are not written in one go, or by a library.
+    An older file's permissions are kept. For what is not written in one go, or by a library.
     """
     path = _end_of_links(path)
     remove_unfinished(path.parent)
-    unfinished = path.parent / f"{UNFINISHED}{token_hex(4)}"
-    try:
+    prefix = f"{UNFINISHED}{_machine()}-{os.getpid()}-"
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=path.parent, ignore_cleanup_errors=True) as folder:
+        unfinished = Path(folder, f"new{path.suffix}")
         yield unfinished
         if path.exists():
             unfinished.chmod(stat.S_IMODE(path.stat().st_mode))
         unfinished.replace(path)
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
-
-
-def _replace(path: Path, parts: Iterable[bytes | memoryview]) -> None:
-    """Write it so that it is complete or as it was before."""
-    with replacing(path) as unfinished:
-        _write_into(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666), parts)
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Remove what this user's killed processes have left in a folder a day ago or longer."""
-    for path in folder.glob(f"{UNFINISHED}????????"):
+    """Remove the hidden folders of this user's killed processes: at once on this machine, a day later on another one."""
+    for path in folder.glob(f"{UNFINISHED}*"):
+        name = re.fullmatch(r"(.+)-([0-9]{1,9})-[a-z0-9_]{8}", path.name.removeprefix(UNFINISHED))
         with suppress(OSError):
             found = path.lstat()
-            is_own = found.st_uid == os.getuid() if hasattr(os, "getuid") else True
-            if is_own and stat.S_ISREG(found.st_mode) and time.time() - found.st_mtime > LEFT_S:
-                path.unlink()
+            is_own = stat.S_ISDIR(found.st_mode) and (not hasattr(os, "getuid") or found.st_uid == os.getuid())
+            is_old = time.time() - found.st_mtime > LEFT_S
+            if name and is_own and (is_old or (name[1] == _machine() and not _is_running(int(name[2])))):
+                rmtree(path)
+
+
+def _machine() -> str:
+    """Return the machine's name, for the name of a file."""
+    return re.sub(r"[^\w.]", "_", platform.node(), flags=re.ASCII)[:20] or "machine"
+
+
+def _is_running(process: int) -> bool:
+    """Return whether a process of this machine may be running; Windows has no question about one that is harmless."""
+    if sys.platform == "win32":
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # another user's
+        pass
+    return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
 import sys
 import threading
 import time
@@ -16,6 +17,16 @@ from damages import make_fifo
 from crowd_demo.host.files import LEFT_S, free_name, why_unwritable, write_file
 
 pytestmark = pytest.mark.quick
+BEGINS = """
+import sys
+from pathlib import Path
+from crowd_demo.host.files import replacing
+
+with replacing(Path(sys.argv[1])) as path:
+    path.mkdir()
+    print(flush=True)
+    input()
+"""
 posix = pytest.mark.skipif(sys.platform == "win32", reason="FIFOs, devices and descriptors of POSIX")
 
 
@@ -48,15 +59,32 @@ def test_a_file_is_written_in_full_or_not_at_all(tmp_path: Path, monkeypatch: py
 
 
 def test_what_a_killed_process_left_is_removed_a_day_later(tmp_path: Path) -> None:
-    left, young, another, folder = (tmp_path / name for name in (
-        ".crowd-demo-ab_c4567", ".crowd-demo-12345678", ".crowd-demo-notes.txt", ".crowd-demo-folder00"))
-    folder.mkdir()
-    for path in (left, young, another):
-        path.write_bytes(b"half")
-    for path in (left, another, folder):
+    """If it ran on another machine; of one on this machine the next test says more."""
+    old, young, another, file = (tmp_path / name for name in (
+        ".crowd-demo-elsewhere-12-ab_c4567", ".crowd-demo-elsewhere-12-12345678", ".crowd-demo-notes",
+        ".crowd-demo-elsewhere-12-abcdefgh"))
+    for path in (old, young, another):
+        (path / "half").mkdir(parents=True)
+    file.touch()
+    for path in (old, another, file):
         os.utime(path, (0, time.time() - LEFT_S - 60))
     write_file(tmp_path / "new", b"x")
-    assert sorted(tmp_path.iterdir()) == sorted([young, another, folder, tmp_path / "new"])
+    assert sorted(tmp_path.iterdir()) == sorted([young, another, file, tmp_path / "new"])
+
+
+@posix
+def test_what_a_killed_process_of_this_machine_left_is_removed_by_the_next_write(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", BEGINS, str(tmp_path / "new")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        process.stdout.readline()
+        (begun,) = tmp_path.iterdir()
+        write_file(tmp_path / "one", b"x")
+        assert begun.exists()  # it is still at work
+        process.kill()
+        process.wait()
+        write_file(tmp_path / "two", b"x")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one", "two"]
 
 
 @posix

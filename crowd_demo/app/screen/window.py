@@ -108,6 +108,11 @@ def _restore(name: str, value: str | None) -> None:
 
 def save_picture(surface: pygame.Surface, path: Path) -> None:
     """Save a surface as a PNG. Raises OSError."""
+    write_file(path, png_of(surface))
+
+
+def png_of(surface: pygame.Surface) -> bytes:
+    """Return the bytes of a PNG. pygame itself writes half a file to a full disk without an error."""
     png = io.BytesIO()
     pygame.image.save(surface, png, "picture.png")
-    write_file(path, png.getvalue())
+    return png.getvalue()

@@ -12,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import wait
+from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -67,6 +68,11 @@ class ExportJob(NamedTuple):
 
 
 def _read(args: argparse.Namespace) -> ExportJob:
+    if args.file is None:
+        is_source = Path(args.source).suffix.lower() not in SUFFIXES[:-1]
+        refuse([f"{NAME}: FILE is missing, such as run.html" if is_source else
+                f"{NAME}: what to export is missing: a configuration, a .crowd or a .replay, as in crowd-demo {NAME} 20k"
+                f" {args.source} --seconds 10"])
     mistakes = list[str]()
     suffix = args.file.suffix.lower()
     if suffix not in SUFFIXES:
@@ -232,7 +238,7 @@ person: who is born, or comes in at an exit, has an id of its own. y grows downw
 area is in all files of columns but .csv.""",
     options=[
         option("source", metavar="SOURCE", type=given, help="FILE.replay, FILE.crowd, or a configuration (as --config)"),
-        option("file", metavar="FILE", type=file_path, help="its suffix says the format: " + SUFFIXES_TEXT),
+        option("file", metavar="FILE", type=file_path, nargs="?", help="its suffix says the format: " + SUFFIXES_TEXT),
         option("--seconds", metavar="S", type=seconds, help="for so long a save or a configuration runs, of its own time"),
         option("--from", metavar="S", type=moment, default=0.0, dest="start_s",
                help="begin so many seconds after the source's beginning (default: 0)"),

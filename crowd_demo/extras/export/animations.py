@@ -11,23 +11,32 @@ In .gif and .apng a pixel that has not changed is left out. Sources: GIF89a; the
 
 from __future__ import annotations
 
+import atexit
 import io
+import os
 import shutil
+import signal
 import subprocess
+import sys
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
+from io import BufferedReader
 from itertools import accumulate
 from pathlib import Path
 from struct import pack, unpack
-from typing import NamedTuple
+from threading import Event, Timer
+from typing import NamedTuple, cast
 
 import numpy as np
 import pygame
 
+from crowd_demo.app.screen.window import png_of
 from crowd_demo.compute.arrays import Bytes
 from crowd_demo.extras.export.formats import absent
+from crowd_demo.host.system import in_thread
+from crowd_demo.registry.texts import printable
 
 Pictures = Iterator[Bytes]  # uint8[height, width, 3], red, green, blue
 COLOURS, NOTHING = 255, 255  # of a GIF, and the number of what has not changed
@@ -38,6 +47,8 @@ QUALITY, EFFORT = 70, 4  # of WebP, 0 to 100 and 0 to 6
 NEAREST, FARTHEST = 9, 120  # pictures from one that is whole to the next: 3 % smaller than the usual 3 to 5, and sooner
 ENCODERS = {"mp4": ("libx264", "-crf", "20", "-movflags", "+faststart"),
             "webm": ("libvpx-vp9", "-b:v", "0", "-crf", "32", "-row-mt", "1", "-deadline", "good", "-cpu-used", "4")}
+PATIENCE_S, PATIENCE_MEGAPIXEL_S = 15.0, 10.0  # so long an encoder may take for one picture, and to end
+KEPT, SHOWN = 10_000, 200  # bytes of the beginning and of the end of what an encoder says; characters of these in a message
 
 
 class Film(NamedTuple):
@@ -68,7 +79,7 @@ class FilmFormat(NamedTuple):
         """What to install before it can be written, or an empty text."""
         if self.is_video and not shutil.which("ffmpeg"):
             return "ffmpeg was not found: install it (https://ffmpeg.org), or write a .webp"
-        return absent(self.module, "export")
+        return absent(self.module)
 
 
 # --- GIF -------------------------------------------------------------------------------------------------------------
@@ -206,24 +217,72 @@ def webp(path: Path, film: Film, pictures: Pictures) -> None:
 
 def video(path: Path, film: Film, pictures: Pictures, kind: str) -> None:
     size, (encoder, *options) = "x".join(map(str, film.size)), ENCODERS[kind]
-    command = ["ffmpeg", "-loglevel", "error", "-nostdin", "-y", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", size, "-r",
-               repr(film.fps), "-i", "-", "-an", "-c:v", encoder, *options, "-pix_fmt", "yuv420p", "-f", kind, str(path)]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=subprocess.DEVNULL, stderr=pipe) as encoding:
+    command = ["ffmpeg", "-loglevel", "error", "-xerror", "-nostdin", "-y",  # -xerror: a full disk is an error
+               "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", size, "-r", repr(film.fps), "-i", "-",
+               "-an", "-c:v", encoder, *options, "-pix_fmt", "yuv420p", "-f", kind,
+               str(path.absolute())]  # a relative one may look like an option or a URL
+    patience_s = PATIENCE_S + PATIENCE_MEGAPIXEL_S * film.size[0] * film.size[1] / 1e6
+    said, stalled, is_whole = bytearray(), Event(), False
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                          start_new_session=True) as encoding:
         assert encoding.stdin and encoding.stderr
+        listening = in_thread(partial(_listen, cast(BufferedReader, encoding.stderr), said), "ffmpeg's messages")
+        in_time = partial(_in_time, encoding, patience_s, stalled)
+        atexit.register(_kill, encoding)  # after a signal nobody waits for one that hangs
         try:
             with suppress(BrokenPipeError):  # it says why
                 for count, picture in zip(film.shown, pictures, strict=True):
                     for _ in range(count):
-                        encoding.stdin.write(picture.data)
-        except BaseException:
-            encoding.kill()
-            raise
-        with suppress(BrokenPipeError):
-            encoding.stdin.close()
-        said = encoding.stderr.read().decode(errors="replace").strip()
-    if encoding.returncode:
-        raise OSError(f"ffmpeg: {said.splitlines()[-1] if said else f'it ended with code {encoding.returncode}'}")
+                        with in_time():
+                            encoding.stdin.write(picture.data)
+                            encoding.stdin.flush()
+                is_whole = True
+            with suppress(BrokenPipeError):
+                encoding.stdin.close()
+            with in_time():
+                encoding.wait()
+        finally:
+            atexit.unregister(_kill)
+            _kill(encoding)
+            listening.result()
+    if stalled.is_set():
+        raise OSError(f"ffmpeg: stopped, as it made no progress for {patience_s:.0f} s")
+    if encoding.returncode or not is_whole or not path.exists():
+        text = printable("; ".join(dict.fromkeys(said.decode(errors="replace").splitlines())))
+        text = text if len(text) <= 2 * SHOWN else f"{text[:SHOWN]} ... {text[-SHOWN:]}"
+        raise OSError(f"ffmpeg: {text or f'it ended early, with code {encoding.returncode}'}")
+
+
+def _listen(pipe: BufferedReader, said: bytearray) -> None:
+    """Read all that an encoder says, which else would wait, and keep the beginning and the end."""
+    while piece := pipe.read1():
+        said += piece
+        del said[KEPT:-KEPT]
+
+
+@contextmanager
+def _in_time(encoding: subprocess.Popen[bytes], seconds: float, stalled: Event) -> Iterator[None]:
+    """Kill an encoder with which something takes longer than this."""
+    def stop() -> None:
+        stalled.set()
+        _kill(encoding)
+
+    timer = Timer(seconds, stop)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process, and all that it has started."""
+    if sys.platform == "win32":
+        process.kill()
+    else:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def folder(path: Path, film: Film, pictures: Pictures) -> None:
@@ -231,9 +290,9 @@ def folder(path: Path, film: Film, pictures: Pictures) -> None:
     path.mkdir()
     ends = accumulate(film.shown)
     for end, count, picture in zip(ends, film.shown, pictures, strict=True):
-        surface = pygame.image.frombuffer(picture.tobytes(), film.size, "RGB")
+        png = png_of(pygame.image.frombuffer(picture.tobytes(), film.size, "RGB"))
         for number in range(end - count, end):
-            pygame.image.save(surface, path / f"frame-{number:0{digits}}.png")
+            (path / f"frame-{number:0{digits}}.png").write_bytes(png)
 
 
 FOLDER = ""  # the suffix of a folder

@@ -12,9 +12,8 @@ Sources: PedPy, https://pedpy.readthedocs.io ("Loading from text trajectory file
 from __future__ import annotations
 
 import sqlite3
-import zlib
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
@@ -45,61 +44,51 @@ class About(NamedTuple):
 
     fps: float
     unit: str  # "m" or "units"
+    y_axis: str  # up or down: which way y grows
     area: str  # of the first frame
 
 
-Add = Callable[[FrameRows], None]
-
-
 class Format(NamedTuple):
-    """A kind of file. `writing(path, about)` begins one, gives what adds a frame, and finishes the file when it is left."""
+    """A kind of file. `write` takes the frames one after another. It raises OSError or sqlite3.Error."""
 
-    writing: Callable[[Path, About], AbstractContextManager[Add]]
+    write: Callable[[Path, About, Iterator[FrameRows]], None]
     row_bytes: int  # of a row, about
     how_exact: str
     keeps_areas: bool  # of every frame, not only of the first
     module: str = ""  # that it needs
-    extra: str = ""  # of this program that brings the module
 
     @property
     def missing(self) -> str:
         """What to install before it can be written, or an empty text."""
-        return absent(self.module, self.extra)
+        return absent(self.module)
 
 
-def absent(module: str, extra: str) -> str:
-    """What to install if a module is not there, of an extra of this program; or an empty text."""
+def absent(module: str) -> str:
+    """Return what to install if a module of the extra `export` is not there, or an empty text."""
     is_absent = module and find_spec(module) is None
-    return f'{MODULES.get(module, module)} is not installed: pip install "crowd-demo[{extra}]"' if is_absent else ""
+    return f'{MODULES.get(module, module)} is not installed: pip install "crowd-demo[export]"' if is_absent else ""
 
 
 # --- texts -------------------------------------------------------------------------------------------------------------
 
-@contextmanager
-def pedpy_text(path: Path, about: About) -> Iterator[Add]:
+def pedpy_text(path: Path, about: About, frames: Iterator[FrameRows]) -> None:
     """`# framerate: 10.0` and the unit are what PedPy reads of the comments; which way y grows `crowd-demo play` does."""
-    head = (f"# framerate: {about.fps!r}\n# geometry: {about.area}\n# y: down\n"
+    head = (f"# framerate: {about.fps!r}\n# geometry: {about.area}\n# y: {about.y_axis}\n"
             f"# id frame x/{about.unit} y/{about.unit} z/{about.unit}\n")
-    with _lines(path, head, f"%d %d %.{DECIMALS}f %.{DECIMALS}f 0\n") as add:
-        yield add
+    _lines(path, head, f"%d %d %.{DECIMALS}f %.{DECIMALS}f 0\n", frames)
 
 
-@contextmanager
-def csv(path: Path, about: About) -> Iterator[Add]:
-    with _lines(path, "id,frame,x,y\n", f"%d,%d,%.{DECIMALS}f,%.{DECIMALS}f\n") as add:
-        yield add
+def csv(path: Path, about: About, frames: Iterator[FrameRows]) -> None:
+    _lines(path, "id,frame,x,y\n", f"%d,%d,%.{DECIMALS}f,%.{DECIMALS}f\n", frames)
 
 
-@contextmanager
-def _lines(path: Path, head: str, line: str) -> Iterator[Add]:
+def _lines(path: Path, head: str, line: str, frames: Iterator[FrameRows]) -> None:
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write(head)
-
-        def add(rows: FrameRows) -> None:
-            for person, x, y in zip(rows.person.tolist(), rows.x.tolist(), rows.y.tolist(), strict=True):
-                file.write(line % (person, rows.frame, x, y))
-
-        yield add
+        for rows in frames:
+            x, y = (np.round(axis, DECIMALS) + 0.0 for axis in (rows.x, rows.y))  # + 0.0 turns -0 into 0
+            people = zip(rows.person.tolist(), x.tolist(), y.tolist(), strict=True)
+            file.writelines(line % (person, rows.frame, at_x, at_y) for person, at_x, at_y in people)
 
 
 # --- JuPedSim's database -----------------------------------------------------------------------------------------------
@@ -117,24 +106,20 @@ VERSION = 2  # of the layout
 BOUNDS = "SELECT min(pos_x), max(pos_x), min(pos_y), max(pos_y) FROM trajectory_data"
 
 
-@contextmanager
-def jupedsim_database(path: Path, about: About) -> Iterator[Add]:
-    areas = dict[str, int]()  # those written so far, with their hashes
+def jupedsim_database(path: Path, about: About, frames: Iterator[FrameRows]) -> None:
+    areas = dict[str, int]()  # those written so far, with their numbers
     with closing(sqlite3.connect(path, isolation_level=None)) as database:
         database.executescript(UNSAFE + TABLES)
         database.execute("BEGIN")
-
-        def add(rows: FrameRows) -> None:
+        for rows in frames:
             if rows.area not in areas:
-                areas[rows.area] = zlib.crc32(rows.area.encode())
+                areas[rows.area] = len(areas)
                 database.execute("INSERT INTO geometry VALUES (?, ?)", (areas[rows.area], rows.area))
             database.execute("INSERT INTO frame_data VALUES (?, ?)", (rows.frame, areas[rows.area]))
             columns = rows.person, rows.x, rows.y, rows.direction_x, rows.direction_y
             database.executemany(f"INSERT INTO trajectory_data VALUES ({rows.frame}, ?, ?, ?, ?, ?)",
                                  zip(*(column.tolist() for column in columns), strict=True))
-
-        yield add
-        said = {"version": VERSION, "fps": about.fps, "y_axis": "down"}
+        said = {"version": VERSION, "fps": about.fps, "y_axis": about.y_axis}
         bounds = zip(("xmin", "xmax", "ymin", "ymax"), database.execute(BOUNDS).fetchone(), strict=True)
         said |= {name: bound for name, bound in bounds if bound is not None}
         database.executemany("INSERT INTO metadata VALUES (?, ?)", [(name, str(value)) for name, value in said.items()])
@@ -144,37 +129,30 @@ def jupedsim_database(path: Path, about: About) -> Iterator[Add]:
 
 # --- Parquet -----------------------------------------------------------------------------------------------------------
 
-@contextmanager
-def parquet(path: Path, about: About) -> Iterator[Add]:
+def parquet(path: Path, about: About, frames: Iterator[FrameRows]) -> None:
     import pyarrow
     from pyarrow.parquet import ParquetWriter
 
-    waiting = list[FrameRows]()
-    said = {"framerate": repr(about.fps), "unit": about.unit, "geometry": about.area, "y_axis": "down"}
+    said = {"framerate": repr(about.fps), "unit": about.unit, "geometry": about.area, "y_axis": about.y_axis}
     schema = pyarrow.schema({"id": pyarrow.int64(), "frame": pyarrow.int64(), "x": pyarrow.float64(), "y": pyarrow.float64()},
                             metadata=said)
-    with ParquetWriter(path, schema) as writer:
-        def write() -> None:
-            frame = [np.full(len(rows.person), rows.frame, np.int64) for rows in waiting]
-            columns = [rows.person for rows in waiting], frame, [rows.x for rows in waiting], [rows.y for rows in waiting]
-            writer.write_table(pyarrow.table([np.concatenate(column) for column in columns], schema=schema))
-            waiting.clear()
-
-        def add(rows: FrameRows) -> None:
-            waiting.append(rows)
-            if sum(len(each.person) for each in waiting) >= ROWS_AT_ONCE:
-                write()
-
-        yield add
-        if waiting:
-            write()
+    waiting, count = [schema.empty_table()], 0
+    with path.open("wb") as file, ParquetWriter(file, schema) as writer:
+        for rows in frames:
+            columns = rows.person, np.full(len(rows.person), rows.frame, np.int64), rows.x, rows.y
+            waiting.append(pyarrow.table(list(columns), schema=schema))
+            count += len(rows.person)
+            if count >= ROWS_AT_ONCE:
+                writer.write_table(pyarrow.concat_tables(waiting))
+                waiting, count = waiting[:1], 0
+        writer.write_table(pyarrow.concat_tables(waiting))
 
 
 IN_TEXT = f"positions are rounded to {DECIMALS} decimals"
-IN_FULL = "positions are the crowd's own float32, as float64"
+IN_FULL = "positions are the crowd's own float32, or the file's that is played, as float64"
 FORMATS = {
     ".txt": Format(pedpy_text, 40, IN_TEXT, keeps_areas=False),
     ".sqlite": Format(jupedsim_database, 75, IN_FULL, keeps_areas=True),
-    ".parquet": Format(parquet, 24, IN_FULL, keeps_areas=False, module="pyarrow", extra="export"),
+    ".parquet": Format(parquet, 24, IN_FULL, keeps_areas=False, module="pyarrow"),
     ".csv": Format(csv, 34, IN_TEXT, keeps_areas=False),
 }

@@ -15,7 +15,7 @@ import numpy as np
 from crowd_demo.extras.export.page import page_content, planned
 from crowd_demo.extras.export.people import PersonNumbers
 from crowd_demo.extras.export.sources import frames, of_simulation
-from crowd_demo.extras.export.trajectories import Asked, asked_for
+from crowd_demo.extras.export.trajectories import asked_for, rows_of
 from crowd_demo.sim.simulation import Simulation
 
 if TYPE_CHECKING:
@@ -50,32 +50,18 @@ class TrajectoryTable(np.recarray[tuple[int], np.dtype[np.void]]):
 
 
 def played(sim: Simulation, width: int, height: int, steps: int) -> PlayedRun:
-    """Make so many steps, and a page of them in an area of that size. Raises ValueError for numbers that cannot be."""
-    if min(width, height) < 1:
-        raise ValueError(f"a viewer of {width} x {height} pixels has nothing to show")
-    asked = _asked(sim, steps)
+    """Make so many steps, and a page of them in an area of that size."""
+    asked = asked_for(of_simulation(sim, steps), Path("simulation.html"), None, 0, None, metres=True)
     content = page_content(asked, planned(asked, may_change_fps=True), f"sim.show({width}, {height}, {steps})")
     return PlayedRun(content.text(), width, height)
 
 
 def table_of(sim: Simulation, every: int, steps: int, metres: bool) -> TrajectoryTable:
-    """Make so many steps, and a table with every so many of them. Raises ValueError for numbers that cannot be."""
-    if every < 1:
-        raise ValueError(f"every: must be a whole number of steps above 0, not {every}")
-    asked = _asked(sim, steps)._replace(every=every, metres=metres)
+    """Make so many steps, and a table with every so many of them."""
     numbers, found = PersonNumbers(), list[np.ndarray[tuple[int], np.dtype[np.void]]]()
-    for number, frame in enumerate(frames(asked.source, every)):
-        people = numbers.of(frame)
-        order = np.argsort(people, kind="stable")
-        table = np.empty(len(people), COLUMNS)
-        table["id"], table["frame"] = people[order], number
-        for axis in "xy":
-            table[axis] = getattr(frame.columns, axis)[order].astype(np.float64) / asked.unit_length
+    for number, frame in enumerate(frames(of_simulation(sim, steps), every)):
+        rows = rows_of(frame, number, numbers, metres)
+        table = np.empty(len(rows.person), COLUMNS)
+        table["id"], table["frame"], table["x"], table["y"] = rows.person, number, rows.x, rows.y
         found.append(table)
     return np.concatenate(found).view(TrajectoryTable)
-
-
-def _asked(sim: Simulation, steps: int) -> Asked:
-    if steps < 0:
-        raise ValueError(f"cannot make {steps} steps")
-    return asked_for(of_simulation(sim, steps), Path("simulation.html"), None, 0, None, metres=True)

@@ -7,14 +7,18 @@ simple, also where tiles touch by their corners: there two holes, or a hole and 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Bools, Ints, Longs
+from crowd_demo.compute.arrays import Bools, Doubles, Ints, Longs
+from crowd_demo.config.maps import Origin
+from crowd_demo.extras.export.people import AT_ZERO, measured_ways, origin_of
 from crowd_demo.extras.export.sources import Frame
+from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.terrain.tiles import Walls
 
+DIGITS = 9  # of corners of tiles: metres and world units have no more that mean anything
 Corner = tuple[int, int]  # column and row of a corner of tiles
 SIDES = (  # of a tile: to its neighbour (rows, columns), and the ends of the side (columns, rows), the tile on the left
     ((-1, 0), (0, 0), (1, 0)), ((0, 1), (1, 0), (1, 1)), ((1, 0), (1, 1), (0, 1)), ((0, -1), (0, 1), (0, 0)))
@@ -74,27 +78,29 @@ def _without_straight(ring: Longs) -> Longs:
 
 # --- as text -----------------------------------------------------------------------------------------------------------
 
-def well_known_text(areas: list[list[Longs]], point: Callable[[Longs], list[tuple[float, float]]]) -> str:
-    """Return POLYGON or MULTIPOLYGON of areas with their rings; `point` says where corners are."""
-    polygons = [", ".join(_ring_text(point(ring)) for ring in rings) for rings in areas]
+def well_known_text(areas: Sequence[Sequence[Doubles]]) -> str:
+    """Return POLYGON or MULTIPOLYGON of areas with their rings, each float64[n, 2]; the first point is repeated at the end."""
+    polygons = [", ".join(map(_ring_text, rings)) for rings in areas]
     if len(polygons) == 1:
         return f"POLYGON ({polygons[0]})"
-    return f"MULTIPOLYGON ({', '.join(f'({each})' for each in polygons)})"
+    return f"MULTIPOLYGON ({', '.join(f'({each})' for each in polygons)})" if polygons else "MULTIPOLYGON EMPTY"
 
 
-def _ring_text(points: list[tuple[float, float]]) -> str:
-    return f"({', '.join(f'{x!r} {y!r}' for x, y in (*points, points[0]))})"
+def _ring_text(ring: Doubles) -> str:
+    points = ring.tolist()
+    return f"({', '.join(f'{x!r} {y!r}' for x, y in (points if points[0] == points[-1] else (*points, points[0])))})"
 
 
 class WalkableArea:
     """The walkable area of one frame after another: the largest area of free tiles, and others in which there was somebody.
 
-    Areas without people, such as flower beds between walls, are left out: readers of trajectories want one polygon.
+    Areas without people, such as flower beds between walls, are left out: readers of trajectories want one polygon. Measured
+    people have the polygons of their file or map, as long as nobody builds.
     """
 
-    def __init__(self, metre: float) -> None:
-        """`metre` is the length in world units of what the text counts in."""
-        self._metre = metre
+    def __init__(self, metres: bool) -> None:
+        """The text counts in metres as the map does, or in world units."""
+        self._metres = metres
         self._version, self._inhabited, self._text = -1, np.zeros(0, bool), ""
 
     def of(self, frame: Frame) -> str:
@@ -110,15 +116,23 @@ class WalkableArea:
             self._text = ""
         if not self._text or (inhabited & ~self._inhabited).any():
             self._inhabited |= inhabited
-            self._text = area_text(labels, np.flatnonzero(self._inhabited), walls, self._metre)
+            self._text = self._drawn(frame.sim)
         return self._text
 
+    def _drawn(self, sim: Simulation) -> str:
+        terrain = sim.terrain
+        if self._metres and measured_ways(sim) and np.array_equal(terrain.kinds, terrain.first_kinds) and terrain.walkable:
+            return well_known_text(terrain.walkable)
+        origin, metre = (origin_of(sim), sim.config.measure.metre) if self._metres else (AT_ZERO, 1.0)
+        return area_text(terrain.labels, np.flatnonzero(self._inhabited), terrain.walls, metre, origin)
 
-def area_text(labels: Ints, chosen: Longs, walls: Walls, metre: float) -> str:
+
+def area_text(labels: Ints, chosen: Longs, walls: Walls, metre: float, origin: Origin = AT_ZERO) -> str:
     """Return some of the areas, int32[H, W] of their numbers, as text; cut at the edge of the world."""
-    tile, width, height = float(walls.tile), float(walls.width), float(walls.height)
+    ends = float(walls.width), float(walls.height)
 
-    def point(ring: Longs) -> list[tuple[float, float]]:
-        return [(min(x * tile, width) / metre, min(y * tile, height) / metre) for x, y in ring.tolist()]
+    def placed(ring: Longs) -> Doubles:
+        x, y = (np.minimum(axis * float(walls.tile), end) / metre for axis, end in zip(ring.T, ends, strict=True))
+        return np.stack(origin.metres(x, y), axis=1).round(DIGITS) + 0.0
 
-    return well_known_text([outlines(labels == number) for number in chosen], point) if len(chosen) else "MULTIPOLYGON EMPTY"
+    return well_known_text([[placed(ring) for ring in outlines(labels == number)] for number in chosen])

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import base64
 import html
-import io
 import json
 import math
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,10 +27,11 @@ from crowd_demo.extras.export.people import PersonNumbers
 from crowd_demo.extras.export.sources import Frame, Source, frames
 from crowd_demo.extras.export.tracks import TrackColumns, Tracks, step_length
 from crowd_demo.extras.export.trajectories import MB, Asked, Stepped, lacking, size_text
-from crowd_demo.host.files import replacing
+from crowd_demo.host.files import write_file
 from crowd_demo.measure.experiment import machine
 from crowd_demo.registry.built_in import BEHAVIOURS, COLOURS
 from crowd_demo.registry.entries import load
+from crowd_demo.registry.texts import printable
 from crowd_demo.render.colours import density
 from crowd_demo.render.colours.modes import fastest
 from crowd_demo.render.colours.squares import is_people, mean_of, ramp_shades, side_of
@@ -118,9 +118,7 @@ class PageContent(NamedTuple):
     exactness: str
 
     def text(self) -> str:
-        file = io.BytesIO()
-        _write(file, self.about, self.blocks)
-        return file.getvalue().decode()
+        return b"".join(_parts(self.about, self.blocks)).decode()
 
 
 def write_page(asked: Asked, plan: PagePlan, command: str, stepped: Stepped = lambda step: None) -> list[str]:
@@ -130,8 +128,7 @@ def write_page(asked: Asked, plan: PagePlan, command: str, stepped: Stepped = la
     """
     count, step_hz = plan.frames(asked), asked.source.config.time.step_hz
     content = page_content(asked, plan, command, stepped)
-    with replacing(asked.path) as unfinished, unfinished.open("wb") as file:
-        _write(file, content.about, content.blocks)
+    write_file(asked.path, *_parts(content.about, content.blocks))
     nbytes = asked.path.stat().st_size
     last = asked.first + (count - 1) * plan.every
     return [f"{asked.path}: {content.agents:,} agents in {count:,} frames, {step_hz / plan.every:.6g} a second, from"
@@ -190,14 +187,14 @@ def _about_run(asked: Asked, plan: PagePlan, frame: Frame) -> dict[str, object]:
 
 
 def title_of(source: Source) -> str:
-    """What the window is called, if somebody has called it something, or the name of the source."""
+    """The window's title, if it has one of its own, or the name of the source, in characters that can be printed."""
     title = source.config.window.title
-    return title if title != "crowd-demo" else f"{Path(source.name).stem} - crowd-demo"
+    return printable(title if title != "crowd-demo" else f"{Path(source.name).stem} - crowd-demo")
 
 
 def origin(config: Config, command: str) -> list[list[str]]:
     """What makes a run again."""
-    return [["made again by", command], ["seed", str(config.seed)]]
+    return [["made again by", printable(command)], ["seed", str(config.seed)]]
 
 
 def state_fact(frame: Frame) -> list[str]:
@@ -384,16 +381,17 @@ def _blocks_of(columns: TrackColumns) -> dict[str, Array]:
             "changeY": columns.change_y, **states}
 
 
-def _write(file: BinaryIO, about: Json, blocks: Mapping[str, Array]) -> None:
-    viewer = (assets_folder() / "player.html").read_text("utf-8").replace("$title", html.escape(str(about["title"])))
-    before, after = viewer.split("$data\n")
+def _parts(about: Json, blocks: Mapping[str, Array]) -> Iterator[bytes]:
+    """Yield the file in parts. Only the viewer's own text is searched for the places of the title and of the data."""
+    before, after = (assets_folder() / "player.html").read_text("utf-8").split("$data\n")
+    before = before.replace("$title", html.escape(str(about["title"])))
     record = json.dumps(about, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
-    file.write(f'{before}<script type="application/json" id="about">{record}</script>\n'.encode())
+    yield f'{before}<script type="application/json" id="about">{record}</script>\n'.encode()
     for name, array in blocks.items():
-        file.write(f'<script type="text/plain" id="{name}" data-type="{TYPES[array.dtype.name]}Array">'.encode())
-        file.write(base64.b64encode(_compressed(array)))
-        file.write(b"</script>\n")
-    file.write(after.encode())
+        yield f'<script type="text/plain" id="{name}" data-type="{TYPES[array.dtype.name]}Array">'.encode()
+        yield base64.b64encode(_compressed(array))
+        yield b"</script>\n"
+    yield after.encode()
 
 
 def _compressed(array: Array) -> bytes:

@@ -7,11 +7,7 @@ clock, so the same run gives the same bytes; only a video is as its encoder make
 from __future__ import annotations
 
 import math
-import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
-from secrets import token_hex
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,11 +15,11 @@ import pygame
 
 from crowd_demo.compute.arrays import Bytes
 from crowd_demo.config.model import Config
-from crowd_demo.extras.export.animations import FILMS, FOLDER, Film, FilmFormat, Pictures
+from crowd_demo.extras.export.animations import FILMS, Film, FilmFormat, Pictures
 from crowd_demo.extras.export.page import VIEW, maker, origin, state_fact, title_of
 from crowd_demo.extras.export.sources import Frame, frames
 from crowd_demo.extras.export.trajectories import Asked, Stepped, lacking, size_text
-from crowd_demo.host.files import UNFINISHED, replacing
+from crowd_demo.host.files import replacing
 from crowd_demo.measure.crowd_variant import Picture
 from crowd_demo.registry.techniques import BY_PATH, hud_word
 from crowd_demo.render.camera import Camera
@@ -100,7 +96,7 @@ def write_pictures(asked: Asked, shot: Shot, command: str, stepped: Stepped = la
     """
     form: FilmFormat = FILMS[asked.path.suffix.lower()]
     film = Film(shot.size, asked.fps, [1] * asked.frames + [math.ceil(CARD_S * asked.fps)] * shot.card)
-    with _replacing(asked.path) as unfinished:
+    with replacing(asked.path) as unfinished:
         form.write(unfinished, film, _pictures(asked, shot, command, stepped))
     nbytes = sum(each.stat().st_size for each in (asked.path.iterdir() if asked.path.is_dir() else [asked.path]))
     step_hz = asked.source.config.time.step_hz
@@ -124,22 +120,6 @@ def _pictures(asked: Asked, shot: Shot, command: str, stepped: Stepped) -> Pictu
 
 def _pixels(surface: pygame.Surface) -> Bytes:
     return np.ascontiguousarray(pygame.surfarray.array3d(surface).swapaxes(0, 1))
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[Path]:
-    """As `replacing`; a folder gets its name once it is whole."""
-    if path.suffix != FOLDER:
-        with replacing(path) as unfinished:
-            yield unfinished
-        return
-    unfinished = path.parent / f"{UNFINISHED}{token_hex(4)}"
-    try:
-        yield unfinished
-        unfinished.rename(path)
-    except BaseException:
-        shutil.rmtree(unfinished, ignore_errors=True)
-        raise
 
 
 class _Views:

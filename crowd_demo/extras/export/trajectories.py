@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -13,7 +13,7 @@ import numpy as np
 
 from crowd_demo.extras.export.formats import FORMATS, About, Format, FrameRows
 from crowd_demo.extras.export.outline import WalkableArea
-from crowd_demo.extras.export.people import PersonNumbers
+from crowd_demo.extras.export.people import PersonNumbers, origin_of, positions
 from crowd_demo.extras.export.sources import Frame, Source, frames
 from crowd_demo.host.files import replacing
 
@@ -44,11 +44,6 @@ class Asked(NamedTuple):
     @property
     def unit(self) -> str:
         return "m" if self.metres else "units"
-
-    @property
-    def unit_length(self) -> float:
-        """World units to one of the file's."""
-        return self.source.config.measure.metre if self.metres else 1.0
 
     @property
     def frames(self) -> int:
@@ -118,27 +113,33 @@ def write(asked: Asked, stepped: Stepped = lambda step: None) -> Written:
 
     Raises OSError or sqlite3.Error where it cannot be written, ValueError where a recording cannot be replayed.
     """
-    numbers, area = PersonNumbers(), WalkableArea(asked.unit_length)
-    count, areas = 0, set[str]()
+    numbers, area, areas, count = PersonNumbers(), WalkableArea(asked.metres), set[str](), 0
     seen = frames(asked.source, asked.every, asked.first, asked.last, stepped)
-    made = (_rows(frame, number, numbers, area, asked.unit_length) for number, frame in enumerate(seen))
+
+    def rows(first: Frame) -> Iterator[FrameRows]:
+        nonlocal count
+        for number, frame in enumerate(chain([first], seen)):
+            yield (made := rows_of(frame, number, numbers, asked.metres, area.of(frame)))
+            count += len(made.person)
+            areas.add(made.area)
+
     with replacing(asked.path) as unfinished:
-        first = next(made)
-        with asked.format.writing(unfinished, About(asked.fps, asked.unit, first.area)) as add:
-            for rows in chain([first], made):
-                add(rows)
-                count += len(rows.person)
-                areas.add(rows.area)
+        first = next(seen)
+        y_axis = "up" if asked.metres and origin_of(first.sim).up else "down"
+        asked.format.write(unfinished, About(asked.fps, asked.unit, y_axis, area.of(first)), rows(first))
     return Written(asked.path, asked.frames, numbers.count, count, len(areas), asked.path.stat().st_size)
 
 
-def _rows(frame: Frame, number: int, numbers: PersonNumbers, area: WalkableArea, unit: float) -> FrameRows:
-    columns, people = frame.columns, numbers.of(frame)
+def rows_of(frame: Frame, number: int, numbers: PersonNumbers, metres: bool, area: str = "") -> FrameRows:
+    """Return the rows of a frame, in the order of people's numbers; in metres as the map counts, or in world units."""
+    people, (x, y) = numbers.of(frame), positions(frame, metres)
     order = np.argsort(people, kind="stable")
-    x, y, vx, vy = (each[order].astype(np.float64) for each in (columns.x, columns.y, columns.vx, columns.vy))
+    vx, vy = frame.columns.vx.astype(np.float64), frame.columns.vy.astype(np.float64)
+    if metres and origin_of(frame.sim).up:
+        vy = 0.0 - vy
     speed = np.hypot(vx, vy)
     speed[speed == 0] = 1
-    return FrameRows(number, people[order], x / unit, y / unit, vx / speed, vy / speed, area.of(frame))
+    return FrameRows(number, people[order], x[order], y[order], (vx / speed)[order], (vy / speed)[order], area)
 
 
 def summary(asked: Asked, written: Written) -> list[str]:

@@ -59,7 +59,7 @@ def drawn(parts: Sequence[NamedArea], path: Path, metres: Metres, also: Points |
         if part.kind == START:
             starts |= grid.named(part, inside)
     return MapData(np.where(inside, FLOOR, WALL).astype(np.uint8), marks, path.stem, starts=starts if starts.any() else None,
-                   origin=grid.origin, exits=len(exits), notes=notes)
+                   origin=grid.origin, exits=len(exits), notes=notes, walkable=area)
 
 
 def _title(part: NamedArea) -> str:

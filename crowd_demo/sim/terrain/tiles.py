@@ -88,6 +88,7 @@ class Terrain:
         self._first_marks, self.first_destinations = self.marks, self.destinations
         self.goals: Goals = {}
         self.origin = data.origin if data else None
+        self.walkable = data.walkable if data else ()
         self.starts = data.starts if data else None
 
     @property

@@ -44,6 +44,9 @@ def test_it_says_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str
         "export: --follow: nobody has the id 12 at 0 s"]),
     (["1k", "taken", "--seconds", "1"], ["export: taken exists already"]),
     (["1k", "nowhere/run.csv", "--seconds", "1"], ["export: there is no folder nowhere"]),
+    (["RUN.html"], ["export: what to export is missing: a configuration, a .crowd or a .replay, as in crowd-demo export 20k"
+                    " RUN.html --seconds 10"]),
+    (["1k", "--seconds", "1"], ["export: FILE is missing, such as run.html"]),
     (["1k", "run.csv"], ["--seconds: a save or a configuration needs a number of seconds to run"]),
     (["1kk", "run.csv", "--seconds", "1"], ["1kk: no such file, nor a shipped configuration (did you mean 1k?)"]),
     (["1k", "run.csv", "--seconds", "1", "--set", "agnts=5"], ["--set:1: agnts: unknown key (did you mean agents?)"]),

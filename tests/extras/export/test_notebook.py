@@ -75,13 +75,28 @@ def test_a_page_in_a_cell_is_the_page_of_an_export(tmp_path: Path) -> None:
 
 @pytest.mark.quick
 def test_numbers_that_cannot_be_are_one_line() -> None:
-    sim = crowd(agents=5)
-    for call, said in ((lambda: sim.show(0, 5), "a viewer of 0 x 5 pixels has nothing to show"),
-                       (lambda: sim.show(steps=-1), "cannot make -1 steps"),
-                       (lambda: sim.trajectories(every=0), "every: must be a whole number of steps above 0, not 0"),
-                       (lambda: sim.trajectories(steps=-3), "cannot make -3 steps")):
-        with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
+    sim: Any = crowd(agents=5)
+    for kind, call, said in (
+            (ValueError, lambda: sim.show(0, 5), "width: must be from 1 to 16,384, not 0"),
+            (TypeError, lambda: sim.show(steps="10"), "steps: must be a whole number, not '10'"),
+            (ValueError, lambda: sim.show(steps=-1), "steps: must be from 0 to 1,000,000,000, not -1"),
+            (ValueError, lambda: sim.trajectories(every=0), "every: must be from 1 to 1,000,000,000, not 0"),
+            (TypeError, lambda: sim.trajectories(every=1.5), "every: must be a whole number, not 1.5"),
+            (TypeError, lambda: sim.trajectories(metres="no"), "metres: must be True or False, not 'no'"),
+            (TypeError, lambda: sim.trajectories(steps=None), "steps: must be a whole number, not None"),
+            (ValueError, lambda: sim.trajectories(steps=-3), "steps: must be from 0 to 1,000,000,000, not -3")):
+        with pytest.raises(kind, match=f"^{re.escape(said)}$"):
             call()
+    with pytest.raises(ValueError, match=r"^a table of 1,000,000,001 frames needs about [\d,]+ MB of memory, and"):
+        sim.trajectories(every=1, steps=10**9)
+
+
+@pytest.mark.quick
+def test_numbers_may_be_numpys() -> None:
+    sim = crowd(agents=5)
+    table = sim.trajectories(np.int64(6), np.uint8(12), np.True_)
+    assert table.tolist() == sim.trajectories(6, 12).tolist()
+    assert sim.show(np.int32(64), np.int64(36), np.int64(6)).page == sim.show(64, 36, 6).page
 
 
 @pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed (Debian: apt-get install chromium)")

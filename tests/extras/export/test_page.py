@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from crowd_demo.cli import main
 from crowd_demo.config.resources import assets_folder
-from crowd_demo.extras.export.page import MOST_ROWS, planned, write_page
+from crowd_demo.extras.export.page import MOST_ROWS, PageContent, planned, write_page
 from crowd_demo.extras.export.people import PersonNumbers
 from crowd_demo.extras.export.sources import Source, frames
 from crowd_demo.extras.export.tracks import MOST_CHANGE, Tracks, step_length
@@ -185,11 +185,9 @@ def test_the_viewer_is_small_and_asks_nobody() -> None:
 
 @pytest.mark.quick
 def test_a_title_cannot_break_the_page(tmp_path: Path) -> None:
-    from crowd_demo.extras.export.page import _write
-
-    path, title = tmp_path / "run.html", "</script><b>&amp;"
-    with path.open("wb") as file:
-        _write(file, {"title": title}, {"x": np.arange(3, dtype=np.uint16)})
+    path, title = tmp_path / "run.html", "</script><b>&amp;$data $title"
+    content = PageContent({"title": title}, {"x": np.arange(3, dtype=np.uint16)}, 0, 0, "")
+    path.write_text(content.text(), "utf-8")
     about, blocks = read_page(path)
     assert about["title"] == title and blocks["x"].tolist() == [0, 1, 2]
     assert path.read_text("utf-8").count("</script><b>") == 0

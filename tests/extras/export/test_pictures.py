@@ -23,7 +23,9 @@ from recorded_run import Run
 
 from crowd_demo.cli import main
 from crowd_demo.compute.arrays import Bytes
+from crowd_demo.extras.export import animations
 from crowd_demo.extras.export.animations import FILMS, Film, gif
+from crowd_demo.extras.export.formats import FORMATS
 from crowd_demo.extras.export.pictures import CARD_S, Bookmark, Shot, view_at, write_pictures
 from crowd_demo.extras.export.sources import Source, read_source
 from crowd_demo.measure.crowd_variant import Picture
@@ -267,6 +269,15 @@ sys.exit({code})
 """
 
 
+LIMITED = """
+import resource, sys
+from crowd_demo.cli import main
+for name in sys.argv[1:]:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (3000, resource.RLIM_INFINITY))
+    print(main(["export", "1k", name, "--seconds", "1"]))
+"""
+
+
 def fake_ffmpeg(folder: Path, monkeypatch: pytest.MonkeyPatch, most: int = -1, says: str = "", code: int = 0) -> Path:
     told = folder / "told"
     (folder / "bin").mkdir()
@@ -297,8 +308,49 @@ def test_what_ffmpeg_cannot_do_is_one_line(tmp_path: Path, monkeypatch: pytest.M
     assert capsys.readouterr().err == "--size: a video needs even numbers, not 641x360\n"
     assert main(args) == 1
     assert capsys.readouterr().err.splitlines()[-1] == (
-        f"crowd-demo: export: cannot write {path}: ffmpeg: Unknown encoder 'libx264'")
+        f"crowd-demo: export: cannot write {path}: ffmpeg: a warning; Unknown encoder 'libx264'")
     assert not path.exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="scripts are no programs there")
+@pytest.mark.parametrize(("does", "said"), [
+    ("exit 0", "it ended early, with code 0"),
+    ("head -c 90000 > \"$last\"", "it ended early, with code 0"),
+    ("cat > /dev/null", "it ended early, with code 0"),
+    ("kill -9 $$", "it ended early, with code -9"),
+    ("cat > /dev/null; echo the reason >&2; head -c 3000000 /dev/zero | tr '\\0' e >&2; echo the end >&2; exit 1",
+     r"the reason; e{188} \.\.\. e{193}the end"),
+    ("sleep 1000", "stopped, as it made no progress for 1 s"),
+    ("cat > /dev/null; sleep 1000", "stopped, as it made no progress for 1 s"),
+    ("while true; do echo more; done >&2", "stopped, as it made no progress for 1 s")])
+def test_an_ffmpeg_that_fails_or_hangs_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, does: str,
+                                                   said: str) -> None:
+    fake_ffmpeg(tmp_path, monkeypatch)
+    (tmp_path / "bin" / "ffmpeg").write_text(f"#!/bin/bash\nfor last; do :; done\n{does}\n", "utf-8")
+    monkeypatch.setattr(animations, "PATIENCE_S", 1.0)
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(OSError, match=f"^ffmpeg: {said}$"):
+        written(tmp_path / "run.mp4")
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="scripts are no programs there")
+@pytest.mark.parametrize("name", ["-i.mp4", "http:/run.mp4"])
+def test_no_name_looks_like_an_option_or_a_url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    told = fake_ffmpeg(tmp_path, monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    Path("http:").mkdir()
+    written(Path(name))
+    assert Path(name).exists() and told.read_text("utf-8").split()[-1].startswith(str(tmp_path))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
+def test_a_full_disk_leaves_nothing_whatever_is_written(tmp_path: Path) -> None:
+    suffixes = [suffix for suffix, form in (FORMATS | FILMS).items() if not form.missing]
+    done = subprocess.run([sys.executable, "-c", LIMITED, *(f"run{suffix}" for suffix in suffixes), "run.html"], cwd=tmp_path,
+                          env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, capture_output=True, encoding="utf-8")
+    assert done.stdout.split() == ["1"] * (len(suffixes) + 1), done.stderr
+    assert done.stderr.count("cannot write") == len(suffixes) + 1 and list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.skipif(not shutil.which("ffmpeg"), reason="ffmpeg is not installed")
