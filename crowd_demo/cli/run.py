@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowd_demo.app.options import RunOptions
@@ -193,7 +194,8 @@ def _read_play(args: argparse.Namespace) -> Config:
     """The configuration of a file of trajectories: its people, its walls, and its end."""
     from crowd_demo.config.events import MOST_SECONDS
     from crowd_demo.config.loader import Override, ReadConfig, parse_overrides
-    from crowd_demo.config.maps import TRAJECTORIES
+    from crowd_demo.config.maps import TRAJECTORIES, Metres
+    from crowd_demo.config.resources import text_of
     from crowd_demo.config.yaml12 import Location
     from crowd_demo.extras.importing.trajectory_files import read_paths
 
@@ -201,14 +203,15 @@ def _read_play(args: argparse.Namespace) -> Config:
     if path.suffix.lower() not in TRAJECTORIES:
         mistakes.append(f"{path}: must end in one of {', '.join(TRAJECTORIES)}")
     refuse(mistakes)
-    paths = read_paths(path)
+    paths = read_paths(path, Metres(unit=args.unit, columns=args.columns))
     fps = args.fps or paths.fps
     if not fps:
-        raise ValueError(f"{path}: does not say how many frames a second it has: --fps N does")
+        raise ValueError(f"{path}: has no frame rate; --fps N specifies it")
     data: dict[str, object] = {
-        "behaviour": "playback", "playback": {"file": str(path), "fps": fps, "beside": args.beside},
-        "map": str(args.geometry or path.absolute()),
-        "world": {"y_axis": args.y_axis or paths.y_axis or "up"},
+        "behaviour": "playback", "playback": {"file": text_of(path), "fps": fps, "columns": args.columns,
+                                             "beside": args.beside and text_of(Path(args.beside))},
+        "map": text_of(Path(args.geometry or path.absolute())),
+        "world": {"y_axis": args.y_axis or paths.y_axis or "up", "unit": args.unit},
         "window": {"title": f"crowd-demo: {printable(path.name)[:99]}"}}
     if (end_s := paths.last_frame / fps) <= MOST_SECONDS:
         data["events"] = [{"at": end_s, "say": f"{printable(path.name)[:100]} ends"}]
@@ -280,6 +283,10 @@ and timeline work as with any crowd.""",
         option("file", metavar="FILE", type=file_path, help="trajectories: .txt, .sqlite or .csv"),
         option("--geometry", metavar="MAP", type=given, help="the walkable area, if not the file's: .wkt or .json, in metres"),
         option("--fps", metavar="N", type=seconds, help="frames a second, if not as the file says"),
+        option("--unit", choices=("m", "cm", "mm"), default="auto",
+               help="unit of x and y (default: as the file says, else m)"),
+        option("--columns", metavar="NAMES", default="",
+               help="names of the columns from the left, such as frame,id,x,y (default: as the file says, else id,frame,x,y)"),
         option("--y", choices=("up", "down"), dest="y_axis", help="which way y grows (default: as the file says, else up)"),
         option("--beside", metavar="NAME|PATH", type=given,
                help="a configuration: the key that splits the window shows its run in the same geometry"),

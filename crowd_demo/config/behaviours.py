@@ -164,6 +164,8 @@ class PlaybackSettings(BehaviourSettings):
 
     file: str | None = Field(None, max_length=4096, description=(
         "trajectories: PedPy's .txt, JuPedSim's .sqlite or a .csv (relative to this file); null: nobody moves"))
+    columns: str = Field("", max_length=1000, description=(
+        "names of the file's columns from the left, such as frame,id,x,y; empty: as the file says, else id,frame,x,y"))
     corner: Annotated[tuple[float, float], Field(strict=False)] | None = Field(None, description=(
         "[x, y] in metres: where the map's left upper corner is, if the map does not say it"))
     beside: str | None = Field(None, max_length=4096, description=(

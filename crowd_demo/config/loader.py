@@ -17,7 +17,7 @@ from crowd_demo.config.events import sent_nowhere
 from crowd_demo.config.explain import explain
 from crowd_demo.config.memory import too_large
 from crowd_demo.config.model import WIDEST, Config
-from crowd_demo.config.resources import beside, find_config, find_map, list_maps
+from crowd_demo.config.resources import beside, find_config, find_map, list_maps, text_of
 from crowd_demo.config.yaml12 import KeyPath, Location, Mistake
 from crowd_demo.registry.built_in import READ_PATHS
 from crowd_demo.registry.entries import load
@@ -149,9 +149,10 @@ def _validate(data: dict[str, object], folder: Path) -> tuple[Config | None, lis
             removed = [_remove(data, path) for path, _ in found]
             if not all(removed):
                 return None, mistakes
+    doubts: Iterable[str] = ()
     if config.behaviour == "playback" and config.playback.file is not None:
         try:
-            config = _with_paths(config.playback.file, folder, config)
+            config, doubts = _with_paths(config.playback.file, folder, config)
         except ValueError as error:
             return config, [*mistakes, (("playback", "file"), str(error))]
     tiles = destinations = 0
@@ -160,27 +161,29 @@ def _validate(data: dict[str, object], folder: Path) -> tuple[Config | None, lis
             config, tiles, destinations = _with_map(find_map(config.map, folder), config)
         except ValueError as error:
             return config, [*mistakes, (("map",), str(error))]
+    for doubt in doubts if not mistakes else ():
+        say_once(f"{config.playback.file}: {doubt}")
     mistakes += sent_nowhere(config.events, destinations or config.crowd.destinations)
     large = too_large(config, tiles, destinations)
     return config, [*mistakes, large] if large else mistakes
 
 
-def _with_paths(name: str, folder: Path, config: Config) -> Config:
-    """The configuration with as many agents as the file has at first, and with its walkable area where there is no map.
+def _with_paths(name: str, folder: Path, config: Config) -> tuple[Config, Iterator[str]]:
+    """(configuration, what looks wrong in the file): it has the file's first people, and its walkable area without a map.
 
-    Raises ValueError for a file that is none, or does not say how many frames a second it has.
+    Raises ValueError for another file, and without a frame rate.
     """
-    from crowd_demo.config.maps import TRAJECTORIES
+    from crowd_demo.config.maps import TRAJECTORIES, Metres
 
     path = beside(name, folder)
     if path is None or path.suffix.lower() not in TRAJECTORIES:
         raise ValueError(f"{name!r} is no file ({', '.join(TRAJECTORIES)})")
-    paths = load(READ_PATHS)(path)
-    if not (config.playback.fps or paths.fps):
-        raise ValueError(f"{path}: does not say how many frames a second it has; playback.fps, or --fps, says it")
+    paths = load(READ_PATHS)(path, Metres(*config.map_scale))
+    if not (fps := config.playback.fps or paths.fps):
+        raise ValueError(f"{path}: has no frame rate; playback.fps, or --fps, specifies it")
     return config.model_copy(update={
-        "playback": config.playback.model_copy(update={"file": str(path)}), "map": config.map or str(path),
-        "agents": int((paths.frame == 0).sum())})
+        "playback": config.playback.model_copy(update={"file": text_of(path)}), "map": config.map or text_of(path),
+        "agents": int((paths.frame == 0).sum())}), paths.doubts(fps)
 
 
 def _with_map(path: Path, config: Config) -> tuple[Config, int, int]:
@@ -192,7 +195,7 @@ def _with_map(path: Path, config: Config) -> tuple[Config, int, int]:
     Raises MapError, a ValueError, for what is not a map, or one of an open world of another size.
     """
     shipped = path in list_maps().values()
-    update: dict[str, object] = {"map": path.stem if shipped else str(path)}
+    update: dict[str, object] = {"map": path.stem if shipped else text_of(path)}
     if shipped and not any(event.do.send for event in config.events):
         return config.model_copy(update=update), 0, 0
     from crowd_demo.config.maps import MapError, Metres, open_shape, read_map  # lazily: shipped maps need no NumPy

@@ -84,6 +84,8 @@ class Metres(NamedTuple):
     tile: float = 13.0  # side of a tile, world units
     metre: float = 26.0  # world units
     y_axis: str = "auto"  # up, down, or auto: as the file says, else up
+    unit: str = "auto"  # of trajectories: m, cm, mm, or auto: as the file says, else m
+    columns: str = ""  # of trajectories, their names from the left: `frame,id,x,y`; empty: as the file says
 
     @property
     def units(self) -> float:

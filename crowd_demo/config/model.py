@@ -66,6 +66,8 @@ class WorldSettings(Section):
         "side of a tile of a map in metres (.wkt, .json), whose size is then the world's (0.1 to 65536)"))
     y_axis: Literal["auto", "up", "down"] = Field("auto", description=(
         "which way y grows in a map in metres, and in trajectories; auto: as the file says, else up"))
+    unit: Literal["auto", "m", "cm", "mm"] = Field("auto", description=(
+        "unit of x and y in trajectories, and of the geometry in that file; auto: as the file says, else m"))
 
 
 class SceneSettings(Section):
@@ -260,9 +262,9 @@ class Config(_WithBehaviours):
         return self
 
     @property
-    def map_scale(self) -> tuple[float, float, str]:
-        """Of a map in metres: a tile's side and a metre in world units, and which way y grows."""
-        return self.world.tile, self.measure.metre, self.world.y_axis
+    def map_scale(self) -> tuple[float, float, str, str, str]:
+        """Of a map in metres: tile and metre in world units, direction of y; unit and columns of trajectories."""
+        return self.world.tile, self.measure.metre, self.world.y_axis, self.world.unit, self.playback.columns
 
     @property
     def behaviour_settings(self) -> BehaviourSettings:

@@ -29,7 +29,10 @@ def read_bounded(path: Path, most: int) -> bytes:
         if short := shortage(size):
             raise OSError(errno.ENOMEM, short)
         with open(descriptor, "rb", closefd=False) as file:
-            return file.read(size + 1)  # which takes memory for as many as are asked for
+            data = file.read(size + 1)  # which takes memory for as many as are asked for
+        if data is None:  # a device that waits, and calls itself a regular file, such as /proc/kmsg
+            raise OSError(errno.EAGAIN, "it has no data yet")
+        return data
     except MemoryError:
         raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM)) from None
     finally:

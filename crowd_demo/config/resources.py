@@ -6,8 +6,10 @@ A wheel carries them as `crowd_demo/_data/`; an sdist and an editable install ha
 from __future__ import annotations
 
 import filecmp
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from urllib.parse import unquote_to_bytes
 
 from crowd_demo.config.explain import close_to
 from crowd_demo.config.reading import read_bounded
@@ -100,7 +102,7 @@ def find_tour(name: str | Path) -> Path:
 
 def _find(name: str | Path, own_folder: str, shipped: Mapping[str, Path], what: str) -> Path:
     for folder in (Path(), Path(own_folder)):
-        for path in (folder / name, folder / f"{name}.yaml"):
+        for path in (folder / path_of(str(name)), folder / f"{name}.yaml"):
             if _exists(path):
                 return path
     stem = str(name).removesuffix(".yaml")
@@ -125,7 +127,19 @@ def find_map(name: str, base: Path | None = None) -> Path:
 
 def beside(name: str, *folders: Path | None) -> Path | None:
     """A file relative to one of these folders, None being left out, or to the working folder."""
-    return next(((folder / name).resolve() for folder in (*filter(None, folders), Path()) if _exists(folder / name)), None)
+    paths = (folder / path_of(name) for folder in (*filter(None, folders), Path()))
+    return next((path.resolve() for path in paths if _exists(path)), None)
+
+
+def text_of(path: Path) -> str:
+    """Return a path as the text of a configuration: a `file:` URI if its name is not UTF-8, as Linux permits."""
+    text = str(path)
+    return text if text.encode("utf-8", "replace").decode() == text else path.absolute().as_uri()
+
+
+def path_of(text: str) -> Path:
+    """Return the path that `text_of` has made a text."""
+    return Path(os.fsdecode(unquote_to_bytes(text[7:])) if text.startswith("file://") else text)
 
 
 def same_file(one: Path, other: Path) -> bool:

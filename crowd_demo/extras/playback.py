@@ -13,7 +13,6 @@ are 0, 1, ... in the order of the file's ids, which are the column `person`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -23,8 +22,9 @@ from crowd_demo.compute.arrays import Doubles, Float, Floats, Int, Ints, Longs, 
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.simd import root, select, wrap32
 from crowd_demo.config.behaviours import PlaybackSettings
-from crowd_demo.config.maps import Origin
+from crowd_demo.config.maps import Metres, Origin
 from crowd_demo.config.model import Config
+from crowd_demo.config.resources import path_of
 from crowd_demo.extras.importing.trajectory_files import Paths, read_paths
 from crowd_demo.sim.behaviours.base import Behaviour
 from crowd_demo.sim.interaction import pairwise
@@ -96,7 +96,7 @@ class MeasuredWays:
         self.origin = terrain.origin or Origin(*corner, up)
         points = self.origin.offsets(np.stack((paths.x, paths.y), axis=1)) * metre
         last = [float(np.nextafter(side, np.float32(0))) for side in (terrain.walls.width, terrain.walls.height)]
-        self._x, self._y = points.clip(0, last).T
+        self._x, self._y = points.clip(0, last).T + 0.0  # never -0
         self._begins, self._ends = paths.frame[paths.first[:-1]], paths.frame[paths.first[1:] - 1]
         self._span = paths.last_frame + 1
         self._key = np.repeat(np.arange(len(paths.ids)), np.diff(paths.first)) * self._span + paths.frame
@@ -143,7 +143,7 @@ class MeasuredWays:
         goes_on = seconds * self._fps <= self._span - 1
         return {"id": who.astype(np.int32), "x": self._x[row] + part * (self._x[onward] - self._x[row]),
                 "y": self._y[row] + part * (self._y[onward] - self._y[row]),
-                "vx": self._vx[row] * goes_on, "vy": self._vy[row] * goes_on,
+                "vx": self._vx[row] if goes_on else 0.0, "vy": self._vy[row] if goes_on else 0.0,
                 "heading_x": self._heading_x[row], "heading_y": self._heading_y[row],
                 "state": self._state[row] if goes_on else STANDING, "person": self._paths.ids[who].astype(np.int32)}
 
@@ -230,7 +230,9 @@ class Playback(Behaviour):
 
     def __init__(self, config: Config) -> None:
         self.settings, self._metre, self._step_hz = config.playback, config.measure.metre, config.time.step_hz
-        self._paths = read_paths(Path(self.settings.file)) if self.settings.file else None
+        self._paths = None
+        if self.settings.file:
+            self._paths = read_paths(path_of(self.settings.file), Metres(*config.map_scale))
         radius = self.settings.radius
         self._rules = PlaybackRules(np.float32(radius) * np.float32(radius))
         self.needs = Needs(PlaybackColumns, radius, radius, BAND_RADII * radius, top_speed=self._top_speed())
@@ -242,13 +244,8 @@ class Playback(Behaviour):
         return self.settings.fps or (self._paths and self._paths.fps) or 1.0
 
     def _top_speed(self) -> float:
-        if self._paths is None:
-            return 0.0
-        paths = self._paths
-        same = np.diff(paths.frame) > 0  # the rows of a person follow each other
-        same[paths.first[1:-1] - 1] = False
-        way = np.hypot(np.diff(paths.x), np.diff(paths.y))[same] / np.diff(paths.frame)[same]
-        return float(way.max(initial=0)) * self._fps * self._metre * SLACK
+        fastest = float(self._paths.speeds().max(initial=0)) if self._paths else 0.0
+        return fastest * self._fps * self._metre * SLACK
 
     def stages(self, world: World, index: Index) -> Sequence[Stage]:
         tracks = self._paths and MeasuredWays(self._paths, self._fps, world.terrain, self._metre, self.settings,

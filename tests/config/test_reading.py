@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from crowd_demo.config.reading import quiet_libraries
+from crowd_demo.config.reading import quiet_libraries, read_bounded
 
 pytestmark = pytest.mark.quick
 
@@ -27,3 +28,15 @@ def test_a_closed_standard_error_does_no_harm() -> None:
     code = "from crowd_demo.config.reading import quiet_libraries\nwith quiet_libraries(): pass\nprint('fine')"
     done = subprocess.run(["sh", "-c", 'exec "$0" -c "$1" 2>&-', sys.executable, code], stdout=subprocess.PIPE, check=True)
     assert done.stdout == b"fine\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such devices")
+def test_a_device_that_passes_for_a_regular_file_and_waits_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, writer = os.pipe()
+    os.set_blocking(reader, False)
+    regular = (tmp_path / "file").touch() or (tmp_path / "file").stat()
+    monkeypatch.setattr(os, "open", lambda *arguments: reader)
+    monkeypatch.setattr(os, "fstat", lambda descriptor: regular)
+    with pytest.raises(OSError, match="no data yet"):
+        read_bounded(tmp_path / "file", 100)
+    os.close(writer)

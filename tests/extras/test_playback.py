@@ -55,6 +55,7 @@ def test_everybody_is_where_the_file_says_at_every_tick(tmp_path_factory: pytest
             seen = expected[person]
             for column, value in zip(("x", "y", "vx", "vy"), seen[:4], strict=True):
                 assert getattr(found, column)[slot] == pytest.approx(value, abs=2e-3, rel=1e-5), (tick, person, column)
+                assert value or not np.signbit(getattr(found, column)[slot]), (tick, person, column)
             assert (found.heading_x[slot], found.heading_y[slot]) == pytest.approx(seen.heading, abs=1e-5)
             assert (found.state[slot] == 1) == seen.stands or np.hypot(*seen[2:4]) == pytest.approx(STANDING)
         sim.step()

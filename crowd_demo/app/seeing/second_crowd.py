@@ -127,6 +127,7 @@ def config_beside(config: Config) -> Config | None:
     if config.behaviour != "playback" or config.playback.beside is None:
         return None
     same = {"map": config.map, "world.tile": config.world.tile, "world.y_axis": config.world.y_axis,
+            "world.unit": config.world.unit, "playback.columns": config.playback.columns,
             "measure.metre": config.measure.metre, "time.step_hz": config.time.step_hz}
     return ReadConfig.read(config.playback.beside, as_overrides(same)).config
 

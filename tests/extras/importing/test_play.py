@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -81,7 +83,15 @@ def test_geometry_tile_rate_and_direction_are_chosen(tmp_path: Path) -> None:
     ("walks.txt", None, (), "walks.txt: cannot be read (No such file or directory)"),
     ("walks.txt", WALKS + "5 x 1 1\n", (), "walks.txt:83: must be numbers: id, frame, x, y, not '5 x 1 1'"),
     ("walks.doc", WALKS, (), "walks.doc: must end in one of .txt, .csv, .sqlite"),
-    ("walks.csv", "id,frame,x,y\n1,1,1,1\n", (), "walks.csv: does not say how many frames a second it has: --fps N does"),
+    ("walks.csv", "id,frame,x,y\n1,1,1,1\n", (), "walks.csv: has no frame rate; --fps N specifies it"),
+    ("walks.txt", WALKS.replace("10\n", "12:5\n", 1), (), "walks.txt: has no frame rate; --fps N specifies it"),
+    ("walks.txt", WALKS.replace("10\n", "5000\n", 1), (), "play: playback.fps: "),
+    ("walks.csv", 'id,frame,x,y\n1,0,1,"1\n1,1,1,1\n', ("--fps", "10"),
+     "walks.csv:2: a row must have at most 100,000 characters, and an even number of quotes"),
+    ("walks.txt", WALKS, ("--columns", "id,frame,x"),
+     "walks.txt: the columns must be named id, frame, x, y, each once, not so y"),
+    ("walks.txt", "# framerate: 10\n1 1 1 1\n1 2 40000 1\n", (), "play: map: /"),
+    ("walks.txt", "# all positions in cm\n" + WALKS, (), "walks.txt: the unit of x and y is unclear (cm, m): --unit m, cm or"),
     ("walks.txt", WALKS, ("--set", "world.tile=-1"), "--set:1: world.tile"),
     ("walks.txt", WALKS, ("--geometry", "no.wkt"), "play: map: 'no.wkt' is neither a file"),
     ("walks.sqlite", "what?", (), "walks.sqlite: not JuPedSim's database (file is not a database)"),
@@ -94,6 +104,53 @@ def test_a_mistake_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     assert main(["play", name, *options, "--headless"]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1 and error.startswith(said)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(("text", "options", "said"), [
+    (WALKS, (), ""),
+    (WALKS.replace("POLYGON", "geo.wkt #"), (), "its geometry, 'geo.wkt # ((0 0, 9 0, 9 6, 0 6, 0 0))', is neither"),
+    ("1 27 160.5 820\n2 27 200.5 820\n1 28 160.5 811\n2 28 200.5 811\n", ("--fps", "16"), "people move at 144 m/s, as if"),
+    ("1 27 160.5 820\n2 27 200.5 820\n1 28 160.5 811\n2 28 200.5 811\n", ("--fps", "16", "--unit", "cm"), ""),
+    ("0 1 1 1\n0 2 9 1\n10 1 1.1 1\n10 2 9.1 1\n", ("--fps", "2"), "id and frame look swapped: --columns frame,id,x,y"),
+    ("0 1 1 1\n0 2 9 1\n10 1 1.1 1\n10 2 9.1 1\n", ("--fps", "2", "--columns", "frame,id,x,y"), "")])
+def test_a_file_is_played_with_a_note_of_what_looks_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str,
+                                                          options: tuple[str, ...], said: str) -> None:
+    path = tmp_path / "walks.txt"
+    path.write_text(text, encoding="utf-8")
+    assert main(["play", str(path), *options, "--headless", "--no-render", "--frames", "2"]) == 0
+    error = capsys.readouterr().err
+    assert error.count("\n") == bool(said) and (not said or error.startswith(f"crowd-demo: {path}: {said}"))
+
+
+@pytest.mark.quick
+def test_unit_and_columns_are_those_of_the_run_its_replay_and_its_map(tmp_path: Path) -> None:
+    path, recording = tmp_path / "walks.txt", tmp_path / "run.replay"
+    path.write_text("0 7 100 100\n0 8 300 100\n1 7 110 100\n1 8 310 100\n", encoding="utf-8")
+    options = "--unit", "cm", "--columns", "frame,id,x,y", "--fps", "10"
+    config = config_of(path, *options, "--set", "world.tile=1 m")
+    assert (config.world.unit, config.playback.columns, config.agents) == ("cm", "frame,id,x,y", 2)
+    assert (config.world.width, config.world.height) == (5 * METRE, 3 * METRE)
+    sim = Simulation(config)
+    assert sim.agents.by_id().x.tolist() == [METRE, 3 * METRE]
+    assert main(["play", str(path), *options, "--headless", "--no-render", "--record", str(recording)]) == 0
+    assert main(["replay", str(recording), "--headless"]) == 0
+
+
+@pytest.mark.quick
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="names of files are text")
+def test_a_name_that_is_not_text_is_played_recorded_and_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/f\xfc\xdf 100%"))
+    folder.mkdir()
+    path, area, recording = folder / "caf\udce9.txt", folder / "caf\udce9.wkt", tmp_path / "run.replay"
+    path.write_text(WALKS, encoding="utf-8")
+    area.write_text("POLYGON ((-2 -2, 12 -2, 12 8, -2 8, -2 -2))", encoding="utf-8")
+    run = "--headless", "--no-render", "--record", str(recording), "--report", str(tmp_path / "report.json")
+    assert main(["play", str(path), "--geometry", str(area), *run]) == 0
+    assert main(["replay", str(recording), "--headless"]) == 0
+    path.write_text(WALKS + "5 x 1 1\n", encoding="utf-8")
+    assert main(["play", str(path), *run]) == 2
+    assert capsys.readouterr().err.endswith("caf\\udce9.txt:83: must be numbers: id, frame, x, y, not '5 x 1 1'\n")
 
 
 @pytest.mark.quick

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sqlite3
+import sys
+import time
 from collections.abc import Callable, Iterable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +27,11 @@ AREA = "POLYGON ((0 0, 6 0, 6 4, 0 4, 0 0))"
 ROWS: list[Row] = [(7, 3, 1.5, 2.25), (-2, 3, 0.5, 0.5), (7, 4, 1.75, 2.5), (7, 5, 2.0, 2.75), (-2, 5, 0.75, 0.5)]
 
 
+NAMES = "the columns must be named id, frame, x, y, each once, not so"
+ORDER = "--columns frame,id,x,y, or playback.columns, specifies the order of columns"
+UNIT = "--unit m, cm or mm, or world.unit, specifies the unit"
+TABLE = "must be a table without computed columns"
+QUOTES = "a row must have at most 100,000 characters, and an even number of quotes"
 HEAD = f"# framerate: 12.5 fps\n# geometry: {AREA}\n# id frame x/m y/m z/m\n"
 
 
@@ -44,6 +53,14 @@ def database(path: Path, rows: Iterable[Row] = ROWS, fps: object = "12.5", area:
         made.execute("INSERT INTO metadata VALUES ('fps', ?)", (fps,))
         made.execute("INSERT INTO geometry VALUES (1, ?)", (area,))
         made.commit()
+    return path.read_bytes()
+
+
+def changed(path: Path, change: str) -> bytes:
+    """A database after `change`, which has its rows in the table `old`."""
+    database(path)
+    with closing(sqlite3.connect(path)) as made:
+        made.executescript(f"ALTER TABLE trajectory_data RENAME TO old; {change}")
     return path.read_bytes()
 
 
@@ -86,7 +103,9 @@ def test_positions_outside_of_the_walkable_area_are_on_the_map(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(("data", "message"), [
-    (b"", ": there are no rows"), (b"# framerate: 1\n", ": there are no rows"), (b"\xff\xfe1", ": not trajectories (no text)"),
+    (b"", ": there are no rows"), (b"# framerate: 1\n", ": there are no rows"),
+    (b"\x7fELF\1\2\3\xff", f":1: {NAMES} id: {ORDER}"),
+    (b"1 0 1 1\n1 1 1 " + b"9" * 200_000, f":2: {QUOTES}"),
     (text([*ROWS, (1, 2, "x", 4)]), ":9: must be numbers: id, frame, x, y, not '1 2 x 4 0'"),
     (text([*ROWS, (1, 2, 3, 4), (1, 3, "", "")]), ":10: must be numbers: id, frame, x, y, not '1 3   0'"),
     (text([(1.5, 2, 3, 4)]), ":4: id and frame must be whole numbers, at most 2,147,483,647 (id 1.5, frame 2, x 3, y 4)"),
@@ -95,20 +114,23 @@ def test_positions_outside_of_the_walkable_area_are_on_the_map(tmp_path: Path) -
     (text([*ROWS, (1, 2, 3, "nan")]), ":9: x and y must be metres, no farther than 1e+07 (id 1, frame 2, x 3, y nan)"),
     (text([*ROWS, (1, 2, "-inf", 3)]), ":9: x and y must be metres, no farther than 1e+07 (id 1, frame 2, x -inf, y 3)"),
     (text([*ROWS, ROWS[2]]), ":9: that id has a row of that frame already (id 7, frame 4, x 1.75, y 2.5)"),
-    (text(head="# framerate: 1.2.3\n"), ": '# framerate: 1.2.3' is no frame rate"),
-    (text(head="# framerate: 5000\n"), ": 5000 frames a second cannot be (at most 1000)"),
-    (text(head="# id frame x/units y/units\n"), ": x and y are in 'units', not in one of m, cm, mm"),
+    (text(head="# id frame x/units y/units\n"), f": the unit of x and y is unclear (units): {UNIT}"),
+    (text(head="# x/" + "a" * 3000 + "\n"), f": the unit of x and y is unclear ({'a' * 20}, m): {UNIT}"),
     (text(head="# geometry: POLYGON ((0 0, 1 0))\n"),
      ": geometry:1: a ring has at least 4 points, and the last is the first again"),
-    (text([(1, 0, 0, 0), (1, 1, 99_999, 0)], head=""), ": 200000 x 3 tiles are too many (at most 2048 x 2048)"),
+    (text([(1, 0, 0, 0), (1, 1, 99_999, 0)], head=""),
+     f": people are up to 99,999 m apart, over 2048 tiles of 0.5 m: {UNIT}, and world.tile the size of tiles"),
 ])
 def test_a_mistake_in_a_text_is_one_line_with_its_row(tmp_path: Path, data: bytes, message: str) -> None:
     assert error_of(tmp_path / "walks.txt", data) == message
 
 
 @pytest.mark.parametrize(("data", "message"), [
-    (b"", ":1: the first line must name each of id, frame, x, y once, not so id"),
-    (b"id,frame,x\n1,2,3\n", ":1: the first line must name each of id, frame, x, y once, not so y"),
+    (b"", ": there are no rows"), (b"id,frame,x\n1,2,3\n", f":1: {NAMES} y: {ORDER}"),
+    (b"id,frame,x,y,x\n1,2,3,4,5\n", f":1: {NAMES} x: {ORDER}"),
+    (b'id,frame,x,y\n1,0,1,"1\n1,1,1,1\n1,2,1,1\n', f":2: {QUOTES}"),
+    (b'id,frame,x,y,note\n1,0,1,1,a"b,"\n1,1,1,1,""\n1,2,x,1,\n', ":4: must be numbers: id, frame, x, y, not '1,2,x,1,'"),
+    (b"id\tframe\tx\ty\tz\n1\t0\t\t2\t3\n", ":2: must be numbers: id, frame, x, y, not '1\\t0\\t\\t2\\t3'"),
     (b"id;frame;x;y\n1;2;3;4\n1;3;3\n", ":3: must be numbers: id, frame, x, y, not '1;3;3'"),
     (table([*ROWS, (7, 9, "?", 1)]), ":7: must be numbers: id, frame, x, y, not '9,\"a, b\",7,1,?'"),
 ])
@@ -118,36 +140,77 @@ def test_a_mistake_in_a_table_is_one_line_with_its_row(tmp_path: Path, data: byt
 
 @pytest.mark.parametrize(("make", "message"), [
     (lambda path: b"SQLite format 3\0" + bytes(99), ": not JuPedSim's database (file is not a database)"),
-    (lambda path: b"", ": not JuPedSim's database (no such table: trajectory_data)"),
+    (lambda path: b"", ": not JuPedSim's database (trajectory_data must be a table without computed columns)"),
     (lambda path: database(path, []), ": there are no rows"),
     (lambda path: database(path, [*ROWS, (1, 2, "far", 3)]), ": trajectory_data, row 6: must be numbers: id, frame, x, y"),
     (lambda path: database(path, [*ROWS, (1, 2, None, 3)]),
      ": trajectory_data, row 6: x and y must be metres, no farther than 1e+07 (id 1, frame 2, x nan, y 3)"),
     (lambda path: database(path, [*ROWS, (1, 2, 1e9, 3)]),
      ": trajectory_data, row 6: x and y must be metres, no farther than 1e+07 (id 1, frame 2, x 1e+09, y 3)"),
-    (lambda path: database(path, fps="fast"), ": metadata, fps: must be a number, not 'fast'"),
-    (lambda path: database(path, area="POLYGON"), ": geometry:1: the text ends within a geometry"),
+    (lambda path: database(path, area="POLYGON (("), ": geometry:1: the text ends within a geometry"),
+    *((lambda path, change=change: changed(path, change), f": not JuPedSim's database ({why})") for change, why in (
+        ("CREATE VIEW trajectory_data AS SELECT id, frame, pos_x, pos_y FROM old", f"trajectory_data {TABLE}"),
+        ("CREATE VIRTUAL TABLE trajectory_data USING rtree(id, frame, other, pos_x, pos_y)", f"trajectory_data {TABLE}"),
+        ("CREATE TABLE trajectory_data(id, frame, pos_x, pos_y AS (pos_x LIKE '%a%a%a%a%b'))", f"trajectory_data {TABLE}"))),
 ])
 def test_a_mistake_in_a_database_is_one_line_with_its_row(tmp_path: Path, make: Callable[[Path], bytes], message: str) -> None:
     path = tmp_path / "walks.sqlite"
     assert error_of(path, make(path)) == message
 
 
-def test_a_database_that_never_ends_is_left_after_some_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trajectory_files, "MOST_S", 0.2)
+@pytest.mark.parametrize(("view", "why"), [
+    ("SELECT 1 id, 1 frame, 1 pos_x, random() pos_y", "not authorized to use function: random"),
+    ("SELECT id, frame, pos_x, pos_y FROM old", "access to old.id is prohibited"),
+    ("SELECT key id, key frame, key pos_x, key pos_y FROM metadata", "access to metadata.key is prohibited"),
+    ("WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) SELECT id, 1 frame, 1 pos_x, 1 pos_y FROM n",
+     "not authorized")])
+def test_a_view_that_passes_for_a_table_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, view: str,
+                                                    why: str) -> None:
+    monkeypatch.setattr(trajectory_files, "IS_TABLE", "SELECT 1 WHERE ? > ''")
     path = tmp_path / "walks.sqlite"
-    with closing(sqlite3.connect(path)) as made:
-        made.execute("CREATE VIEW trajectory_data AS WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n)"
-                     " SELECT id, 1 AS frame, max(id) AS pos_x, 0 AS pos_y FROM n")
-    assert error_of(path, path.read_bytes()) == ": takes longer than 0.2 s to read"
+    assert error_of(path, changed(path, f"CREATE VIEW trajectory_data AS {view}")) == f": not JuPedSim's database ({why})"
+
+
+def test_a_database_is_read_for_some_seconds_at_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trajectory_files, "MAX_S", 0.0)
+    path = tmp_path / "walks.sqlite"
+    assert error_of(path, database(path, [(1, frame, 0, 0) for frame in range(20_000)])) == ": takes longer than 0 s to read"
+
+
+def test_a_frame_rate_that_is_not_a_number_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "walks.sqlite"
+    for fps, expected in (("fast", 0), (None, 0), (b"25", 0), (25, 25), ("33.333333333333336", 33.333333333333336)):
+        path.write_bytes(database(path, fps=fps))
+        assert read_paths(path).fps == expected
+
+
+@pytest.mark.parametrize("mode", ["WAL", "DELETE"])
+def test_rows_that_are_not_in_the_database_yet_are_not_left_out(tmp_path: Path, mode: str) -> None:
+    path, copy = tmp_path / "walks.sqlite", tmp_path / "copy.sqlite"
+    database(path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as writer:
+        writer.execute(f"PRAGMA journal_mode = {mode}")
+        writer.execute("PRAGMA cache_size = 1")
+        writer.execute("BEGIN")
+        writer.executemany("INSERT INTO trajectory_data VALUES (?, 9, 1, 1, 1, 0)", ((frame,) for frame in range(5000)))
+        if mode == "WAL":
+            writer.execute("COMMIT")
+        beside = "-wal" if mode == "WAL" else "-journal"
+        for suffix in ("", beside):
+            Path(f"{copy}{suffix}").write_bytes(Path(f"{path}{suffix}").read_bytes())
+    with pytest.raises(MapError, match=rf"copy\.sqlite{beside}: has changes that are not in copy.sqlite yet"):
+        read_paths(copy)
+    assert sorted(file.name for file in tmp_path.iterdir() if "copy" in file.name) == ["copy.sqlite", f"copy.sqlite{beside}"]
+    Path(f"{copy}{beside}").write_bytes(b"")
+    assert len(read_paths(copy).ids) >= 2  # those that are in the file
 
 
 def test_bounds_hold_and_what_is_no_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trajectory_files, "MOST_ROWS", 4)
+    monkeypatch.setattr(trajectory_files, "MAX_ROWS", 4)
     assert error_of(tmp_path / "many.txt", text()) == ": too many rows (over 4)"
     path = tmp_path / "many.sqlite"
     assert error_of(path, database(path)) == ": too many rows (over 4)"
-    monkeypatch.setattr(trajectory_files, "MOST_BYTES", 100)
+    monkeypatch.setattr(trajectory_files, "MAX_BYTES", 100)
     assert error_of(tmp_path / "large.txt", text()).startswith(": too large")
     make_fifo(tmp_path / "pipe.sqlite")
     for name, why in (("none.txt", "No such file or directory"), ("pipe.sqlite", "not a regular file")):
@@ -179,3 +242,169 @@ def test_a_damaged_file_is_trajectories_or_one_line(tmp_path: Path, suffix: str)
             refused += 1
             assert str(error).startswith(str(path)) and str(error).isprintable(), error
     assert refused > FILES / 5
+
+
+# --- what other people write -------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize(("comment", "scale"), [
+    ("# id frame x/m y/m z/m", 1), ("# id frame x/cm y/cm z/cm", 100), ("# PersID\tFrame\tX/cm\tY/cm\tZ/cm", 100),
+    ("# id frame x [in cm] y [in cm]", 100), ("# id frame x y z (all positions in cm)", 100), ("# x,y [cm]", 100),
+    ("# x y z/cm", 100), ("# x in cm, y in cm", 100), ("# id frame x_cm y_cm", 100), ("# id,frame,x [mm],y [mm]", 1000),
+    ("# id frame x (millimetres) y (millimetres)", 1000), ("# x/cm y/cm\n# id frame x y", 100),
+    ("# camera: X / mm\n# id frame x/m y/m", 1), ("# id frame x/m y/m\n# all other lengths in cm", 1),
+    ("# calibrated with matrix X (see protocol)", 1), ("# position of camera: x (left) y (up)", 1),
+    ("# functions x(t), y(t) of every person", 1), ("# error: 2 cm, speeds in cm/s, density in 1/m^2", 1),
+    ("# positions in metres", 1), ("# geometry: /data/cm [cm]", 1),
+    ("# x in cm", 0), ("# unit: cm", 0), ("# all positions in cm", 0), ("# X / mm", 0), ("# id frame x/cm y/m", 0),
+    ("# id frame x/px y/px", 0), ("# id frame x [feet] y [feet]", 0), ("# coordinates in pixels", 0)])
+def test_the_names_of_columns_decide_the_unit_and_prose_makes_it_unclear(tmp_path: Path, comment: str, scale: int) -> None:
+    path = tmp_path / "walks.txt"
+    path.write_text(f"{comment}\n# geometry: POLYGON ((0 0, 600 0, 600 400, 0 400, 0 0))\n1 0 160.5 820.25\n", "utf-8")
+    if scale == 0:
+        with pytest.raises(MapError, match=rf"the unit of x and y is unclear \(.*\): {UNIT}"):
+            read_paths(path)
+    for unit, expected in (("auto", scale), ("m", 1), ("cm", 100), ("mm", 1000)):
+        if expected:
+            found = read_paths(path, Metres(unit=unit))
+            assert (found.x.tolist(), found.y.tolist()) == ([160.5 / expected], [820.25 / expected])
+            assert "/data" in comment or max(map(float, re.findall(r"[\d.]+", found.geometry))) == 600 / expected
+
+
+@pytest.mark.parametrize(("suffix", "data", "columns"), [
+    (".csv", "sep=;\nid;frame;x;y\n7;3;1,5;2,25\n7;4;1,75;2,5\n", ""),
+    (".csv", '"sep=,"\n"id","frame","x","y"\n"7","3","1.5","2.25"\n"7","4","1.75","2.5"\n', ""),
+    (".csv", "# framerate: 10\n# frame,id,x,y\n3,7,1.5,2.25\n4,7,1.75,2.5\n", ""),
+    (".csv", "note\tid\tframe\tx\ty\n\t7\t3\t1.5\t2.25\na b\t7\t4\t1.75\t2.5\n", ""),
+    (".csv", "id, frame, x, y\r\n7, 3, 1.5, 2.25\r\n7, 4, 1.75, 2.5\r\n", ""),
+    (".csv", "id,frame,x,y\r7,3,1.5,2.25\r7,4,1.75,2.5\r", ""),
+    (".txt", "id frame x y z\n7 3 1.5 2.25 1\n7 4 1.75 2.5\n", ""),
+    (".txt", "7 3 1,5 2,25 0,5\n7 4 1,75 2,5\n", ""), (".txt", "7,3,1.5,2.25\n7,4,1.75,2.5\n", ""),
+    (".txt", "7\t3 1.5\t2.25\t\n 7 4 1.75 2.5 # here\n", ""),
+    (".txt", "3.0 7.0 2.25 0 1.5\n4.0 7.0 2.5 0 1.75\n", "frame, id, y, z, x"),
+    (".csv", "t,who,right,up\n3,7,1.5,2.25\n4,7,1.75,2.5\n", "Frame,ID,x,y")])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_separators_names_and_order_of_columns_are_found_or_given(tmp_path: Path, suffix: str, data: str, columns: str,
+                                                                  encoding: str) -> None:
+    path = tmp_path / f"walks{suffix}"
+    path.write_bytes(data.encode(encoding))
+    found = read_paths(path, Metres(columns=columns))
+    assert (found.ids.tolist(), found.x.tolist(), found.y.tolist()) == ([7], [1.5, 1.75], [2.25, 2.5])
+
+
+@pytest.mark.parametrize(("comment", "fps"), [
+    ("# framerate: 25 fps", 25), ("#framerate:\t16.000", 16), ("# frame rate = 10", 10), (" # FPS: 12,5", 12.5),
+    ("# framerate: 25fps", 25), ("# Bl\xe4tter\n# framerate: 25", 25), ("# framerate: 0", 0), ("# framerate: 1.6e1", 0),
+    ("# framerate: 1.2.3", 0), ("# framerate: 30000/1001", 0), ("# framerate: unknown", 0), ("# the framerate: 25", 0)])
+def test_a_frame_rate_is_read_as_a_whole_or_not_at_all(tmp_path: Path, comment: str, fps: float) -> None:
+    path = tmp_path / "walks.txt"
+    path.write_bytes(comment.encode("latin-1") + b"\n1 0 1 1\n")
+    assert read_paths(path).fps == fps
+
+
+@pytest.mark.parametrize("said", ["geometry.xml", "../geometry.xml", "none", "'geo.wkt", "see (1)", "polygon (see paper)",
+                                  "../../../etc/passwd", "/etc/passwd", "../outside.wkt", "link.wkt", "folder.wkt",
+                                  "C:\\geo.wkt", "a" * 100_000, "\0.wkt", "\N{SNOWMAN}" * 60 + ".wkt"])
+def test_other_words_as_a_geometry_are_an_open_place_and_a_note(tmp_path: Path, said: str) -> None:
+    folder = tmp_path / "walks"
+    (folder / "folder.wkt").mkdir(parents=True)
+    (tmp_path / "outside.wkt").write_text(AREA, "utf-8")
+    if hasattr(os, "symlink") and sys.platform != "win32":
+        (folder / "link.wkt").symlink_to(tmp_path / "outside.wkt")
+    path = folder / "walks.txt"
+    path.write_text(f"# geometry: {said}\n1 0 1 1\n1 1 2 1\n", "utf-8")
+    found = map_of_paths(path, Metres(26, 26))
+    assert found.kinds.shape == (3, 3) and len(found.notes) == 1
+    assert "neither Well-Known Text nor a .wkt file beside it" in found.notes[0] and len(found.notes[0]) < 400
+
+
+def test_a_geometry_beside_the_file_is_read_in_metres(tmp_path: Path) -> None:
+    path = tmp_path / "walks.txt"
+    path.write_text("# geometry: <geo 1.wkt>\n# id frame x/cm y/cm\n1 0 100 100\n", "utf-8")
+    (tmp_path / "geo 1.wkt").write_text(AREA, "utf-8")
+    found = map_of_paths(path, Metres(26, 26))
+    assert found.kinds.shape == (6, 8) and not found.notes
+    (tmp_path / "geo 1.wkt").write_text("POLYGON ((0 0, 6 0", "utf-8")
+    with pytest.raises(MapError, match=r"geo 1\.wkt:1: the text ends within a geometry"):
+        map_of_paths(path, Metres(26, 26))
+
+
+@pytest.mark.parametrize("data", [b"#" * 3_000_000, (b"#" * 1000 + b"\n") * 2000, b"# unit" + b" " * 3_000_000 + b"x",
+                                  (b"# " + b"(" * 990 + b"\n") * 1000, b"# geometry: " + b"(" * 3_000_000,
+                                  b" " * 3_000_000 + b"x", b"id,frame,x,y" + b"[" * 90_000,
+                                  b'1 1 1 "1 \n' * 30_000, b"1 1 1 x\n" * 300_000])
+def test_long_texts_take_linear_time(tmp_path: Path, data: bytes) -> None:
+    path, begin = tmp_path / "walks.csv", time.process_time()
+    path.write_bytes(data + b"\n1 0 1 1\n")
+    with suppress(MapError):
+        read_paths(path)
+    assert time.process_time() - begin < 10
+
+
+@pytest.mark.parametrize(("rows", "doubt"), [
+    ([(person, frame, 1 + frame * 0.1, person) for person in range(3) for frame in range(9)], ""),
+    ([(person, frame, 160.5 + 40 * person, 820 - 9 * frame) for person in range(3) for frame in range(9)],
+     "people move at 90 m/s"),
+    ([(frame * 10, person, 1 + frame * 0.1, person) for person in range(3) for frame in range(9)],
+     "id and frame look swapped"),
+    ([(1, 0, 1, 1)], ""), ([(1, 0, 1, 1), (1, 1, 1, 1), (2, 0, 1, 1)], "")])
+def test_people_that_move_like_no_person_raise_doubts(tmp_path: Path, rows: list[Row], doubt: str) -> None:
+    path = tmp_path / "walks.txt"
+    path.write_bytes(text(rows, ""))
+    found = list(read_paths(path).doubts(10))
+    assert len(found) == bool(doubt) and "".join(found).startswith(doubt)
+
+
+# --- small files of every kind, which are not a part of the project ------------------------------------------------------
+
+SHARED = Path(__file__).parents[3] / "shared" / "cases"
+TWO = [round(1 + 0.1 * frame, 9) for frame in range(20)], [2.0] * 20
+OPEN = "is neither Well-Known Text nor a .wkt file beside it"
+CASES: dict[str, tuple[list[float], list[float]] | str] = {
+    **dict.fromkeys((
+        "comma.txt", "fps.txt", "frame-rate.txt", "framerate-0.txt", "framerate-comma.txt", "framerate-eq.txt",
+        "framerate-tab.txt", "framerate-exp.txt", "head-no-hash.txt", "indented-comment.txt", "latin1.txt", "markers.txt",
+        "ragged.txt", "semicolon.txt",
+        "x-units-prose.txt", "x-units-prose2.txt", "bom-crlf.csv", "cm-head.csv", "cm.csv", "cr-only.csv", "decimal-comma.csv",
+        "float-id.csv", "index.csv", "mixed-case.csv", "savetxt.csv", "savetxt-fps.csv", "sep.csv", "spaces.csv", "tabs.csv",
+        "trailing.csv", "units-head.csv", "utf16.csv"), TWO),
+    **dict.fromkeys(("fps-int.sqlite", "fps-odd.sqlite", "gc-empty.sqlite", "no-area.sqlite", "two-areas.sqlite", "v1.sqlite",
+                     "v3.sqlite"), (TWO[0], [3.0] * 20)),
+    **dict.fromkeys(("in-cm.txt",), ([1, 1.1, 1.2], [1.0] * 3)), "in-cm2.txt": ([1, 1.1], [1.0] * 2),
+    "cmgeo.txt": ([1, 1.1], [1.0] * 2), "prose-xt.txt": ([1, 1.1], [1.0] * 2), "one-row.txt": ([1], [1.0]),
+    "still.txt": ([1, 1], [1.0] * 2), "gap-huge.txt": ([1, 5], [1.0] * 2), "collinear.txt": ([0, 0.1, 0.2], [0.0] * 3),
+    "late-unit.txt": ([round(0.01 + 0.001 * frame, 9) for frame in range(20)], [0.02] * 20),
+    "big-ids.txt": ([3.0, 3.1], [3.0] * 2),
+    **dict.fromkeys(("geometry-file-name.txt", "geometry-file-name-rel.txt", "geometry-file-name-wkt.txt"),
+                    ([0.5, 0.6, 0.7], [1.0] * 3)),
+    "dup.txt": ":42: that id has a row of that frame already", "no-unit-cm.txt": ": people are up to 39,900 m apart",
+    "nul-end.txt": ":42: must be numbers", "outlier.txt": ": people are up to 10,001 m apart",
+    "unix-time.txt": ":2: id and frame must be whole numbers", "nan.csv": ":42: must be numbers",
+    "nan2.csv": ":42: x and y must be",
+    "pedname.csv": f":1: {NAMES} id", "text-id.csv": ":2: must be numbers", "time.csv": f":1: {NAMES} frame",
+    "no-meta.sqlite": ": not JuPedSim's database (metadata", "wal-copied.sqlite": "-wal: has changes that are not in"}
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="needs the cases beside the project")
+@pytest.mark.parametrize("name", CASES)
+def test_a_case_is_read_as_it_was_meant_or_refused(name: str) -> None:
+    path, expected = SHARED / name, CASES[name]
+    if isinstance(expected, str):
+        with pytest.raises(MapError) as caught:
+            map_of_paths(path, Metres())
+        assert str(caught.value).startswith(f"{path}{expected}")
+        return
+    found = read_paths(path)
+    first = slice(found.first[0], found.first[1])
+    assert (found.x[first].tolist(), found.y[first].tolist()) == (pytest.approx(expected[0]), pytest.approx(expected[1]))
+    assert found.fps == {"framerate-comma.txt": 12.5, "framerate-tab.txt": 16, "markers.txt": 25, "ragged.txt": 8}.get(
+        name, found.fps)
+    notes = map_of_paths(path, Metres()).notes
+    assert any(OPEN in note for note in notes) == name.startswith("geometry-file-name")
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="needs the cases beside the project")
+def test_a_case_with_another_unit_or_order_of_columns_is_read_with_options() -> None:
+    walks = read_paths(SHARED / "headerless-cm.txt", Metres(unit="cm"))
+    assert walks.x[[0, -1]].tolist() == [1.605, 2.005] and walks.y[[0, 1]].tolist() == [8.2025, 8.1125]
+    swapped = read_paths(SHARED / "eth.txt", Metres(columns="frame,id,x,y"))
+    assert swapped.ids.tolist() == [1, 2] and swapped.x[:20].tolist() == pytest.approx(TWO[0])
