@@ -98,10 +98,10 @@ def option(name: str, **settings: object) -> Option:
     return name, settings
 
 
-def count(text: str) -> int:
-    """Parse a whole number from 1 to `MOST`: a type for argparse."""
-    if not re.fullmatch("[0-9]{1,12}", text) or not 1 <= int(text) <= MOST:
-        raise argparse.ArgumentTypeError(f"must be a whole number from 1 to {MOST}, not {text!r}")
+def count(text: str, least: int = 1) -> int:
+    """Parse a whole number from `least` to `MOST`: a type for argparse."""
+    if not re.fullmatch("[0-9]{1,12}", text) or not least <= int(text) <= MOST:
+        raise argparse.ArgumentTypeError(f"must be a whole number from {least} to {MOST}, not {text!r}")
     return int(text)
 
 
@@ -117,21 +117,27 @@ def file_path(text: str) -> Path:
     return Path(given(text))
 
 
-def seconds(text: str) -> float:
-    """Parse seconds, more than 0: a type for argparse."""
-    if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", text) or not float(text):
-        raise argparse.ArgumentTypeError(f"must be a number of seconds above 0, such as 2.5, not {text!r}")
+def seconds(text: str, what: str = "seconds", may_be_zero: bool = False) -> float:
+    """Parse seconds, or `what` else, more than 0: a type for argparse."""
+    if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", text) or not (may_be_zero or float(text)):
+        least = "from 0 on" if may_be_zero else "above 0"
+        raise argparse.ArgumentTypeError(f"must be a number of {what} {least}, such as 2.5, not {text!r}")
     return float(text)
 
 
 def moment(text: str) -> float:
     """Parse seconds since the beginning, 0 or more: a type for argparse."""
-    return 0.0 if re.fullmatch(r"0(\.0{1,6})?", text) else seconds(text)
+    return seconds(text, may_be_zero=True)
+
+
+def frame_rate(text: str) -> float:
+    """Parse frames per second, more than 0: a type for argparse."""
+    return seconds(text, "frames per second")
 
 
 def tick(text: str) -> int:
     """Parse a tick, 0 or more: a type for argparse."""
-    return 0 if text == "0" else count(text)
+    return count(text, 0)
 
 
 def size(text: str) -> tuple[int, int]:

@@ -53,7 +53,7 @@ MEASURES: Mapping[str, str] = {
     "waiting": "people who wait at a goal, or with % their share",
     "queuing": "people who queue for a goal, or with % their share",
     "inside": "inside NAME: agents in that area of measure.areas, or with % their share",
-    "passed": "passed NAME: how often that line of measure.lines was crossed, either way",
+    "passed": "passed NAME: how often that line of measure.lines was crossed, or how many left by that door",
     "time": "seconds of the crowd's time",
 }
 NAMED = {"inside": "areas", "passed": "lines"}  # where their names stand under `measure`
@@ -270,12 +270,15 @@ def _cannot_be_sent(send: Sending, config: Eventful) -> tuple[str, str] | None:
     return None
 
 
-def sent_nowhere(events: Sequence[ScenarioEvent], destinations: int) -> Iterator[tuple[tuple[str | int, ...], str]]:
+def missing_destinations(events: Sequence[ScenarioEvent], doors: Mapping[str, int],
+                         destinations: int) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """Yield (path, why) for destinations that a map with so many does not have."""
-    for index, event in enumerate(events):
-        if event.do.send and (number := max(event.do.send.to)) >= destinations:
-            why = f"there is no destination {number}: there are {destinations}, from 0"
-            yield ("events", index, "do", "send", "to"), why
+    named: dict[tuple[str | int, ...], int] = {("measure", "doors", name): number for name, number in doors.items()}
+    named |= {("events", index, "do", "send", "to"): max(event.do.send.to)
+              for index, event in enumerate(events) if event.do.send}
+    for path, number in named.items():
+        if number >= destinations:
+            yield path, f"there is no destination {number}: there are {destinations}, from 0"
 
 
 def _cannot_be_set(path: str, value: float, config: Eventful) -> str:

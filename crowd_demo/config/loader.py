@@ -13,7 +13,7 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from crowd_demo.config import yaml12
-from crowd_demo.config.events import sent_nowhere
+from crowd_demo.config.events import missing_destinations
 from crowd_demo.config.explain import explain
 from crowd_demo.config.memory import too_large
 from crowd_demo.config.model import WIDEST, Config
@@ -163,7 +163,7 @@ def _validate(data: dict[str, object], folder: Path) -> tuple[Config | None, lis
             return config, [*mistakes, (("map",), str(error))]
     for doubt in doubts if not mistakes else ():
         say_once(f"{config.playback.file}: {doubt}")
-    mistakes += sent_nowhere(config.events, destinations or config.crowd.destinations)
+    mistakes += missing_destinations(config.events, config.measure.doors, destinations or config.crowd.destinations)
     large = too_large(config, tiles, destinations)
     return config, [*mistakes, large] if large else mistakes
 
@@ -190,13 +190,13 @@ def _with_map(path: Path, config: Config) -> tuple[Config, int, int]:
     """(configuration, tiles, destinations); its `map` is the path unless the map is shipped.
 
     One in metres says how large the world is, and how many exits there are if the configuration does not. The tiles of a
-    shipped map are too few to matter, and its destinations matter only where people are sent to them.
+    shipped map are too few to matter, and its destinations matter only where people are sent to them or counted there.
 
     Raises MapError, a ValueError, for what is not a map, or one of an open world of another size.
     """
     shipped = path in list_maps().values()
     update: dict[str, object] = {"map": path.stem if shipped else text_of(path)}
-    if shipped and not any(event.do.send for event in config.events):
+    if shipped and not (config.measure.doors or any(event.do.send for event in config.events)):
         return config.model_copy(update=update), 0, 0
     from crowd_demo.config.maps import MapError, Metres, open_shape, read_map  # lazily: shipped maps need no NumPy
 

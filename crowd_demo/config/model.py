@@ -176,6 +176,9 @@ class Places(Section):
 
     areas: dict[str, Ends] = Field({}, description="rectangles by name, [left, top, right, bottom]")
     lines: dict[str, Ends] = Field({}, description="lines by name, from [x, y, to x, y]")
+    doors: dict[str, Annotated[int, Field(ge=0, le=63), WITHOUT_POINT]] = Field({}, description=(
+        "lines by name that are doors, and the destination behind each, counted from 0: people who leave there are"
+        " counted, instead of crossings"))
     metre: float = number(
         UNITS_A_METRE, 0.001, 65_536, "world units", "length of a metre; densities are agents a square metre")
 
@@ -188,6 +191,8 @@ class Places(Section):
                  for name, area in self.areas.items() if not (area[0] < area[2] and area[1] < area[3])]
         wrong += [Problem(("lines", name), line, "must have two different ends")
                   for name, line in self.lines.items() if line[:2] == line[2:]]
+        wrong += [Problem(("doors", name), name, f"measure.lines has no {name!r}{close_to(name, self.lines)}")
+                  for name in self.doors if name not in self.lines]
         if wrong:
             refuse(self, *wrong)
         return self

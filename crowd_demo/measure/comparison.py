@@ -173,8 +173,8 @@ def costs_of(blocks: Sequence[TimedBlock]) -> Costs:
 def counters_of(log: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """One number a counter: sorts so far, the largest of what counts a maximum, the mean of all others.
 
-    Means of many steps, because with staggering a single step shows only some of the agents. Records without a counter, such
-    as that of a frame before the first step, do not count for it.
+    Means of many steps, because with staggering a single step shows only some of the agents. Records without a counter,
+    such as that of a frame before the first step, do not count for it.
     """
     return {name: _over_steps(name, [step for step in log if name in step]) for name in (log[-1] if log else ())}
 

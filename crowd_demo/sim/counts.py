@@ -1,8 +1,9 @@
 """How many crossed each line of `measure.lines`, and how the number of agents fell, from the beginning of a run.
 
 Counted in every step, from where each agent stood before it to where it stands after it, so that neither snapshots nor a
-replay change a count. Only a configuration with events counts: a step of any other has neither of the two stages. O(agents)
-for each line.
+replay change a count. At a line of `measure.doors` people are counted who leave at its destination: some leave before they
+reach the line, and others are pushed across it several times. Only a configuration with events counts: a step of any other
+has neither of the two stages. O(agents) for each line.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ TENTHS = 9  # of the first number of agents: when so many had left
 class Counts:
     """A part of the state.
 
-    passed     int64[lines]: crossings so far, either way, in the order of the configuration
+    passed     int64[lines]: crossings so far, either way, or people who have left by that door, as the configuration lists
     tenths     int64[9]: the tick at which a tenth, two tenths, ... of the first number of agents had left; -1: not yet
     samples    int64[k, lines + 1]: `passed` and the number of agents after each of the last k seconds; nobody writes to it
     """
@@ -33,6 +34,7 @@ class Counts:
     def __init__(self, config: Config) -> None:
         self.first = config.agents
         self._lines = {name: Line(*ends) for name, ends in config.measure.lines.items()}
+        self._doors = [config.measure.doors.get(name) for name in self._lines]
         self._every = max(round(config.time.step_hz), 1)  # steps from one sample to the next
         self._x, self._y = np.zeros(0, np.float32), np.zeros(0, np.float32)  # by id, before the step
         self._forget()
@@ -58,8 +60,9 @@ class Counts:
         columns, count = world.agents.view, world.agents.count
         ids, x, y = columns.id[:count], columns.x[:count], columns.y[:count]
         before_x, before_y = self._x[ids], self._y[ids]
-        for number, line in enumerate(self._lines.values()):
-            self.passed[number] += across(before_x, before_y, x, y, line)
+        for number, (line, door) in enumerate(zip(self._lines.values(), self._doors, strict=True)):
+            self.passed[number] += across(before_x, before_y, x, y, line) if door is None else world.leaving[door]
+        world.leaving[:] = 0
         gone = (self.first - count) * (TENTHS + 1) // self.first if self.first else 0
         reached = self.tenths[:max(gone, 0)]
         reached[reached < 0] = world.tick + 1

@@ -33,7 +33,7 @@ from crowd_demo.sim.terrain.flow_fields import FlowFields
 from crowd_demo.sim.terrain.forces import Forces
 from crowd_demo.sim.terrain.ground import Ground, WallField, ground_of
 from crowd_demo.sim.terrain.tiles import Rectangle, Run, Terrain
-from crowd_demo.sim.ways import Ways
+from crowd_demo.sim.ways import MOST_GOALS, Ways
 
 WORTH_NS = 65_536  # of work that a worker should have: starting one takes 10 to 85 us (docs/design/threads.md)
 LIGHT_NS = 2.0  # time of indexing, moving in lanes or culling, for each agent
@@ -106,6 +106,7 @@ class World:
         self.forces = Forces()
         self.parts: list[StatePart] = [self.forces]  # in the order in which they are restored
         self.ways: Ways | None = None  # of people
+        self.leaving = np.zeros(MOST_GOALS, np.int64)  # how many leave for good in this step, by destination
         self.ground: Ground  # with the present walls and forces
         self.read_terrain()
 

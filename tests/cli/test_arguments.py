@@ -118,7 +118,14 @@ def test_a_mistake_is_one_line_and_exit_code_2(started, errors_of, tmp_path, mon
     (["replay", "nowhere.replay"], "nowhere.replay: "),
     (["replay", ""], "crowd-demo replay: argument FILE: must not be empty"),
     (["sweep", "simd", "--config", ""], "crowd-demo sweep: argument --config: must not be empty"),
-    (["motion", "--steps", "999999999999"], "crowd-demo motion: argument --steps: must be a whole number from 1 to "),
+    (["motion", "--steps", "999999999999"], "crowd-demo motion: argument --steps: must be a whole number from 0 to "),
+    (["motion", "--steps", "-1"], "crowd-demo motion: argument --steps: must be a whole number from 0 to 1000000000, not "),
+    (["replay", "run.replay", "--from", "x"], "crowd-demo replay: argument --from: must be a whole number from 0 to "),
+    (["play", "run.csv", "--fps", "0"], "crowd-demo play: argument --fps: must be a number of frames per second above 0, "),
+    (["export", "run.replay", "run.csv", "--fps", "x"], "crowd-demo export: argument --fps: must be a number of frames per"),
+    (["export", "run.replay", "run.csv", "--from", "-1"], "crowd-demo export: argument --from: must be a number of seconds"
+     " from 0 on, such as 2.5, not '-1'"),
+    (["export", "run.replay", "run.csv", "--to", "0"], "crowd-demo export: argument --to: must be a number of seconds above"),
     (["validate", "--out", ""], "crowd-demo validate: argument --out: must not be empty"),
 ])
 def test_a_mistake_of_any_command_is_one_line(started, errors_of, args, start):

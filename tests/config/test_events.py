@@ -78,6 +78,14 @@ def test_a_mistake_is_a_line_with_file_line_and_key(tmp_path: Path, event: str, 
     assert mistakes(tmp_path, event) == [line]
 
 
+@pytest.mark.parametrize(("doors", "line"), [
+    ("{door: 6}", "3: measure.doors.door: there is no destination 6: there are 6, from 0"),
+    ("{door: 64}", "3: measure.doors.door: must be a whole number from 0 to 63, not 64"),
+    ("{doo: 1}", "3: measure.doors.doo: measure.lines has no 'doo' (did you mean door?)")])
+def test_a_door_is_a_line_with_a_destination(tmp_path: Path, doors: str, line: str) -> None:
+    assert mistakes(tmp_path, "{tick: 1}", head=HEAD.replace("lines:", f"doors: {doors}, lines:")) == [line]
+
+
 def test_states_are_those_of_people(tmp_path: Path) -> None:
     found = mistakes(tmp_path, "{when: stuck > 5}", head="behaviour: flock\nevents:\n")
     assert found == ["3: events.0.when: stuck: only people can be, and this is flock"]

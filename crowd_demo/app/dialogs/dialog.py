@@ -1,6 +1,7 @@
 """What is open over the picture and takes keys and the mouse first: lists to choose from, tables, questions.
 
-The last one opened is the one that is shown. A key that it does not want reaches nothing but the window (window_events.py).
+The last one opened is the one that is shown. A key that it does not want may change the window, not the
+crowd (window_events.py).
 """
 
 from __future__ import annotations

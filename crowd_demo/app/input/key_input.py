@@ -77,8 +77,8 @@ class Keys:
     def listen(self, dialog_open: bool, wanted: Set[str], allowed: Collection[str] | None = None) -> None:
         """Say before each event whether a dialog gets all keys, and which ones are wanted first even without a dialog.
 
-        `allowed` are the actions that keys may do meanwhile, None for all. When a dialog opens or closes, keys that are held
-        are as if they were released.
+        `allowed` are the actions that keys may do meanwhile, None for all. When a dialog opens or closes, keys that are
+        held are as if they were released.
         """
         if dialog_open != self._dialog_open:
             self.release_all()

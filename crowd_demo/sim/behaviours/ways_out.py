@@ -40,6 +40,7 @@ class WaysOut(Stage):
         arrived = (c.state[:count] == WAITING) & (c.timer[:count] > 0)
         leave = arrived & np.isin(c.goal[:count], list(self.areas.ways_out))
         if leave.any():
+            world.leaving += np.bincount(c.goal[:count][leave], minlength=MOST_GOALS)
             agents.remove(np.sort(c.id[:count][leave]), world.options.removal, world.workers)
             agents.close_gaps(world.workers)
             world.fit()
