@@ -33,7 +33,7 @@ from crowd_demo.compute.jit import compile_launches, make_compiler_ready
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import with_values
 from crowd_demo.host.compiling.ahead import KernelFinder
-from crowd_demo.host.compiling.loading import LoadingProgress, load
+from crowd_demo.host.compiling.loading import LoadingProgress, load_program
 from crowd_demo.host.system import Worker
 from crowd_demo.measure.comparison import collect, interleave
 from crowd_demo.registry.built_in import COLOURS, OVERLAYS
@@ -51,7 +51,7 @@ def opened(config_name: str, overrides: Sequence[str], headless: bool = True) ->
     config = load_config(config_name, list(overrides))
     open_window(config.window, headless=True)
     worker = Worker()
-    loaded = worker.submit(lambda: load(config, True, LoadingProgress())).result()
+    loaded = worker.submit(lambda: load_program(config, True, LoadingProgress())).result()
     program = Program(config, loaded, config_name=config_name)
     return Loop(config, RunOptions(headless=headless, frames=sys.maxsize), program, worker)
 
@@ -184,18 +184,18 @@ class Looking:
             program.act(self._overlay)
 
 
-def in_turns(variants: dict[str, Looking], frames: int) -> dict[str, list[tuple[float, float]]]:
+def interleaved(variants: dict[str, Looking], frames: int) -> dict[str, list[tuple[float, float]]]:
     return collect(variants, interleave(variants, [FRAMES_A_BLOCK] * (frames // FRAMES_A_BLOCK), FRAMES_A_BLOCK))
 
 
 def colour_modes(loop: Loop, frames: int) -> dict[str, Any]:
     variants = {"": Looking(loop), **{name: Looking(loop, name) for name in COLOURS if name != "looks"}}
-    return {name: [picture for picture, _ in blocks] for name, blocks in in_turns(variants, frames).items()}
+    return {name: [picture for picture, _ in blocks] for name, blocks in interleaved(variants, frames).items()}
 
 
 def overlays(loop: Loop, frames: int) -> dict[str, Any]:
     variants = {"": Looking(loop), **{name: Looking(loop, overlay=name) for name in OVERLAYS}}
-    return {name: [frame for _, frame in blocks] for name, blocks in in_turns(variants, frames).items()}
+    return {name: [frame for _, frame in blocks] for name, blocks in interleaved(variants, frames).items()}
 
 
 OF_LOOP = {"arrays": arrays, "frames": frame_times, "keys": key_waits, "colours": colour_modes, "overlays": overlays}

@@ -34,7 +34,7 @@ from crowd_demo.app.program import Program
 from crowd_demo.app.screen.window import open_window
 from crowd_demo.config.loader import load_config
 from crowd_demo.host.compiling.ahead import compile_missing
-from crowd_demo.host.compiling.loading import LoadingProgress, load
+from crowd_demo.host.compiling.loading import LoadingProgress, load_program
 from crowd_demo.host.system import Worker
 from crowd_demo.measure.ablation import Measurement
 from crowd_demo.measure.statistics import Interval
@@ -69,7 +69,7 @@ class Watched:
         config = load_config(name, [])
         open_window(config.window, headless=True)
         worker = Worker()
-        loaded = worker.submit(lambda: load(config, True, LoadingProgress())).result()
+        loaded = worker.submit(lambda: load_program(config, True, LoadingProgress())).result()
         self.program = Program(config, loaded)
         self.program.techniques.follow(loaded.follow)
         self.loop = Loop(config, RunOptions(headless=True), self.program, worker)

@@ -22,7 +22,7 @@ from variants import ChildError, ChildVariant, ColdVariant
 from crowd_demo.cli.arguments import Parser, count, unwritable
 from crowd_demo.cli.main import exit_code
 from crowd_demo.config.loader import ConfigError, parse_overrides
-from crowd_demo.host.shutdown import FAILED, FINE, MISTAKEN
+from crowd_demo.host.shutdown import FAILED, OK, USAGE_ERROR
 from crowd_demo.measure.comparison import (
     BlockTimes,
     Estimate,
@@ -104,10 +104,10 @@ def _main(args: argparse.Namespace) -> int:
         found = {config: measure(args, installs, config, (shared, {**shared, **own})) for config in configs}
     except (ConfigError, InstallError, ChildError) as error:
         print(error, file=sys.stderr)
-        return MISTAKEN
+        return USAGE_ERROR
     if args.json:
         _write(args.json, args.against, found)
-    return FAILED if any(each.differing() for kinds in found.values() for each in kinds.values()) else FINE
+    return FAILED if any(each.differing() for kinds in found.values() for each in kinds.values()) else OK
 
 
 def _by_path(overrides: Sequence[str], option: str) -> dict[str, object]:

@@ -30,7 +30,7 @@ from crowd_demo.cli.arguments import Parser, count, unwritable
 from crowd_demo.cli.main import exit_code
 from crowd_demo.extras.lab.claims.experiments import against_c
 from crowd_demo.extras.lab.claims.experiments.against_c import CROWDING, NOT_COUNTED, SLEEPING, SOURCE, side_of
-from crowd_demo.host.shutdown import FINE, MISTAKEN
+from crowd_demo.host.shutdown import OK, USAGE_ERROR
 from crowd_demo.measure.comparison import Variant, collect, interleave
 from crowd_demo.measure.experiment import header, interval_json
 from crowd_demo.measure.statistics import Interval, ratio_interval
@@ -38,7 +38,7 @@ from crowd_demo.measure.statistics import Interval, ratio_interval
 WARM_UP = 64
 BIRD_STEPS = 2_400_000  # of a block; at least LEAST_STEPS
 LEAST_STEPS = 20
-MOST_STEPS = 120
+MAX_STEPS = 120
 
 
 class SkippedError(Exception):
@@ -100,7 +100,7 @@ def settings(agents: int, threads: int) -> dict[str, object]:
 
 def steps_of(agents: int) -> int:
     """Steps of a block."""
-    return min(max(BIRD_STEPS // agents, LEAST_STEPS), MOST_STEPS)
+    return min(max(BIRD_STEPS // agents, LEAST_STEPS), MAX_STEPS)
 
 
 def compiled(folder: Path) -> Path:
@@ -156,7 +156,7 @@ def _parser() -> Parser:
 def _main(args: argparse.Namespace) -> int:
     for line in unwritable("--json", args.json) if args.json else ():
         print(line, file=sys.stderr)
-        return MISTAKEN
+        return USAGE_ERROR
     found = []
     with tempfile.TemporaryDirectory() as folder:
         try:
@@ -170,14 +170,14 @@ def _main(args: argparse.Namespace) -> int:
             print(f"limit: skipped: {skip}")
         except (ChildError, InstallError) as error:
             print(error, file=sys.stderr)
-            return MISTAKEN
+            return USAGE_ERROR
     if args.json:
         from crowd_demo.host.report import write_report
 
         write_report({**header("limit"), "results": [
             {**each._asdict(), "c": each.c._asdict(), "ours": each.ours._asdict(), "paired": interval_json(each.paired)}
             for each in found]}, args.json)
-    return FINE
+    return OK
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ from platform_pythons import debian_python, environment, install_wheels, own_arc
 
 from crowd_demo.cli.arguments import Parser, mistaken, unwritable
 from crowd_demo.cli.main import exit_code
-from crowd_demo.host.shutdown import FAILED, FINE
+from crowd_demo.host.shutdown import FAILED, OK
 from crowd_demo.measure.experiment import header, machine
 
 KEPT = ROOT / "build" / "platforms"
@@ -106,7 +106,7 @@ def _main(args: argparse.Namespace) -> int:
     chosen = [known[name] for name in (["here"] if args.pin else args.only or known)]
     if args.list:
         print(*(f"{platform.name:12}{platform.what}" for platform in chosen), sep="\n")
-        return FINE
+        return OK
     pinned: Hashes = {} if args.pin else json.loads(PINNED.read_text("utf-8"))
     results = {}
     print(head())
@@ -119,7 +119,7 @@ def _main(args: argparse.Namespace) -> int:
         from crowd_demo.host.report import write_report
 
         write_report({**header("platforms"), "platforms": {name: asdict(found) for name, found in results.items()}}, args.json)
-    return FAILED if any(found.failure or differing(found.hashes, pinned) for found in results.values()) else FINE
+    return FAILED if any(found.failure or differing(found.hashes, pinned) for found in results.values()) else OK
 
 
 def _mistakes(args: argparse.Namespace, known: Mapping[str, Platform]) -> Iterator[str]:

@@ -20,7 +20,7 @@ from variants import ChildError
 
 from crowd_demo.cli.arguments import Parser, mistaken, unwritable
 from crowd_demo.cli.main import exit_code
-from crowd_demo.host.shutdown import FAILED, FINE
+from crowd_demo.host.shutdown import FAILED, OK
 from crowd_demo.measure.experiment import header
 
 AGAINST = "1fe08e2"
@@ -50,7 +50,7 @@ def _main(args: argparse.Namespace) -> int:
     chosen = [known[name] for name in args.names or known]
     if args.list:
         print(*listed(chosen), sep="\n")
-        return FINE
+        return OK
     session, results = Session(args.against, args.quick), {}
     print(head())
     for target in chosen:
@@ -60,7 +60,7 @@ def _main(args: argparse.Namespace) -> int:
 
         write_report(to_json(args.against, args.quick, results), args.json)
     return FAILED if any(found.verdict == "missed" for founds in results.values() if not isinstance(founds, str)
-                          for found in founds) else FINE
+                          for found in founds) else OK
 
 
 def measured(target: Target, session: Session) -> list[Found] | str:

@@ -11,7 +11,7 @@ import pygame
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.screen.window import open_window
 from crowd_demo.config.loader import load_config
-from crowd_demo.host.compiling.loading import LoadingProgress, load
+from crowd_demo.host.compiling.loading import LoadingProgress, load_program
 from crowd_demo.host.system import Worker
 from crowd_demo.render.hud.status import Status
 
@@ -38,7 +38,7 @@ class Driven:
         self.config = load_config(config, [*SMALL, *WHOLE * (config == "1k"), *settings])
         open_window(self.config.window, headless=True)
         worker = Worker()
-        loaded = worker.submit(lambda: load(self.config, True, LoadingProgress(), quick)).result()
+        loaded = worker.submit(lambda: load_program(self.config, True, LoadingProgress(), quick)).result()
         self.program = Program(self.config, loaded)
         self.program.techniques.follow(loaded.follow)
         self.loop = Loop(self.config, RunOptions(headless=True), self.program, worker)
@@ -82,7 +82,7 @@ class Driven:
 
     def follow(self) -> None:
         """Go on in the configuration that was opened."""
-        self.loop = self.loop.followed()
+        self.loop = self.loop.next_loop()
         self.program = self.loop.program
         self.frames()
 

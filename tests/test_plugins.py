@@ -24,17 +24,17 @@ from crowd_demo.sim.stage import with_plugin_stages
 TOYS = Path(__file__).parent / "toys"
 PRESS = """
 import pygame
-from crowd_demo.host.compiling.loading import LoadingProgress, load
+from crowd_demo.host.compiling.loading import LoadingProgress, load_program
 from crowd_demo.app.loop import Loop
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.program import Program
 from crowd_demo.app.screen.window import open_window, screen
 from crowd_demo.host.system import Worker
 from crowd_demo.config.loader import load_config
-config = load_config("toytown", ["keys.hud=null", "window.hud=false"])
+config = load_config("toytown", ["keys.hud=null", "window.hud=off"])
 open_window(config.window, headless=True)
 worker = Worker()
-loaded = worker.submit(lambda: load(config, True, LoadingProgress())).result()
+loaded = worker.submit(lambda: load_program(config, True, LoadingProgress())).result()
 program = Program(config, loaded)
 loop = Loop(config, RunOptions(headless=True), program, worker)
 def press(key):

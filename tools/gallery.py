@@ -21,7 +21,7 @@ from crowd_demo.app.options import RunOptions
 from crowd_demo.app.program import Program
 from crowd_demo.app.screen.window import close_window, open_window
 from crowd_demo.config.loader import load_config
-from crowd_demo.host.compiling.loading import LoadingProgress, load
+from crowd_demo.host.compiling.loading import LoadingProgress, load_program
 from crowd_demo.host.system import Worker
 from crowd_demo.registry.built_in import OWN_COLOURS as COLOUR_MODES
 from crowd_demo.registry.built_in import OWN_OVERLAYS as OVERLAYS
@@ -38,7 +38,7 @@ class Visit:
         self.config = load_config(config, overrides)
         open_window(self.config.window, headless=True)
         worker = Worker()
-        loaded = worker.submit(lambda: load(self.config, True, LoadingProgress())).result()
+        loaded = worker.submit(lambda: load_program(self.config, True, LoadingProgress())).result()
         self.program = Program(self.config, loaded, config_name=config)
         self.loop = Loop(self.config, RunOptions(headless=True, frames=sys.maxsize), self.program, worker)
         self._as_a_window()
@@ -62,7 +62,7 @@ class Visit:
         """Show a frame, of another configuration if that was opened and is ready."""
         self.loop.frame()
         if self.loop.opened:
-            self.loop = self.loop.followed()
+            self.loop = self.loop.next_loop()
             self.program = self.loop.program
             self._as_a_window()
 

@@ -46,7 +46,7 @@ from crowd_demo import Simulation, load_config
 from crowd_demo.host.recording.saves import write_save
 write_save(Path("crowd-0001.crowd"), Simulation(load_config("1k")).snapshot())"""  # for the README's `--load`
 LINK = re.compile(r"!?\[[^\[\]]*\]\(([^()\s]+)\)")
-MOST_S = 1800  # of one command, on a busy machine
+MAX_S = 1800  # of one command, on a busy machine
 
 
 class WrongError(Exception):
@@ -231,7 +231,7 @@ class Environment:
 def run(words: Sequence[str], folder: Path, variables: Mapping[str, str] | None = None) -> str:
     """What a command writes. Raises WrongError with its last line."""
     try:
-        done = subprocess.run(words, cwd=folder, env=variables, capture_output=True, encoding="utf-8", timeout=MOST_S)
+        done = subprocess.run(words, cwd=folder, env=variables, capture_output=True, encoding="utf-8", timeout=MAX_S)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise WrongError(f"{Path(words[0]).name} {shlex.join(words[1:])}: {error}") from None
     if done.returncode:

@@ -117,7 +117,7 @@ class Loop:
         elif self._frame % COLLECT_EVERY == 0:
             self.recorder.collect()
 
-    def followed(self) -> Loop:
+    def next_loop(self) -> Loop:
         """Return the loop of what was opened, in the same window."""
         left, opening, opened = self.program, self.opening, self.opened
         assert opening and opened

@@ -21,14 +21,14 @@ from crowd_demo.app.screen.preferences import Preferences, user_file
 from crowd_demo.app.screen.window import NoDisplayError, close_window, on_lost_display, open_window, save_picture, screen
 from crowd_demo.config.keys import bindings
 from crowd_demo.config.model import Config
-from crowd_demo.host.compiling.loading import Loaded, LoadingProgress, load
+from crowd_demo.host.compiling.loading import Loaded, LoadingProgress, load_program
 from crowd_demo.host.shutdown import (
     FAILED,
-    FINE,
-    MISTAKEN,
     NO_DISPLAY,
+    OK,
     POLL_S,
-    Quitting,
+    USAGE_ERROR,
+    ShutdownRequest,
     end_process,
     say_not_written,
     signals_to,
@@ -64,7 +64,7 @@ def run(config: Config, options: RunOptions) -> int:
         except BaseException as error:
             if isinstance(error, ValueError) and is_mistake_in_file(error):
                 print(error, file=sys.stderr)
-                return session.leave(MISTAKEN)
+                return session.leave(USAGE_ERROR)
             session.finish_compiling()
             raise
 
@@ -82,7 +82,7 @@ class Session:
     def __init__(self, config: Config, options: RunOptions) -> None:
         self.config = config  # with which it begins
         self.options = options
-        self.quitting = Quitting()
+        self.quitting = ShutdownRequest()
         self.preferences = Preferences(None if options.headless else user_file())
         self.worker = Worker()
         self.loop: Loop | None = None
@@ -97,7 +97,7 @@ class Session:
         """Load, run and write what was asked for; return the exit code."""
         startup_s = self._begin()
         if not self.loop:
-            return self._left("while loading", FINE)
+            return self._left("while loading", OK)
         try:
             return self._play(self.loop, startup_s)
         except BaseException as error:
@@ -140,7 +140,7 @@ class Session:
         loop.run()
         while loop.opened and loop.frames_left and not self.quitting.asked:
             self._leave_compiling(loop)
-            loop = self.loop = loop.followed()
+            loop = self.loop = loop.next_loop()
             free_cycles()
             loop.run()
         if loop.abandoned:
@@ -160,7 +160,7 @@ class Session:
         broken = program.files.broken
         if broken:
             print(f"crowd-demo: the recording {broken.path} is not complete: {broken.error}", file=sys.stderr)
-        return FAILED if (self.player and self.player.parted) or self.record_failed or broken else FINE
+        return FAILED if (self.player and self.player.parted) or self.record_failed or broken else OK
 
     def leave(self, code: int) -> int:
         """Return the code; or end the process, if a thread is still inside a kernel or the compiler and cannot be stopped."""
@@ -216,7 +216,7 @@ class Session:
 
     def _loaded(self, progress: LoadingProgress) -> Loaded:
         """Load, and put the crowd into the state in which the run begins."""
-        loaded = load(self.config, self.options.render, progress, self.options.is_interactive)
+        loaded = load_program(self.config, self.options.render, progress, self.options.is_interactive)
         if self.options.load:
             self.options.load.restore(loaded.sim)
         if self.options.replay:
@@ -241,12 +241,12 @@ class Session:
         """End the trace; return the code, or 1 if the trace is not whole."""
         if self.trace:
             self.trace.close()
-        return code or (FAILED if self.trace and self.trace.error else FINE)
+        return code or (FAILED if self.trace and self.trace.error else OK)
 
     def _left(self, when: str, code: int) -> int:
         """Say which files there will not be; return the code, or 0 if nobody asked for files."""
         say_not_written(when, self.unwritten)
-        return code if self.unwritten else FINE
+        return code if self.unwritten else OK
 
     def _write_files(self, loop: Loop, startup_s: dict[str, float]) -> int:
         """Write report and screenshot in the worker's thread: a large picture takes long, and a FIFO waits for its reader."""
@@ -258,7 +258,7 @@ class Session:
 
     def _write(self, loop: Loop, startup_s: dict[str, float]) -> int:
         """Write the files; one that cannot be written costs a line on standard error, not the other one."""
-        code = FINE
+        code = OK
         loop.program.files.finish(WRITE_S)
         for option, path in list(self.unwritten.items()):
             try:

@@ -158,4 +158,4 @@ def moment_of(program: Program, alpha: float) -> Moment:
                 frozen, crowd.speed, crowd.paused)
     view = DrawnView(scene, camera, frozen, alpha) if scene else None
     return Moment(program.sim, view, view_key, crowd.paused, program.panels.now.hud == "off", program.techniques.switcher.busy,
-                  program.techniques.followed)
+                  program.techniques.deferred)

@@ -16,7 +16,7 @@ from crowd_demo.app.crowd.crowd import Crowd, agents_of
 from crowd_demo.app.crowd.crowd_files import LONG_S, CrowdFiles
 from crowd_demo.app.crowd.hawk import Hawk
 from crowd_demo.app.crowd.technique_controls import Techniques
-from crowd_demo.app.dialogs.dialog import Dialog, Dialogs, NumberDialog, Question
+from crowd_demo.app.dialogs.dialog import Dialog, Dialogs, Question, TextDialog
 from crowd_demo.app.dialogs.experiments import Experiments
 from crowd_demo.app.dialogs.menus import Menus, scenarios_menu
 from crowd_demo.app.dialogs.number_controls import Numbers
@@ -37,7 +37,7 @@ from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.host.compiling.loading import Loaded
 from crowd_demo.host.files import free_name
 from crowd_demo.host.report import save_last_second
-from crowd_demo.host.shutdown import Quitting
+from crowd_demo.host.shutdown import ShutdownRequest
 from crowd_demo.render.camera import Camera, Docked
 from crowd_demo.render.hud.panel_layout import docked
 from crowd_demo.sim.simulation import Simulation
@@ -48,11 +48,11 @@ FLAGS = {"timeline": "timeline_shown", "minimap": "minimap_shown", "fullscreen":
 class Program:
     """State of a run. The worker's thread uses `crowd` and `camera` while it computes a frame."""
 
-    def __init__(self, config: Config, loaded: Loaded, quitting: Quitting | None = None,
+    def __init__(self, config: Config, loaded: Loaded, quitting: ShutdownRequest | None = None,
                  config_name: str | None = None, rewind: bool = True, preferences: Preferences | None = None) -> None:
         """With `rewind` what happens is remembered, as far as the configuration's memory for that goes."""
         self.config, self.config_name, self.remembers = config, config_name, rewind
-        self.quitting = quitting or Quitting()
+        self.quitting = quitting or ShutdownRequest()
         self.preferences = preferences or Preferences()
         self.window = window = self.preferences.window(config.window)
         self.notices = Notices()
@@ -166,7 +166,7 @@ class Program:
         self.files.news()
         while self.preferences.news:
             self.notices.add(self.preferences.news.pop(0))
-        if line := self.crowd.check.verdict(self.sim.dt):
+        if line := self.crowd.check.result_line(self.sim.dt):
             self.notices.add(line, "replayed", LONG_S)
         self.cards.readings = self.crowd.meters.readings(self.sim)
 
@@ -185,7 +185,7 @@ class Program:
 
     def load(self) -> None:
         """Load the crowd saved last."""
-        self.scenario_files.before_losing("Load the last save?", self.files.load)
+        self.scenario_files.before_losing("Load the last save?", self.files.load_newest)
 
     def cannot_open(self, why: str) -> None:
         """Show why the configuration cannot be opened."""
@@ -195,7 +195,7 @@ class Program:
 
     def type_agents(self) -> None:
         """Let the user type the number of agents."""
-        self.dialogs.open(NumberDialog(f"Agents, now {self.crowd.agents_asked:,}",
+        self.dialogs.open(TextDialog(f"Agents, now {self.crowd.agents_asked:,}",
                                        lambda text: self.crowd.populate(agents_of(text))))
 
     def open_tours(self) -> None:

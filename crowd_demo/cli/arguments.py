@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeVar
 
 from crowd_demo.host.files import why_unwritable
-from crowd_demo.host.shutdown import MISTAKEN
+from crowd_demo.host.shutdown import USAGE_ERROR
 from crowd_demo.host.streams import STDOUT
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from crowd_demo.config.model import Config
 
 DEFAULT_CONFIG = "20k"
-MOST = 1_000_000_000  # of whatever is counted
+MAX = 1_000_000_000  # of whatever is counted
 NO_TABLE = "; - instead of the table"  # what else the option of a report says
 Read = TypeVar("Read")
 RUN = "run"  # the command if none is named
@@ -77,7 +77,7 @@ class Parser(argparse.ArgumentParser):
 
         kind, _, rest = message.partition("unrecognized arguments: ")
         hint = close_to(re.split(r"[= ]", rest)[0], self._option_string_actions) if not kind else ""
-        self.exit(MISTAKEN, f"{self.prog}: {message}{hint}; see {self.prog} --help\n")
+        self.exit(USAGE_ERROR, f"{self.prog}: {message}{hint}; see {self.prog} --help\n")
 
 
 def parser_of(name: str, command: Command) -> Parser:
@@ -99,9 +99,9 @@ def option(name: str, **settings: object) -> Option:
 
 
 def count(text: str, least: int = 1) -> int:
-    """Parse a whole number from `least` to `MOST`: a type for argparse."""
-    if not re.fullmatch("[0-9]{1,12}", text) or not least <= int(text) <= MOST:
-        raise argparse.ArgumentTypeError(f"must be a whole number from {least} to {MOST}, not {text!r}")
+    """Parse a whole number from `least` to `MAX`: a type for argparse."""
+    if not re.fullmatch("[0-9]{1,12}", text) or not least <= int(text) <= MAX:
+        raise argparse.ArgumentTypeError(f"must be a whole number from {least} to {MAX}, not {text!r}")
     return int(text)
 
 
@@ -186,7 +186,7 @@ def print_error(*lines: str) -> None:
 def mistaken(*lines: str) -> int:
     """Print a line for each mistake of the user; return the exit code."""
     print_error(*lines)
-    return MISTAKEN
+    return USAGE_ERROR
 
 
 # --- the crowd of an experiment --------------------------------------------------------------------------------------

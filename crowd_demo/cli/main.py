@@ -16,9 +16,9 @@ from crowd_demo.cli.arguments import COMMANDS, RUN, Command, mistaken, parser_of
 from crowd_demo.compute.numba_settings import SettingError
 from crowd_demo.host.shutdown import (
     FAILED,
-    FINE,
     INTERRUPTED,
-    MISTAKEN,
+    OK,
+    USAGE_ERROR,
     Interrupted,
     end_process,
     interruptible,
@@ -50,7 +50,7 @@ def _main(arguments: Sequence[str]) -> int:
     name, rest = (RUN, arguments) if not arguments or arguments[0].startswith("-") else (arguments[0], arguments[1:])
     if name not in COMMANDS:
         return mistaken(f"crowd-demo: {_unknown(name)}; see crowd-demo --help")
-    named = command_of(name)
+    named = load_command(name)
     args = parser_of(name, named).parse_args(rest)
     try:
         try:
@@ -65,7 +65,7 @@ def _main(arguments: Sequence[str]) -> int:
         raise
 
 
-def command_of(name: str) -> Command:
+def load_command(name: str) -> Command:
     """Import the module of a command: what only prints then starts at once."""
     return getattr(import_module(f"crowd_demo.{COMMANDS[name][0]}"), name.upper())
 
@@ -89,7 +89,7 @@ def exit_code(run: Callable[[], int]) -> int:
 
 
 def _exit_code(run: Callable[[], int]) -> int:
-    code = FINE
+    code = OK
     try:
         try:
             code = run()
@@ -109,7 +109,7 @@ def _exit_code(run: Callable[[], int]) -> int:
         return code or FAILED
     except SettingError as error:
         say(str(error))
-        return MISTAKEN
+        return USAGE_ERROR
     except BaseException as error:
         plugin = raised_by(error)
         if isinstance(error, KeyboardInterrupt) and not plugin:

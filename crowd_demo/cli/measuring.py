@@ -29,7 +29,7 @@ from crowd_demo.cli.arguments import (
     seconds,
     unwritable_report,
 )
-from crowd_demo.host.shutdown import FAILED, FINE, Interrupted
+from crowd_demo.host.shutdown import FAILED, OK, Interrupted
 from crowd_demo.host.streams import STDOUT, ProgressLine
 from crowd_demo.host.system import in_thread
 from crowd_demo.registry.techniques import BY_PATH
@@ -57,7 +57,7 @@ def watched(name: str, make: Callable[[Tell], Kind], conclude: Callable[[Kind], 
     is the user's mistake.
     """
     doing: deque[object] = deque(["starting"], maxlen=1)
-    made, stopped, code = list[Kind](), threading.Event(), FINE
+    made, stopped, code = list[Kind](), threading.Event(), OK
 
     def run() -> None:
         made.append(make(doing.append))
@@ -77,7 +77,7 @@ def watched(name: str, make: Callable[[Tell], Kind], conclude: Callable[[Kind], 
         code = interrupted.code
     except ValueError as error:
         return mistaken(f"{name}: {error}")
-    concluded = conclude(made[0]) if made else FINE
+    concluded = conclude(made[0]) if made else OK
     return code or concluded
 
 
@@ -111,7 +111,7 @@ def show(text: str, record: Mapping[str, object], path: Path | None) -> int:
             raise
         print_error(f"crowd-demo: --report: cannot write {path}: {error.strerror or error}")
         return FAILED
-    return FINE
+    return OK
 
 
 def show_experiment(experiment: Experiment, head: str, nothing: str, path: Path | None) -> int:
@@ -158,7 +158,7 @@ def _ablate(args: argparse.Namespace, asked: tuple[Config, list[Technique]]) -> 
         differing = [row.technique.path for row in ablation.rows if row.found.crowd == "DIFFERS"]
         if differing:
             print_error(f"THE CROWD DIFFERS without {', '.join(differing)}")
-        return written or (FAILED if differing else FINE)
+        return written or (FAILED if differing else OK)
 
     return watched("ablate", make, conclude)
 

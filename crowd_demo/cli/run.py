@@ -29,7 +29,7 @@ from crowd_demo.cli.arguments import (
 )
 from crowd_demo.config.resources import about, list_configs, list_tours
 from crowd_demo.host.files import is_special
-from crowd_demo.host.shutdown import FINE
+from crowd_demo.host.shutdown import OK
 from crowd_demo.registry.texts import printable
 from crowd_demo.version import __version__
 
@@ -136,13 +136,13 @@ def _run(args: argparse.Namespace, read: tuple[Config, Save | None] | None) -> i
         from crowd_demo.config.model import Config
 
         print(json.dumps(Config.model_json_schema(), indent=2) if args.print_schema else "\n".join(_configs()))
-        return FINE
+        return OK
     config, saved = read
     if args.list_keys or args.print_config:
         from crowd_demo.config.yaml12 import dump
 
         print("\n".join(_keys(config)) if args.list_keys else dump(config.model_dump(mode="json")).removesuffix("\n"))
-        return FINE
+        return OK
     from crowd_demo.app.main import run
 
     return run(config, RunOptions(
@@ -192,7 +192,7 @@ def _replay(args: argparse.Namespace, script: Script) -> int:
 
 def _read_play(args: argparse.Namespace) -> Config:
     """The configuration of a file of trajectories: its people, its walls, and its end."""
-    from crowd_demo.config.events import MOST_SECONDS
+    from crowd_demo.config.events import MAX_SECONDS
     from crowd_demo.config.loader import Override, ReadConfig, parse_overrides
     from crowd_demo.config.maps import TRAJECTORIES, Metres
     from crowd_demo.config.resources import text_of
@@ -213,7 +213,7 @@ def _read_play(args: argparse.Namespace) -> Config:
         "map": text_of(Path(args.geometry or path.absolute())),
         "world": {"y_axis": args.y_axis or paths.y_axis or "up", "unit": args.unit},
         "window": {"title": f"crowd-demo: {printable(path.name)[:99]}"}}
-    if (end_s := paths.last_frame / fps) <= MOST_SECONDS:
+    if (end_s := paths.last_frame / fps) <= MAX_SECONDS:
         data["events"] = [{"at": end_s, "say": f"{printable(path.name)[:100]} ends"}]
     size_of = [] if args.size is None else [Override(Location("--size"), ("window", side), length)
                                             for side, length in zip(("width", "height"), args.size, strict=True)]

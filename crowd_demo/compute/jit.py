@@ -6,7 +6,7 @@ A kernel is a function that does one worker's share; `@kernel` makes of it what 
     def move(worker, workers, x, ...):
         for slot in range(len(x) * worker // workers, len(x) * (worker + 1) // workers): ...
 
-    call(move, workers, x, ...)
+    move(workers, x, ...)
 
 The shares go to Numba's pool of threads (workers.py), which starts a kernel in 7 to 30 us; Python threads around `nogil`
 kernels needed 30-80 us and stalled when the GIL was wanted. Kernels are called from one thread at a time: Numba's `workqueue`

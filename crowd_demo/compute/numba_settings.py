@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-MOST_THREADS = 1024  # OpenMP ends the process if the system does not give it as many as it wants
+MAX_THREADS = 1024  # OpenMP ends the process if the system does not give it as many as it wants
 FEATURES = r"([+-][\w.-]+(,[+-][\w.-]+)*)?"  # LLVM ends the process at anything else
 
 
@@ -40,5 +40,5 @@ def check_features() -> None:
 
 def check_threads(count: int) -> None:
     """Raises ValueError."""
-    if count > max(MOST_THREADS, os.cpu_count() or 1):
-        raise ValueError(f"NUMBA_NUM_THREADS must be at most {MOST_THREADS}, not {count}")
+    if count > max(MAX_THREADS, os.cpu_count() or 1):
+        raise ValueError(f"NUMBA_NUM_THREADS must be at most {MAX_THREADS}, not {count}")

@@ -20,7 +20,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from crowd_demo.config.explain import close_to, explain
 from crowd_demo.config.section import (
-    MOST_AGENTS,
+    MAX_AGENTS,
     NUMBER,
     WITHOUT_POINT,
     InMetres,
@@ -33,11 +33,11 @@ from crowd_demo.config.section import (
     section,
 )
 
-MOST_SECONDS, MOST_TICKS, MOST_EVENTS = 86_400, 10_000_000, 100
+MAX_SECONDS, MAX_TICKS, MAX_EVENTS = 86_400, 10_000_000, 100
 SECONDS = InMetres("s", 1.0, "20 s")
-Seconds = Annotated[float, Field(ge=0, le=MOST_SECONDS), SECONDS]
-Ticks = Annotated[int, Field(ge=0, le=MOST_TICKS), WITHOUT_POINT]
-AgentCount = Annotated[int, Field(ge=0, le=MOST_AGENTS), WITHOUT_POINT]
+Seconds = Annotated[float, Field(ge=0, le=MAX_SECONDS), SECONDS]
+Ticks = Annotated[int, Field(ge=0, le=MAX_TICKS), WITHOUT_POINT]
+AgentCount = Annotated[int, Field(ge=0, le=MAX_AGENTS), WITHOUT_POINT]
 Coordinate = Annotated[float, Field(ge=-131_072, le=131_072)]
 Place = Annotated[tuple[Coordinate, Coordinate], Field(strict=False)]  # YAML gives a list
 Numbers = Annotated[tuple[Annotated[int, Field(ge=0, le=63), WITHOUT_POINT], ...], Field(strict=False)]
@@ -125,7 +125,7 @@ class Disc(Point):
 class Newcomers(Disc):
     """So many agents come in, on free tiles around a place."""
 
-    count: Whole = number(100, 1, MOST_AGENTS, "agents", "how many")
+    count: Whole = number(100, 1, MAX_AGENTS, "agents", "how many")
 
 
 class Pull(Disc):
@@ -133,14 +133,14 @@ class Pull(Disc):
 
     radius: Length = number(260, 0.01, 65_536, "world units", "how far it reaches")
     strength: float = number(2, 0.01, 100, "", "how strong it is")
-    seconds: Seconds = Field(0, description=f"how long it lasts; 0: to the end (0 to {MOST_SECONDS})")
+    seconds: Seconds = Field(0, description=f"how long it lasts; 0: to the end (0 to {MAX_SECONDS})")
 
 
 class Fright(Pull):
     """A force that lasts a moment."""
 
-    seconds: Annotated[float, Field(ge=0.1, le=MOST_SECONDS), SECONDS] = Field(
-        4, description=f"how long it lasts (0.1 to {MOST_SECONDS})")
+    seconds: Annotated[float, Field(ge=0.1, le=MAX_SECONDS), SECONDS] = Field(
+        4, description=f"how long it lasts (0.1 to {MAX_SECONDS})")
 
 
 class Sending(Section):
@@ -160,7 +160,7 @@ class Deeds(Section):
     goal: Point | None = Field(None, description="add a destination for people at a place")
     set: dict[str, float] = Field({}, description=(
         "numbers of the behaviour and of links by path, such as flock.align, and the values that they get"))
-    agents: AgentCount | None = Field(None, description=f"be so many (0 to {MOST_AGENTS})")
+    agents: AgentCount | None = Field(None, description=f"be so many (0 to {MAX_AGENTS})")
     attract: Pull | None = Field(None, description="draw everybody in a disc to its middle")
     repel: Pull | None = Field(None, description="push everybody in a disc away from its middle")
     scare: Fright | None = Field(None, description="let everybody in a disc run or fly away from its middle")
@@ -170,8 +170,8 @@ class Deeds(Section):
 class ScenarioEvent(Section):
     """Something that happens once: `at` a time, at a `tick`, `when` a condition holds, or by `hand`."""
 
-    at: Seconds | None = Field(None, description=f"seconds of the crowd's time (0 to {MOST_SECONDS})")
-    tick: Ticks | None = Field(None, description=f"steps (0 to {MOST_TICKS})")
+    at: Seconds | None = Field(None, description=f"seconds of the crowd's time (0 to {MAX_SECONDS})")
+    tick: Ticks | None = Field(None, description=f"steps (0 to {MAX_TICKS})")
     when: str | None = Field(None, max_length=100, description=(
         "a measure compared (< <= > >= =) with a number, looked at every 10 steps; "
         + "; ".join(f"{name}: {what}" for name, what in MEASURES.items())))
@@ -276,9 +276,9 @@ def missing_destinations(events: Sequence[ScenarioEvent], doors: Mapping[str, in
     named: dict[tuple[str | int, ...], int] = {("measure", "doors", name): number for name, number in doors.items()}
     named |= {("events", index, "do", "send", "to"): max(event.do.send.to)
               for index, event in enumerate(events) if event.do.send}
-    for path, number in named.items():
-        if number >= destinations:
-            yield path, f"there is no destination {number}: there are {destinations}, from 0"
+    for path, wanted in named.items():
+        if wanted >= destinations:
+            yield path, f"there is no destination {wanted}: there are {destinations}, from 0"
 
 
 def _cannot_be_set(path: str, value: float, config: Eventful) -> str:

@@ -23,17 +23,17 @@ from crowd_demo.registry.built_in import READ_PATHS
 from crowd_demo.registry.entries import load
 from crowd_demo.registry.texts import say_once
 
-MOST_LINES = 20  # that list mistakes
+MAX_LINES = 20  # that list mistakes
 _MISSING = object()
 
 
 class ConfigError(ValueError):
-    """What is wrong with a configuration; `lines` has one line a mistake, and after `MOST_LINES` of them how many more."""
+    """What is wrong with a configuration; `lines` has one line a mistake, and after `MAX_LINES` of them how many more."""
 
     def __init__(self, mistakes: Iterable[Mistake]) -> None:
         found = sorted(mistakes)
-        self.lines = [str(mistake) for mistake in found[:MOST_LINES]]
-        if rest := found[MOST_LINES:]:
+        self.lines = [str(mistake) for mistake in found[:MAX_LINES]]
+        if rest := found[MAX_LINES:]:
             self.lines.append(str(Mistake(Location(rest[0].location.origin), (), f"and {len(rest):,} more")))
         super().__init__("\n".join(self.lines))
 

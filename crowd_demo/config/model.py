@@ -19,13 +19,13 @@ from crowd_demo.config.behaviours import (
     PeopleSettings,
     PlaybackSettings,
 )
-from crowd_demo.config.events import MOST_EVENTS, ScenarioEvent, problems
+from crowd_demo.config.events import MAX_EVENTS, ScenarioEvent, problems
 from crowd_demo.config.explain import close_to
 from crowd_demo.config.keys import Keys
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.config.section import (
     LENGTH,
-    MOST_AGENTS,
+    MAX_AGENTS,
     UNITS_A_METRE,
     WITHOUT_POINT,
     Problem,
@@ -98,7 +98,7 @@ class Life(Section):
     births_per_s: float = number(0, 0, 1_000_000, "agents a second", "how many are born, at random places")
     deaths_per_s: float = number(0, 0, 1_000_000, "agents a second", "how many die, chosen at random")
     season_s: float = number(0, 0, 3600, "seconds", "a season: more births in its first half, then more deaths; 0: no")
-    most: Whole = number(MOST_AGENTS, 0, MOST_AGENTS, "agents", "no births while there are so many")
+    most: Whole = number(MAX_AGENTS, 0, MAX_AGENTS, "agents", "no births while there are so many")
     causes: Whole = number(1, 1, 64, "removals a step", "the dead of a step are removed in so many passes")
 
 
@@ -201,7 +201,7 @@ class Places(Section):
 class _Common(Section):
     """What comes before the behaviours."""
 
-    agents: Whole = number(20_000, 0, MOST_AGENTS, "agents", "size of the crowd")
+    agents: Whole = number(20_000, 0, MAX_AGENTS, "agents", "size of the crowd")
     seed: Whole = Field(1, ge=0, le=2**63 - 1, description="all randomness comes from it (0 to 2^63 - 1)")
     behaviour: BehaviourName = Field("crowd", description="; ".join(
         f"{name}: {entry.about}" for name, entry in BEHAVIOURS.items()))
@@ -237,7 +237,7 @@ class Config(_WithBehaviours):
     camera: CameraSettings = section(CameraSettings)
     cache: Cache = section(Cache)
     measure: Places = section(Places)
-    events: Annotated[tuple[ScenarioEvent, ...], Field(strict=False)] = Field((), max_length=MOST_EVENTS, description=(
+    events: Annotated[tuple[ScenarioEvent, ...], Field(strict=False)] = Field((), max_length=MAX_EVENTS, description=(
         "what happens by itself, each once; of those that are due at the same time the first comes first"))
     keys: Keys = section(Keys)
 

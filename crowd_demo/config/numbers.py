@@ -15,7 +15,7 @@ from crowd_demo.config.explain import close_to, explain
 from crowd_demo.config.model import Config
 from crowd_demo.config.section import Section
 
-Value = int | float
+Number = int | float
 LIMITS = frozenset({"limit_scanned", "limit_kept"})  # they count with the technique neighbour_limit alone
 FIXED = " cannot be changed while the crowd runs: "
 
@@ -63,20 +63,20 @@ def number_of(path: str, field: FieldInfo, is_whole: bool) -> NumberSetting:
                   why_not)
 
 
-def value_of(config: Config, path: str) -> Value:
+def value_of(config: Config, path: str) -> Number:
     """Return the value of a number, by its path in a configuration."""
     section, _, key = path.partition(".")
-    value: Value = getattr(getattr(config, section), key)
+    value: Number = getattr(getattr(config, section), key)
     return value
 
 
-def with_numbers(config: Config, values: Mapping[str, Value]) -> Config:
+def with_numbers(config: Config, values: Mapping[str, Number]) -> Config:
     """Return the configuration with other numbers, by path, all of them at once.
 
     Raises ValueError, in one line, for one that is unknown, cannot be changed, or is out of its range.
     """
     known = {number.path: number for number in numbers_of(config)}
-    changed: dict[str, dict[str, Value]] = {}
+    changed: dict[str, dict[str, Number]] = {}
     for path, value in values.items():
         if path not in known:
             raise ValueError(f"{path[:60]}{why_unknown(config, path)}{close_to(path, known)}")
@@ -96,7 +96,7 @@ def why_unknown(config: Config, path: str) -> str:
     return f"{FIXED}{number_of(path, type(config.time).model_fields['step_hz'], is_whole=False).why_not}"
 
 
-def _with_section(config: Config, name: str, values: Mapping[str, Value]) -> Config:
+def _with_section(config: Config, name: str, values: Mapping[str, Number]) -> Config:
     """Return the configuration with other values in one section, which hold together with each other and with the others."""
     section: Section = getattr(config, name)
     given = {key: getattr(section, key) for key in section.model_fields_set}

@@ -35,7 +35,7 @@ class Section(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _nothing_is_empty(cls, data: object) -> object:
+    def _null_as_empty_section(cls, data: object) -> object:
         return {} if data is None else data
 
 
@@ -43,7 +43,7 @@ def _without_point(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-MOST_AGENTS = 32_000_000
+MAX_AGENTS = 32_000_000
 WITHOUT_POINT = BeforeValidator(_without_point)
 Whole = Annotated[int, WITHOUT_POINT]
 """A whole number, which may be written `1e5`, as in JSON schema."""

@@ -31,7 +31,7 @@ from crowd_demo.config.loader import ConfigError, Override, ReadConfig, location
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.config.optimizations import field_of
 from crowd_demo.config.resources import find_tour
-from crowd_demo.config.section import MOST_AGENTS, Problem, Section, Whole, number, refuse, section
+from crowd_demo.config.section import MAX_AGENTS, Problem, Section, Whole, number, refuse, section
 from crowd_demo.config.yaml12 import KeyPath, Location, Mistake
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 from crowd_demo.registry.texts import printable
@@ -85,7 +85,7 @@ class Actions(Section):
 
     scenario: str = Field("", max_length=4096, description="open another configuration")
     set: Techniques = section(Techniques)
-    agents: Whole = number(0, 0, MOST_AGENTS, "agents", "be so many")
+    agents: Whole = number(0, 0, MAX_AGENTS, "agents", "be so many")
     speed: float = number(1.0, 0.01, 100, "", "seconds of the crowd's time in a second of the clock")
     pause: bool = Field(False, description="pause, or go on")
     freeze: bool = Field(False, description="go on to cull by the view of this moment, or cull by the camera again")

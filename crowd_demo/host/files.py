@@ -23,7 +23,7 @@ from pathlib import Path
 from shutil import rmtree
 
 DESCRIPTORS = Path("/dev/fd")
-MOST_LINKS = 40
+MAX_LINKS = 40
 UNFINISHED = ".crowd-demo-"  # the hidden folders are called so, with the machine, the process and eight letters
 LEFT_S = 86_400.0  # a folder of another machine that is so old was left by a process that was killed
 
@@ -79,7 +79,7 @@ def _descriptor(path: Path) -> int | None:
     """The number of this process's descriptor that the path names, itself or by links."""
     if sys.platform == "win32":
         return None
-    for _ in range(MOST_LINKS):
+    for _ in range(MAX_LINKS):
         if re.fullmatch("[0-9]{1,9}", path.name) and path.parent.resolve() == DESCRIPTORS.resolve():
             return int(path.name)
         if not path.is_symlink():

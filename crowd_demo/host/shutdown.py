@@ -21,9 +21,9 @@ from typing import NoReturn, TypeVar
 from crowd_demo.host.system import in_thread
 
 # How the process ends: the codes of every command.
-FINE = 0
+OK = 0
 FAILED = 1  # a crash (one line, the traceback goes to a file), output that cannot be written, or a comparison that failed
-MISTAKEN = 2  # usage or configuration
+USAGE_ERROR = 2  # also of a configuration
 NO_DISPLAY = 3
 INTERRUPTED = 130  # by Ctrl-C; 128 + n by signal n
 
@@ -41,20 +41,20 @@ class Interrupted(KeyboardInterrupt):
         self.code = 128 + number
 
 
-class Quitting:
-    """`code` is the exit code once somebody wants to quit; `interrupted` says that a signal does."""
+class ShutdownRequest:
+    """Whether the program has to end, `asked`; whether a signal is the reason, `interrupted`; and the exit code then."""
 
     def __init__(self) -> None:
         self.asked, self.interrupted, self.code = False, False, 0
         self._since = math.inf
 
     def ask(self) -> None:
-        """A person wants to quit."""
+        """End because a user quits."""
         if not self.asked:
             self.asked, self._since = True, time.monotonic()
 
     def interrupt(self, number: int) -> None:
-        """A signal wants the program to quit."""
+        """End because of a signal."""
         self.ask()
         if not self.interrupted:
             self.interrupted, self.code = True, 128 + number

@@ -1,6 +1,6 @@
 """The one way to measure: variants take turns in random order, and medians are compared with their intervals.
 
-    comparison         the blocks of all variants in turns, for as long as the caller asks for the next one, and their results
+    comparison         the interleaved blocks of all variants, as long as the caller asks for the next one, and their results
     crowd_variant      a crowd as a variant; another process is one too (benchmarks/)
     statistics         medians, bootstrap intervals and verdicts, of plain arrays; also of times before a switch and after it
     proof              whether a switch left the crowd as it was, shown beside the running crowd; and proof_of_answers

@@ -35,7 +35,7 @@ WARM_UP = -1  # the number of the block that warms up
 MEAN_OF_DUE = ("candidates_per_agent", "neighbours_per_agent", "found_mean")  # counters that are a mean over agents
 
 
-# --- blocks in turns -------------------------------------------------------------------------------------------------
+# --- interleaved blocks ----------------------------------------------------------------------------------------------
 
 class Variant(Protocol[Outcome_co]):
     """One of the things that are compared. It runs blocks of steps, and each block continues where the last one ended."""

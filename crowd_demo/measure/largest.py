@@ -21,7 +21,7 @@ from crowd_demo.compute.arrays import Doubles
 from crowd_demo.config.memory import too_large
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations, with_values
-from crowd_demo.config.section import MOST_AGENTS
+from crowd_demo.config.section import MAX_AGENTS
 from crowd_demo.measure.comparison import TimedBlock
 from crowd_demo.measure.crowd_variant import DRAW, STEP, CrowdVariant, Picture, all_pairs_s
 from crowd_demo.measure.experiment import (
@@ -45,7 +45,7 @@ LIMIT_MS = 1000 / FPS
 FIRST = 1000  # agents with which the search begins
 WARM_UP = 16  # frames: the longest period of staggering
 BLOCK = 8  # frames
-FEW_BLOCKS, MOST_BLOCKS = 3, 24
+FEW_BLOCKS, MAX_BLOCKS = 3, 24
 CLEAR = 1.4  # a median so many times above or below the limit needs no more than `FEW_BLOCKS`
 HOPELESS = 4.0  # frames so many times above the limit need not be warm
 NO_HOPE_AT_ALL = 40.0  # brute force of which a step is expected to take so many times the limit is not tried
@@ -100,7 +100,7 @@ class Answer(NamedTuple):
 class Largest:
     """An experiment: search for each rung, from the answer before on. `answers` are those found so far."""
 
-    def __init__(self, config: Config, rungs: Sequence[Rung], compile_for: Compile, most: int = MOST_AGENTS) -> None:
+    def __init__(self, config: Config, rungs: Sequence[Rung], compile_for: Compile, most: int = MAX_AGENTS) -> None:
         """`most` agents are tried. Raises ValueError for a crowd of none."""
         if not config.agents:
             raise ValueError("agents: a crowd of none has no density to keep")
@@ -184,7 +184,7 @@ def crowd_of(config: Config, agents: int) -> Config:
 def most_agents(config: Config) -> tuple[int, str]:
     """How many there can be, and why not more."""
     longest = max(config.world.width, config.world.height)
-    bounds = {MOST_AGENTS: "the most that the program can have",
+    bounds = {MAX_AGENTS: "the most that the program can have",
               int(config.agents * (LONGEST_SIDE / longest) ** 2): "the largest world"}
     most = min(bounds)
     bound, tiles = bounds[most], 1 if config.map else 0  # the tiles of a map do not become more
@@ -212,7 +212,7 @@ def is_clear(blocks: Sequence[TimedBlock], rate: float) -> bool:
     frame = median_interval(frames_ms(blocks, rate))
     far = not LIMIT_MS / CLEAR < frame.value < LIMIT_MS * CLEAR
     known = len(blocks) >= LEAST_BLOCKS and not frame.low <= LIMIT_MS <= frame.high
-    return far or known or len(blocks) == MOST_BLOCKS
+    return far or known or len(blocks) == MAX_BLOCKS
 
 
 def measured_of(agents: int, blocks: Sequence[TimedBlock], rate: float) -> Measured:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from crowd_demo.compute.arrays import Ints, Longs, Words
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.measure.crowd_variant import CrowdVariant
-from crowd_demo.measure.in_turns import InTurns
+from crowd_demo.measure.interleaved import InterleavedTiming
 from crowd_demo.registry.entries import Value
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.pixels import frame_of, plain_surface
@@ -37,8 +37,8 @@ Kind = Literal["running", "same", "differs", "apart", "sample"]
 Values = Mapping[str, Value]  # of techniques, by path
 Slots = Longs | slice
 TOUCHED = 1 << 16  # numbers that are written in a part
-FIRST = 3  # steps that both copies make before they are timed in turns
-MOST_FRAME_MS = 1000 / 30  # a longer step is not made by copies, and a longer frame not timed: the window would stop
+FIRST = 3  # steps that both copies make before they are timed, interleaved
+MAX_FRAME_MS = 1000 / 30  # a longer step is not made by copies, and a longer frame not timed: the window would stop
 BANDS = 8
 
 
@@ -107,7 +107,7 @@ class Replicas(ProofInParts):
     """Two copies of a crowd take the same steps, one with the old values of techniques and one with the new ones.
 
     After each step the two are compared bit by bit. With a view, and unless frames take longer than
-    `MOST_FRAME_MS`, those after the first `FIRST` steps are timed in turns, and compared after each half of a turn. The
+    `MAX_FRAME_MS`, those after the first `FIRST` steps are timed, interleaved, and compared after each half of a turn. The
     finding also has a hash, which takes longer than a step, so it is brought up to date less often: after 1, 2, 3,
     ... 8, 10, 12, 15, ... steps. Exact techniques end at the first difference.
 
@@ -119,7 +119,7 @@ class Replicas(ProofInParts):
     def __init__(self, sim: Simulation, old: Values, new: Values, exact: bool, view: DrawnView | None = None) -> None:
         super().__init__(sim, old, new, "two copies of the crowd are being made")
         self.steps = 0
-        self.turns: InTurns | None = None
+        self.turns: InterleavedTiming | None = None
         self.untimed = view is None
         self._exact, self._view = exact, view and view.copy()
 
@@ -133,7 +133,7 @@ class Replicas(ProofInParts):
             if self.turns:
                 yield from self.turns.half_turn()
                 self.steps = FIRST + self.turns.steps
-                if self.turns.turns and self.turns.frame_ms > MOST_FRAME_MS:  # a single block may be slow by chance
+                if self.turns.turns and self.turns.frame_ms > MAX_FRAME_MS:  # a single block may be slow by chance
                     self.turns, self.untimed = None, True
             else:
                 old_ms, new_ms = (yield from timed(old.step_in_parts())), (yield from timed(new.step_in_parts()))
@@ -153,10 +153,10 @@ class Replicas(ProofInParts):
         """After the first steps, which also allocate memory, begin with turns, unless the slower copy takes too long."""
         if self.steps != FIRST or not self._view:
             return
-        self.untimed = shortest_ms > MOST_FRAME_MS
+        self.untimed = shortest_ms > MAX_FRAME_MS
         if not self.untimed:
             old, new = (CrowdVariant(replica, SharedPicture(self._view, replica)) for replica in replicas)
-            self.turns = InTurns(old, new)
+            self.turns = InterleavedTiming(old, new)
 
     def _finding(self, old: Simulation, new: Simulation, found: Apart) -> Generator[None, None, Finding]:
         after_steps = f"after {self.steps:,} step" + "s" * (self.steps != 1)

@@ -101,7 +101,7 @@ def ratio_interval(values: Doubles, base: Doubles, resamples: int = RESAMPLES) -
 
 
 def independent_ratio(values: Doubles, base: Doubles, seed: int = 0) -> Interval:
-    """The ratio of two medians whose blocks were not measured in turns: float64[blocks] each, which may differ in number."""
+    """The ratio of two medians whose blocks were not interleaved: float64[blocks] each, which may differ in number."""
     ratio = float(np.median(values) / np.median(base))
     if min(len(values), len(base)) < LEAST_BLOCKS:
         return Interval(ratio, -math.inf, math.inf)

@@ -40,7 +40,7 @@ from crowd_demo.sim.snapshot import Snapshot
 PRESENT, AGAIN, OTHER = "present", "present again", "other"
 WARM_UP = 10  # steps, if they are fast
 WARM_UP_SHARE = 0.2  # of the seconds; slow crowds warm up for fewer steps
-MOST_STEPS = 120
+MAX_STEPS = 120
 PATIENCE = 4  # slow crowds may take so many times the seconds, to have enough blocks for an interval
 LONGEST_STEP_S = 10.0  # brute force that would take longer is not tried
 NARROW = 0.9, 1.1  # a factor between these is next to 1
@@ -68,7 +68,7 @@ class Limits(NamedTuple):
     def blocks(self, all_s: float) -> list[int]:
         """The lengths of the blocks."""
         fitting, patient = (int(times * self.seconds / all_s) for times in (1, PATIENCE))
-        return block_lengths(self.steps or min(max(fitting, min(LEAST_BLOCKS, patient), 1), MOST_STEPS))
+        return block_lengths(self.steps or min(max(fitting, min(LEAST_BLOCKS, patient), 1), MAX_STEPS))
 
 
 class Pair(NamedTuple):

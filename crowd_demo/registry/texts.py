@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import suppress
 
-MOST = 400  # characters of an error
+MAX = 400  # characters of an error
 _said: set[str] = set()
 
 
@@ -22,7 +22,7 @@ def error_line(error: BaseException) -> str:
         text = str(error)
     except BaseException:  # another package's error may raise anything
         text = ""
-    return printable(" ".join([f"{type(error).__name__}:", *text.splitlines()[:1]]).rstrip(":"))[:MOST]
+    return printable(" ".join([f"{type(error).__name__}:", *text.splitlines()[:1]]).rstrip(":"))[:MAX]
 
 
 def say(text: str) -> None:

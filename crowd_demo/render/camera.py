@@ -13,7 +13,7 @@ import numpy as np
 
 from crowd_demo.config.model import CameraSettings
 
-LEAST_ZOOM, MOST_ZOOM = 0.05, 8.0
+LEAST_ZOOM, MAX_ZOOM = 0.05, 8.0
 FIT_MARGIN = 0.97
 
 
@@ -79,7 +79,7 @@ class Camera:
     def fit(self) -> None:
         """Show the whole world, in the middle of what panels leave free."""
         left, top, right, bottom = self.docked
-        self.zoom = clamp(self._fitting_zoom(), self.least_zoom, MOST_ZOOM)
+        self.zoom = clamp(self._fitting_zoom(), self.least_zoom, MAX_ZOOM)
         self.look_at(self.world[0] / 2 + (right - left) / 2 / self.zoom, self.world[1] / 2 + (bottom - top) / 2 / self.zoom)
         self.is_fitted = True
 
@@ -87,7 +87,7 @@ class Camera:
         """Look at a world point, kept inside the world; `zoom` in pixels a unit, None for the present one."""
         self.is_fitted = False
         if zoom is not None:
-            self.zoom = clamp(zoom, self.least_zoom, MOST_ZOOM)
+            self.zoom = clamp(zoom, self.least_zoom, MAX_ZOOM)
         self.x = clamp(x, 0.0, self.world[0])
         self.y = clamp(y, 0.0, self.world[1])
 
@@ -106,7 +106,7 @@ class Camera:
     def zoom_at(self, px: float, py: float, factor: float) -> None:
         """Zoom by `factor`; the world point under pixel (px, py) stays there, if the centre can stay in the world."""
         x, y = self.screen_to_world(px, py)
-        self.zoom = clamp(self.zoom * factor, self.least_zoom, MOST_ZOOM)
+        self.zoom = clamp(self.zoom * factor, self.least_zoom, MAX_ZOOM)
         self.look_at(x - (px - self.size[0] / 2) / self.zoom, y - (py - self.size[1] / 2) / self.zoom)
 
     def screen_to_world(self, px: float, py: float) -> tuple[float, float]:

@@ -17,9 +17,9 @@ from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.render.drawing import Moving, drawn
 
 BAND_PX = 32
-MOST_BANDS = 4096
+MAX_BANDS = 4096
 RUN = 16
-MOST_PARTS = 1 << 16  # of all bands
+MAX_PARTS = 1 << 16  # of all bands
 
 
 class Scale(NamedTuple):
@@ -38,10 +38,10 @@ class Pile(NamedTuple):
 
 
 def scale(top: float, bottom: float, zoom: float) -> Scale:
-    """Bands of `BAND_PX` pixels over the world's y in [top, bottom], wider where that takes more than `MOST_BANDS`."""
+    """Bands of `BAND_PX` pixels over the world's y in [top, bottom], wider where that takes more than `MAX_BANDS`."""
     height = max(bottom - top, 1e-3)
-    per_unit = min(zoom / BAND_PX, MOST_BANDS / height)
-    return Scale(np.float32(top), np.float32(per_unit), min(MOST_BANDS, int(height * per_unit) + 1))
+    per_unit = min(zoom / BAND_PX, MAX_BANDS / height)
+    return Scale(np.float32(top), np.float32(per_unit), min(MAX_BANDS, int(height * per_unit) + 1))
 
 
 def full(slots: Ints, agents: Moving, ahead: np.float32) -> Ints:
@@ -176,8 +176,8 @@ class Depth:
     def _reserve(self, agents: int, workers: int) -> None:
         self.part = np.empty(agents, np.int32)
         self.piles = tuple(Pile(np.empty(agents, np.uint64), np.empty(agents, np.int32)) for _ in range(2))
-        self.counts = np.empty((workers, MOST_PARTS), np.int32)
-        self.start, self.fullest = np.empty(MOST_BANDS + 1, np.int32), np.empty(MOST_BANDS, np.int32)
+        self.counts = np.empty((workers, MAX_PARTS), np.int32)
+        self.start, self.fullest = np.empty(MAX_BANDS + 1, np.int32), np.empty(MAX_BANDS, np.int32)
 
     def launches(self, workers: int, slots: Ints, agents: Moving, ahead: np.float32, scale: Scale) -> tuple[Launch, ...]:
         """The kernels of `bands`, in order; once they have run, the result is `ordered(len(slots))`."""
@@ -185,7 +185,7 @@ class Depth:
             self._reserve(max(with_room(len(slots)), len(self.part)), max(workers, len(self.counts)))
         pile, other = self.piles
         # of a band: a power of two, so that an agent's part tells its band
-        parts = 1 << max(0, (min(len(slots), MOST_PARTS) // scale.bands).bit_length() - 1)
+        parts = 1 << max(0, (min(len(slots), MAX_PARTS) // scale.bands).bit_length() - 1)
         return (
             launch(count_parts, workers, slots, agents, ahead, scale, parts, other.keys, self.part, self.counts),
             launch(add_up, workers, scale.bands, parts, self.counts, self.start, self.fullest),

@@ -157,7 +157,7 @@ class Roofs:
 class Scene:
     """Draws `sim` as `config` says, with the sheets of `folder`.
 
-    Kernels are compiled when first needed; to compile them earlier, compile the calls that `calls` yields.
+    Kernels are compiled when first needed; to compile them earlier, compile what `launches` yields.
     """
 
     def __init__(self, sim: Simulation, config: Config, folder: Path) -> None:

@@ -21,7 +21,7 @@ WHOLE = 1 | sum(TOP_LEVEL << OWN_BITS + CORNER_BITS * corner for corner in range
 LAMP_TILES, LEAST_TILES = 7, 3  # from one lamp to the next, about; shorter pieces of a wall have none
 LAMP_REACH = 1.6  # standard deviation of a lamp's light, tiles
 MIDDLE = 0.7  # how far the middle of a tile is drawn to what the tile is: 1 makes edges wavy, 0 loses lone tiles
-MOST_LOOKS = 1 << 14  # of one ground; tiles beyond have no fields
+MAX_LOOKS = 1 << 14  # of one ground; tiles beyond have no fields
 
 Field = Longs  # [H, W], of a map of H x W tiles: in FIELD_BITS bits the levels of its corners, and whether it is a part
 
@@ -87,7 +87,7 @@ class Looks:
         if key < self._first:
             return key
         if key not in self._numbers:
-            if len(self._keys) == MOST_LOOKS:
+            if len(self._keys) == MAX_LOOKS:
                 return key & PICTURES
             self._numbers[key] = len(self)
             self._keys.append(key)

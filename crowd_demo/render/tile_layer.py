@@ -168,7 +168,7 @@ class Borders:
 class TileLayer:
     """Draws the terrain's tiles, and its destinations if `marks`.
 
-    Call `prepare` first, then run `call` or `draw_fblits`, which draw on all of the screen, then `draw_edge`.
+    Call `prepare` first, then run `launch` or `draw_fblits`, which draw on all of the screen, then `draw_edge`.
     """
 
     def __init__(self, tile_set: TileSet, marks: bool) -> None:

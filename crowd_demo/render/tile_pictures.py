@@ -36,7 +36,7 @@ FRONT_PART = 0.6  # share of a wall's tile that its front takes
 PLAIN_BELOW_PX = 2  # a smaller tile has its mean colour
 KEPT = 3  # sizes
 ON_GROUND = len(NAMES) * SHADES * VARIANTS  # pictures; behind them come the rows of a sky
-MOST_ROWS = 144  # more rows of tiles share pictures
+MAX_ROWS = 144  # more rows of tiles share pictures
 
 DAY, NIGHT = (1, 1, 1), (0.2, 0.22, 0.3)  # of red, green and blue; at night colours and light stand out
 LAMPLIGHT, LAMP = (0.82, 0.56, 0.25), (255, 220, 150)  # what a lamp adds to the ambient light around it; its own colour
@@ -64,7 +64,7 @@ class TileSet:
         self._sheet = frame_of(load_surface(folder / manifest["file"]))
         self._rows = {name: row for row, name in enumerate(manifest["kinds"])}
         self._sky = np.array(manifest["skies"].get(ground, ()))
-        self._sky_rows = min(rows, MOST_ROWS) if len(self._sky) else 0
+        self._sky_rows = min(rows, MAX_ROWS) if len(self._sky) else 0
         self._names = GROUNDS.get(ground, {"floor": "floor" if len(self._sky) else ground})
         self._ground = ground
         self._ambient = np.array(NIGHT if ground == "night" else DAY, np.float32)

@@ -22,7 +22,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from crowd_demo.config.explain import close_to
 from crowd_demo.config.memory import AGENT, shortage
 from crowd_demo.config.optimizations import Optimizations
-from crowd_demo.config.section import MOST_AGENTS
+from crowd_demo.config.section import MAX_AGENTS
 from crowd_demo.registry.entries import Value
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.store.columns import Columns
@@ -127,7 +127,7 @@ def action(name: str) -> Callable[[Kind], Kind]:
 class Populate:
     """Add or remove agents until there are `count`. Raises ValueError when there is no memory for so many."""
 
-    count: Annotated[int, Field(ge=0, le=MOST_AGENTS)]
+    count: Annotated[int, Field(ge=0, le=MAX_AGENTS)]
     about: ClassVar[str] = "the number of agents changed"
 
     def apply(self, sim: Changeable) -> None:

@@ -17,7 +17,7 @@ from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.state_part import EMPTY, PartState
 from crowd_demo.sim.world import World
 
-MOST_SAMPLES = 600  # seconds
+MAX_SAMPLES = 600  # seconds
 TENTHS = 9  # of the first number of agents: when so many had left
 
 
@@ -67,12 +67,12 @@ class Counts:
         reached = self.tenths[:max(gone, 0)]
         reached[reached < 0] = world.tick + 1
         if (world.tick + 1) % self._every == 0:
-            self.samples = np.vstack((self.samples, (*self.passed, count)))[-MOST_SAMPLES:]
+            self.samples = np.vstack((self.samples, (*self.passed, count)))[-MAX_SAMPLES:]
 
     def flows(self, seconds: int) -> Doubles:
         """float64[k, lines]: crossings a second at each of the last k samples, the mean of so many seconds before it."""
         passed = np.vstack((np.zeros((seconds, len(self._lines)), np.int64), self.samples[:, :-1]))
-        if len(self.samples) == MOST_SAMPLES:
+        if len(self.samples) == MAX_SAMPLES:
             return (passed[2 * seconds:] - passed[seconds:-seconds]) / seconds
         return (passed[seconds:] - passed[:-seconds]) / seconds
 
@@ -90,7 +90,7 @@ class Counts:
             self.samples = state.arrays["samples"].astype(np.int64)
 
     def check(self, state: PartState) -> None:
-        samples = min(len(state.arrays.get("samples", ())), MOST_SAMPLES)
+        samples = min(len(state.arrays.get("samples", ())), MAX_SAMPLES)
         shapes = {"passed": (len(self._lines),), "tenths": (TENTHS,), "samples": (samples, len(self._lines) + 1)}
         if not state.is_empty and (state.values or {name: array.shape for name, array in state.arrays.items()} != shapes
                                    or any(array.dtype != np.int64 for array in state.arrays.values())):

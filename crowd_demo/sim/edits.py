@@ -21,20 +21,20 @@ from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Bytes, Ints
 from crowd_demo.config.maps import MAX_SIDE, WALL, WATER
 from crowd_demo.config.memory import AGENT, shortage
-from crowd_demo.config.section import MOST_AGENTS
+from crowd_demo.config.section import MAX_AGENTS
 from crowd_demo.sim.actions import Action, Changeable, Coordinate, SetWalls, Tile, action
 from crowd_demo.sim.snapshot import check_columns
 from crowd_demo.sim.store.columns import dtypes_of, views
 from crowd_demo.sim.terrain.forces import UNTIL_REMOVED, Force, ForceKind, ForceNumber, Reach, Strength, Ticks
 from crowd_demo.sim.terrain.tiles import AT_FIRST, GONE, NEAR_TILES, Terrain
-from crowd_demo.sim.ways import MOST_GOALS
+from crowd_demo.sim.ways import MAX_GOALS
 
 Run = tuple[Tile, Tile, Tile]
 Radius = Annotated[float, Field(ge=0, le=65_536)]
 Identity = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Handles = tuple[tuple[Identity, Identity], ...]  # ids and generations
-GoalNumber = Annotated[int, Field(ge=0, lt=MOST_GOALS)]
-Count = Annotated[int, Field(ge=0, le=MOST_AGENTS)]
+GoalNumber = Annotated[int, Field(ge=0, lt=MAX_GOALS)]
+Count = Annotated[int, Field(ge=0, le=MAX_AGENTS)]
 
 
 @action("paint_walls")
@@ -143,8 +143,8 @@ class BringIn:
         tiles = sim.terrain.free_tiles_near(self.x, self.y, self.radius)
         if not len(tiles):
             raise ValueError("there is no room for anybody: all tiles there are blocked")
-        if sim.agents.count + self.count > MOST_AGENTS:
-            raise ValueError(f"{sim.agents.count + self.count:,} agents are too many: at most {MOST_AGENTS:,}")
+        if sim.agents.count + self.count > MAX_AGENTS:
+            raise ValueError(f"{sim.agents.count + self.count:,} agents are too many: at most {MAX_AGENTS:,}")
         if short := shortage((sim.agents.count + self.count - sim.agents.capacity) * AGENT):
             raise ValueError(f"{self.count:,} more agents: {short}")
         ids, seed = self._ids(sim), int(hashing.key(sim.world.config.seed, sim.world.tick, hashing.BIRTH)) & 0x7FFFFFFF

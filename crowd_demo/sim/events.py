@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar, Protocol
 import numpy as np
 from pydantic import Field
 
-from crowd_demo.config.events import MOST_EVENTS, OF_PEOPLE, Condition, Deeds, Pull
+from crowd_demo.config.events import MAX_EVENTS, OF_PEOPLE, Condition, Deeds, Pull
 from crowd_demo.config.model import Config
 from crowd_demo.sim.actions import Action, Changeable, Coordinate, Populate, action
 from crowd_demo.sim.behaviours.ways_out import WaysOut
@@ -35,7 +35,7 @@ class Event:
     Raises ValueError for an event that the configuration does not have, or that has happened.
     """
 
-    number: Annotated[int, Field(ge=0, lt=MOST_EVENTS)]
+    number: Annotated[int, Field(ge=0, lt=MAX_EVENTS)]
     about: ClassVar[str] = "an event happened"
 
     def apply(self, sim: Changeable) -> None:

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from crowd_demo.compute.arrays import Doubles
 from crowd_demo.sim.terrain.tiles import Walls
 
-FREE_SPEED, GAMMA, MOST_DENSE = 1.34, 1.913, 5.4  # m/s, 1/m^2, people/m^2
+FREE_SPEED, GAMMA, MAX_DENSE = 1.34, 1.913, 5.4  # m/s, 1/m^2, people/m^2
 CAPACITY = 1.3  # people/(m s): the most that a metre of way carries
 JAM = 0.25  # of Weidmann's speed: who is slower is jammed
 SQUARE = 32.0  # world units, for people: nine of them are 13.6 square metres
@@ -26,7 +26,7 @@ SQUARE = 32.0  # world units, for people: nine of them are 13.6 square metres
 
 def weidmann(density: ArrayLike) -> Doubles:
     """Return the mean speed of people at a density, people/m^2, in m/s: float64, of the same shape."""
-    apart = 1 / np.maximum(density, 1e-9) - 1 / MOST_DENSE
+    apart = 1 / np.maximum(density, 1e-9) - 1 / MAX_DENSE
     return np.maximum(FREE_SPEED * (1 - np.exp(-GAMMA * apart)), 0.0)
 
 

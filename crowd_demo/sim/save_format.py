@@ -37,7 +37,7 @@ MAGIC = b"crowd-demo save\n"
 FORMAT = 1
 _HEAD = struct.Struct("<16sII")  # magic, format, bytes of the header
 CHECKSUM_BYTES = 32
-MOST_TICKS = 1 << 27  # of the schedule (neighbours/schedule.py)
+MAX_TICKS = 1 << 27  # of the schedule (neighbours/schedule.py)
 ARRAYS = {"columns": (np.int32, 2), "generations": (np.int32, 1), "kinds": (np.uint8, 2), "crowding": (np.uint8, 3),
           "link_ends": (np.int32, 2), "link_generations": (np.int32, 2), "population": (np.int32, 1)}
 """Name -> (type, number of axes), in their order in a file."""
@@ -68,7 +68,7 @@ class Header(BaseModel):
     program: str
     config: dict[str, object]
     techniques: dict[str, Value]
-    tick: Annotated[int, Field(ge=0, lt=MOST_TICKS)]
+    tick: Annotated[int, Field(ge=0, lt=MAX_TICKS)]
     names: list[str]
     map_digest: str
     sorts: Count

@@ -21,7 +21,7 @@ from crowd_demo.compute.arrays import Floats, Ints, Tally
 from crowd_demo.compute.jit import Launch, run
 from crowd_demo.config.memory import room_for
 from crowd_demo.config.model import Config
-from crowd_demo.config.numbers import Value, numbers_of, value_of, with_numbers
+from crowd_demo.config.numbers import Number, numbers_of, value_of, with_numbers
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.profile import Profile
 from crowd_demo.registry.built_in import GPU_MISSING, GPU_STEP
@@ -228,7 +228,7 @@ class Simulation:
         action.apply(self)
         self.history.append((self.tick, action))
 
-    def set_numbers(self, values: Mapping[str, Value]) -> None:
+    def set_numbers(self, values: Mapping[str, Number]) -> None:
         """Give numbers of the behaviour and of links these values, by path, and all others those of the configuration.
 
         They hold from the next step on. Raises ValueError, in one line, for values that cannot be, or not while it runs.
@@ -348,7 +348,7 @@ class Simulation:
         return self.world.settings
 
     @property
-    def tuned(self) -> Mapping[str, Value]:
+    def tuned(self) -> Mapping[str, Number]:
         """The numbers that differ from the configuration's, by path."""
         return self.numbers.values
 

@@ -14,7 +14,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from crowd_demo.config.model import Config
-from crowd_demo.config.numbers import Value, numbers_of, value_of, with_numbers
+from crowd_demo.config.numbers import Number, numbers_of, value_of, with_numbers
 from crowd_demo.sim.actions import Action, Changeable, action
 from crowd_demo.sim.state_part import PartState
 
@@ -54,12 +54,12 @@ class SetNumbers:
         return () if before == dict(self.values) else (SetNumbers(tuple(before.items())),)
 
 
-def numbers_by_hand(history: Iterable[tuple[int, Action]], config: Config) -> dict[str, Value]:
+def numbers_by_hand(history: Iterable[tuple[int, Action]], config: Config) -> dict[str, Number]:
     """Return the numbers that the actions of a history gave, by path, where they differ from the configuration's.
 
     What events have changed is not among them.
     """
-    values: dict[str, Value] = {}
+    values: dict[str, Number] = {}
     for _, done in history:
         if isinstance(done, Tune):
             values[done.path] = done.value
@@ -80,7 +80,7 @@ class TunedNumbers:
 
     def __init__(self, config: Config, changed: Callable[[], None]) -> None:
         self.config, self._changed = config, changed
-        self.values: Mapping[str, Value] = {}
+        self.values: Mapping[str, Number] = {}
         self.born: Mapping[str, tuple[float, float]] = {}
         self.fastest = 0.0
         self.present = config

@@ -24,7 +24,7 @@ from crowd_demo.sim.terrain.tiles import AT_FIRST, GONE, Goals, Terrain
 
 TILES_A_STEP = 65_536  # a tile of a field takes about 30 ns, so this is 2 ms; and whole small maps follow in one step
 CLAIMED = 4  # to test this many destinations for a tile takes as long as a tile of a field
-MOST_GOALS = 64
+MAX_GOALS = 64
 NO_AREAS = "a goal: this crowd has no destinations with areas"
 NO_EXITS = "an exit: there is no destination with an area at which people wait"
 
@@ -71,8 +71,8 @@ class Ways:
         terrain = self._terrain
         if not self.has_areas:
             raise ValueError(NO_AREAS)
-        if not 0 <= number <= len(terrain.destinations) or number >= MOST_GOALS:
-            raise ValueError(f"a goal: there can be no destination {number}, of at most {MOST_GOALS}")
+        if not 0 <= number <= len(terrain.destinations) or number >= MAX_GOALS:
+            raise ValueError(f"a goal: there can be no destination {number}, of at most {MAX_GOALS}")
         if tile >= terrain.blocked.size or (tile >= 0 and not (
                 terrain.blocked.flat[tile] == 0 and terrain.marks.flat[tile] in (-1, number))):
             raise ValueError("a goal: there is a wall, or another destination")
@@ -224,7 +224,7 @@ class Ways:
         right = list(state.arrays) == names and all(
             array.dtype == np.uint8 and array.shape == (-(-tiles // 8),) for array in state.arrays.values())
         for listed in (values.goals, values.old_goals, values.new_goals):
-            right = right and all(len(pair) == 2 and 0 <= pair[0] < MOST_GOALS and GONE <= pair[1] < tiles
+            right = right and all(len(pair) == 2 and 0 <= pair[0] < MAX_GOALS and GONE <= pair[1] < tiles
                                   for pair in listed)
             goals = _goals(listed) if right else {}
             right = right and goals.keys() >= set(range(len(self._terrain.first_destinations), self._count(goals)))

@@ -33,7 +33,7 @@ from crowd_demo.sim.terrain.flow_fields import FlowFields
 from crowd_demo.sim.terrain.forces import Forces
 from crowd_demo.sim.terrain.ground import Ground, WallField, ground_of
 from crowd_demo.sim.terrain.tiles import Rectangle, Run, Terrain
-from crowd_demo.sim.ways import MOST_GOALS, Ways
+from crowd_demo.sim.ways import MAX_GOALS, Ways
 
 WORTH_NS = 65_536  # of work that a worker should have: starting one takes 10 to 85 us (docs/design/threads.md)
 LIGHT_NS = 2.0  # time of indexing, moving in lanes or culling, for each agent
@@ -106,7 +106,7 @@ class World:
         self.forces = Forces()
         self.parts: list[StatePart] = [self.forces]  # in the order in which they are restored
         self.ways: Ways | None = None  # of people
-        self.leaving = np.zeros(MOST_GOALS, np.int64)  # how many leave for good in this step, by destination
+        self.leaving = np.zeros(MAX_GOALS, np.int64)  # how many leave for good in this step, by destination
         self.ground: Ground  # with the present walls and forces
         self.read_terrain()
 
@@ -164,7 +164,7 @@ class World:
         """Farthest that all passes of contact move an agent in one step."""
         return self.needs.shift * int(self.options.overlap_passes) if self.needs.shift > 0 else 0.0
 
-    def stands_for(self, path: str) -> Value:
+    def resolve_auto(self, path: str) -> Value:
         """Return a technique's value, or the number that its `auto` stands for."""
         value, auto = self.options.get(path), BY_PATH[path].auto
         return attrgetter(auto)(self) if value == "auto" and auto else value

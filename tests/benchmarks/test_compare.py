@@ -26,10 +26,10 @@ BLOCKS = 10
 OLDEST = "5c74cb94"  # that can be compared
 
 
-def timed(step_ms: float, see: str = "interaction") -> list[BlockTimes]:
+def timed(step_ms: float, stage: str = "interaction") -> list[BlockTimes]:
     """Blocks whose steps take so long, give or take 5 %, and a third of that in one stage."""
     steps = np.random.default_rng(1).uniform(0.95, 1.05, (BLOCKS, 4)).astype(np.float32) * step_ms
-    return [BlockTimes(TimedBlock(4, {"step": ms, "draw": 2 * ms}), TimedBlock(4, {see: ms / 3})) for ms in steps]
+    return [BlockTimes(TimedBlock(4, {"step": ms, "draw": 2 * ms}), TimedBlock(4, {stage: ms / 3})) for ms in steps]
 
 
 def found(hash_now: str = "a") -> compare.Found:

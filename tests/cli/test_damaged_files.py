@@ -31,7 +31,7 @@ from crowd_demo.host.recording.saves import write_save
 from crowd_demo.registry import plugins
 
 ROOT = Path(__file__).parents[2]
-LONGEST_S, MOST_MB, MOST_LINES, LONGEST_LINE = 2.0, 500, 21, 600
+LONGEST_S, MAX_MB, MAX_LINES, LONGEST_LINE = 2.0, 500, 21, 600
 ONE_FRAME = "--headless", "--no-render", "--frames", "1"
 AREA = "((0 0, 12 0, 12 8, 0 8, 0 0))"
 ROOM = f"POLYGON {AREA}\nexit north: POLYGON ((2 3, 4 3, 4 4, 2 4, 2 3))\nstart: POLYGON ((0 0, 1 0, 1 4, 0 4, 0 0))\n"
@@ -192,6 +192,6 @@ def test_a_damaged_file_costs_a_line_a_mistake_and_little_time(
         took_s, said = time.process_time() - began, capsys.readouterr().err.splitlines()
         assert took_s < LONGEST_S, (number, took_s, content[-2000:])
         assert codes[-1] in (0, 1, 2) and (codes[-1] != 2 or said), (number, said)
-        assert len(said) <= MOST_LINES and all(map(is_a_line, said)), (number, said)
-    assert peak_mb() - before_mb < MOST_MB
+        assert len(said) <= MAX_LINES and all(map(is_a_line, said)), (number, said)
+    assert peak_mb() - before_mb < MAX_MB
     assert codes.count(2) > FILES / 10 and (0 in codes or kind.name.endswith(".crowd")), "some are read, but no damaged save"

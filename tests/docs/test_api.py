@@ -10,7 +10,7 @@ import pytest
 
 from crowd_demo import Simulation
 from crowd_demo.cli.arguments import COMMANDS, parser_of
-from crowd_demo.cli.main import command_of
+from crowd_demo.cli.main import load_command
 
 PAGE = (Path(__file__).parents[2] / "docs/api.md").read_text("utf-8")
 COMING = "picture", "step_ms"
@@ -34,7 +34,7 @@ def test_every_option_and_field_is_on_the_page() -> None:
     from crowd_demo.host import report
     for name in COMMANDS:
         assert f"| `{name}" in PAGE, name
-        for option in re.findall(r"--[a-z-]+", parser_of(name, command_of(name)).format_help()):
+        for option in re.findall(r"--[a-z-]+", parser_of(name, load_command(name)).format_help()):
             assert option == "--help" or f"`{option}" in PAGE, option
     for field in re.findall(r'^        "(\w+)":', Path(report.__file__).read_text("utf-8"), re.MULTILINE):
         assert f"`{field}`" in PAGE, field

@@ -91,7 +91,7 @@ FAULTS = (
           "Of equally near neighbours the limit keeps those with the highest ids instead of the lowest.",
           "columns.id[slot] < columns.id[near[at - 1]]",
           "columns.id[slot] > columns.id[near[at - 1]]",
-          "sim/interaction/test_capped.py::test_an_agent_meets_whom_the_cap_leaves_it"),
+          "sim/interaction/test_neighbour_limit.py::test_an_agent_meets_whom_the_limit_leaves_it"),
     Fault("reorder", "reorder: drift",
           "The drift that asks for a sort is compared in world units instead of in cells: agents are sorted far too "
           "often.",

@@ -20,7 +20,7 @@ from damages import make_fifo
 from crowd_demo.app import main
 from crowd_demo.app.options import RunOptions
 from crowd_demo.config.loader import load_config
-from crowd_demo.host.shutdown import Quitting, signals_to
+from crowd_demo.host.shutdown import ShutdownRequest, signals_to
 from crowd_demo.sim.simulation import Simulation
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
@@ -41,7 +41,7 @@ def stay(*_):
 LOADING = LISTEN + """
 from crowd_demo.app import main
 from crowd_demo.cli import main as run
-main.load = stay
+main.load_program = stay
 sys.exit(run(["--config", "1k", "--set", "map=null", "--headless", *sys.argv[1:]]))
 """
 SWEEPING = LISTEN + """
@@ -189,7 +189,7 @@ def test_a_signal_that_is_ignored_stays_ignored() -> None:
 
 @pytest.mark.quick
 def test_the_first_wish_counts_and_the_first_signal_gives_the_code() -> None:
-    quitting = Quitting()
+    quitting = ShutdownRequest()
     assert not quitting.asked and quitting.left_s(1) == float("inf")
     quitting.ask()
     left = quitting.left_s(1)

@@ -14,12 +14,12 @@ from versus import no_compiling
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations
-from crowd_demo.config.section import MOST_AGENTS
+from crowd_demo.config.section import MAX_AGENTS
 from crowd_demo.measure.comparison import TimedBlock
 from crowd_demo.measure.crowd_variant import DRAW, STEP
 from crowd_demo.measure.largest import (
     LIMIT_MS,
-    MOST_BLOCKS,
+    MAX_BLOCKS,
     Largest,
     Measured,
     Rung,
@@ -118,7 +118,7 @@ def test_no_more_agents_are_tried_than_there_may_be(made_up: list[Config], monke
 @quick
 def test_memory_and_the_largest_world_bound_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     dense = load_config("20k-flock", {"world.width": 1000.0, "world.height": 500.0})
-    assert most_agents(dense) == (MOST_AGENTS, "the most that the program can have")
+    assert most_agents(dense) == (MAX_AGENTS, "the most that the program can have")
     wide = load_config("20k-flock", {"world.width": 40_000.0})
     assert most_agents(wide) == (int(20_000 * (65_536 / 40_000) ** 2), "the largest world")
     monkeypatch.setattr("crowd_demo.measure.largest.too_large", lambda config, *_: config.agents > 50_000)
@@ -160,7 +160,7 @@ def test_a_frame_has_as_many_steps_as_fall_into_it() -> None:
 def test_near_the_limit_more_blocks_are_measured() -> None:
     assert not is_clear(blocks(1, 1), 1) and is_clear(blocks(1, 1, 1), 1) and is_clear(blocks(40, 40, 40), 1)
     assert not is_clear(blocks(15, 15, 15), 1) and is_clear(blocks(*[15] * 6), 1)
-    straddling = [16, 17.5] * (MOST_BLOCKS // 2)
+    straddling = [16, 17.5] * (MAX_BLOCKS // 2)
     assert not is_clear(blocks(*straddling[:-1]), 1) and is_clear(blocks(*straddling), 1)
 
 

@@ -1,4 +1,4 @@
-"""Variants run blocks in turns, in another random order each time, and whoever asks for turns can stop."""
+"""Variants run interleaved blocks, in another random order each time, and whoever asks for turns can stop."""
 
 from __future__ import annotations
 

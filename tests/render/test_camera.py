@@ -4,7 +4,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crowd_demo.config.model import CameraSettings
-from crowd_demo.render.camera import MOST_ZOOM, Camera, Docked, Rect
+from crowd_demo.render.camera import MAX_ZOOM, Camera, Docked, Rect
 
 pytestmark = pytest.mark.quick
 sizes = st.tuples(st.integers(1, 3000), st.integers(1, 3000))
@@ -44,13 +44,13 @@ def test_zooming_keeps_the_world_point_under_the_cursor(factor, across, down):
 @given(cameras(), st.floats(1e-3, 1e3))
 def test_zoom_has_ends(camera, factor):
     camera.zoom_at(0, 0, factor)
-    assert camera.least_zoom <= camera.zoom <= MOST_ZOOM
+    assert camera.least_zoom <= camera.zoom <= MAX_ZOOM
 
 
 @given(worlds, sizes)
 def test_fit_shows_the_whole_world(world, size):
     view = Camera(world, size).view_rect()
-    if Camera(world, size).zoom < MOST_ZOOM:
+    if Camera(world, size).zoom < MAX_ZOOM:
         assert view.left <= 0 and view.top <= 0 and view.right >= world[0] and view.bottom >= world[1]
 
 
@@ -65,7 +65,7 @@ sides = st.floats(1000, 3000)  # the middle of a view lies in the world, so a ve
 def test_fit_shows_the_whole_world_in_the_middle_of_what_panels_leave_free(world, size, docked):
     camera = Camera(world, size, docked)
     (left, top), (right, bottom) = camera.world_to_screen(0, 0), camera.world_to_screen(*world)
-    if camera.zoom < MOST_ZOOM:
+    if camera.zoom < MAX_ZOOM:
         free = Rect(docked.left, docked.top, size[0] - docked.right, size[1] - docked.bottom)
         assert left >= free.left and top >= free.top and right <= free.right and bottom <= free.bottom
         if abs(free.left + free.right - size[0]) <= right - left:  # else the middle of the window would lie beside the world

@@ -269,8 +269,8 @@ def test_each_row_of_a_sky_has_its_picture_and_walls_have_theirs(assets, rows):
     kinds[:, 2] = tiles.WALL
     numbers = sky.numbers(kinds, np.full((rows, 3), -1, np.int16)).astype(int)
     assert (np.diff(numbers[:, 0]) >= 0).all() and numbers[0, 0] == tiles.ON_GROUND
-    assert numbers[-1, 0] < tiles.ON_GROUND + tiles.MOST_ROWS
-    assert len(set(numbers[:, 0])) == min(rows, tiles.MOST_ROWS)
+    assert numbers[-1, 0] < tiles.ON_GROUND + tiles.MAX_ROWS
+    assert len(set(numbers[:, 0])) == min(rows, tiles.MAX_ROWS)
     assert np.array_equal(numbers[:, 2], tiles.tile_numbers(kinds, np.full((rows, 3), -1, np.int16))[:, 2])
 
 
@@ -354,7 +354,7 @@ def test_the_numbers_of_looks_stay_and_tell_picture_and_levels():
 
 @pytest.mark.quick
 def test_a_ground_with_more_looks_than_there_are_numbers_has_tiles_without_fields(monkeypatch):
-    monkeypatch.setattr(corners, "MOST_LOOKS", 3)
+    monkeypatch.setattr(corners, "MAX_LOOKS", 3)
     found = corners.Looks(256, 4)
     water = np.random.default_rng(1).random((9, 9)) < 0.5
     numbers = found.numbers(np.full((9, 9), 40, np.int16), (corners.coverage(water),))

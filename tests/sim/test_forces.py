@@ -14,7 +14,7 @@ from crowd_demo.sim.edits import PutForce, RemoveForce
 from crowd_demo.sim.save_format import SaveError, check, decode, encoded
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.state_part import EMPTY
-from crowd_demo.sim.terrain.forces import MOST_FORCES, Force
+from crowd_demo.sim.terrain.forces import MAX_FORCES, Force
 
 pytestmark = pytest.mark.quick
 HUNT: Settings = {"behaviour": "hunt", "agents": 500, **open_world(500, 400)}
@@ -185,10 +185,10 @@ def test_inverses_take_back_what_was_put_moved_and_removed() -> None:
 
 def test_there_are_at_most_so_many_and_numbers_are_given_in_order() -> None:
     sim = simulation(agents=5, **open_world(640, 640))
-    for number in range(MOST_FORCES):
+    for number in range(MAX_FORCES):
         sim.apply(PutForce(number, "repel", 10, 20, 30, 2))
     before = sim.world.forces.state()
-    for number, why in ((MOST_FORCES, "32 forces already"), (MOST_FORCES + 1, "32 forces already")):
+    for number, why in ((MAX_FORCES, "32 forces already"), (MAX_FORCES + 1, "32 forces already")):
         with pytest.raises(ValueError, match=why):
             sim.apply(PutForce(number, "repel", 10, 20, 30, 2))
     sim.apply(RemoveForce(3))
@@ -214,7 +214,7 @@ GOOD = [0, "attract", 1.0, 2.0, 3.0, 4.0, 0]
 @pytest.mark.parametrize("values", [
     {"next": 1, "forces": [GOOD[:-2]]}, {"next": 1, "forces": [[0, "love", *GOOD[2:]]]}, {"next": 1, "forces": 7},
     {"next": 0, "forces": [GOOD]}, {"next": 5, "forces": [GOOD, GOOD]}, {"next": -3},
-    {"next": 99, "forces": [[number, *GOOD[1:]] for number in range(MOST_FORCES + 1)]},
+    {"next": 99, "forces": [[number, *GOOD[1:]] for number in range(MAX_FORCES + 1)]},
     {"next": 1, "forces": [[0, "repel", float("nan"), *GOOD[3:]]]},
     {"next": 1, "forces": [[0, "repel", 1.0, 2.0, 0.0, 4.0, 0]]}])
 def test_a_file_with_other_forces_is_refused_in_a_line(values: dict[str, Any]) -> None:

@@ -61,7 +61,7 @@ PEOPLE: Settings = {**CROWD, "agents": 300}
 KINDS: dict[str, Settings] = {
     **{f"{name}, {change}": {**crowd, "agents": 200, **settings}
        for name, crowd in CROWDS.items() for change, settings in CHANGES.items()
-       if change != "limited to the nearest" or "nearest" not in name},  # who gathers the nearest has a cap of its own
+       if change != "limited to the nearest" or "nearest" not in name},  # who gathers the nearest has a limit of its own
     **{f"{pattern}, dying": {**ROPE, **DYING, "name": pattern} for pattern in ("rope", "cloth", "column")},
     "push with contact": {**PEOPLE, "optimizations__avoidance": "push", "optimizations__overlap_passes": 2},
     "anticipate without contact": {**PEOPLE, "optimizations__avoidance": "anticipate", "optimizations__overlap_passes": 0},

@@ -38,7 +38,7 @@ from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.terrain.forces import FORCE_KINDS
 from crowd_demo.sim.tuning import SetNumbers, Tune
 
-ACTIONS, AGENTS, MOST = 1000, 120, 240
+ACTIONS, AGENTS, MAX = 1000, 120, 240
 WALKS, WALK_STEPS = int(os.environ.get("CROWD_DEMO_WALKS", "24")), 40
 WIDE, TALL = 700, 500
 EVENTS = """[{hand: build, do: {walls: {rectangle: [100, 100, 300, 180]}, attract: {at: [350, 250], seconds: 1}}},
@@ -88,13 +88,13 @@ class Hands:
         return SetWalls((left, top, left + 4, top + 3), False)
 
     def bring(self, sim: Simulation) -> Action:
-        return BringIn(self.below(min(20, MOST - sim.agents.count)), *self.place_at(), 90.0)
+        return BringIn(self.below(min(20, MAX - sim.agents.count)), *self.place_at(), 90.0)
 
     def take(self, sim: Simulation) -> Action:
         return TakeOut(*self.place_at(), float(self.below(60)))
 
     def remove(self, sim: Simulation) -> Action:
-        ids = np.unique(self.chance.integers(0, MOST, 4)).astype(np.int32)
+        ids = np.unique(self.chance.integers(0, MAX, 4)).astype(np.int32)
         return Remove(handles_of(sim, ids))
 
     def put(self, sim: Simulation) -> Action:
@@ -123,7 +123,7 @@ class Hands:
         return SetNumbers()
 
     def populate(self, sim: Simulation) -> Action:
-        return Populate(AGENTS + self.below(MOST - AGENTS))
+        return Populate(AGENTS + self.below(MAX - AGENTS))
 
     def send(self, sim: Simulation) -> Action:
         return Send((self.below(4),), False, (0, 0, WIDE / 2, TALL) if self.below(2) else None)
@@ -132,7 +132,7 @@ class Hands:
         return Event(self.below(3))
 
     def place(self, sim: Simulation) -> Action:
-        return Place(self.below(MOST), *self.place_at())
+        return Place(self.below(MAX), *self.place_at())
 
 
 def begun(kind: str, switches: Settings | None = None) -> Simulation:

@@ -40,13 +40,13 @@ def test_doors_count_people_who_have_left_whenever_one_looks(name: str) -> None:
     sim = Simulation(load_config(name, {"agents": agents}))
     sim.play(20 * seconds)
     kept, counted = sim.snapshot(), list[int]()
-    for sim in (sim, Simulation.from_snapshot(kept)):
+    for crowd in (sim, Simulation.from_snapshot(kept)):
         for steps in (1, 2, 1, 60, 7, 300):
-            sim.play(steps)
-            assert int(sim.counts.passed.sum()) == gone_from(sim)
-        counted.append(gone_from(sim))
-        sim.restore(kept)
-        assert int(sim.counts.passed.sum()) == gone_from(sim) < counted[0]
+            crowd.play(steps)
+            assert int(crowd.counts.passed.sum()) == gone_from(crowd)
+        counted.append(gone_from(crowd))
+        crowd.restore(kept)
+        assert int(crowd.counts.passed.sum()) == gone_from(crowd) < counted[0]
     assert counted[0] == counted[1] < agents
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pygame
 
-ALONE = ("--config", "murmuration", "--set", "agents=1", "--size", "640x360", "--set", "window.hud=false",
+ALONE = ("--config", "murmuration", "--set", "agents=1", "--size", "640x360", "--set", "window.hud=off",
          "--set", "world.width=640", "--set", "world.height=360", "--set", "camera.zoom=1")
 
 

@@ -48,7 +48,7 @@ def hands(request: pytest.FixtureRequest, display: str, start: Callable[..., Any
         give_up = pytest.fail if "CROWD_DEMO_REQUIRE_WINDOW" in os.environ else pytest.skip
         give_up("setxkbmap not installed")
     subprocess.run(["setxkbmap", "-display", display, request.param], check=True)
-    program = start("--set", "window.hud=false")
+    program = start("--set", "window.hud=off")
     program.until(program.shows_the_crowd)
     return Hands(program, request.param)
 

@@ -77,7 +77,7 @@ def recorded(running: Any) -> list[Action]:
 
 
 def test_every_tool_does_what_it_is_for_and_is_undone(start: Callable[..., Any]) -> None:
-    running = start("--record", "run.replay", base=(*OPEN, "--size", "1280x720", "--set", "window.hud=false"))
+    running = start("--record", "run.replay", base=(*OPEN, "--size", "1280x720", "--set", "window.hud=off"))
     running.until(running.shows_the_crowd)
     mouse = Mouse(running)
     mouse.use("tool_wall", (700, 200), (900, 200))

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from functools import reduce
 
-from crowd_demo.app.card.effect import NO_TIMES, ReadingsMean, Stretch, before_now, extent
+from crowd_demo.app.card.effect import NO_TIMES, ReadingsMean, TimingWindow, before_now, extent
 from crowd_demo.app.card.trial import Moment, Switched, Trial
 from crowd_demo.app.crowd.crowd import Change
 from crowd_demo.profile import Profile
@@ -31,7 +31,7 @@ class Cards:
         self._changes: list[Change] = []  # since the end of the last frame
         self.view_key: object = None
         self._crowd_since = self._view_since = 0  # the first frames whose times can be compared with the present ones
-        self._before_compiling = Stretch()
+        self._before_compiling = TimingWindow()
         self._compiling = False
         self.trial: Trial | None = None
         self._asked: bool | None = None  # shown or hidden by the user; None: shown until its time is over
@@ -86,14 +86,14 @@ class Cards:
         next_frame = at.sim.profile.frames + 1
         if self.trial and (why or at.hidden):
             self.trial.end(why or "the HUD was hidden")
-        if switched.new and not (at.hidden or at.followed.issuperset(switched.new)):
+        if switched.new and not (at.hidden or at.deferred.issuperset(switched.new)):
             self._begin(switched, view, at)
         elif self.trial and switched.new:
             self.trial.end("other techniques were switched")
         elif self.trial and view:
             self.trial.view_changed(at.sim.profile)
         if switched.new or why:
-            self._crowd_since, self._before_compiling, self._read = next_frame, Stretch(), ReadingsMean(self.readings)
+            self._crowd_since, self._before_compiling, self._read = next_frame, TimingWindow(), ReadingsMean(self.readings)
         if view:
             self._view_since, self._before_compiling = next_frame, self._before_compiling._replace(frames=NO_TIMES)
 
@@ -115,5 +115,5 @@ class Cards:
         if switched.new:
             self.trial = Trial(switched, at, before, readings, self._clock)
 
-    def _before_now(self, profile: Profile) -> Stretch:
+    def _before_now(self, profile: Profile) -> TimingWindow:
         return before_now(profile, self._crowd_since, self._view_since)

@@ -1,6 +1,6 @@
 """The times and counters before a switch and those after it, as the profile keeps them.
 
-Where two copies of the crowd can take turns, the card shows their times (measure/in_turns.py); those here are shown
+Where two copies of the crowd can take turns, the card shows their times (measure/interleaved.py); those here are shown
 where a step is too long for that. Whatever else the machine did is in them, so only a factor that other load seldom
 explains is told.
 
@@ -25,7 +25,7 @@ import numpy as np
 from crowd_demo.compute.arrays import Bools
 from crowd_demo.measure.comparison import counters_of
 from crowd_demo.measure.crowd_variant import DRAW, STEP
-from crowd_demo.measure.in_turns import FRAME
+from crowd_demo.measure.interleaved import FRAME
 from crowd_demo.measure.statistics import Times
 from crowd_demo.profile import HISTORY, OTHER, Profile
 from crowd_demo.registry.stages import stages_of
@@ -35,18 +35,18 @@ from crowd_demo.sim.metrics.readings import MEMORY_ORDER, Readings
 
 PROOF = "proof"  # the stage that proving is, and the note of its frames
 EXCLUDED = {PROOF, "hud", "meters"}  # stages of a frame that are not compared: a card is shown only after the switch
-COUNTED, MOST_COUNTED = 16, 64  # frames of a stretch whose counters are kept, about, and of several
+COUNTED, MAX_COUNTED = 16, 64  # frames of a timing window whose counters are kept, and of several windows
 NO_TIMES: Times = {}
 Counted = Mapping[str, tuple[float, float]]  # counters and readings before and after, by name
 About = Literal["step", "motion", "memory", "picture"]
 UNLIKE = 1.15  # times as large
-MOST = 4
+MAX = 4
 FEW = 2  # steps or frames on either side that a factor needs
-MOST_READ = 20  # readings of a meter
+MAX_READ = 20  # readings of a meter
 LONG = 150  # steps: without a sort in so many, there is none
 
 
-class Stretch(NamedTuple):
+class TimingWindow(NamedTuple):
     """Times by stage of some frames and of the steps in them, and the counters of a few of these frames."""
 
     frames: Times = NO_TIMES
@@ -57,9 +57,9 @@ class Stretch(NamedTuple):
 class SwitchTimes:
     """The times around a switch that took effect in the present frame."""
 
-    def __init__(self, profile: Profile, before: Stretch, drawn: bool) -> None:
+    def __init__(self, profile: Profile, before: TimingWindow, drawn: bool) -> None:
         """`drawn`: a technique of drawing was switched."""
-        self.before, self.after = before, Stretch()
+        self.before, self.after = before, TimingWindow()
         self._drawn = drawn
         self._collected = profile.frames + 1
         self._same_view = True
@@ -131,25 +131,25 @@ def _most_changed(before: Times, after: Times, enough: bool) -> Iterator[Span]:
         yield Span.about(stage, typical(before, stage), typical(after, stage), enough)
 
 
-def before_now(profile: Profile, crowd_since: int, view_since: int) -> Stretch:
+def before_now(profile: Profile, crowd_since: int, view_since: int) -> TimingWindow:
     """The times up to the present frame, which is left out: steps and frames since these frames."""
     now = profile.frames
     steps = latest(profile, now - crowd_since)
     return steps._replace(frames=latest(profile, now - max(crowd_since, view_since)).frames)
 
 
-def latest(profile: Profile, frames: int) -> Stretch:
+def latest(profile: Profile, frames: int) -> TimingWindow:
     """The last so many frames that are over, as far as they are kept, without those in which something was noted."""
     records = profile.records(frames) if frames > 0 else []
     ordinary = np.array([not record.notes for record in records], np.bool_)
     proved = np.array([PROOF in record.notes for record in records], np.bool_)
     ordinary[1:] &= ~proved[:-1]  # a proof leaves its own data in the caches
     if not ordinary.any():
-        return Stretch()
+        return TimingWindow()
     times = {name: profile.stage_ms(name, len(records))[ordinary] for name in profile.stages if name not in EXCLUDED}
     times[OTHER] = profile.other_ms(len(records))[ordinary]
     counted = [record.counters for record, counts in zip(records, ordinary, strict=True) if counts]
-    return Stretch(times, _steps(profile, np.repeat(ordinary, [record.steps for record in records])),
+    return TimingWindow(times, _steps(profile, np.repeat(ordinary, [record.steps for record in records])),
                    counted[::max(len(counted) // COUNTED, 1)])
 
 
@@ -163,10 +163,10 @@ def _steps(profile: Profile, ordinary: Bools) -> Times:
     return {name: times[:kept][ordinary] for name, times in profile.steps_ms(kept + present).items()}
 
 
-def together(one: Stretch, other: Stretch) -> Stretch:
+def together(one: TimingWindow, other: TimingWindow) -> TimingWindow:
     counters = (*one.counters, *other.counters)
-    return Stretch(joined(one.frames, other.frames), joined(one.steps, other.steps),
-                   counters[::2] if len(counters) > MOST_COUNTED else counters)
+    return TimingWindow(joined(one.frames, other.frames), joined(one.steps, other.steps),
+                   counters[::2] if len(counters) > MAX_COUNTED else counters)
 
 
 def typical(times: Times, stage: str) -> float:
@@ -190,7 +190,7 @@ def joined(*parts: Times) -> Times:
     return {name: np.concatenate([times.get(name, np.zeros(count(times), np.float32)) for times in parts]) for name in names}
 
 
-def extent(times: Stretch) -> tuple[int, int]:
+def extent(times: TimingWindow) -> tuple[int, int]:
     """Number of steps and of frames."""
     return count(times.steps), count(times.frames)
 
@@ -235,7 +235,7 @@ def telling(before: Mapping[str, float], after: Mapping[str, float], paths: Iter
     topics = {about for path in paths for about in topics_of(path)} | ({"motion"} if not exact else set())
     found = [(name, (before[name], after[name])) for name, known in KNOWN.items()
              if known.about in topics and name in before and name in after and unlike(before[name], after[name])]
-    return dict(found[:MOST])
+    return dict(found[:MAX])
 
 
 def explaining(told: Counted) -> tuple[Count, ...]:
@@ -271,19 +271,19 @@ class ReadingsMean:
         for name, value in _readings(readings):
             if value != self._last.get(name):
                 self._last[name] = value
-                self._found.setdefault(name, deque(maxlen=MOST_READ)).append(value)
+                self._found.setdefault(name, deque(maxlen=MAX_READ)).append(value)
 
     def means(self) -> dict[str, float]:
         return {name: fmean(values) for name, values in self._found.items()}
 
 
-def counted(times: Stretch, readings: Mapping[str, float]) -> dict[str, float]:
-    """The counters of a stretch, as means over its steps, together with the meters' readings."""
+def counted(times: TimingWindow, readings: Mapping[str, float]) -> dict[str, float]:
+    """The counters of a timing window, as means over its steps, together with the meters' readings."""
     counters = {name: value for name, value in counters_of(times.counters).items() if name != "sorts"}  # those so far
     return {**counters, **readings, **dict(_sorts(times))}
 
 
-def _sorts(times: Stretch) -> Iterator[tuple[str, float]]:
+def _sorts(times: TimingWindow) -> Iterator[tuple[str, float]]:
     """From one sort to the last; a time with fewer than two may be too short to have any."""
     steps = times.steps.get("reorder", np.zeros(count(times.steps)))
     sorted_in = np.flatnonzero(steps)

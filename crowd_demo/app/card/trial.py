@@ -18,12 +18,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.app.card.effect import PROOF, Counted, ReadingsMean, Stretch, SwitchTimes, counted, explaining, telling
+from crowd_demo.app.card.effect import PROOF, Counted, ReadingsMean, SwitchTimes, TimingWindow, counted, explaining, telling
 from crowd_demo.app.crowd.crowd import Change
 from crowd_demo.compute.arrays import Floats
 from crowd_demo.measure.crowd_variant import DRAW, STEP
-from crowd_demo.measure.in_turns import FRAME, InTurns
-from crowd_demo.measure.proof import MOST_FRAME_MS, DrawnView, Finding, Pictures, ProofInParts, Replicas, Values
+from crowd_demo.measure.interleaved import FRAME, InterleavedTiming
+from crowd_demo.measure.proof import MAX_FRAME_MS, DrawnView, Finding, Pictures, ProofInParts, Replicas, Values
 from crowd_demo.measure.proof_of_answers import Answers
 from crowd_demo.measure.statistics import STUDENT_T, Times
 from crowd_demo.measure.three_crowds import REORDER
@@ -41,9 +41,9 @@ EVALUATE_EVERY_S = 0.75
 YOUNG_S = 1.0  # another switch before that goes on from the same times before
 PIECES = 20  # in which the time left is shown
 SLOW_NOTE = "Memory keeps its order for minutes after a switch. M measures what sorting gives: it begins unsorted."
-LONG_NOTE = "Copies could not be timed in turns here: these are the times before and after. M takes turns."
+LONG_NOTE = "Interleaved copies were not possible here: these are the times before and after. M interleaves."
 NO_TIMES_NOTE = "No times were measured before the switch. M measures both values."
-MOST_BYTES = 32_000_000  # nor with larger columns of a crowd
+MAX_BYTES = 32_000_000  # nor with larger columns of a crowd
 FEW_STEPS, ENOUGH_MS = 3, 500.0  # how long a step takes now is known after so many, or when they have taken so long
 NOTHING_YET = Span("", math.nan, math.nan, math.nan, -math.inf, math.inf, "unknown")
 STOPPED: Iterator[bool] = iter(())
@@ -58,7 +58,7 @@ class Moment(NamedTuple):
     paused: bool = False
     hidden: bool = False  # does nobody see cards?
     compiling: bool = False
-    followed: frozenset[str] = frozenset()  # techniques that nobody switched: their configured values follow when compiled
+    deferred: frozenset[str] = frozenset()  # techniques whose configured values take effect once compiled
 
 
 class Switched(NamedTuple):
@@ -91,7 +91,7 @@ class Trial:
     told so already: then the rows of times begin with it. `drawn` says whether drawing was switched, and nothing else.
     """
 
-    def __init__(self, switched: Switched, at: Moment, before: Stretch, readings: Mapping[str, float],
+    def __init__(self, switched: Switched, at: Moment, before: TimingWindow, readings: Mapping[str, float],
                  clock: Callable[[], float] = time.perf_counter) -> None:
         self.switched, self.before, self.readings = switched, before, readings
         self.age_s = 0.0
@@ -164,7 +164,7 @@ class Trial:
         """Compare what was measured so far, a row of the card at a time."""
         self._times.collect(profile)
         spans = []
-        for span in self._in_turns() if self._takes_turns else self._times.spans():
+        for span in self._interleaved() if self._takes_turns else self._times.spans():
             spans.append(span)
             yield
         self._spans = tuple(spans) or self._spans
@@ -173,7 +173,7 @@ class Trial:
                             self._kind is EXACT)
         self.summary = self._summary()
 
-    def _in_turns(self) -> Iterator[Span]:
+    def _interleaved(self) -> Iterator[Span]:
         """What counts comes first, as in `SwitchTimes.spans`. A stage alone would mislead: culling costs time to save more."""
         if not (self._copies and (turns := self._copies.turns) and turns.turns):
             return
@@ -235,7 +235,7 @@ class Trial:
     def _proof(self) -> ProofInParts | None:
         """The kind of proof that fits; None until the time of a step is known."""
         (old, new), sim, view = self.switched, self._at.sim, self._at.view
-        large = sim.agents.count * 4 * len(sim.agents.names) > MOST_BYTES
+        large = sim.agents.count * 4 * len(sim.agents.names) > MAX_BYTES
         if self.drawn:
             self._long = large
             return Pictures(sim, view, old, new) if view else None
@@ -245,7 +245,7 @@ class Trial:
         if not len(before):  # none was ordinary: since the start kernels have been compiled beside all of them
             before = whole(sim.profile.steps_ms())[:self._steps_before - sim.profile.steps]
         before_ms = float(np.median(before)) if len(before) else np.inf
-        self._long = large or max(step_ms, before_ms) > MOST_FRAME_MS
+        self._long = large or max(step_ms, before_ms) > MAX_FRAME_MS
         if self._long:
             return Answers(sim, old, new, self._kind is EXACT)
         self._copies = Replicas(sim, old, new, self._kind is EXACT, None if self._slow else view)
@@ -321,8 +321,8 @@ class Trial:
         return f"{self._note}{turns.turns} turn{several} of two copies, {turns.timed} frames{until}"
 
 
-def span_of(name: str, turns: InTurns) -> Span:
-    """The row of what was timed in turns; no factor of what takes no time, or hardly ever runs."""
+def span_of(name: str, turns: InterleavedTiming) -> Span:
+    """The row of what was timed interleaved; no factor of what takes no time, or hardly ever runs."""
     found = turns.effect(name)
     seldom = found.verdict == "unknown" and turns.turns >= min(STUDENT_T)
     none = seldom or min(found.before_ms, found.after_ms) < LEAST_MS

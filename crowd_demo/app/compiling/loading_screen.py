@@ -11,7 +11,7 @@ import pygame
 from crowd_demo.app.screen.window import screen
 from crowd_demo.config.keys import key_text
 from crowd_demo.host.compiling.loading import Loaded, LoadingProgress
-from crowd_demo.host.shutdown import Quitting
+from crowd_demo.host.shutdown import ShutdownRequest
 from crowd_demo.host.streams import ProgressLine
 from crowd_demo.render.hud.canvas import ACCENT, DIM, EDGE, HUGE, NORMAL, Canvas, Pen, scale_for
 
@@ -27,7 +27,7 @@ FIRST_KEYS = {
 }
 
 
-def show_progress(job: Future[Loaded], progress: LoadingProgress, quits: Callable[[pygame.Event], bool], quitting: Quitting,
+def show_progress(job: Future[Loaded], progress: LoadingProgress, quits: Callable[[pygame.Event], bool], quitting: ShutdownRequest,
                   keys: Mapping[str, Sequence[str]]) -> None:
     """Draw until the job is done or somebody wants to quit; `quits` says which events mean that."""
     pen, shown, first = Pen(), 0.0, first_keys(keys)
@@ -69,7 +69,7 @@ def draw_progress(on: pygame.Surface, text: str, part: float, pen: Pen, keys: Se
     on.blit(canvas.surface, (0, 0))
 
 
-def print_progress(job: Future[Loaded], progress: LoadingProgress, quitting: Quitting) -> None:
+def print_progress(job: Future[Loaded], progress: LoadingProgress, quitting: ShutdownRequest) -> None:
     """Wait without a window, as `show_progress` does; print to standard error what takes long."""
     with ProgressLine("crowd-demo") as line:
         while not quitting.asked and not wait((job,), timeout=PRINT_EVERY_S).done:

@@ -28,7 +28,7 @@ from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.memory import AGENT, shortage
 from crowd_demo.config.model import Config
-from crowd_demo.config.section import MOST_AGENTS
+from crowd_demo.config.section import MAX_AGENTS
 from crowd_demo.host.recording.recording import Player, Recording
 from crowd_demo.host.system import give_back_freed
 from crowd_demo.registry.entries import Range, Value
@@ -45,8 +45,8 @@ MB = 1_000_000
 SPEEDS = tuple(2.0**power for power in range(-3, 7))  # 1/8 to 64
 UNSEEN_STEPS = 1000  # at most so many a frame, before the tick at which a replay is to begin
 ROUND = (*range(10), *(each * 10**power for power in range(6) for each in (10, 12, 15, 20, 25, 30, 40, 50, 60, 80)
-                       if each * 10**power <= MOST_AGENTS))  # numbers of agents that the keys go through
-AGENTS = Range(int, 0, MOST_AGENTS)
+                       if each * 10**power <= MAX_AGENTS))  # numbers of agents that the keys go through
+AGENTS = Range(int, 0, MAX_AGENTS)
 EVENT_S = 8.0  # how long the notice of an event is shown
 NOTED = 100  # characters of an action in the notes of the profile
 OTHER_TIME, OTHER_CROWD = "it went to another time", "another crowd began"
@@ -68,7 +68,7 @@ def fewer(count: int) -> int:
 
 def more(count: int) -> int:
     """The next round number above."""
-    return min((each for each in ROUND if each > count), default=MOST_AGENTS)
+    return min((each for each in ROUND if each > count), default=MAX_AGENTS)
 
 
 def agents_of(text: str) -> int:
@@ -77,8 +77,8 @@ def agents_of(text: str) -> int:
     if not found:
         raise ValueError(f"'{text}' is no number of agents: type one such as 40000, 40,000 or 40k")
     count = round(float(found[1]) * {"": 1, "k": 1e3, "m": 1e6}[found[2]])
-    if count > MOST_AGENTS:
-        raise ValueError(f"{count:,} agents are too many: at most {MOST_AGENTS:,}")
+    if count > MAX_AGENTS:
+        raise ValueError(f"{count:,} agents are too many: at most {MAX_AGENTS:,}")
     return count
 
 

@@ -101,7 +101,7 @@ class CrowdFiles:
                 "record": KeyAction(partial(ask, self._toggle_recording), changes=True),
                 "export": KeyAction(partial(ask, self._toggle_export))}
 
-    def load(self) -> None:
+    def load_newest(self) -> None:
         """Ask for the crowd that was saved last."""
         self._crowd.apply(self._load_newest)
 

@@ -122,7 +122,7 @@ class ReplayCheck:
         if sim.tick == self._tick and len(self._hashes) == 1:
             self._hashes.append(_hash(sim))
 
-    def verdict(self, step_s: float) -> str:
+    def result_line(self, step_s: float) -> str:
         """Return a line once both hashes are known, and "" otherwise."""
         if len(self._hashes) < 2 or not all(each.done() for each in self._hashes):
             return ""

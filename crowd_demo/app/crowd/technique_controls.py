@@ -15,7 +15,7 @@ from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word, inacti
 from crowd_demo.render.hud.status import Tick
 from crowd_demo.sim.actions import Switch
 
-MOST_TICKS = 20  # kept for the graph
+MAX_TICKS = 20  # kept for the graph
 TOUCHED_FIRST = "stagger.avoidance"  # the number keys change this until the user has chosen a technique
 
 
@@ -24,7 +24,7 @@ class Techniques:
 
     touched    the path of the one that was changed last, empty before that
     previous   by path: the value before the last switch
-    followed   those whose configured values came later than the start, until somebody changes them
+    deferred   techniques whose configured values take effect once compiled, until a user changes them
     beginning  is True until a first start has compiled what is not needed at once: all that overlays draw with
     ticks      where techniques were switched, in the graph
     """
@@ -33,7 +33,7 @@ class Techniques:
         self.switcher = switcher
         self.touched = ""
         self.previous: dict[str, Value] = {}
-        self.followed: frozenset[str] = frozenset()
+        self.deferred: frozenset[str] = frozenset()
         self.beginning = False
         self.ticks: list[Tick] = []
         self._on: dict[str, Value] = {}  # by path: the last value that was not off, once somebody has asked for another
@@ -60,7 +60,7 @@ class Techniques:
     def switch(self, technique: Technique, shift: bool = False) -> None:
         """Do what its key does; the value that is still being compiled counts, if somebody has asked for that."""
         path = technique.path
-        value = self._coming_value(path) if path in self.followed else self.value(path)
+        value = self._coming_value(path) if path in self.deferred else self.value(path)
         if shift or not technique.has_off:
             value = next_choice(technique, value, backwards=shift and not technique.has_off)
         else:
@@ -75,7 +75,7 @@ class Techniques:
 
     def follow(self, values: Mapping[str, Value]) -> None:
         """Ask for the configured values that were left out at first, because their kernels take long to compile."""
-        self.followed, self.beginning = frozenset(values), bool(values)
+        self.deferred, self.beginning = frozenset(values), bool(values)
         for path, value in values.items():
             self.switcher.request(path, value)
 
@@ -87,16 +87,16 @@ class Techniques:
             self._notices.add(f"{name} has no number to change", path)
             return
         asked = self.value(path)
-        before = sim.world.stands_for(path) if asked == "auto" else asked
+        before = sim.world.resolve_auto(path) if asked == "auto" else asked
         if isinstance(before, str):
             before = numbers.low
         value = next_number(numbers, float(before), direction)
         if value == before:
             self._notices.add(f"{name}: {hud_word(value)}, the {'most' if direction > 0 else 'least'}", path)
         else:
-            in_vain = " (changes nothing at present)" * (path in inactive(sim.situation))
+            no_effect = " (changes nothing at present)" * (path in inactive(sim.situation))
             self._touch(technique)
-            self._notices.add(f"{name}: {hud_word(value)}{in_vain}", path)
+            self._notices.add(f"{name}: {hud_word(value)}{no_effect}", path)
             self.switcher.request(path, value)
 
     def drag_number(self, path: str, steps: int) -> None:
@@ -111,7 +111,7 @@ class Techniques:
         """Note that it is about to have another value."""
         path = self.touched = technique.path
         self._notices.drop(path)
-        self.followed -= {path}
+        self.deferred -= {path}
         if (before := self.value(path)) != technique.baseline:
             self._on[path] = before
 
@@ -126,12 +126,12 @@ class Techniques:
     def switch_to_compiled(self) -> None:
         """Switch to the values whose kernels are compiled by now. Call in every frame."""
         pending = self.switcher.pending
-        if not pending or (self.followed.issuperset(pending) and self._crowd.in_past):  # nobody waits for those
+        if not pending or (self.deferred.issuperset(pending) and self._crowd.in_past):  # nobody waits for those
             return
         ready = self.switcher.ready(with_values(self._crowd.sim.optimizations, self._coming()))
         for path, value in ready.items():
             self._crowd.apply(Switch(path, value))
-        if self.followed.issuperset(ready) and ready and not pending:
+        if self.deferred.issuperset(ready) and ready and not pending:
             self._crowd.apply(self._crowd.begin_past)  # which had other values that nobody chose
 
     def crowd_changed(self, change: Change) -> None:
@@ -140,7 +140,7 @@ class Techniques:
             self.beginning = False
             self.previous[change.path] = change.old
             tick = Tick(self._crowd.sim.profile.frames, f"{BY_PATH[change.path].label.strip()} {hud_word(change.new)}")
-            self.ticks = [*self.ticks[-MOST_TICKS:], tick]
+            self.ticks = [*self.ticks[-MAX_TICKS:], tick]
 
     def _coming(self) -> dict[str, Value]:
         """By path: values that are compiled and take effect with the crowd's next changes."""

@@ -130,7 +130,7 @@ class Question(Dialog):
             do()
 
 
-class NumberDialog(Dialog):
+class TextDialog(Dialog):
     """A box into which a number or a name is typed. Esc closes it.
 
     Enter hands it to `use`, which raises ValueError with what is wrong in a line.

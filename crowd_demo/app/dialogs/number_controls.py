@@ -7,11 +7,11 @@ since the last change: at most one action a tick. While the crowd is paused it w
 from __future__ import annotations
 
 from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.dialogs.dialog import Dialogs, NumberDialog
+from crowd_demo.app.dialogs.dialog import Dialogs, TextDialog
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.screen.panel_controls import PanelControls
-from crowd_demo.config.numbers import NumberSetting, Value, numbers_of, value_of
+from crowd_demo.config.numbers import Number, NumberSetting, numbers_of, value_of
 from crowd_demo.render.hud.number_rows import NUMBERS, scale_of
 from crowd_demo.render.hud.status import NumberRow
 from crowd_demo.sim.tuning import SetNumbers, Tune
@@ -101,16 +101,16 @@ class Numbers:
             self._notices.add(f"{path} cannot be changed while the crowd runs: {number.why_not}", path)
         elif self._crowd.takes_changes():
             now = value_of(self._crowd.sim.settings, path)
-            self._dialogs.open(NumberDialog(f"{path}, now {now:g}", lambda text: self._tune(path, read(number, text))))
+            self._dialogs.open(TextDialog(f"{path}, now {now:g}", lambda text: self._tune(path, read(number, text))))
 
-    def _tune(self, path: str, value: Value) -> None:
+    def _tune(self, path: str, value: Number) -> None:
         if value != value_of(self._crowd.sim.settings, path):
             self._crowd.apply(Tune(path, value))
             if self._listed[path].live == "birth":
                 self._notices.add(f"{path} {value:g}: {BORN_LATER}", path)
 
 
-def read(number: NumberSetting, text: str) -> Value:
+def read(number: NumberSetting, text: str) -> Number:
     """Return the value that was typed. Raises ValueError for what is none, or out of range."""
     try:
         value = int(text) if number.is_whole else float(text)

@@ -18,12 +18,12 @@ from pathlib import Path
 import numpy as np
 
 from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.dialogs.dialog import Dialogs, NumberDialog, Question
+from crowd_demo.app.dialogs.dialog import Dialogs, Question, TextDialog
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.output.copying import Shown, effective, yaml_of
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.behaviours import PeopleSettings
-from crowd_demo.config.events import MOST_EVENTS, ScenarioEvent
+from crowd_demo.config.events import MAX_EVENTS, ScenarioEvent
 from crowd_demo.config.loader import ConfigError, load_config
 from crowd_demo.config.maps import MapData, octile_of
 from crowd_demo.config.model import Config
@@ -53,7 +53,7 @@ class ScenarioFiles:
         self._written: dict[Path, tuple[Action, ...]] = {}  # by the name of the YAML file: what was built
         self._given_up: tuple[Action, ...] = ()
         self._question: Question | None = None
-        self._typing: NumberDialog | None = None
+        self._typing: TextDialog | None = None
         self._confirmed = ""  # the name whose files may be replaced
 
     @property
@@ -105,7 +105,7 @@ class ScenarioFiles:
             self._typing.press("return", False)
             return
         self._confirmed = ""
-        self._typing = NumberDialog(TITLE, self._use, self._offered(), LONGEST)
+        self._typing = TextDialog(TITLE, self._use, self._offered(), LONGEST)
         self._dialogs.open(self._typing)
 
     def _offered(self) -> str:
@@ -186,8 +186,8 @@ def texts_of(path: Path, shown: Shown, start: Simulation, about: str, was_built:
         config, tiles = _with_exits_first(config, tiles, ways.exits)
     if forces := [_as_event(action) for _, action in start.history if isinstance(action, PutForce)]:
         config = config.model_copy(update={"events": (*forces, *config.events)})
-    if len(config.events) > MOST_EVENTS:
-        raise ValueError(f"its forces and events are too many: {len(config.events)}, at most {MOST_EVENTS}")
+    if len(config.events) > MAX_EVENTS:
+        raise ValueError(f"its forces and events are too many: {len(config.events)}, at most {MAX_EVENTS}")
     files = {}
     if was_built or config.map not in (None, *list_maps()):
         files[map_path] = octile_of(tiles)

@@ -27,11 +27,11 @@ from crowd_demo.render.hud.status import BrushView, RingView, ToolBarView, ToolB
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.ways import Ways
 
-LEAST_M, MOST_M = 0.5, 100.0  # of a brush: its diameter in metres
+LEAST_M, MAX_M = 0.5, 100.0  # of a brush: its diameter in metres
 USUAL_M = {"brush": 3.0, "force": 20.0}  # tools of one kind of size share it
 NOTCH = 1.15  # the brush grows so much with each step of the wheel
 DIAMOND_PX = 9  # half as wide is the mark of a destination
-MOST_OUTLINE = 4_000  # edges of tiles that the cursor shows
+MAX_OUTLINE = 4_000  # edges of tiles that the cursor shows
 
 
 @dataclass(eq=False)
@@ -138,11 +138,11 @@ class Tools:
         return self.sizes_m[self.held.size]
 
     def set_size(self, metres: float) -> None:
-        self.sizes_m[self.held.size] = min(max(metres, LEAST_M), MOST_M)
+        self.sizes_m[self.held.size] = min(max(metres, LEAST_M), MAX_M)
 
     def set_share(self, share: float) -> None:
         """Set the size to where the slider is, 0 to 1."""
-        self.set_size(LEAST_M * (MOST_M / LEAST_M) ** min(max(share, 0.0), 1.0))
+        self.set_size(LEAST_M * (MAX_M / LEAST_M) ** min(max(share, 0.0), 1.0))
 
     @property
     def radius(self) -> float:
@@ -247,7 +247,7 @@ class Tools:
                    for tool in TOOLS if tool.is_usable(self._crowd.config)]
         for action in ("undo", "redo"):
             buttons.append(ToolButton(action, action, PROGRAM[action].what, self._key(action), False))
-        share = math.log(self.size_m / LEAST_M) / math.log(MOST_M / LEAST_M)
+        share = math.log(self.size_m / LEAST_M) / math.log(MAX_M / LEAST_M)
         return ToolBarView(tuple(buttons), size_text(self.size_m), share)
 
     def _key(self, action: str) -> str:
@@ -270,7 +270,7 @@ class Tools:
         across = [((column, row), (column + 1, row)) for row, column in zip(rows.tolist(), columns.tolist(), strict=True)]
         rows, columns = np.nonzero(np.diff(mask, axis=1)[1:-1])
         down = [((column, row), (column, row + 1)) for row, column in zip(rows.tolist(), columns.tolist(), strict=True)]
-        if len(across) + len(down) > MOST_OUTLINE:
+        if len(across) + len(down) > MAX_OUTLINE:
             return ()
         to_px = self._camera.world_to_screen
         return tuple((to_px((x0 + patch.column) * tile, (y0 + patch.row) * tile),

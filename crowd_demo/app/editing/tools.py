@@ -36,13 +36,13 @@ from crowd_demo.sim.edits import (
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.terrain.forces import FORCE_KINDS, Force, ForceKind
 from crowd_demo.sim.terrain.tiles import GONE
-from crowd_demo.sim.ways import MOST_GOALS
+from crowd_demo.sim.ways import MAX_GOALS
 
 STRENGTH = 2.0  # of a force
 SCARE_S = 4.0  # how long a scare lasts
 HANDLE = 0.25  # a press so near the middle of a force, as part of its radius, removes it
-MOST_IN = 5_000  # agents that one touch brings in
-MOST_COUNTED = 200_000  # agents: in a larger crowd the cursor does not say how many it is over
+MAX_IN = 5_000  # agents that one touch brings in
+MAX_COUNTED = 200_000  # agents: in a larger crowd the cursor does not say how many it is over
 BIRDS = ("flock", "hunt")  # behaviours
 
 
@@ -80,7 +80,7 @@ def _paint(wall: bool, sim: Simulation, sweep: Sweep) -> Action | None:
 def count_in(sim: Simulation, sweep: Sweep) -> int:
     """How many come in at a touch: one a square metre."""
     area_sq_m = math.pi * (sweep.radius / sim.config.measure.metre) ** 2
-    return min(max(round(area_sq_m), 1), MOST_IN)
+    return min(max(round(area_sq_m), 1), MAX_IN)
 
 
 def _bring_in(sim: Simulation, sweep: Sweep) -> Action:
@@ -139,7 +139,7 @@ def who(sim: Simulation, count: int) -> str:
 
 
 def _tells_out(sim: Simulation, sweep: Sweep) -> str:
-    return f"{who(sim, len(_ids_under(sim, sweep)))} out" if sim.agents.count <= MOST_COUNTED else "out"
+    return f"{who(sim, len(_ids_under(sim, sweep)))} out" if sim.agents.count <= MAX_COUNTED else "out"
 
 
 def has_goals(config: Config) -> bool:
@@ -166,7 +166,7 @@ def _set_goal(sim: Simulation, sweep: Sweep) -> Action | None:
     is_free = tile is not None and terrain.blocked.flat[tile] == 0
     if number is not None:
         return SetGoal(number, tile if is_free and tile is not None else GONE)
-    return AddGoal(*to) if is_free and len(goals_of(sim)) < MOST_GOALS else None
+    return AddGoal(*to) if is_free and len(goals_of(sim)) < MAX_GOALS else None
 
 
 def _tells_goal(sim: Simulation, sweep: Sweep) -> str:
@@ -176,7 +176,7 @@ def _tells_goal(sim: Simulation, sweep: Sweep) -> str:
     if tile is None or sim.terrain.blocked.flat[tile]:
         return "no destination in a wall"
     count = len(goals_of(sim))
-    return f"a new destination, {count + 1} of {MOST_GOALS} at most" if count < MOST_GOALS else f"{MOST_GOALS} are all"
+    return f"a new destination, {count + 1} of {MAX_GOALS} at most" if count < MAX_GOALS else f"{MAX_GOALS} are all"
 
 
 def _flip_exit(sim: Simulation, sweep: Sweep) -> Action | None:

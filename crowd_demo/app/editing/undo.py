@@ -16,8 +16,8 @@ from crowd_demo.app.screen.notices import Notices
 from crowd_demo.sim.actions import Action, Edit
 from crowd_demo.sim.edits import PaintWalls, PutBack, PutForce, Remove, RemoveForce, SetGoal
 
-MOST = 200  # entries
-MOST_TIMES = 5_000  # of which the entries are remembered; beyond, those before the past that is kept are forgotten
+MAX = 200  # entries
+MAX_TIMES = 5_000  # of which the entries are remembered; beyond, those before the past that is kept are forgotten
 NewHandles = Mapping[tuple[int, int], tuple[int, int]]
 DIFFERENCE = "undo takes an edit back and the crowd goes on; the timeline goes back in time"
 
@@ -129,8 +129,8 @@ class Undo:
         tick = self._crowd.sim.tick
         if self._times[-1].tick == tick:
             self._times.pop()
-        self._times.append(Entries(tick, done[-MOST:], undone[-MOST:]))
-        if len(self._times) > MOST_TIMES:
+        self._times.append(Entries(tick, done[-MAX:], undone[-MAX:]))
+        if len(self._times) > MAX_TIMES:
             oldest = self._crowd.oldest
             first = max((number for number, entries in enumerate(self._times) if entries.tick <= oldest), default=0)
             self._times[:first] = []

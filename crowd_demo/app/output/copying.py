@@ -31,7 +31,7 @@ from crowd_demo.version import __version__
 
 NOT_IN_IT = {"Place": "agents that were put elsewhere"}  # by the name of the action
 CONFIGURED = Populate | Switch | Tune | SetNumbers  # actions whose effect a configuration has
-MOST_CHARACTERS = 400  # of a command: three lines of a usual terminal
+MAX_CHARACTERS = 400  # of a command: three lines of a usual terminal
 
 
 class Shown(NamedTuple):
@@ -65,17 +65,17 @@ def copy(shown: Shown, name: str | None, as_yaml: bool = False) -> Copied:
     changes = None if as_yaml else changes_of(shown, name)
     if name is None or changes is None:
         return Copied(yaml_of(config) + notes, "YAML" + ("" if as_yaml else ", for there is no configuration file"))
-    command = command_of(name, changes)
-    if len(command) > MOST_CHARACTERS:
-        return Copied(yaml_of(config) + notes, f"YAML, for the command would be longer than {MOST_CHARACTERS} characters")
+    command = command_line(name, changes)
+    if len(command) > MAX_CHARACTERS:
+        return Copied(yaml_of(config) + notes, f"YAML, for the command would be longer than {MAX_CHARACTERS} characters")
     return Copied(f"{command}\n{notes}", f"a command: {name} with {len(changes)} change{'s' * (len(changes) != 1)}")
 
 
 def command_for(shown: Shown, name: str | None, command: str) -> str:
     """One of the other commands for what is on the screen; empty if there is no configuration file, or if it would be long."""
     changes = changes_of(shown, name)
-    text = "" if name is None or changes is None else command_of(name, changes, command)
-    return text if len(text) <= MOST_CHARACTERS else ""
+    text = "" if name is None or changes is None else command_line(name, changes, command)
+    return text if len(text) <= MAX_CHARACTERS else ""
 
 
 def to_clipboard(text: str) -> bool:
@@ -148,7 +148,7 @@ def changed(before: Config, after: Config) -> Iterator[tuple[str, object]]:
     return differences(before.model_dump(mode="json"), after.model_dump(mode="json"))
 
 
-def command_of(name: str, changes: Sequence[str], command: str = "") -> str:
+def command_line(name: str, changes: Sequence[str], command: str = "") -> str:
     """The command, quoted for a POSIX shell."""
     config = [f"--config={name}"] if name.startswith("-") else ["--config", name]
     return shlex.join(["crowd-demo", *command.split(), *config, *(part for change in changes for part in ("--set", change))])

@@ -5,7 +5,7 @@ need not be closed: each frame is written as it ends, so what a crash leaves can
 and stages on the threads that they ran on, counters where they change, and instants for what is noted (actions, collections).
 
 A traced run has another profile, `TracedProfile`; one that is not traced pays nothing. Times are whole nanoseconds. A frame
-of people takes about 2 kB; at `MOST_BYTES` the trace ends, and the run goes on without.
+of people takes about 2 kB; at `MAX_BYTES` the trace ends, and the run goes on without.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import BinaryIO
 
 from crowd_demo.profile import Profile
 
-MOST_BYTES = 256_000_000  # half an hour at 60 frames a second
+MAX_BYTES = 256_000_000  # half an hour at 60 frames a second
 END = "\n]\n"
 _encoded = json.JSONEncoder(separators=(",", ":")).encode
 
@@ -57,8 +57,8 @@ class Trace:
         """Write the events since the last call. A trace that is full or cannot be written ends here; a line says so."""
         events, self._events = self._events, []
         text = "".join(f",\n{event}" for event in events)
-        if self._file and self._bytes + len(text) > MOST_BYTES:
-            print(f"crowd-demo: --trace: {self.path} ends at {MOST_BYTES / 1e6:g} MB; the run goes on", file=sys.stderr)
+        if self._file and self._bytes + len(text) > MAX_BYTES:
+            print(f"crowd-demo: --trace: {self.path} ends at {MAX_BYTES / 1e6:g} MB; the run goes on", file=sys.stderr)
             self.close()
         self._write(text)
 

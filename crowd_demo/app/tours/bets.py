@@ -10,7 +10,7 @@ from crowd_demo.render.hud.canvas import digits_text
 from crowd_demo.render.hud.status import BetOutcome, BetView
 
 DIGITS = frozenset("0123456789.")
-MOST_DIGITS = 7
+MAX_DIGITS = 7
 UNITS = {"fps": "pictures a second", "near_reads": "%"}
 
 
@@ -32,7 +32,7 @@ class Guess:
             return was != ""
         if key not in DIGITS:
             return False
-        if len(self.typed) < MOST_DIGITS and not (key == "." and "." in self.typed):
+        if len(self.typed) < MAX_DIGITS and not (key == "." and "." in self.typed):
             self.typed += key
         return True
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from crowd_demo.cli.arguments import NO_TABLE, Command, Option, count, crowd_options, option, report_option, tick
 from crowd_demo.cli.measuring import MEASURED, checked_config, show
 from crowd_demo.config.memory import shortage
-from crowd_demo.host.shutdown import FINE
+from crowd_demo.host.shutdown import OK
 from crowd_demo.host.streams import ProgressLine
 from crowd_demo.registry.entries import load
 
@@ -90,7 +90,7 @@ def _of_a_number(name: str, bytes_each: int, about: str, number: Option) -> Comm
 
     def run(args: argparse.Namespace, wanted: int) -> int:
         load(f"crowd_demo.extras.lab.storage:{name}")(wanted)
-        return FINE
+        return OK
 
     return Command(run, read, about, [number], in_thread=True)
 

@@ -25,7 +25,7 @@ from crowd_demo.cli.arguments import (
     refuse,
 )
 from crowd_demo.host.files import write_file
-from crowd_demo.host.shutdown import FAILED, FINE, Interrupted
+from crowd_demo.host.shutdown import FAILED, OK, Interrupted
 from crowd_demo.host.streams import ProgressLine
 from crowd_demo.registry.built_in import MEASURES
 
@@ -92,7 +92,7 @@ def _ensemble(plan: Plan, args: argparse.Namespace) -> int:
     write_manifest(plan, args.out)
     for row in damaged if missing else ():
         print_error(f"ensemble: {row} is damaged: skipped, and its run is made again unless it has been")
-    made, code = Made(len(plan.runs), len(missing)), FINE
+    made, code = Made(len(plan.runs), len(missing)), OK
     try:
         if missing:
             _make(plan, args, missing, made)
@@ -178,7 +178,7 @@ def _conclude(plan: Plan, table: Table, made: Made, out: Path) -> int:
         what = "THE CROWD" if difference.column == HASH else f"THE MEASURE {difference.column}"
         print_error(f"ensemble: {what} DIFFERS with {plan.name(difference.run)}: {difference}")
     fine = table.finished == len(table.rows) and not table.differences and not made.errors
-    return FINE if fine else FAILED
+    return OK if fine else FAILED
 
 
 # --- a dry run -------------------------------------------------------------------------------------------------------
@@ -199,7 +199,7 @@ def _dry_run(plan: Plan, args: argparse.Namespace) -> int:
         whole = all_seconds(missing, missing[0], one)
         print(f"about {duration(one)} for one run; about {duration(whole / workers)} for {_several(len(missing), 'run')} to"
               f" make with {_several(workers, 'worker')}")
-    return FINE
+    return OK
 
 
 def _several(count: int, thing: str) -> str:

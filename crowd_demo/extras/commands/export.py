@@ -36,7 +36,7 @@ from crowd_demo.cli.arguments import (
 )
 from crowd_demo.cli.measuring import LOOK_EVERY_S, kernels
 from crowd_demo.host.files import is_special
-from crowd_demo.host.shutdown import FAILED, FINE, Interrupted
+from crowd_demo.host.shutdown import FAILED, OK, Interrupted
 from crowd_demo.host.streams import ProgressLine
 from crowd_demo.host.system import in_thread
 from crowd_demo.registry.texts import error_line
@@ -191,7 +191,7 @@ def _run(args: argparse.Namespace, job: ExportJob) -> int:
             print_error(f"{NAME}: stopped: {asked.path} is not written")
             return interrupted.code
         print(*future.result(), sep="\n")
-        return FINE
+        return OK
     except ValueError as error:
         return mistaken(f"{NAME}: {error}")
     except (OSError, sqlite3.Error) as error:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Self
 
 from crowd_demo.cli.arguments import Command, collected, file_path, option, print_error, refuse
 from crowd_demo.cli.measuring import watched
-from crowd_demo.host.shutdown import FAILED, FINE
+from crowd_demo.host.shutdown import FAILED, OK
 from crowd_demo.host.streams import ProgressLine
 
 if TYPE_CHECKING:
@@ -72,12 +72,12 @@ def _run(args: argparse.Namespace, read: list[Claim] | list[Results]) -> int:
         found = [each for each in read if isinstance(each, results.Results)]
         table = results.compared(*found) if args.names[0] == COMPARE else results.merged(found)
         print(table if table.rows else f"lab {args.names[0]}: they have nothing in common that was timed")
-        return FINE
+        return OK
     if args.list:
         for claim in claims:
             print(f"{claim.name:14} {claim.question}\n{'':14} {claim.claim} ({claim.source});"
                   f" about {in_words(claim.seconds(scale))}")
-        return FINE
+        return OK
     return watched("lab", lambda tell: _made(claims, scale, args.out), lambda run: _concluded(run, args.out), progress_line)
 
 
@@ -159,7 +159,7 @@ def _concluded(run: LabRun, folder: Path) -> int:
               if not finding.found.one_hash]
     if differ:
         print_error(f"THE CROWDS DIFFER in {'; '.join(differ)}")
-    return FAILED if differ else FINE
+    return FAILED if differ else OK
 
 
 LAB = Command(

@@ -19,7 +19,7 @@ from crowd_demo.cli.arguments import (
     unwritable_report,
 )
 from crowd_demo.cli.measuring import PATHS, show
-from crowd_demo.host.shutdown import FAILED, FINE
+from crowd_demo.host.shutdown import FAILED, OK
 from crowd_demo.registry.techniques import BY_PATH
 
 if TYPE_CHECKING:
@@ -48,15 +48,15 @@ def _sweep(args: argparse.Namespace, asked: tuple[Config, Technique, Sequence[Va
     for line in expectations(technique, variants, args.steps):
         print(f"sweep: {line}", file=sys.stderr)
     found = sweep(technique, variants, args.steps)
-    head = f"{args.config}: {config.agents:,} agents, {args.steps} steps each, in turns"
+    head = f"{args.config}: {config.agents:,} agents, {args.steps} steps each, interleaved"
     text = "\n\n".join([head, table(technique, found), NOTE, conclusion(found)])
     written = show(text, record_of(config, technique, found, args.steps), args.report)
-    return written or (FINE if one_crowd(found) else FAILED)
+    return written or (OK if one_crowd(found) else FAILED)
 
 
 SWEEP = Command(
     _sweep, _read_sweep, in_thread=True, epilog=PATHS, about="""\
-Measure one technique at each of its values, in turns: what it costs, what it does, and that the crowd stays the same. The
+Measure one technique at each of its values, interleaved: what it costs, what it does, and that the crowd stays the same. The
 default is always measured, and twice. The exit code is 1 if exact values gave different crowds; approximate values
 and other models may.""",
     options=[

@@ -20,7 +20,7 @@ from crowd_demo.cli.arguments import (
     unwritable_report,
 )
 from crowd_demo.cli.measuring import Tell, kernels, show, watched
-from crowd_demo.host.shutdown import FAILED, FINE
+from crowd_demo.host.shutdown import FAILED, OK
 from crowd_demo.host.streams import STDOUT
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 DOCS = Path("docs")
 SEEDS = 5
-MOST_PROCESSES = 4  # unless asked
+MAX_PROCESSES = 4  # unless asked
 
 
 def _read(args: argparse.Namespace) -> None:
@@ -69,7 +69,7 @@ def _run(args: argparse.Namespace, _: None) -> int:
         from crowd_demo.extras.lab.validate.experiments import EXPERIMENTS
 
         print(*(f"{experiment.name:12} {experiment.title}" for experiment in EXPERIMENTS.values()), sep="\n")
-        return FINE
+        return OK
     return watched("validate", lambda tell: experiment_of(tell, args), lambda validation: _concluded(validation, args))
 
 
@@ -87,7 +87,7 @@ def _concluded(validation: Validation, args: argparse.Namespace) -> int:
         if args.report != STDOUT:
             print(f"\n{folder / 'validation.md'} written")
     errors = any(result.errors for result in validation.results)
-    return written or (FAILED if errors or (args.strict and validation.failed) else FINE)
+    return written or (FAILED if errors or (args.strict and validation.failed) else OK)
 
 
 VALIDATE = Command(
@@ -105,7 +105,7 @@ prints what was found so far.""",
         option("--list", action="store_true", help="list the experiments"),
         option("--short", action="store_true", help="smaller scenes, seconds each"),
         option("--seeds", metavar="N", type=count, help=f"seeds 1 to N (default: {SEEDS}, short 1)"),
-        option("--processes", metavar="N", type=count, default=min(os.cpu_count() or 1, MOST_PROCESSES),
+        option("--processes", metavar="N", type=count, default=min(os.cpu_count() or 1, MAX_PROCESSES),
                help="so many scenes at a time (default: %(default)s)"),
         option("--strict", action="store_true", help="exit code 1 also if a number fails"),
         option("--out", metavar="DIR", type=file_path, help="write validation.md and its pictures there (default: docs,"

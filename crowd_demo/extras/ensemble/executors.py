@@ -30,7 +30,7 @@ from crowd_demo.registry.texts import error_line
 
 POLL_S = 0.1
 CLOSE_S = 5.0
-MOST_DEATHS = 3  # of processes in one run, which is then taken to be the reason
+MAX_DEATHS = 3  # of processes in one run, which is then taken to be the reason
 ONE_THREAD = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 CONNECT_S = 15.0
 GONE = "the scheduler is gone"
@@ -106,7 +106,7 @@ class LocalExecutor(Executor):
     def _carry_out(self, job: Job) -> RunRow:
         """Give the job to the process of this thread, and replace that when it has died."""
         how, deaths = "", 0
-        while deaths < MOST_DEATHS and (process := self._alive()):
+        while deaths < MAX_DEATHS and (process := self._alive()):
             if row := process.carry_out(job):
                 return row
             how, deaths = process.how_it_died(), deaths + 1

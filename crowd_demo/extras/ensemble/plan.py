@@ -22,7 +22,7 @@ from crowd_demo.registry.built_in import MEASURES
 
 DEFAULT_EVERY = 10  # steps between two looks
 DEFAULT_MEASURES = ("population", "neighbours")
-MOST_RUNS = 100_000
+MAX_RUNS = 100_000
 LAST_SEED = 2**63 - 1
 
 Cell = str | int | float | bool | None  # of a table
@@ -147,8 +147,8 @@ def seeds_of(text: str | int | Iterable[int]) -> list[int]:
         first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
         if first > last:
             raise ConfigError([_mistake("--seeds", f"must be whole numbers such as 1-100 or 1,5,9, not {text[:40]!r}")])
-        if last - first + len(found) >= MOST_RUNS:
-            raise ConfigError([_mistake("--seeds", f"at most {MOST_RUNS:,} of them")])
+        if last - first + len(found) >= MAX_RUNS:
+            raise ConfigError([_mistake("--seeds", f"at most {MAX_RUNS:,} of them")])
         found += range(first, last + 1)
     return list(dict.fromkeys(found))
 
@@ -181,7 +181,7 @@ def _mistakes(vary: Vary, seeds: Sequence[int], steps: int, measures: Sequence[s
         (not seeds, "--seeds", "none are given"),
         (any(not 0 <= seed <= LAST_SEED for seed in seeds), "--seeds", f"must be whole numbers from 0 to {LAST_SEED}"),
         ("seed" in vary, "--vary", "seed: give --seeds"),
-        (count > MOST_RUNS, "--vary", f"{count:,} runs; at most {MOST_RUNS:,}"),
+        (count > MAX_RUNS, "--vary", f"{count:,} runs; at most {MAX_RUNS:,}"),
         (not 1 <= every <= steps, "--every", f"must be from 1 to the number of steps, {steps}, not {every}"),
         (not measures, "--measure", f"none are given; there are {', '.join(MEASURES)}"))
     yield from (_mistake(option, text) for wrong, option, text in checks if wrong)

@@ -23,8 +23,8 @@ from crowd_demo.extras.ensemble.job import RunRow
 from crowd_demo.host.files import is_special
 
 SUFFIX = ".rows"
-MOST_BYTES = 1 << 29  # of a file: 100,000 rows with a hundred values each
-MOST_NAMED = 100  # damaged lines
+MAX_BYTES = 1 << 29  # of a file: 100,000 rows with a hundred values each
+MAX_NAMED = 100  # damaged lines
 CHECKSUM_BYTES = 6
 
 
@@ -78,7 +78,7 @@ def check_file(path: Path, folder: Path) -> None:
 
 
 def read_rows(folder: Path) -> tuple[list[RunRow], list[str]]:
-    """Read a folder of an ensemble, which need not exist; return its rows, and FILE:LINE of up to `MOST_NAMED` damaged ones.
+    """Read a folder of an ensemble, which need not exist; return its rows, and FILE:LINE of up to `MAX_NAMED` damaged ones.
 
     Rows come in the order of files and lines; a key may come several times.
     Raises OSError; ValueError for what can be none of its files, and where links lead out of the ensemble's folder.
@@ -91,7 +91,7 @@ def read_rows(folder: Path) -> tuple[list[RunRow], list[str]]:
             row = row_of(line.removesuffix(b"\n"))
             if row:
                 rows.append(row)
-            elif line != b"\n" and len(damaged) < MOST_NAMED:
+            elif line != b"\n" and len(damaged) < MAX_NAMED:
                 damaged.append(f"{path}:{number}")
             elif line != b"\n":
                 unnamed += 1
@@ -102,11 +102,11 @@ def read_rows(folder: Path) -> tuple[list[RunRow], list[str]]:
 
 def _bytes_of(path: Path) -> bytes:
     try:
-        data = read_bounded(path, MOST_BYTES)
+        data = read_bounded(path, MAX_BYTES)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from None
-    if len(data) > MOST_BYTES:
-        raise ValueError(f"{path}: larger than {MOST_BYTES >> 20:,} MB")
+    if len(data) > MAX_BYTES:
+        raise ValueError(f"{path}: larger than {MAX_BYTES >> 20:,} MB")
     return data
 
 

@@ -153,7 +153,7 @@ def _of_one_kind(cells: list[Cell]) -> list[Cell]:
 PLOT = "plot.png"
 PANEL = 3.6, 2.3  # inches
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # told apart by all eyes
-MOST_PANELS = 12  # of a side
+MAX_PANELS = 12  # of a side
 APART = 0.5  # of the way from one word to the next is taken by the groups
 
 
@@ -170,7 +170,7 @@ def plot(plan: Plan, table: Table) -> bytes:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    across, down = (plan.varied or ("seed",))[:MOST_PANELS], plan.columns[:MOST_PANELS]
+    across, down = (plan.varied or ("seed",))[:MAX_PANELS], plan.columns[:MAX_PANELS]
     figure = Figure(figsize=(PANEL[0] * len(across), PANEL[1] * len(down) + 0.5), layout="constrained")
     FigureCanvasAgg(figure)
     panels = figure.subplots(len(down), len(across), squeeze=False, sharey="row", sharex="col")

@@ -53,7 +53,7 @@ from crowd_demo.render.tile_pictures import TileSet
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.version import __version__
 
-MOST_ROWS = 13_000_000  # positions in a page: 20,000 people for a minute at ten a second, and some more
+MAX_ROWS = 13_000_000  # positions in a page: 20,000 people for a minute at ten a second, and some more
 FEWEST_FPS = 5.0  # with fewer frames people who turn cut corners
 ROW_BYTES, OTHER_BYTES = 1.2, 3 * MB  # of a page, about
 MODES = "state", "speed", "density", "heading"
@@ -85,11 +85,11 @@ def planned(asked: Asked, may_change_fps: bool) -> PagePlan:
     most, every, notes = _most_agents(asked), asked.every, list[str]()
     step_hz = asked.source.config.time.step_hz
     plan = PagePlan(every, 1.0, ())
-    while may_change_fps and most * plan.frames(asked) > MOST_ROWS and step_hz / (plan.every * 2) >= FEWEST_FPS:
+    while may_change_fps and most * plan.frames(asked) > MAX_ROWS and step_hz / (plan.every * 2) >= FEWEST_FPS:
         plan = plan._replace(every=plan.every * 2)
     if plan.every > every:
         notes.append(f"frames: {step_hz / plan.every:.6g} a second, not {asked.fps:.6g}, or the page would be too large")
-    share = min(MOST_ROWS / max(most * plan.frames(asked), 1), 1.0)
+    share = min(MAX_ROWS / max(most * plan.frames(asked), 1), 1.0)
     if share < 1:
         notes.append(f"a sample: {share:.1%} of the agents, chosen by chance, or the page would be too large")
     return plan._replace(share=share, notes=tuple(notes))

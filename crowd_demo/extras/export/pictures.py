@@ -29,7 +29,7 @@ from crowd_demo.render.hud.text_panels import draw_colour_legend, draw_notice
 from crowd_demo.sim.actions import Switch
 from crowd_demo.sim.simulation import Simulation
 
-USUAL_SIZE, LEAST_SIDE, MOST_SIDE = (640, 360), 16, 4096
+USUAL_SIZE, LEAST_SIDE, MAX_SIDE = (640, 360), 16, 4096
 FOLLOW_ZOOM = 2.0  # pixels a unit
 SWITCHED_S = 2.0  # so long the HUD says what was switched
 CARD_S, CARD_WIDTH, LINE, LABELS = 4.0, 520.0, 16.0, 104.0  # how long the card is shown; units
@@ -73,8 +73,8 @@ def view_at(bookmarks: Sequence[Bookmark], at_s: float) -> tuple[float, float, f
 def mistakes_of(asked: Asked, shot: Shot) -> list[str]:
     """What cannot be, a line each."""
     form, (width, height), found = FILMS[asked.path.suffix.lower()], shot.size, list[str]()
-    if not LEAST_SIDE <= min(shot.size) <= max(shot.size) <= MOST_SIDE:
-        found.append(f"--size: each side must be from {LEAST_SIDE} to {MOST_SIDE} pixels, not {width}x{height}")
+    if not LEAST_SIDE <= min(shot.size) <= max(shot.size) <= MAX_SIDE:
+        found.append(f"--size: each side must be from {LEAST_SIDE} to {MAX_SIDE} pixels, not {width}x{height}")
     elif form.is_video and (width % 2 or height % 2):
         found.append(f"--size: a video needs even numbers, not {width}x{height}")
     if asked.fps > form.most_fps:

@@ -24,7 +24,7 @@ from crowd_demo.compute.hashing import scramble
 
 PARTS = 100  # of a metre: the step is a centimetre, or
 LAST = 65_535  # a part of the world's longer side, if that is more
-MOST_CHANGE = 127
+MAX_CHANGE = 127
 ABSENT, GOES_ON, BEGINS = range(3)
 Changes = NDArray[np.int8]
 
@@ -92,7 +92,7 @@ class Tracks:
         changes = [axis.changes(lanes, exact) for axis, exact in axes]
         goes_on = (self._seen[lanes] == frame - 1) & (self._person[lanes] == person)
         for change in changes:
-            goes_on &= np.abs(change) <= MOST_CHANGE
+            goes_on &= np.abs(change) <= MAX_CHANGE
         for (axis, exact), change, kept in zip(axes, changes, self._changes, strict=True):
             axis.write(lanes, exact, change, goes_on)
             kept[lanes, frame] = np.where(goes_on, change, 0)

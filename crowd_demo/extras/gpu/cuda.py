@@ -29,7 +29,7 @@ from crowd_demo.compute.jit import Kernel, Launch
 
 THREADS = 128  # of a block
 OLDEST_MAJOR = 7  # compute capability that the code is made for (ptx.py)
-Value = TypeVar("Value")
+T = TypeVar("T")
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 
@@ -165,18 +165,18 @@ class GraphicsProcessor:
         if source.nbytes:
             self.ask("cuMemcpyDtoH", target.ctypes.data, cast(GpuArray, source).address, source.nbytes)
 
-    def copied(self, value: Value, before: object = None) -> Value:
+    def copied(self, value: T, before: object = None) -> T:
         """Return a record with its arrays on the GPU, in the memory of `before` where that has the same size."""
         if isinstance(value, np.ndarray):
             plain = np.ascontiguousarray(value)
             fits = isinstance(before, np.ndarray | GpuArray) and (before.shape, before.dtype) == (plain.shape, plain.dtype)
             target = cast(Ints, before) if fits else self.array(plain.shape, plain.dtype.type)
             self.upload(plain, target)
-            return cast(Value, target)
+            return cast(T, target)
         if isinstance(value, tuple):
             parts = before if isinstance(before, tuple) else [None] * len(value)
             made = [self.copied(each, part) for each, part in zip(value, parts, strict=True)]
-            return cast(Value, type(value)(*made) if hasattr(value, "_fields") else tuple(made))
+            return cast(T, type(value)(*made) if hasattr(value, "_fields") else tuple(made))
         return value
 
     # --- kernels -----------------------------------------------------------------------------------------------------

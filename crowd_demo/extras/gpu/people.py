@@ -18,7 +18,7 @@ from crowd_demo.compute.jit import Launch, kernel
 from crowd_demo.compute.simd_memory import add_at, lower_to
 from crowd_demo.extras.gpu.cuda import gpu
 from crowd_demo.extras.gpu.stages import GpuCrowd, GpuMove, GpuStage, Made, stages_on
-from crowd_demo.sim.behaviours.contact import MOST_PASSES, Contact, ContactPass, Shifts, SmallCells
+from crowd_demo.sim.behaviours.contact import MAX_PASSES, Contact, ContactPass, Shifts, SmallCells
 from crowd_demo.sim.behaviours.contact_rules import ContactRules
 from crowd_demo.sim.behaviours.destinations import (
     FRONT,
@@ -368,7 +368,7 @@ class GpuPass(GpuStage):
 
 def _contact(crowd: GpuCrowd, stage: SmallCells) -> list[Stage]:
     cells = GpuSmallCells(crowd, stage)
-    return [cells, *(GpuPass(crowd, cells, number) for number in range(MOST_PASSES))]
+    return [cells, *(GpuPass(crowd, cells, number) for number in range(MAX_PASSES))]
 
 
 MADE = cast(Made, {  # birds' too

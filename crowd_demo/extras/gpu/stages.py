@@ -29,7 +29,7 @@ from crowd_demo.sim.world import Sizes, World
 if TYPE_CHECKING:
     from crowd_demo.extras.gpu.cuda import GraphicsProcessor
 
-Value = TypeVar("Value")
+T = TypeVar("T")
 Levels = list[tuple[Ints, int]]  # arrays, each with its length
 
 
@@ -79,7 +79,7 @@ class GpuCrowd:
         kinds = dtypes_of(world.agents.kind).values()
         self.columns = world.agents.kind(*(self.gpu.row(self.front, number, kind) for number, kind in enumerate(kinds)))
 
-    def copy(self, name: str, value: Value, version: int = 0) -> Value:
+    def copy(self, name: str, value: T, version: int = 0) -> T:
         """Return a record with its arrays on the GPU.
 
         It is copied when it is another object, or of another version, than the last of that name.
@@ -88,7 +88,7 @@ class GpuCrowd:
         if of is not value or version_of != version:
             copy = self.gpu.copied(value, copy)
             self._copies[name] = value, version, copy
-        return cast(Value, copy)
+        return cast(T, copy)
 
     def column(self, number: int) -> Ints:
         """Return a copy of one column, as whole numbers."""

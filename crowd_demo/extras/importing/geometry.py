@@ -24,7 +24,7 @@ from crowd_demo.config.maps import MapData, MapError, Metres, bytes_of
 from crowd_demo.extras.importing.polygons import KINDS, WALKABLE, NamedArea, Points, Rings, drawn
 
 FARTHEST = 1e7  # metres: coordinates are at most so far from 0
-MOST_DEEP = 8  # collections within each other
+MAX_DEEP = 8  # collections within each other
 
 
 def read_geometry(path: Path, metres: Metres) -> MapData:
@@ -109,7 +109,7 @@ def _wkt_polygons(tokens: _Text, depth: int) -> Iterator[Rings]:
     if kind not in ("POLYGON", "MULTIPOLYGON", "GEOMETRYCOLLECTION"):
         tokens.wrong(f"expected POLYGON, MULTIPOLYGON or GEOMETRYCOLLECTION, not {tokens.peek()!r}")
     tokens.next()
-    if depth > MOST_DEEP:
+    if depth > MAX_DEEP:
         tokens.wrong("too many collections within each other")
     if tokens.peek().upper() == "Z":
         tokens.next()
@@ -188,7 +188,7 @@ def _member(data: object, key: str) -> object:
 
 
 def _geojson_polygons(data: object, where: str, depth: int) -> Iterator[Rings]:
-    kind, inner = _member(data, "type"), _member(data, "geometries" if depth <= MOST_DEEP else "")
+    kind, inner = _member(data, "type"), _member(data, "geometries" if depth <= MAX_DEEP else "")
     if kind == "GeometryCollection" and isinstance(inner, list):
         for number, each in enumerate(inner):
             yield from _geojson_polygons(each, f"{where}geometries[{number}].", depth + 1)

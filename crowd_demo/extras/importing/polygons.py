@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from crowd_demo.config.maps import FLOOR, MAX_DESTINATIONS, WALL, MapData, MapError, Metres, Origin, check_size, label_areas
 
 WALKABLE, EXIT, START = KINDS = "walkable", "exit", "start"
-MOST_CROSSINGS = 1 << 24  # of edges with lines of tiles
+MAX_CROSSINGS = 1 << 24  # of edges with lines of tiles
 TOLD = 3  # places of a kind
 SAME = 2.0**-20  # tiles: edges nearer than this are one
 Points = NDArray[np.float64]  # [n, 2]: x, y
@@ -168,7 +168,7 @@ def spans(polygons: Iterable[Rings], shape: tuple[int, int], where: str) -> Span
     Along a line each polygon is entered and left in turns; a span lasts while it is in any.
     """
     found = [(np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64))]
-    left = MOST_CROSSINGS
+    left = MAX_CROSSINGS
     for rings in polygons:
         own_row, own_x = _crossings(rings, shape[0], left, where)
         left -= len(own_row)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import with_values
-from crowd_demo.host.compiling.loading import LoadingProgress, load
+from crowd_demo.host.compiling.loading import LoadingProgress, load_program
 from crowd_demo.measure.comparison import Estimate, VariantResult, block_lengths, collect, compare, interleave
 from crowd_demo.measure.crowd_variant import CrowdVariant, Picture, all_pairs_s, picture_hash
 from crowd_demo.measure.experiment import aligned, header, result_json
@@ -52,7 +52,7 @@ def variants_of(config: Config, technique: Technique, values: Iterable[Value]) -
 
 def _variant(config: Config, technique: Technique, value: Value) -> CrowdVariant:
     options = with_values(config.optimizations, {technique.path: value})
-    loaded = load(config.model_copy(update={"optimizations": options}), technique.path in PICTURE, LoadingProgress())
+    loaded = load_program(config.model_copy(update={"optimizations": options}), technique.path in PICTURE, LoadingProgress())
     return CrowdVariant(loaded.sim, Picture(loaded.sim, loaded.scene) if loaded.scene else None)
 
 

@@ -28,7 +28,7 @@ from crowd_demo.host.compiling.helpers import CAN_FORK, CompilerSource, Helper, 
 from crowd_demo.registry.entries import Value
 from crowd_demo.registry.techniques import TECHNIQUES
 
-MOST_HELPERS = 3  # each takes a second to start, and some 200 MB
+MAX_HELPERS = 3  # each takes a second to start, and some 200 MB
 FEW = 2  # kernels that are sooner compiled than a helper is started
 POLL_S = 0.1
 SETTLE_S = 0.2  # helpers wait so long, as the wish may change: a key that is pressed again and again
@@ -50,7 +50,7 @@ class Wish(NamedTuple):
 def helpers_that_fit() -> int:
     """How many helpers have a core of their own."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(cores - 1, MOST_HELPERS)
+    return min(cores - 1, MAX_HELPERS)
 
 
 def compile_cost(launch: Launch) -> int:

@@ -24,8 +24,8 @@ from crowd_demo.host import child
 from crowd_demo.host.compiling import compile_process
 from crowd_demo.host.compiling.compile_process import ALL_CHOICES, FORKS
 
-MOST_KERNELS = 8  # that a process compiles before another one takes its place
-MOST_IDLE_KERNELS = 3  # of a process that compiles in idle moments
+MAX_KERNELS = 8  # that a process compiles before another one takes its place
+MAX_IDLE_KERNELS = 3  # of a process that compiles in idle moments
 CLOSE_S = 0.2  # the longest to wait for the end of a killed process
 CAN_FORK = sys.platform == "linux"
 OWN_GROUP = None if sys.platform == "win32" else 0  # so that copies can be given a niceness, too
@@ -162,7 +162,7 @@ def source_of(config: Config, niceness: int = 0) -> CompilerSource:
 class Helper:
     """Compiles kernels, each when it is told to. Only one thread may wait for it; any may close it."""
 
-    def __init__(self, source: CompilerSource, most_kernels: int = MOST_KERNELS) -> None:
+    def __init__(self, source: CompilerSource, most_kernels: int = MAX_KERNELS) -> None:
         self._source, self._most = source, most_kernels
         self._closed, self._compiled = False, 0
         self._talk: Conversation | None = None
@@ -221,7 +221,7 @@ class Precompiler:
     def pause(self, paused: bool) -> None:
         """End its process, which runs at idle priority and so could not hurry; or go on with another one."""
         if paused != (self._helper is None) and not self._over:
-            self._go_on_with(None if paused else Helper(self._source, MOST_IDLE_KERNELS))
+            self._go_on_with(None if paused else Helper(self._source, MAX_IDLE_KERNELS))
 
     def close(self) -> None:
         self._over = True

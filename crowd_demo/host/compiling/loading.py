@@ -71,7 +71,7 @@ class Loaded(NamedTuple):
     compile_s: float
 
 
-def load(config: Config, render: bool, progress: LoadingProgress, quick: bool = False) -> Loaded:
+def load_program(config: Config, render: bool, progress: LoadingProgress, quick: bool = False) -> Loaded:
     """Build the simulation and compile every kernel that its first frames need.
 
     A `quick` start may begin with other values of some techniques, for the same crowd: those that are compiled sooner.

@@ -20,7 +20,7 @@ from crowd_demo.config.memory import shortage
 from crowd_demo.config.model import Config
 from crowd_demo.host.recording.saves import naming, read_whole
 from crowd_demo.sim.actions import Action, from_data
-from crowd_demo.sim.save_format import MOST_TICKS, config_of, decode
+from crowd_demo.sim.save_format import MAX_TICKS, config_of, decode
 from crowd_demo.sim.snapshot import Snapshot, same_world
 
 MAGIC: Final = "crowd-demo recording"
@@ -28,7 +28,7 @@ FORMAT = 1
 LINE_BYTES, CHECK_EVERY = 1000, 1 << 16  # memory of a line, and lines from one check of the free memory to the next
 CHECKSUM_DIGITS = 16
 PIECE = 49_152  # bytes of a snapshot at a time: base64 keeps Python's lock for 0.1 ms, not for as long as a frame
-Tick = Annotated[int, Field(ge=0, lt=MOST_TICKS)]
+Tick = Annotated[int, Field(ge=0, lt=MAX_TICKS)]
 Hash = Annotated[str, Field(pattern="^([0-9a-f]{32})?$")]
 
 

@@ -46,7 +46,7 @@ from crowd_demo.version import __version__
 
 MANY_AGENTS = 100_000  # above, hashes are taken less often: one takes as long as some steps
 FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | getattr(os, "O_BINARY", 0)
-MOST_WAITING = 64_000_000  # bytes of several snapshots whose hashes are not computed yet: then a hash is left out
+MAX_WAITING = 64_000_000  # bytes of several snapshots whose hashes are not computed yet: then a hash is left out
 HASH_S, HASH_S_OF_MANY = 1.0, 10.0  # of the crowd's time
 
 
@@ -108,7 +108,7 @@ class Recording:
         if self._file is not None and sim.tick % hash_interval(sim) == 0:
             self._hashes = [job for job in self._hashes if not job.done()]
             nbytes = (len(self._hashes) + 1) * sim.agents.count * len(sim.agents.names) * 4
-            if self._hashes and nbytes > MOST_WAITING:
+            if self._hashes and nbytes > MAX_WAITING:
                 self._write(Reached(tick=sim.tick, jump=self._jumps))
             else:
                 self._hashes.append(self._hashing.submit(self._write_hash, sim.snapshot(), self._jumps))

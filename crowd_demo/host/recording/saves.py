@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from crowd_demo.sim.simulation import Simulation
 
 SUFFIX = ".crowd"
-MOST_AT_ONCE = 2  # files that are being written or wait for that
-MOST_BYTES = 1 << 30  # of a save file or a recording; four million people with their history take 320 MB
+MAX_AT_ONCE = 2  # files that are being written or wait for that
+MAX_BYTES = 1 << 30  # of a save file or a recording; four million people with their history take 320 MB
 
 
 class Save(NamedTuple):
@@ -52,11 +52,11 @@ def read_save(path: Path) -> Snapshot:
 def read_whole(path: Path) -> bytes:
     """Return the bytes of a save file or a recording. Raises SaveError without its name."""
     try:
-        data = read_bounded(path, MOST_BYTES)
+        data = read_bounded(path, MAX_BYTES)
     except (OSError, ValueError) as error:  # ValueError: a name that no file can have
         raise SaveError(f"cannot be read ({getattr(error, 'strerror', None) or error})") from None
-    if len(data) > MOST_BYTES:
-        raise SaveError(f"larger than {MOST_BYTES >> 20:,} MB")
+    if len(data) > MAX_BYTES:
+        raise SaveError(f"larger than {MAX_BYTES >> 20:,} MB")
     return data
 
 
@@ -88,9 +88,9 @@ class Saver:
         self.jobs: list[tuple[Path, Future[None]]] = []
 
     def save(self, snapshot: Snapshot) -> Future[None]:
-        """Write a save file in the background; block while `MOST_AT_ONCE` are unfinished, as each holds its snapshot."""
+        """Write a save file in the background; block while `MAX_AT_ONCE` are unfinished, as each holds its snapshot."""
         unfinished = [path for path, job in self.jobs if not job.done()]
-        if len(unfinished) == MOST_AT_ONCE:
+        if len(unfinished) == MAX_AT_ONCE:
             self.wait()
         path = free_name(Path(), SUFFIX, taken=unfinished)
         job = self._writer.submit(write_save, path, snapshot)

@@ -78,7 +78,7 @@ class ColourMode(Protocol):
         return self.COLOURS
 
     def mode(self, sim: Simulation) -> Mode:
-        """Return the record by whose type agents are numbered (`number_of`), unless `calls` does without."""
+        """Return the record by whose type agents are numbered (`number_of`), unless `launches` does without."""
         return None
 
     def launches(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Launch, ...]:
@@ -86,7 +86,7 @@ class ColourMode(Protocol):
         return (numbering(sim.world.workers, slots, self.mode(sim), number),)
 
     def launches_to_compile(self, sim: Simulation, number: Bytes) -> tuple[Launch, ...]:
-        """Return every kernel that `calls` may return, to be compiled and never run."""
+        """Return every kernel that `launches` may return, to be compiled and never run."""
         return self.launches(sim, np.zeros(0, np.int32), number)
 
     def legend(self, sim: Simulation) -> Legend:

@@ -18,7 +18,7 @@ from crowd_demo.config.section import per_square_metre
 from crowd_demo.render.colours.base import Legend, ramp, scales_of
 from crowd_demo.render.colours.squares import (
     LEAST,
-    MOST,
+    MAX,
     CountedSquares,
     SquareColours,
     amount_of,
@@ -64,7 +64,7 @@ class DensityColours(SquareColours):
     def legend(self, sim: Simulation) -> Legend:
         if is_people(sim):
             return Legend("people a square metre", scales_of(sim).levels, NAMES)
-        return Legend("density", ramp(scales_of(sim).rising, 24), (f"{LEAST:g}", f"{MOST:g} times the mean"))
+        return Legend("density", ramp(scales_of(sim).rising, 24), (f"{LEAST:g}", f"{MAX:g} times the mean"))
 
 
 @lru_cache(maxsize=8)  # asked in each frame

@@ -24,7 +24,7 @@ from crowd_demo.render.colours.base import Legend, ramp, scales_of
 from crowd_demo.render.colours.modes import fastest
 from crowd_demo.render.colours.squares import (
     LEAST,
-    MOST,
+    MAX,
     CountedSquares,
     SquareColours,
     amount_of,
@@ -88,7 +88,7 @@ class FlowColours(SquareColours):
     def legend(self, sim: Simulation) -> Legend:
         if is_people(sim):
             return Legend("flow, people/(m s)", scales_of(sim).levels, NAMES)
-        texts = f"{LEAST:g}", f"{MOST:g} times the mean density at top speed"
+        texts = f"{LEAST:g}", f"{MAX:g} times the mean density at top speed"
         return Legend("flow", ramp(scales_of(sim).rising, 24), texts)
 
 

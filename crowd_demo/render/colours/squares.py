@@ -29,8 +29,8 @@ from crowd_demo.sim.fundamental_diagram import SQUARE
 from crowd_demo.sim.simulation import Simulation
 
 USUAL = 36.0  # agents in nine squares of the usual density
-LEAST, MOST = 0.25, 100.0  # times the mean, where a ramp begins and ends; between them it is logarithmic
-MOST_SQUARES = 1 << 20
+LEAST, MAX = 0.25, 100.0  # times the mean, where a ramp begins and ends; between them it is logarithmic
+MAX_SQUARES = 1 << 20
 AROUND, FAR = 1.1, 1e9  # squares around the window that count too, and some more for rounding; units beyond the world
 SHARE = 4  # where more than one in so many agents is drawn, all of them are looked at
 BATCH, STREAMS = 512, 4  # agents that are added up at a time, in so many streams
@@ -271,8 +271,8 @@ def around(window: CellRange, squares: CountedSquares, side: float) -> Bounds:
 @lru_cache(maxsize=8)  # asked in each frame
 def ramp_shades(mean: float) -> Ints:
     """The shade of a ramp by level, where `mean` is the usual level."""
-    times = np.arange(max(2, math.ceil(MOST * mean)) + 1) / mean
-    share = np.log(np.clip(times, LEAST, MOST) / LEAST) / np.log(MOST / LEAST)
+    times = np.arange(max(2, math.ceil(MAX * mean)) + 1) / mean
+    share = np.log(np.clip(times, LEAST, MAX) / LEAST) / np.log(MAX / LEAST)
     return (share * (LEVELS - 1)).round().astype(np.int32)
 
 
@@ -280,7 +280,7 @@ def side_of(sim: Simulation) -> float:
     """The side of a square: fixed for people, else such that nine hold 36 agents on average."""
     area = float(sim.terrain.walls.width) * float(sim.terrain.walls.height)
     usual = SQUARE if is_people(sim) else math.sqrt(area * USUAL / 9 / max(sim.config.agents, 1))
-    return max(usual, math.sqrt(area / MOST_SQUARES))
+    return max(usual, math.sqrt(area / MAX_SQUARES))
 
 
 def mean_of(sim: Simulation) -> float:

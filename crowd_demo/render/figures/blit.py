@@ -1,6 +1,6 @@
 """Blitting: a draw list (sprite, left, top, tint), from back to front, onto the picture; and cross-fading two pictures.
 
-`draw_fblits` uses pygame. `draw_calls` is compiled and writes rows of sixteen pixels straight into the surface. Both
+`draw_fblits` uses pygame. `draw_sprites` is compiled and writes rows of sixteen pixels straight into the surface. Both
 give the same pixels. The screen is cut into slices; a worker draws what touches its slices, in the order of the list,
 so the picture does not depend on the number of workers. When the list is ordered by `top`, a slice finds its part of
 the list by bisection. Cost: the rows of the sprites in view, sixteen pixels at a time.
@@ -33,7 +33,7 @@ from crowd_demo.render.pixels import (
 )
 
 ODD, EVEN = 0xFF00FF, 0x00FF00  # channels
-AHEAD, MOST_LINES = 8, 24  # so many sprites ahead cache lines are fetched, for all looks do not fit the nearest cache
+AHEAD, MAX_LINES = 8, 24  # so many sprites ahead cache lines are fetched, for all looks do not fit the nearest cache
 
 
 class DrawList(NamedTuple):
@@ -93,7 +93,7 @@ def _draw_cut_rows(target: Words, width: int, x: int, y: int, rows: int, source:
 @device
 def _draw_slice(frame: Frame, top: int, bottom: int, sprites: Pixels, draws: DrawList, first: int, last: int) -> None:
     target, source, width = frame.reshape(-1), sprites.pixels, frame.shape[1]
-    lines = min(MOST_LINES, sprites.height * sprites.height // 40 + 1)  # about those of a mean sprite
+    lines = min(MAX_LINES, sprites.height * sprites.height // 40 + 1)  # about those of a mean sprite
     for k in range(first, last):
         start = np.uintp(sprites.first[np.uintp(draws.sprite[min(k + AHEAD, last - 1)])])
         for line in range(lines):

@@ -108,7 +108,7 @@ def add_light(worker: int, workers: int, slots: Ints, agents: Moving, ahead: np.
 
 
 class Light:
-    """Owns the layers. After the calls have run, `on_screen` has the agents on the screen of each worker."""
+    """Owns the layers. After `launches` have run, `on_screen` has the agents on the screen of each worker."""
 
     def __init__(self) -> None:
         self._layers: Keys = np.zeros((0, 1, 1), np.uint64)

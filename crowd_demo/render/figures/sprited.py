@@ -41,7 +41,7 @@ from crowd_demo.render.pixels import NO_TINT, Frame, frame_of
 SHARP_PX = 4.2  # a larger agent is a sprite alone; down from there, over two notches of the wheel, it becomes light
 FADE = 1.15**2
 LEAST_PX = SHARP_PX / FADE  # a smaller agent is light alone
-MOST_EXPOSURE = 4.0
+MAX_EXPOSURE = 4.0
 
 
 @generic
@@ -215,10 +215,10 @@ class Sprited(ABC):
 
     def _area_px(self, now: FrameInput, shades: Shades | None) -> float:
         """The mean area of a figure; in a colour mode, which is to be read, light is exposed longer the smaller agents are."""
-        exposure = max(1.0, min(MOST_EXPOSURE, LEAST_PX / (self._units * now.camera.zoom))) if shades else 1.0
+        exposure = max(1.0, min(MAX_EXPOSURE, LEAST_PX / (self._units * now.camera.zoom))) if shades else 1.0
         return exposure * self._means.area * (self._units_a_pixel * now.camera.zoom) ** 2
 
-    # --- calls -------------------------------------------------------------------------------------------------------
+    # --- launches ----------------------------------------------------------------------------------------------------
 
     def _number_launch(self, now: FrameInput, slots: Ints) -> Launch:
         if len(slots) > len(self._number):

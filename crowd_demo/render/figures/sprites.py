@@ -30,10 +30,10 @@ from crowd_demo.render.pixels import HALF_ROW, MASKS, frame_of, tinted
 
 STEPS_PER_OCTAVE = 4
 KEPT = 4  # atlases
-MOST_PIXELS = 1 << 24  # of an atlas; it is emptied before it makes more
-MOST_AHEAD = MOST_PIXELS // 4  # of an atlas that makes sprites before they are needed: up to a zoom of 1.6
+MAX_PIXELS = 1 << 24  # of an atlas; it is emptied before it makes more
+MAX_AHEAD = MAX_PIXELS // 4  # of an atlas that makes sprites before they are needed: up to a zoom of 1.6
 FEW = 8  # drawings made ahead in a picture: all 1,056 within 132
-MOST_SURFACES = 20_000  # of an atlas for pygame: each sprite in each tint is one
+MAX_SURFACES = 20_000  # of an atlas for pygame: each sprite in each tint is one
 GREY = 0.8  # mean of the sheet in grey, which is multiplied by the colours of a colour mode
 ALPHA = 0xFF000000
 DYES, FULL_DYE = 4, 232  # how much of a dye is in a pixel that is fully lit; shine goes to 255
@@ -286,7 +286,7 @@ class Atlas:
     def ensure(self, sprites: Ints) -> None:
         if self.is_complete or next_missing(sprites, self.ready, 0) == len(sprites):
             return
-        if self._used > MOST_PIXELS:
+        if self._used > MAX_PIXELS:
             self._used, self._made, self.ready[:], self.view.pixels[:] = 0, 0, False, 0
         wanted = np.zeros(len(self.ready), bool)
         wanted[sprites] = True
@@ -304,7 +304,7 @@ class Atlas:
                 number, tint = divmod(key, 1 << 32)
                 self._surfaces[key] = surface_of(tinted(self.pixels(number), tint))
         found = list(map(self._surfaces.__getitem__, wanted.tolist()))
-        if len(self._surfaces) > MOST_SURFACES:
+        if len(self._surfaces) > MAX_SURFACES:
             self._surfaces.clear()
         return found
 
@@ -323,7 +323,7 @@ class Atlas:
         self._used, self._made, self.ready[numbers] = int(ends[-1]), self._made + len(numbers), True
         if self._used > len(self.view.pixels):
             of_all = self._used * len(self.ready) // self._made  # memory that is not used costs nothing
-            grown = np.zeros(with_room(max(self._used, min(of_all, MOST_AHEAD))), np.uint32)
+            grown = np.zeros(with_room(max(self._used, min(of_all, MAX_AHEAD))), np.uint32)
             grown[:len(self.view.pixels)] = self.view.pixels
             self.view = self.view._replace(pixels=grown)
 
@@ -376,7 +376,7 @@ class DyedAtlas(Atlas):
 
     def ensure(self, sprites: Ints) -> None:
         super().ensure(sprites)
-        if self._used < MOST_AHEAD and not self.is_complete:
+        if self._used < MAX_AHEAD and not self.is_complete:
             self._make(np.flatnonzero(~self.ready)[:FEW].astype(np.int32))
 
     def launches(self) -> Iterator[Launch]:

@@ -56,7 +56,7 @@ THEMES: Mapping[str, Theme] = {"dark": DARK, "light": LIGHT}
 SMALL, NORMAL, LARGE, HUGE = 10, 12, 14, 26
 PAD = 12
 USUAL_SCALE, USUAL_HEIGHT = 1.15, 720  # pixels a unit, in a window of that height
-LEAST_SCALE, MOST_SCALE = 0.7, 6.0
+LEAST_SCALE, MAX_SCALE = 0.7, 6.0
 BOTH_PANELS = 566  # units that the two panels take side by side
 
 CORNER = 8.0  # radius of a panel's corners, units
@@ -78,7 +78,7 @@ def digits_text(number: float, below: float = 1.0, thousands: str = "") -> str:
 def scale_for(size: tuple[int, int], factor: float = 1.0) -> float:
     """Pixels a unit in a window of that size; `factor` is the user's, as far as both panels have room side by side."""
     wanted = USUAL_SCALE * math.sqrt(size[1] / USUAL_HEIGHT) * factor
-    return max(min(wanted, size[0] / BOTH_PANELS, MOST_SCALE), LEAST_SCALE)
+    return max(min(wanted, size[0] / BOTH_PANELS, MAX_SCALE), LEAST_SCALE)
 
 
 class Pen:

@@ -15,7 +15,7 @@ LEFT, TOP, RIGHT, BOTTOM = 36.0, 28.0, 14.0, 30.0  # around the plot
 LINE = 13.0
 FAINTEST = 90  # how opaque what was found once is, of 255
 STEPS = 0.5, 1.0, 2.0, 5.0, 10.0  # between numbers of an axis
-MOST_NUMBERS = 6
+MAX_NUMBERS = 6
 
 
 def draw_chart(chart: Chart, pen: Pen, scale: float) -> Canvas:
@@ -65,7 +65,7 @@ def _draw_axes(on: Canvas, chart: Chart) -> None:
 
 
 def _numbers(end: float) -> list[float]:
-    step = next((step for step in STEPS if end / step <= MOST_NUMBERS + 0.5), STEPS[-1])
+    step = next((step for step in STEPS if end / step <= MAX_NUMBERS + 0.5), STEPS[-1])
     return np.arange(0, end + step / 100, step).tolist()
 
 

@@ -37,7 +37,7 @@ from crowd_demo.render.hud.panel_layout import ALWAYS, INNER, LEFT_WIDTH, PanelS
 from crowd_demo.render.hud.status import Status, Tick, speed_text, time_text
 
 RECENT = 300  # pictures in the percentiles
-MOST_STEPS = 240  # of which the panel tells the time: at a high speed a second has many
+MAX_STEPS = 240  # of which the panel tells the time: at a high speed a second has many
 GRAPH_TITLE, GRAPH_HEIGHT, LINE = 13.0, 50.0, 13.0
 HEADER_HEIGHT, RATES_HEIGHT = 74.0, 46.0
 STEP_LABEL, STEP_RIGHT, DRAW_LABEL = 132.0, 188.0, 206.0  # where "step", its milliseconds and "+ draw" stand
@@ -272,7 +272,7 @@ def times_of(part: str, profile: Profile) -> dict[str, float]:
     """
     stages = stages_of(part, {*profile.stages, *EVERYWHERE})
     if part == "step":
-        in_step = profile.step_ms(min(sum(record.steps for record in profile.recent_stepped()), MOST_STEPS))
+        in_step = profile.step_ms(min(sum(record.steps for record in profile.recent_stepped()), MAX_STEPS))
         return {stage: in_step.get(stage, 0.0) for stage in stages}
     return {stage: _mean_ms(stage, profile, profile.recent_frames()) for stage in stages}
 

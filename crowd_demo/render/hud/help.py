@@ -42,7 +42,7 @@ NAME, LINE, APART = 14.0, 12.0, 4.0  # heights in units: of a name and of a line
 HEADING, BEFORE_HEADING = 18.0, 6.0  # of a heading, and above it unless it begins a column
 HEAD = 26.0  # of the line at the top, which tells how to close
 EDGE_Y, GUTTER = 8.0, 22.0  # units above and below the columns, and between them
-WIDEST, LEAST_COLUMN, MOST_COLUMN, MOST_COLUMNS = 1400.0, 250.0, 560.0, 4
+WIDEST, LEAST_COLUMN, MAX_COLUMN, MAX_COLUMNS = 1400.0, 250.0, 560.0, 4
 SHRINK = 0.96  # from one size to the next
 LEAST_SHARE, READABLE_PX = 0.85, 9  # of the panels' text, and pixels of small text: further pages rather than smaller text
 ABOUT = "A technique's key: off and back on, Shift: next choice; without an off: next choice, Shift: back."
@@ -140,14 +140,14 @@ class Help:
         ruler, wide = Canvas((1, 1), self.pen, scale, None), min(size[0] / scale - 12, WIDEST)
         foot = [line for text in (ABOUT, marks_in_a_line()) for line in ruler.wrapped(text, wide - 2 * PAD, SMALL)]
         room = size[1] / scale - 8 - HEAD - 3 * EDGE_Y - LINE * len(foot)
-        for count in range(1, MOST_COLUMNS + 1):
+        for count in range(1, MAX_COLUMNS + 1):
             width, narrower = ((wide - 2 * PAD + GUTTER) / each - GUTTER for each in (count, count + 1))
-            if width > MOST_COLUMN and count < MOST_COLUMNS:
+            if width > MAX_COLUMN and count < MAX_COLUMNS:
                 continue
             groups = self._blocks(ruler, width)
             most = max(room, *(height_of([block]) for group in groups for block in group))
             columns = balanced(groups, count, most)
-            if columns or narrower < LEAST_COLUMN or count == MOST_COLUMNS:
+            if columns or narrower < LEAST_COLUMN or count == MAX_COLUMNS:
                 break
         columns = columns or balanced(groups, count * math.ceil(len(_filled(groups, most)) / count), most)
         return Layout(scale, wide, width, [columns[first:first + count] for first in range(0, len(columns), count)], foot)

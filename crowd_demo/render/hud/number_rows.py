@@ -30,7 +30,7 @@ NUMBERS = "numbers"  # the name of the section, and the target of its ground
 SLIDER, SETTING = "slider", "setting"  # targets: the slider of a number, and its value
 ROW, HEAD = 16.0, 16.0
 NAME_WIDTH, SLIDER_LEFT, SLIDER_WIDTH = 100.0, PAD + 106.0, 70.0
-LEAST_ROWS, MOST_ROWS = 3, 16
+LEAST_ROWS, MAX_ROWS = 3, 16
 KEPT = 1  # the rank up to which other sections stay unfolded beside this one
 UNITS = {"world units": "u", "world units a second": "u/s", "world units / s^2": "u/s²", "square units": "u²",
          "seconds": "s", "degrees": "°", "1/s^2": "1/s²"}
@@ -57,7 +57,7 @@ class RowsInView(NamedTuple):
     def of(cls, count: int, first: int, room: float, others: Sequence[PanelSection]) -> RowsInView:
         """Return what is shown in a panel with `room`, beside the lines of the other sections."""
         used = EDGES + HEAD + sum(each.height if each.rank <= KEPT else FOLDED for each in others)
-        shown = min(count, MOST_ROWS, max(int((room - used) / ROW), LEAST_ROWS))
+        shown = min(count, MAX_ROWS, max(int((room - used) / ROW), LEAST_ROWS))
         return cls(shown, min(max(first, 0), count - shown), count)
 
 

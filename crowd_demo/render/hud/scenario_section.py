@@ -22,7 +22,7 @@ from crowd_demo.sim.events import inside
 from crowd_demo.sim.simulation import Simulation
 
 ROW, PLACE = 16.0, 19.0  # units: a line of text, and the row of a line or an area
-MOST_PLACES = 6  # rows
+MAX_PLACES = 6  # rows
 COUNT_RIGHT, FLOW_RIGHT = PAD + 112.0, PAD + 162.0  # where numbers end
 PLOT_LEFT = FLOW_RIGHT + 8
 FLOW_S = 5  # a flow is the mean of so many seconds
@@ -34,7 +34,7 @@ def scenario_sections(sim: Simulation, keys: Keys) -> list[PanelSection]:
     events, places = sim.config.events, sim.config.measure
     if not events:
         return []
-    rows = min(len(places.lines) + len(places.areas), MOST_PLACES)
+    rows = min(len(places.lines) + len(places.areas), MAX_PLACES)
     texts = any(event.hand for event in events) + any(event.end for event in events)
     height = FACTS_HEIGHT + PLACE * rows + ROW * texts + 2
     return [PanelSection("scenario", height, 1, partial(draw_scenario, sim=sim, keys=keys))]
@@ -71,7 +71,7 @@ def _draw_places(on: Canvas, top: float, sim: Simulation) -> float:
     counts, flows = sim.counts, sim.counts.flows(FLOW_S)
     most = float(flows.max(initial=0))
     rows = [*((name, True) for name in sim.config.measure.lines), *((name, False) for name in sim.config.measure.areas)]
-    for number, (name, is_line) in enumerate(rows[:MOST_PLACES]):
+    for number, (name, is_line) in enumerate(rows[:MAX_PLACES]):
         middle = top + PLACE / 2
         on.left(on.fitted(name, 70, SMALL), PAD, middle, SMALL, FAINT)
         on.right(f"{counts.of_line(name) if is_line else inside(name, sim):,}", COUNT_RIGHT, middle, NORMAL)

@@ -36,10 +36,10 @@ from crowd_demo.render.hud.canvas import (
 
 ROW, PICTURE_ROW, PICTURE = 19, 62, (96, 54)  # heights of rows, size of their pictures
 KEPT = 4 * PICTURE[0], 4 * PICTURE[1]  # pixels: enough for a scale of 4
-MOST_BYTES, MOST_PIXELS = 16 << 20, 1 << 23  # of a picture's file: one of 3840 x 2160
+MAX_BYTES, MAX_PIXELS = 16 << 20, 1 << 23  # of a picture's file: one of 3840 x 2160
 WIDEST, LEAST_TABLE, WIDEST_TABLE, MARGIN = 560, 420, 900, 10
 HEAD, ABOUT_LINE = 34, 13
-MOST_ABOUT = 6  # lines
+MAX_ABOUT = 6  # lines
 
 
 class Row(NamedTuple):
@@ -114,7 +114,7 @@ def _draw_list(view: ListView, room: tuple[float, float], pen: Pen, scale: float
     ruler = Canvas((1, 1), pen, scale, None)
     row = PICTURE_ROW if any(each.picture for each in view.rows) else ROW
     wide = min(max(_list_width(view, ruler), 220), WIDEST, room[0] - 2 * MARGIN)
-    lines = max((len(ruler.wrapped(each.about, wide - 2 * PAD, SMALL, MOST_ABOUT)) for each in view.rows), default=0)
+    lines = max((len(ruler.wrapped(each.about, wide - 2 * PAD, SMALL, MAX_ABOUT)) for each in view.rows), default=0)
     lines = min(lines, max(int((room[1] - 2 * MARGIN - HEAD - row - 30) / ABOUT_LINE), 0))
     foot = ABOUT_LINE * lines + 22 + 8 * bool(lines)
     fitting = max(int((room[1] - 2 * MARGIN - HEAD - foot) // row), 1)
@@ -162,9 +162,9 @@ def _draw_row(canvas: Canvas, row: Row, top: float, height: float, selected: boo
 def _loaded(path: Path) -> pygame.Surface | None:
     """The picture, shrunk to what a list shows; None for what is no PNG, or has too many bytes or pixels."""
     try:
-        data = read_bounded(path, MOST_BYTES)
+        data = read_bounded(path, MAX_BYTES)
         size = png_size(data)
-        if not size or len(data) > MOST_BYTES or size[0] * size[1] > MOST_PIXELS:
+        if not size or len(data) > MAX_BYTES or size[0] * size[1] > MAX_PIXELS:
             return None
         picture = unpacked(data)
     except (OSError, pygame.error):

@@ -26,7 +26,7 @@ SMALLEST = 16.0  # units
 CANDIDATES = "candidates: agents in the cells or leaves searched"
 SQUARE_PX = 15.0  # least side of a square
 USUAL = 12  # agents on a square, if they stood evenly: fewer agree by chance
-MOST = 40_000  # agents that are looked at
+MAX = 40_000  # agents that are looked at
 LEAST = 0.35  # of agreement: below it, there is no stream
 FIXED = 256  # steps of a unit a second: sums of whole numbers do not depend on the order in memory
 INKS = np.array([ink(colour) for colour in SHADES], np.uint32)
@@ -161,7 +161,7 @@ def _boxes_of(runs: Runs, groups: int, view: OverlayView) -> Doubles:
 def draw_streams(sketch: Sketch, view: OverlayView) -> None:
     """Draw an arrow on each square that has a stream, the longer the more its agents agree: |sum of v| / sum of |v|."""
     drawn, ids = view.used.slots, view.used.now.agents.id
-    every = 1 << (max(len(drawn) - 1, 0) // MOST).bit_length()  # one agent of so many is looked at, always the same ones
+    every = 1 << (max(len(drawn) - 1, 0) // MAX).bit_length()  # one agent of so many is looked at, always the same ones
     slots, x, y = view.visible(drawn[ids[drawn] & (every - 1) == 0] if every > 1 else drawn)
     side = _side(sketch, view.sim, every)
     squares = squares_in(sketch.rect, side)

@@ -26,7 +26,7 @@ from crowd_demo.render.inks import RGB, SCALE, scale_inks
 from crowd_demo.render.marks import FilledAreas, Strokes, draw_marks
 from crowd_demo.render.pixels import Frame
 
-FEWEST_CORNERS, MOST_CORNERS = 4, 12  # corners of a circle: between them no side is more than half a pixel inside of it
+FEWEST_CORNERS, MAX_CORNERS = 4, 12  # corners of a circle: between them no side is more than half a pixel inside of it
 ARROW_HEAD = 0.3  # of an arrow's length
 PALE, FULL = 160, 215  # how opaque the least and the most of a heat map are, of 255: enough to be told apart on any ground
 LASTING = 180  # pictures that the scale of a heat map stays as it is needed
@@ -121,7 +121,7 @@ def plate(text: str, pen: Pen, scale: float, colour: RGB | str) -> pygame.Surfac
 
 def _corners(radius_px: float) -> int:
     """A side of n corners is `radius * (1 - cos(pi / n))` inside of its circle, nearly `radius * (pi / n)**2 / 2`."""
-    return min(max(math.ceil(math.pi * math.sqrt(radius_px)), FEWEST_CORNERS), MOST_CORNERS)
+    return min(max(math.ceil(math.pi * math.sqrt(radius_px)), FEWEST_CORNERS), MAX_CORNERS)
 
 
 def _joined(parts: Sequence[tuple[ArrayLike, ...]], *kinds: type) -> list[Any]:

@@ -28,14 +28,14 @@ from crowd_demo.sim.fundamental_diagram import JAM, SQUARE, around, free_ground,
 from crowd_demo.sim.inspection import square_text
 from crowd_demo.sim.terrain.tiles import Walls
 
-MOST_SQUARES = 40_000
+MAX_SQUARES = 40_000
 FIXED = 256  # steps of a unit/s: sums of whole numbers do not depend on the order in memory
 ALPHA = 150
 FLOW_INKS = np.array([ink(colour, ALPHA) for colour in ON_DARK.levels], np.uint32)
 SPEEDS: tuple[tuple[float, RGB, str], ...] = (  # the least share of Weidmann's speed
     (0, VERMILION, "jam, below 1/4"), (JAM, ORANGE, "below 1/2"), (0.5, GREEN, "usual"), (1.5, PURPLE, "above 3/2"))
 SPEED_INKS = np.array([ink(colour, ALPHA) for _, colour, _ in SPEEDS], np.uint32)
-DENSITY_BIN, DENSITIES, SPEED_BIN, MOST_SPEED = 0.14, 6.0, 0.05, 2.0  # of the chart: people/m^2 and m/s
+DENSITY_BIN, DENSITIES, SPEED_BIN, MAX_SPEED = 0.14, 6.0, 0.05, 2.0  # of the chart: people/m^2 and m/s
 
 
 class PeopleOnGround(NamedTuple):
@@ -83,7 +83,7 @@ def _within(view: Rect, walls: Walls) -> Rect:
 def _side(rect: Rect, walls: Walls) -> float:
     """The side of squares, about SQUARE: part of a tile or whole ones, and more where the view would have too many."""
     side = side_of(np.inf, float(walls.tile) if walls.blocked.any() else SMALLEST)
-    while side < SQUARE / np.sqrt(2) or squares_in(rect, side).total > MOST_SQUARES:
+    while side < SQUARE / np.sqrt(2) or squares_in(rect, side).total > MAX_SQUARES:
         side *= 2
     return side
 
@@ -143,9 +143,9 @@ def chart_of(density: Doubles, speed: Doubles, density_bin: float) -> Chart:
 
 @lru_cache(maxsize=8)  # asked in each frame
 def empty_chart(density_bin: float) -> Chart:
-    columns, rows = math.ceil(DENSITIES / density_bin), round(MOST_SPEED / SPEED_BIN)
+    columns, rows = math.ceil(DENSITIES / density_bin), round(MAX_SPEED / SPEED_BIN)
     density, speed = np.meshgrid((np.arange(columns) + 0.5) * density_bin, (np.arange(rows) + 0.5) * SPEED_BIN)
     curve = np.linspace(0, DENSITIES, 61)
-    return Chart("speed by density", ("people/m²", "m/s"), (columns * density_bin, MOST_SPEED),
+    return Chart("speed by density", ("people/m²", "m/s"), (columns * density_bin, MAX_SPEED),
                  np.zeros((rows, columns), np.int64), tuple(colour for _, colour, _ in SPEEDS), speed_class(density, speed),
                  (("Weidmann 1993", curve, weidmann(curve)), ("a quarter of it", curve, JAM * weidmann(curve))))

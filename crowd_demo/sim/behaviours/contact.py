@@ -41,7 +41,7 @@ from crowd_demo.sim.world import Sizes, World
 
 SHIFT_PARTS = 1 / 3  # of a body: farthest that one pass moves anybody
 RELAX = 0.2  # a pass divides the shift by 1 + RELAX for each further overlap: more would overshoot
-MOST_PASSES = 4
+MAX_PASSES = 4
 CONTACT_LANES_NS, CONTACT_NS = 15.0, 60.0  # time of a pass for each agent
 MANY = 400  # candidates of a register, on average: from here on smaller cells pay
 
@@ -195,4 +195,4 @@ class ContactPass(Stage):
 def contact_passes(index: Index, body: float) -> Sequence[Stage]:
     """Return the stages of all passes that there may be."""
     contact = Contact(index, body)
-    return [SmallCells(contact), *(ContactPass(contact, number) for number in range(MOST_PASSES))]
+    return [SmallCells(contact), *(ContactPass(contact, number) for number in range(MAX_PASSES))]

@@ -45,7 +45,7 @@ NOBODY, EVERYBODY = -1, -2  # who is let in, instead of an id
 FARTHEST_SQ = 2147483520.0  # units^2: the largest float32 below 2^31
 PLACE_DRAWS = 8
 EXITS = -1  # instead of a first tile
-MOST_PLACES = 2**30  # of a destination
+MAX_PLACES = 2**30  # of a destination
 COUNT_NS, ARRIVED_NS = 2.0, 1.0  # time to count an agent, and to test whether it has arrived
 IN_TILE = 0.49  # of its side: how far from its middle a place may be
 
@@ -322,8 +322,8 @@ class DestinationAreas:
             self._owner = self.ways.owner
             areas, tile = self._areas(self._owner), float(self._terrain.walls.tile)
             size, per_tile = np.diff(areas.first), tile * tile / self.area_per_person
-            self.columns.capacity[:len(size)] = np.clip(size * per_tile, np.minimum(size, 1), MOST_PLACES)
-            self.columns.capacity[[number for number in out if number < len(size) and size[number]]] = MOST_PLACES
+            self.columns.capacity[:len(size)] = np.clip(size * per_tile, np.minimum(size, 1), MAX_PLACES)
+            self.columns.capacity[[number for number in out if number < len(size) and size[number]]] = MAX_PLACES
             self.columns = self.columns._replace(tiles=areas.tiles, first=areas.first)
         return self.columns
 

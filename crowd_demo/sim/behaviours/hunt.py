@@ -40,8 +40,8 @@ from crowd_demo.sim.terrain.tiles import Terrain
 from crowd_demo.sim.world import World
 
 PREY, PREDATOR = 0, 1
-MOST_PREDATORS = 64
-MOST_SQUARES = 256  # along a side
+MAX_PREDATORS = 64
+MAX_SQUARES = 256  # along a side
 FAR = 1e6  # world units: beyond any sight, and still a number in fixed point
 
 
@@ -65,7 +65,7 @@ class HuntRules(NamedTuple):
 
     flock: FlockRules
     predators: int
-    x: Floats  # [MOST_PREDATORS]
+    x: Floats  # [MAX_PREDATORS]
     y: Floats
     fear: np.float32
     fear_sq: np.float32
@@ -246,7 +246,7 @@ class Hunt(Stage):
     def _take(self, world: World, settings: HuntSettings) -> None:
         walls, f = world.terrain.walls, np.float32
         width, height = float(walls.width), float(walls.height)
-        side = f(max(settings.square, max(width, height) / MOST_SQUARES))
+        side = f(max(settings.square, max(width, height) / MAX_SQUARES))
         shape = math.ceil(height / float(side)), math.ceil(width / float(side))
         self._squares = PreyCounts(side, f(1 / float(side)), shape[1], shape[0], np.zeros((0, 0), np.int32))
         self._chase = Chase(f(settings.predator_sight), f(settings.predator_speed_max), f(settings.predator_response))
@@ -278,7 +278,7 @@ class Hunters(Flock):
         top_speed = max(settings.speed_max, settings.predator_speed_max)
         self.needs = self.needs._replace(columns=HuntColumns, top_speed=top_speed)
         self.structures = {}  # no field: it would mix the kinds
-        self._predators = np.full((2, MOST_PREDATORS), np.inf, np.float32)
+        self._predators = np.full((2, MAX_PREDATORS), np.inf, np.float32)
 
     def stages(self, world: World, index: Index) -> Sequence[Stage]:
         return Hunt(world, self.hunt), Glide()

@@ -15,7 +15,7 @@ from crowd_demo.sim.behaviours.people_rules import WAITING, WALKING, people_of
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.state_part import EMPTY, PartState
 from crowd_demo.sim.terrain.tiles import Edges
-from crowd_demo.sim.ways import MOST_GOALS
+from crowd_demo.sim.ways import MAX_GOALS
 from crowd_demo.sim.world import World
 
 NO_WAY = 2**31 - 1  # longer than any way
@@ -40,7 +40,7 @@ class WaysOut(Stage):
         arrived = (c.state[:count] == WAITING) & (c.timer[:count] > 0)
         leave = arrived & np.isin(c.goal[:count], list(self.areas.ways_out))
         if leave.any():
-            world.leaving += np.bincount(c.goal[:count][leave], minlength=MOST_GOALS)
+            world.leaving += np.bincount(c.goal[:count][leave], minlength=MAX_GOALS)
             agents.remove(np.sort(c.id[:count][leave]), world.options.removal, world.workers)
             agents.close_gaps(world.workers)
             world.fit()
@@ -87,7 +87,7 @@ class WaysOut(Stage):
         self.areas.ways_out = self._read(state)
 
     def check(self, state: PartState) -> None:
-        if state.arrays or any(not 0 <= number < MOST_GOALS for number in self._read(state)):
+        if state.arrays or any(not 0 <= number < MAX_GOALS for number in self._read(state)):
             raise ValueError("not those of this map")
 
     def _read(self, state: PartState) -> frozenset[int]:

@@ -134,7 +134,7 @@ class InteractionMemory:
         self._layout: ListLayout | None = None
 
     def for_workers(self, workers: int) -> InteractionMemory:
-        """Set the number of workers of the next calls, at most those that there is memory for."""
+        """Set the number of workers of the next launches, at most those that there is memory for."""
         self.workers = min(workers, self.most_workers)
         return self
 

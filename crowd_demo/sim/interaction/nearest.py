@@ -39,8 +39,8 @@ from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.schedule import UpdateSchedule, update_due
 from crowd_demo.sim.store.columns import Columns
 
-MOST_KEPT = 64  # neighbours: what `Needs.nearest` and `limit_kept` may ask for
-HITS, FOUND, MOST_SCANNED, MOST_FOUND = range(4)
+MAX_KEPT = 64  # neighbours: what `Needs.nearest` and `limit_kept` may ask for
+HITS, FOUND, MAX_SCANNED, MAX_FOUND = range(4)
 
 
 @generic
@@ -80,14 +80,14 @@ class NeighbourLimits(NamedTuple):
 class KeptNeighbours(NamedTuple):
     """Working memory of all workers, one row each: the neighbours that the present agent keeps, and counters."""
 
-    slot: Ints  # [workers, MOST_KEPT]
-    distance: Floats  # [workers, MOST_KEPT]
+    slot: Ints  # [workers, MAX_KEPT]
+    distance: Floats  # [workers, MAX_KEPT]
     counted: Longs  # [workers, 4], numbered above
 
 
 def kept_of(workers: int) -> KeptNeighbours:
     """Return the working memory of so many workers."""
-    shape = workers, MOST_KEPT
+    shape = workers, MAX_KEPT
     return KeptNeighbours(np.zeros(shape, np.int32), np.zeros(shape, np.float32), np.zeros((workers, 4), np.int64))
 
 
@@ -147,8 +147,8 @@ def _interact_row(cells: Cells, columns: Columns, rules: Rules, row: int, schedu
             counters[CANDIDATES] += scanned
             counted[HITS] += hit
             counted[FOUND] += found
-            counted[MOST_SCANNED] = max(counted[MOST_SCANNED], scanned)
-            counted[MOST_FOUND] = max(counted[MOST_FOUND], found)
+            counted[MAX_SCANNED] = max(counted[MAX_SCANNED], scanned)
+            counted[MAX_FOUND] = max(counted[MAX_FOUND], found)
 
 
 @kernel
@@ -167,5 +167,5 @@ def interact_limited(worker: int, workers: int, cells: Cells, columns: Columns, 
 def limit_counters(kept: KeptNeighbours, due_count: int) -> dict[str, float]:
     """Return the counters of the last step: others scanned, neighbours found, and agents whose search hit a limit."""
     total, most = kept.counted.sum(axis=0), kept.counted.max(axis=0)
-    return {"scanned_max": float(most[MOST_SCANNED]), "found_mean": float(total[FOUND]) / max(due_count, 1),
-            "found_max": float(most[MOST_FOUND]), "limit_hits": float(total[HITS])}
+    return {"scanned_max": float(most[MAX_SCANNED]), "found_mean": float(total[FOUND]) / max(due_count, 1),
+            "found_max": float(most[MAX_FOUND]), "limit_hits": float(total[HITS])}

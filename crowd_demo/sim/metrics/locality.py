@@ -28,7 +28,7 @@ from crowd_demo.sim.neighbours.schedule import everybody_due
 from crowd_demo.sim.simulation import Simulation
 
 RUN = 32  # agents of a run
-MOST = 32_768  # reads, so that a crowd at one point does not delay a frame
+MAX = 32_768  # reads, so that a crowd at one point does not delay a frame
 USUAL_KB = 32  # first-level data cache where the system does not say
 WORD = 4  # bytes of a column's element
 
@@ -119,9 +119,9 @@ def candidates_of(sim: Simulation) -> Candidates:
 
 
 def locality_launch(sim: Simulation, candidates: Candidates, sample: int = 256) -> tuple[Launch, Longs]:
-    """Return the kernel's call, and the int64[4] that it fills: reads, near ones, misses of all columns, last line."""
+    """Return the kernel's launch, and the int64[4] that it fills: reads, near ones, misses of all columns, last line."""
     settings, agents = sim.config.cache, sim.agents
-    run, most = (RUN, MOST) if sample < agents.count else (max(agents.count, 1), -1)
+    run, most = (RUN, MAX) if sample < agents.count else (max(agents.count, 1), -1)
     fields = np.array([agents.names.index(name) for name in sim.behaviour.observed]) * agents.matrix.shape[1]
     counted = np.array([0, 0, 0, -2])
     per_line, tags, sample = settings.line_bytes // WORD, empty_cache(settings), min(sample, agents.count)

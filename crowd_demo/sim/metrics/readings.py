@@ -23,7 +23,7 @@ from crowd_demo.sim.simulation import Simulation
 Reading = AvoidanceError | Longs | Bias | Locality | None
 Settings = tuple[tuple[str, Value], ...]  # paths of techniques and their values
 MEMORY_ORDER = tuple(technique.path for technique in TECHNIQUES if technique.moves_memory)
-MOST_IN_LISTS = 50_000  # agents whose lists are written out for a reading: 0.8 ms
+MAX_IN_LISTS = 50_000  # agents whose lists are written out for a reading: 0.8 ms
 
 
 class Readings(NamedTuple):
@@ -42,7 +42,7 @@ class Readings(NamedTuple):
 
 
 class Meter(NamedTuple):
-    """`calls` are those that `measure` will make and a step does not."""
+    """`launches` are the kernels that `measure` runs and a step does not."""
 
     applies: Callable[[Simulation], bool]
     measure: Callable[[Simulation], Reading]
@@ -79,7 +79,7 @@ def memory_order(sim: Simulation) -> Settings:
 
 def cheap_locality(sim: Simulation) -> Locality | None:
     """Return the locality where it is cheap: no index to build, no long lists to write out."""
-    short = sim.optimizations.neighbours != "linked" or sim.agents.count <= MOST_IN_LISTS
+    short = sim.optimizations.neighbours != "linked" or sim.agents.count <= MAX_IN_LISTS
     return near.locality(sim) if short and sim.structure.fresh and not sim.on_gpu else None
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from crowd_demo.compute.arrays import Ints, Longs
 from crowd_demo.compute.jit import device
 
-MOST_RUNS = 16  # a group: trees over a uniform crowd need 4 to 8
+MAX_RUNS = 16  # a group: trees over a uniform crowd need 4 to 8
 GAP = 6  # agents between two runs that are cheaper to test than to skip
 
 
@@ -38,8 +38,8 @@ class Runs(NamedTuple):
     groups: Longs  # [1]: how many there are
     start: Ints  # [groups + 1]: the agents of group g are order[start[g]:start[g + 1]]
     count: Ints  # type: ignore[assignment]  # [groups]: runs of each group; hides tuple.count
-    first: Ints  # [groups, MOST_RUNS]: its candidates are order[first[g, r]:last[g, r]], ascending and apart
-    last: Ints  # [groups, MOST_RUNS]
+    first: Ints  # [groups, MAX_RUNS]: its candidates are order[first[g, r]:last[g, r]], ascending and apart
+    last: Ints  # [groups, MAX_RUNS]
 
 
 class Lists(NamedTuple):
@@ -57,7 +57,7 @@ Candidates = Cells | Runs | Lists
 
 def runs_of(order: Ints, groups: int) -> Runs:
     return Runs(order, np.zeros(1, np.int64), np.zeros(groups + 1, np.int32), np.zeros(groups, np.int32),
-                np.zeros((groups, MOST_RUNS), np.int32), np.zeros((groups, MOST_RUNS), np.int32))
+                np.zeros((groups, MAX_RUNS), np.int32), np.zeros((groups, MAX_RUNS), np.int32))
 
 
 @device
@@ -82,7 +82,7 @@ def add_run(runs: Runs, group: int, first: int, last: int) -> None:
     count = runs.count[group]
     if last <= first:
         return
-    if count > 0 and (first - runs.last[group, count - 1] <= GAP or count == MOST_RUNS):
+    if count > 0 and (first - runs.last[group, count - 1] <= GAP or count == MAX_RUNS):
         runs.last[group, count - 1] = last
         return
     runs.first[group, count], runs.last[group, count] = first, last

@@ -1,6 +1,6 @@
 """The grid: the agents of each cell.
 
-After `calls` have run, the agents of cell c (row-major) are the slots `order[start[c]:start[c + 1]]`, in slot order: a
+After `launches` have run, the agents of cell c (row-major) are the slots `order[start[c]:start[c + 1]]`, in slot order: a
 counting sort with prefix sums, O(n + cells), rebuilt every step. Cells are widened by what rounding can add to the radius, so
 two agents within the radius are never more than `reach` cells apart, whatever the size of a cell.
 """
@@ -99,7 +99,7 @@ class Grid:
         return (find, *sort_launches(self.workers, self.space, count, self.cells), *ranks)
 
     def built(self) -> None:
-        """Call after the kernels of `calls` have run."""
+        """Call after the kernels of `launches` have run."""
         self.order = self.space.order
         self.layout = self.agents.layout
 

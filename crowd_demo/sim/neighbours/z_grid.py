@@ -23,10 +23,10 @@ from crowd_demo.sim.neighbours.grid import Floor, fitted
 from crowd_demo.sim.neighbours.schedule import UpdateSchedule, count_due
 from crowd_demo.sim.neighbours.structure import Domain, Structure
 
-MOST_BITS = 11  # 2,048 cells a side at most: coarser cells in a larger world
+MAX_BITS = 11  # 2,048 cells a side at most: coarser cells in a larger world
 FULL = 12.0  # agents in a square on average: they share a register
 FEW = 3.0  # the same for the scalar path: they share a query, but have more candidates
-MOST_LEVELS = 3  # squares of 8 x 8 cells at most
+MAX_LEVELS = 3  # squares of 8 x 8 cells at most
 
 
 @kernel
@@ -101,7 +101,7 @@ class ZGrid(Structure):
 
     def __init__(self, domain: Domain) -> None:
         super().__init__(domain)
-        smallest = max(domain.width, domain.height) / (1 << MOST_BITS)
+        smallest = max(domain.width, domain.height) / (1 << MAX_BITS)
         self.cell, self.reach = fitted(domain.width, domain.height, domain.radius, domain.cell, smallest)
         columns, rows = max(1, math.ceil(domain.width / self.cell)), max(1, math.ceil(domain.height / self.cell))
         self.floor = Floor(np.float32(1 / self.cell), columns, rows)
@@ -133,7 +133,7 @@ class ZGrid(Structure):
         """Return the level at which squares of 2^level cells a side hold enough agents on average."""
         wanted = FULL if simd else FEW
         each = max(self.domain.agents.count / (self.floor.columns * self.floor.rows), 1e-3)
-        return min(max(round(math.log(wanted / each, 4)), 0), MOST_LEVELS, self.bits)
+        return min(max(round(math.log(wanted / each, 4)), 0), MAX_LEVELS, self.bits)
 
     def candidates(self) -> Runs:
         return self.runs._replace(order=self.order)

@@ -33,7 +33,7 @@ class Prices(NamedTuple):
 
 
 class Crowding:
-    """The prices of a terrain's tiles. In each step, run `calls`, then `keep`."""
+    """The prices of a terrain's tiles. In each step, run `launches`, then `keep`."""
 
     def __init__(self, terrain: Terrain, detour: float = 0.0, every: int = 1) -> None:
         """`detour` is for one person to a square metre; `every` is in steps, and longer where the fields are large."""

@@ -18,7 +18,7 @@ from crowd_demo.compute.dispatch import formula
 from crowd_demo.compute.simd import inverse_root, select
 from crowd_demo.sim.state_part import EMPTY, PartState
 
-MOST_FORCES = 32
+MAX_FORCES = 32
 UNTIL_REMOVED = 0  # in the place of a tick, or of a number of ticks
 ForceKind = Literal["attract", "repel", "scare"]
 FORCE_KINDS: tuple[ForceKind, ...] = get_args(ForceKind)
@@ -42,7 +42,7 @@ class Force(NamedTuple):
 
 
 class ForceArrays(NamedTuple):
-    """Forces for kernels, float32[MOST_FORCES] each: first those that attract and repel, then those that scare."""
+    """Forces for kernels, float32[MAX_FORCES] each: first those that attract and repel, then those that scare."""
 
     total: int  # how many there are
     lasting: int  # how many attract or repel
@@ -56,7 +56,7 @@ class ForceArrays(NamedTuple):
 
 def arrays_of(forces: tuple[Force, ...]) -> ForceArrays:
     """Return forces for kernels, in their order."""
-    columns = np.zeros((6, MOST_FORCES), np.float32)
+    columns = np.zeros((6, MAX_FORCES), np.float32)
     for at, (_, kind, x, y, radius, strength, _) in enumerate(forces):
         along, away = (4 * strength / radius, 0.0) if kind == "attract" else (0.0, -strength)
         columns[:, at] = x, y, radius, 1 / radius, along, away
@@ -83,8 +83,8 @@ class Forces:
     def put(self, force: Force) -> None:
         """Add a force, or replace the one of its number. Raises ValueError for too many, or a number beyond the next one."""
         others = [other for other in self.present if other.number != force.number]
-        if len(others) == MOST_FORCES:
-            raise ValueError(f"there are {MOST_FORCES} forces already")
+        if len(others) == MAX_FORCES:
+            raise ValueError(f"there are {MAX_FORCES} forces already")
         if force.number > self.next_number:
             raise ValueError(f"force {force.number}: the next new one is {self.next_number}")
         self._become(max(self.next_number, force.number + 1), (*others, force))
@@ -117,7 +117,7 @@ class Forces:
     def check(self, state: PartState) -> None:
         next_number, forces = _read(state)
         numbers = {force.number for force in forces}
-        if state.arrays or len(forces) > MOST_FORCES or len(numbers) < len(forces) or max(numbers, default=-1) >= next_number:
+        if state.arrays or len(forces) > MAX_FORCES or len(numbers) < len(forces) or max(numbers, default=-1) >= next_number:
             raise ValueError("too many, or two of one number")
 
 

@@ -10,7 +10,7 @@ from watched import Watched, turns_of
 
 from crowd_demo.app.card import trial
 from crowd_demo.measure import proof
-from crowd_demo.measure.in_turns import InTurns
+from crowd_demo.measure.interleaved import InterleavedTiming
 from crowd_demo.sim.actions import Populate, SetWalls
 from crowd_demo.sim.simulation import Simulation
 
@@ -80,7 +80,7 @@ def test_copies_show_the_view_of_the_switch_when_somebody_moves_it(watched: Watc
 
 def test_a_moving_view_ends_what_drawing_is_compared_in_where_the_crowd_is_too_large_for_copies(
         watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trial, "MOST_BYTES", 0)
+    monkeypatch.setattr(trial, "MAX_BYTES", 0)
     watched.switch("cull", "off")
     watched.frames(100)
     watched.program.seeing.zoom(*ZOOM)
@@ -90,7 +90,7 @@ def test_a_moving_view_ends_what_drawing_is_compared_in_where_the_crowd_is_too_l
 
 def test_pictures_of_before_do_not_count_if_the_view_changed_with_the_switch(
         watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trial, "MOST_BYTES", 0)
+    monkeypatch.setattr(trial, "MAX_BYTES", 0)
     watched.frames(100)
     watched.program.seeing.zoom(*ZOOM)
     watched.switch("cull", "off")
@@ -100,7 +100,7 @@ def test_pictures_of_before_do_not_count_if_the_view_changed_with_the_switch(
 
 
 def test_nor_if_it_changed_between_two_switches_that_count_as_one(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trial, "MOST_BYTES", 0)
+    monkeypatch.setattr(trial, "MAX_BYTES", 0)
     watched.frames(100)
     watched.switch("cull", "agents")
     watched.program.seeing.zoom(*ZOOM)
@@ -122,8 +122,8 @@ def test_time_without_frames_gives_no_card_more_turns(watched: Watched) -> None:
 
 @pytest.mark.parametrize(("path", "value"), [("simd", False), ("cull", "off")])
 def test_copies_with_long_frames_are_not_timed(watched: Watched, monkeypatch: pytest.MonkeyPatch, path: str, value) -> None:
-    monkeypatch.setattr(InTurns, "frame_ms", 1e7)
-    monkeypatch.setattr(proof, "MOST_FRAME_MS", 1e6)
+    monkeypatch.setattr(InterleavedTiming, "frame_ms", 1e7)
+    monkeypatch.setattr(proof, "MAX_FRAME_MS", 1e6)
     watched.switch(path, value)
     watched.frames(200)
     assert watched.card.note == trial.LONG_NOTE and watched.card.proof.kind == "same"
@@ -131,8 +131,8 @@ def test_copies_with_long_frames_are_not_timed(watched: Watched, monkeypatch: py
 
 
 def test_a_first_block_slow_by_chance_does_not_end_the_turns(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(InTurns, "frame_ms", property(lambda turns: 1.0 if turns.turns else 1e7))
-    monkeypatch.setattr(proof, "MOST_FRAME_MS", 1e6)
+    monkeypatch.setattr(InterleavedTiming, "frame_ms", property(lambda turns: 1.0 if turns.turns else 1e7))
+    monkeypatch.setattr(proof, "MAX_FRAME_MS", 1e6)
     watched.switch("simd", False)
     watched.frames(200)
     assert turns_of(watched.card) >= 1 and not watched.card.note

@@ -72,7 +72,7 @@ def test_an_approximate_technique_says_how_far_the_crowds_are_apart(watched: Wat
     assert watched.card.kind is APPROXIMATE and watched.card.proof.kind == "apart"
 
 
-@pytest.mark.parametrize("bound", ["MOST_FRAME_MS", "MOST_BYTES"])
+@pytest.mark.parametrize("bound", ["MAX_FRAME_MS", "MAX_BYTES"])
 def test_where_steps_are_long_or_crowds_large_a_sample_is_asked(
         watched: Watched, monkeypatch: pytest.MonkeyPatch, bound: str) -> None:
     monkeypatch.setattr(trial, bound, 0)

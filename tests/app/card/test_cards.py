@@ -63,7 +63,7 @@ def test_the_times_before_the_compiler_began_are_taken(watched: Watched, monkeyp
 
 def test_a_switch_while_the_compiler_has_always_been_busy_is_timed_in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     """As after a cold start: no frame before it was ordinary, but it is known how long steps took."""
-    monkeypatch.setattr(trial, "MOST_FRAME_MS", 1e9)
+    monkeypatch.setattr(trial, "MAX_FRAME_MS", 1e9)
     driven = Watched()
     with monkeypatch.context() as compiling:
         compiling.setattr(type(driven.program.techniques.switcher), "busy", True)
@@ -77,13 +77,13 @@ def test_a_switch_while_the_compiler_has_always_been_busy_is_timed_in_turns(monk
 @pytest.mark.parametrize(("path", "value"), [("simd", False), ("cull", "off")])
 def test_without_a_step_before_and_without_copies_there_is_a_proof_and_no_times(
         path: str, value: str | bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trial, "MOST_BYTES", 0)
+    monkeypatch.setattr(trial, "MAX_BYTES", 0)
     driven = Watched()
     driven.program.crowd.paused = True
     monkeypatch.setattr(type(driven.program.techniques.switcher), "busy", True)
     driven.frames(20)
     monkeypatch.undo()
-    monkeypatch.setattr(trial, "MOST_BYTES", 0)
+    monkeypatch.setattr(trial, "MAX_BYTES", 0)
     driven.switch(path, value)
     driven.program.crowd.paused = False
     driven.frames(200)
@@ -111,7 +111,7 @@ def test_it_takes_a_quarter_of_the_time(watched: Watched) -> None:
 
 
 def test_what_nobody_switched_has_no_card_and_ends_that_of_another_switch(watched: Watched) -> None:
-    watched.program.techniques.followed = frozenset({"simd", "blitter"})
+    watched.program.techniques.deferred = frozenset({"simd", "blitter"})
     watched.switch("simd", False)
     watched.frames(30)
     assert not watched.has_card

@@ -105,7 +105,7 @@ def test_a_helper_compiles_what_it_is_told_and_nothing_else(
         source.close()
     written = {path.name.split("-")[0] for path in tmp_path.rglob("*.nbc")}
     assert {name.split(".")[-1] for name in written} >= {"find_cells", "take_snapshot"}
-    assert not any("pose" in name or ".see_" in name for name in written)
+    assert not any("pose" in name or ".interact_" in name for name in written)
 
 
 def test_a_process_that_dies_is_no_failure() -> None:

@@ -16,7 +16,7 @@ from crowd_demo.app.input.key_input import quits
 from crowd_demo.app.input.keyboard import Keyboard
 from crowd_demo.compute import cache
 from crowd_demo.host.compiling.loading import LoadingProgress
-from crowd_demo.host.shutdown import Quitting
+from crowd_demo.host.shutdown import ShutdownRequest
 from crowd_demo.registry import texts
 from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.render.hud.canvas import Pen
@@ -131,7 +131,7 @@ def test_loading_can_be_left(screen: pygame.Surface, event: pygame.Event) -> Non
     never: Future[object] = Future()
     pygame.event.post(event)
     ends = partial(quits, keyboard=Keyboard(), bindings={"escape": "quit"})
-    quitting = Quitting()
+    quitting = ShutdownRequest()
     show_progress(never, LoadingProgress(), ends, quitting, {"help": ("f1",)})  # type: ignore[arg-type]
     assert quitting.asked and not quitting.interrupted
 
@@ -140,6 +140,6 @@ def test_loading_can_be_left(screen: pygame.Surface, event: pygame.Event) -> Non
 def test_the_screen_stays_until_the_job_is_done(screen: pygame.Surface) -> None:
     job: Future[object] = Future()
     threading.Timer(0.1, job.set_result, (None,)).start()
-    quitting = Quitting()
+    quitting = ShutdownRequest()
     show_progress(job, LoadingProgress(), lambda event: False, quitting, {"help": ("f1",)})  # type: ignore[arg-type]
     assert job.done() and not quitting.asked

@@ -89,7 +89,7 @@ def test_the_configured_values_follow_and_the_crowd_is_the_same(monkeypatch: pyt
     frames_until(driven, lambda: sim.optimizations == driven.config.optimizations)
     driven.frames(10)
     assert program.overlays.legend_items and not techniques.beginning
-    assert sim.optimizations == driven.config.optimizations and techniques.followed == frozenset(QUICK)
+    assert sim.optimizations == driven.config.optimizations and techniques.deferred == frozenset(QUICK)
     alone = Simulation(driven.config)
     alone.step(sim.tick)
     assert alone.state_hash() == sim.state_hash()
@@ -110,10 +110,10 @@ def test_who_switches_what_is_still_to_follow_asks_for_it(driven: Driven) -> Non
     techniques = driven.program.techniques
     driven.program.crowd.apply(Switch("simd", False))
     driven.frames(1)
-    techniques.switcher.pending["simd"], techniques.followed = True, frozenset({"simd", "blitter"})
+    techniques.switcher.pending["simd"], techniques.deferred = True, frozenset({"simd", "blitter"})
     driven.press("2")
     driven.frames(1)
-    assert techniques.touched == "simd" and techniques.asked().simd and techniques.followed == {"blitter"}
+    assert techniques.touched == "simd" and techniques.asked().simd and techniques.deferred == {"blitter"}
 
 
 def test_a_save_has_the_values_that_are_still_being_compiled(

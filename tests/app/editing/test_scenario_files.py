@@ -14,7 +14,7 @@ import pygame
 import pytest
 from driven import Driven
 
-from crowd_demo.app.dialogs.dialog import NumberDialog, Question
+from crowd_demo.app.dialogs.dialog import Question, TextDialog
 from crowd_demo.app.editing import scenario_files
 from crowd_demo.app.screen.window import close_window
 from crowd_demo.cli.arguments import parser_of
@@ -74,9 +74,9 @@ def asked(driven: Driven) -> Question | None:
     return top if isinstance(top, Question) and "not saved" in top.text else None
 
 
-def naming(driven: Driven) -> NumberDialog:
+def naming(driven: Driven) -> TextDialog:
     top = driven.program.dialogs.top
-    assert isinstance(top, NumberDialog)
+    assert isinstance(top, TextDialog)
     return top
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.editing.brush import Sweep, distance_sq, is_passed, points_along, tiles_passed
-from crowd_demo.app.editing.undo import MOST, Undo
+from crowd_demo.app.editing.undo import MAX, Undo
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.screen.window import close_window
 from crowd_demo.config.loader import load_config
@@ -109,9 +109,9 @@ def test_a_new_edit_drops_what_was_undone_and_undo_ends_at_the_beginning() -> No
 
 def test_two_hundred_strokes_are_kept() -> None:
     _, undo = crowd()
-    for number in range(MOST + 20):
+    for number in range(MAX + 20):
         undo.carry_out(PaintWalls(((20, 20, 22),), number % 2 == 0), "wall", object())
-    assert len(undo.present.done) == MOST
+    assert len(undo.present.done) == MAX
 
 
 def test_whoever_acts_in_the_past_can_undo_what_was_done_before_and_nothing_else() -> None:

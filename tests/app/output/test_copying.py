@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowd_demo.app.output import copying
-from crowd_demo.app.output.copying import MOST_CHARACTERS, Shown, copy, setting
+from crowd_demo.app.output.copying import MAX_CHARACTERS, Shown, copy, setting
 from crowd_demo.cli.arguments import parser_of
 from crowd_demo.cli.run import RUN, config_of
 from crowd_demo.config.loader import load_config, parse_overrides
@@ -89,7 +89,7 @@ def test_a_command_and_yaml_give_what_is_on_the_screen(tmp_path: Path) -> None:
         assert (view.x, view.y, view.zoom, view.size) == (1234.5678901234567, 0.1, 2 / 3, (1000, 700))
     fewer = screen._replace(techniques=with_values(load_config("20k").optimizations, {"cull": "off"}))
     text, about = copy(fewer, "20k")
-    assert about == "a command: 20k with 13 changes" and len(text) < MOST_CHARACTERS and text.count("\n") == 1
+    assert about == "a command: 20k with 13 changes" and len(text) < MAX_CHARACTERS and text.count("\n") == 1
     assert parsed(text) == copying.effective(fewer)
 
 

@@ -11,7 +11,7 @@ from driven import Driven
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.seeing.camera_controls import CameraControls
 from crowd_demo.config.model import Config
-from crowd_demo.render.camera import MOST_ZOOM, Camera
+from crowd_demo.render.camera import MAX_ZOOM, Camera
 
 pytestmark = pytest.mark.quick
 
@@ -55,12 +55,12 @@ def test_a_glide_that_cannot_go_on_is_over() -> None:
     made, camera = seeing()
     made.zoom(0, 0, 1e9)
     made.glide(math.inf)
-    assert camera.zoom == MOST_ZOOM
+    assert camera.zoom == MAX_ZOOM
     made.zoom(0, 0, 2.0)
     made.glide(0.01)
     made.zoom(0, 0, 0.5)
     made.glide(math.inf)
-    assert camera.zoom == pytest.approx(MOST_ZOOM / 2)
+    assert camera.zoom == pytest.approx(MAX_ZOOM / 2)
 
 
 def test_bookmarks_are_kept_and_come_back_by_keys(driven: Driven) -> None:

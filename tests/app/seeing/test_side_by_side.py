@@ -181,8 +181,8 @@ def test_it_begins_again_after_a_restart_and_a_step_back(driven: Driven) -> None
 
 
 def test_the_other_value_is_the_baseline_or_what_is_farthest_from_it() -> None:
-    cap, simd = BY_PATH["neighbour_limit"], BY_PATH["simd"]
-    assert other_value(cap, "nearest") == cap.baseline and other_value(cap, cap.baseline) == cap.choices[-1]
+    limit, simd = BY_PATH["neighbour_limit"], BY_PATH["simd"]
+    assert other_value(limit, "nearest") == limit.baseline and other_value(limit, limit.baseline) == limit.choices[-1]
     assert other_value(simd, True) is False and other_value(simd, False) is True
     assert other_value(BY_PATH["neighbours"], "sorted") == "z_grid", "not all pairs, which are slow and the same"
 

@@ -11,7 +11,7 @@ import pytest
 from damages import damages
 
 from crowd_demo.extras.ensemble.job import RunRow
-from crowd_demo.extras.ensemble.row_files import MOST_NAMED, RowFiles, line_of, read_rows
+from crowd_demo.extras.ensemble.row_files import MAX_NAMED, RowFiles, line_of, read_rows
 
 pytestmark = pytest.mark.quick
 
@@ -92,7 +92,7 @@ def test_a_full_disk_leaves_no_part_of_a_row(tmp_path: Path, monkeypatch) -> Non
 
 def test_of_many_damaged_lines_the_first_are_named(tmp_path: Path) -> None:
     for name in "ab":
-        (tmp_path / f"{name}.rows").write_bytes(b"x\n" * (MOST_NAMED - 1) + b"\n" * 1000 + line_of(rows(1)[0]))
+        (tmp_path / f"{name}.rows").write_bytes(b"x\n" * (MAX_NAMED - 1) + b"\n" * 1000 + line_of(rows(1)[0]))
     found, skipped = read_rows(tmp_path)
-    assert found == rows(1) * 2 and len(skipped) == MOST_NAMED
-    assert skipped[-1] == f"{tmp_path / 'b.rows'}:1 (and {MOST_NAMED - 2} more lines)"
+    assert found == rows(1) * 2 and len(skipped) == MAX_NAMED
+    assert skipped[-1] == f"{tmp_path / 'b.rows'}:1 (and {MAX_NAMED - 2} more lines)"

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from crowd_demo.cli import main
 from crowd_demo.config.resources import assets_folder
-from crowd_demo.extras.export.page import MOST_ROWS, PageContent, planned, write_page
+from crowd_demo.extras.export.page import MAX_ROWS, PageContent, planned, write_page
 from crowd_demo.extras.export.people import PersonNumbers
 from crowd_demo.extras.export.sources import Source, frames
-from crowd_demo.extras.export.tracks import MOST_CHANGE, Tracks, step_length
+from crowd_demo.extras.export.tracks import MAX_CHANGE, Tracks, step_length
 from crowd_demo.measure.experiment import machine
 from crowd_demo.sim.actions import SetWalls
 
@@ -122,7 +122,7 @@ def test_a_change_beyond_a_byte_begins_a_keyframe() -> None:
         tracks.add(frame, one, nobody, np.array([float(x)]), np.array([5.0]), np.zeros(1, np.uint8))
     columns = tracks.columns()
     assert columns.first.tolist() == [0, 4] and columns.length.tolist() == [4, 1] and columns.x.tolist() == [1000, 1400]
-    assert MOST_CHANGE == 127 and abs(columns.change_x).max() == 126  # within a step of 127 each
+    assert MAX_CHANGE == 127 and abs(columns.change_x).max() == 126  # within a step of 127 each
 
 
 @pytest.mark.quick
@@ -137,10 +137,10 @@ def test_a_step_is_a_centimetre_or_a_part_of_a_large_world() -> None:
 def test_a_large_run_has_fewer_frames_and_then_a_sample(tmp_path: Path) -> None:
     wanted = asked(source("100k", 60), tmp_path / "run.html")
     plan = planned(wanted, may_change_fps=True)
-    assert plan.every == 12 and plan.share == pytest.approx(MOST_ROWS / (100_000 * 301))
+    assert plan.every == 12 and plan.share == pytest.approx(MAX_ROWS / (100_000 * 301))
     assert [note.partition(":")[0] for note in plan.notes] == ["frames", "a sample"]
     fixed = planned(asked(source("100k", 60), tmp_path / "run.html", fps=10), may_change_fps=False)
-    assert fixed.every == 6 and fixed.share == pytest.approx(MOST_ROWS / (100_000 * 601)) and len(fixed.notes) == 1
+    assert fixed.every == 6 and fixed.share == pytest.approx(MAX_ROWS / (100_000 * 601)) and len(fixed.notes) == 1
     whole = planned(asked(source("20k", 60), tmp_path / "run.html"), may_change_fps=True)
     assert (whole.every, whole.share, whole.notes) == (6, 1.0, ())
     births = planned(asked(source("1k", 60, life__births_per_s=10_000.0), tmp_path / "run.html"), may_change_fps=True)

@@ -1,4 +1,4 @@
-"""The sweep measures values in turns and says whether they gave one crowd. No time is tested."""
+"""The sweep measures values interleaved and says whether they gave one crowd. No time is tested."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def swept(capsys: pytest.CaptureFixture[str], *args: str) -> dict[str, list[str]
     """The table by its first column."""
     assert main([*SMALL, *args]) == 0
     head, rows, note, conclusion = capsys.readouterr().out.split("\n\n")
-    assert note == NOTE and "in turns" in head and re.match("approximate|model|one state hash", conclusion)
+    assert note == NOTE and "interleaved" in head and re.match("approximate|model|one state hash", conclusion)
     return {name.strip(): cells for name, *cells in (re.split(" {2,}", " " + row.strip()) for row in rows.splitlines())}
 
 

@@ -82,7 +82,7 @@ def test_a_sprite_is_its_drawing_and_so_much_of_each_dye(sheet, look, column, sc
 
 
 def test_all_looks_of_a_drawing_are_made_at_once_and_others_are_not(sheet, monkeypatch):
-    monkeypatch.setattr(sprites, "MOST_AHEAD", 0)
+    monkeypatch.setattr(sprites, "MAX_AHEAD", 0)
     atlas = sheet.atlas(0.5)
     atlas.ensure(np.array([5], np.int32))
     assert np.flatnonzero(atlas.ready).tolist() == [5, 88 + 5, 2 * 88 + 5, 3 * 88 + 5]
@@ -104,7 +104,7 @@ def test_sprites_that_nobody_needs_yet_are_made_a_few_in_a_picture_and_like_thos
 
 
 def test_few_are_made_ahead_where_sprites_are_large(sheet, monkeypatch):
-    monkeypatch.setattr(sprites, "MOST_AHEAD", 50_000)
+    monkeypatch.setattr(sprites, "MAX_AHEAD", 50_000)
     atlas = sheet.atlas(0.5)
     for _ in range(40):
         atlas.ensure(np.array([5], np.int32))
@@ -112,8 +112,8 @@ def test_few_are_made_ahead_where_sprites_are_large(sheet, monkeypatch):
 
 
 def test_an_atlas_is_emptied_before_it_grows_too_large(sheet, monkeypatch):
-    monkeypatch.setattr(sprites, "MOST_PIXELS", 5000)
-    monkeypatch.setattr(sprites, "MOST_AHEAD", 0)
+    monkeypatch.setattr(sprites, "MAX_PIXELS", 5000)
+    monkeypatch.setattr(sprites, "MAX_AHEAD", 0)
     atlas = sheet.atlas(0.5)
     for number in range(40):
         atlas.ensure(np.array([number], np.int32))

@@ -187,10 +187,10 @@ def test_the_mouse_finds_techniques_numbers_and_facts() -> None:
     assert hud.target_at(640, 360) is None
 
 
-@pytest.mark.parametrize("cap", ["none", "first"])
-def test_every_number_stage_and_technique_has_a_tooltip(cap: str) -> None:
+@pytest.mark.parametrize("limit", ["none", "first"])
+def test_every_number_stage_and_technique_has_a_tooltip(limit: str) -> None:
     sim, sorted_too = (crowd(walking=90, waiting=8, stuck=2, queuing=1) for _ in range(2))
-    sim.optimizations.neighbours, sim.optimizations.neighbour_limit = "field", cap
+    sim.optimizations.neighbours, sim.optimizations.neighbour_limit = "field", limit
     for each in (sim, sorted_too):
         each.life.active = True
         each.profile.counters.update(sorts=3, drift=8.0, steps_since_sort=17, imbalance=1.25)
@@ -205,7 +205,7 @@ def test_every_number_stage_and_technique_has_a_tooltip(cap: str) -> None:
     tips = {target: tip_of(target, sim, Status()) for target in shown if target.kind in kinds}
     assert all(tip and all(text for text, _ in tip.paragraphs) for tip in tips.values()), tips
     told = {target.name or target.kind for target in tips}
-    never = {"field error", "at worst"} if cap == "first" else {"mean direction to"}
+    never = {"field error", "at worst"} if limit == "first" else {"mean direction to"}
     assert READOUTS.keys() - told == never
 
 

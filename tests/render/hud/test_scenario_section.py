@@ -14,7 +14,7 @@ from crowd_demo.config.events import ScenarioEvent
 from crowd_demo.render.hud.canvas import Canvas
 from crowd_demo.render.hud.panel_layout import LEFT_WIDTH
 from crowd_demo.render.hud.scenario_section import FLOW_S, draw_scenario, scenario_sections
-from crowd_demo.sim.counts import MOST_SAMPLES
+from crowd_demo.sim.counts import MAX_SAMPLES
 from crowd_demo.sim.simulation import Simulation
 
 pytestmark = pytest.mark.quick
@@ -80,7 +80,7 @@ def test_it_is_the_same_after_going_back() -> None:
     assert np.array_equal(drawn, again)
 
 
-@pytest.mark.parametrize("seconds", [3, FLOW_S, 40, MOST_SAMPLES + 9])
+@pytest.mark.parametrize("seconds", [3, FLOW_S, 40, MAX_SAMPLES + 9])
 def test_a_flow_is_the_mean_of_the_last_seconds(seconds: int) -> None:
     sim = scenario(*EVENTS, time__step_hz=20, agents=0)
     rng, seen = np.random.default_rng(seconds), []
@@ -92,4 +92,4 @@ def test_a_flow_is_the_mean_of_the_last_seconds(seconds: int) -> None:
             sim.world.tick += 1
     want = [(seen[k] - (seen[k - FLOW_S] if k >= FLOW_S else 0)) / FLOW_S for k in range(seconds)]
     flows = sim.counts.flows(FLOW_S)
-    assert flows[:, 0].tolist() == want[-len(flows):] and len(flows) >= min(seconds, MOST_SAMPLES - FLOW_S)
+    assert flows[:, 0].tolist() == want[-len(flows):] and len(flows) >= min(seconds, MAX_SAMPLES - FLOW_S)

@@ -95,10 +95,10 @@ def test_who_has_no_field_is_said_to_use_the_sorted_grid() -> None:
     assert partly_inactive(sim.situation)["neighbours"] == "as sorted" and "field, as sorted" in texts(sim)
 
 
-@pytest.mark.parametrize(("cap", "left"), [("none", ""), ("nearest", "as sorted")])
-def test_birds_use_their_field_unless_they_keep_only_some_neighbours(cap: str, left: str) -> None:
+@pytest.mark.parametrize(("limit", "left"), [("none", ""), ("nearest", "as sorted")])
+def test_birds_use_their_field_unless_they_keep_only_some_neighbours(limit: str, left: str) -> None:
     config = load_config("20k-flock",
-                         overrides=["agents=10", "optimizations.neighbours=field", f"optimizations.neighbour_limit={cap}"])
+                         overrides=["agents=10", "optimizations.neighbours=field", f"optimizations.neighbour_limit={limit}"])
     assert partly_inactive(Simulation(config).situation).get("neighbours", "") == left
 
 

@@ -159,7 +159,7 @@ def test_an_arrow_of_a_stream_goes_where_those_on_its_square_go_all_in_all(monke
 
     monkeypatch.setattr("crowd_demo.render.overlays.fields.squares_in", noted)
     for most, every in ((40_000, 1), (1000, 4)):
-        monkeypatch.setattr("crowd_demo.render.overlays.fields.MOST", most)
+        monkeypatch.setattr("crowd_demo.render.overlays.fields.MAX", most)
         spy = spied(sim, draw_streams, 0.2)
         x0, y0, x1, y1, _ = (np.asarray(part) for part in spy.joined[0])
         side = sides[-1]

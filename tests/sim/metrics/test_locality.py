@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from crowd_demo.config.loader import load_config
 from crowd_demo.registry.built_in import BEHAVIOURS
-from crowd_demo.sim.metrics.locality import MOST, Locality, empty_cache, locality, machine_cache_kb, touch
+from crowd_demo.sim.metrics.locality import MAX, Locality, empty_cache, locality, machine_cache_kb, touch
 
 CACHE = {"cache__size_kb": 4, "cache__ways": 4, "cache__line_bytes": 64}
 BIRDS = {"behaviour": "flock", "agents": 3000, **open_world(1200, 900), **CACHE}
@@ -101,7 +101,7 @@ def test_a_larger_cache_misses_less() -> None:
 
 def test_a_crowd_on_one_point_does_not_hold_up_the_frame() -> None:
     sim = simulation(agents=2000, spawn__pattern="point", map="null")
-    assert locality(sim).reads == MOST
+    assert locality(sim).reads == MAX
 
 
 @pytest.mark.parametrize("agents", [0, 1, 5])

@@ -60,11 +60,11 @@ def test_meters_apply_where_a_technique_is_approximate(switches: dict[str, Any],
     assert {name for name, meter in METERS.items() if meter.applies(sim)} == names
 
 
-@pytest.mark.parametrize("cap", ["none", "first"])
+@pytest.mark.parametrize("limit", ["none", "first"])
 @pytest.mark.parametrize("neighbours", STRUCTURES)
-def test_no_meter_compiles_what_was_not_compiled_ahead(neighbours: str, cap: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_meter_compiles_what_was_not_compiled_ahead(neighbours: str, limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     config = load_config("20k-flock",
-                         ["agents=300", f"optimizations.neighbours={neighbours}", f"optimizations.neighbour_limit={cap}"])
+                         ["agents=300", f"optimizations.neighbours={neighbours}", f"optimizations.neighbour_limit={limit}"])
     compile_launches(KernelFinder(config).missing(config.optimizations))
     sim = Simulation(config)
     assert list(launches_to_compile(sim))

@@ -16,7 +16,7 @@ from crowd_demo.config.memory import AGENT, shortage
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import with_values
 from crowd_demo.extras.lab.claims.claim import AGAIN, Figures, Found
-from crowd_demo.host.compiling.loading import LoadingProgress, load
+from crowd_demo.host.compiling.loading import LoadingProgress, load_program
 from crowd_demo.measure.comparison import TimedBlock, collect, costs_of, counters_of, interleave
 from crowd_demo.measure.crowd_variant import CrowdVariant, Picture, picture_hash
 from crowd_demo.measure.experiment import Slice
@@ -74,7 +74,7 @@ class CrowdArm:
     """
 
     def __init__(self, config: Config, picture: bool = False, measure: Callable[[CrowdArm], Figures] | None = None) -> None:
-        loaded = load(config, picture, LoadingProgress())
+        loaded = load_program(config, picture, LoadingProgress())
         self.sim = loaded.sim
         self.variant = CrowdVariant(self.sim, Picture(self.sim, loaded.scene) if loaded.scene else None)
         self._counters: list[Mapping[str, float]] = []
@@ -102,7 +102,7 @@ def memory_order(crowd: CrowdArm) -> Figures:
 
 
 class TimedCase(NamedTuple):
-    """Arms in turns, block by block; the first one is measured twice. `arms` make them, one after the other.
+    """Interleaved arms, block by block; the first one is measured twice. `arms` make them, one after the other.
 
     `same` are those that must have one hash: all if None. An arm that raises ValueError while it is made is left out. A case
     that needs more memory than there is is refused.

@@ -88,7 +88,7 @@ def judged(claim: Claim, found: Found) -> CaseFinding:
     return CaseFinding(found, answer, {arm: speed_up(found, arm) for arm in list(found.blocks_ms)[1:]}, list(warnings(found)))
 
 
-def verdict(claim: Claim, findings: Sequence[CaseFinding]) -> ClaimVerdict:
+def claim_verdict(claim: Claim, findings: Sequence[CaseFinding]) -> ClaimVerdict:
     """What all cases say together."""
     answers = [finding.answer for finding in findings]
     if not answers:

@@ -19,14 +19,14 @@ import numpy as np
 
 from crowd_demo.compute.fingerprint import PACKAGE
 from crowd_demo.extras.lab.claims.claim import AGAIN, Found, LabScale
-from crowd_demo.extras.lab.claims.judging import blocks_of, pairs, verdict
+from crowd_demo.extras.lab.claims.judging import blocks_of, claim_verdict, pairs
 from crowd_demo.extras.lab.claims.lab_run import ClaimFindings, Kept, LabRun
 from crowd_demo.measure.experiment import TextTable, factor, factors, header, interval_json, milliseconds
 from crowd_demo.measure.statistics import independent_ratio, median_interval
 
 INTERACTION = "interaction"  # the stage that tests candidates
 KIND, NAME = "lab", "results.json"
-MOST_BYTES = 256 << 20  # of a file that is read
+MAX_BYTES = 256 << 20  # of a file that is read
 
 
 class Results(NamedTuple):
@@ -54,7 +54,7 @@ def record_of(run: LabRun) -> dict[str, object]:
 def claim_json(found: ClaimFindings) -> dict[str, object]:
     claim = found.claim
     return {"question": claim.question, "claim": claim.claim, "source": claim.source, "decided_by": claim.decided_by,
-            "verdict": verdict(claim, found.findings).text, "left_out": found.left_out,
+            "verdict": claim_verdict(claim, found.findings).text, "left_out": found.left_out,
             "cases": [{**finding.found._asdict(), "answer": finding.answer, "warnings": finding.warnings,
                        "ratios": {arm: interval_json(ratio) for arm, ratio in finding.ratios.items()}}
                       for finding in found.findings]}
@@ -78,8 +78,8 @@ def sources_hash() -> str:
 def read(path: Path) -> Results:
     """Raises ValueError with one line for what is no results of a lab."""
     try:
-        if path.stat().st_size > MOST_BYTES:
-            raise ValueError(f"{path}: is larger than {MOST_BYTES >> 20} MB")
+        if path.stat().st_size > MAX_BYTES:
+            raise ValueError(f"{path}: is larger than {MAX_BYTES >> 20} MB")
         content = json.loads(path.read_text("utf-8"))
     except OSError as error:
         raise ValueError(f"{path}: cannot be read: {error.strerror}") from None

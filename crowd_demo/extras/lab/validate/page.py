@@ -55,7 +55,7 @@ class ReadingRow(NamedTuple):
         if walker not in self.found:
             return "-"
         reading = self.found[walker]
-        text = f"{reading} {verdict(reading)}"
+        text = f"{reading} {passed_or_failed(reading)}"
         return text if reading.passes else failed.format(text)
 
     def record(self) -> dict[str, object]:
@@ -63,7 +63,7 @@ class ReadingRow(NamedTuple):
         return {"what": self.what, "unit": expected.unit, "low": finite(float(expected.low)),
                 "high": finite(float(expected.high)),
                 "found": {name: {"value": finite(each.median), "by_seed": [finite(value) for value in each.values],
-                                 "verdict": verdict(each)} for name, each in self.found.items()},
+                                 "verdict": passed_or_failed(each)} for name, each in self.found.items()},
                 "by_pedpy": None if self.by_pedpy is None else finite(float(self.by_pedpy))}
 
 
@@ -76,7 +76,7 @@ def rows(result: ExperimentResult) -> Iterator[ReadingRow]:
         yield ReadingRow(what, f"{expected.expected} {expected.unit}".rstrip(), found, pedpy)
 
 
-def verdict(reading: SeededReading) -> str:
+def passed_or_failed(reading: SeededReading) -> str:
     return PASSED if reading.passes else FAILED
 
 

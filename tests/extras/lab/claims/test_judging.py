@@ -16,13 +16,13 @@ from crowd_demo.extras.lab.claims.judging import (
     HOLDS,
     NOT,
     UNCLEAR,
+    claim_verdict,
     faster,
     judged,
     speed_up,
     suspicious,
     trend,
     two_modes,
-    verdict,
     warnings,
 )
 from crowd_demo.measure.comparison import TimedBlock
@@ -93,7 +93,7 @@ def test_of_a_stage() -> None:
     (("yes", "no"), True, HALF), (("no", "unclear"), True, UNCLEAR), (("no", "yes"), False, HALF),
     (("unclear", "yes"), False, UNCLEAR), ((), True, UNCLEAR)])
 def test_a_verdict_of_all_cases(answers: tuple[Answer, ...], by_size: bool, text: str) -> None:
-    assert verdict(claim(by_size), findings(*answers)).text == text
+    assert claim_verdict(claim(by_size), findings(*answers)).text == text
 
 
 @quick

@@ -19,7 +19,7 @@ from crowd_demo.extras.lab.claims import report, results
 from crowd_demo.extras.lab.claims.cases import CallArm, CountedCase, TimedCase
 from crowd_demo.extras.lab.claims.claim import OWN, QUICK, Claim, Found, LabScale, is_true
 from crowd_demo.extras.lab.claims.experiments import CLAIMS
-from crowd_demo.extras.lab.claims.judging import verdict
+from crowd_demo.extras.lab.claims.judging import claim_verdict
 from crowd_demo.extras.lab.claims.lab_run import LabRun, TimeLeft, in_words
 from crowd_demo.extras.lab.claims.results import compared, kept_of, merged, ns_per_pair, read, record_of
 from crowd_demo.host.streams import ProgressLine
@@ -62,7 +62,7 @@ def test_every_experiment_runs_and_its_arms_agree(name: str) -> None:
         assert finding.answer in ("yes", "no", "unclear")
     assert name == "against-c" or not found.left_out
     text = report.markdown(run)
-    assert CLAIMS[name].question in text and verdict(found.claim, found.findings).text in text
+    assert CLAIMS[name].question in text and claim_verdict(found.claim, found.findings).text in text
 
 
 @quick

@@ -17,7 +17,7 @@ ARMS: dict[str, Values] = {
                               ("slow_down", 0), ("slow_down", 1), ("slow_down", 2), ("slow_down", 4))}
 WITHOUT, WITH_TWO = "slow_down, 0 passes", "slow_down, 2 passes"
 BODY = 10.5  # units: bodies are 12 wide
-MOST = 1.5  # times as long as without
+MAX = 1.5  # times as long as without
 LEAST = 0.5  # of the overlaps without
 
 
@@ -35,11 +35,11 @@ def cases(scale: LabScale) -> Sequence[Case]:
 def decide(found: Found) -> Answer:
     without, with_two = (found.figures.get(arm, {}).get("overlap", 0.0) for arm in (WITHOUT, WITH_TWO))
     cost = speed_up(found, WITHOUT, WITH_TWO)
-    cheap: Answer = "unclear" if not cost.known else "yes" if cost.high < MOST else "no" if cost.low > MOST else "unclear"
+    cheap: Answer = "unclear" if not cost.known else "yes" if cost.high < MAX else "no" if cost.low > MAX else "unclear"
     return all_of((cheap, is_true(with_two <= LEAST * without)))
 
 
 CLAIM = Claim(
     "contact", "What does it cost to keep bodies apart?", "two passes against overlap are enough, and cheap", OWN,
-    f"with two passes at most half as many people overlap, and a step takes at most {MOST} times as long", cases, decide,
+    f"with two passes at most half as many people overlap, and a step takes at most {MAX} times as long", cases, decide,
     by_size=False)

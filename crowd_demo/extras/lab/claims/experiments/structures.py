@@ -16,7 +16,7 @@ CELLS: dict[str, Values] = {"sorted": {"neighbours": "sorted"},
                             **{name: {"neighbours": name} for name in ("buckets", "linked", "z_grid")}}
 ALL_PAIRS: dict[str, Values] = {"all pairs": {"neighbours": "none"}}
 WIDE: dict[str, Values] = {name: values for name, values in CELLS.items() if "cell_size" not in values}
-MOST_PAIRS = 10_000  # agents that are tested with all others
+MAX_PAIRS = 10_000  # agents that are tested with all others
 
 
 def cases(scale: LabScale) -> Sequence[Case]:

@@ -26,13 +26,13 @@ from crowd_demo.measure.trajectories import Rectangle, flow, longest_gap, middle
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-LEAST, MOST = 1.2, 2.0  # flow through an opening, people/(m s)
-WIDE, MOST_WIDE = 2.0, 2.8  # through one that is wider than so many metres: the Hermes experiments, wide_bottlenecks.py
+LEAST, MAX = 1.2, 2.0  # flow through an opening, people/(m s)
+WIDE, MAX_WIDE = 2.0, 2.8  # through one that is wider than so many metres: the Hermes experiments, wide_bottlenecks.py
 
 
 def most(width: float) -> float:
     """Return the largest flow that is expected of an opening, people/(m s)."""
-    return MOST_WIDE if width > WIDE else MOST
+    return MAX_WIDE if width > WIDE else MAX
 
 
 def times_through(run: WalkedScene, measures: Measures) -> Doubles:
@@ -161,7 +161,7 @@ def read_door(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
     run = runs[WIDTH]
     through = times_through(run, measures)
     yield Reading("people left behind", float(run.scene.people - len(through)), 0, 0, "", measured=True)
-    yield Reading("flow per metre of the door", flow(middle(through)) / WIDTH, LEAST, MOST, "people/(m s)", measured=True)
+    yield Reading("flow per metre of the door", flow(middle(through)) / WIDTH, LEAST, MAX, "people/(m s)", measured=True)
     yield Reading(f"nearer to somebody than {DEPTH:g} m", float(np.mean(nearest(run.walked) < DEPTH) * 100), 0, 1, "%")
     waited = np.inf if len(through) < run.scene.people else longest_gap(through)
     yield Reading("longest time without anybody", waited, 0, LASTING, "s", measured=True)
@@ -173,7 +173,7 @@ def plot_door(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
         axes.plot(through, np.arange(1, len(through) + 1), label=name)
     people = runs[WIDTH].scene.people
     seconds = np.linspace(0, people / LEAST)
-    axes.fill_between(seconds, seconds * LEAST, np.minimum(seconds * MOST, people), color="0.9", label="expected")
+    axes.fill_between(seconds, seconds * LEAST, np.minimum(seconds * MAX, people), color="0.9", label="expected")
     axes.set(xlabel="time, s", ylabel="people through the door", ylim=(0, people))
 
 

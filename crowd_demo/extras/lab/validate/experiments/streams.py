@@ -24,7 +24,7 @@ from crowd_demo.extras.lab.validate.validation_experiment import (
     ring,
 )
 from crowd_demo.measure.trajectories import Rectangle, lane_order
-from crowd_demo.sim.fundamental_diagram import MOST_DENSE, weidmann
+from crowd_demo.sim.fundamental_diagram import MAX_DENSE, weidmann
 from crowd_demo.sim.lines import Line
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def read_fundamental(runs: WalkedScenes, measures: Measures) -> Iterator[Reading
 
 
 def plot_fundamental(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
-    plot_weidmann(axes, np.linspace(0.2, MOST_DENSE, 60), SCATTER)
+    plot_weidmann(axes, np.linspace(0.2, MAX_DENSE, 60), SCATTER)
     plot_by_walker(axes, walkers, lambda density, run: mean_speed(run, OWN))
     axes.set(xlabel="people per m²", ylabel="mean speed, m/s", ylim=(0, None))
 

@@ -1,4 +1,4 @@
-"""Two copies of a running crowd, with old values of techniques and with new ones, timed in turns beside its frames.
+"""Two copies of a running crowd, with old values of techniques and with new ones, timed interleaved beside its frames.
 
 A turn is four blocks: old, new, new, old. So what drifts steadily, such as the clock rate, slows both values alike. A
 block is a few frames: steps, each with its picture after it, as in the window. Before them comes one that is not timed:
@@ -58,7 +58,7 @@ class Effect(NamedTuple):
         return inverse(self.ratio)
 
 
-class InTurns:
+class InterleavedTiming:
     """Ask for one half of a turn after the other; `effect` says at any time what the turns so far have given.
 
     `steps` have been made with either copy.

@@ -1,4 +1,4 @@
-"""Two variants in turns: what made-up times say, and that both make the same steps."""
+"""Two interleaved variants: what made-up times say, and that both make the same steps."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from crowd_demo.measure.comparison import BlockTimes, TimedBlock, whole_steps
-from crowd_demo.measure.in_turns import BLOCK_MS, FRAME, InTurns, effect_of
+from crowd_demo.measure.interleaved import BLOCK_MS, FRAME, InterleavedTiming, effect_of
 
 pytestmark = pytest.mark.quick
 
@@ -31,12 +31,12 @@ class MadeUp:
         return BlockTimes(TimedBlock(steps, {"step": step, "draw": draw}), TimedBlock(steps, stages))
 
 
-def turns_of(old: MadeUp, new: MadeUp, turns: int = 10) -> InTurns:
-    in_turns = InTurns(old, new)
+def turns_of(old: MadeUp, new: MadeUp, turns: int = 10) -> InterleavedTiming:
+    interleaved = InterleavedTiming(old, new)
     for _ in range(2 * turns):
-        for _ in in_turns.half_turn():
+        for _ in interleaved.half_turn():
             pass
-    return in_turns
+    return interleaved
 
 
 def test_factors_are_those_of_the_times() -> None:

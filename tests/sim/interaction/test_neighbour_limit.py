@@ -1,4 +1,4 @@
-"""Caps keep whom they say they keep, in any order in memory, and the bias meter shows what that costs."""
+"""The neighbour limit keeps the agents that it should, in any order in memory, and the bias meter shows what that costs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import reference_caps as reference
+import reference_limits as reference
 from crowds import open_world, refresh_rules, shuffle, simulation
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -18,8 +18,8 @@ ROOM = open_world(300, 220)
 examples = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
-def capped(behaviour: str, cap: str, agents: int, **more: Any) -> Any:
-    return simulation(agents=agents, behaviour=behaviour, optimizations__neighbour_limit=cap, **ROOM, **more)
+def limited(behaviour: str, limit: str, agents: int, **more: Any) -> Any:
+    return simulation(agents=agents, behaviour=behaviour, optimizations__neighbour_limit=limit, **ROOM, **more)
 
 
 def distances(sim: Any) -> tuple[Any, Any]:
@@ -36,14 +36,14 @@ def kept_by(sim: Any, columns: Any) -> list[list[int]]:
 
 @pytest.mark.parametrize("behaviour, avoidance", [("flock", "push"), ("crowd", "push"), ("crowd", "anticipate"),
                                                   ("crowd", "slow_down"), ("crates", "push")])
-@pytest.mark.parametrize("cap", ["first", "nearest"])
+@pytest.mark.parametrize("limit", ["first", "nearest"])
 @examples
 @given(n=st.integers(0, 90), scanned=st.integers(0, 30), neighbours=st.integers(0, 12), seed=st.integers(0, 99),
        lattice=st.booleans())
-def test_an_agent_meets_whom_the_cap_leaves_it(behaviour: str, avoidance: str, cap: str, n: int, scanned: int,
+def test_an_agent_meets_whom_the_limit_leaves_it(behaviour: str, avoidance: str, limit: str, n: int, scanned: int,
                                                neighbours: int, seed: int, lattice: bool) -> None:
-    sim = capped(behaviour, cap, n, optimizations__stagger__avoidance=1, optimizations__avoidance=avoidance,
-                 **{f"{behaviour}__cap_scanned": scanned, f"{behaviour}__cap_neighbours": neighbours})
+    sim = limited(behaviour, limit, n, optimizations__stagger__avoidance=1, optimizations__avoidance=avoidance,
+                 **{f"{behaviour}__limit_scanned": scanned, f"{behaviour}__limit_kept": neighbours})
     c = sim.agents.columns
     c.x[:n], c.y[:n] = np.random.default_rng(seed).uniform(0, 120, (2, n))
     if lattice:  # many equally near
@@ -62,13 +62,13 @@ def test_an_agent_meets_whom_the_cap_leaves_it(behaviour: str, avoidance: str, c
         assert (every[0, i], every[1, i]) == reference.push_of(before, i, all_of_them, rules, behaviour)
 
 
-@pytest.mark.parametrize("cap", ["first", "nearest"])
+@pytest.mark.parametrize("limit", ["first", "nearest"])
 @pytest.mark.parametrize("behaviour", ["flock", "crowd", "crates"])
-def test_order_in_memory_workers_structure_and_lanes_change_nothing(behaviour: str, cap: str) -> None:
+def test_order_in_memory_workers_structure_and_lanes_change_nothing(behaviour: str, limit: str) -> None:
     hashes = set()
     for switches in ({}, {"reorder__when": "off"}, {"reorder__every": 3, "threads": 3}, {"simd": "false"},
                      {"neighbours": "none", "cull": "off"}, {"neighbours": "kd_tree"}):
-        sim = capped(behaviour, cap, 400, **{f"optimizations__{key}": value for key, value in switches.items()})
+        sim = limited(behaviour, limit, 400, **{f"optimizations__{key}": value for key, value in switches.items()})
         sim.step(15)
         shuffle(sim, 1)
         sim.step(15)
@@ -76,10 +76,10 @@ def test_order_in_memory_workers_structure_and_lanes_change_nothing(behaviour: s
     assert len(hashes) == 1
 
 
-def test_a_cap_that_nobody_reaches_changes_nothing() -> None:
+def test_a_limit_that_nobody_reaches_changes_nothing() -> None:
     hashes = set()
-    for cap in ("none", "first", "nearest"):
-        sim = capped("flock", cap, 60, flock__limit_scanned=100, flock__limit_kept=64)
+    for limit in ("none", "first", "nearest"):
+        sim = limited("flock", limit, 60, flock__limit_scanned=100, flock__limit_kept=64)
         sim.step(30)
         hashes.add(sim.state_hash())
         assert sim.profile.counters.get("limit_hits", 0) == 0
@@ -87,7 +87,7 @@ def test_a_cap_that_nobody_reaches_changes_nothing() -> None:
 
 
 def test_hits_and_counts() -> None:
-    sim = capped("flock", "first", 200, spawn__pattern="point", optimizations__stagger__avoidance=1)
+    sim = limited("flock", "first", 200, spawn__pattern="point", optimizations__stagger__avoidance=1)
     sim.step()
     counters = dict(sim.profile.counters)
     assert counters["limit_hits"] == 200
@@ -101,13 +101,13 @@ def test_hits_and_counts() -> None:
     assert "limit_hits" not in sim.profile.counters
 
 
-@pytest.mark.parametrize("cap", ["none", "first", "nearest"])
-def test_bias_is_the_mean_direction_to_the_kept_and_to_all(cap: str) -> None:
-    sim = capped("flock", cap, 150, flock__limit_kept=3)
+@pytest.mark.parametrize("limit", ["none", "first", "nearest"])
+def test_bias_is_the_mean_direction_to_the_kept_and_to_all(limit: str) -> None:
+    sim = limited("flock", limit, 150, flock__limit_kept=3)
     got = bias(sim)
     columns = sim.agents.by_id()
     every = [reference.nearest_kept(columns, i, 150, *distances(sim)) for i in range(150)]
-    kept = every if cap == "none" else kept_by(sim, columns)
+    kept = every if limit == "none" else kept_by(sim, columns)
     some = [i for i in range(150) if every[i]]
     assert got.agents == len(some) > 0
     assert got.all == pytest.approx(np.mean([reference.mean_direction(columns, i, every[i]) for i in some], axis=0))
@@ -116,19 +116,19 @@ def test_bias_is_the_mean_direction_to_the_kept_and_to_all(cap: str) -> None:
 
 def test_the_first_found_lie_on_one_side_and_the_nearest_all_around() -> None:
     sides = {}
-    for cap in ("first", "nearest"):
-        sim = simulation(agents=3000, behaviour="flock", optimizations__neighbour_limit=cap, flock__limit_kept=5,
+    for limit in ("first", "nearest"):
+        sim = simulation(agents=3000, behaviour="flock", optimizations__neighbour_limit=limit, flock__limit_kept=5,
                          **open_world(600, 600))
-        sides[cap] = bias(sim)
+        sides[limit] = bias(sim)
     assert sides["first"].kept[1] < -0.2
     assert abs(sides["nearest"].kept[0]) < 0.05 and abs(sides["nearest"].kept[1]) < 0.05
     assert sides["first"].all == sides["nearest"].all
 
 
-def test_the_error_is_nothing_where_nobody_reaches_the_cap_and_grows_as_it_falls() -> None:
+def test_the_error_is_nothing_where_nobody_reaches_the_limit_and_grows_as_it_falls() -> None:
     errors = []
     for most in (64, 8, 2):
-        sim = capped("flock", "nearest", 200, flock__limit_kept=most)
+        sim = limited("flock", "nearest", 200, flock__limit_kept=most)
         sim.step(5)
         errors.append(exact_error(sim).mean)
     assert errors[0] == 0 < errors[1] < errors[2]
