@@ -206,7 +206,8 @@ def _read_play(args: argparse.Namespace) -> Config:
     paths = read_paths(path, Metres(unit=args.unit, columns=args.columns))
     fps = args.fps or paths.fps
     if not fps:
-        raise ValueError(f"{path}: has no frame rate; --fps N specifies it")
+        doubts = [f"; at 25 per second {doubt}" for doubt in paths.doubts(25)]
+        raise ValueError("".join((f"{path}: has no frame rate; --fps N specifies it", *doubts)))
     data: dict[str, object] = {
         "behaviour": "playback", "playback": {"file": text_of(path), "fps": fps, "columns": args.columns,
                                              "beside": args.beside and text_of(Path(args.beside))},

@@ -27,8 +27,8 @@ FIRST_KEYS = {
 }
 
 
-def show_progress(job: Future[Loaded], progress: LoadingProgress, quits: Callable[[pygame.Event], bool], quitting: ShutdownRequest,
-                  keys: Mapping[str, Sequence[str]]) -> None:
+def show_progress(job: Future[Loaded], progress: LoadingProgress, quits: Callable[[pygame.Event], bool],
+                  quitting: ShutdownRequest, keys: Mapping[str, Sequence[str]]) -> None:
     """Draw until the job is done or somebody wants to quit; `quits` says which events mean that."""
     pen, shown, first = Pen(), 0.0, first_keys(keys)
     while not job.done() and not quitting.asked:

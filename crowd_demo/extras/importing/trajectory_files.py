@@ -39,14 +39,14 @@ MAX_ROW = 100_000  # characters
 MAX_COMMENT = 1000  # characters that are searched, except for a geometry
 MAX_COMMENTS = 10_000
 MAX_S = 30.0
-MAX_TEXT = 8 << 20  # of a geometry: characters, or bytes in a database
+MAX_TEXT = 8 << 20  # characters of a geometry; bytes of a text in a database
 OPERATIONS = 10_000  # of a database between two checks of the clock
 KEPT = 2  # files
 LARGEST = 2**31 - 1  # of ids and frames
 RUNNING = 15.0  # m/s: no person is faster
 SAMPLE = 200_000  # rows
 COLUMNS = "id", "frame", "x", "y"
-ALIASES = {"persid": "id", "pos_x": "x", "pos_y": "y"}
+ALIASES = {"persid": "id", "fr": "frame", "pos_x": "x", "pos_y": "y"}
 UNITS = {"m": 1, "met": 1, "cm": 100, "cen": 100, "mm": 1000, "mil": 1000}  # per metre, by their first letters
 UNIT_OPTION = "--unit m, cm or mm, or world.unit, specifies the unit"
 COLUMNS_OPTION = "--columns frame,id,x,y, or playback.columns, specifies the order of columns"
@@ -200,7 +200,8 @@ def _text(path: Path, metres: Metres) -> Paths:
     begins = [line.lstrip()[:1] for line in lines]
     kept = [number for number, begin in enumerate(begins) if begin not in ("", "#")]
     comments = [lines[number].strip("# \t") for number, begin in enumerate(begins) if begin == "#"][:MAX_COMMENTS]
-    searched = [" ".join(comment[:MAX_COMMENT].split()) for comment in comments]
+    areas = [found[1] for comment in comments if (found := re.match(r"(?i)geometry\s*[:=]\s*(.*)", comment))]
+    searched = [" ".join(comment[:MAX_COMMENT].split()) for comment in comments if comment[:8].lower() != "geometry"]
 
     def where(row: int) -> str:
         return f"{path}:{kept[row] + 1}"
@@ -225,11 +226,9 @@ def _text(path: Path, metres: Metres) -> Paths:
     del kept[:len(header)]
     plain = [lines[number] if separator == "," else lines[number].replace(",", ".") for number in kept]
     rows = _numbers(plain, separator, tuple(map(names.index, COLUMNS)), where) if plain else np.zeros((0, 4))
-    areas = filter(None, (re.match(r"(?i)geometry\s*[:=]\s*(.*)", comment) for comment in comments))
-    area = next((found[1].strip(" \t\"'<>")[:MAX_TEXT] for found in areas), "")
-    is_down = any(re.match(r"(?i)y ?[:=] ?down\b", text) for text in searched)
     per_metre = UNITS[metres.unit] if metres.unit != "auto" else _per_metre(headings, searched, path)
-    return _sorted(rows, where, path, per_metre, _rate(searched), area, "down" * is_down)
+    y_axis = "down" * any(re.match(r"(?i)y ?[:=] ?down\b", text) for text in searched)
+    return _sorted(rows, where, path, per_metre, _rate(searched), "".join(areas[:1])[:MAX_TEXT].strip(" \t\"'<>"), y_axis)
 
 
 def _numbers(lines: list[str], separator: str | None, columns: tuple[int, ...], where: Callable[[int], str],
@@ -272,8 +271,7 @@ def _per_metre(headings: list[str], comments: list[str], path: Path) -> int:
     def units(text: str) -> set[str]:
         return {of_xy or other for of_xy, other in re.findall(unit, " ".join(text.split()), re.IGNORECASE)}
 
-    prose = (units(text) for text in comments if not text.lower().startswith("geometry"))
-    found = next(filter(None, map(units, headings)), None) or {"m"}.union(*prose)
+    found = next(filter(None, map(units, headings)), None) or {"m"}.union(*map(units, comments))
     known = {UNITS.get(word[:3].lower(), 0) for word in found}
     if len(known) > 1 or 0 in known:
         said = ", ".join(word[:20] for word in sorted(found)[:3])
@@ -297,12 +295,12 @@ def _database(path: Path, metres: Metres) -> Paths:
             database.set_progress_handler(lambda: time.monotonic() > until, OPERATIONS)
             database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_TEXT)
             for table in TABLES:
-                is_table = database.execute(IS_TABLE, (table,)).fetchone()
-                if not is_table or any(hidden for *_, hidden in database.execute(f"PRAGMA table_xinfo({table})")):
+                if not database.execute(IS_TABLE, (table,)).fetchone() or any(
+                        hidden for *_, hidden in database.execute(f"PRAGMA table_xinfo({table})")):
                     raise sqlite3.DatabaseError(f"{table} must be a table without computed columns")
             # Views and functions of a file can take any time, and any memory: nothing within a view is permitted.
-            permitted = sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ
-            database.set_authorizer(lambda action, _1, _2, _3, view: int(bool(view) or action not in permitted))
+            database.set_authorizer(lambda action, _1, _2, _3, view: sqlite3.SQLITE_DENY if (
+                view or action not in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ)) else sqlite3.SQLITE_OK)
             return _queried(database, path, UNITS.get(metres.unit, 1))
     except (sqlite3.Error, UnicodeDecodeError) as error:
         if time.monotonic() > until:

@@ -84,6 +84,8 @@ def test_geometry_tile_rate_and_direction_are_chosen(tmp_path: Path) -> None:
     ("walks.txt", WALKS + "5 x 1 1\n", (), "walks.txt:83: must be numbers: id, frame, x, y, not '5 x 1 1'"),
     ("walks.doc", WALKS, (), "walks.doc: must end in one of .txt, .csv, .sqlite"),
     ("walks.csv", "id,frame,x,y\n1,1,1,1\n", (), "walks.csv: has no frame rate; --fps N specifies it"),
+    ("walks.txt", "1 27 160.5 820\n1 28 160.5 811\n", (),
+     "walks.txt: has no frame rate; --fps N specifies it; at 25 per second people move at 225 m/s, as if x and y were"),
     ("walks.txt", WALKS.replace("10\n", "12:5\n", 1), (), "walks.txt: has no frame rate; --fps N specifies it"),
     ("walks.txt", WALKS.replace("10\n", "5000\n", 1), (), "play: playback.fps: "),
     ("walks.csv", 'id,frame,x,y\n1,0,1,"1\n1,1,1,1\n', ("--fps", "10"),
