@@ -39,7 +39,7 @@ def count_share(worker: int, workers: int, space: SortSpace, items: int, buckets
     for bucket in range(buckets):
         mine[bucket] = 0
     for item in range(items * worker // workers, items * (worker + 1) // workers):
-        mine[np.uintp(space.key[item])] += np.int32(1)
+        mine[np.uintp(space.key[item])] += 1
     for share in range(workers):
         total = 0
         for bucket in range(buckets * share // workers, buckets * (share + 1) // workers):
@@ -69,7 +69,7 @@ def place_items(worker: int, workers: int, space: SortSpace, items: int) -> None
     for item in range(items * worker // workers, items * (worker + 1) // workers):
         bucket = np.uintp(space.key[item])
         space.order[np.uintp(cursor[bucket])] = item
-        cursor[bucket] += np.int32(1)
+        cursor[bucket] += 1
 
 
 @kernel

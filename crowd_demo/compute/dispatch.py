@@ -28,7 +28,6 @@ R = TypeVar("R")
 Body = TypeVar("Body", bound=Callable[..., object])
 
 _bodies: dict[Callable[..., object], dict[type, Callable[..., object]]] = {}
-_as_they_are: set[Callable[..., object]] = set()  # bodies whose numbers stay Python's
 
 
 def generic(function: Callable[P, R]) -> Callable[P, R]:
@@ -39,20 +38,15 @@ def generic(function: Callable[P, R]) -> Callable[P, R]:
     def body_for(first: Any, *others: Any) -> Callable[..., object] | None:
         kinds = getattr(first, "instance_class", object).__mro__
         body = next((bodies[kind] for kind in kinds if kind in bodies), None)
-        return body if body is None or body in _as_they_are else with_number_rule(body)
+        return body and with_number_rule(body)
 
     return function
 
 
-def implements(function: Callable[..., object], *kinds: type, by_rule: bool = True) -> Callable[[Body], Body]:
-    """Make the decorated formula the body of a generic function, for a first argument of one of these types.
-
-    Numbers stay Python's in a body that does not go `by_rule`, a lambda, a closure, and what is typed into a prompt.
-    """
+def implements(function: Callable[..., object], *kinds: type) -> Callable[[Body], Body]:
+    """Make the decorated formula the body of a generic function, for a first argument of one of these types."""
     def define(body: Body) -> Body:
         _bodies[function].update(dict.fromkeys(kinds, body))
-        if not by_rule:
-            _as_they_are.add(body)
         return body
     return define
 

@@ -7,7 +7,7 @@
 Numba alone would compute `1 - distance` in float64. Here 1 is float32 beside a float32, as wide beside a register of sixteen
 (simd.py), and a whole number beside whole numbers. Constants of the module count as numbers in the source, and what is made of
 numbers alone, such as `1 / STEPS`, is computed once, in float64. Indices, exponents, and arguments of functions other than
-`select`, `min` and `max` stay Python's numbers.
+`select`, `min`, `max` and `splat` stay Python's numbers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from numba.extending import lower_builtin, lower_cast, models, register_model, t
 
 from crowd_demo.compute.llvm import AbstractTemplate, Conversion, infer_global, lower_constant
 
-FOLLOWING = "select", "min", "max"  # functions whose arguments follow the rule
+FOLLOWING = "select", "min", "max", "splat"  # functions whose arguments follow the rule
 MARK = "a number of a formula"
 LOADS = "LOAD_CONST", "RETURN_CONST", "LOAD_SMALL_INT"  # instructions; the last two since Python 3.12 and 3.14
 

@@ -1,10 +1,10 @@
 """SIMD registers of sixteen agents, in plain Numba.
 
 Three types live in vector registers: `f32v` (16 float32), `i32v` (16 int32) and `mask` (16 bits). The usual operators work
-on them, also against a scalar, which is broadcast; so do `min` and `max`. Every function here takes a scalar as well, so a
-formula is written once and the type of its arguments decides the width: the scalar and the SIMD path share their source and,
-because each operation is the same IEEE operation and nothing is contracted or reassociated, their bits. Numbers in the source
-of a formula take the type of what is beside them (formula.py).
+on them, also against a scalar, which is broadcast; so do `abs`, `min` and `max`. Every function here takes a scalar as well,
+so a formula is written once and the type of its arguments decides the width: the scalar and the SIMD path share their source
+and, because each operation is the same IEEE operation and nothing is contracted or reassociated, their bits. Numbers in the
+source of a formula take the type of what is beside them (formula.py).
 
 LLVM splits the registers where the CPU's are narrower (AVX2: two of 8, NEON: four of 4); the results do not change.
 """
@@ -21,6 +21,7 @@ from numba import types
 from numba.extending import intrinsic, lower_builtin, lower_cast, models, register_model
 
 from crowd_demo.compute.arrays import Float, Int
+from crowd_demo.compute.dispatch import formula
 from crowd_demo.compute.formula import FRACTION, WHOLE, NumberType
 from crowd_demo.compute.hashing import lowbias32
 from crowd_demo.compute.jit import device
@@ -74,8 +75,9 @@ def lanes_of(kind: types.Type) -> Lanes:
 
 @intrinsic
 def splat(context, value, like):
-    """Return `value` as wide as `like`: broadcast to a register, or unchanged."""
-    wide = lanes_of(value) if isinstance(like, Lanes) else value
+    """Return `value` as wide as `like`: in all lanes of a register, or as one number; a number in the source as 32 bits."""
+    own = value if not isinstance(value, NumberType) else types.int32 if value == WHOLE else types.float32
+    wide = lanes_of(value) if isinstance(like, Lanes) else own
     return wide(value, like), lambda c, b, s, a: _widened(c, b, a[0], s.args[0], wide)
 
 
@@ -118,6 +120,18 @@ _operator(operator.and_, mask, lambda b, x, y: b.and_(x, y))
 _operator(operator.or_, mask, lambda b, x, y: b.or_(x, y))
 for _op, _sign in ((max, ">"), (min, "<")):  # of x and NaN they are x, as Python's
     _operator(_op, f32v, lambda b, x, y, sign=_sign: b.select(b.fcmp_ordered(sign, y, x), y, x))
+    _operator(_op, i32v, lambda b, x, y, sign=_sign: b.select(b.icmp_signed(sign, y, x), y, x))
+
+
+@infer_global(abs)
+class _Absolute(AbstractTemplate):
+    def generic(self, args: Sequence[types.Type], kws: object) -> types.Type | None:
+        return f32v(f32v) if args == (f32v,) else None
+
+
+@lower_builtin(abs, f32v)
+def _absolute(c, b, s, a):
+    return _call_llvm("fabs", c, b, s, a)
 
 
 # --- functions of one value, scalar or lanes -------------------------------------------------------------------------
@@ -178,10 +192,10 @@ def bits(context, value, shift, mask):
     return None
 
 
-@device
+@formula
 def quotient(value: Int, by: int) -> Int:
     """value // by, of whole numbers from 0 on; the quotient must be below 2**22, for it is first found in float32."""
-    near = to_int(to_float(value) * (np.float32(1) / np.float32(by)))
+    near = to_int(to_float(value) * (1 / np.float32(by)))
     rest = value - near * by
     near = select(rest < 0, near - 1, near)
     return select(rest < 0, near, select(rest < by, near, near + 1))
@@ -220,14 +234,14 @@ def _guess_inverse_root(context, value):
     return value(value), code
 
 
-@device
+@formula
 def inverse_root(value: Float) -> Float:
     """1 / sqrt(value), less by 0.18 % at most, by one step of Newton's: a root and a division take lanes longer.
 
     Of 0 it is a number around 2e19, not infinity.
     """
     guess = _guess_inverse_root(value)
-    return guess * (np.float32(1.5) - np.float32(0.5) * value * guess * guess)
+    return guess * (1.5 - 0.5 * value * guess * guess)
 
 
 @intrinsic
@@ -247,10 +261,10 @@ def bits_xor(context, value, key):
     return value(value, types.int32), code
 
 
-@device
+@formula
 def chance(identity: Int, key: Int) -> Float:
     """Uniform in [-1, 1), for one id or for sixteen; `key` stands for (seed, tick, purpose), see hashing.py."""
-    return to_float(scramble(bits_xor(identity, key))) * np.float32(2.0**-31)
+    return to_float(scramble(bits_xor(identity, key))) * 2.0**-31
 
 
 @intrinsic
@@ -283,6 +297,19 @@ def count_set(context, lanes):
     def code(c, b, s, a):
         return b.zext(b.ctpop(b.bitcast(a[0], ir.IntType(LANES))), I64)
     return types.int64(mask), code
+
+
+@device
+def are_contiguous(indices: Int, first: Int) -> bool:
+    """Return whether sixteen indices follow each other; `first` is that of the first lane."""
+    return count_set(indices == lane_numbers() + first) == LANES
+
+
+@device
+def share_of_registers(count: int, worker: int, workers: int) -> tuple[int, int]:
+    """Return (first, end) of a worker's share of `count` elements, in whole registers: the last may extend beyond them."""
+    registers = (count + LANES - 1) // LANES
+    return registers * worker // workers * LANES, registers * (worker + 1) // workers * LANES
 
 
 @intrinsic

@@ -1,16 +1,26 @@
-"""Between memory and SIMD registers: runs of sixteen elements, sixteen elements anywhere, and what is written back."""
+"""Between memory and SIMD registers: elements by one index, by a run of sixteen or by any sixteen, records, and atomics."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from llvmlite import ir
-from numba import types
+from numba import TypingError, typeof, types
 from numba.extending import intrinsic
 
 from crowd_demo.compute import llvm
-from crowd_demo.compute.llvm import I32, I64, function_of, impl_ret_borrowed
+from crowd_demo.compute.arrays import Int
+from crowd_demo.compute.llvm import I8, I32, I64, function_of, impl_ret_borrowed
 from crowd_demo.compute.simd import LANES, Lanes, f32v, i32v, lanes_of, mask
+
+MAX_FIELDS = 11  # of a record
+
+
+class Contiguous(NamedTuple):
+    """Sixteen contiguous indices; `gather` takes it in place of one index or of any sixteen."""
+
+    first: Int
 
 
 def element_at(context, builder: ir.IRBuilder, signature, args: Sequence[ir.Value], array: int = 0) -> ir.Value:
@@ -20,32 +30,37 @@ def element_at(context, builder: ir.IRBuilder, signature, args: Sequence[ir.Valu
     return llvm.element(builder, context.get_data_type(kind.dtype), data, args[array + 1])
 
 
-def _one(c, b, s, a):
-    return llvm.load(b, c.get_data_type(s.args[0].dtype), element_at(c, b, s, a))
+def is_many(index: types.Type) -> bool:
+    """Return whether it is sixteen indices: in a register, at the beginning of an array, or contiguous."""
+    return isinstance(index, Lanes | types.Array | types.BaseTuple)
 
 
-def _run(c, b, s, a):
-    return llvm.load(b, lanes_of(s.args[0].dtype).llvm, element_at(c, b, s, a), align=4)
+def _read(c, b: ir.IRBuilder, kind: ir.Type, data: ir.Value, index: types.Type, at: ir.Value, many: bool) -> ir.Value:
+    """Load what lies from the address `data` on: the element at an index, or sixteen from there on or at sixteen indices."""
+    if isinstance(index, types.BaseTuple):
+        at = b.extract_value(at, 0)
+    elif is_many(index):
+        return _read_scattered(c, b, kind, data, index, at)
+    where = llvm.element(b, kind, data, at)
+    return llvm.load(b, ir.VectorType(kind, LANES), where, align=4) if many else llvm.load(b, kind, where)
 
 
-def _scattered(c, b, s, a):
+def _read_scattered(c, b: ir.IRBuilder, kind: ir.Type, data: ir.Value, index: types.Type, at: ir.Value) -> ir.Value:
     """Sixteen loads: indices in memory take half as long as those in a register or the CPU's own gather."""
-    data, kind = llvm.data_of(c, b, s.args[0], a[0]), c.get_data_type(s.args[0].dtype)
-    index = llvm.data_of(c, b, s.args[1], a[1]) if isinstance(s.args[1], types.Array) else None
-    value: ir.Value = ir.Constant(lanes_of(s.args[0].dtype).llvm, ir.Undefined)
+    indices = llvm.data_of(c, b, index, at) if isinstance(index, types.Array) else None
+    value: ir.Value = ir.Constant(ir.VectorType(I32 if kind == I8 else kind, LANES), ir.Undefined)
     for lane in range(LANES):
         number = ir.Constant(I32, lane)
-        at = llvm.load(b, I32, llvm.element(b, I32, index, number)) if index else b.extract_element(a[1], number)
-        element = llvm.load(b, kind, llvm.element(b, kind, data, b.sext(at, I64)))
-        if s.args[0].dtype == types.uint8:
-            element = b.zext(element, I32)
-        value = b.insert_element(value, element, number)
+        one = llvm.load(b, I32, llvm.element(b, I32, indices, number)) if indices else b.extract_element(at, number)
+        element = llvm.load(b, kind, llvm.element(b, kind, data, b.sext(one, I64)))
+        value = b.insert_element(value, b.zext(element, I32) if kind == I8 else element, number)
     return value
 
 
-def _is_many(index: types.Type) -> bool:
-    """Is it sixteen indices, in a register or at the beginning of an array?"""
-    return isinstance(index, Lanes | types.Array)
+def _from_array(c, b, s, a):
+    """array[index], the first two arguments of an intrinsic that returns one element or a register."""
+    kind, data = c.get_data_type(s.args[0].dtype), llvm.data_of(c, b, s.args[0], a[0])
+    return _read(c, b, kind, data, s.args[1], a[1], isinstance(s.return_type, Lanes))
 
 
 @intrinsic
@@ -60,7 +75,7 @@ def onward(context, array, index):
 @intrinsic
 def load(context, array, index):
     """array[index:index+16]; the array must be padded so that the last register ends inside it."""
-    return lanes_of(array.dtype)(array, types.intp), _run
+    return lanes_of(array.dtype)(array, types.intp), _from_array
 
 
 @intrinsic
@@ -74,18 +89,10 @@ def store(context, array, index, value):
 
 @intrinsic
 def gather(context, array, index):
-    """array[index] for one index or, lane by lane, for sixteen, in a register or in an array; they must lie in the array."""
-    if not _is_many(index):
-        return array.dtype(array, types.intp), _one
-    return lanes_of(array.dtype)(array, index), _scattered
-
-
-@intrinsic
-def take(context, array, slots):
-    """Return sixteen elements: those in sixteen slots, in a register or in an array, or the run that begins at one slot."""
-    if _is_many(slots):
-        return lanes_of(array.dtype)(array, slots), _scattered
-    return lanes_of(array.dtype)(array, types.intp), _run
+    """array[index] for one index, or for sixteen: contiguous, in an array or in a register. They must lie in the array."""
+    if is_many(index):
+        return lanes_of(array.dtype)(array, index), _from_array
+    return array.dtype(array, types.intp), _from_array
 
 
 @intrinsic
@@ -124,9 +131,46 @@ def _masked(b: ir.IRBuilder, how: str, kind: Lanes, value: ir.Value, where: ir.V
 @intrinsic
 def pick(context, array, at, like):
     """Return array[at], or sixteen elements from there on; as wide as `like`."""
-    if isinstance(like, Lanes):
-        return lanes_of(array.dtype)(array, types.intp, like), _run
-    return array.dtype(array, types.intp, like), _one
+    return (lanes_of(array.dtype) if isinstance(like, Lanes) else array.dtype)(array, types.intp, like), _from_array
+
+
+# --- records: a row of an int32 matrix for each field, in which float32 keep their bits ------------------------------
+
+def _row(c, b: ir.IRBuilder, kind: types.Array, matrix: ir.Value, row: int) -> ir.Value:
+    """The address of a row."""
+    if row == MAX_FIELDS:
+        raise TypingError(f"a record can have at most {MAX_FIELDS} fields")
+    length = b.extract_value(matrix, (c.data_model_manager[kind].get_field_position("shape"), 1))
+    return llvm.element(b, I32, llvm.data_of(c, b, kind, matrix), b.mul(length, ir.Constant(length.type, row)))
+
+
+@intrinsic
+def store_record(context, matrix, index, record):
+    """matrix[k, index:index+16] = record[k] for all fields of a record of sixteen."""
+    def code(c, b, s, a):
+        for row in range(len(record)):
+            value = b.extract_value(a[2], row)
+            where = llvm.element(b, value.type.element, _row(c, b, matrix, a[0], row), a[1])
+            llvm.store(b, value, where, align=4)
+        return c.get_dummy_value()
+    return types.void(matrix, types.intp, record), code
+
+
+@intrinsic
+def load_record(context, function, rules, columns, matrix, index):
+    """Return record[k] = matrix[k, index] for all fields of what function(rules, columns, Contiguous(...)) returns.
+
+    The index is one, or sixteen as for `gather`.
+    """
+    many = is_many(index)
+    fields = function.get_call_type(context, (rules, columns, typeof(Contiguous(0))), {}).return_type
+    kind = getattr(fields, "instance_class", None)
+    record = types.BaseTuple.from_types([field if many else field.scalar for field in fields], kind)
+
+    def code(c, b, s, a):
+        return c.make_tuple(b, record, [_read(c, b, field.llvm.element, _row(c, b, matrix, a[3], row), index, a[4], many)
+                                        for row, field in enumerate(fields)])
+    return record(function, rules, columns, matrix, index), code
 
 
 @intrinsic

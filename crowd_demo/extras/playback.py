@@ -28,7 +28,7 @@ from crowd_demo.config.resources import path_of
 from crowd_demo.extras.importing.trajectory_files import Paths, read_paths
 from crowd_demo.sim.behaviours.base import Behaviour
 from crowd_demo.sim.interaction import pairwise
-from crowd_demo.sim.interaction.pairwise import Observed, Sums, observes
+from crowd_demo.sim.interaction.pairwise import Position, Sums
 from crowd_demo.sim.neighbours.schedule import BAND_RADII
 from crowd_demo.sim.stage import Index, Stage
 from crowd_demo.sim.terrain.tiles import Terrain
@@ -57,7 +57,6 @@ class PlaybackColumns(NamedTuple):
     person: Ints  # the id in the file
 
 
-@observes("x", "y")
 class PlaybackRules(NamedTuple):
     """Constants of a step."""
 
@@ -65,20 +64,20 @@ class PlaybackRules(NamedTuple):
 
 
 @implements(pairwise.accumulate, PlaybackRules)
-def accumulate(rules: PlaybackRules, me: Observed, other: Observed, sums: Sums) -> Sums:
+def accumulate(rules: PlaybackRules, me: Position, other: Position, sums: Sums) -> Sums:
     count, sum_x, sum_y = sums
     dx, dy = me.x - other.x, me.y - other.y
     return count + select(dx * dx + dy * dy < rules.radius_sq, 1, 0), sum_x, sum_y
 
 
 @implements(pairwise.finish, PlaybackRules)
-def finish(rules: PlaybackRules, me: Observed, sums: Sums) -> tuple[Float, Float, Int]:
+def finish(rules: PlaybackRules, me: Position, sums: Sums) -> tuple[Float, Float, Int]:
     nothing = me.x - me.x
     return nothing, nothing, wrap32(sums[0]) - 1  # without the agent itself
 
 
 @implements(pairwise.perceive, PlaybackRules)
-def perceive(rules: PlaybackRules, me: Observed, other: Observed) -> tuple[Mask, Float]:
+def perceive(rules: PlaybackRules, me: Position, other: Position) -> tuple[Mask, Float]:
     dx, dy = me.x - other.x, me.y - other.y
     distance_sq = dx * dx + dy * dy
     return distance_sq < rules.radius_sq, root(distance_sq)

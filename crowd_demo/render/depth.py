@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Float, Int, Ints, Keys, with_room
+from crowd_demo.compute.dispatch import formula
 from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.render.drawing import Moving, drawn
 
@@ -56,16 +57,16 @@ def sort_key(y: Float, number: Int) -> Int:
 
     The bits of a float sort like an unsigned integer once the sign bit is flipped, or all bits of a negative number.
     """
-    bits = np.float32(y + np.float32(0.0)).view(np.uint32)
+    bits = np.float32(y + 0.0).view(np.uint32)
     bits = np.uint32(~bits) if bits >> np.uint32(31) else np.uint32(bits | np.uint32(0x80000000))
     return np.uint64(np.uint64(bits) << np.uint64(32)) | np.uint64(np.uint32(number))
 
 
-@device
+@formula
 def part_of(y: Float, scale: Scale, parts: int) -> int:
     """The parts of band b are [parts * b, parts * (b + 1))."""
     part = (y - scale.top) * (scale.per_unit * np.float32(parts))
-    return int(max(np.float32(0.0), min(part, np.float32(scale.bands * parts - 1))))
+    return int(max(0, min(part, np.float32(scale.bands * parts - 1))))
 
 
 @kernel
@@ -81,7 +82,7 @@ def count_parts(worker: int, workers: int, slots: Ints, agents: Moving, ahead: n
         y = drawn(agents.y[slot], agents.vy[slot], ahead)
         keys[k] = sort_key(y, agents.id[slot])
         part[k] = part_of(y, scale, parts)
-        mine[np.uintp(part[k])] += np.int32(1)
+        mine[np.uintp(part[k])] += 1
 
 
 @device
@@ -111,7 +112,7 @@ def scatter(worker: int, workers: int, slots: Ints, keys: Keys, part: Ints, coun
     for k in range(visible * worker // workers, visible * (worker + 1) // workers):
         at = np.uintp(part[k])
         to = np.uintp(mine[at])
-        mine[at] += np.int32(1)
+        mine[at] += 1
         pile.keys[to] = keys[k]
         pile.slots[to] = slots[k]
 

@@ -21,8 +21,8 @@ import numpy as np
 from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Mask, Register, Words, with_room
 from crowd_demo.compute.dispatch import generic
 from crowd_demo.compute.jit import Launch, device, kernel, launch
-from crowd_demo.compute.simd import LANES, count_set, floor, lane_numbers, remainder32, scramble, select, splat
-from crowd_demo.compute.simd_memory import load, store_bytes, take
+from crowd_demo.compute.simd import LANES, are_contiguous, floor, lane_numbers, remainder32, scramble, share_of_registers
+from crowd_demo.compute.simd_memory import Contiguous, gather, load, store_bytes
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.render.camera import Camera, Rect, View
 from crowd_demo.sim.stage import DeviceCrowd
@@ -134,7 +134,7 @@ def first_at(tops: Ints, value: int) -> int:
 
 @generic
 def number_of(mode: Mode, slots: Int, register: Register) -> Register:
-    """Return the numbers of the sixteen agents in `register`; `slots` is for `take`: the same, or the first of a run."""
+    """Return the numbers of the sixteen agents in `register`; `slots` is for `gather`: the same, or a run."""
 
 
 @device
@@ -143,31 +143,18 @@ def sixteen(slots: Ints, at: int) -> Register:
     last = slots.shape[0] - 1
     if at + LANES - 1 <= last:
         return load(slots, at)
-    lanes = lane_numbers() + at
-    return take(slots, select(lanes < last, lanes, splat(np.int32(last), lanes)))
-
-
-@device
-def is_run(register: Register, first: Int) -> bool:
-    return count_set(register == lane_numbers() + first) == LANES
-
-
-@device
-def registers(listed: int, worker: int, workers: int) -> tuple[int, int]:
-    """The first entry of a worker's share and the one after its last: whole registers of the list."""
-    count = (listed + LANES - 1) // LANES
-    return count * worker // workers * LANES, count * (worker + 1) // workers * LANES
+    return gather(slots, min(lane_numbers() + at, last))
 
 
 @kernel
 def number_agents(worker: int, workers: int, slots: Ints, mode: Mode, number: Bytes) -> None:
     """Write number[k], uint8, for this worker's share of the list."""
     listed = slots.shape[0]
-    first, last = registers(listed, worker, workers)
+    first, last = share_of_registers(listed, worker, workers)
     for at in range(first, last, LANES):
         register = sixteen(slots, at)
-        if is_run(register, slots[at]):
-            store_bytes(number, at, number_of(mode, np.intp(slots[at]), register), listed - at)
+        if are_contiguous(register, slots[at]):
+            store_bytes(number, at, number_of(mode, Contiguous(np.intp(slots[at])), register), listed - at)
         else:
             store_bytes(number, at, number_of(mode, register, register), listed - at)
 

@@ -16,7 +16,7 @@ from crowd_demo.compute.jit import Launch, device, launch
 from crowd_demo.config.section import metres, per_square_metre
 from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.sim.behaviours.people_rules import WAITING
-from crowd_demo.sim.interaction.pairwise import accumulate, finish, no_sums, perceive, read_columns
+from crowd_demo.sim.interaction.pairwise import accumulate, finish, no_sums, observe, perceive
 from crowd_demo.sim.interaction.runs import written_out
 from crowd_demo.sim.neighbours.candidates import Cells, Lists, Runs
 from crowd_demo.sim.neighbours.schedule import LONGEST
@@ -45,9 +45,9 @@ class Around(NamedTuple):
 @device
 def mark_perceived(columns: Columns, rules: Rules, slot: int, candidates: Ints, found: Bytes) -> None:
     """found[k] = 1 where candidates[k] is a neighbour."""
-    me = read_columns(rules, columns, np.uintp(slot))
+    me = observe(rules, columns, np.uintp(slot))
     for k in range(candidates.shape[0]):
-        is_neighbour, _ = perceive(rules, me, read_columns(rules, columns, np.uintp(candidates[k])))
+        is_neighbour, _ = perceive(rules, me, observe(rules, columns, np.uintp(candidates[k])))
         found[k] = is_neighbour
 
 
@@ -69,10 +69,10 @@ def find_pushes(columns: Columns, rules: Rules, slots: Ints, first: Ints, candid
     """pushes[k] = the push of candidates[k] alone on the agent in slots[s], for k from first[s] to first[s + 1]."""
     for s in range(slots.shape[0]):
         slot = np.uintp(slots[s])
-        me = read_columns(rules, columns, slot)
+        me = observe(rules, columns, slot)
         alone = accumulate(rules, me, me, no_sums(rules, columns.x[slot]))  # `finish` subtracts the agent itself
         for k in range(first[s], first[s + 1]):
-            sums = accumulate(rules, me, read_columns(rules, columns, np.uintp(candidates[k])), alone)
+            sums = accumulate(rules, me, observe(rules, columns, np.uintp(candidates[k])), alone)
             pushes[k, 0], pushes[k, 1], _ = finish(rules, me, sums)
 
 

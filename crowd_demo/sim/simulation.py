@@ -90,8 +90,7 @@ class Simulation:
         if self.links.active:
             world.measured_speed = self.links.top_speed
         self.index = Index(self.behaviour.structures)
-        settings = config.behaviour_settings
-        self.interaction = Interaction(self.index, settings.limit_scanned, settings.limit_kept)
+        self.interaction = Interaction(self.index)
         self.events, self.counts = Events(config), Counts(config)
         world.parts += self.events, self.counts
         before, after = ((Remember(self.counts),), (CountCrossings(self.counts),)) if config.events else ((), ())

@@ -33,7 +33,7 @@ def modules() -> Iterator[ModuleType]:
 def compiled_functions() -> set[FunctionType]:
     """All that may become machine code, as Python's functions."""
     values = [value for module in modules() for value in vars(module).values()]
-    functions: set[Any] = {body for bodies in dispatch._bodies.values() for body in bodies.values()} - dispatch._as_they_are
+    functions: set[Any] = {body for bodies in dispatch._bodies.values() for body in bodies.values()}
     functions |= {value.share for value in values if isinstance(value, jit.Kernel)}
     functions |= {value.py_func for value in values if isinstance(value, jit.compiler.Device)}
     return {each for each in functions if each.__module__.startswith("crowd_demo.")}
@@ -85,6 +85,25 @@ def is_hashed(module: str, hashed: set[Path]) -> bool:
 def matters(value: Any) -> bool:
     """Is it compiled into a kernel: a constant, or a record, whose fields kernels find by their places?"""
     return isinstance(value, CONSTANT) or (inspect.isclass(value) and issubclass(value, tuple) and hasattr(value, "_fields"))
+
+
+def constants_converted(function: FunctionType) -> Iterator[str]:
+    """Constants to which the function gives a type, such as `np.float32(1 / STEPS)`."""
+    def is_constant(node: ast.AST) -> bool:
+        names = [each.id for each in ast.walk(node) if isinstance(each, ast.Name)]
+        return (all(isinstance(function.__globals__.get(name), int | float | np.generic | ModuleType) for name in names)
+                and not any(isinstance(each, ast.Call | ast.Subscript) for each in ast.walk(node)))
+
+    for node in ast.walk(ast.parse(inspect.cleandoc("\n" + inspect.getsource(function)))):
+        match node:
+            case ast.Call(ast.Attribute(ast.Name("np"), "float32" | "int32"), [argument]) if is_constant(argument):
+                yield ast.unparse(node)
+
+
+def test_there_is_one_way_to_write_a_constant() -> None:
+    """A bare number. The lab also measures kernels as others write them."""
+    functions = [each for each in compiled_functions() if not each.__module__.startswith("crowd_demo.extras.lab.")]
+    assert [(each.__qualname__, text) for each in functions for text in constants_converted(each)] == []
 
 
 def test_constants_and_records_of_kernels_are_in_the_fingerprint() -> None:

@@ -14,7 +14,7 @@ from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.hashing import scramble
 from crowd_demo.compute.jit import kernel, launch
 from crowd_demo.compute.simd import LANES, quotient
-from crowd_demo.compute.simd_memory import load, store, take
+from crowd_demo.compute.simd_memory import gather, load, store
 from crowd_demo.render.drawing import appearance_of_id, number_of, numbering
 
 
@@ -25,7 +25,7 @@ class Looks(NamedTuple):
 
 @implements(number_of, Looks)
 def number_looks(mode: Looks, slots: Int, register: Register) -> Register:
-    return appearance_of_id(take(mode.id, slots), mode.looks)
+    return appearance_of_id(gather(mode.id, slots), mode.looks)
 
 
 @kernel

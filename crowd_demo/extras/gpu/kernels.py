@@ -17,7 +17,7 @@ from crowd_demo.compute.jit import device, kernel
 from crowd_demo.compute.simd_memory import add_at, raise_to
 from crowd_demo.sim.behaviours.steering import advance
 from crowd_demo.sim.interaction.nearest import KeptNeighbours, NeighbourLimits, choose, solve
-from crowd_demo.sim.interaction.pairwise import finish, no_sums, read_columns
+from crowd_demo.sim.interaction.pairwise import finish, no_sums, observe
 from crowd_demo.sim.interaction.strips import CANDIDATES, DUE, NEIGHBOURS, accumulate_alone
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.grid import Floor, cell_of
@@ -67,7 +67,7 @@ def count_cells(worker: int, workers: int, x: Floats, y: Floats, agents: int, fl
 def add_groups(worker: int, workers: int, values: Ints, length: int, sums: Ints, groups: int) -> None:
     """Write the sum of each group of `GROUP` values."""
     for group in range(worker, groups, workers):
-        total = np.int32(0)
+        total = 0
         for k in range(group * GROUP, min((group + 1) * GROUP, length)):
             total += values[k]
         sums[group] = total
@@ -119,7 +119,7 @@ def interact_each(worker: int, workers: int, cells: Cells, columns: Columns, age
         slot = np.uintp(cells.order[k])
         if not update_due(schedule, columns.next_update[slot]):
             continue
-        me, cell = read_columns(rules, columns, slot), cell_of(columns.x[slot], columns.y[slot], floor)
+        me, cell = observe(rules, columns, slot), cell_of(columns.x[slot], columns.y[slot], floor)
         row = cell // cells.columns
         sums, tested = accumulate_alone(cells, columns, rules, row, cell - row * cells.columns, me,
                                         no_sums(rules, columns.x[slot]))
@@ -161,7 +161,7 @@ def add_up(counters: Longs, worker: int, due: int, candidates: int, neighbours: 
 def move_each(worker: int, workers: int, columns: Columns, agents: int, rules: Rules, ground: Ground,
               farthest_sq: Floats) -> None:
     """Move the agents; note the square of the longest move."""
-    far_sq = np.float32(0)
+    far_sq = farthest_sq[0]
     for slot in range(worker, agents, workers):
         x, y = columns.x[slot], columns.y[slot]
         columns.x[slot], columns.y[slot] = advance(rules, ground, columns, slot, x, y, agents)

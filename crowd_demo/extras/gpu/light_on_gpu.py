@@ -18,7 +18,7 @@ from crowd_demo.extras.gpu.stages import GpuCrowd
 from crowd_demo.render.camera import View
 from crowd_demo.render.drawing import FrameInput, Mode, Moving, number_agents, pixel
 from crowd_demo.render.figures.exposure import EVEN, FULL, HALF, LOW, WIDE, under_light
-from crowd_demo.render.figures.light import area_of_one, light_of
+from crowd_demo.render.figures.light import area_of_one, light_of, reaches_screen
 from crowd_demo.render.pixels import Frame
 
 COLOURS = 256  # at most
@@ -31,15 +31,16 @@ def add_light_each(worker: int, workers: int, agents: int, columns: Moving, ahea
 
     There is a pixel more on each side than on the screen, for the blur.
     """
-    width, height, seen = np.float32(view.width), np.float32(view.height), 0
+    seen = 0
     for slot in range(worker, agents, workers):
         x = pixel(columns.x[slot], columns.vx[slot], ahead, view.left, view.zoom)
         y = pixel(columns.y[slot], columns.vy[slot], ahead, view.top, view.zoom)
-        if x >= np.float32(-1) and x <= width and y >= np.float32(-1) and y <= height:
+        near, shown = reaches_screen(x, y, view)
+        if near:
             at, word = 2 * ((int(y) + 1) * (view.width + 2) + int(x) + 1), light[number[slot]]
             add_at(sums, at, word & EVEN)
             add_at(sums, at + 1, word >> HALF & EVEN)
-            seen += x > np.float32(-1) and x < width and y > np.float32(-1) and y < height
+            seen += shown
     add_at(on_screen, worker % ROWS, seen)
 
 

@@ -42,7 +42,7 @@ from crowd_demo.sim.behaviours.steering import Glide
 from crowd_demo.sim.behaviours.wayfinding import CheckSight, LookForCrowds, MakeFlowFields, TakeHeadings, next_heading
 from crowd_demo.sim.behaviours.ways_out import WaysOut
 from crowd_demo.sim.interaction.nearest import NeighbourLimits
-from crowd_demo.sim.interaction.pairwise import finish, no_sums, read_columns
+from crowd_demo.sim.interaction.pairwise import finish, no_sums, observe
 from crowd_demo.sim.interaction.strips import accumulate_alone
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.grid import Grid
@@ -137,7 +137,7 @@ def touch_each(worker: int, workers: int, cells: Cells, cell: Ints, c: MovingCol
     """Write the shifts of all agents, for one pass; `cell` is that of each slot."""
     for k in range(worker, agents, workers):
         slot = np.uintp(cells.order[k])
-        me, row = read_columns(rules, c, slot), cell[slot] // cells.columns
+        me, row = observe(rules, c, slot), cell[slot] // cells.columns
         sums, _ = accumulate_alone(cells, c, rules, row, cell[slot] - row * cells.columns, me, no_sums(rules, c.x[slot]))
         c.avoidance_x[slot], c.avoidance_y[slot], _ = finish(rules, me, sums)
 

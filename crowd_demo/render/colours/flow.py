@@ -17,7 +17,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Floats, Int, Ints, Register
 from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.simd import LANES, root, select, splat, to_float, to_int
+from crowd_demo.compute.simd import LANES, root, to_float, to_int
 from crowd_demo.compute.simd_memory import load
 from crowd_demo.config.section import metres, per_square_metre
 from crowd_demo.render.colours.base import Legend, ramp, scales_of
@@ -44,7 +44,7 @@ NAMES = "free", *(f"{flow:.2g}{word}" for flow, word in zip(FLOWS, ("", "", "", 
 STEPS = 4.0  # of a unit/s, for people
 STEPS_OF_FASTEST = 8.0  # for others
 TABLE = 1 << 12  # entries for people: to 2.9 people/(m s), more than the last colour begins at
-HIGHEST = np.float32(1 << 30)
+HIGHEST = 1 << 30
 
 
 class Speeds(NamedTuple):
@@ -64,9 +64,7 @@ def amount(adds: Speeds, slot: Int) -> Int:
 
 @implements(level_of, Speeds)
 def level(adds: Speeds, squares: Int, sums: Register) -> Register:
-    scaled = to_float(sums) * load(adds.scarcity, squares)
-    most = splat(HIGHEST, scaled)
-    return to_int(select(scaled < most, scaled, most))
+    return to_int(min(HIGHEST, to_float(sums) * load(adds.scarcity, squares)))
 
 
 class FlowColours(SquareColours):

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Register
-from crowd_demo.compute.dispatch import implements
+from crowd_demo.compute.dispatch import formula, implements
 from crowd_demo.compute.jit import Launch, device
-from crowd_demo.compute.simd import LANES, bits, quotient, root, select, splat, to_int
-from crowd_demo.compute.simd_memory import take
+from crowd_demo.compute.simd import LANES, bits, quotient, root, select, to_int
+from crowd_demo.compute.simd_memory import gather
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.render.colours.base import LEVELS, ON_DARK, ColourMode, Legend, ramp, scales_of
 from crowd_demo.render.drawing import number_of, numbering
@@ -49,7 +49,7 @@ class StateMode(NamedTuple):
 
 @implements(number_of, StateMode)
 def number_states(mode: StateMode, slots: Int, register: Register) -> Register:
-    return take(mode.state, slots)
+    return gather(mode.state, slots)
 
 
 class StateColours(ColourMode):
@@ -86,23 +86,17 @@ class HeadingMode(NamedTuple):
     vy: Floats
 
 
-@device
-def _size(value: Float) -> Float:
-    return select(value < np.float32(0.0), np.float32(0.0) - value, value)
-
-
-@device
+@formula
 def shade_of(vx: Float, vy: Float) -> Int:
     """Index on the wheel, clockwise from up; an agent that stands goes right.
 
     The angle is that on the diamond |x| + |y| = 1, which costs one division and no arc tangent.
     """
-    nothing = splat(np.float32(0.0), vx)
-    length = _size(vx) + _size(vy)
-    down = select(length > nothing, vy / length, nothing)
-    half = to_int((down + np.float32(1.0)) * np.float32(TURN / 4))
+    length = abs(vx) + abs(vy)
+    down = select(length > 0, vy / length, 0)
+    half = to_int((down + 1) * (TURN / 4))
     other = select(half > 0, TURN - half, half)
-    return select(vx >= nothing, half, other)
+    return select(vx >= 0, half, other)
 
 
 def shades_of(vx: Floats, vy: Floats) -> Ints:
@@ -115,7 +109,7 @@ def shades_of(vx: Floats, vy: Floats) -> Ints:
 
 @implements(number_of, HeadingMode)
 def number_headings(mode: HeadingMode, slots: Int, register: Register) -> Register:
-    return shade_of(take(mode.vx, slots), take(mode.vy, slots))
+    return shade_of(gather(mode.vx, slots), gather(mode.vy, slots))
 
 
 class HeadingColours(ColourMode):
@@ -141,9 +135,8 @@ class SpeedMode(NamedTuple):
 
 @implements(number_of, SpeedMode)
 def number_speeds(mode: SpeedMode, slots: Int, register: Register) -> Register:
-    vx, vy = take(mode.vx, slots), take(mode.vy, slots)
-    shade, most = root(vx * vx + vy * vy) * mode.per_unit, splat(np.float32(LEVELS - 1), vx)
-    return to_int(select(shade < most, shade, most))
+    vx, vy = gather(mode.vx, slots), gather(mode.vy, slots)
+    return to_int(min(LEVELS - 1, root(vx * vx + vy * vy) * mode.per_unit))
 
 
 class SpeedColours(ColourMode):
@@ -184,20 +177,19 @@ class TurnMode(NamedTuple):
 
 @device
 def _between(steps: Register) -> Register:
-    steps = select(steps > 0, steps, splat(np.int32(0), steps))
-    return select(steps < STEPS, steps, splat(np.int32(STEPS - 1), steps))
+    return min(max(steps, 0), STEPS - 1)
 
 
 @implements(number_of, AgeMode)
 def number_ages(mode: AgeMode, slots: Int, register: Register) -> Register:
-    packed = take(mode.next_update, slots)
+    packed = gather(mode.next_update, slots)
     looked = bits(packed, SHIFT, TICKS) - bits(packed, 0, WAITS) - 1
     return _between(mode.tick - 1 - looked)
 
 
 @implements(number_of, TurnMode)
 def number_turns(mode: TurnMode, slots: Int, register: Register) -> Register:
-    return _between(bits(take(mode.next_update, slots), SHIFT, TICKS) - mode.tick)
+    return _between(bits(gather(mode.next_update, slots), SHIFT, TICKS) - mode.tick)
 
 
 def ages(sim: Simulation, slots: Ints) -> Bytes:
@@ -264,14 +256,13 @@ class CellMode(NamedTuple):
 
 @device
 def _cell(position: Register, inv_cell: np.float32, count: int) -> Register:
-    cell = to_int(position * inv_cell)
-    return select(cell < count, cell, splat(np.int32(count - 1), cell))
+    return min(to_int(position * inv_cell), count - 1)
 
 
 @implements(number_of, CellMode)
 def number_cells(mode: CellMode, slots: Int, register: Register) -> Register:
-    column = _cell(take(mode.x, slots), mode.floor.inv_cell, mode.floor.columns)
-    return bits(column + _cell(take(mode.y, slots), mode.floor.inv_cell, mode.floor.rows), 0, 1)
+    column = _cell(gather(mode.x, slots), mode.floor.inv_cell, mode.floor.columns)
+    return bits(column + _cell(gather(mode.y, slots), mode.floor.inv_cell, mode.floor.rows), 0, 1)
 
 
 class CellColours(ColourMode):

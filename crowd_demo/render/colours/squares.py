@@ -18,13 +18,13 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Register, Rules
-from crowd_demo.compute.dispatch import generic, implements
+from crowd_demo.compute.dispatch import formula, generic, implements
 from crowd_demo.compute.jit import Launch, device, kernel, launch
-from crowd_demo.compute.simd import LANES, any_set, lane_numbers, select, splat, to_int
-from crowd_demo.compute.simd_memory import load, store, take
+from crowd_demo.compute.simd import LANES, any_set, lane_numbers, select, share_of_registers, splat, to_int
+from crowd_demo.compute.simd_memory import gather, load, store
 from crowd_demo.render.colours.base import LEVELS, ColourMode
 from crowd_demo.render.cull import CellRange, Cull, FoundSlots
-from crowd_demo.render.drawing import ROUNDING, Bounds, moving, number_of, numbering, registers, sixteen
+from crowd_demo.render.drawing import ROUNDING, Bounds, moving, number_of, numbering, sixteen
 from crowd_demo.sim.fundamental_diagram import SQUARE
 from crowd_demo.sim.simulation import Simulation
 
@@ -68,12 +68,10 @@ class SquareMode(NamedTuple):
     adds: Adds
 
 
-@device
+@formula
 def _cell(position: Float, count: int) -> Int:
     """The row or column, of so many, that a position in rows or columns lies in."""
-    least, most = splat(np.float32(0), position), splat(np.float32(count - 1), position)
-    position = select(position > least, position, least)
-    return to_int(select(position < most, position, most))
+    return to_int(min(np.float32(count - 1), max(0, position)))
 
 
 @device
@@ -92,11 +90,11 @@ def _square_at(x: Float, y: Float, squares: CountedSquares) -> Int:
 @kernel
 def find_ends(worker: int, workers: int, x: Floats, y: Floats, slots: Ints, ends: Floats) -> None:
     """The least and the greatest y and x of this worker's share of the slots, lane by lane: `ends[worker]`."""
-    first, last = registers(slots.shape[0], worker, workers)
-    left, right = splat(np.float32(np.inf), lane_numbers()), splat(np.float32(-np.inf), lane_numbers())
+    first, last = share_of_registers(slots.shape[0], worker, workers)
+    left, right = splat(np.inf, lane_numbers()), splat(-np.inf, lane_numbers())
     top, bottom = left, right
     for at in range(first, last, LANES):
-        across, down = take(x, sixteen(slots, at)), take(y, sixteen(slots, at))
+        across, down = gather(x, sixteen(slots, at)), gather(y, sixteen(slots, at))
         left, right = select(across < left, across, left), select(across > right, across, right)
         top, bottom = select(down < top, down, top), select(down > bottom, down, bottom)
     for side, lanes in enumerate((top, bottom, left, right)):
@@ -119,15 +117,15 @@ def count_squares(worker: int, workers: int, mode: SquareMode, agents: int, wind
     counts[window.row0 * stride:(window.row1 + 2) * stride] = 0
     top, bottom = _reach(window.row0, window.row1, squares.rows)
     left, right = _reach(window.column0, window.column1, squares.columns)
-    nowhere = np.int32(counts.shape[0] - 1)
-    first, last = registers(agents, worker, workers)
+    nowhere = counts.shape[0] - 1
+    first, last = share_of_registers(agents, worker, workers)
     for begin in range(first, last, BATCH):
         end, some = min(begin + BATCH, last), False
         for at in range(begin, end, LANES):
             down, across = load(y, at) * squares.inv_side, load(x, at) * squares.inv_side
             inside = (down >= top) & (down < bottom) & (across >= left) & (across < right) & (lane_numbers() < agents - at)
             square = _square_at(load(x, at), load(y, at), squares)
-            store(batch, at - begin, select(inside, square, splat(nowhere, square)))
+            store(batch, at - begin, select(inside, square, nowhere))
             some |= any_set(inside)
         if some:
             apart = (end - begin) // STREAMS
@@ -177,17 +175,17 @@ def shade_squares(worker: int, workers: int, mode: SquareMode, window: CellRange
     """
     squares = mode.squares
     stride, counts = squares.columns + 2, squares.counts[0]
-    rows, most = window.row1 - window.row0, splat(np.int32(shades.shape[0] - 1), lane_numbers())
+    rows, last = window.row1 - window.row0, shades.shape[0] - 1
     for row in range(window.row0 + rows * worker // workers, window.row0 + rows * (worker + 1) // workers):
         for square in range(_square(row, window.column0, squares), _square(row, window.column1, squares), LANES):
             around = _three(counts, square - stride) + _three(counts, square) + _three(counts, square + stride)
             level = level_of(mode.adds, square, around)
-            store(squares.shade, square, take(shades, select(level < most, level, most)))
+            store(squares.shade, square, gather(shades, min(level, last)))
 
 
 @implements(number_of, SquareMode)
 def number_squares(mode: SquareMode, slots: Int, register: Register) -> Register:
-    return take(mode.squares.shade, _square_at(take(mode.x, slots), take(mode.y, slots), mode.squares))
+    return gather(mode.squares.shade, _square_at(gather(mode.x, slots), gather(mode.y, slots), mode.squares))
 
 
 # --- modes -----------------------------------------------------------------------------------------------------------

@@ -18,8 +18,8 @@ import pygame
 from crowd_demo.compute.arrays import Int, Ints, Register
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import Launch, kernel, launch
-from crowd_demo.compute.simd import select, splat
-from crowd_demo.compute.simd_memory import take
+from crowd_demo.compute.simd import select
+from crowd_demo.compute.simd_memory import gather
 from crowd_demo.config.model import Config
 from crowd_demo.render.camera import Rect
 from crowd_demo.render.drawing import MARGIN_PX, FrameInput, Mode, Moving, Shades, appearance_of_id, hash_id, number_of
@@ -62,9 +62,8 @@ def sprite_of(mode: BirdMode, agents: Moving, slot: Int) -> int:
 
 @implements(number_of, BirdMode)
 def number_appearances(mode: BirdMode, slots: Int, register: Register) -> Register:
-    identity = take(mode.id, slots)
-    predator = splat(np.int32(mode.appearances), register)
-    return select(identity < mode.predators, predator, appearance_of_id(identity, mode.appearances))
+    identity = gather(mode.id, slots)
+    return select(identity < mode.predators, mode.appearances, appearance_of_id(identity, mode.appearances))
 
 
 class BirdFigures(Sprited):

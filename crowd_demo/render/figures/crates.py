@@ -19,7 +19,8 @@ import numpy as np
 import pygame
 from numpy.typing import ArrayLike
 
-from crowd_demo.compute.arrays import Floats, Int, Ints, Longs, Mask, Occurring, Words
+from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs, Mask, Occurring, Words
+from crowd_demo.compute.dispatch import formula
 from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.config.model import Config
 from crowd_demo.render.camera import Rect, View
@@ -208,6 +209,11 @@ def fill_boxes(worker: int, workers: int, frame: Frame, boxes: Boxes, table: Par
 
 # --- positions on the screen --------------------------------------------------------------------------------------------
 
+@formula
+def _side_px(half: Float, zoom: Float) -> int:
+    return max(int(2 * half * zoom + 0.5), 1)
+
+
 @kernel
 def place_crates(worker: int, workers: int, slots: Ints, agents: Moving, half: Floats, ahead: np.float32, view: View,
                  boxes: Boxes, on_screen: Longs) -> None:
@@ -221,7 +227,7 @@ def place_crates(worker: int, workers: int, slots: Ints, agents: Moving, half: F
         x, y = drawn(agents.x[slot], agents.vx[slot], ahead), drawn(agents.y[slot], agents.vy[slot], ahead)
         left = int(np.floor((x - half[slot] - view.left) * view.zoom))
         top = int(np.floor((y - half[slot] - view.top) * view.zoom))
-        side = max(int(np.float32(2.0) * half[slot] * view.zoom + np.float32(0.5)), 1)
+        side = _side_px(half[slot], view.zoom)
         shown: Mask = left < view.width and left + side > 0 and top < view.height and top + side > 0
         side = side if shown else 0
         seed = hash_id(agents.id[slot])

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Float, Int, Ints, Keys
+from crowd_demo.compute.dispatch import formula
 from crowd_demo.compute.jit import device, kernel
 from crowd_demo.compute.simd import LANES, bits, to_float, to_int
 from crowd_demo.compute.simd_memory import load, pick, store
@@ -24,7 +25,7 @@ EVEN, HALF, ONES = np.uint64(0x0000FFFF0000FFFF), np.uint64(16), np.uint64(0x000
 LOW, WIDE, TWICE, DARK = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(2), np.uint64(0)
 BRIGHT = np.uint64(0xF000F000F000F000)  # a sum of which 16 would not fit 16 bits
 BLUR = 1, 2, 1  # along each axis; the weights of the nine pixels add up to 16
-LEAST = np.float32(1e-6)  # too little to change an amount, and enough to divide by where there is no light
+LEAST = 1e-6  # too little to change an amount, and enough to divide by where there is no light
 
 
 class Rows(NamedTuple):
@@ -115,22 +116,22 @@ def _blurred(rows: Ints, middle: int, part: int, at: int, like: Int) -> Int:
             + pick(rows[middle, part], at, like))
 
 
-@device
+@formula
 def _tone(under: Int, light: Int, left: Float, gain: Float) -> Int:
     """A channel (0 to 255) of the picture, seen through the light above it."""
-    return to_int(to_float(under) * left + to_float(light) * gain + np.float32(0.5))
+    return to_int(to_float(under) * left + to_float(light) * gain + 0.5)
 
 
-@device
+@formula
 def under_light(under: Int, blue: Int, green: Int, red: Int, light: Int, area: np.float32) -> Int:
     """A pixel of the picture, or sixteen, with the light that lies over it: its colour and its amount."""
     amount = to_float(light)
-    dims = amount * area + np.float32(1.0)
+    dims = amount * area + 1
     dims = dims * dims
     dims = dims * dims
     dims = dims * dims
-    left = np.float32(1.0) / (dims * dims)
-    gain = (np.float32(1.0) - left) / (amount + LEAST) * np.float32(UNIT)
+    left = 1 / (dims * dims)
+    gain = (1 - left) / (amount + LEAST) * UNIT
     red, green = _tone(bits(under, 16, 255), red, left, gain), _tone(bits(under, 8, 255), green, left, gain)
     return red * 65536 + green * 256 + _tone(bits(under, 0, 255), blue, left, gain)
 

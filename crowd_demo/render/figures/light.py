@@ -18,12 +18,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Bytes, Floats, Int, Ints, Keys, Longs, Mask, Register, Words
+from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Keys, Longs, Mask, Register, Words
+from crowd_demo.compute.dispatch import formula
 from crowd_demo.compute.jit import Launch, device, kernel, launch
-from crowd_demo.compute.simd import LANES, count_set, lane_numbers, select, splat, to_int
-from crowd_demo.compute.simd_memory import store, take
+from crowd_demo.compute.simd import LANES, are_contiguous, count_set, lane_numbers, select, share_of_registers, splat, to_int
+from crowd_demo.compute.simd_memory import Contiguous, gather, store
 from crowd_demo.render.camera import View
-from crowd_demo.render.drawing import Moving, Shades, is_run, pixel, registers, sixteen
+from crowd_demo.render.drawing import Moving, Shades, pixel, sixteen
 from crowd_demo.render.figures.exposure import AMOUNT, BLUR, FULL, LEAST, PARTS, UNIT, empty_shared_rows, expose, rows_for
 from crowd_demo.render.inks import channels_of, packed
 from crowd_demo.render.pixels import Frame, add_saturated
@@ -51,17 +52,23 @@ def area_of_one(area_px: float) -> np.float32:
 
 # --- adding up -------------------------------------------------------------------------------------------------------
 
+@formula
+def reaches_screen(x: Float, y: Float, view: View) -> tuple[Mask, Mask]:
+    """Return whether the light of an agent at a pixel reaches the screen, and whether it is on the screen."""
+    width, height = np.float32(view.width), np.float32(view.height)
+    near = (x >= -1) & (x <= width) & (y >= -1) & (y <= height)
+    return near, (x > -1) & (x < width) & (y > -1) & (y < height)
+
+
 @device
 def _index_in_layer(slots: Int, agents: Moving, ahead: np.float32, view: View, stride: int) -> tuple[Register, Mask, Mask]:
     """Where in a layer sixteen agents are, which of them are there, and which are on the screen.
 
     The blur lets a pixel beyond the edge reach in.
     """
-    x = pixel(take(agents.x, slots), take(agents.vx, slots), ahead, view.left, view.zoom)
-    y = pixel(take(agents.y, slots), take(agents.vy, slots), ahead, view.top, view.zoom)
-    width, height, least = np.float32(view.width), np.float32(view.height), np.float32(-1)
-    near = (x >= least) & (x <= width) & (y >= least) & (y <= height)
-    on_screen = (x > least) & (x < width) & (y > least) & (y < height)
+    x = pixel(gather(agents.x, slots), gather(agents.vx, slots), ahead, view.left, view.zoom)
+    y = pixel(gather(agents.y, slots), gather(agents.vy, slots), ahead, view.top, view.zoom)
+    near, on_screen = reaches_screen(x, y, view)
     return to_int(y) * stride + to_int(x) + (stride + 1), near, on_screen
 
 
@@ -84,20 +91,20 @@ def add_light(worker: int, workers: int, slots: Ints, agents: Moving, ahead: np.
     First the indices of `BATCH` agents are found in lanes, then their light is added, one by one.
     """
     layer, stride, indices = layers[worker].reshape(-1), layers.shape[2], batch[worker]
-    nowhere = np.int32((layers.shape[1] - 1) * stride)  # in the last row, which nobody reads
+    nowhere = (layers.shape[1] - 1) * stride  # in the last row, which nobody reads
     listed, seen = slots.shape[0], 0
-    first, last = registers(listed, worker, workers)
-    low, high = splat(nowhere, lane_numbers()), splat(np.int32(-1), lane_numbers())
+    first, last = share_of_registers(listed, worker, workers)
+    low, high = splat(nowhere, lane_numbers()), splat(-1, lane_numbers())
     for begin in range(first, last, BATCH):
         end = min(begin + BATCH, last)
         for at in range(begin, end, LANES):
             register = sixteen(slots, at)
-            if is_run(register, slots[at]):
-                index, near, shown = _index_in_layer(np.intp(slots[at]), agents, ahead, view, stride)
+            if are_contiguous(register, slots[at]):
+                index, near, shown = _index_in_layer(Contiguous(np.intp(slots[at])), agents, ahead, view, stride)
             else:
                 index, near, shown = _index_in_layer(register, agents, ahead, view, stride)
             near, shown = near & (lane_numbers() < listed - at), shown & (lane_numbers() < listed - at)
-            store(indices, at - begin, select(near, index, splat(nowhere, index)))
+            store(indices, at - begin, select(near, index, nowhere))
             low = select(near & (index < low), index, low)
             high = select(near & (index > high), index, high)
             seen += count_set(shown)

@@ -24,10 +24,10 @@ import numpy as np
 import pygame
 
 from crowd_demo.compute.arrays import Bytes, Doubles, Float, Floats, Int, Ints, Longs, Register
-from crowd_demo.compute.dispatch import implements
+from crowd_demo.compute.dispatch import formula, implements
 from crowd_demo.compute.jit import Launch, device, kernel, launch, run
-from crowd_demo.compute.simd import select, splat
-from crowd_demo.compute.simd_memory import take
+from crowd_demo.compute.simd import select
+from crowd_demo.compute.simd_memory import gather
 from crowd_demo.config.behaviours import PeopleSettings
 from crowd_demo.config.model import Config
 from crowd_demo.render.camera import View
@@ -66,7 +66,7 @@ LEAST_SPEED = 8.0  # units/s; slower people look where they want to go
 FIRST_STEP, LEAST_STEP = 3.0, 1.5  # units/s; who stands is drawn walking above the one, who walks standing below the other
 LATE_S = 0.1  # how much later a figure turns, on the mean: half of what the mean is taken over
 BEYOND = 10.0  # degrees
-KEPT = np.float32(math.cos(math.radians(180 / DIRECTIONS + BEYOND)))  # least cosine of the angle to the drawn direction
+KEPT = math.cos(math.radians(180 / DIRECTIONS + BEYOND))  # least cosine of the angle to the drawn direction
 
 # --- facing: which of eight directions a person is drawn in -------------------------------------------------------------
 
@@ -99,19 +99,19 @@ def _aim(vx: Float, vy: Float, heading_x: Float, heading_y: Float) -> tuple[Floa
     return vx / speed, vy / speed
 
 
-@device
+@formula
 def face(facings: Facings, identity: Int, vx: Float, vy: Float, heading_x: Float, heading_y: Float, time_s: np.float64) -> int:
     """The direction in which a person is drawn at that time; remember it, and whether they walk."""
     aim_x, aim_y = _aim(vx, vy, heading_x, heading_y)
     passed_s = abs(time_s - facings.time_s[identity])
-    part = np.float32(passed_s / LATE_S) if passed_s < LATE_S else np.float32(1)
+    part = np.float32(passed_s / LATE_S) if passed_s < LATE_S else 1
     x = facings.x[identity] + (aim_x - facings.x[identity]) * part
     y = facings.y[identity] + (aim_y - facings.y[identity]) * part
     direction = int(facings.direction[identity])
     along = x * TOWARDS[0, direction] + y * TOWARDS[1, direction]
-    if part == np.float32(1) or along < KEPT * np.sqrt(x * x + y * y):
+    if part == 1 or along < KEPT * np.sqrt(x * x + y * y):
         direction = sector(x, y, DIRECTION_SLOPES)
-    walked = facings.walks[identity] and part < np.float32(1)
+    walked = facings.walks[identity] and part < 1
     facings.walks[identity] = faster(vx, vy, LEAST_STEP if walked else FIRST_STEP)
     facings.x[identity], facings.y[identity] = x, y
     facings.time_s[identity], facings.direction[identity] = time_s, direction
@@ -159,16 +159,16 @@ class PeopleMode(NamedTuple):
     facings: Facings  # by id
 
 
-@device
+@formula
 def _stride(mode: PeopleMode, agents: Moving, slot: Int, direction: int, seed: Int) -> int:
     """The frame of the walk, by the distance walked: how far along its direction a person is.
 
     So it needs no memory: it stands still with the person, goes back when time does, and jumps only with the direction.
     """
     x, y = drawn(agents.x[slot], agents.vx[slot], mode.ahead), drawn(agents.y[slot], agents.vy[slot], mode.ahead)
-    walked = (x * TOWARDS[0, direction] + y * TOWARDS[1, direction]) * np.float32(1 / CYCLE)
-    phase = walked + np.float32(seed >> np.uint32(16)) * np.float32(1 / 65536)
-    return int((phase - np.floor(phase)) * np.float32(WALK_FRAMES)) % WALK_FRAMES
+    walked = (x * TOWARDS[0, direction] + y * TOWARDS[1, direction]) * (1 / CYCLE)
+    phase = walked + np.float32(seed >> np.uint32(16)) * (1 / 65536)
+    return int((phase - np.floor(phase)) * WALK_FRAMES) % WALK_FRAMES
 
 
 @device
@@ -186,7 +186,7 @@ def _gait(mode: PeopleMode, agents: Moving, slot: Int) -> tuple[int, bool]:
 @device
 def _as_drawn(state: Register) -> Register:
     """The state as drawn, of one person or of sixteen: who queues looks like somebody who walks."""
-    return select(state == QUEUING, splat(np.int32(WALKING), state), state)
+    return select(state == QUEUING, WALKING, state)
 
 
 @implements(sprited.sprite_of, PeopleMode)
@@ -205,7 +205,7 @@ def sprite_of(mode: PeopleMode, agents: Moving, slot: Int) -> int:
 
 @implements(number_of, PeopleMode)
 def number_appearances(mode: PeopleMode, slots: Int, register: Register) -> Register:
-    return appearance_of_id(take(mode.id, slots), mode.appearances) * DRAWN_STATES + _as_drawn(take(mode.state, slots))
+    return appearance_of_id(gather(mode.id, slots), mode.appearances) * DRAWN_STATES + _as_drawn(gather(mode.state, slots))
 
 
 class PeopleFigures(Sprited):
@@ -266,13 +266,19 @@ class SpotIcons(NamedTuple):
     slot: Ints
 
 
-@device
+@formula
 def strength(state: Int, timer: Float, fading: Fading) -> int:
     """The opacity of an icon, 0 to 255: by the time since the waiting began, or until it ends."""
     waiting = min(timer, fading.wait - timer) / fading.wait_fade
     stuck = (timer - fading.stuck) / fading.stuck_fade
     share = stuck if state == STUCK else waiting
-    return int(min(max(share, np.float32(0.0)), np.float32(1.0)) * np.float32(STRONGEST))
+    return int(min(max(share, 0), 1) * STRONGEST)
+
+
+@formula
+def _spot(position: Float) -> int:
+    """Return the row or column of spots that a position lies in."""
+    return int(np.floor(position / SPOT))
 
 
 @device
@@ -286,8 +292,8 @@ def choose_icons(slots: Ints, agents: Moving, state: Ints, timer: Floats, ahead:
         power = strength(state[slot], timer[slot], fading) if state[slot] != WALKING else 0
         if power > 0:
             x, y = drawn(agents.x[slot], agents.vx[slot], ahead), drawn(agents.y[slot], agents.vy[slot], ahead)
-            column = int(np.floor(x / np.float32(SPOT))) - spots.column0
-            row = int(np.floor(y / np.float32(SPOT))) - spots.row0
+            column = _spot(x) - spots.column0
+            row = _spot(y) - spots.row0
             if 0 <= column < columns and 0 <= row < rows:
                 spot, key = row * columns + column, (STRONGEST - power) << 32 | agents.id[slot]
                 if key < chosen.key[spot]:

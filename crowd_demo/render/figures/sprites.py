@@ -345,10 +345,10 @@ def _dyed(pixel: Int, shares: Int, dye: Ints) -> Int:
     out = alpha << np.uint32(24)
     for channel in range(3):
         shift = np.uint32(16 - 8 * channel)
-        light = np.int32(128)
+        light = 128
         for part in range(DYES):
             light += np.int32(shares >> np.uint32((16, 8, 0, 24)[part]) & np.uint32(255)) * dye[part, channel]
-        lit = (pixel >> shift & np.uint32(255)) + np.uint32(light >> np.int32(8))
+        lit = (pixel >> shift & np.uint32(255)) + np.uint32(light >> 8)
         out |= min(lit, alpha) << shift
     return np.uint32(out)
 

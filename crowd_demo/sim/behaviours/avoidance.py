@@ -16,12 +16,15 @@ predicted side, Xu and others 2021 (anticipation velocity model).
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from crowd_demo.compute.arrays import Float, Int, Mask
 from crowd_demo.compute.dispatch import formula, implements
 from crowd_demo.compute.simd import any_set, no_sum, root, select, to_float, to_int, wrap32
-from crowd_demo.sim.behaviours.people_rules import PeopleRules, stands
+from crowd_demo.compute.simd_memory import gather
+from crowd_demo.sim.behaviours.people_rules import PeopleColumns, PeopleRules, stands
 from crowd_demo.sim.interaction import pairwise
-from crowd_demo.sim.interaction.pairwise import Observed, Sums, observes
+from crowd_demo.sim.interaction.pairwise import Observed, Position, Sums
 
 STEPS = 4096  # of 1, in the sums
 SOFT_SQ = 16.0  # units^2: the side is half taken at 2.3 units from straight ahead
@@ -37,13 +40,12 @@ def others(rules: PeopleRules, count: Int) -> Int:
 
 # --- push: by the distance alone -------------------------------------------------------------------------------------
 
-@observes("x", "y")
 class PushRules(PeopleRules):
     """The constants of people who keep apart by the distance alone."""
 
 
 @implements(pairwise.accumulate, PushRules)
-def accumulate_push(rules: PushRules, me: Observed, other: Observed, sums: Sums) -> Sums:
+def accumulate_push(rules: PushRules, me: Position, other: Position, sums: Sums) -> Sums:
     count, sum_x, sum_y = sums
     dx, dy = me.x - other.x, me.y - other.y
     distance_sq = dx * dx + dy * dy
@@ -57,22 +59,34 @@ def accumulate_push(rules: PushRules, me: Observed, other: Observed, sums: Sums)
 
 
 @implements(pairwise.finish, PushRules)
-def finish_push(rules: PushRules, me: Observed, sums: Sums) -> tuple[Float, Float, Int]:
+def finish_push(rules: PushRules, me: Position, sums: Sums) -> tuple[Float, Float, Int]:
     count, sum_x, sum_y = sums
     return to_float(wrap32(sum_x)) * (1 / STEPS), to_float(wrap32(sum_y)) * (1 / STEPS), others(rules, count)
 
 
 # --- anticipate: stepping aside in time for whom one would meet ------------------------------------------------------
 
-@formula
-def ahead_of(state: Int, heading: Float) -> Float:
-    """Return the heading of those who walk, 0 of those who stand."""
-    return select(stands(state), 0, heading)
+class Walker(NamedTuple):
+    """What others can observe of a person: where they are, how they move, and their heading; (0, 0) of those who stand."""
+
+    x: Float
+    y: Float
+    vx: Float
+    vy: Float
+    ahead_x: Float
+    ahead_y: Float
 
 
-@observes("x", "y", "vx", "vy", ("ahead_x", ahead_of, "state", "heading_x"), ("ahead_y", ahead_of, "state", "heading_y"))
 class AnticipateRules(PeopleRules):
     """The constants of people who look ahead."""
+
+
+@implements(pairwise.observe, AnticipateRules)
+@formula
+def observe_walker(rules: PeopleRules, columns: PeopleColumns, slots: Int) -> Walker:
+    still = stands(gather(columns.state, slots))
+    return Walker(gather(columns.x, slots), gather(columns.y, slots), gather(columns.vx, slots), gather(columns.vy, slots),
+                  select(still, 0, gather(columns.heading_x, slots)), select(still, 0, gather(columns.heading_y, slots)))
 
 
 @implements(pairwise.no_sums, AnticipateRules)
@@ -125,7 +139,7 @@ def turned(me: Observed, turn: Int) -> tuple[Float, Float]:
 
 
 @implements(pairwise.accumulate, AnticipateRules)
-def accumulate(rules: AnticipateRules, me: Observed, other: Observed, sums: Sums) -> Sums:
+def accumulate(rules: AnticipateRules, me: Walker, other: Walker, sums: Sums) -> Sums:
     dx, dy = other.x - me.x, other.y - me.y
     distance_sq = dx * dx + dy * dy
     if any_set(distance_sq < rules.radius_sq):
@@ -134,7 +148,7 @@ def accumulate(rules: AnticipateRules, me: Observed, other: Observed, sums: Sums
 
 
 @implements(pairwise.finish, AnticipateRules)
-def finish(rules: AnticipateRules, me: Observed, sums: Sums) -> tuple[Float, Float, Int]:
+def finish(rules: AnticipateRules, me: Walker, sums: Sums) -> tuple[Float, Float, Int]:
     count, sum_x, sum_y, turn = sums
     turned_x, turned_y = turned(me, turn)
     share = rules.away * (1 / STEPS)

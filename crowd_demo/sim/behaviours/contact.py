@@ -26,11 +26,11 @@ from crowd_demo.compute.arrays import Float, Floats, Int, Ints
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import Launch, launch
 from crowd_demo.compute.simd_memory import pick
-from crowd_demo.sim.behaviours.contact_rules import ContactRules, NearAgents, near_of, touch_rows
+from crowd_demo.sim.behaviours.contact_rules import ROUNDING, STEPS, ContactRules, NearAgents, near_of, touch_rows
 from crowd_demo.sim.behaviours.steering import advance, move_launch
 from crowd_demo.sim.interaction.interaction_stage import PAIR_LANES_NS, PAIR_NS, InteractionMemory
 from crowd_demo.sim.interaction.rows import Blocks
-from crowd_demo.sim.interaction.strips import CANDIDATES, REGISTERS
+from crowd_demo.sim.interaction.strips import CANDIDATES, REGISTERS, InteractionInput
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.grid import Grid
 from crowd_demo.sim.neighbours.schedule import everybody_due, update_schedule
@@ -62,7 +62,8 @@ def move_apart(shifts: Shifts, ground: Ground, columns: Columns, at: Int, x: Flo
 
 def rules_of_contact(body: float) -> ContactRules:
     reach = np.float32(2 * body)
-    return ContactRules(reach, reach * reach, np.float32(RELAX), np.float32(SHIFT_PARTS * body))
+    near = float(reach) * STEPS + ROUNDING
+    return ContactRules(reach, reach * reach, np.float32(RELAX), np.float32(SHIFT_PARTS * body), np.int32(near * near + 1))
 
 
 class Contact:
@@ -136,13 +137,14 @@ class Contact:
             return self._row_launch(view, memory), move_launch(world, self.shifts)
         everybody = everybody_due(update_schedule(world.tick, 1, "id", float(walls.width), float(walls.height),
                                                   world.needs.band))
-        return (*memory.launches(self.cells, view, agents.count, self.rules, everybody, simd), move_launch(world, self.shifts))
+        given = InteractionInput(view, self.rules, everybody)
+        return (*memory.launches(self.cells, given, agents.count, simd), move_launch(world, self.shifts))
 
     def _row_launch(self, view: MovingColumns, memory: InteractionMemory) -> Launch:
         """Return the launch of the quicker kernel; who is in which row is the same in all passes of a step."""
         self.blocks = self.blocks or memory.row_blocks(self.cells)
         strips = memory.begin()
-        if self.near is None or self.near.listed.shape != (len(strips.floats), strips.floats.shape[2]):
+        if self.near is None or self.near.listed.shape != (len(strips.rows), strips.rows.shape[2]):
             self.near = near_of(strips)
         return launch(touch_rows, memory.workers, self.cells, view, self.rules, self.blocks, strips, self.near)
 

@@ -17,21 +17,28 @@ from crowd_demo.compute.dispatch import formula, implements
 from crowd_demo.compute.jit import device, kernel
 from crowd_demo.compute.packed import halves, squares_apart
 from crowd_demo.compute.simd import LANES, any_set, bits_xor, chance, root, scramble, select, to_float, to_int, wrap32
-from crowd_demo.compute.simd_memory import load, store, take_block
+from crowd_demo.compute.simd_memory import Contiguous, gather, load, store, take_block
 from crowd_demo.sim.interaction import pairwise
-from crowd_demo.sim.interaction.pairwise import Observed, Strip, Sums, load_register, observes, read_strip
+from crowd_demo.sim.interaction.pairwise import Strip, Sums, read_strip
 from crowd_demo.sim.interaction.rows import Blocks, part
 from crowd_demo.sim.interaction.strips import CANDIDATES, REGISTERS, Strips, fill
 from crowd_demo.sim.neighbours.candidates import Cells
-from crowd_demo.sim.store.columns import MovingColumns
+from crowd_demo.sim.store.columns import Columns, MovingColumns
 
 FIXED = 4096  # steps of a unit in the sums
 STEPS = 8  # of a unit, in positions of 16 bits: they wrap at 8,192 units, and then somebody far away may be listed
 ROUNDING = 2  # steps: two positions that are rounded come closer or go apart by less
-POSITIONS = 1  # the field of the strip that has them
+POSITIONS = 3  # the row of the strip that has them, after those of `Body`
 
 
-@observes("x", "y", ints=("id",))
+class Body(NamedTuple):
+    """What others can observe of a person."""
+
+    x: Float
+    y: Float
+    id: Int
+
+
 class ContactRules(NamedTuple):
     """Constants of contact; lengths in world units."""
 
@@ -39,19 +46,25 @@ class ContactRules(NamedTuple):
     reach_sq: np.float32
     relax: np.float32
     longest: np.float32  # shift in one pass
+    near_sq: np.int32  # square of the distance in positions of 16 bits from which on two agents do not touch
 
 
 # --- who overlaps whom -----------------------------------------------------------------------------------------------
 
+@implements(pairwise.observe, ContactRules)
+def observe(rules: ContactRules, columns: Columns, slots: Int) -> Body:
+    return Body(gather(columns.x, slots), gather(columns.y, slots), gather(columns.id, slots))
+
+
 @device
-def touches(rules: ContactRules, me: Observed, other: Observed) -> Mask:
+def touches(rules: ContactRules, me: Body, other: Body) -> Mask:
     """Return whether two agents overlap."""
     dx, dy = me.x - other.x, me.y - other.y
     return (dx * dx + dy * dy < rules.reach_sq) & (me.id != other.id)
 
 
 @implements(pairwise.accumulate, ContactRules)
-def accumulate(rules: ContactRules, me: Observed, other: Observed, sums: Sums) -> Sums:
+def accumulate(rules: ContactRules, me: Body, other: Body, sums: Sums) -> Sums:
     dx, dy = me.x - other.x, me.y - other.y
     distance_sq = dx * dx + dy * dy
     overlaps = touches(rules, me, other)
@@ -65,14 +78,14 @@ def accumulate(rules: ContactRules, me: Observed, other: Observed, sums: Sums) -
         if any_set(same):  # on the very same spot: in a direction drawn for the pair, opposite for the two
             key = scramble(bits_xor(me.id, other.id))
             half = select(me.id < other.id, -rules.longest, rules.longest) * FIXED
-            term_x = select(same, to_int(half * chance(key, np.int32(1))), term_x)
-            term_y = select(same, to_int(half * chance(key, np.int32(2))), term_y)
+            term_x = select(same, to_int(half * chance(key, 1)), term_x)
+            term_y = select(same, to_int(half * chance(key, 2)), term_y)
         sums = count + select(overlaps, 1, 0), sum_x + term_x, sum_y + term_y
     return sums
 
 
 @implements(pairwise.finish, ContactRules)
-def finish(rules: ContactRules, me: Observed, sums: Sums) -> tuple[Float, Float, Int]:
+def finish(rules: ContactRules, me: Body, sums: Sums) -> tuple[Float, Float, Int]:
     count, sum_x, sum_y = sums
     met = wrap32(count)
     scale = (1 / FIXED) / (1 + rules.relax * max(0, to_float(met) - 1))
@@ -93,16 +106,16 @@ class NearAgents(NamedTuple):
 
 def near_of(strips: Strips) -> NearAgents:
     """Return the working memory that goes with the strips."""
-    workers, _, capacity = strips.floats.shape
+    workers, _, capacity = strips.rows.shape
     return NearAgents(np.zeros((workers, capacity), np.int32), np.zeros((workers, 2, LANES), np.float32))
 
 
 @formula
-def _write_positions(strip: Strip, size: int) -> None:
+def _write_positions(rules: ContactRules, columns: Columns, rows: Ints, size: int) -> None:
     """Write the positions of 16 bits of those in the strip."""
-    floats, ints = strip
     for at in range(0, size, LANES):
-        store(ints[POSITIONS], at, halves(to_int(load(floats[0], at) * STEPS), to_int(load(floats[1], at) * STEPS)))
+        found = read_strip(rules, columns, rows, Contiguous(at))
+        store(rows[POSITIONS], at, halves(to_int(found.x * STEPS), to_int(found.y * STEPS)))
 
 
 @device
@@ -115,8 +128,8 @@ def _list_near(positions: Ints, mine: Register, first: int, last: int, near_sq: 
 
 
 @device
-def _list_all(cells: Cells, rules: ContactRules, row: int, left: int, right: int, own: int, me: Observed, strip: Strip,
-              base: int, listed: Ints) -> tuple[Int, int]:
+def _list_all(cells: Cells, columns: MovingColumns, rules: ContactRules, row: int, left: int, right: int, own: int, me: Body,
+              strip: Strip, listed: Ints) -> tuple[Int, int]:
     """List who may touch the agents of a register; return how many these are, and how many were tested.
 
     The agents are in columns left..right of one row, from `own` on in the strip. All of these are near, and so are tested as
@@ -124,26 +137,26 @@ def _list_all(cells: Cells, rules: ContactRules, row: int, left: int, right: int
     """
     size: Int = np.uintp(0)
     tested = 0
-    positions, reach = strip[1][POSITIONS], rules.reach * np.float32(STEPS) + np.float32(ROUNDING)
-    mine, near_sq = load(positions, own), np.int32(reach * reach) + np.int32(1)
+    positions, near_sq = strip.rows[POSITIONS], rules.near_sq
+    mine = load(positions, own)
     left, right = max(left - cells.reach, 0), min(right + cells.reach, cells.columns - 1)
     for near in range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)):
-        first = cells.start[near * cells.columns + left] - base
-        last = cells.start[near * cells.columns + right + 1] - base
+        first = cells.start[near * cells.columns + left] - strip.base
+        last = cells.start[near * cells.columns + right + 1] - strip.base
         tested += last - first
         if near == row:
             size = _list_near(positions, mine, first, own, near_sq, listed, size)
             first = min(own + LANES, last)
             for at in range(np.uintp(own), np.uintp(first)):
                 listed[size] = at
-                size += np.uintp(any_set(touches(rules, me, read_strip(rules, strip, at))))
+                size += np.uintp(any_set(touches(rules, me, read_strip(rules, columns, strip.rows, at))))
         size = _list_near(positions, mine, first, last, near_sq, listed, size)
     return size, tested
 
 
 @device
 def _touch_row(cells: Cells, columns: MovingColumns, rules: ContactRules, row: int, begin: int, end: int, strip: Strip,
-               base: int, listed: Ints, shifts: Floats, counters: Longs) -> None:
+               listed: Ints, shifts: Floats, counters: Longs) -> None:
     """Move order[begin:end], agents of one row, apart from whom they touch."""
     cell = row * cells.columns
     left = cell
@@ -154,13 +167,14 @@ def _touch_row(cells: Cells, columns: MovingColumns, rules: ContactRules, row: i
         right = left
         while cells.start[right + 1] < k + size:
             right += 1
-        me = load_register(rules, strip, k - base)
+        own = k - strip.base
+        me = read_strip(rules, columns, strip.rows, Contiguous(own))
         sums = pairwise.no_sums(rules, me.x)
-        count, tested = _list_all(cells, rules, row, left - cell, right - cell, k - base, me, strip, base, listed)
+        count, tested = _list_all(cells, columns, rules, row, left - cell, right - cell, own, me, strip, listed)
         counters[CANDIDATES] += tested
         counters[REGISTERS] += 1
         for i in range(count):
-            sums = pairwise.accumulate(rules, me, read_strip(rules, strip, np.uintp(listed[i])), sums)
+            sums = pairwise.accumulate(rules, me, read_strip(rules, columns, strip.rows, np.uintp(listed[i])), sums)
         shift_x, shift_y, _ = pairwise.finish(rules, me, sums)
         store(shifts[0], 0, shift_x)
         store(shifts[1], 0, shift_y)
@@ -173,16 +187,15 @@ def _touch_row(cells: Cells, columns: MovingColumns, rules: ContactRules, row: i
 def touch_rows(worker: int, workers: int, cells: Cells, columns: MovingColumns, rules: ContactRules, blocks: Blocks,
                strips: Strips, near: NearAgents) -> None:
     """Write the shifts of this worker's blocks of rows, for one pass."""
-    strip = (strips.floats[worker], strips.ints[worker])
     block = take_block(strips.queue, 1)
     while block < blocks.first.shape[0]:
         first, last = blocks.first[block], blocks.last[block]
-        base = cells.start[max(first - cells.reach, 0) * cells.columns]
+        strip = Strip(strips.rows[worker], np.int64(cells.start[max(first - cells.reach, 0) * cells.columns]))
         stop = cells.start[min(last + cells.reach, cells.rows) * cells.columns]
-        fill(rules, columns, cells.order, base, stop, base, strip, strips.counters[worker])
-        _write_positions(strip, stop - base)
+        fill(rules, columns, cells.order, strip.base, stop, strip, strips.counters[worker])
+        _write_positions(rules, columns, strip.rows, stop - strip.base)
         for row in range(first, last):
             begin, end = part(cells, row, blocks.start[block], blocks.start[block + 1])
-            _touch_row(cells, columns, rules, row, begin, end, strip, base, near.listed[worker], near.shifts[worker],
+            _touch_row(cells, columns, rules, row, begin, end, strip, near.listed[worker], near.shifts[worker],
                        strips.counters[worker])
         block = take_block(strips.queue, 1)

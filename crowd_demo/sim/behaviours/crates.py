@@ -24,12 +24,12 @@ from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
 from crowd_demo.compute.dispatch import formula, implements
 from crowd_demo.compute.simd import root, select, to_float, to_int, wrap32
-from crowd_demo.compute.simd_memory import pick
+from crowd_demo.compute.simd_memory import gather, pick
 from crowd_demo.config.model import Config
 from crowd_demo.sim.behaviours import steering
 from crowd_demo.sim.behaviours.base import Behaviour
 from crowd_demo.sim.interaction import pairwise
-from crowd_demo.sim.interaction.pairwise import COLUMNS, Observed, Sums, observes
+from crowd_demo.sim.interaction.pairwise import Sums
 from crowd_demo.sim.terrain.forces import pull
 from crowd_demo.sim.terrain.ground import Ground
 from crowd_demo.sim.terrain.tiles import Terrain
@@ -52,13 +52,15 @@ class CrateColumns(NamedTuple):
     half: Floats  # half a side, world units; never changes
 
 
-@formula
-def lightness_of(half: Float) -> Float:
-    """Return the factor by which a neighbour's half side becomes the share of the overlap that a crate yields."""
-    return 0.5 / half
+class Crate(NamedTuple):
+    """What others can observe of a crate."""
+
+    x: Float
+    y: Float
+    half: Float
+    lightness: Float  # the factor by which a neighbour's half side becomes the share of the overlap that a crate yields
 
 
-@observes("x", "y", "half", ("lightness", lightness_of, "half"))
 class CrateRules(NamedTuple):
     """Constants of one step; lengths in world units, speeds in units/s."""
 
@@ -78,11 +80,17 @@ class CrateRules(NamedTuple):
 
 # --- the interaction -------------------------------------------------------------------------------------------------
 
+@implements(pairwise.observe, CrateRules)
+def observe(rules: CrateRules, columns: CrateColumns, slots: Int) -> Crate:
+    half = gather(columns.half, slots)
+    return Crate(gather(columns.x, slots), gather(columns.y, slots), half, 0.5 / half)
+
+
 @implements(pairwise.accumulate, CrateRules)
-def accumulate(rules: CrateRules, me: Observed, other: Observed, sums: Sums) -> Sums:
+def accumulate(rules: CrateRules, me: Crate, other: Crate, sums: Sums) -> Sums:
     count, sum_x, sum_y = sums
     dx, dy = me.x - other.x, me.y - other.y
-    length_x, length_y = _length(dx), _length(dy)
+    length_x, length_y = abs(dx), abs(dy)
     sideways = length_x > length_y
     length = select(sideways, length_x, length_y)
     depth = me.half + (other.half + rules.gap) - length
@@ -96,23 +104,17 @@ def accumulate(rules: CrateRules, me: Observed, other: Observed, sums: Sums) -> 
 
 
 @implements(pairwise.finish, CrateRules)
-def finish(rules: CrateRules, me: Observed, sums: Sums) -> tuple[Float, Float, Int]:
+def finish(rules: CrateRules, me: Crate, sums: Sums) -> tuple[Float, Float, Int]:
     count, sum_x, sum_y = sums
     neighbours = wrap32(count) - 1  # without the agent itself
     return to_float(wrap32(sum_x)) * (1 / FIXED), to_float(wrap32(sum_y)) * (1 / FIXED), wrap32(neighbours)
 
 
 @implements(pairwise.perceive, CrateRules)
-def perceive(rules: CrateRules, me: Observed, other: Observed) -> tuple[Mask, Float]:
-    length = max(_length(me.x - other.x), _length(me.y - other.y))
+def perceive(rules: CrateRules, me: Crate, other: Crate) -> tuple[Mask, Float]:
+    length = max(abs(me.x - other.x), abs(me.y - other.y))
     apart = length - (me.half + (other.half + rules.gap))
     return apart < 0, apart
-
-
-@formula
-def _length(value: Float) -> Float:
-    """Return the absolute value."""
-    return select(value > 0, value, 0 - value)
 
 
 # --- move ------------------------------------------------------------------------------------------------------------
@@ -121,7 +123,7 @@ def _length(value: Float) -> Float:
 def _wave(turns: Float) -> Float:
     """Return the approximate sine of an angle in turns, at least 0: a parabola for each half."""
     z = (turns - to_float(to_int(turns))) * 2 - 1
-    return 4 * z * (_length(z) - 1)
+    return 4 * z * (abs(z) - 1)
 
 
 @formula
@@ -160,7 +162,7 @@ def steer(rules: CrateRules, ground: Ground, columns: CrateColumns, at: Int, x: 
 class Crates(Behaviour):
     """The behaviour *crates* (the interface is in base.py)."""
 
-    observed = COLUMNS[CrateRules]
+    observed = "x", "y", "half"
 
     def __init__(self, config: Config) -> None:
         self.settings = settings = config.crates

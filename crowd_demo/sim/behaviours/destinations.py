@@ -114,7 +114,7 @@ def _draw_place(d: Destinations, first: int, count: int, identity: Int, ground: 
 @device
 def _drawn_tile(d: Destinations, first: int, number: int) -> int:
     """Return which of `tiles` is the one of that number from the first, or of those of all EXITS."""
-    left = np.int32(number)
+    left = number
     if first != EXITS:
         return first + int(left)
     goal = 0
@@ -185,10 +185,10 @@ def counted_as(c: PeopleColumns, slot: int, d: Destinations) -> tuple[int, np.in
     goal, state = c.goal[slot], c.state[slot]
     if state == QUEUING:
         dx, dy = d.x[goal] - c.x[slot], d.y[goal] - c.y[slot]
-        far_sq = min(dx * dx + dy * dy, np.float32(FARTHEST_SQ))
+        far_sq = min(dx * dx + dy * dy, FARTHEST_SQ)
         return QUEUED, np.int64(np.int32(far_sq)) << 32 | np.int64(c.id[slot])
     dx, dy = c.goal_x[slot] - d.x[goal], c.goal_y[slot] - d.y[goal]
-    return HELD if state == WAITING or dx * dx + dy * dy > np.float32(0) else NONE, LAST
+    return HELD if state == WAITING or dx * dx + dy * dy > 0 else NONE, LAST
 
 
 @kernel
@@ -236,9 +236,9 @@ class ExitRules(NamedTuple):
 @device
 def _draw_speed(identity: Int, rules: ExitRules) -> np.float64:
     """Return a preferred speed, distributed as at birth."""
-    parts, key = np.float64(0), rules.speed_key
+    parts, key = 0.0, rules.speed_key
     for _ in range(rules.speed_draws):
-        parts += np.float64(np.uint32(scramble(bits_xor(identity, key))) >> np.uint32(8)) * np.float64(2.0**-24)
+        parts += np.float64(np.uint32(scramble(bits_xor(identity, key))) >> np.uint32(8)) * 2.0**-24
         key = scramble(key)
     return rules.speed_min + rules.speed_range * (parts / np.float64(rules.speed_draws))
 

@@ -36,7 +36,6 @@ from crowd_demo.sim.behaviours.flock_rules import (
     FlockRules,
     NearestRules,
 )
-from crowd_demo.sim.interaction.pairwise import COLUMNS
 from crowd_demo.sim.neighbours.schedule import BAND_RADII
 from crowd_demo.sim.store.columns import Columns, MovingColumns
 from crowd_demo.sim.terrain.forces import pull
@@ -106,7 +105,7 @@ def steer(rules: FlockRules, ground: Ground, columns: Columns, at: Int, x: Float
 class Flock(Behaviour):
     """The behaviour *flock* (the interface is in base.py)."""
 
-    observed: tuple[str, ...] = COLUMNS[FlockRules]
+    observed: tuple[str, ...] = "x", "y", "vx", "vy"
 
     def __init__(self, config: Config) -> None:
         self.seed = config.seed

@@ -15,7 +15,7 @@ structure `field` is the sorted grid.
 
 from __future__ import annotations
 
-import math
+from math import pi
 from typing import NamedTuple
 
 import numpy as np
@@ -24,12 +24,13 @@ from crowd_demo.compute.arrays import Float, Floats, Int, Longs
 from crowd_demo.compute.dispatch import formula, implements
 from crowd_demo.compute.jit import Launch, kernel, launch
 from crowd_demo.compute.simd import LANES, no_sum, select, wrap32
+from crowd_demo.compute.simd_memory import gather
 from crowd_demo.sim.behaviours.flock_rules import (
     FIXED,
-    IN_FIXED_POINT,
     Apart,
     FlockRules,
     add_separation,
+    counted_fixed,
     fixed,
     no_separation,
     separation_of,
@@ -37,7 +38,7 @@ from crowd_demo.sim.behaviours.flock_rules import (
     sum_capacity,
 )
 from crowd_demo.sim.interaction import pairwise
-from crowd_demo.sim.interaction.pairwise import Observed, Sums, observes
+from crowd_demo.sim.interaction.pairwise import Sums
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.cell_structures import Sorted
 from crowd_demo.sim.neighbours.schedule import UpdateSchedule, update_due
@@ -47,7 +48,17 @@ from crowd_demo.sim.store.columns import Columns
 COUNT, X, Y, VX, VY = range(5)
 
 
-@observes("x", "y", "rules.pull_x", "rules.pull_y", ints=IN_FIXED_POINT[:2])
+class FieldBird(NamedTuple):
+    """What others can observe of a bird, and the pull of the field; px and py are in fixed point, px counted."""
+
+    x: Float
+    y: Float
+    px: Int
+    py: Int
+    pull_x: Float
+    pull_y: Float
+
+
 class FieldRules(NamedTuple):
     """Constants of separation, which is by pairs, and the field's alignment and cohesion by slot."""
 
@@ -115,7 +126,7 @@ def _pull(cells: Cells, columns: Columns, row: int, column: int, slot: Int, fiel
     field.pull_x[slot], field.pull_y[slot] = 0, 0
     if count > 1:
         area = np.float32((bottom - top) * (right - left)) * field.cell * field.cell
-        crowd = np.float32(count - 1) * (np.float32(math.pi) * field.sight_sq / area)
+        crowd = np.float32(count - 1) * (pi * field.sight_sq / area)
         uncrowded: Float = 1 - crowd * field.inv_crowding
         cohere = field.cohere * max(uncrowded, -1)
         field.pull_x[slot] = _pull_axis(x, vx, fixed(columns.x[slot]), fixed(columns.vx[slot]), count - 1, left, right, cohere,
@@ -138,6 +149,12 @@ def pull_birds(worker: int, workers: int, cells: Cells, columns: Columns, schedu
 
 # --- the interaction: separation by pairs ----------------------------------------------------------------------------
 
+@implements(pairwise.observe, FieldRules)
+def observe(rules: FieldRules, columns: Columns, slots: Int) -> FieldBird:
+    x, y = gather(columns.x, slots), gather(columns.y, slots)
+    return FieldBird(x, y, counted_fixed(x), fixed(y), gather(rules.pull_x, slots), gather(rules.pull_y, slots))
+
+
 @implements(pairwise.no_sums, FieldRules)
 def no_sums(rules: FieldRules, like: Float) -> Sums:
     none = no_sum(like)
@@ -145,7 +162,7 @@ def no_sums(rules: FieldRules, like: Float) -> Sums:
 
 
 @implements(pairwise.accumulate, FieldRules)
-def accumulate(rules: FieldRules, me: Observed, other: Observed, sums: Sums) -> Sums:
+def accumulate(rules: FieldRules, me: FieldBird, other: FieldBird, sums: Sums) -> Sums:
     dx, dy = other.x - me.x, other.y - me.y
     distance_sq = dx * dx + dy * dy
     near = distance_sq < rules.separation_sq
@@ -157,12 +174,12 @@ implements(pairwise.sum_capacity, FieldRules)(sum_capacity)
 
 
 @implements(pairwise.settle, FieldRules)
-def settle(rules: FieldRules, me: Observed, sums: Sums) -> Sums:
+def settle(rules: FieldRules, me: FieldBird, sums: Sums) -> Sums:
     return sums[0], settle_separation(rules.apart, me.px, sums[1])
 
 
 @implements(pairwise.finish, FieldRules)
-def finish(rules: FieldRules, me: Observed, sums: Sums) -> tuple[Float, Float, Int]:
+def finish(rules: FieldRules, me: FieldBird, sums: Sums) -> tuple[Float, Float, Int]:
     count, apart = sums
     apart_x, apart_y = separation_of(rules.apart, me.px, me.py, apart)
     met = wrap32(count) - select(rules.separation_sq > 0, 1, 0)  # without the agent itself

@@ -30,8 +30,9 @@ from crowd_demo.compute.arrays import Float, Int, Ints, Mask
 from crowd_demo.compute.dispatch import formula, generic, implements
 from crowd_demo.compute.packed import CountingSum, counted, nothing_counted, settled
 from crowd_demo.compute.simd import inverse_root, no_sum, root, select, to_float, to_int, wrap32
+from crowd_demo.compute.simd_memory import gather
 from crowd_demo.sim.interaction import nearest, pairwise
-from crowd_demo.sim.interaction.pairwise import Observed, Sums, observes
+from crowd_demo.sim.interaction.pairwise import Observed, Sums
 from crowd_demo.sim.store.columns import Columns
 
 FIXED = 256  # steps of a unit in the sums
@@ -166,10 +167,17 @@ def counted_fixed(value: Float) -> Int:
     return counted(to_int(value * FIXED))
 
 
-IN_FIXED_POINT = (("px", counted_fixed, "x"), ("py", fixed, "y"), ("vx", fixed, "vx"), ("vy", fixed, "vy"))
+class Bird(NamedTuple):
+    """What others can observe of a bird; px, py, vx and vy are in fixed point, px counted."""
+
+    x: Float
+    y: Float
+    px: Int
+    py: Int
+    vx: Int
+    vy: Int
 
 
-@observes("x", "y", ints=IN_FIXED_POINT)
 class FlockRules(NamedTuple):
     """Constants of one step; weights in 1/s and 1/s^2, lengths in world units."""
 
@@ -198,6 +206,12 @@ class FlockRules(NamedTuple):
 
 # --- order-free sums over all neighbours -----------------------------------------------------------------------------
 
+@implements(pairwise.observe, FlockRules)
+def observe(rules: FlockRules, columns: Columns, slots: Int) -> Bird:
+    x, y = gather(columns.x, slots), gather(columns.y, slots)
+    return Bird(x, y, counted_fixed(x), fixed(y), fixed(gather(columns.vx, slots)), fixed(gather(columns.vy, slots)))
+
+
 @implements(pairwise.no_sums, FlockRules)
 def no_sums(rules: FlockRules, like: Float) -> Sums:
     none = no_sum(like)
@@ -205,7 +219,7 @@ def no_sums(rules: FlockRules, like: Float) -> Sums:
 
 
 @implements(pairwise.accumulate, FlockRules)
-def accumulate(rules: FlockRules, me: Observed, other: Observed, sums: Sums) -> Sums:
+def accumulate(rules: FlockRules, me: Bird, other: Bird, sums: Sums) -> Sums:
     (sum_px, count, offset), sum_py, sum_vx, sum_vy, apart = sums
     dx, dy = other.x - me.x, other.y - me.y
     distance_sq = dx * dx + dy * dy
@@ -222,13 +236,13 @@ def sum_capacity(rules: FlockRules) -> Int:
 
 
 @implements(pairwise.settle, FlockRules)
-def settle(rules: FlockRules, me: Observed, sums: Sums) -> Sums:
+def settle(rules: FlockRules, me: Bird, sums: Sums) -> Sums:
     sum_px, sum_py, sum_vx, sum_vy, apart = sums
     return settled(sum_px, me.px), sum_py, sum_vx, sum_vy, settle_separation(rules.apart, me.px, apart)
 
 
 @implements(pairwise.finish, FlockRules)
-def finish(rules: FlockRules, me: Observed, sums: Sums) -> tuple[Float, Float, Int]:
+def finish(rules: FlockRules, me: Bird, sums: Sums) -> tuple[Float, Float, Int]:
     sum_px, sum_py, sum_vx, sum_vy, apart = sums
     _, count, offset_x = settled(sum_px, me.px)
     neighbours = wrap32(count) - select(rules.sight_sq > 0, 1, 0)  # without itself, followed if sight > 0
@@ -246,7 +260,7 @@ def finish(rules: FlockRules, me: Observed, sums: Sums) -> tuple[Float, Float, I
 
 
 @implements(pairwise.perceive, FlockRules)
-def perceive(rules: FlockRules, me: Observed, other: Observed) -> tuple[Mask, Float]:
+def perceive(rules: FlockRules, me: Bird, other: Bird) -> tuple[Mask, Float]:
     dx, dy = other.x - me.x, other.y - me.y
     distance_sq = dx * dx + dy * dy
     return distance_sq < max(rules.sight_sq, rules.separation_sq), distance_sq
@@ -259,7 +273,7 @@ class NearestRules(FlockRules):
 
 
 @implements(pairwise.perceive, NearestRules)
-def perceive_followed(rules: NearestRules, me: Observed, other: Observed) -> tuple[Mask, Float]:
+def perceive_followed(rules: NearestRules, me: Bird, other: Bird) -> tuple[Mask, Float]:
     dx, dy = other.x - me.x, other.y - me.y
     distance_sq = dx * dx + dy * dy
     return follows(rules.eyes, me, dx, dy, distance_sq, rules.sight_sq), distance_sq

@@ -23,16 +23,16 @@ from numpy.typing import ArrayLike
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
 from crowd_demo.compute.dispatch import formula, implements
 from crowd_demo.compute.jit import Launch, device, kernel, launch
-from crowd_demo.compute.simd import inverse_root, root, select, to_float
-from crowd_demo.compute.simd_memory import pick
+from crowd_demo.compute.simd import inverse_root, root, select
+from crowd_demo.compute.simd_memory import gather, pick
 from crowd_demo.config.behaviours import HuntSettings
 from crowd_demo.config.model import Config
 from crowd_demo.sim.behaviours import steering
 from crowd_demo.sim.behaviours.flock import Flock, limited, urge
-from crowd_demo.sim.behaviours.flock_rules import IN_FIXED_POINT, FlockRules
+from crowd_demo.sim.behaviours.flock_rules import Bird, FlockRules
 from crowd_demo.sim.behaviours.steering import Glide
 from crowd_demo.sim.interaction import nearest, pairwise
-from crowd_demo.sim.interaction.pairwise import COLUMNS, RECORDS, Observed, Sums, observes
+from crowd_demo.sim.interaction.pairwise import Sums
 from crowd_demo.sim.stage import Index, Stage
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.terrain.ground import Ground
@@ -59,7 +59,18 @@ class HuntColumns(NamedTuple):
     kind: Ints  # PREY or PREDATOR, for life
 
 
-@observes("x", "y", ("kind", to_float, "kind"), ints=IN_FIXED_POINT)
+class Animal(NamedTuple):
+    """What others can observe of an animal: a `Bird`, and its kind."""
+
+    x: Float
+    y: Float
+    px: Int
+    py: Int
+    vx: Int
+    vy: Int
+    kind: Int
+
+
 class HuntRules(NamedTuple):
     """Constants of one step, and the positions of the predators by id: infinitely far away if there is none."""
 
@@ -77,7 +88,10 @@ class HuntRules(NamedTuple):
 
 # --- the interaction: a flock among its own kind ----------------------------------------------------------------------
 
-Bird = RECORDS[FlockRules]
+@implements(pairwise.observe, HuntRules)
+def observe(rules: HuntRules, columns: HuntColumns, slots: Int) -> Animal:
+    bird = pairwise.observe(rules.flock, columns, slots)
+    return Animal(bird.x, bird.y, bird.px, bird.py, bird.vx, bird.vy, gather(columns.kind, slots))
 
 
 @implements(pairwise.no_sums, HuntRules)
@@ -86,7 +100,7 @@ def no_sums(rules: HuntRules, like: Float) -> Sums:
 
 
 @implements(pairwise.accumulate, HuntRules)
-def accumulate(rules: HuntRules, me: Observed, other: Observed, sums: Sums) -> Sums:
+def accumulate(rules: HuntRules, me: Animal, other: Animal, sums: Sums) -> Sums:
     """Treat one of the other kind as out of sight."""
     x = select(me.kind != other.kind, FAR, other.x)
     return pairwise.accumulate(rules.flock, me, Bird(x, other.y, other.px, other.py, other.vx, other.vy), sums)
@@ -98,17 +112,17 @@ def sum_capacity(rules: HuntRules) -> Int:
 
 
 @implements(pairwise.settle, HuntRules)
-def settle(rules: HuntRules, me: Observed, sums: Sums) -> Sums:
+def settle(rules: HuntRules, me: Animal, sums: Sums) -> Sums:
     return pairwise.settle(rules.flock, me, sums)
 
 
 @implements(pairwise.finish, HuntRules)
-def finish(rules: HuntRules, me: Observed, sums: Sums) -> tuple[Float, Float, Int]:
+def finish(rules: HuntRules, me: Animal, sums: Sums) -> tuple[Float, Float, Int]:
     return pairwise.finish(rules.flock, me, sums)
 
 
 @implements(pairwise.perceive, HuntRules)
-def perceive(rules: HuntRules, me: Observed, other: Observed) -> tuple[Mask, Float]:
+def perceive(rules: HuntRules, me: Animal, other: Animal) -> tuple[Mask, Float]:
     perceived, distance = pairwise.perceive(rules.flock, me, other)
     return perceived & (other.kind == me.kind), distance
 
@@ -270,7 +284,7 @@ class Hunt(Stage):
 class Hunters(Flock):
     """The behaviour *hunt* (the interface is in base.py)."""
 
-    observed = COLUMNS[HuntRules]
+    observed = "x", "y", "kind", "vx", "vy"
 
     def __init__(self, config: Config) -> None:
         super().__init__(config)

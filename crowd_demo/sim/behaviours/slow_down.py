@@ -16,35 +16,52 @@ room, Moussaïd, Helbing and Theraulaz 2011.
 
 from __future__ import annotations
 
-import numpy as np
+from typing import NamedTuple
 
 from crowd_demo.compute.arrays import Float, Int, Mask
 from crowd_demo.compute.dispatch import formula, implements
 from crowd_demo.compute.simd import any_set, no_sum, root, select, splat, to_float, wrap32
-from crowd_demo.sim.behaviours.avoidance import STEPS, add_near, ahead_of, others, turned
-from crowd_demo.sim.behaviours.people_rules import PeopleRules
+from crowd_demo.compute.simd_memory import gather
+from crowd_demo.sim.behaviours.avoidance import STEPS, add_near, observe_walker, others, turned
+from crowd_demo.sim.behaviours.people_rules import PeopleColumns, PeopleRules
 from crowd_demo.sim.interaction import pairwise
-from crowd_demo.sim.interaction.pairwise import Observed, Sums, observes
+from crowd_demo.sim.interaction.pairwise import Sums
 
 FAR = 1e6  # units: the distance to somebody in a way where nobody is
 WISH = 0.1  # of the preferred velocity is added to the velocity, so that who stands still has a way, too
 SAME_WAY = 0.25  # least cosine between one's way and the heading of who is slowed down for
 
 
-@observes("x", "y", "vx", "vy", ("ahead_x", ahead_of, "state", "heading_x"), ("ahead_y", ahead_of, "state", "heading_y"),
-          "speed")
+class PacedWalker(NamedTuple):
+    """What others can observe of a person: a `Walker`, and the preferred speed."""
+
+    x: Float
+    y: Float
+    vx: Float
+    vy: Float
+    ahead_x: Float
+    ahead_y: Float
+    speed: Float
+
+
 class SlowDownRules(PeopleRules):
     """The constants of people who look ahead and slow down."""
 
 
+@implements(pairwise.observe, SlowDownRules)
+def observe(rules: SlowDownRules, columns: PeopleColumns, slots: Int) -> PacedWalker:
+    walker = observe_walker(rules, columns, slots)
+    return PacedWalker(walker.x, walker.y, walker.vx, walker.vy, walker.ahead_x, walker.ahead_y, gather(columns.speed, slots))
+
+
 @implements(pairwise.no_sums, SlowDownRules)
 def no_sums(rules: SlowDownRules, like: Float) -> Sums:
-    none, far = no_sum(like), splat(np.float32(FAR), like)
+    none, far = no_sum(like), splat(FAR, like)
     return none, none, none, none, far, far, far
 
 
 @formula
-def _way(me: Observed) -> tuple[Float, Float]:
+def _way(me: PacedWalker) -> tuple[Float, Float]:
     """Return where somebody is going, a vector of length 1; (0, 0) for who neither moves nor wants to."""
     x, y = me.vx + WISH * me.speed * me.ahead_x, me.vy + WISH * me.speed * me.ahead_y
     scale = 1 / root(x * x + y * y + 1e-6)
@@ -58,7 +75,7 @@ def _nearest_in_way(rules: SlowDownRules, same_way: Mask, along: Float, across: 
 
 
 @implements(pairwise.accumulate, SlowDownRules)
-def accumulate(rules: SlowDownRules, me: Observed, other: Observed, sums: Sums) -> Sums:
+def accumulate(rules: SlowDownRules, me: PacedWalker, other: PacedWalker, sums: Sums) -> Sums:
     dx, dy = other.x - me.x, other.y - me.y
     distance_sq = dx * dx + dy * dy
     within_reach = distance_sq < rules.radius_sq
@@ -88,7 +105,7 @@ def _swerved(rules: SlowDownRules, x: Float, y: Float, part: Float, to_right: Ma
 
 
 @implements(pairwise.finish, SlowDownRules)
-def finish(rules: SlowDownRules, me: Observed, sums: Sums) -> tuple[Float, Float, Int]:
+def finish(rules: SlowDownRules, me: PacedWalker, sums: Sums) -> tuple[Float, Float, Int]:
     count, sum_x, sum_y, turn, straight, left, right = sums
     x, y = turned(me, turn)
     wanted = me.speed * rules.headway

@@ -12,7 +12,7 @@ from __future__ import annotations
 from crowd_demo.compute.arrays import Float, Floats, Int, Rules
 from crowd_demo.compute.dispatch import generic, implements
 from crowd_demo.compute.jit import Launch, kernel, launch
-from crowd_demo.compute.simd import LANES, lane_numbers, select
+from crowd_demo.compute.simd import LANES, lane_numbers, select, share_of_registers
 from crowd_demo.compute.simd_memory import load, pick, store
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.store.columns import Columns
@@ -59,9 +59,8 @@ def move_lanes(worker: int, workers: int, columns: Columns, agents: int, rules: 
                farthest_sq: Floats) -> None:
     """The same, sixteen agents at a time."""
     far_sq = load(farthest_sq[worker], 0)
-    registers = (agents + LANES - 1) // LANES
-    for register in range(registers * worker // workers, registers * (worker + 1) // workers):
-        slot = register * LANES
+    first, last = share_of_registers(agents, worker, workers)
+    for slot in range(first, last, LANES):
         x, y = load(columns.x, slot), load(columns.y, slot)
         to_x, to_y = advance(rules, ground, columns, slot, x, y, agents)
         further_sq = longer(far_sq, to_x - x, to_y - y)

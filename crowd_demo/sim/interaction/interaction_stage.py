@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from crowd_demo.compute.arrays import Ints
 from crowd_demo.compute.jit import Launch, launch
 from crowd_demo.compute.simd import LANES
 from crowd_demo.sim.interaction.nearest import KeptNeighbours, NeighbourLimits, interact_limited, kept_of, limit_counters
 from crowd_demo.sim.interaction.rows import Blocks, blocks_of, interact_lanes, interact_scalar, largest
 from crowd_demo.sim.interaction.runs import (
-    AgentStrip,
     ListLayout,
     interact_lists_lanes,
     interact_lists_scalar,
@@ -23,11 +23,19 @@ from crowd_demo.sim.interaction.runs import (
     snapshot_of,
     take_snapshot,
 )
-from crowd_demo.sim.interaction.strips import CANDIDATES, COPIES, DUE, NEIGHBOURS, REGISTERS, RUNS, Strips, strips_of
+from crowd_demo.sim.interaction.strips import (
+    CANDIDATES,
+    COPIES,
+    DUE,
+    NEIGHBOURS,
+    REGISTERS,
+    RUNS,
+    InteractionInput,
+    Strips,
+    strips_of,
+)
 from crowd_demo.sim.neighbours.candidates import Candidates, Cells, Lists, Runs
-from crowd_demo.sim.neighbours.schedule import UpdateSchedule
 from crowd_demo.sim.stage import Index, Stage
-from crowd_demo.sim.store.columns import Columns
 from crowd_demo.sim.world import Sizes, World
 
 LANES_NS, SCALAR_NS = 40.0, 150.0  # time of the interaction for each agent that is due, with a structure
@@ -39,16 +47,10 @@ class Interaction(Stage):
 
     name = "interaction"
 
-    def __init__(self, index: Index, limit_scanned: int, limit_kept: int) -> None:
-        """The two numbers are those of the technique *neighbour_limit*: scan and keep at most so many."""
+    def __init__(self, index: Index) -> None:
         self.index = index
-        self._limit_scanned, self._limit_kept = limit_scanned, limit_kept
         self._made_for: Sizes | None = None
         self._memory: InteractionMemory
-
-    def retune(self, world: World) -> None:
-        settings = world.settings.behaviour_settings
-        self._limit_scanned, self._limit_kept = settings.limit_scanned, settings.limit_kept
 
     def memory(self, world: World) -> InteractionMemory:
         """Return the kernels' working memory; make it again when the sizes of memory have changed."""
@@ -59,10 +61,11 @@ class Interaction(Stage):
 
     def limits(self, world: World) -> NeighbourLimits:
         """Return what the technique *neighbour_limit* lets an agent keep."""
-        return NeighbourLimits(bool(world.neighbour_limit == "nearest"), self._limit_scanned, self._limit_kept)
+        settings = world.settings.behaviour_settings
+        return NeighbourLimits(bool(world.neighbour_limit == "nearest"), settings.limit_scanned, settings.limit_kept)
 
     def kept_only(self, world: World) -> NeighbourLimits | None:
-        """Return whom an agent keeps, if it does not meet all its neighbours: as the behaviour or the technique says."""
+        """Return the limits that the behaviour or else the technique sets; None if an agent interacts with all neighbours."""
         if nearest := world.needs.nearest:
             return NeighbourLimits(nearest=True, scanned=0, neighbours=nearest)
         return None if world.neighbour_limit == "none" else self.limits(world)
@@ -74,13 +77,13 @@ class Interaction(Stage):
     def _limited_launches(self, world: World, limits: NeighbourLimits) -> tuple[Launch, ...]:
         """Return the interaction with those whom `limits` lets an agent keep, one agent at a time."""
         memory = self.memory(world).for_workers(self._workers(world, SCALAR_NS))
-        return (launch(interact_limited, memory.workers, world.grid.view(), world.agents.columns, world.rules, world.schedule,
-                       limits, memory.kept, memory.begin()),)
+        given = InteractionInput(world.agents.columns, world.rules, world.schedule)
+        return (launch(interact_limited, memory.workers, world.grid.view(), given, limits, memory.kept, memory.begin()),)
 
     def all_launches(self, world: World, exact: bool) -> tuple[Launch, ...]:
         """Return the launches without a limit; with `exact` also without a structure's own rules, so nothing approximates."""
-        if nearest := world.needs.nearest:
-            return self._limited_launches(world, NeighbourLimits(nearest=True, scanned=0, neighbours=nearest))
+        if world.needs.nearest:
+            return self.launches(world)
         structure = self.index.structure(world)
         rules = world.rules if exact else structure.rules(world.rules)
         simd = world.options.simd
@@ -88,7 +91,8 @@ class Interaction(Stage):
         if world.options.neighbours == "none":
             ns = world.agents.count * (PAIR_LANES_NS if simd else PAIR_NS)
         memory = self.memory(world).for_workers(self._workers(world, ns))
-        return memory.launches(structure.candidates(), world.agents.columns, world.agents.count, rules, world.schedule, simd)
+        given = InteractionInput(world.agents.columns, rules, world.schedule)
+        return memory.launches(structure.candidates(), given, world.agents.count, simd)
 
     def _workers(self, world: World, ns: float) -> int:
         """Return how many workers share the work, which takes `ns` nanoseconds for each agent that is due."""
@@ -130,7 +134,7 @@ class InteractionMemory:
         self.capacity = capacity
         self.strips: Strips = strips_of(1024, workers)
         self.kept: KeptNeighbours = kept_of(workers)
-        self._snapshot: AgentStrip | None = None
+        self._snapshot: Ints | None = None
         self._layout: ListLayout | None = None
 
     def for_workers(self, workers: int) -> InteractionMemory:
@@ -138,39 +142,35 @@ class InteractionMemory:
         self.workers = min(workers, self.most_workers)
         return self
 
-    def launches(self, candidates: Candidates, columns: Columns, count: int, rules: object, schedule: UpdateSchedule,
-                 simd: bool) -> tuple[
-              Launch, ...]:
+    def launches(self, candidates: Candidates, given: InteractionInput, count: int, simd: bool) -> tuple[Launch, ...]:
         """Return the interaction of all agents that are due with the candidates; resets the counters."""
         self.begin()
         match candidates:
-            case Runs():
-                return self._run_launches(candidates, columns, count, rules, schedule, simd)
-            case Lists():
-                return self._list_launches(candidates, columns, rules, schedule, simd)
+            case Cells() if simd:
+                return (launch(interact_lanes, self.workers, candidates, given, self.row_blocks(candidates), self.strips),)
             case Cells():
-                blocks = self.row_blocks(candidates) if simd else blocks_of(candidates, self.workers)
-                kernel = interact_lanes if simd else interact_scalar
-                return (launch(kernel, self.workers, candidates, columns, rules, schedule, blocks, self.strips),)
+                blocks = blocks_of(candidates, self.workers)
+                return (launch(interact_scalar, self.workers, candidates, given, blocks, self.strips),)
+            case Runs() if simd:
+                snapshot = self._snapshot = snapshot_of(self.capacity) if self._snapshot is None else self._snapshot
+                return (launch(take_snapshot, self.workers, candidates.order, count, given.columns, given.rules, snapshot,
+                               self.strips.counters),
+                        launch(interact_runs_lanes, self.workers, candidates, given, snapshot, self.strips))
+            case Runs():
+                return (launch(interact_runs_scalar, self.workers, candidates, given, self.strips),)
+            case Lists() if simd:
+                self._make_room(self.capacity)
+                layout = self._layout_for(candidates)
+                return (launch(interact_lists_lanes, self.workers, candidates, given, layout, self.strips),)
+            case Lists():
+                return (launch(interact_lists_scalar, self.workers, candidates, given, self.strips),)
 
-    def _run_launches(self, runs: Runs, columns: Columns, count: int, rules: object, schedule: UpdateSchedule,
-                      simd: bool) -> tuple[Launch, ...]:
-        strips = self.strips
-        if not simd:
-            return (launch(interact_runs_scalar, self.workers, runs, columns, rules, schedule, strips),)
-        snapshot = self._snapshot = self._snapshot or snapshot_of(self.capacity)
-        return (launch(take_snapshot, self.workers, runs.order, count, columns, rules, snapshot, strips.counters),
-                launch(interact_runs_lanes, self.workers, runs, columns, rules, schedule, snapshot, strips))
-
-    def _list_launches(self, lists: Lists, columns: Columns, rules: object, schedule: UpdateSchedule,
-                       simd: bool) -> tuple[Launch, ...]:
-        if not simd:
-            return (launch(interact_lists_scalar, self.workers, lists, columns, rules, schedule, self.strips),)
-        self._make_room(self.capacity)
+    def _layout_for(self, lists: Lists) -> ListLayout:
+        """Return the arrays to which lists are written out, of which there are at least as many cells."""
         layout = self._layout
         if layout is None or layout.start.shape[1] <= rows_of(lists) * lists.columns + LANES:
             layout = self._layout = layout_of_lists(lists, self.capacity, self.most_workers)
-        return (launch(interact_lists_lanes, self.workers, lists, columns, rules, schedule, layout, self.strips),)
+        return layout
 
     def row_blocks(self, cells: Cells) -> Blocks:
         """Return the blocks that the workers share, and make room for the largest."""
@@ -185,7 +185,7 @@ class InteractionMemory:
         return self.strips
 
     def _make_room(self, needed: int) -> None:
-        if needed > self.strips.floats.shape[2] - 2 * LANES:
+        if needed > self.strips.rows.shape[2] - LANES:
             self.strips = strips_of(needed + needed // 2, self.most_workers)
 
 

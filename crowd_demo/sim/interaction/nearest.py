@@ -3,8 +3,7 @@
 Sums over all neighbours (pairwise.py) must not depend on the order in which these are met. Here the neighbours come as a list
 whose order is fixed, nearest first and of equally near ones the lowest id first. That list is the same for every structure,
 order in memory and number of workers, so `solve` may do with it whatever it likes: add up floats, weigh by rank, stop early,
-run a linear program. A behaviour asks for it by `Needs.nearest`, which is k, and implements `read_columns`, `perceive` and
-`solve`.
+run a linear program. A behaviour asks for it by `Needs.nearest`, which is k, and implements `observe`, `perceive` and `solve`.
 
 The technique *neighbour_limit* lets an agent meet only some of its neighbours; `solve` then sums over these:
 
@@ -33,10 +32,10 @@ from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs, Rules
 from crowd_demo.compute.dispatch import generic, implements
 from crowd_demo.compute.jit import device, kernel
 from crowd_demo.compute.simd_memory import take_block
-from crowd_demo.sim.interaction.pairwise import accumulate, finish, no_sums, perceive, read_columns
-from crowd_demo.sim.interaction.strips import BLOCK, CANDIDATES, Strips, store_avoidance
+from crowd_demo.sim.interaction.pairwise import accumulate, finish, no_sums, observe, perceive
+from crowd_demo.sim.interaction.strips import BLOCK, CANDIDATES, InteractionInput, Strips, store_avoidance
 from crowd_demo.sim.neighbours.candidates import Cells
-from crowd_demo.sim.neighbours.schedule import UpdateSchedule, update_due
+from crowd_demo.sim.neighbours.schedule import update_due
 from crowd_demo.sim.store.columns import Columns
 
 MAX_KEPT = 64  # neighbours: what `Needs.nearest` and `limit_kept` may ask for
@@ -95,8 +94,8 @@ def kept_of(workers: int) -> KeptNeighbours:
 def choose(cells: Cells, columns: Columns, rules: Rules, row: int, column: int, slot: int, limits: NeighbourLimits,
            slots: Ints, distances: Floats) -> tuple[int, int, int, bool]:
     """Fill `slots` with the neighbours that an agent keeps; return (how many, found, scanned, whether a limit was hit)."""
-    me = read_columns(rules, columns, np.uintp(slot))
-    size, found, scanned, farthest = 0, 0, 0, np.float32(np.inf)
+    me = observe(rules, columns, np.uintp(slot))
+    size, found, scanned = 0, 0, 0
     left, right = max(column - cells.reach, 0), min(column + cells.reach, cells.columns - 1)
     for beside in range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)):
         first, last = cells.start[beside * cells.columns + left], cells.start[beside * cells.columns + right + 1]
@@ -107,43 +106,42 @@ def choose(cells: Cells, columns: Columns, rules: Rules, row: int, column: int, 
             if not limits.nearest and (scanned == limits.scanned or found == limits.neighbours):
                 return size, found, scanned, True
             scanned += 1
-            is_neighbour, distance = perceive(rules, me, read_columns(rules, columns, np.uintp(other)))
+            is_neighbour, distance = perceive(rules, me, observe(rules, columns, np.uintp(other)))
             found += is_neighbour
             if not is_neighbour:
                 continue
             if not limits.nearest:
                 slots[size] = other
                 size += 1
-            elif distance <= farthest:
+            elif size < limits.neighbours or distance <= distances[size - 1]:
                 size = _insert(columns, other, distance, size, limits.neighbours, slots, distances)
-                farthest = distances[size - 1] if size == limits.neighbours else farthest
     return size, found, scanned, found > size
 
 
 @implements(solve, object)
 def sum_of_kept(rules: Rules, columns: Columns, slot: int, near: Ints, size: int) -> tuple[Float, Float, Int]:
     """Return what the behaviour's own sums over the kept neighbours come to."""
-    me = read_columns(rules, columns, np.uintp(slot))
+    me = observe(rules, columns, np.uintp(slot))
     sums = accumulate(rules, me, me, no_sums(rules, columns.x[slot]))  # `finish` subtracts the agent itself
     for k in range(size):
-        sums = accumulate(rules, me, read_columns(rules, columns, np.uintp(near[k])), sums)
+        sums = accumulate(rules, me, observe(rules, columns, np.uintp(near[k])), sums)
     return finish(rules, me, sums)
 
 
 # --- the kernel ------------------------------------------------------------------------------------------------------
 
 @device
-def _interact_row(cells: Cells, columns: Columns, rules: Rules, row: int, schedule: UpdateSchedule, limits: NeighbourLimits,
-                  slots: Ints, distances: Floats, counters: Longs, counted: Longs) -> None:
+def _interact_row(cells: Cells, given: InteractionInput, row: int, limits: NeighbourLimits, slots: Ints, distances: Floats,
+                  counters: Longs, counted: Longs) -> None:
+    rules, columns = given.rules, given.columns
     for column in range(cells.columns):
         cell = row * cells.columns + column
         for k in range(cells.start[cell], cells.start[cell + 1]):
             slot = cells.order[k]
-            if not update_due(schedule, columns.next_update[slot]):
+            if not update_due(given.schedule, columns.next_update[slot]):
                 continue
             size, found, scanned, hit = choose(cells, columns, rules, row, column, slot, limits, slots, distances)
-            avoidance_x, avoidance_y, met = solve(rules, columns, slot, slots, size)
-            store_avoidance(columns, slot, avoidance_x, avoidance_y, met, schedule, counters)
+            store_avoidance(given, slot, solve(rules, columns, slot, slots, size), counters)
             counters[CANDIDATES] += scanned
             counted[HITS] += hit
             counted[FOUND] += found
@@ -152,15 +150,15 @@ def _interact_row(cells: Cells, columns: Columns, rules: Rules, row: int, schedu
 
 
 @kernel
-def interact_limited(worker: int, workers: int, cells: Cells, columns: Columns, rules: Rules, schedule: UpdateSchedule,
-                     limits: NeighbourLimits, kept: KeptNeighbours, strips: Strips) -> None:
-    """Write the pushes of this worker's blocks of rows: of agents that are due, from the neighbours that they keep."""
+def interact_limited(worker: int, workers: int, cells: Cells, given: InteractionInput, limits: NeighbourLimits,
+                     kept: KeptNeighbours, strips: Strips) -> None:
+    """Write the avoidance of this worker's blocks of rows: of agents that are due, from the neighbours that they keep."""
     kept.counted[worker] = 0
     row = take_block(strips.queue, BLOCK)
     while row < cells.rows:
         for near in range(row, min(row + BLOCK, cells.rows)):
-            _interact_row(cells, columns, rules, near, schedule, limits, kept.slot[worker], kept.distance[worker],
-                          strips.counters[worker], kept.counted[worker])
+            _interact_row(cells, given, near, limits, kept.slot[worker], kept.distance[worker], strips.counters[worker],
+                          kept.counted[worker])
         row = take_block(strips.queue, BLOCK)
 
 

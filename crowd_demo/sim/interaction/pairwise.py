@@ -1,13 +1,16 @@
-"""What a behaviour says of the interaction: what others can observe of an agent, and what it makes of its neighbours.
+"""What a behaviour defines for the interaction: what others can observe of an agent, and what it makes of its neighbours.
 
 There are two contracts: order-free sums over all neighbours, here, and the k nearest in a fixed order (nearest.py). The type
-of `rules` chooses the behaviour (compute/dispatch.py): each has the eight functions below. The first four follow from a
-declaration above its rules:
+of `rules` chooses the behaviour (compute/dispatch.py), which implements these functions:
 
-    @observes("x", "y", "half", ("lightness", lightness_of, "half"))
-    class CrateRules(NamedTuple): ...
+    observe      the record that others can observe of an agent, from columns; by default its position
+    no_sums      the sums over no neighbours; by default a count and a vector
+    accumulate   the sums with one candidate added
+    finish       the avoidance that follows from the sums
+    perceive     whether a candidate is a neighbour, and its distance, for limits and for behaviours with k nearest
 
-Then `me` and `other` are records with these fields, of one agent or of sixteen: `me.x`, `other.lightness`.
+`me` and `other` are such records, of one agent or of sixteen: `me.x`, `other.lightness`. Between columns and registers
+they are kept in a strip, in the order of the structure.
 """
 
 # Generic functions have no body of their own.
@@ -15,44 +18,38 @@ Then `me` and `other` are records with these fields, of one agent or of sixteen:
 
 from __future__ import annotations
 
-import sys
-from collections import namedtuple
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
-from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask, Rules
+from crowd_demo.compute.arrays import Float, Int, Ints, Mask, Rules
 from crowd_demo.compute.dispatch import generic, implements
+from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import no_sum
-from crowd_demo.compute.simd_memory import gather, load, store, take
+from crowd_demo.compute.simd_memory import gather, load_record
 from crowd_demo.sim.store.columns import Columns
 
-FLOATS, INTS = 7, 4  # that others can observe of an agent, at most
-Observed = Any  # what others can observe of an agent, or of sixteen: x, y, and fields of the behaviour's own
+Observed = Any  # a behaviour's record of what others can observe: x and y, then fields of its own
 Sums = tuple[Int, ...]  # what an agent, or each of sixteen, has added up over its neighbours
-Strip = tuple[Floats, Ints]  # [FLOATS or INTS, capacity]: what can be observed of the candidates, one after the other
-Field = str | tuple[Any, ...]
-Kind = TypeVar("Kind", bound=type)
+
+
+class Position(NamedTuple):
+    """What others can observe of agents whose behaviour does not implement `observe`."""
+
+    x: Float
+    y: Float
+
+
+class Strip(NamedTuple):
+    """What others can observe of consecutive agents of an order."""
+
+    rows: Ints  # int32[MAX_FIELDS, capacity]: a row for each field; float32 keep their bits
+    base: Int  # the index in the order of the first agent
+
 
 # --- what a behaviour defines ----------------------------------------------------------------------------------------
 
 @generic
-def copy_to_strip(rules: Rules, columns: Columns, slots: Int, strip: Strip, at: int) -> None:
-    """Copy what others can observe of sixteen agents to the strip; `slots` begins with theirs, or is the first of a run."""
-
-
-@generic
-def read_columns(rules: Rules, columns: Columns, slot: Int) -> Observed:
-    """Return what others can observe of the agent in a slot."""
-
-
-@generic
-def read_strip(rules: Rules, strip: Strip, at: Int) -> Observed:
-    """Return the same of the agent at an index of the strip."""
-
-
-@generic
-def load_register(rules: Rules, strip: Strip, at: Int) -> Observed:
-    """Return the same of sixteen agents that are contiguous in the strip."""
+def observe(rules: Rules, columns: Columns, slots: Int) -> Observed:
+    """Return what others can observe of the agent in a slot, or of sixteen: `gather` reads a column for either."""
 
 
 @generic
@@ -90,22 +87,14 @@ def settle(rules: Rules, me: Observed, sums: Sums) -> Sums:
     """Return the sums of a register with room for as many again."""
 
 
-@generic
-def pack(rules: Rules, strip: Strip, members: Int, target: Strip, at: int) -> None:
-    """Copy sixteen agents of a strip to contiguous elements of the target, so that they can be loaded as a register."""
+@implements(observe, object)
+def _position(rules: Rules, columns: Columns, slots: Int) -> Position:
+    return Position(gather(columns.x, slots), gather(columns.y, slots))
 
 
 @implements(no_sums, object)
 def _count_and_vector(rules: Rules, like: Float) -> Sums:
     return no_sum(like), no_sum(like), no_sum(like)
-
-
-@implements(pack, object)
-def _pack_all(rules: Rules, strip: Strip, members: Int, target: Strip, at: int) -> None:
-    for field in range(FLOATS):
-        store(target[0][field], at, gather(strip[0][field], members))
-    for field in range(INTS):
-        store(target[1][field], at, gather(strip[1][field], members))
 
 
 @implements(sum_capacity, object)
@@ -118,72 +107,9 @@ def _as_they_are(rules: Rules, me: Observed, sums: Sums) -> Sums:
     return sums
 
 
-# --- what others can observe ------------------------------------------------------------------------------------------
+# --- strips ----------------------------------------------------------------------------------------------------------
 
-RECORDS: dict[type, Any] = {}  # by rules: the record that is observed, for formulas that make one
-COLUMNS: dict[type, tuple[str, ...]] = {}  # by rules: the columns that others read
-SOURCE = """
-def copy_to_strip(rules, columns, slots, strip, at):
-    floats, ints = strip
-    {taken}
-    {stored}
-
-def read_columns(rules, columns, slot):
-    {read}
-    return Observed({values})
-
-def read_strip(rules, strip, at):
-    floats, ints = strip
-    return Observed({of_strip})
-
-def load_register(rules, strip, at):
-    floats, ints = strip
-    return Observed({of_register})
-
-def pack(rules, strip, members, target, at):
-    floats, ints = strip
-    to_floats, to_ints = target
-    {packed}
-"""
-
-
-def observes(*floats: Field, ints: Sequence[Field] = ()) -> Callable[[Kind], Kind]:
-    """Declare what others can observe of an agent whose behaviour has the decorated rules.
-
-    A field is a column, an array of the rules such as "rules.pull_x", or (name, formula, column, ...) for what a formula
-    makes of columns. Raises ValueError for more than FLOATS or INTS of them.
-    """
-    if len(floats) > FLOATS or len(ints) > INTS:
-        raise ValueError(f"others can observe at most {FLOATS} floats and {INTS} ints, not {len(floats)} and {len(ints)}")
-    fields = [(_last(field), None, field) if isinstance(field, str) else field for field in (*floats, *ints)]
-    arrays = tuple(dict.fromkeys(array for _, _, *some in fields for array in some))
-    values = [f"make_{name}({', '.join(map(_last, some))})" if formula else name for name, formula, *some in fields]
-    rows = [f"floats[{k}" for k in range(len(floats))] + [f"ints[{k}" for k in range(len(ints))]
-    source = SOURCE.format(
-        taken="; ".join(f"{_last(array)} = take({_path(array)}, slots)" for array in arrays),
-        stored="; ".join(f"store({row}], at, {value})" for row, value in zip(rows, values, strict=True)),
-        read="; ".join(f"{_last(array)} = {_path(array)}[slot]" for array in arrays), values=", ".join(values),
-        of_strip=", ".join(f"{row}, at]" for row in rows), of_register=", ".join(f"load({row}], at)" for row in rows),
-        packed="; ".join(f"store(to_{row}], at, gather({row}], members))" for row in rows))
-
-    def declare(kind: Kind) -> Kind:
-        record: Any = namedtuple("Observed", [name for name, *_ in fields])  # type: ignore[misc]
-        record.__name__, record.__qualname__ = f"{kind.__name__}Observed", f"{kind.__name__}.Observed"
-        record.__module__, kind.Observed = kind.__module__, record  # type: ignore[attr-defined]  # pickle finds it there
-        names = {f"make_{name}": formula for name, formula, *_ in fields}
-        names |= {"Observed": record, "gather": gather, "load": load, "store": store, "take": take,
-                  "__name__": kind.__module__}
-        exec(compile(source, getattr(sys.modules[kind.__module__], "__file__", "observed"), "exec"), names)
-        for each in (copy_to_strip, read_columns, read_strip, load_register, pack):
-            implements(each, kind, by_rule=False)(names[each.__name__])
-        RECORDS[kind], COLUMNS[kind] = record, tuple(array for array in arrays if "." not in array)
-        return kind
-    return declare
-
-
-def _last(path: str) -> str:
-    return path.rpartition(".")[2]
-
-
-def _path(array: str) -> str:
-    return array if "." in array else f"columns.{array}"
+@device
+def read_strip(rules: Rules, columns: Columns, rows: Ints, at: Int) -> Observed:
+    """Return what `observe` gave of the agent at an index of a strip, or of sixteen: contiguous, or at indices in an array."""
+    return load_record(observe, rules, columns, rows, at)

@@ -17,9 +17,10 @@ from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import device, kernel
 from crowd_demo.compute.simd import LANES, count_set, lane_numbers
 from crowd_demo.compute.simd_memory import load, take_block
-from crowd_demo.sim.interaction.pairwise import Observed, Strip, Sums, accumulate, no_sums, read_columns, sum_capacity
+from crowd_demo.sim.interaction.pairwise import Observed, Strip, Sums, accumulate, no_sums, observe, sum_capacity
 from crowd_demo.sim.interaction.strips import (
     BLOCK,
+    InteractionInput,
     Strips,
     accumulate_all,
     accumulate_alone,
@@ -30,7 +31,7 @@ from crowd_demo.sim.interaction.strips import (
     worth_registers,
 )
 from crowd_demo.sim.neighbours.candidates import Cells
-from crowd_demo.sim.neighbours.schedule import UpdateSchedule, count_due, count_due_of_sixteen, update_due
+from crowd_demo.sim.neighbours.schedule import count_due, count_due_of_sixteen, update_due
 from crowd_demo.sim.store.columns import Columns
 
 SHARES, LEAST_BLOCK = 2, 2  # a block is at most 1/SHARES of a worker's share of the rows left, and at least LEAST_BLOCK rows
@@ -102,101 +103,94 @@ def accumulate_cells(cells: Cells, columns: Columns, rules: Rules, row: int, col
     for near in range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)):
         first, last = cells.start[near * cells.columns + left], cells.start[near * cells.columns + right + 1]
         for k in range(np.uintp(first), np.uintp(last)):
-            sums = accumulate(rules, me, read_columns(rules, columns, np.uintp(cells.order[k])), sums)
+            sums = accumulate(rules, me, observe(rules, columns, np.uintp(cells.order[k])), sums)
         candidates += last - first
     return sums, candidates
 
 
 @device
-def _interact_row_one_by_one(cells: Cells, columns: Columns, rules: Rules, row: int, begin: int, end: int,
-                             schedule: UpdateSchedule, counters: Longs) -> None:
+def _interact_one_by_one(cells: Cells, given: InteractionInput, row: int, begin: int, end: int, counters: Longs) -> None:
     """Interaction of order[begin:end], agents of one row, of whom few or none are due."""
-    cell = row * cells.columns
+    next_update, schedule, cell = given.columns.next_update, given.schedule, row * cells.columns
     for first in range(begin, end, LANES):
-        if count_due_of_sixteen(columns.next_update, cells.order, first, end, schedule) == 0:
+        if count_due_of_sixteen(next_update, cells.order, first, end, schedule) == 0:
             continue
         for k in range(first, min(first + LANES, end)):
             slot = cells.order[k]
-            if update_due(schedule, columns.next_update[slot]):
+            if update_due(schedule, next_update[slot]):
                 while cells.start[cell + 1] <= k:
                     cell += 1
-                interact_one(cells, columns, rules, row, cell - row * cells.columns, slot, schedule, counters)
+                interact_one(cells, given, row, cell - row * cells.columns, slot, counters)
 
 
 @device
 def _cell_of(k: int, cell: int, last: int, start: Ints) -> int:
     """Return the cell from `cell` to `last` that holds order[k]; sixteen at a time, seldom in more than one turn."""
     while True:
-        further = count_set((load(start, cell + 1) < np.int32(k + 1)) & (lane_numbers() < last - cell))
+        further = count_set((load(start, cell + 1) < k + 1) & (lane_numbers() < last - cell))
         cell += further
         if further < LANES:
             return cell
 
 
 @implements(accumulate_all, Cells)
-def accumulate_rows(cells: Cells, rules: Rules, row: int, first: int, last: int, me: Observed, strip: Strip, base: int,
+def accumulate_rows(cells: Cells, given: InteractionInput, row: int, first: int, last: int, me: Observed, strip: Strip,
                     left: int) -> tuple[Sums, int, int]:
     """Add up for a register of one row of cells; `left` is not beyond the cell that holds order[first]."""
     before, beyond = row * cells.columns, (row + 1) * cells.columns - 1
     left = _cell_of(first, max(left, before), beyond, cells.start)
     right = _cell_of(last, left, beyond, cells.start)
-    sums, candidates, space = no_sums(rules, me[0]), 0, sum_capacity(rules)
+    sums, candidates, space = no_sums(given.rules, me[0]), 0, sum_capacity(given.rules)
     start, stop = max(left - before - cells.reach, 0), min(right - before + cells.reach, cells.columns - 1)
     for near in range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)):
         begin = cells.start[np.uintp(near * cells.columns + start)]
         end = cells.start[np.uintp(near * cells.columns + stop + 1)]
-        sums, space = accumulate_run(rules, me, strip, begin - base, end - base, sums, space)
+        sums, space = accumulate_run(given, me, strip, begin, end, sums, space)
         candidates += end - begin
     return sums, candidates, left
 
 
 @device
-def interact_block(cells: Cells, columns: Columns, rules: Rules, first: int, last: int, begin: int, end: int,
-                   schedule: UpdateSchedule, waiting: Longs, strip: Strip, members: Ints, counters: Longs) -> None:
+def interact_block(cells: Cells, given: InteractionInput, first: int, last: int, begin: int, end: int,
+                   strips: Strips, worker: int) -> None:
     """Interaction of order[begin:end], agents of the rows [first, last), at most BLOCK, by registers where they pay."""
-    top, bottom = last, first
+    top, bottom, waiting, counters = last, first, strips.waiting[worker], strips.counters[worker]
     for row in range(first, last):
         start, stop = part(cells, row, begin, end)
-        waiting[row - first] = count_due(columns.next_update, cells.order, start, stop, schedule)
+        waiting[row - first] = count_due(given.columns.next_update, cells.order, start, stop, given.schedule)
         if worth_registers(waiting[row - first], stop - start):
             top, bottom = min(top, row), row + 1
-    base = cells.start[max(top - cells.reach, 0) * cells.columns]
+    strip = Strip(strips.rows[worker], np.int64(cells.start[max(top - cells.reach, 0) * cells.columns]))
     if top < bottom:
         stop = cells.start[min(bottom + cells.reach, cells.rows) * cells.columns]
-        fill(rules, columns, cells.order, base, stop, base, strip, counters)
-    tail = strip[0].shape[1] - LANES  # room for a packed register
+        fill(given.rules, given.columns, cells.order, strip.base, stop, strip, counters)
     for row in range(first, last):
         start, stop = part(cells, row, begin, end)
         count = waiting[row - first]
         if worth_registers(count, stop - start):
-            interact_by_registers(cells, columns, rules, row, cells.order, start, stop, count, schedule, strip, base, strip,
-                                  tail, members, counters)
+            interact_by_registers(cells, given, row, start, stop, count, strip, strips.members[worker], counters)
         elif count > 0:
-            _interact_row_one_by_one(cells, columns, rules, row, start, stop, schedule, counters)
+            _interact_one_by_one(cells, given, row, start, stop, counters)
 
 
 # --- the kernels -----------------------------------------------------------------------------------------------------
 
 @kernel
-def interact_scalar(worker: int, workers: int, cells: Cells, columns: Columns, rules: Rules, schedule: UpdateSchedule,
-                    blocks: Blocks, strips: Strips) -> None:
-    """Write the pushes of the blocks that this worker takes, one agent at a time."""
+def interact_scalar(worker: int, workers: int, cells: Cells, given: InteractionInput, blocks: Blocks, strips: Strips) -> None:
+    """Write the avoidance of the blocks that this worker takes, one agent at a time."""
     block = take_block(strips.queue, 1)
     while block < blocks.first.shape[0]:
         for row in range(blocks.first[block], blocks.last[block]):
             start, stop = part(cells, row, blocks.start[block], blocks.start[block + 1])
-            _interact_row_one_by_one(cells, columns, rules, row, start, stop, schedule, strips.counters[worker])
+            _interact_one_by_one(cells, given, row, start, stop, strips.counters[worker])
         block = take_block(strips.queue, 1)
 
 
 @kernel
-def interact_lanes(worker: int, workers: int, cells: Cells, columns: Columns, rules: Rules, schedule: UpdateSchedule,
-                   blocks: Blocks, strips: Strips) -> None:
+def interact_lanes(worker: int, workers: int, cells: Cells, given: InteractionInput, blocks: Blocks, strips: Strips) -> None:
     """The same, sixteen agents at a time."""
-    strip = (strips.floats[worker], strips.ints[worker])
-    members, waiting, counters = strips.members[worker], strips.waiting[worker], strips.counters[worker]
     block = take_block(strips.queue, 1)
     while block < blocks.first.shape[0]:
-        interact_block(cells, columns, rules, blocks.first[block], blocks.last[block], blocks.start[block],
-                       blocks.start[block + 1], schedule, waiting, strip, members, counters)
+        interact_block(cells, given, blocks.first[block], blocks.last[block], blocks.start[block], blocks.start[block + 1],
+                       strips, worker)
         block = take_block(strips.queue, 1)

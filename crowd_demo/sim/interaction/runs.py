@@ -16,25 +16,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Floats, Int, Ints, Longs, Rules
+from crowd_demo.compute.arrays import Int, Ints, Longs, Rules
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import Launch, device, kernel, launch
-from crowd_demo.compute.simd import LANES
-from crowd_demo.compute.simd_memory import take_block
-from crowd_demo.sim.interaction.pairwise import (
-    FLOATS,
-    INTS,
-    Observed,
-    Strip,
-    Sums,
-    accumulate,
-    no_sums,
-    read_columns,
-    sum_capacity,
-)
+from crowd_demo.compute.simd import LANES, share_of_registers
+from crowd_demo.compute.simd_memory import MAX_FIELDS, take_block
+from crowd_demo.sim.interaction.pairwise import Observed, Strip, Sums, accumulate, no_sums, observe, sum_capacity
 from crowd_demo.sim.interaction.rows import interact_block
 from crowd_demo.sim.interaction.strips import (
     BLOCK,
+    InteractionInput,
     Strips,
     accumulate_all,
     accumulate_alone,
@@ -44,22 +35,16 @@ from crowd_demo.sim.interaction.strips import (
     interact_one,
 )
 from crowd_demo.sim.neighbours.candidates import Cells, Lists, Runs
-from crowd_demo.sim.neighbours.schedule import UpdateSchedule, count_due, update_due
+from crowd_demo.sim.neighbours.schedule import count_due, update_due
 from crowd_demo.sim.store.columns import Columns
 
 GROUPS = 16  # that a worker takes at a time
 
 # --- runs ------------------------------------------------------------------------------------------------------------
 
-class AgentStrip(NamedTuple):
-    """What others can observe of all agents, in the order of the structure."""
-
-    floats: Floats  # [FLOATS, n + 32]
-    ints: Ints  # [INTS, n + 32]
-
-
-def snapshot_of(agents: int) -> AgentStrip:
-    return AgentStrip(np.zeros((FLOATS, agents + 2 * LANES), np.float32), np.zeros((INTS, agents + 2 * LANES), np.int32))
+def snapshot_of(agents: int) -> Ints:
+    """Return the rows of a strip of all agents, in the order of the structure."""
+    return np.zeros((MAX_FIELDS, agents + LANES), np.int32)
 
 
 @implements(accumulate_alone, Runs)
@@ -69,60 +54,56 @@ def accumulate_groups(runs: Runs, columns: Columns, rules: Rules, group: int, co
     for run in range(runs.count[group]):
         first, last = runs.first[group, run], runs.last[group, run]
         for k in range(np.uintp(first), np.uintp(last)):
-            sums = accumulate(rules, me, read_columns(rules, columns, np.uintp(runs.order[k])), sums)
+            sums = accumulate(rules, me, observe(rules, columns, np.uintp(runs.order[k])), sums)
         candidates += last - first
     return sums, candidates
 
 
 @implements(accumulate_all, Runs)
-def accumulate_runs(runs: Runs, rules: Rules, group: int, first: int, last: int, me: Observed, strip: Strip, base: int,
+def accumulate_runs(runs: Runs, given: InteractionInput, group: int, first: int, last: int, me: Observed, strip: Strip,
                     left: int) -> tuple[Sums, int, int]:
-    sums, candidates, space = no_sums(rules, me[0]), 0, sum_capacity(rules)
+    sums, candidates, space = no_sums(given.rules, me[0]), 0, sum_capacity(given.rules)
     for run in range(runs.count[group]):
         begin, end = runs.first[group, run], runs.last[group, run]
-        sums, space = accumulate_run(rules, me, strip, begin, end, sums, space)
+        sums, space = accumulate_run(given, me, strip, begin, end, sums, space)
         candidates += end - begin
     return sums, candidates, left
 
 
 @kernel
-def interact_runs_scalar(worker: int, workers: int, runs: Runs, columns: Columns, rules: Rules, schedule: UpdateSchedule,
-                         strips: Strips) -> None:
-    """Write the pushes of the groups that this worker takes, one agent at a time."""
+def interact_runs_scalar(worker: int, workers: int, runs: Runs, given: InteractionInput, strips: Strips) -> None:
+    """Write the avoidance of the groups that this worker takes, one agent at a time."""
     first = take_block(strips.queue, GROUPS)
     while first < runs.groups[0]:
         for group in range(first, min(first + GROUPS, runs.groups[0])):
             for k in range(runs.start[group], runs.start[group + 1]):
-                if update_due(schedule, columns.next_update[runs.order[k]]):
-                    interact_one(runs, columns, rules, group, 0, runs.order[k], schedule, strips.counters[worker])
+                if update_due(given.schedule, given.columns.next_update[runs.order[k]]):
+                    interact_one(runs, given, group, 0, runs.order[k], strips.counters[worker])
         first = take_block(strips.queue, GROUPS)
 
 
 @kernel
-def interact_runs_lanes(worker: int, workers: int, runs: Runs, columns: Columns, rules: Rules, schedule: UpdateSchedule,
-                        snapshot: AgentStrip, strips: Strips) -> None:
+def interact_runs_lanes(worker: int, workers: int, runs: Runs, given: InteractionInput, snapshot: Ints,
+                        strips: Strips) -> None:
     """The same, sixteen agents at a time, from the snapshot."""
-    view, packed = (snapshot.floats, snapshot.ints), (strips.floats[worker], strips.ints[worker])
-    members, counters = strips.members[worker], strips.counters[worker]
+    strip, members, counters = Strip(snapshot, 0), strips.members[worker], strips.counters[worker]
     first = take_block(strips.queue, GROUPS)
     while first < runs.groups[0]:
         for group in range(first, min(first + GROUPS, runs.groups[0])):
-            waiting = count_due(columns.next_update, runs.order, runs.start[group], runs.start[group + 1], schedule)
+            start: Int = np.int64(runs.start[group])
+            end: Int = np.int64(runs.start[group + 1])
+            waiting = count_due(given.columns.next_update, runs.order, start, end, given.schedule)
             if waiting > 0:  # also for few: the snapshot is there
-                start: Int = np.int64(runs.start[group])
-                end: Int = np.int64(runs.start[group + 1])
-                interact_by_registers(runs, columns, rules, group, runs.order, start, end, waiting, schedule, view, 0, packed,
-                                      0, members, counters)
+                interact_by_registers(runs, given, group, start, end, waiting, strip, members, counters)
         first = take_block(strips.queue, GROUPS)
 
 
 @kernel
-def take_snapshot(worker: int, workers: int, order: Ints, agents: int, columns: Columns, rules: Rules, snapshot: AgentStrip,
+def take_snapshot(worker: int, workers: int, order: Ints, agents: int, columns: Columns, rules: Rules, snapshot: Ints,
                   counters: Longs) -> None:
     """Write this worker's share of the snapshot: what others can observe of order[0:agents]."""
-    registers = (agents + LANES - 1) // LANES
-    first, last = registers * worker // workers * LANES, min(registers * (worker + 1) // workers * LANES, agents)
-    fill(rules, columns, order, first, last, 0, (snapshot.floats, snapshot.ints), counters[worker])
+    first, last = share_of_registers(agents, worker, workers)
+    fill(rules, columns, order, first, last, Strip(snapshot, 0), counters[worker])
 
 
 # --- lists -----------------------------------------------------------------------------------------------------------
@@ -152,19 +133,19 @@ def accumulate_lists(lists: Lists, columns: Columns, rules: Rules, row: int, col
         for beside in range(max(column - lists.reach, 0), min(column + lists.reach + 1, lists.columns)):
             other = lists.head[near * lists.columns + beside]
             while other >= 0:
-                sums = accumulate(rules, me, read_columns(rules, columns, np.uintp(other)), sums)
+                sums = accumulate(rules, me, observe(rules, columns, np.uintp(other)), sums)
                 candidates += 1
                 other = lists.next[other]
     return sums, candidates
 
 
 @device
-def _interact_lists(lists: Lists, columns: Columns, rules: Rules, row: int, schedule: UpdateSchedule, counters: Longs) -> None:
+def _interact_lists(lists: Lists, given: InteractionInput, row: int, counters: Longs) -> None:
     for column in range(lists.columns):
         slot = lists.head[row * lists.columns + column]
         while slot >= 0:
-            if update_due(schedule, columns.next_update[slot]):
-                interact_one(lists, columns, rules, row, column, slot, schedule, counters)
+            if update_due(given.schedule, given.columns.next_update[slot]):
+                interact_one(lists, given, row, column, slot, counters)
             slot = lists.next[slot]
 
 
@@ -197,22 +178,19 @@ def written_out(lists: Lists, agents: int) -> Cells:
 
 
 @kernel
-def interact_lists_scalar(worker: int, workers: int, lists: Lists, columns: Columns, rules: Rules, schedule: UpdateSchedule,
-                          strips: Strips) -> None:
-    """Write the pushes of this worker's rows of cells, one agent at a time."""
+def interact_lists_scalar(worker: int, workers: int, lists: Lists, given: InteractionInput, strips: Strips) -> None:
+    """Write the avoidance of this worker's rows of cells, one agent at a time."""
     row = take_block(strips.queue, BLOCK)
     while row < lists.rows:
         for near in range(row, min(row + BLOCK, lists.rows)):
-            _interact_lists(lists, columns, rules, near, schedule, strips.counters[worker])
+            _interact_lists(lists, given, near, strips.counters[worker])
         row = take_block(strips.queue, BLOCK)
 
 
 @kernel
-def interact_lists_lanes(worker: int, workers: int, lists: Lists, columns: Columns, rules: Rules, schedule: UpdateSchedule,
-                         layout: ListLayout, strips: Strips) -> None:
+def interact_lists_lanes(worker: int, workers: int, lists: Lists, given: InteractionInput, layout: ListLayout,
+                         strips: Strips) -> None:
     """The same, sixteen agents at a time: lists are written out as rows of cells first."""
-    strip = (strips.floats[worker], strips.ints[worker])
-    members, waiting, counters = strips.members[worker], strips.waiting[worker], strips.counters[worker]
     order, start = layout.order[worker], layout.start[worker]
     first = take_block(strips.queue, BLOCK)
     while first < lists.rows:
@@ -221,5 +199,5 @@ def interact_lists_lanes(worker: int, workers: int, lists: Lists, columns: Colum
         _write_out(lists, top * lists.columns, bottom * lists.columns, order, start)
         cells = Cells(order, start, lists.columns, bottom - top, lists.reach)
         begin, end = start[(first - top) * lists.columns], start[(last - top) * lists.columns]
-        interact_block(cells, columns, rules, first - top, last - top, begin, end, schedule, waiting, strip, members, counters)
+        interact_block(cells, given, first - top, last - top, begin, end, strips, worker)
         first = take_block(strips.queue, BLOCK)

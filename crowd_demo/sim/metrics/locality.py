@@ -77,7 +77,7 @@ def read_neighbours(candidates: Cells | Runs, group: int, fields: Longs, per_lin
     """An agent of that cell or group reads its candidates."""
 
 
-@implements(read_neighbours, Cells, by_rule=False)
+@implements(read_neighbours, Cells)
 def _read_rows(cells: Cells, cell: int, fields: Longs, per_line: int, most: int, tags: Longs, counted: Longs) -> None:
     row, column = cell // cells.columns, cell % cells.columns
     left, right = max(column - cells.reach, 0), min(column + cells.reach, cells.columns - 1)
@@ -86,7 +86,7 @@ def _read_rows(cells: Cells, cell: int, fields: Longs, per_line: int, most: int,
         _read(cells.order, first, last, fields, per_line, most, tags, counted)
 
 
-@implements(read_neighbours, Runs, by_rule=False)
+@implements(read_neighbours, Runs)
 def _read_runs(runs: Runs, group: int, fields: Longs, per_line: int, most: int, tags: Longs, counted: Longs) -> None:
     for near in range(runs.count[group]):
         _read(runs.order, runs.first[group, near], runs.last[group, near], fields, per_line, most, tags, counted)

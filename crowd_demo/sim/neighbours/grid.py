@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Floats, Ints
+from crowd_demo.compute.arrays import Float, Floats, Int, Ints
 from crowd_demo.compute.counting_sort import SortSpace, count_share, sort_buckets, sort_launches, sort_space
 from crowd_demo.compute.jit import Launch, device, kernel, launch
-from crowd_demo.compute.simd import LANES, select, splat, to_int
+from crowd_demo.compute.simd import LANES, to_int
 from crowd_demo.compute.simd_memory import load, store
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.store.agents import Agents
@@ -34,10 +34,10 @@ class Floor(NamedTuple):
 
 
 @device
-def cell_of(x: Floats, y: Floats, floor: Floor) -> int:
+def cell_of(x: Float, y: Float, floor: Floor) -> Int:
     """Return the row-major number of the cell that holds a point, or of each of sixteen."""
-    column = min(int(x * floor.inv_cell), floor.columns - 1)
-    row = min(int(y * floor.inv_cell), floor.rows - 1)
+    column = min(to_int(x * floor.inv_cell), floor.columns - 1)
+    row = min(to_int(y * floor.inv_cell), floor.rows - 1)
     return row * floor.columns + column
 
 
@@ -48,11 +48,8 @@ def find_cells(worker: int, workers: int, x: Floats, y: Floats, agents: int, flo
     Sixteen at a time, which the compiler would not do by itself. The last register of a share may extend into the next
     worker's, which writes the same there.
     """
-    last_column, last_row = splat(np.int32(floor.columns - 1), load(x, 0)), splat(np.int32(floor.rows - 1), load(x, 0))
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers, LANES):
-        column, row = to_int(load(x, slot) * floor.inv_cell), to_int(load(y, slot) * floor.inv_cell)
-        column, row = select(column < last_column, column, last_column), select(row < last_row, row, last_row)
-        store(space.key, slot, row * np.int32(floor.columns) + column)
+        store(space.key, slot, cell_of(load(x, slot), load(y, slot), floor))
     count_share(worker, workers, space, agents, floor.columns * floor.rows)
 
 

@@ -90,14 +90,13 @@ def next_update_of(schedule: UpdateSchedule, columns: Columns, slot: Int) -> int
 @device
 def next_updates_of(schedule: UpdateSchedule, columns: Columns, slots: Int, x: Float, y: Float, wanted: Mask) -> Int:
     """Return the next `next_update` of sixteen agents at these positions; anything for lanes that are not wanted."""
-    nowhere = splat(np.int32(0), x)
     if schedule.period == 1:  # everywhere the same
-        return nowhere + schedule.next_update[0]
+        return splat(schedule.next_update[0], x)
     if schedule.by_id:
         index = modulo(gather(columns.id, slots), schedule.period, schedule.inv_period)
     else:
         index = to_int(y * schedule.inv_band) * schedule.columns + to_int(x * schedule.inv_column)
-    return gather(schedule.next_update, select(wanted, index, nowhere))
+    return gather(schedule.next_update, select(wanted, index, 0))
 
 
 class IdSchedule(NamedTuple):

@@ -15,11 +15,13 @@ it. A node's box is the union of its children's. O(n), for whatever agents the l
 
 from __future__ import annotations
 
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs
+from crowd_demo.compute.dispatch import formula
 from crowd_demo.compute.jit import device, kernel
 from crowd_demo.compute.simd_memory import take_block
 from crowd_demo.sim.neighbours.candidates import Runs, add_run
@@ -135,14 +137,14 @@ def extents(columns: Columns) -> Floats:
     return getattr(columns, "half", POINTS)
 
 
-@device
-def _extent(half: Floats, slot: Int) -> np.float32:
-    return half[np.uintp(slot)] if half.shape[0] > 0 else np.float32(0)
+@formula
+def _extent(half: Floats, slot: Int) -> Float:
+    return half[np.uintp(slot)] if half.shape[0] > 0 else 0
 
 
-@device
+@formula
 def _shrink_leaf(x: Floats, y: Floats, half: Floats, order: Ints, box: Floats, first: int, last: int) -> None:
-    left, top, right, bottom = np.float32(np.inf), np.float32(np.inf), np.float32(-np.inf), np.float32(-np.inf)
+    left, top, right, bottom = inf, inf, -inf, -inf
     for k in range(first, last):
         slot = np.uintp(order[k])
         extent = _extent(half, slot)
@@ -151,9 +153,9 @@ def _shrink_leaf(x: Floats, y: Floats, half: Floats, order: Ints, box: Floats, f
     box[0], box[1], box[2], box[3] = left, top, right, bottom
 
 
-@device
+@formula
 def _grow_leaf(region: Floats, half: Floats, order: Ints, box: Floats, first: int, last: int) -> None:
-    extent = np.float32(0)
+    extent: Float = 0
     for k in range(first, last):
         extent = max(extent, _extent(half, np.uintp(order[k])))
     box[0], box[1] = region[0] - extent, region[1] - extent

@@ -19,7 +19,8 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Float, Floats, Ints, Whole
-from crowd_demo.compute.jit import Launch, device, kernel, launch
+from crowd_demo.compute.dispatch import formula
+from crowd_demo.compute.jit import Launch, kernel, launch
 from crowd_demo.compute.simd import root, to_float, to_int, wrap32
 from crowd_demo.config.model import Config
 from crowd_demo.sim.population.spawn import pinned, reaches, tied
@@ -57,11 +58,22 @@ class LinkRules(NamedTuple):
     phase: np.float32  # of the gusts, 1 .. 2
 
 
+@formula
+def _strength(rules: LinkRules, length: Float, apart: Float) -> Float:
+    """Return the pull of a link per unit of its length, in fixed point; `apart` is its length times how fast that grows."""
+    force = rules.stiffness * (length - rules.rest) + rules.damping * (apart / length)
+    return min(max(force, -STRONGEST), STRONGEST) / length * FIXED
+
+
+@formula
+def _from_fixed(total: int) -> Float:
+    return to_float(wrap32(total)) * (1 / FIXED)
+
+
 @kernel
 def pull(worker: int, workers: int, columns: Columns, web: Web, rules: LinkRules) -> None:
     """Add up the pulls on each agent; writes only the web."""
     nodes = web.node.shape[0]
-    strongest = np.float32(STRONGEST)
     for k in range(nodes * worker // workers, nodes * (worker + 1) // workers):
         me = np.uintp(web.node[k])
         sum_x, sum_y = 0, 0
@@ -69,22 +81,20 @@ def pull(worker: int, workers: int, columns: Columns, web: Web, rules: LinkRules
             other = np.uintp(web.other[link])
             dx, dy = columns.x[other] - columns.x[me], columns.y[other] - columns.y[me]
             length = root(dx * dx + dy * dy)
-            if length > np.float32(0):  # at the same position there is no direction
+            if length > 0:  # at the same position there is no direction
                 apart = (columns.vx[other] - columns.vx[me]) * dx + (columns.vy[other] - columns.vy[me]) * dy
-                force = rules.stiffness * (length - rules.rest) + rules.damping * (apart / length)
-                scale = min(max(force, -strongest), strongest) / length * np.float32(FIXED)
+                scale = _strength(rules, length, apart)
                 sum_x += to_int(scale * dx)
                 sum_y += to_int(scale * dy)
-        web.pull_x[k] = to_float(wrap32(sum_x)) * np.float32(1 / FIXED)
-        web.pull_y[k] = to_float(wrap32(sum_y)) * np.float32(1 / FIXED)
+        web.pull_x[k], web.pull_y[k] = _from_fixed(sum_x), _from_fixed(sum_y)
 
 
-@device
+@formula
 def gust(rules: LinkRules, x: Float, y: Float) -> Float:
     """Return a number in -1 .. 1: waves that travel across the world."""
-    turns = (x + y * np.float32(0.5)) * rules.inv_gust + rules.phase
-    ramp = abs((turns - to_float(to_int(turns))) * np.float32(2) - np.float32(1))
-    return ramp * ramp * (np.float32(3) - ramp * np.float32(2)) * np.float32(2) - np.float32(1)
+    turns = (x + y * 0.5) * rules.inv_gust + rules.phase
+    ramp = abs((turns - to_float(to_int(turns))) * 2 - 1)
+    return ramp * ramp * (3 - ramp * 2) * 2 - 1
 
 
 @kernel

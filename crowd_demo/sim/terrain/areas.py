@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Floats, Ints, Marks
+from crowd_demo.compute.dispatch import formula
 from crowd_demo.compute.jit import Launch, device, launch, run
 from crowd_demo.sim.terrain.flow_fields import allow_steps
 from crowd_demo.sim.terrain.line_of_sight import in_sight
@@ -81,7 +82,7 @@ def claim_tiles(walls: Walls, marks: Marks, points: Floats, radius_sq: Floats, o
                 continue
             owner[row, column] = marks[row, column]
             x, y = _middle(column, walls.tile, walls.width), _middle(row, walls.tile, walls.height)
-            nearest_sq = np.float32(0 if marks[row, column] >= 0 else np.inf)
+            nearest_sq = 0.0 if marks[row, column] >= 0 else np.inf
             for number in range(points.shape[0]):
                 dx, dy = points[number, 0] - x, points[number, 1] - y
                 far_sq = dx * dx + dy * dy
@@ -90,8 +91,8 @@ def claim_tiles(walls: Walls, marks: Marks, points: Floats, radius_sq: Floats, o
                     owner[row, column], nearest_sq = np.int16(number), far_sq
 
 
-@device
+@formula
 def _middle(number: int, tile: np.float32, end: np.float32) -> np.float32:
     """Along an axis, of a tile that is cut at the end of the world."""
     start = np.float32(number) * tile
-    return (start + min(start + tile, end)) * np.float32(0.5)
+    return (start + min(start + tile, end)) * 0.5

@@ -26,8 +26,9 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Marks
+from crowd_demo.compute.dispatch import formula
 from crowd_demo.compute.jit import Launch, device, kernel, launch, run
-from crowd_demo.compute.simd import root, select, splat, to_float
+from crowd_demo.compute.simd import root, select, to_float
 from crowd_demo.compute.simd_memory import gather
 from crowd_demo.config.memory import MAKING_BYTES, MAKING_TILE
 from crowd_demo.sim.terrain.crowding import DIAGONAL, LONGEST, PLAIN, STRAIGHT, Prices
@@ -129,7 +130,7 @@ class FlowFields:
         return self._scratch.distance[0]
 
 
-@device
+@formula
 def heading(fields: FlowField, walls: Walls, goal: Int, x: Float, y: Float) -> tuple[Float, Float]:
     """Return the unit vector to the middle of the next tile on the path, on arrival to the goal's point, else (0, 0).
 
@@ -139,23 +140,23 @@ def heading(fields: FlowField, walls: Walls, goal: Int, x: Float, y: Float) -> t
     column, row = tile_at(walls, x, y)
     step = _direction(fields, goal, column, row)
     column, row = column + gather(STEPS[0], step), row + gather(STEPS[1], step)
-    then, half = _direction(fields, goal, column, row), np.float32(0.5 if fields.rounds else 0)
-    to_x = (to_float(column) + np.float32(0.5) + to_float(gather(STEPS[0], then)) * half) * walls.tile
-    to_y = (to_float(row) + np.float32(0.5) + to_float(gather(STEPS[1], then)) * half) * walls.tile
-    arrived, none = step == ARRIVED, splat(np.float32(0), x)
+    then, half = _direction(fields, goal, column, row), 0.5 if fields.rounds else 0.0
+    to_x = (to_float(column) + 0.5 + to_float(gather(STEPS[0], then)) * half) * walls.tile
+    to_y = (to_float(row) + 0.5 + to_float(gather(STEPS[1], then)) * half) * walls.tile
+    arrived = step == ARRIVED
     dx = select(arrived, gather(fields.goal_x, goal), to_x) - x
     dy = select(arrived, gather(fields.goal_y, goal), to_y) - y
     length = root(dx * dx + dy * dy)
-    no_way = (step == UNREACHABLE) | (length <= none)
-    return select(no_way, none, dx / length), select(no_way, none, dy / length)
+    no_way = (step == UNREACHABLE) | (length <= 0)
+    return select(no_way, 0, dx / length), select(no_way, 0, dy / length)
 
 
 @device
 def _direction(fields: FlowField, goal: Int, column: Int, row: Int) -> Int:
     """Return the direction at a tile; of a field that was not made it means nothing, and the index is only kept in bounds."""
     destinations, rows, columns = fields.direction.shape
-    at, last = (goal * rows + row) * columns + column, np.int32(destinations * rows * columns - 1)
-    return gather(fields.direction, select(at < last, at, splat(last, at)))  # by its place in memory: a GPU has no `reshape`
+    at = min((goal * rows + row) * columns + column, destinations * rows * columns - 1)
+    return gather(fields.direction, at)  # by its place in memory: a GPU has no `reshape`
 
 
 @device

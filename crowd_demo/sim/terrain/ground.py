@@ -18,8 +18,9 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Mask
+from crowd_demo.compute.dispatch import formula
 from crowd_demo.compute.jit import Launch, device, launch, run
-from crowd_demo.compute.simd import select, splat, to_int
+from crowd_demo.compute.simd import select, to_int
 from crowd_demo.compute.simd_memory import gather
 from crowd_demo.sim.terrain.forces import NO_FORCES, ForceArrays
 from crowd_demo.sim.terrain.tiles import Terrain
@@ -42,14 +43,6 @@ class Ground(NamedTuple):
 
 
 @device
-def between(value: Float, low: Float, high: Float) -> Float:
-    """The value, or the nearer end of [low, high]."""
-    low, high = splat(low, value), splat(high, value)
-    value = select(value > low, value, low)  # in this order a NaN becomes `low`
-    return select(value < high, value, high)
-
-
-@device
 def tile_of(ground: Ground, x: Float, y: Float) -> Int:
     return to_int(y * ground.inv_tile) * ground.columns + to_int(x * ground.inv_tile)
 
@@ -60,20 +53,18 @@ def is_solid(ground: Ground, x: Float, y: Float) -> Mask:
     return gather(ground.solid, tile_of(ground, x, y)) != 0
 
 
-@device
+@formula
 def slide(ground: Ground, x: Float, y: Float, dx: Float, dy: Float) -> tuple[Float, Float]:
-    """Return (x, y) after trying to move by (dx, dy)."""
-    zero = np.float32(0)
-    dx, dy = between(dx, -ground.longest, ground.longest), between(dy, -ground.longest, ground.longest)
-    to_x, to_y = between(x + dx, zero, ground.limit_x), between(y + dy, zero, ground.limit_y)
+    """Return (x, y) after trying to move by (dx, dy); a NaN becomes the lower limit."""
+    dx = min(ground.longest, max(-ground.longest, dx))
+    dy = min(ground.longest, max(-ground.longest, dy))
+    to_x, to_y = min(ground.limit_x, max(0, x + dx)), min(ground.limit_y, max(0, y + dy))
     if not ground.any_solid:
         return to_x, to_y
-    body, back = splat(ground.body, x), splat(-ground.body, x)
-    edge_x = between(to_x + select(dx < zero, back, body), zero, ground.limit_x)
+    edge_x = min(ground.limit_x, max(0, to_x + select(dx < 0, -ground.body, ground.body)))
     to_x = select(is_solid(ground, edge_x, y), x, to_x)
-    edge_y = between(to_y + select(dy < zero, back, body), zero, ground.limit_y)
-    to_y = select(is_solid(ground, to_x, edge_y), y, to_y)
-    return to_x, to_y
+    edge_y = min(ground.limit_y, max(0, to_y + select(dy < 0, -ground.body, ground.body)))
+    return to_x, select(is_solid(ground, to_x, edge_y), y, to_y)
 
 
 @device

@@ -18,14 +18,15 @@ import math
 import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Float, Mask
+from crowd_demo.compute.dispatch import formula
 from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import select, splat, to_float, to_int
 from crowd_demo.compute.simd_memory import gather
-from crowd_demo.sim.terrain.ground import Ground, between
+from crowd_demo.sim.terrain.ground import Ground
 from crowd_demo.sim.terrain.tiles import TILE_STEPS, Walls
 
 POINTS = 16  # that `surely_hidden` looks at
-CLEAR = np.float32(0.125)  # units from a border: 1/256 by which end points are rounded, 5/256 of rounding in a world of 65536
+CLEAR = 0.125  # units from a border: 1/256 by which end points are rounded, 5/256 of rounding in a world of 65536
 
 
 @device
@@ -58,27 +59,26 @@ def in_sight(walls: Walls, ax: Float, ay: Float, bx: Float, by: Float) -> bool:
     return True
 
 
-@device
+@formula
 def surely_hidden(ground: Ground, ax: Float, ay: Float, bx: Float, by: Float) -> Mask:
     """Return whether walls surely hide the one point from the other, for one pair or sixteen; quicker than looking."""
-    none = splat(np.int32(0), ax)
-    found, zero = none, np.float32(0)
+    found = splat(0, ax)
     if ground.any_solid:
         for number in range(POINTS):
-            part = (np.float32(number) + np.float32(0.5)) * np.float32(1 / POINTS)
-            x = between(ax + (bx - ax) * part, zero, ground.limit_x) * ground.inv_tile
-            y = between(ay + (by - ay) * part, zero, ground.limit_y) * ground.inv_tile
+            part = (np.float32(number) + 0.5) * (1 / POINTS)
+            x = min(ground.limit_x, max(0, ax + (bx - ax) * part)) * ground.inv_tile
+            y = min(ground.limit_y, max(0, ay + (by - ay) * part)) * ground.inv_tile
             column, row = to_int(x), to_int(y)
             inside = _is_inside(ground, x - to_float(column)) & _is_inside(ground, y - to_float(row))
-            found = found + select(inside, gather(ground.solid, row * ground.columns + column), none)
+            found = found + select(inside, gather(ground.solid, row * ground.columns + column), 0)
     return found > 0
 
 
-@device
+@formula
 def _is_inside(ground: Ground, part: Float) -> Mask:
     """Is a coordinate, as a part of a tile, surely in that tile?"""
     border = CLEAR * ground.inv_tile
-    return (part > border) & (part < np.float32(1) - border)
+    return (part > border) & (part < 1 - border)
 
 
 @device

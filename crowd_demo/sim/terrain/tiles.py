@@ -20,7 +20,7 @@ import numpy as np
 from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Bools, Bytes, Float, Floats, Int, Ints, Longs, Marks
 from crowd_demo.compute.jit import device
-from crowd_demo.compute.simd import select, splat, to_int
+from crowd_demo.compute.simd import to_int
 from crowd_demo.config.maps import FLOOR, WALL, WATER, MapData, open_shape, open_tile
 
 TILE_STEPS = 256  # a tile's side is a whole number of 1/256 unit
@@ -383,14 +383,8 @@ def _claim(blocked: Bytes, labels: Ints, row: int, column: int, label: int) -> b
 def tile_at(walls: Walls, x: Float, y: Float) -> tuple[Int, Int]:
     """Return (column, row) of the tile under a point, or of each of sixteen; the nearest one for points outside the world."""
     rows, columns = walls.blocked.shape
-    return _below_count(to_int(x * walls.inv_tile), columns), _below_count(to_int(y * walls.inv_tile), rows)
-
-
-@device
-def _below_count(number: Int, count: int) -> Int:
-    last, none = splat(np.int32(count - 1), number), splat(np.int32(0), number)
-    number = select(number < last, number, last)
-    return select(number > none, number, none)
+    return (max(min(to_int(x * walls.inv_tile), columns - 1), 0),
+            max(min(to_int(y * walls.inv_tile), rows - 1), 0))
 
 
 def _below(size: int, ids: Longs, key: np.int32) -> Longs:

@@ -15,7 +15,6 @@ from crowd_demo.sim.world import Needs
 
 # --- rules -----------------------------------------------------------------------------------------------------------
 
-@pairwise.observes("x", "y")
 class MothRules(NamedTuple):
     radius_sq: np.float32
     lamps: np.float32

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from crowds import CROWDS, open_world, simulation
 
-from crowd_demo.compute.jit import run
+from crowd_demo.compute.jit import device, run
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.config.section import UNITS_A_METRE
 from crowd_demo.registry.built_in import COLOURS
@@ -93,8 +93,13 @@ def test_ages_and_turns_lie_within_the_period(sim):
     assert len(set(ages.tolist())) > 1
 
 
+@device
+def shade_of(vx, vy):
+    return modes.shade_of(vx, vy)
+
+
 def test_headings_go_round_the_wheel():
-    turns = [modes.shade_of(np.float32(x), np.float32(y)) for x, y in ((0, -1), (1, 0), (0, 1), (-1, 0), (0, 0))]
+    turns = [shade_of(np.float32(x), np.float32(y)) for x, y in ((0, -1), (1, 0), (0, 1), (-1, 0), (0, 0))]
     assert turns == [0, 32, 64, 96, 32]
     colours = modes.around(ON_DARK.wheel)
     assert [colours[turn] for turn in turns[:4]] == list(ON_DARK.wheel) and len(colours) == modes.TURN

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,7 +12,7 @@ from hypothesis.extra import numpy as hnp
 from reference_terrain import reference_ways
 from terrains import REAL_MAPS, all_fields, grids, layout_of, make_fields, town, way_costs
 
-from crowd_demo.compute.jit import compile_launches, is_compiled
+from crowd_demo.compute.jit import compile_launches, device, is_compiled
 from crowd_demo.config.maps import FLOOR, WALL, MapData, read_map
 from crowd_demo.sim.terrain.crowding import DEAREST, PLAIN, Crowding, Prices
 from crowd_demo.sim.terrain.flow_fields import ARRIVED, STEP_COLUMN, STEP_ROW, UNREACHABLE, FlowFields, heading
@@ -28,6 +30,11 @@ def assert_ways_are_shortest(terrain: Terrain, fields: FlowFields, prices: Price
         assert np.array_equal(fields.fields.direction[goal], direction)
 
 
+@device
+def heading_at(fields: Any, walls: Any, goal: int, x: F, y: F) -> Any:
+    return heading(fields, walls, goal, x, y)
+
+
 def follow(terrain: Terrain, fields: FlowFields, goal: int, x: F, y: F) -> int:
     """Walk an eighth of a tile at a time, never into a wall and never farther from the goal; returns the last step."""
     left, distances = np.iinfo(np.int32).max, way_costs(fields.fields.direction[goal])
@@ -39,7 +46,7 @@ def follow(terrain: Terrain, fields: FlowFields, goal: int, x: F, y: F) -> int:
         if step >= ARRIVED:
             return int(step)
         for _ in range(12 if distance == left else 1):  # 12 eighths lead out of any tile
-            heading_x, heading_y = heading(fields.fields, terrain.walls, goal, x, y)
+            heading_x, heading_y = heading_at(fields.fields, terrain.walls, goal, x, y)
             x, y = x + heading_x * terrain.walls.tile / F(8), y + heading_y * terrain.walls.tile / F(8)
         left = distance
 
@@ -96,7 +103,7 @@ def test_the_heading_points_to_the_middle_of_the_next_tile_or_to_the_goal() -> N
     fields = all_fields(terrain)
 
     def way(x: float, y: float) -> tuple[float, float]:
-        right, down = heading(fields.fields, terrain.walls, 0, F(x), F(y))
+        right, down = heading_at(fields.fields, terrain.walls, 0, F(x), F(y))
         return float(right), float(down)
 
     assert way(35, 5) == (-1, 0)
@@ -112,7 +119,7 @@ def test_ways_that_are_rounded_off_lead_to_where_the_next_tile_is_left() -> None
     fields = make_fields(FlowFields(terrain, rounds=True), terrain)
 
     def leads_to(x: float, y: float, to_x: float, to_y: float) -> bool:
-        right, down = heading(fields.fields, terrain.walls, 0, F(x), F(y))
+        right, down = heading_at(fields.fields, terrain.walls, 0, F(x), F(y))
         across, away = F(to_x - x), F(to_y - y)
         length = np.sqrt(across * across + away * away)
         return (right, down) == (across / length, away / length)

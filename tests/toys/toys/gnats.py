@@ -1,4 +1,4 @@
-"""A behaviour written by hand: what others observe is a tuple, which four functions carry."""
+"""A behaviour that others observe as a plain tuple, whose fields have no names."""
 
 # mypy: disable-error-code="no-untyped-def"
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.simd import no_sum, select, splat, to_float, to_int, wrap32
-from crowd_demo.compute.simd_memory import load, pick, store, take
+from crowd_demo.compute.simd_memory import gather, pick
 from crowd_demo.sim.behaviours import steering
 from crowd_demo.sim.behaviours.base import Behaviour
 from crowd_demo.sim.interaction import pairwise
@@ -23,30 +23,10 @@ class GnatRules(NamedTuple):
     dt: np.float32
 
 
-@implements(pairwise.copy_to_strip, GnatRules)
-def copy_to_strip(rules, columns, slots, strip, at):
-    floats, ints = strip
-    store(floats[0], at, take(columns.x, slots))
-    store(floats[1], at, take(columns.y, slots))
-    store(ints[0], at, to_int(take(columns.vx, slots) * np.float32(256)))
-    store(ints[1], at, take(columns.id, slots))
-
-
-@implements(pairwise.read_columns, GnatRules)
-def read_columns(rules, columns, slot):
-    return columns.x[slot], columns.y[slot], to_int(columns.vx[slot] * np.float32(256)), columns.id[slot]
-
-
-@implements(pairwise.read_strip, GnatRules)
-def read_strip(rules, strip, at):
-    floats, ints = strip
-    return floats[0, at], floats[1, at], ints[0, at], ints[1, at]
-
-
-@implements(pairwise.load_register, GnatRules)
-def load_register(rules, strip, at):
-    floats, ints = strip
-    return load(floats[0], at), load(floats[1], at), load(ints[0], at), load(ints[1], at)
+@implements(pairwise.observe, GnatRules)
+def observe(rules, columns, slots):
+    x, y, vx = gather(columns.x, slots), gather(columns.y, slots), gather(columns.vx, slots)
+    return x, y, to_int(vx * 256), gather(columns.id, slots)
 
 
 @implements(pairwise.no_sums, GnatRules)
@@ -58,13 +38,12 @@ def no_sums(rules, like):
 def accumulate(rules, me, other, sums):
     dx, dy = me[0] - other[0], me[1] - other[1]
     near = (dx * dx + dy * dy < rules.radius_sq) & (other[3] < me[3])
-    none = splat(np.int32(0), me[0])
-    return sums[0] + select(near, splat(np.int32(1), me[0]), none), sums[1] + select(near, splat(other[2], me[0]), none)
+    return sums[0] + select(near, 1, 0), sums[1] + select(near, other[2], 0)
 
 
 @implements(pairwise.finish, GnatRules)
 def finish(rules, me, sums):
-    return to_float(wrap32(sums[1] - sums[0] * me[2])) * np.float32(1 / 256), splat(np.float32(0), me[0]), wrap32(sums[0])
+    return to_float(wrap32(sums[1] - sums[0] * me[2])) * (1 / 256), splat(0.0, me[0]), wrap32(sums[0])
 
 
 @implements(pairwise.perceive, GnatRules)
@@ -77,7 +56,7 @@ def perceive(rules, me, other):
 @implements(steering.steer, GnatRules)
 def steer(rules, ground, columns, at, x, y, vx, vy):
     identity = to_float(pick(columns.id, at, x))
-    return vx + rules.dt * (pick(columns.avoidance_x, at, x) + np.float32(1) - identity * np.float32(0.01)), vy
+    return vx + rules.dt * (pick(columns.avoidance_x, at, x) + 1 - identity * 0.01), vy
 
 
 class Gnats(Behaviour):
