@@ -39,33 +39,32 @@ class Simulation(simulation.Simulation):
                 zoom: SupportsFloat | None = None) -> Bytes:
         """The crowd as the window would show it, without the HUD: uint8[height, width, 3], red, green, blue.
 
-        `center`, two numbers in world units, and `zoom` in pixels a unit are the configuration's if they are not given, and
-        else fit the whole world. Needs no display. Raises ValueError for a side that is not from 1 to 16,384 pixels, for more
-        pixels than there is memory for, for a zoom that is not above 0 and for numbers that are not finite, TypeError for
-        sides that are no whole numbers.
+        `center`, two numbers in world units, and `zoom` in pixels a unit are the configuration's if they are not given,
+        and else fit the whole world. Needs no display. Raises ValueError for a side that is not from 1 to 16,384 pixels,
+        for more pixels than there is memory for, for a zoom that is not above 0 and for numbers that are not finite,
+        TypeError for sides that are no whole numbers.
         """
         size = _whole("width", width, 1, MAX_SIDE), _whole("height", height, 1, MAX_SIDE)
         if short := shortage(size[0] * size[1] * PIXEL_BYTES):
             raise ValueError(f"a picture of {size[0]:,} x {size[1]:,} pixels {short}")
-        scale = None if zoom is None else _numbers("zoom", zoom, 1)[0]
-        if scale is not None and scale <= 0:
+        (scale,) = _numbers("zoom", 1 if zoom is None else zoom, 1)
+        if scale <= 0:
             raise ValueError(f"zoom: must be above 0 pixels a unit, not {zoom}")
-        at = None if center is None else _numbers("center", center, 2)
         import pygame
 
         from crowd_demo.measure.crowd_variant import Picture
 
         picture = Picture(self, size=size)
-        x, y = at or (picture.camera.x, picture.camera.y)
-        picture.camera.look_at(x, y, scale)
+        x, y = _numbers("center", (picture.camera.x, picture.camera.y) if center is None else center, 2)
+        picture.camera.look_at(x, y, None if zoom is None else scale)
         return np.ascontiguousarray(pygame.surfarray.array3d(picture.draw()).swapaxes(0, 1))
 
     def show(self, width: SupportsIndex = 800, height: SupportsIndex = 450, steps: SupportsIndex = 600) -> PlayedRun:
         """The next `steps` steps as a page that plays, which a notebook shows in an area of so many pixels.
 
-        It is the page of `crowd-demo export`: a text of HTML in memory (`.page`), without a server or a network. A copy makes
-        the steps; the simulation stays where it is. Raises ValueError for a size below 1 and a negative number of steps,
-        TypeError for what is no whole number.
+        It is the page of `crowd-demo export`: a text of HTML in memory (`.page`), without a server or a network. A copy
+        makes the steps; the simulation stays where it is. Raises ValueError for a size below 1 and a negative number of
+        steps, TypeError for what is no whole number.
         """
         from crowd_demo.extras.export.notebook import played
 
@@ -76,10 +75,10 @@ class Simulation(simulation.Simulation):
                      metres: bool | np.bool_ = True) -> TrajectoryTable:
         """Who is where in each of the next `steps` steps that `every` divides, the present state first.
 
-        A record array with the fields id, frame (int64), x and y (float64; metres as the map or the played file counts, or
-        world units). An id is one person: whoever is born or comes in at an exit has an id of its own. `.to_pandas()` makes a
-        DataFrame, where pandas is installed. A copy makes the steps, as in `show`. Raises ValueError for `every` below 1, a
-        negative number of steps and more rows than there is memory for, TypeError for what is no whole number.
+        A record array with the fields id, frame (int64), x and y (float64; metres as the map or the played file counts,
+        or world units). An id is one person: a newborn or a newcomer at an exit has an id of its own. `.to_pandas()`
+        makes a DataFrame, where pandas is installed. A copy makes the steps, as in `show`. Raises ValueError for `every`
+        below 1, a negative number of steps and more rows than there is memory for, TypeError for what is no whole number.
         """
         every, steps = _whole("every", every, 1, MAX_STEPS), _whole("steps", steps, 0, MAX_STEPS)
         if not isinstance(metres, bool | np.bool_):
@@ -92,7 +91,7 @@ class Simulation(simulation.Simulation):
 
 
 def _whole(name: str, value: SupportsIndex, least: int, most: int) -> int:
-    """Return a whole number of any integer type. Raises TypeError for anything else, ValueError for one out of bounds."""
+    """Return a whole number of any integer type. Raises TypeError for anything else, ValueError out of bounds."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -108,4 +107,5 @@ def _numbers(name: str, value: ArrayLike | SupportsFloat, count: int) -> list[fl
         found = np.asarray(value)
         if found.dtype.kind in "iuf" and found.size == count and np.isfinite(found).all():
             return [float(number) for number in found.ravel()]
-    raise ValueError(f"{name}: must be {'a finite number' if count == 1 else f'{count} finite numbers'}, not {value!r:.60}")
+    wanted = "a finite number" if count == 1 else f"{count} finite numbers"
+    raise ValueError(f"{name}: must be {wanted}, not {value!r:.60}")

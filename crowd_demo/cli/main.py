@@ -8,6 +8,7 @@ import platform
 import sys
 import tempfile
 import traceback
+from argparse import Namespace
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import NoReturn
@@ -51,7 +52,7 @@ def _main(arguments: Sequence[str]) -> int:
     if name not in COMMANDS:
         return mistaken(f"crowd-demo: {_unknown(name)}; see crowd-demo --help")
     named = load_command(name)
-    args = parser_of(name, named).parse_args(rest)
+    args = parser_of(name, named).parse_args(rest, Namespace(words=rest))
     try:
         try:
             read = named.read(args)

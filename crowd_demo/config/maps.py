@@ -129,7 +129,7 @@ class MapData(NamedTuple):
     origin: Origin | None = None  # of a map in metres
     exits: int = 0  # so many destinations, the first ones, are named exits
     notes: tuple[str, ...] = ()  # what could not be drawn
-    walkable: Sequence[Sequence[NDArray[np.float64]]] = ()  # of a map in metres: polygons, each an outline and its holes
+    walkable: Sequence[Sequence[NDArray[np.float64]]] = ()  # polygons of a map in metres: an outline and its holes
 
     @property
     def ground(self) -> NDArray[np.uint8]:

@@ -1,9 +1,9 @@
 """Files that the program writes: completely or not at all, and never in the place of a device or a link.
 
-A new or regular file is replaced by a whole one, where the path's links lead. It is made in a hidden folder beside it; the
-next write to the same place removes the folders of killed processes. What exists and is something else, such as a FIFO or
-`/dev/null`, is written straight into; so is an open descriptor, such as `/dev/stdout` or the `/dev/fd/63` that a shell makes
-of `>(...)`, whatever it leads to.
+A new or regular file is replaced by a whole one, where the path's links lead. It is made in a hidden folder beside it;
+the next write to the same place removes the folders of killed processes. What exists and is something else, such as a
+FIFO or `/dev/null`, is written straight into; so is an open descriptor, such as `/dev/stdout` or the `/dev/fd/63` that a
+shell makes of `>(...)`, whatever it leads to.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from shutil import rmtree
 DESCRIPTORS = Path("/dev/fd")
 MAX_LINKS = 40
 UNFINISHED = ".crowd-demo-"  # the hidden folders are called so, with the machine, the process and eight letters
+MACHINE = re.sub(r"[^\w.]", "_", platform.node(), flags=re.ASCII)[:20] or "machine"
 LEFT_S = 86_400.0  # a folder of another machine that is so old was left by a process that was killed
 
 
@@ -108,13 +109,13 @@ def _write_into(descriptor: int, parts: Iterable[bytes | memoryview]) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Give a path for a new file or folder, which takes the place of `path` at the end, or is removed after an exception.
+    """Give a path for a new file or folder that takes the place of `path` at the end, or is removed after an exception.
 
     An older file's permissions are kept. For what is not written in one go, or by a library.
     """
     path = _end_of_links(path)
-    remove_unfinished(path.parent)
-    prefix = f"{UNFINISHED}{_machine()}-{os.getpid()}-"
+    _remove_unfinished(path.parent)
+    prefix = f"{UNFINISHED}{MACHINE}-{os.getpid()}-"
     with tempfile.TemporaryDirectory(prefix=prefix, dir=path.parent, ignore_cleanup_errors=True) as folder:
         unfinished = Path(folder, f"new{path.suffix}")
         yield unfinished
@@ -123,31 +124,25 @@ def replacing(path: Path) -> Iterator[Path]:
         unfinished.replace(path)
 
 
-def remove_unfinished(folder: Path) -> None:
-    """Remove the hidden folders of this user's killed processes: at once on this machine, a day later on another one."""
+def _remove_unfinished(folder: Path) -> None:
+    """Remove what this user's killed processes have left: those of this machine at once, of another one a day later."""
     for path in folder.glob(f"{UNFINISHED}*"):
         name = re.fullmatch(r"(.+)-([0-9]{1,9})-[a-z0-9_]{8}", path.name.removeprefix(UNFINISHED))
         with suppress(OSError):
             found = path.lstat()
             is_own = stat.S_ISDIR(found.st_mode) and (not hasattr(os, "getuid") or found.st_uid == os.getuid())
             is_old = time.time() - found.st_mtime > LEFT_S
-            if name and is_own and (is_old or (name[1] == _machine() and not _is_running(int(name[2])))):
+            if name and is_own and (is_old or (name[1] == MACHINE and not _is_running(int(name[2])))):
                 rmtree(path)
-
-
-def _machine() -> str:
-    """Return the machine's name, for the name of a file."""
-    return re.sub(r"[^\w.]", "_", platform.node(), flags=re.ASCII)[:20] or "machine"
 
 
 def _is_running(process: int) -> bool:
     """Return whether a process of this machine may be running; Windows has no question about one that is harmless."""
     if sys.platform == "win32":
         return True
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # another user's
-        pass
+    with suppress(PermissionError):  # another user's
+        try:
+            os.kill(process, 0)
+        except ProcessLookupError:
+            return False
     return True

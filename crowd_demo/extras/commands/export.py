@@ -12,9 +12,10 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import wait
+from functools import partial
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from crowd_demo.cli.arguments import (
     Command,
@@ -42,7 +43,10 @@ from crowd_demo.host.system import in_thread
 from crowd_demo.registry.texts import error_line
 
 if TYPE_CHECKING:
-    from crowd_demo.extras.export.trajectories import Asked
+    from crowd_demo.extras.export.pictures import Shot
+    from crowd_demo.extras.export.trajectories import Asked, Stepped
+
+    ExportJob = tuple[Asked, Callable[[Stepped], list[str]]]  # what hears of each step and returns what it wrote
 
 NAME = "export"
 LEAVE_S = 2.0  # to end the present step, and to remove what is unfinished
@@ -57,23 +61,11 @@ MOVING_FPS = 20.0  # pictures a second, or fewer, unless it is asked for
 NUMBER = r"[0-9]{1,7}(?:\.[0-9]{1,6})?"
 
 
-class StoppedError(Exception):
-    """Somebody wants to quit."""
-
-
-class ExportJob(NamedTuple):
-    """What is asked for, and what does it: called with what is to hear of each step, it says what it wrote."""
-
-    asked: Asked
-    make: Callable[[Callable[[int], object]], list[str]]
-
-
 def _read(args: argparse.Namespace) -> ExportJob:
     if args.file is None:
-        is_source = Path(args.source).suffix.lower() not in SUFFIXES[:-1]
-        refuse([f"{NAME}: FILE is missing, such as run.html" if is_source else
-                f"{NAME}: what to export is missing: a configuration, a .crowd or a .replay, as in crowd-demo {NAME} 20k"
-                f" {args.source} --seconds 10"])
+        refuse([f"{NAME}: FILE is missing, such as run.html" if Path(args.source).suffix.lower() not in SUFFIXES[:-1] else
+                f"{NAME}: what to export is missing: a configuration, a .crowd or a .replay, as in"
+                f" crowd-demo {NAME} 20k {args.source} --seconds 10"])
     mistakes = list[str]()
     suffix = args.file.suffix.lower()
     if suffix not in SUFFIXES:
@@ -87,49 +79,42 @@ def _read(args: argparse.Namespace) -> ExportJob:
     if not mistakes and is_special(args.file):
         mistakes.append(f"{NAME}: {args.file} is no regular file")
     refuse(mistakes)
+    from crowd_demo.extras.export.animations import FILMS
     from crowd_demo.extras.export.formats import FORMATS
+    from crowd_demo.extras.export.page import no_room_for_page, planned, write_page
+    from crowd_demo.extras.export.pictures import mistakes_of, write_pictures
     from crowd_demo.extras.export.sources import read_source
-    from crowd_demo.extras.export.trajectories import USUAL_FPS, asked_for, no_room, summary, write
+    from crowd_demo.extras.export.trajectories import USUAL_FPS, asked_for, no_room, write
 
-    if suffix in PICTURES:
-        from crowd_demo.extras.export.animations import FILMS
-
-        missing, usual_fps = FILMS[suffix].missing, MOVING_FPS
-    else:
-        missing, usual_fps = FORMATS[suffix].missing if suffix != PAGE else "", USUAL_FPS
-    if missing:
+    if suffix != PAGE and (missing := (FORMATS | FILMS)[suffix].missing):
         mistakes.append(f"{args.file}: {missing}")
     overrides = collected(mistakes, lambda: crowd_overrides(args)) or []
     source = collected(mistakes, lambda: read_source(args.source, args.seconds, overrides))
+    usual_fps = MOVING_FPS if suffix in PICTURES else USUAL_FPS
     asked = source and collected(mistakes, lambda: asked_for(
         source, args.file, args.fps, args.start_s, args.end_s, args.units == "m", usual_fps))
     refuse(mistakes)
     assert asked
     if suffix == PAGE:
-        return _page(args, asked)
+        plan = planned(asked, may_change_fps=args.fps is None)
+        refuse(filter(None, [no_room_for_page(plan)]))
+        return asked, partial(write_page, plan, command_of(args))
     if suffix in PICTURES:
-        return _pictures(args, asked)
-    refuse([short] if (short := no_room(asked)) else [])
-    return ExportJob(asked, lambda stepped: summary(asked, write(asked, stepped)))
+        shot = _shot(args)
+        refuse(mistakes_of(asked, shot))
+        return asked, partial(write_pictures, asked, shot, command_of(args))
+    refuse(filter(None, [no_room(asked)]))
+    return asked, partial(write, asked)
 
 
-def _page(args: argparse.Namespace, asked: Asked) -> ExportJob:
-    from crowd_demo.extras.export.page import no_room_for_page, planned, write_page
+def _shot(args: argparse.Namespace) -> Shot:
+    """How the run is seen. Raises ValueError for options that exclude each other."""
+    from crowd_demo.extras.export.pictures import FOLLOW_ZOOM, USUAL_SIZE, Bookmark, Shot
 
-    plan = planned(asked, may_change_fps=args.fps is None)
-    refuse([short] if (short := no_room_for_page(asked, plan)) else [])
-    return ExportJob(asked, lambda stepped: write_page(asked, plan, command_of(args), stepped))
-
-
-def _pictures(args: argparse.Namespace, asked: Asked) -> ExportJob:
-    from crowd_demo.extras.export.pictures import FOLLOW_ZOOM, USUAL_SIZE, Bookmark, Shot, mistakes_of, write_pictures
-
+    refuse(["--follow: not with --view"] if args.follow and args.view else [])
     follow = args.follow and (args.follow[0], args.follow[1] or FOLLOW_ZOOM)
     bookmarks = tuple(Bookmark(*view) for view in sorted(args.view))
-    shot = Shot(args.size or USUAL_SIZE, bookmarks, follow, args.hud, args.card)
-    refuse(["--follow: not with --view"] if follow and shot.bookmarks else [])
-    refuse(mistakes_of(asked, shot))
-    return ExportJob(asked, lambda stepped: write_pictures(asked, shot, command_of(args), stepped))
+    return Shot(args.size or USUAL_SIZE, bookmarks, follow, args.hud, args.card)
 
 
 def view_of(text: str) -> tuple[float, float, float, float]:
@@ -151,33 +136,25 @@ def followed(text: str) -> tuple[int, float | None]:
 
 
 def command_of(args: argparse.Namespace) -> str:
-    """The command with these arguments; files by their names alone."""
-    words = ["crowd-demo", NAME, args.source, args.file.name]
-    for option_name, value in (("--seconds", args.seconds), ("--from", args.start_s or None), ("--to", args.end_s),
-                               ("--fps", args.fps), ("--agents", args.agents)):
-        words += [] if value is None else [option_name, f"{value:g}" if isinstance(value, float) else value]
-    words += [f"--size={args.size[0]}x{args.size[1]}"] if args.size else []
-    words += [f"--view={at_s:g}:{x:.10g},{y:.10g},{zoom:.10g}" for at_s, x, y, zoom in args.view]
-    followed = [f"{number:g}" for number in args.follow or () if number is not None]
-    words += [f"--follow={','.join(followed)}"] if followed else []
-    words += [f"--{name}" for name in ("hud", "card") if getattr(args, name)]
-    return shlex.join([*words, *(word for override in args.overrides for word in ("--set", override))])
+    """The command as it was given, with the written file by its name alone."""
+    words = (args.file.name if Path(word) == args.file else word for word in args.words)
+    return shlex.join(["crowd-demo", NAME, *words])
 
 
 def _run(args: argparse.Namespace, job: ExportJob) -> int:
     """Make the run in a thread of its own, so that a signal is heard while a kernel runs."""
-    asked = job.asked
+    asked, write = job
     doing: deque[object] = deque(["starting"], maxlen=1)
     stopped = Event()
 
     def stepped(step: int) -> None:
         doing.append(f"step {step:,} of {asked.last:,}")
         if stopped.is_set():
-            raise StoppedError
+            sys.exit(FAILED)
 
     def make() -> list[str]:
         kernels(asked.source.config, doing.append, render=asked.path.suffix.lower() in PICTURES)
-        return job.make(stepped)
+        return write(stepped)
 
     try:
         future = in_thread(make, NAME)
@@ -214,15 +191,16 @@ def main(source: str, file: str) -> None:
 
     def stepped(step: int) -> None:
         if stopped.is_set():
-            raise StoppedError
+            sys.exit(FAILED)
         if time.monotonic() > shown[0] + LOOK_EVERY_S:
             shown.append(time.monotonic())
-            print(f"{step / max(job.asked.last, 1):.0%}", file=answers, flush=True)
+            print(f"{step / max(asked.last, 1):.0%}", file=answers, flush=True)
 
     try:
-        job = _read(parser_of(NAME, EXPORT).parse_args([source, file]))
-        kernels(job.asked.source.config, lambda doing: None, render=False)
-        job.make(stepped)
+        given_words = argparse.Namespace(words=[source, file])
+        asked, write = _read(parser_of(NAME, EXPORT).parse_args(given_words.words, given_words))
+        kernels(asked.source.config, lambda doing: None, render=False)
+        write(stepped)
     except (ValueError, OSError, MemoryError) as error:
         print(error_line(error), file=answers, flush=True)
         sys.exit(FAILED)

@@ -11,12 +11,13 @@ Sources: PedPy, https://pedpy.readthedocs.io ("Loading from text trajectory file
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from crowd_demo.compute.arrays import Doubles, Longs
 
 DECIMALS = 6  # of positions in texts
 ROWS_AT_ONCE = 1 << 18  # of a Parquet file
-MODULES = {"PIL": "Pillow"}  # whose packages have other names
+MODULES, FFMPEG = {"PIL": "Pillow"}, "ffmpeg"  # modules whose packages have other names
 
 
 class FrameRows(NamedTuple):
@@ -49,24 +50,26 @@ class About(NamedTuple):
 
 
 class Format(NamedTuple):
-    """A kind of file. `write` takes the frames one after another. It raises OSError or sqlite3.Error."""
+    """A kind of file. `write` gets its path, what it is about, and one frame or picture after another.
 
-    write: Callable[[Path, About, Iterator[FrameRows]], None]
-    row_bytes: int  # of a row, about
+    It raises OSError or sqlite3.Error.
+    """
+
+    write: Callable[[Path, Any, Iterator[Any]], None]
+    nbytes: float  # of a row of trajectories, or of a pixel of a picture, about
     how_exact: str
-    keeps_areas: bool  # of every frame, not only of the first
-    module: str = ""  # that it needs
+    keeps_areas: bool = False  # of every frame, not only of the first
+    module: str = ""  # that it needs, or the program
+    most_fps: float = 1000.0
 
     @property
     def missing(self) -> str:
         """What to install before it can be written, or an empty text."""
-        return absent(self.module)
-
-
-def absent(module: str) -> str:
-    """Return what to install if a module of the extra `export` is not there, or an empty text."""
-    is_absent = module and find_spec(module) is None
-    return f'{MODULES.get(module, module)} is not installed: pip install "crowd-demo[export]"' if is_absent else ""
+        if self.module == FFMPEG:
+            return "" if shutil.which(FFMPEG) else "ffmpeg was not found: install it (https://ffmpeg.org), or write a .webp"
+        is_absent = self.module and find_spec(self.module) is None
+        package = MODULES.get(self.module, self.module)
+        return f'{package} is not installed: pip install "crowd-demo[export]"' if is_absent else ""
 
 
 # --- texts -------------------------------------------------------------------------------------------------------------
@@ -75,14 +78,12 @@ def pedpy_text(path: Path, about: About, frames: Iterator[FrameRows]) -> None:
     """`# framerate: 10.0` and the unit are what PedPy reads of the comments; which way y grows `crowd-demo play` does."""
     head = (f"# framerate: {about.fps!r}\n# geometry: {about.area}\n# y: {about.y_axis}\n"
             f"# id frame x/{about.unit} y/{about.unit} z/{about.unit}\n")
-    _lines(path, head, f"%d %d %.{DECIMALS}f %.{DECIMALS}f 0\n", frames)
+    lines(path, about, frames, head, f"%d %d %.{DECIMALS}f %.{DECIMALS}f 0\n")
 
 
-def csv(path: Path, about: About, frames: Iterator[FrameRows]) -> None:
-    _lines(path, "id,frame,x,y\n", f"%d,%d,%.{DECIMALS}f,%.{DECIMALS}f\n", frames)
-
-
-def _lines(path: Path, head: str, line: str, frames: Iterator[FrameRows]) -> None:
+def lines(path: Path, about: About, frames: Iterator[FrameRows], head: str = "id,frame,x,y\n",
+          line: str = f"%d,%d,%.{DECIMALS}f,%.{DECIMALS}f\n") -> None:
+    """Write a head, and a line for each row: a table (.csv), if nothing else is given."""
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write(head)
         for rows in frames:
@@ -151,8 +152,8 @@ def parquet(path: Path, about: About, frames: Iterator[FrameRows]) -> None:
 IN_TEXT = f"positions are rounded to {DECIMALS} decimals"
 IN_FULL = "positions are the crowd's own float32, or the file's that is played, as float64"
 FORMATS = {
-    ".txt": Format(pedpy_text, 40, IN_TEXT, keeps_areas=False),
+    ".txt": Format(pedpy_text, 40, IN_TEXT),
     ".sqlite": Format(jupedsim_database, 75, IN_FULL, keeps_areas=True),
-    ".parquet": Format(parquet, 24, IN_FULL, keeps_areas=False, module="pyarrow"),
-    ".csv": Format(csv, 34, IN_TEXT, keeps_areas=False),
+    ".parquet": Format(parquet, 24, IN_FULL, module="pyarrow"),
+    ".csv": Format(lines, 34, IN_TEXT),
 }

@@ -28,11 +28,10 @@ class PlayedRun:
     """A run that plays where a notebook shows it. `page` is the whole page, a text of HTML."""
 
     def __init__(self, page: str, width: int, height: int) -> None:
-        self.page, self._size = page, (width, height)
+        self.page, self._width, self._height = page, width, height
 
     def _repr_html_(self) -> str:
-        width, height = self._size
-        return (f'<iframe srcdoc="{html.escape(self.page)}" width="{width}" height="{height}"'
+        return (f'<iframe srcdoc="{html.escape(self.page)}" width="{self._width}" height="{self._height}"'
                 ' style="border: 0; max-width: 100%"></iframe>')
 
     def __repr__(self) -> str:
@@ -52,16 +51,16 @@ class TrajectoryTable(np.recarray[tuple[int], np.dtype[np.void]]):
 def played(sim: Simulation, width: int, height: int, steps: int) -> PlayedRun:
     """Make so many steps, and a page of them in an area of that size."""
     asked = asked_for(of_simulation(sim, steps), Path("simulation.html"), None, 0, None, metres=True)
-    content = page_content(asked, planned(asked, may_change_fps=True), f"sim.show({width}, {height}, {steps})")
+    content = page_content(planned(asked, may_change_fps=True), f"sim.show({width}, {height}, {steps})")
     return PlayedRun(content.text(), width, height)
 
 
 def table_of(sim: Simulation, every: int, steps: int, metres: bool) -> TrajectoryTable:
     """Make so many steps, and a table with every so many of them."""
-    numbers, found = PersonNumbers(), list[np.ndarray[tuple[int], np.dtype[np.void]]]()
-    for number, frame in enumerate(frames(of_simulation(sim, steps), every)):
-        rows = rows_of(frame, number, numbers, metres)
-        table = np.empty(len(rows.person), COLUMNS)
-        table["id"], table["frame"], table["x"], table["y"] = rows.person, number, rows.x, rows.y
-        found.append(table)
-    return np.concatenate(found).view(TrajectoryTable)
+    numbers, run = PersonNumbers(), frames(of_simulation(sim, steps), every)
+    seen = [rows_of(frame, number, numbers, metres) for number, frame in enumerate(run)]
+    table = np.empty(sum(len(rows.person) for rows in seen), COLUMNS)
+    table["id"], table["x"], table["y"] = (np.concatenate(column) for column in zip(
+        *((rows.person, rows.x, rows.y) for rows in seen), strict=True))
+    table["frame"] = np.repeat(np.arange(len(seen)), [len(rows.person) for rows in seen])
+    return table.view(TrajectoryTable)

@@ -79,7 +79,7 @@ def _without_straight(ring: Longs) -> Longs:
 # --- as text -----------------------------------------------------------------------------------------------------------
 
 def well_known_text(areas: Sequence[Sequence[Doubles]]) -> str:
-    """Return POLYGON or MULTIPOLYGON of areas with their rings, each float64[n, 2]; the first point is repeated at the end."""
+    """Return POLYGON or MULTIPOLYGON of areas with their rings, float64[n, 2], whose first point is repeated at the end."""
     polygons = [", ".join(map(_ring_text, rings)) for rings in areas]
     if len(polygons) == 1:
         return f"POLYGON ({polygons[0]})"
@@ -94,8 +94,8 @@ def _ring_text(ring: Doubles) -> str:
 class WalkableArea:
     """The walkable area of one frame after another: the largest area of free tiles, and others in which there was somebody.
 
-    Areas without people, such as flower beds between walls, are left out: readers of trajectories want one polygon. Measured
-    people have the polygons of their file or map, as long as nobody builds.
+    Areas without people, such as flower beds between walls, are left out: readers of trajectories want one polygon.
+    Measured people have the polygons of their file or map, as long as nobody builds.
     """
 
     def __init__(self, metres: bool) -> None:
@@ -106,22 +106,22 @@ class WalkableArea:
     def of(self, frame: Frame) -> str:
         """Return it as Well-Known Text, the same object while it does not change."""
         terrain = frame.sim.terrain
-        labels, walls = terrain.labels, terrain.walls
+        is_same, walls = terrain.version == self._version, terrain.walls
         rows, columns = ((each * walls.inv_tile).astype(np.int64) for each in (frame.columns.y, frame.columns.x))
-        inhabited = np.zeros(int(labels.max()) + 2, bool)  # the last one are blocked tiles, -1
-        inhabited[0], inhabited[labels[rows, columns]] = True, True
+        inhabited = np.zeros(int(terrain.labels.max()) + 2, bool)  # the last one are blocked tiles, -1
+        inhabited[0] = inhabited[terrain.labels[rows, columns]] = True
         inhabited[-1] = False
-        if terrain.version != self._version:
-            self._version, self._inhabited = terrain.version, np.zeros_like(inhabited)
-            self._text = ""
-        if not self._text or (inhabited & ~self._inhabited).any():
-            self._inhabited |= inhabited
+        if is_same:
+            inhabited |= self._inhabited
+        if not is_same or inhabited.sum() > self._inhabited.sum():
+            self._version, self._inhabited = terrain.version, inhabited
             self._text = self._drawn(frame.sim)
         return self._text
 
     def _drawn(self, sim: Simulation) -> str:
         terrain = sim.terrain
-        if self._metres and measured_ways(sim) and np.array_equal(terrain.kinds, terrain.first_kinds) and terrain.walkable:
+        is_as_read = self._metres and measured_ways(sim) and np.array_equal(terrain.kinds, terrain.first_kinds)
+        if is_as_read and terrain.walkable:
             return well_known_text(terrain.walkable)
         origin, metre = (origin_of(sim), sim.config.measure.metre) if self._metres else (AT_ZERO, 1.0)
         return area_text(terrain.labels, np.flatnonzero(self._inhabited), terrain.walls, metre, origin)

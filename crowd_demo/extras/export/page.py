@@ -25,7 +25,7 @@ from crowd_demo.config.model import Config
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.extras.export.people import PersonNumbers
 from crowd_demo.extras.export.sources import Frame, Source, frames
-from crowd_demo.extras.export.tracks import TrackColumns, Tracks, step_length
+from crowd_demo.extras.export.tracks import Tracks, step_length
 from crowd_demo.extras.export.trajectories import MB, Asked, Stepped, lacking, size_text
 from crowd_demo.host.files import write_file
 from crowd_demo.measure.experiment import machine
@@ -70,29 +70,24 @@ Part = tuple[Json, Mapping[str, Array]]  # of a page: its record, and its blocks
 
 
 class PagePlan(NamedTuple):
-    """What of a run goes into a page: every so many steps, which share of the agents; and what is said about that."""
+    """What of a run goes into a page: which frames, which share of the agents; and what is said about that."""
 
-    every: int
+    asked: Asked
     share: float
     notes: tuple[str, ...]
-
-    def frames(self, asked: Asked) -> int:
-        return (asked.last - asked.first) // self.every + 1
 
 
 def planned(asked: Asked, may_change_fps: bool) -> PagePlan:
     """Take fewer frames where there are too many rows, and a sample of the agents where that is not enough."""
-    most, every, notes = _most_agents(asked), asked.every, list[str]()
-    step_hz = asked.source.config.time.step_hz
-    plan = PagePlan(every, 1.0, ())
-    while may_change_fps and most * plan.frames(asked) > MAX_ROWS and step_hz / (plan.every * 2) >= FEWEST_FPS:
-        plan = plan._replace(every=plan.every * 2)
-    if plan.every > every:
-        notes.append(f"frames: {step_hz / plan.every:.6g} a second, not {asked.fps:.6g}, or the page would be too large")
-    share = min(MAX_ROWS / max(most * plan.frames(asked), 1), 1.0)
+    most, fewer, notes = _most_agents(asked), asked, list[str]()
+    while may_change_fps and most * fewer.frames > MAX_ROWS and fewer.fps / 2 >= FEWEST_FPS:
+        fewer = fewer._replace(every=fewer.every * 2)
+    if fewer.every > asked.every:
+        notes.append(f"frames: {fewer.fps:.6g} a second, not {asked.fps:.6g}, or the page would be too large")
+    share = min(MAX_ROWS / max(most * fewer.frames, 1), 1.0)
     if share < 1:
         notes.append(f"a sample: {share:.1%} of the agents, chosen by chance, or the page would be too large")
-    return plan._replace(share=share, notes=tuple(notes))
+    return PagePlan(fewer, share, tuple(notes))
 
 
 def _most_agents(asked: Asked) -> int:
@@ -101,9 +96,9 @@ def _most_agents(asked: Asked) -> int:
     return max(asked.source.agents, min(life.most, math.ceil(asked.source.agents + life.births_per_s * seconds)))
 
 
-def no_room_for_page(asked: Asked, plan: PagePlan) -> str:
+def no_room_for_page(plan: PagePlan) -> str:
     """What is wrong if the page will not fit on its disk, about, or an empty text."""
-    return lacking(asked.path, _most_agents(asked) * plan.share * plan.frames(asked) * ROW_BYTES + OTHER_BYTES)
+    return lacking(plan.asked.path, _most_agents(plan.asked) * plan.share * plan.asked.frames * ROW_BYTES + OTHER_BYTES)
 
 
 # --- from a run to a page --------------------------------------------------------------------------------------------
@@ -121,31 +116,28 @@ class PageContent(NamedTuple):
         return b"".join(_parts(self.about, self.blocks)).decode()
 
 
-def write_page(asked: Asked, plan: PagePlan, command: str, stepped: Stepped = lambda step: None) -> list[str]:
+def write_page(plan: PagePlan, command: str, stepped: Stepped = lambda step: None) -> list[str]:
     """Make the run and write the file, completely or not at all; say what is in it. Raises as `write` does.
 
     `command` is what makes the file again.
     """
-    count, step_hz = plan.frames(asked), asked.source.config.time.step_hz
-    content = page_content(asked, plan, command, stepped)
-    write_file(asked.path, *_parts(content.about, content.blocks))
-    nbytes = asked.path.stat().st_size
-    last = asked.first + (count - 1) * plan.every
-    return [f"{asked.path}: {content.agents:,} agents in {count:,} frames, {step_hz / plan.every:.6g} a second, from"
-            f" {asked.first / step_hz:g} s to {last / step_hz:g} s",
+    path, content = plan.asked.path, page_content(plan, command, stepped)
+    write_file(path, *_parts(content.about, content.blocks))
+    nbytes = path.stat().st_size
+    return [f"{path}: {content.agents:,} agents in {plan.asked.frames:,} frames, {plan.asked.times}",
             f"{size_text(nbytes)}, {nbytes / max(content.rows, 1):.2f} bytes an agent and frame; {content.exactness}",
             *plan.notes]
 
 
-def page_content(asked: Asked, plan: PagePlan, command: str, stepped: Stepped = lambda step: None) -> PageContent:
+def page_content(plan: PagePlan, command: str, stepped: Stepped = lambda step: None) -> PageContent:
     """Make the run. Raises as `write` does."""
-    config, count = asked.source.config, plan.frames(asked)
+    asked, config = plan.asked, plan.asked.source.config
     length = step_length(config.measure.metre, config.world.width, config.world.height)
-    tracks, numbers, ground = Tracks(count, length, plan.share), PersonNumbers(), RunTiles(config)
+    tracks, numbers, ground = Tracks(asked.frames, length, plan.share), PersonNumbers(), RunTiles(config)
     halves = dict[int, float]()  # of crates, by id
     colours: dict[str, Json] = {}
-    last = asked.first + (count - 1) * plan.every
-    for number, frame in enumerate(frames(asked.source, plan.every, asked.first, last, stepped)):
+    last = asked.first + (asked.frames - 1) * asked.every
+    for number, frame in enumerate(frames(asked.source, asked.every, asked.first, last, stepped)):
         columns = frame.columns
         state = getattr(columns, "state", getattr(columns, "kind", np.zeros(len(columns.id))))
         tracks.add(number, columns.id, numbers.of(frame), columns.x.astype(np.float64), columns.y.astype(np.float64),
@@ -155,35 +147,32 @@ def page_content(asked: Asked, plan: PagePlan, command: str, stepped: Stepped = 
         ground.look(number, frame.sim)
         colours = colours or colours_of(frame.sim)
     written = tracks.columns()
-    said = _exactness(asked, written, length, plan)
-    facts = [*origin(config, command), state_fact(frame),
-             ["agents", f"{numbers.count:,}"], ["in this page", said], *(["left out", note] for note in plan.notes), *maker()]
+    said = (f"{len(written.state):,} positions, each at most {100 * length / config.measure.metre:.3g} cm off on either"
+            f" axis; straight lines between frames, {1 / asked.fps:.3g} s apart")
+    facts = facts_of(config, command, frame, ["agents", f"{numbers.count:,}"], ["in this page", said],
+                     *(["left out", note] for note in plan.notes))
     figure, figure_blocks = figures_of(config, [halves.get(each, 0.0) for each in written.ids.tolist()])
     ground_about, ground_blocks = ground.content(small=len(written.state) < LARGE_ROWS)
-    about = {**_about_run(asked, plan, frame), "step": length, "colours": colours, "facts": facts, "figure": figure,
+    about = {**_about_run(plan, frame), "step": length, "colours": colours, "facts": facts, "figure": figure,
              "ground": ground_about}
-    blocks = {**_blocks_of(written), **figure_blocks, **ground_blocks}
+    blocks: Mapping[str, Array] = {
+        "ids": written.ids, "lane": written.lane, "first": written.first, "length": written.length,
+        "x": written.x.astype(np.uint16), "y": written.y.astype(np.uint16), "changeX": written.change_x,
+        "changeY": written.change_y, **({"state": written.state} if written.state.any() else {}),
+        **figure_blocks, **ground_blocks}
     return PageContent(about, blocks, numbers.count, len(written.state), said)
 
 
-def _exactness(asked: Asked, written: TrackColumns, length: float, plan: PagePlan) -> str:
-    """Say how exact positions are."""
-    centimetres = 100 * length / asked.source.config.measure.metre
-    apart_s = plan.every / asked.source.config.time.step_hz
-    return (f"{len(written.state):,} positions, each at most {centimetres:.3g} cm off on either axis; straight lines"
-            f" between frames, {apart_s:.3g} s apart")
-
-
-def _about_run(asked: Asked, plan: PagePlan, frame: Frame) -> dict[str, object]:
+def _about_run(plan: PagePlan, frame: Frame) -> dict[str, object]:
     """The record of the page, but for pictures, colours and what it says."""
-    config = asked.source.config
+    asked, config = plan.asked, plan.asked.source.config
     walls, (width, height) = frame.sim.terrain.walls, VIEW
     view: dict[str, object] = {"width": width, "height": height, "zoom": config.camera.zoom}
     if config.camera.center:
         view["x"], view["y"] = config.camera.center
     return {"title": title_of(asked.source), "world": [float(walls.width), float(walls.height)], "view": view,
-            "fps": config.time.step_hz / plan.every, "frames": plan.frames(asked),
-            "begins": asked.first / config.time.step_hz, "mode": config.scene.colours, "weight": 1 / plan.share}
+            "fps": asked.fps, "frames": asked.frames, "begins": asked.first / config.time.step_hz,
+            "mode": config.scene.colours, "weight": 1 / plan.share}
 
 
 def title_of(source: Source) -> str:
@@ -192,19 +181,12 @@ def title_of(source: Source) -> str:
     return printable(title if title != "crowd-demo" else f"{Path(source.name).stem} - crowd-demo")
 
 
-def origin(config: Config, command: str) -> list[list[str]]:
-    """What makes a run again."""
-    return [["made again by", printable(command)], ["seed", str(config.seed)]]
-
-
-def state_fact(frame: Frame) -> list[str]:
-    return ["state hash", f"{frame.sim.state_hash()} at step {frame.tick:,}, the last frame"]
-
-
-def maker() -> list[list[str]]:
-    """Where, and by what, something was made."""
+def facts_of(config: Config, command: str, frame: Frame, *more: Sequence[str]) -> list[Sequence[str]]:
+    """Return what makes a run again, its last state, `more`, and where and by what it was made."""
     found = machine()
-    return [["made on", f"{found['cpu'] or 'an unknown processor'}, {found['cores']} cores, {found['os']}"],
+    return [["made again by", printable(command)], ["seed", str(config.seed)],
+            ["state hash", f"{frame.sim.state_hash()} at step {frame.sim.tick:,}, the last frame"], *more,
+            ["made on", f"{found['cpu'] or 'an unknown processor'}, {found['cores']} cores, {found['os']}"],
             ["made by", f"crowd-demo {__version__}"]]
 
 
@@ -373,13 +355,6 @@ def _disc() -> Words:
 
 
 # --- the file --------------------------------------------------------------------------------------------------------
-
-def _blocks_of(columns: TrackColumns) -> dict[str, Array]:
-    states = {"state": columns.state} if columns.state.any() else {}
-    return {"ids": columns.ids, "lane": columns.lane, "first": columns.first, "length": columns.length,
-            "x": columns.x.astype(np.uint16), "y": columns.y.astype(np.uint16), "changeX": columns.change_x,
-            "changeY": columns.change_y, **states}
-
 
 def _parts(about: Json, blocks: Mapping[str, Array]) -> Iterator[bytes]:
     """Yield the file in parts. Only the viewer's own text is searched for the places of the title and of the data."""

@@ -19,7 +19,7 @@ AT_ZERO = Origin(0.0, 0.0, up=False)  # of a map that does not say where it is
 
 
 class PersonNumbers:
-    """Numbers people in the order in which they appear, those of one frame by id. Call `of` for one frame after another.
+    """Numbers people in the order in which they appear, those of one frame by id. Call `of` for each frame.
 
     Measured people have the numbers of their file; but not after a restart, where everybody is somebody else.
     """
@@ -27,7 +27,7 @@ class PersonNumbers:
     def __init__(self) -> None:
         self.count = 0  # people so far
         self._crowd, self._next = 0, 0
-        self._numbers, self._generations = np.zeros(0, np.int64), np.zeros(0, np.int32)  # by id
+        self._known = np.zeros((2, 0), np.int64)  # by id: number and generation
 
     def of(self, frame: Frame) -> Longs:
         """Return the number of each person of the frame, int64[n], in the order of ids."""
@@ -35,19 +35,17 @@ class PersonNumbers:
         people = frame.columns.person if isinstance(frame.columns, PlaybackColumns) else None
         if people is not None:
             generations = np.zeros_like(generations)  # who was taken out by hand is the same person later
-        if more := max(int(ids.max(initial=-1)) + 1 - len(self._numbers), 0):
-            self._numbers = np.pad(self._numbers, (0, more))
-            self._generations = np.pad(self._generations, (0, more), constant_values=NOBODY)
+        more = max(int(ids.max(initial=-1)) + 1 - self._known.shape[1], 0)
+        self._known = np.pad(self._known, ((0, 0), (0, more)), constant_values=NOBODY)
         if frame.crowd != self._crowd:
-            self._crowd, self._generations[:] = frame.crowd, NOBODY
-        is_new = self._generations[ids] != generations
-        new = ids[is_new]
-        counted = np.arange(self._next, self._next + len(new))
-        self._numbers[new] = counted if people is None or frame.crowd else people[is_new]
-        self._next = max(self._next, int(self._numbers[new].max(initial=-1)) + 1)
-        self._generations[ids] = generations
+            self._crowd, self._known[1] = frame.crowd, NOBODY
+        is_new = self._known[1, ids] != generations
+        new, end = ids[is_new], self._next + int(is_new.sum())
+        self._known[0, new] = np.arange(self._next, end) if people is None or frame.crowd else people[is_new]
+        self._known[1, ids] = generations
+        self._next = max(self._next, int(self._known[0, new].max(initial=-1)) + 1)
         self.count += len(new)
-        return self._numbers[ids]
+        return self._known[0, ids]
 
 
 def measured_ways(sim: Simulation) -> MeasuredWays | None:

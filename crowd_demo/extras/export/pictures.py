@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from itertools import repeat
+from typing import NamedTuple, cast
 
 import numpy as np
 import pygame
 
 from crowd_demo.compute.arrays import Bytes
 from crowd_demo.config.model import Config
-from crowd_demo.extras.export.animations import FILMS, Film, FilmFormat, Pictures
-from crowd_demo.extras.export.page import VIEW, maker, origin, state_fact, title_of
+from crowd_demo.extras.export.animations import FILMS, Film, Pictures
+from crowd_demo.extras.export.formats import FFMPEG
+from crowd_demo.extras.export.page import VIEW, facts_of, title_of
 from crowd_demo.extras.export.sources import Frame, frames
 from crowd_demo.extras.export.trajectories import Asked, Stepped, lacking, size_text
 from crowd_demo.host.files import replacing
@@ -75,14 +77,13 @@ def mistakes_of(asked: Asked, shot: Shot) -> list[str]:
     form, (width, height), found = FILMS[asked.path.suffix.lower()], shot.size, list[str]()
     if not LEAST_SIDE <= min(shot.size) <= max(shot.size) <= MAX_SIDE:
         found.append(f"--size: each side must be from {LEAST_SIDE} to {MAX_SIDE} pixels, not {width}x{height}")
-    elif form.is_video and (width % 2 or height % 2):
+    elif form.module == FFMPEG and (width % 2 or height % 2):
         found.append(f"--size: a video needs even numbers, not {width}x{height}")
     if asked.fps > form.most_fps:
         found.append(f"--fps: {asked.path.suffix} shows at most {form.most_fps:g} pictures a second, not {asked.fps:.6g}")
     if twice := {each.at_s for each in shot.bookmarks if sum(each.at_s == other.at_s for other in shot.bookmarks) > 1}:
         found.append(f"--view: two views at {min(twice):g} s; give each its time, as in 2.5:900,500,1.2")
-    pixels = width * height * (asked.frames + shot.card)
-    if short := lacking(asked.path, pixels * form.pixel_bytes):
+    if short := lacking(asked.path, width * height * (asked.frames + shot.card) * form.nbytes):
         found.append(short)
     return found
 
@@ -94,63 +95,49 @@ def write_pictures(asked: Asked, shot: Shot, command: str, stepped: Stepped = la
 
     Raises as `write` does, and ValueError if nobody has the id to be followed. `command` is what makes the file again.
     """
-    form: FilmFormat = FILMS[asked.path.suffix.lower()]
-    film = Film(shot.size, asked.fps, [1] * asked.frames + [math.ceil(CARD_S * asked.fps)] * shot.card)
+    form = FILMS[asked.path.suffix.lower()]
+    film = Film(shot.size, asked.fps, asked.frames + shot.card * math.ceil(CARD_S * asked.fps))
     with replacing(asked.path) as unfinished:
         form.write(unfinished, film, _pictures(asked, shot, command, stepped))
     nbytes = sum(each.stat().st_size for each in (asked.path.iterdir() if asked.path.is_dir() else [asked.path]))
-    step_hz = asked.source.config.time.step_hz
-    last = asked.first + (asked.frames - 1) * asked.every
-    return [f"{asked.path}: {asked.frames:,} pictures of {film.size[0]} x {film.size[1]}, {asked.fps:.6g} a second, from"
-            f" {asked.first / step_hz:g} s to {last / step_hz:g} s", f"{size_text(nbytes)}; {form.how_exact}"]
+    return [f"{asked.path}: {asked.frames:,} pictures of {film.size[0]} x {film.size[1]}, {asked.times}",
+            f"{size_text(nbytes)}; {form.how_exact}"]
 
 
 def _pictures(asked: Asked, shot: Shot, command: str, stepped: Stepped) -> Pictures:
     pygame.font.init()
-    captions, view = Captions(asked, shot), _Views(asked, shot)
+    captions, picture = Captions(asked, shot), cast(Picture, None)
     for frame in frames(asked.source, asked.every, asked.first, asked.last, stepped):
-        picture = view.drawn(frame)
+        if not picture or picture.scene.sim is not frame.sim:  # a restart may make another crowd
+            made = Picture(frame.sim, size=shot.size)
+            made.camera = picture.camera if picture else _first_view(asked.source.config, made.camera)
+            picture = made
+        _look(picture.camera, asked, shot, frame)
+        picture.draw()
         if shot.hud:
             captions.draw_hud(frame, picture)
         yield _pixels(picture.surface)
     if shot.card:
-        captions.draw_card(picture.surface, [*origin(asked.source.config, command), state_fact(frame), *maker()])
-        yield _pixels(picture.surface)
+        captions.draw_card(picture.surface, facts_of(asked.source.config, command, frame))
+        yield from repeat(_pixels(picture.surface), math.ceil(CARD_S * asked.fps))
 
 
 def _pixels(surface: pygame.Surface) -> Bytes:
     return np.ascontiguousarray(pygame.surfarray.array3d(surface).swapaxes(0, 1))
 
 
-class _Views:
-    """Draws one frame after the other, each as the camera sees it."""
-
-    def __init__(self, asked: Asked, shot: Shot) -> None:
-        self._config, self._shot, self._hz = asked.source.config, shot, asked.source.config.time.step_hz
-        self.picture: Picture | None = None
-
-    def drawn(self, frame: Frame) -> Picture:
-        before = self.picture
-        if not before or before.scene.sim is not frame.sim:  # a restart may make another crowd
-            self.picture = Picture(frame.sim, size=self._shot.size)
-            self.picture.camera = before.camera if before else _first_view(self._config, self.picture.camera)
-        assert self.picture
-        self._look(self.picture.camera, frame, is_first=before is None)
-        self.picture.draw()
-        return self.picture
-
-    def _look(self, camera: Camera, frame: Frame, is_first: bool) -> None:
-        """Move the camera. Who is followed may die or leave: it stays where that was."""
-        shot, ids = self._shot, frame.columns.id
-        if shot.bookmarks:
-            camera.look_at(*view_at(shot.bookmarks, frame.step / self._hz))
-        elif shot.follow:
-            identity, zoom = shot.follow
-            slot = int(np.searchsorted(ids, identity))
-            if slot < len(ids) and ids[slot] == identity:
-                camera.look_at(float(frame.columns.x[slot]), float(frame.columns.y[slot]), zoom)
-            elif is_first:
-                raise ValueError(f"--follow: nobody has the id {identity} at {frame.step / self._hz:g} s")
+def _look(camera: Camera, asked: Asked, shot: Shot, frame: Frame) -> None:
+    """Move the camera. Who is followed may die or leave: it stays where that was."""
+    at_s, ids = frame.step / asked.source.config.time.step_hz, frame.columns.id
+    if shot.bookmarks:
+        camera.look_at(*view_at(shot.bookmarks, at_s))
+    elif shot.follow:
+        identity, zoom = shot.follow
+        slot = int(np.searchsorted(ids, identity))
+        if slot < len(ids) and ids[slot] == identity:
+            camera.look_at(float(frame.columns.x[slot]), float(frame.columns.y[slot]), zoom)
+        elif frame.step == asked.first:
+            raise ValueError(f"--follow: nobody has the id {identity} at {at_s:g} s")
 
 
 def _first_view(config: Config, camera: Camera) -> Camera:
@@ -170,10 +157,7 @@ class Captions:
         self._title, self._hz, self._size = title_of(asked.source), asked.source.config.time.step_hz, shot.size
         self._pen, self._scale = Pen(), scale_for(shot.size)
         self._margin = round(8 * self._scale)
-
-    @property
-    def _room(self) -> float:
-        return (self._size[0] - 2 * self._margin) / self._scale
+        self._room = (shot.size[0] - 2 * self._margin) / self._scale
 
     def draw_hud(self, frame: Frame, picture: Picture) -> None:
         on = picture.surface

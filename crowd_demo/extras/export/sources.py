@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,7 +41,6 @@ class Frame(NamedTuple):
 
     step: int  # since the beginning of the source
     crowd: int  # how many crowds began before this one: 0 but in recordings of a restart or a load
-    tick: int  # of the crowd
     columns: Columns  # in the order of ids: copies, which may be kept
     generations: Ints  # [n]: how often each of these ids was given up before, by a death or at an exit
     sim: Simulation  # in that state until the next frame is asked for
@@ -61,7 +61,7 @@ def frames(source: Source, every: int = 1, first: int = 0, last: int | None = No
         if step >= first and (step - first) % every == 0:
             columns = sim.agents.by_id()
             generations = sim.agents.handles.generations[columns.id] + exchanges.count(columns.id)
-            yield Frame(step, crowd, sim.tick, columns, generations, sim)
+            yield Frame(step, crowd, columns, generations, sim)
 
 
 # --- the kinds -------------------------------------------------------------------------------------------------------
@@ -83,11 +83,7 @@ def read_source(name: str, seconds: float | None, overrides: Sequence[Override] 
     if suffix == SAVE:
         return _of_save(Path(name), seconds, overrides)
     config = ReadConfig.read(name, overrides).config
-
-    def begin() -> Simulation:
-        return Simulation(config)
-
-    return _stepped(name, config, config.agents, round(seconds * config.time.step_hz), begin)
+    return _stepped(name, config, config.agents, round(seconds * config.time.step_hz), partial(Simulation, config))
 
 
 def of_simulation(sim: Simulation, steps: int) -> Source:

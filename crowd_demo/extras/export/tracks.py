@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_demo.compute.arrays import Bools, Bytes, Doubles, Ints, Longs
+from crowd_demo.compute.arrays import Bytes, Doubles, Ints, Longs
 from crowd_demo.compute.hashing import scramble
 
 PARTS = 100  # of a metre: the step is a centimetre, or
@@ -48,27 +48,6 @@ class TrackColumns(NamedTuple):
     state: Bytes  # [rows]
 
 
-class _Axis:
-    """One coordinate of all lanes: the last that was written, and its last difference."""
-
-    def __init__(self) -> None:
-        self.written, self.speed = np.zeros(0, np.int64), np.zeros(0, np.int64)
-
-    def grow(self, more: int) -> None:
-        self.written, self.speed = np.pad(self.written, (0, more)), np.pad(self.speed, (0, more))
-
-    def changes(self, lanes: Longs, exact: Doubles) -> Longs:
-        """The change nearest to 0 that leads to within a step of the exact positions."""
-        guess = self.written[lanes] + self.speed[lanes]
-        least = np.clip(0, np.ceil(exact - 1 - guess), np.floor(exact + 1 - guess)).astype(np.int64)
-        return np.clip(guess + least, 0, LAST) - guess
-
-    def write(self, lanes: Longs, exact: Doubles, changes: Longs, goes_on: Bools) -> None:
-        speed = np.where(goes_on, self.speed[lanes] + changes, 0)
-        self.written[lanes] = np.where(goes_on, self.written[lanes] + speed, np.rint(exact).astype(np.int64))
-        self.speed[lanes] = speed
-
-
 class Tracks:
     """Collects frames; needs four bytes for each frame of a lane. `share` of the ids get a lane, chosen by a hash."""
 
@@ -76,11 +55,11 @@ class Tracks:
         self.step, self.ids = step, np.zeros(0, np.int32)
         self._least = np.uint64(round(share * 2**32))
         self._lane_of = np.zeros(0, np.int64)  # by id; -1 for those without
-        self._x, self._y = _Axis(), _Axis()
+        self._written, self._speed = np.zeros((2, 2, 0), np.int64)  # [x and y, lanes]: the last one, and its difference
         self._seen, self._person = np.zeros(0, np.int64), np.zeros(0, np.int64)  # by lane: last frame, and who that was
         self._kind: Bytes = np.zeros((0, frames), np.uint8)  # [lanes with room, frames]
         self._state: Bytes = np.zeros((0, frames), np.uint8)
-        self._changes: list[Changes] = [np.zeros((0, frames), np.int8) for _ in range(2)]
+        self._changes: Changes = np.zeros((2, 0, frames), np.int8)  # [x and y, lanes with room, frames]
         self._begun: list[Longs] = []  # [4, n]: lane, frame, x and y of keyframes
 
     def add(self, frame: int, ids: Ints, person: Longs, x: Doubles, y: Doubles, state: Bytes) -> None:
@@ -88,19 +67,20 @@ class Tracks:
         lanes = self._lanes(ids)
         chosen = lanes >= 0
         lanes, person, state = lanes[chosen], person[chosen], state[chosen]
-        axes = (self._x, x[chosen] / self.step), (self._y, y[chosen] / self.step)
-        changes = [axis.changes(lanes, exact) for axis, exact in axes]
+        exact = np.stack([x[chosen], y[chosen]]) / self.step
+        guess = self._written[:, lanes] + self._speed[:, lanes]
+        # the change nearest to 0 that leads to within a step of the exact positions
+        least = np.clip(0, np.ceil(exact - 1 - guess), np.floor(exact + 1 - guess)).astype(np.int64)
+        changes = np.clip(guess + least, 0, LAST) - guess
         goes_on = (self._seen[lanes] == frame - 1) & (self._person[lanes] == person)
-        for change in changes:
-            goes_on &= np.abs(change) <= MAX_CHANGE
-        for (axis, exact), change, kept in zip(axes, changes, self._changes, strict=True):
-            axis.write(lanes, exact, change, goes_on)
-            kept[lanes, frame] = np.where(goes_on, change, 0)
+        goes_on &= (np.abs(changes) <= MAX_CHANGE).all(axis=0)
+        self._written[:, lanes] = np.where(goes_on, guess + changes, np.rint(exact).astype(np.int64))
+        self._speed[:, lanes] = np.where(goes_on, self._speed[:, lanes] + changes, 0)
+        self._changes[:, lanes, frame] = np.where(goes_on, changes, 0)
         self._kind[lanes, frame], self._state[lanes, frame] = np.where(goes_on, GOES_ON, BEGINS), state
         self._seen[lanes], self._person[lanes] = frame, person
         begun = lanes[~goes_on]
-        at = self._x.written[begun], self._y.written[begun]
-        self._begun.append(np.stack([begun, np.full_like(begun, frame), *at]))
+        self._begun.append(np.stack([begun, np.full_like(begun, frame), *self._written[:, begun]]))
 
     def columns(self) -> TrackColumns:
         begun = np.concatenate(self._begun, axis=1)
@@ -111,7 +91,7 @@ class Tracks:
         begins = rank[np.flatnonzero(self._kind[:count] == BEGINS)]
         length = np.diff(begins, append=int(present.sum()))
         goes_on = self._kind[:count] == GOES_ON
-        change_x, change_y = (each[:count][goes_on] for each in self._changes)
+        change_x, change_y = self._changes[:, :count][:, goes_on]
         return TrackColumns(self.ids, lane.astype(np.int32), first.astype(np.int32), length.astype(np.int32), x, y,
                             change_x, change_y, self._state[:count][present])
 
@@ -128,12 +108,11 @@ class Tracks:
         return self._lane_of[ids]
 
     def _grow(self, more: int) -> None:
-        self._x.grow(more)
-        self._y.grow(more)
+        self._written, self._speed = (np.pad(each, ((0, 0), (0, more))) for each in (self._written, self._speed))
         self._seen = np.pad(self._seen, (0, more), constant_values=-2)
         self._person = np.pad(self._person, (0, more))
         if (room := len(self.ids) - len(self._kind)) > 0:
             room = max(room, len(self._kind) // 2)
             more_rows = (0, room), (0, 0)
             self._kind, self._state = np.pad(self._kind, more_rows), np.pad(self._state, more_rows)
-            self._changes = [np.pad(each, more_rows) for each in self._changes]
+            self._changes = np.pad(self._changes, ((0, 0), *more_rows))

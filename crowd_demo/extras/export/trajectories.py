@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.extras.export.formats import FORMATS, About, Format, FrameRows
+from crowd_demo.extras.export.formats import FORMATS, About, FrameRows
 from crowd_demo.extras.export.outline import WalkableArea
 from crowd_demo.extras.export.people import PersonNumbers, origin_of, positions
 from crowd_demo.extras.export.sources import Frame, Source, frames
@@ -34,31 +34,18 @@ class Asked(NamedTuple):
     metres: bool  # or else world units
 
     @property
-    def format(self) -> Format:
-        return FORMATS[self.path.suffix.lower()]
-
-    @property
     def fps(self) -> float:
         return self.source.config.time.step_hz / self.every
-
-    @property
-    def unit(self) -> str:
-        return "m" if self.metres else "units"
 
     @property
     def frames(self) -> int:
         return (self.last - self.first) // self.every + 1
 
-
-class Written(NamedTuple):
-    """What is in a file."""
-
-    path: Path
-    frames: int
-    people: int
-    rows: int
-    areas: int  # different walkable areas in the course of the run
-    nbytes: int
+    @property
+    def times(self) -> str:
+        """The frame rate, and from when to when frames are."""
+        step_hz, last = self.source.config.time.step_hz, self.first + (self.frames - 1) * self.every
+        return f"{self.fps:.6g} a second, from {self.first / step_hz:g} s to {last / step_hz:g} s"
 
 
 def steps_between(fps: float | None, step_hz: float, usual_fps: float = USUAL_FPS) -> int:
@@ -97,7 +84,7 @@ def asked_for(source: Source, path: Path, fps: float | None, from_s: float, to_s
 
 def no_room(asked: Asked) -> str:
     """What is wrong if the file will not fit on its disk, about, or an empty text."""
-    return lacking(asked.path, asked.frames * asked.source.agents * asked.format.row_bytes)
+    return lacking(asked.path, asked.frames * asked.source.agents * FORMATS[asked.path.suffix.lower()].nbytes)
 
 
 def lacking(path: Path, nbytes: float) -> str:
@@ -108,8 +95,8 @@ def lacking(path: Path, nbytes: float) -> str:
         f"{path}: needs about {nbytes / MB:,.0f} MB, and {free / MB:,.0f} MB are free in {folder}")
 
 
-def write(asked: Asked, stepped: Stepped = lambda step: None) -> Written:
-    """Make the run and write the file, completely or not at all; `stepped` as for `frames`.
+def write(asked: Asked, stepped: Stepped = lambda step: None) -> list[str]:
+    """Make the run and write the file, completely or not at all; return lines about it. `stepped` is as for `frames`.
 
     Raises OSError or sqlite3.Error where it cannot be written, ValueError where a recording cannot be replayed.
     """
@@ -123,11 +110,16 @@ def write(asked: Asked, stepped: Stepped = lambda step: None) -> Written:
             count += len(made.person)
             areas.add(made.area)
 
+    form, unit = FORMATS[asked.path.suffix.lower()], ("m", "metres") if asked.metres else ("units", "world units")
     with replacing(asked.path) as unfinished:
         first = next(seen)
         y_axis = "up" if asked.metres and origin_of(first.sim).up else "down"
-        asked.format.write(unfinished, About(asked.fps, asked.unit, y_axis, area.of(first)), rows(first))
-    return Written(asked.path, asked.frames, numbers.count, count, len(areas), asked.path.stat().st_size)
+        form.write(unfinished, About(asked.fps, unit[0], y_axis, area.of(first)), rows(first))
+    lines = [f"{asked.path}: {numbers.count:,} people in {asked.frames:,} frames, {asked.times}",
+             f"{count:,} rows, {size_text(asked.path.stat().st_size)}; in {unit[1]}, {form.how_exact}"]
+    if len(areas) > 1 and not form.keeps_areas:
+        lines.append("the walkable area changed: the file has at most that of the first frame; .sqlite has all")
+    return lines
 
 
 def rows_of(frame: Frame, number: int, numbers: PersonNumbers, metres: bool, area: str = "") -> FrameRows:
@@ -140,18 +132,6 @@ def rows_of(frame: Frame, number: int, numbers: PersonNumbers, metres: bool, are
     speed = np.hypot(vx, vy)
     speed[speed == 0] = 1
     return FrameRows(number, people[order], x[order], y[order], (vx / speed)[order], (vy / speed)[order], area)
-
-
-def summary(asked: Asked, written: Written) -> list[str]:
-    """Say what is in a file, in a few lines."""
-    step_hz, unit = asked.source.config.time.step_hz, "metres" if asked.metres else "world units"
-    last = asked.first + (written.frames - 1) * asked.every
-    lines = [f"{written.path}: {written.people:,} people in {written.frames:,} frames, {asked.fps:.6g} a second, from"
-             f" {asked.first / step_hz:g} s to {last / step_hz:g} s",
-             f"{written.rows:,} rows, {size_text(written.nbytes)}; in {unit}, {asked.format.how_exact}"]
-    if written.areas > 1 and not asked.format.keeps_areas:
-        lines.append("the walkable area changed: the file has at most that of the first frame; .sqlite has all")
-    return lines
 
 
 def size_text(nbytes: int) -> str:

@@ -137,12 +137,12 @@ def test_a_step_is_a_centimetre_or_a_part_of_a_large_world() -> None:
 def test_a_large_run_has_fewer_frames_and_then_a_sample(tmp_path: Path) -> None:
     wanted = asked(source("100k", 60), tmp_path / "run.html")
     plan = planned(wanted, may_change_fps=True)
-    assert plan.every == 12 and plan.share == pytest.approx(MAX_ROWS / (100_000 * 301))
+    assert plan.asked.every == 12 and plan.share == pytest.approx(MAX_ROWS / (100_000 * 301))
     assert [note.partition(":")[0] for note in plan.notes] == ["frames", "a sample"]
     fixed = planned(asked(source("100k", 60), tmp_path / "run.html", fps=10), may_change_fps=False)
-    assert fixed.every == 6 and fixed.share == pytest.approx(MAX_ROWS / (100_000 * 601)) and len(fixed.notes) == 1
+    assert fixed.asked.every == 6 and fixed.share == pytest.approx(MAX_ROWS / (100_000 * 601)) and len(fixed.notes) == 1
     whole = planned(asked(source("20k", 60), tmp_path / "run.html"), may_change_fps=True)
-    assert (whole.every, whole.share, whole.notes) == (6, 1.0, ())
+    assert (whole.asked.every, whole.share, whole.notes) == (6, 1.0, ())
     births = planned(asked(source("1k", 60, life__births_per_s=10_000.0), tmp_path / "run.html"), may_change_fps=True)
     assert births.share < 0.1
 
@@ -150,7 +150,7 @@ def test_a_large_run_has_fewer_frames_and_then_a_sample(tmp_path: Path) -> None:
 def test_a_sample_is_said_and_has_the_agents_of_the_columns(tmp_path: Path) -> None:
     of, path = source("1k", 1, agents=400), tmp_path / "run.html"
     wanted = asked(of, path)
-    lines = write_page(wanted, planned(wanted, False)._replace(share=0.25, notes=("a sample: 25%",)), "")
+    lines = write_page(planned(wanted, False)._replace(share=0.25, notes=("a sample: 25%",)), "")
     about, blocks = read_page(path)
     found, ours = places(about, blocks), seen(source("1k", 1, agents=400), 6)
     assert lines[2] == "a sample: 25%" and ["left out", "a sample: 25%"] in about["facts"] and about["weight"] == 4
@@ -170,7 +170,7 @@ def test_it_says_what_it_wrote_and_is_the_same_again(tmp_path: Path, capsys: pyt
     assert lines[1] == (f"{size / 1e6:.1f} MB, {size / 270:.2f} bytes an agent and frame; 270 positions, each at most 1 cm"
                         " off on either axis; straight lines between frames, 0.05 s apart")
     facts = dict(read_page(path)[0]["facts"])
-    assert facts["made again by"] == ("crowd-demo export 1k run.html --seconds 0.5 --from 0.1 --fps 20 --agents 30"
+    assert facts["made again by"] == ("crowd-demo export 1k run.html --seconds 0.5 --agents 30 --fps 20 --from 0.1"
                                       " --set crowd.wait_s=2")
     assert path.read_bytes() == (again / "run.html").read_bytes()
 

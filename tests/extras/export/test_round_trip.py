@@ -163,9 +163,9 @@ def test_who_is_moved_by_hand_or_taken_out_is_where_the_crowd_has_them(tmp_path:
             yield crowd, sim
 
     path = tmp_path / "out.sqlite"
-    made = write(asked(of._replace(states=moved), path, fps=FPS))  # type: ignore[arg-type]
+    said = write(asked(of._replace(states=moved), path, fps=FPS))  # type: ignore[arg-type]
     found, expected = READERS[".sqlite"](path), from_first_frame(WALKS)
-    assert made.people == 3
+    assert said[0].startswith(f"{path}: 3 people in 3 frames")
     assert found.pop((-4, 1)) == pytest.approx((999.5 + 5, -487.5 - 4), abs=1e-5)  # a ring of tiles is around the area
     assert found == {key: place for key, place in expected.items() if key not in ((-4, 1), (LARGEST, 1))}
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from crowd_demo.extras.lab.validate.validation import ExperimentResult, Validation
 from crowd_demo.extras.lab.validate.validation_experiment import SeededReading, number
-from crowd_demo.host.files import write_file
+from crowd_demo.host.files import replacing, write_file
 from crowd_demo.measure.experiment import aligned, finite
 
 PASSED, FAILED = "passed", "failed"
@@ -125,7 +125,8 @@ def save_plot(result: ExperimentResult, path: Path) -> None:
     axes.set_title(result.experiment.title, loc="left", fontsize="medium")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
-    figure.savefig(path, metadata={"Software": None})  # the same bytes for the same results
+    with replacing(path) as unfinished:
+        figure.savefig(unfinished, metadata={"Software": None})  # the same bytes for the same results
 
 
 def page(validation: Validation) -> str:
