@@ -194,7 +194,7 @@ def _read_play(args: argparse.Namespace) -> Config:
     """The configuration of a file of trajectories: its people, its walls, and its end."""
     from crowd_demo.config.events import MAX_SECONDS
     from crowd_demo.config.loader import Override, ReadConfig, parse_overrides
-    from crowd_demo.config.maps import TRAJECTORIES, Metres
+    from crowd_demo.config.maps import GEOMETRY, TRAJECTORIES, Metres
     from crowd_demo.config.resources import text_of
     from crowd_demo.config.yaml12 import Location
     from crowd_demo.extras.importing.trajectory_files import read_paths
@@ -202,6 +202,8 @@ def _read_play(args: argparse.Namespace) -> Config:
     path, mistakes = args.file, list(_mistakes(args))
     if path.suffix.lower() not in TRAJECTORIES:
         mistakes.append(f"{path}: must end in one of {', '.join(TRAJECTORIES)}")
+    if args.geometry and not args.geometry.lower().endswith((*GEOMETRY, *TRAJECTORIES)):
+        mistakes.append(f"--geometry: {printable(args.geometry[-60:])!r}: must be a map in metres ({', '.join(GEOMETRY)})")
     refuse(mistakes)
     paths = read_paths(path, Metres(unit=args.unit, columns=args.columns))
     fps = args.fps or paths.fps
@@ -282,7 +284,7 @@ id, frame, x and y (.csv). People are where the file says, in metres; walls are 
 and timeline work as with any crowd.""",
     options=[
         option("file", metavar="FILE", type=file_path, help="trajectories: .txt, .sqlite or .csv"),
-        option("--geometry", metavar="MAP", type=given, help="the walkable area, if not the file's: .wkt or .json, in metres"),
+        option("--geometry", metavar="MAP", type=given, help="a floor plan in place of the file's: .wkt, .json or .dxf"),
         option("--fps", metavar="N", type=frame_rate, help="frames a second, if not as the file says"),
         option("--unit", choices=("m", "cm", "mm"), default="auto",
                help="unit of x and y (default: as the file says, else m)"),

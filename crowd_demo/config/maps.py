@@ -34,6 +34,7 @@ from __future__ import annotations
 
 import io
 import math
+import re
 from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -68,7 +69,9 @@ _LAYER_MARKS = MARKS + MARKS[10:].upper() + "+-"  # as many as there may be dest
 _NUMBER_OF = {".": -1, **{mark: number for number, mark in enumerate(_LAYER_MARKS)}}
 _START_OF = {".": 0, "s": 1}
 _LAYERS = {"ground": _GROUND_OF, "destinations": _NUMBER_OF, "destinations drawn": _NUMBER_OF, "starts": _START_OF}
-GEOMETRY = ".wkt", ".json"  # suffixes of maps in metres
+_HEADER = re.compile(
+    r"(?:type (?P<type>octile|open)\n)?height (?P<height>[0-9]{1,9})\nwidth (?P<width>[0-9]{1,9})\nmap$", re.MULTILINE)
+GEOMETRY = ".wkt", ".json", ".geojson", ".dxf"  # suffixes of maps in metres
 TRAJECTORIES = ".txt", ".csv", ".sqlite"  # and of files of trajectories, whose walkable area is a map
 _IN_METRES = {**dict.fromkeys(GEOMETRY, "crowd_demo.extras.importing.geometry:read_geometry"),
               **dict.fromkeys(TRAJECTORIES, "crowd_demo.extras.importing.trajectory_files:map_of_paths")}
@@ -187,11 +190,12 @@ def can_be_stood_on(kinds: NDArray[np.uint8]) -> bool:
 
 def parse_octile(data: bytes, path: Path) -> MapData:
     """The grid in the text of a `.map` file."""
-    try:
-        lines = [line.removesuffix("\r") for line in data.decode("utf-8-sig").split("\n")]
-    except UnicodeDecodeError:
-        raise MapError(f"{path}: not a map (no text)") from None
-    width, height, head = _header(lines, path)
+    lines = [line.rstrip("\r\x1a \t") for line in text_of(data, path).split("\n")]  # DOS ended its texts with \x1a
+    header = _HEADER.match("\n".join(" ".join(line.split()) for line in lines[:4]))
+    if not header:
+        raise MapError(f"{path}:1: not a map: the first lines must be type octile, height NUMBER, width NUMBER and map")
+    height, width, head = int(header["height"]), int(header["width"]), header[0].count("\n") + 1
+    check_size(width, height, f"{path}:{head - 2}")
     while len(lines) > head and not lines[-1].strip():
         lines.pop()
     below = head + height
@@ -200,7 +204,7 @@ def parse_octile(data: bytes, path: Path) -> MapData:
     codes = _codes(lines, head, height, width, path, _KIND_OF, ". G S W @ O T 0-9 a-z")
     marks = _translate(codes, {mark: number for number, mark in enumerate(MARKS)}, np.full(128, -1, np.int16))
     found = MapData(_translate(codes, _KIND_OF, np.full(128, WALL, np.uint8)), marks, path.stem,
-                    is_open=lines[0].split() == ["type", "open"])
+                    is_open=header["type"] == "open")
     for start in range(below, len(lines), height + 1):
         found = _with_layer(found, lines, start, path)
     _check_marks(found.marks, path)
@@ -280,21 +284,13 @@ def bytes_of(path: Path) -> bytes:
     return data
 
 
-def _header(lines: list[str], path: Path) -> tuple[int, int, int]:
-    """(width, height, number of lines above the grid)."""
-    typed = lines[0].split()[:1] != ["height"]
-    if typed and lines[0].split() not in (["type", "octile"], ["type", "open"]):
-        raise MapError(f"{path}:1: not a map: the first line should be 'type octile'")
-    sizes, head = {}, 3 + typed
-    for line, word in enumerate(("height", "width"), head - 2):
-        words = lines[line - 1].split() if line <= len(lines) else []
-        if len(words) != 2 or words[0] != word or not words[1].isdecimal() or len(words[1]) > 9:
-            raise MapError(f"{path}:{line}: expected '{word} NUMBER'")
-        sizes[word] = int(words[1])
-    if len(lines) < head or lines[head - 1].strip() != "map":
-        raise MapError(f"{path}:{head}: expected 'map'")
-    check_size(sizes["width"], sizes["height"], f"{path}:{head - 2}")
-    return sizes["width"], sizes["height"], head
+def text_of(data: bytes, path: Path) -> str:
+    """The text of a file in UTF-8. Raises MapError."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise MapError(f"{path}:{line}: not UTF-8 text") from None
 
 
 def _check_row(row: str, width: int, where: str, known: Container[str], told: str) -> None:
@@ -308,12 +304,12 @@ def _check_row(row: str, width: int, where: str, known: Container[str], told: st
 def _check_marks(marks: NDArray[np.int16], path: Path) -> None:
     for number in range(marks.max() + 1):
         marked = marks == number
-        if marked.any() and label_marks(_bounds(marked)).max() > 0:
+        if marked.any() and label_areas(marked_part(marked)).max() > 0:
             raise MapError(f"{path}: the tiles of destination '{_LAYER_MARKS[number]}' do not touch each other")
 
 
-def _bounds(marked: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """The part of the map that holds all marked tiles."""
+def marked_part(marked: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The part of the map that holds all marked tiles, of which there is at least one."""
     rows, columns = np.flatnonzero(marked.any(axis=1)), np.flatnonzero(marked.any(axis=0))
     return marked[rows[0]:rows[-1] + 1, columns[0]:columns[-1] + 1]
 
@@ -334,10 +330,10 @@ def parse_png(data: bytes, path: Path) -> MapData:
         raise MapError(f"{path}: not a PNG picture")
     check_size(*size, str(path))
     kinds, red = classify(_pixels(data, path))
-    marks = label_marks(red)
-    if marks.max() >= MAX_DESTINATIONS:
+    areas = label_areas(red)
+    if areas.max() >= MAX_DESTINATIONS:
         raise MapError(f"{path}: more than {MAX_DESTINATIONS} red areas (each is a destination)")
-    return MapData(kinds, marks, path.stem)
+    return MapData(kinds, areas.astype(np.int16), path.stem)
 
 
 def classify(rgba: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
@@ -379,12 +375,6 @@ def _pixels(data: bytes, path: Path) -> NDArray[np.uint8]:
 
 
 # --- areas that touch ------------------------------------------------------------------------------------------------
-
-def label_marks(marked: NDArray[np.bool_]) -> NDArray[np.int16]:
-    """`label_areas` of the first MAX_DESTINATIONS + 1 areas, and -1 elsewhere: more are a mistake anyway."""
-    areas = label_areas(marked)
-    return np.where(areas > MAX_DESTINATIONS, -1, areas).astype(np.int16)
-
 
 def label_areas(marked: NDArray[np.bool_]) -> NDArray[np.int32]:
     """Number the areas of touching tiles (8 neighbours) from 0 in reading order; -1 elsewhere, int32[H, W].

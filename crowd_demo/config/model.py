@@ -63,7 +63,7 @@ class WorldSettings(Section):
         "world units: one is a pixel at zoom 1, and 26 are a metre for people (0.1 to 65536)"))
     height: Side = Field(4000, description="world units (0.1 to 65536)")
     tile: Side = Field(13, description=(
-        "side of a tile of a map in metres (.wkt, .json), whose size is then the world's (0.1 to 65536)"))
+        "side of a tile of a map in metres (.wkt, .json, .dxf), whose size is then the world's (0.1 to 65536)"))
     y_axis: Literal["auto", "up", "down"] = Field("auto", description=(
         "which way y grows in a map in metres, and in trajectories; auto: as the file says, else up"))
     unit: Literal["auto", "m", "cm", "mm"] = Field("auto", description=(
@@ -207,8 +207,8 @@ class _Common(Section):
         f"{name}: {entry.about}" for name, entry in BEHAVIOURS.items()))
     world: WorldSettings = section(WorldSettings)
     map: str | None = Field(None, max_length=4096, description=(
-        "walls: a shipped name, a .map, a .png, or polygons in metres, .wkt or .json (relative to this file); null for an open"
-        " world"))
+        "walls: a shipped name, a .map, a .png, or a floor plan in metres, .wkt, .json or .dxf (relative to this file);"
+        " null for an open world"))
     scene: SceneSettings = section(SceneSettings)
     spawn: Spawn = section(Spawn)
     life: Life = section(Life)

@@ -17,7 +17,7 @@ from crowd_demo.registry.plugins import installed
 from crowd_demo.registry.texts import printable
 
 PACKAGE = Path(__file__).resolve().parent.parent
-MAP_SUFFIXES = (".map", ".png", ".wkt", ".json", ".txt", ".csv", ".sqlite")
+MAP_SUFFIXES = (".map", ".png", ".wkt", ".json", ".geojson", ".dxf", ".txt", ".csv", ".sqlite")
 HEAD_BYTES = 4096  # of a file, in which its first comments stand
 WATCH = "Watch:"
 

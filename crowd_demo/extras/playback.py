@@ -26,6 +26,7 @@ from crowd_demo.config.maps import Metres, Origin
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import path_of
 from crowd_demo.extras.importing.trajectory_files import Paths, read_paths
+from crowd_demo.registry.texts import say_once
 from crowd_demo.sim.behaviours.base import Behaviour
 from crowd_demo.sim.interaction import pairwise
 from crowd_demo.sim.interaction.pairwise import Position, Sums
@@ -95,7 +96,11 @@ class MeasuredWays:
         self.origin = terrain.origin or Origin(*corner, up)
         points = self.origin.offsets(np.stack((paths.x, paths.y), axis=1)) * metre
         last = [float(np.nextafter(side, np.float32(0))) for side in (terrain.walls.width, terrain.walls.height)]
-        self._x, self._y = points.clip(0, last).T + 0.0  # never -0
+        within = points.clip(0, last)
+        self._x, self._y = within.T + 0.0  # never -0
+        outside = np.logical_or.reduceat((within != points).any(axis=1), paths.first[:-1])
+        if terrain.origin and outside.any():  # the copy for compiling ahead has no map
+            say_once(f"{settings.file}: {outside.sum()} of {len(outside)} people are outside; they are shown at the edge")
         self._begins, self._ends = paths.frame[paths.first[:-1]], paths.frame[paths.first[1:] - 1]
         self._span = paths.last_frame + 1
         self._key = np.repeat(np.arange(len(paths.ids)), np.diff(paths.first)) * self._span + paths.frame

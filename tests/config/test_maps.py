@@ -29,7 +29,7 @@ from crowd_demo.config.maps import (
     WATER,
     MapData,
     MapError,
-    label_marks,
+    label_areas,
     octile_of,
     parse_octile,
     read_map,
@@ -53,7 +53,7 @@ def error_of(tmp_path: Path, data: bytes, name: str = "some.map") -> str:
     return message.removeprefix(f"{tmp_path}{os.sep}")
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", " \t\n", "\x1a\n"])
 def test_each_character_is_its_kind_of_tile(end: str) -> None:
     found = parse_octile(octile(".G@OT", "SW0z.", end=end), Path("town.map"))
     assert found.kinds.tolist() == [[FLOOR, GRASS, WALL, WALL, WALL], [SWAMP, WATER, FLOOR, FLOOR, FLOOR]]
@@ -61,14 +61,15 @@ def test_each_character_is_its_kind_of_tile(end: str) -> None:
     assert found.name == "town" and found.kinds.dtype == np.uint8 and found.marks.dtype == np.int16
 
 
+NOT_A_MAP = "some.map:1: not a map: the first lines must be type octile, height NUMBER, width NUMBER and map"
+
+
 @pytest.mark.parametrize(("data", "message"), [
     (b"", "some.map: the file is empty"),
-    (b"\xff\xfe\x00", "some.map: not a map (no text)"),
-    (b"hello\n", "some.map:1: not a map: the first line should be 'type octile'"),
-    (b"type octile", "some.map:2: expected 'height NUMBER'"),
-    (b"type octile\nheight 2\nwidth\nmap\n..", "some.map:3: expected 'width NUMBER'"),
-    (b"type octile\nheight 2\nwidth -2\nmap\n..", "some.map:3: expected 'width NUMBER'"),
-    (b"type octile\nheight 1\nwidth 2\n..", "some.map:4: expected 'map'"),
+    (b"type octile\n\xff", "some.map:2: not UTF-8 text"),
+    *((data, NOT_A_MAP) for data in (
+        b"hello\n", b"\n", b"type octile", b"type tile\nheight 1\nwidth 1\nmap\n.", b"type octile\nheight 2\nwidth\nmap\n..",
+        b"type octile\nheight 2\nwidth -2\nmap\n..", b"type octile\nheight 1\nwidth 2\n..")),
     (b"type octile\nheight 0\nwidth 2\nmap\n", "some.map:2: the map is empty (2 x 0 tiles)"),
     (b"type octile\nheight 2049\nwidth 2\nmap\n", "some.map:2: 2 x 2049 tiles are too many (at most 2048 x 2048)"),
     (b"type octile\nheight 2\nwidth 2\nmap\n..\n", "some.map:5: the map has 1 rows, its header says 2"),
@@ -122,8 +123,7 @@ def test_an_open_world_of_another_size_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("data", "message"), [
-    (b"height 1\nwidth\nmap\n..", "some.map:2: expected 'width NUMBER'"),
-    (b"height 1\nwidth 2\n..", "some.map:3: expected 'map'"),
+    (b"height 1\nwidth\nmap\n..", NOT_A_MAP), (b"height 1\nwidth 2\n..", NOT_A_MAP),
     (b"height 0\nwidth 2\nmap\n", "some.map:1: the map is empty (2 x 0 tiles)"),
     (b"height 2\nwidth 2\nmap\n..\n", "some.map:4: the map has 1 rows, its header says 2"),
     (b"height 2\nwidth 2\nmap\n..\n.#\n", "some.map:5: unknown tile '#' in column 2 (known: . G S W @ O T 0-9 a-z)"),
@@ -135,7 +135,7 @@ def test_the_line_with_the_type_may_be_missing(tmp_path: Path, data: bytes, mess
     assert np.array_equal(found.kinds, typed.kinds) and np.array_equal(found.marks, typed.marks)
 
 
-@pytest.mark.parametrize("name", ["some.map", "some.png"])
+@pytest.mark.parametrize("name", ["some.map", "some.png", "some.wkt", "some.json", "some.dxf"])
 def test_what_is_no_regular_file_is_refused_without_waiting(tmp_path: Path, name: str) -> None:
     make_fifo(tmp_path / name)
     (tmp_path / f"link-{name}").symlink_to("/dev/zero")
@@ -244,14 +244,14 @@ def test_labels_join_exactly_the_tiles_that_touch(rows: list[list[bool]]) -> Non
     labels = {number: label for label, number in enumerate(sorted(set(least.values())))}
     expected = [[labels[least[row, column]] if marked[row, column] else -1 for column in range(5)]
                 for row in range(len(rows))]
-    assert label_marks(marked).tolist() == expected
+    assert label_areas(marked).tolist() == expected
 
 
 def reference_marks(marked: np.ndarray) -> np.ndarray:
     """Labels by visiting the tiles around each tile; the first tiles of areas are met in reading order."""
     labels = np.full(marked.shape, -1, np.int16)
     todo = dict.fromkeys((row, column) for row, column in np.argwhere(marked).tolist())
-    for label in range(MAX_DESTINATIONS + 1):
+    for label in range(marked.size):
         stack = [next(iter(todo))] if todo else []
         while stack:
             row, column = stack.pop()
@@ -272,14 +272,14 @@ def snake(side: int) -> np.ndarray:
 def test_labels_are_those_of_a_search(seed: int, part: float, shape: tuple[int, int]) -> None:
     marked = np.random.default_rng(seed).random(shape) < part
     for each in (marked, snake(shape[0]), snake(shape[0]).T, np.indices(shape).sum(axis=0) % 2 == 0):
-        assert np.array_equal(label_marks(each), reference_marks(each))
+        assert np.array_equal(label_areas(each), reference_marks(each))
 
 
 @pytest.mark.parametrize("marked", [np.ones((MAX_SIDE, MAX_SIDE), bool), snake(MAX_SIDE),
                                     np.indices((MAX_SIDE, MAX_SIDE)).sum(axis=0) % 2 == 0], ids=["all", "snake", "chess"])
 def test_labels_of_the_largest_map_need_little_memory(marked: np.ndarray) -> None:
     tracemalloc.start()
-    labels = label_marks(marked)
+    labels = label_areas(marked)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 200e6 and np.array_equal(labels, np.where(marked, 0, -1))

@@ -1,219 +1,208 @@
-"""Maps in metres: the polygons of a `.wkt` or `.json` file; polygons.py draws them on tiles.
+"""Floor plans in metres: shapely and ezdxf (the extra `maps`) read their polygons, polygons.py draws them on tiles.
 
-A `.wkt` file has geometries of Well-Known Text (OGC 06-103r4), one after another: POLYGON, MULTIPOLYGON or
-GEOMETRYCOLLECTION of these. What stands before one says what it is: nothing or `walkable:`, the walkable area;
-`exit NAME:` or `start NAME:`. A `.json` file is GeoJSON (RFC 7946) with metres as coordinates: a geometry, a Feature or a
-FeatureCollection, where the properties `kind` (walkable, exit or start) and `name` say the same.
+A `.wkt` file has geometries of Well-Known Text (OGC 06-103r4), one after another. The text before a geometry specifies
+its kind: none or `walkable:`, the walkable area; `exit NAME:` or `start NAME:`. Lines that begin with `#` are comments.
 
     POLYGON ((0 0, 20 0, 20 10, 0 10, 0 0), (8 4, 8 6, 9 6, 9 4, 8 4))
     exit east: POLYGON ((19 4, 20 4, 20 6, 19 6, 19 4))
     start west: POLYGON ((0 0, 4 0, 4 10, 0 10, 0 0))
+
+A `.json` or `.geojson` file is GeoJSON (RFC 7946) with metres as coordinates: a geometry, a Feature or a
+FeatureCollection, whose properties `kind` and `name` specify the same. In a `.dxf` drawing, closed polylines and circles
+on a layer `walkable`, `exit NAME` or `start NAME` are the polygons. Counts are checked before a text is parsed.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from importlib import import_module
+from itertools import islice
 from pathlib import Path
-from typing import NoReturn
+from typing import Any
 
 import numpy as np
 
-from crowd_demo.config.maps import MapData, MapError, Metres, bytes_of
-from crowd_demo.extras.importing.polygons import KINDS, WALKABLE, NamedArea, Points, Rings, drawn
+from crowd_demo.config.maps import MapData, MapError, Metres, bytes_of, text_of
+from crowd_demo.extras.importing.polygons import KINDS, START, WALKABLE, NamedArea, Polygons, drawn
+from crowd_demo.registry.texts import printable
 
-FARTHEST = 1e7  # metres: coordinates are at most so far from 0
-MAX_DEEP = 8  # collections within each other
+FARTHEST = 1e9  # metres: coordinates are at most so far from 0
+MAX_POINTS = 200_000  # of a plan
+MAX_PARTS = 20_000  # rings, polygons and what contains them; a polyline of a drawing counts as five
+MAX_QUOTED = 60  # characters of a file in a message
+_POLYGON = 3  # of `shapely.GeometryType`; larger numbers are collections
 
 
 def read_geometry(path: Path, metres: Metres) -> MapData:
-    """The map in a `.wkt` or `.json` file. Raises MapError."""
+    """Return the map of a floor plan. Raises MapError."""
+    data, suffix = bytes_of(path), path.suffix.lower()
+    if suffix == ".dxf":
+        parts = _dxf_parts(path, metres.side)
+    else:
+        parts = (wkt_parts if suffix == ".wkt" else geojson_parts)(text_of(data, path), path)
+    return drawn(list(parts), path, metres)
+
+
+def _library(name: str, where: Path | str) -> Any:
     try:
-        text = bytes_of(path).decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise MapError(f"{path}: not a map (no text)") from None
-    parts = list(wkt_parts(text, path) if path.suffix.lower() == ".wkt" else geojson_parts(text, path))
-    return drawn(parts, path, metres)
+        return import_module(name)
+    except ImportError:
+        raise MapError(f'{where}: floor plans in metres need {name}: pip install "crowd-demo[maps]"') from None
 
 
-# --- Well-Known Text ---------------------------------------------------------------------------------------------------
+def _check_counts(points: int, parts: int, where: Path | str) -> None:
+    if points > MAX_POINTS or parts > MAX_PARTS:
+        raise MapError(f"{where}: more than {MAX_POINTS:,} points, or {MAX_PARTS:,} rings and polygons")
 
-_TOKEN = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w.])|[A-Za-z_]\w*|[(),]|[^\s]")
-_HEAD = re.compile(r"[^\S\n]*(?:(?P<kind>[A-Za-z]+)(?P<name>[^\n:(]{0,200}):)?\s*(?=[A-Za-z])")
+
+def _quoted(text: object) -> str:
+    """The beginning of a text or of an error, in one line and without the names of classes in GEOS."""
+    found = " ".join(str(text)[:4 * MAX_QUOTED].split())
+    return printable(re.sub(r"^\w+Exception: (?:Error parsing JSON: '\S+ (.*?)'?$)?", r"\1", found))[:MAX_QUOTED]
 
 
-class _Text:
-    """The tokens of a text, one after the other."""
+def _parsed(reader: str, data: object, where: str) -> Any:
+    """The geometry that a reader of shapely makes of a text, or of the values of GeoJSON. Raises MapError."""
+    shapely = _library("shapely", where)
+    try:
+        text = data if isinstance(data, str) else json.dumps(_flat(data), allow_nan=False)
+        with np.errstate(all="ignore"):  # of numbers that are too large
+            found = getattr(shapely, reader)(text, on_invalid="fix")  # closes rings
+            return getattr(shapely, reader)(text) if found is None else found
+    except (shapely.errors.ShapelyError, NotImplementedError, RecursionError, ValueError) as error:
+        raise MapError(f"{where}: not a geometry: {_quoted(error)}") from None
 
-    def __init__(self, text: str, where: Path | str) -> None:
-        self.text, self.where, self.at = text, where, 0
 
-    def wrong(self, what: str) -> NoReturn:
-        raise MapError(f"{self.line}: {what}")
+def _area(kind: object, name: str, where: str, geometry: Any) -> NamedArea:
+    """The polygons of a geometry, or of several. Raises MapError for other kinds, and for what cannot be in metres."""
+    if kind not in KINDS:
+        raise MapError(f"{where}: kind {_quoted(kind)!r} is none of {', '.join(KINDS)}")
+    shapely = _library("shapely", where)
+    found = np.array(geometry, object, ndmin=1)
+    while (shapely.get_type_id(found) > _POLYGON).any():
+        found = shapely.get_parts(found)
+    is_polygon = shapely.get_type_id(found) == _POLYGON
+    polygons = shapely.force_2d(found[is_polygon & ~shapely.is_empty(found)])
+    points = shapely.get_coordinates(polygons)
+    near = (np.abs(points) <= FARTHEST).all(axis=1)
+    if not near.all():
+        x, y = points[near.argmin()].tolist()
+        raise MapError(f"{where}: {x:.10g} {y:.10g} is not a position in metres, at most {FARTHEST:g} from 0")
+    notes = () if is_polygon.all() else ("points and lines, which have no area, are ignored",)
+    return NamedArea(str(kind), name, polygons, where, notes)
 
-    @property
-    def line(self) -> str:
-        """Where the next token stands."""
-        return f"{self.where}:{self.text.count(chr(10), 0, self.at) + 1}"
 
-    @property
-    def ended(self) -> bool:
-        self.at = re.compile(r"\s*").match(self.text, self.at).end()  # type: ignore[union-attr]
-        return self.at == len(self.text)
+# --- Well-Known Text -------------------------------------------------------------------------------------------------
 
-    def next(self) -> str:
-        if self.ended:
-            self.wrong("the text ends within a geometry")
-        found = _TOKEN.match(self.text, self.at)
-        assert found
-        self.at = found.end()
-        return found.group()
-
-    def peek(self) -> str:
-        at, token = self.at, self.next()
-        self.at = at
-        return token
-
-    def expect(self, token: str) -> None:
-        if (found := self.peek()) != token:
-            self.wrong(f"expected {token!r}, not {found!r}")
-        self.next()
-
-    def listed(self) -> Iterator[None]:
-        """Yield for each part of a list in brackets, which the caller reads."""
-        self.expect("(")
-        yield
-        while self.peek() == ",":
-            self.next()
-            yield
-        self.expect(")")
+_COMMENT = re.compile(r"^[^\S\n]*+#.*$", re.MULTILINE)
+_BETWEEN = re.compile(r'[\s;"]*')
+_BRACKETS = r"[^()]*+"
+for _ in range(12):  # brackets within each other: GEOS would follow any number, and run out of stack
+    _BRACKETS = rf"[^()]*+(?:\({_BRACKETS}\)[^()]*+)*+"
+_ENTRY = re.compile(
+    r"(?:(?P<kind>[^\W\d_]{1,20})\b(?P<name>[^\n]{0,200}?):\s*+)??(?:SRID=\d+;\s*+)?(?P<wkt>"
+    r"(?:(?:MULTI)?(?:POINT|LINESTRING|POLYGON)|LINEARRING|GEOMETRYCOLLECTION)\s*+(?:ZM|Z|M)?\s*+"
+    rf"(?:\({_BRACKETS}\)|EMPTY\b))", re.IGNORECASE)
 
 
 def wkt_parts(text: str, where: Path | str) -> Iterator[NamedArea]:
-    """Yield the geometries of a text; `where` begins what is said of it. Raises MapError."""
-    tokens = _Text(text, where)
-    while not tokens.ended:
-        head = _HEAD.match(text, tokens.at)
-        kind, name = (head["kind"] or "", (head["name"] or "").strip()) if head else ("", "")
-        if kind and kind.lower() not in KINDS:
-            tokens.wrong(f"{kind!r} is none of {', '.join(KINDS)}")
-        line = tokens.line
-        if head:
-            tokens.at = head.end()
-        yield NamedArea(kind.lower() or WALKABLE, name, list(_wkt_polygons(tokens, 0)), line)
+    """Yield the geometries of a text; `where` begins messages about them. Raises MapError."""
+    text = _COMMENT.sub("", text)
+    _check_counts(text.count(","), text.count("("), where)
+    at = begin = 0
+    line = 1
+    while (at := _BETWEEN.match(text, at).end()) < len(text):  # type: ignore[union-attr]
+        line, begin = line + text.count("\n", begin, at), at
+        here, entry = f"{where}:{line}", _ENTRY.match(text, at)
+        if not entry:
+            raise MapError(f"{here}: expected a geometry such as POLYGON ((...)), not {_quoted(text[at:at + 999])!r}")
+        kind, name, at = (entry["kind"] or WALKABLE).lower(), (entry["name"] or "").strip(), entry.end()
+        yield _area(kind, name, here, _parsed("from_wkt", entry["wkt"], here))
 
 
-def _wkt_polygons(tokens: _Text, depth: int) -> Iterator[Rings]:
-    kind = tokens.peek().upper()
-    if kind not in ("POLYGON", "MULTIPOLYGON", "GEOMETRYCOLLECTION"):
-        tokens.wrong(f"expected POLYGON, MULTIPOLYGON or GEOMETRYCOLLECTION, not {tokens.peek()!r}")
-    tokens.next()
-    if depth > MAX_DEEP:
-        tokens.wrong("too many collections within each other")
-    if tokens.peek().upper() == "Z":
-        tokens.next()
-    if tokens.peek().upper() == "EMPTY":
-        tokens.next()
-    elif kind == "POLYGON":
-        yield _wkt_rings(tokens)
-    else:
-        for _ in tokens.listed():
-            if kind == "MULTIPOLYGON":
-                yield _wkt_rings(tokens)
-            else:
-                yield from _wkt_polygons(tokens, depth + 1)
-
-
-def _wkt_rings(tokens: _Text) -> Rings:
-    rings = []
-    for _ in tokens.listed():
-        points = [_wkt_point(tokens) for _ in tokens.listed()]
-        if wrong := ring_problem(points):
-            tokens.wrong(wrong)
-        rings.append(np.array(points))
-    return rings
-
-
-def _wkt_point(tokens: _Text) -> tuple[float, float]:
-    numbers = []
-    while tokens.peek() not in (",", ")"):
-        try:
-            numbers.append(float(tokens.peek()))
-        except ValueError:
-            tokens.wrong(f"expected a number, not {tokens.peek()!r}")
-        tokens.next()
-    if len(numbers) not in (2, 3):
-        tokens.wrong(f"a point has 2 coordinates, or 3, not {len(numbers)}")
-    return numbers[0], numbers[1]
-
-
-def ring_problem(points: Sequence[tuple[float, float]]) -> str:
-    """What is wrong with a ring, or an empty text."""
-    if len(points) < 4 or points[0] != points[-1]:
-        return "a ring has at least 4 points, and the last is the first again"
-    far = next((point for point in points if not all(abs(value) <= FARTHEST for value in point)), None)
-    return f"{far[0]:g} {far[1]:g} is farther than {FARTHEST:g} m" if far else ""
-
-
-# --- GeoJSON -----------------------------------------------------------------------------------------------------------
+# --- GeoJSON ---------------------------------------------------------------------------------------------------------
 
 def geojson_parts(text: str, path: Path) -> Iterator[NamedArea]:
     """Yield the geometries of a text. Raises MapError."""
+    _check_counts(text.count("["), text.count("{"), path)
     try:
         data = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise MapError(f"{path}:{error.lineno}: not JSON ({error.msg})") from None
-    except (RecursionError, ValueError):
-        raise MapError(f"{path}: not a map (too many brackets, or digits)") from None
-    many = _member(data, "type") == "FeatureCollection"
-    features = _member(data, "features") if many else [data]
-    if not isinstance(features, list):
-        raise MapError(f"{path}: features: must be a list")
-    for number, feature in enumerate(features):
-        key = outer = f"features[{number}]." if many else ""
-        properties: object = None
-        geometry: object = feature
-        if _member(feature, "type") == "Feature":
-            properties, geometry, key = _member(feature, "properties"), _member(feature, "geometry"), f"{outer}geometry."
-        kind, name = _member(properties, "kind") or WALKABLE, _member(properties, "name") or ""
-        if kind not in KINDS:
-            raise MapError(f"{path}: {outer}properties.kind: {str(kind)[:40]!r} is none of {', '.join(KINDS)}")
-        polygons = list(_geojson_polygons(geometry, f"{path}: {key}", 0))
-        yield NamedArea(str(kind), str(name)[:200], polygons, f"{path}: {key[:-1]}")
+    except (RecursionError, ValueError) as error:
+        raise MapError(f"{path}:{getattr(error, 'lineno', 1)}: not JSON ({_quoted(error)})") from None
+    features = _member(data, "features") if _member(data, "type") == "FeatureCollection" else [data]
+    for number, feature in enumerate(features if isinstance(features, list) else [features], 1):
+        geometry = _member(feature, "geometry") if _member(feature, "type") == "Feature" else feature
+        if geometry is not None:  # RFC 7946 has features without a place
+            where, about = f"{path}: feature {number}", _member(feature, "properties")
+            kind, name = _member(about, "kind") or WALKABLE, str(_member(about, "name") or "")
+            yield _area(kind, name[:200], where, _parsed("from_geojson", geometry, where))
 
 
 def _member(data: object, key: str) -> object:
     return data.get(key) if isinstance(data, dict) else None
 
 
-def _geojson_polygons(data: object, where: str, depth: int) -> Iterator[Rings]:
-    kind, inner = _member(data, "type"), _member(data, "geometries" if depth <= MAX_DEEP else "")
-    if kind == "GeometryCollection" and isinstance(inner, list):
-        for number, each in enumerate(inner):
-            yield from _geojson_polygons(each, f"{where}geometries[{number}].", depth + 1)
-        return
-    if kind not in ("Polygon", "MultiPolygon"):
-        raise MapError(f"{where}type: must be Polygon, MultiPolygon or GeometryCollection, not {str(kind)[:40]!r}")
-    found = _member(data, "coordinates")
-    polygons = [found] if kind == "Polygon" else found
-    if not isinstance(polygons, list):
-        raise MapError(f"{where}coordinates: must be a list")
-    for number, polygon in enumerate(polygons):
-        name = f"{where}coordinates" + f"[{number}]" * (kind == "MultiPolygon")
-        if not isinstance(polygon, list):
-            raise MapError(f"{name}: must be a list of rings")
-        yield [_geojson_ring(ring, f"{name}[{inside}]") for inside, ring in enumerate(polygon)]
+def _flat(data: Any) -> Any:
+    """What GEOS reads of GeoJSON, with two numbers a point and closed rings."""
+    if isinstance(data, dict):
+        return {key: _flat(data[key]) for key in ("type", "coordinates", "geometries") if key in data}
+    if not isinstance(data, list) or not data:
+        return data
+    if not isinstance(data[0], list | dict):
+        return data[:2]
+    is_open_ring = isinstance(data[0], list) and data[0] != [] and not isinstance(data[0][0], list) and data[0] != data[-1]
+    return [_flat(each) for each in (*data, *data[:is_open_ring])]
 
 
-def _geojson_ring(ring: object, where: str) -> Points:
-    if not isinstance(ring, list):
-        raise MapError(f"{where}: must be a list of points")
-    for number, point in enumerate(ring):
-        if not (isinstance(point, list) and len(point) in (2, 3)
-                and all(type(value) in (int, float) and abs(value) <= FARTHEST for value in point)):
-            raise MapError(f"{where}[{number}]: must be [x, y], in metres, no farther than {FARTHEST:g} m")
-    points = [(float(x), float(y)) for x, y, *_ in ring]
-    if wrong := ring_problem(points):
-        raise MapError(f"{where}: {wrong}")
-    return np.array(points)
+# --- DXF -------------------------------------------------------------------------------------------------------------
+
+_LAYER = re.compile(r"(walkable|area|exit|start)s?(?:[\s_:-]+(.*))?", re.IGNORECASE)
+
+
+def _dxf_parts(path: Path, side: float) -> Iterator[NamedArea]:
+    """Yield the polygons of a drawing; arcs become edges within an eighth of a tile. Raises MapError."""
+    ezdxf, shapely, notes = _library("ezdxf", path), _library("shapely", path), set[str]()
+    rings, points = dict[str, list[Any]](), 0
+    try:
+        drawing = ezdxf.readfile(path)
+        unit = ezdxf.units.conversion_factor(drawing.units, ezdxf.units.M) if drawing.units else 1.0
+        outlines = list(drawing.modelspace().query("LWPOLYLINE POLYLINE CIRCLE"))
+        lines = [line for line in outlines if _LAYER.fullmatch(line.dxf.layer)]
+        for line in lines[:MAX_PARTS // 5]:
+            outline = import_module("ezdxf.path").make_path(line)
+            corners = islice(outline.flattening(side / unit / 8), MAX_POINTS + 1 - points)
+            ring = [(x * unit, y * unit) for x, y, _ in corners]
+            points += len(ring)
+            if len(ring) > 2:
+                rings.setdefault(line.dxf.layer.lower(), []).append(shapely.linearrings(ring))
+            if not outline.is_closed:
+                notes.add("open polylines are closed")
+    except Exception as error:  # a damaged drawing leads to errors of any kind within ezdxf
+        raise MapError(f"{path}: not a DXF drawing ({_quoted(error)})") from None
+    _check_counts(points, 5 * len(lines), path)
+    if not rings:
+        layers = ", ".join(sorted({line.dxf.layer for line in outlines})) or "none"
+        raise MapError(f"{path}: no polyline is on a layer walkable, exit or start (their layers: {_quoted(layers)})")
+    if not drawing.units:
+        notes.add("the drawing has no unit ($INSUNITS): it is read in metres")
+    for layer, found in rings.items():
+        kind, name = _LAYER.fullmatch(layer).groups("")  # type: ignore[union-attr]
+        kind, polygons = kind.replace("area", WALKABLE), shapely.polygons(found)
+        for each in {WALKABLE: [_with_holes(polygons)], START: [polygons]}.get(kind, polygons):
+            yield _area(kind, name, f"{path}: layer {_quoted(layer)!r}", each)._replace(notes=tuple(sorted(notes)))
+            notes.clear()
+
+
+def _with_holes(polygons: Polygons) -> Polygons:
+    """Polygons in which each ring that is within an odd number of others is a hole."""
+    import shapely
+
+    outer, inner = shapely.STRtree(polygons).query(polygons, predicate="contains")
+    area, rings = shapely.area(polygons), shapely.get_exterior_ring(polygons)
+    outer, inner = np.stack((outer, inner))[:, area[outer] > area[inner]]
+    depth = np.bincount(inner, minlength=len(polygons))
+    found = [shapely.polygons(rings[each], rings[inner[(outer == each) & (depth[inner] == depth[each] + 1)]])
+             for each in np.flatnonzero(depth % 2 == 0)]
+    return np.array(found, object)

@@ -1,69 +1,100 @@
-"""Polygons in metres, drawn on tiles: a `MapData`, and what is thinner than a tile.
+"""Floor plans on tiles: a `MapData` of the polygons of a plan, with notes about what is thinner than a tile.
 
-A tile is free if its centre is in one of the walkable polygons, by even-odd; around all lies a ring of walls. What is
-thinner than a tile may be lost: notes of the map say where a gap between two free tiles is lost, and where a passage is.
-O(tiles + crossings of edges with the lines through the centres of tiles), without kernels.
+A tile is free where `shapely.contains_xy` finds its centre in the outer ring of a walkable polygon and in none of that
+polygon's holes; around the map lies a ring of walls. Notes list where a wall between two free tiles is lost, and where a
+passage is closed. For both, edges are crossed with the lines through the centres of rows and of columns: between two
+crossings a line is either inside or outside, so one point of each stretch is tested. O(tiles + crossings), no kernels.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_demo.config.maps import FLOOR, MAX_DESTINATIONS, WALL, MapData, MapError, Metres, Origin, check_size, label_areas
+from crowd_demo.config.maps import (
+    FLOOR,
+    MAX_DESTINATIONS,
+    WALL,
+    MapData,
+    MapError,
+    Metres,
+    Origin,
+    check_size,
+    label_areas,
+    marked_part,
+)
 
 WALKABLE, EXIT, START = KINDS = "walkable", "exit", "start"
-MAX_CROSSINGS = 1 << 24  # of edges with lines of tiles
-TOLD = 3  # places of a kind
+MAX_STARTS = 200
+MAX_TESTS = 1 << 28  # of edges against points on the same line, about
+MAX_PLACES = 3  # of a kind that notes list
 SAME = 2.0**-20  # tiles: edges nearer than this are one
-Points = NDArray[np.float64]  # [n, 2]: x, y
+BESIDE = np.array((2.0**-20, 2.0**-40))  # tiles: the point that is tested is so far right of a centre and below it
+Numbers = NDArray[np.float64]  # points are [n, 2]: x, y
+Whole = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-Rings = list[Points]  # the outline of a polygon and its holes
+Polygons = NDArray[Any]  # [n]: shapely's, none of them empty
 
 
 class NamedArea(NamedTuple):
-    """Polygons of one kind. `where` begins a message about them: file and line, or file and key."""
+    """Polygons of one kind, in metres. `where` begins a message about them: file and line, or file and key."""
 
     kind: str
     name: str
-    polygons: list[Rings]
+    polygons: Polygons
     where: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        return f"{self.kind} {self.name[:40]!r}" if self.name else f"this {self.kind}"
 
 
-def drawn(parts: Sequence[NamedArea], path: Path, metres: Metres, also: Points | None = None) -> MapData:
-    """Draw polygons, in metres, on tiles; `also` are points that the map holds, too. Raises MapError.
+def drawn(parts: Sequence[NamedArea], path: Path, metres: Metres, also: Numbers | None = None) -> MapData:
+    """Draw a plan on tiles; `also` are points, [n, 2] in metres, that the map must contain, too.
 
-    Without a walkable area all is free. `notes` of the map say what is thinner than a tile.
+    Without a walkable area all tiles are free. Shapely is needed for polygons only. Raises MapError.
     """
-    area = [polygon for part in parts if part.kind == WALKABLE for polygon in part.polygons if polygon]
-    points = [ring for polygon in area for ring in polygon] + ([] if also is None else [also])
-    if not sum(map(len, points)):
-        raise MapError(f"{path}: there is no walkable area")
-    grid = _Grid.around(np.concatenate(points), metres, path)
-    inside, notes = grid.fill(area, path) if area else (grid.inner, ())
-    marks, starts = np.full(grid.shape, -1, np.int16), np.zeros(grid.shape, np.bool_)
-    exits = [part for part in parts if part.kind == EXIT]
-    if len(exits) > MAX_DESTINATIONS:
-        raise MapError(f"{exits[MAX_DESTINATIONS].where}: more than {MAX_DESTINATIONS} exits")
-    for number, part in enumerate(exits):
-        tiles = grid.named(part, inside & (marks < 0))
-        if label_areas(tiles).max() > 0:
-            raise MapError(f"{part.where}: the tiles of {_title(part)} do not touch each other")
-        marks[tiles] = number
-    for part in parts:
+    area, exits, starts = ([part for part in parts if part.kind == kind and len(part.polygons)] for kind in KINDS)
+    for found, most in ((exits, MAX_DESTINATIONS), (starts, MAX_STARTS)):
+        if len(found) > most:
+            raise MapError(f"{found[most].where}: more than {most} {found[most].kind}s")
+    grid = _Grid.around(area, path, metres, also)
+    inside = np.pad(np.ones((grid.shape[0] - 2, grid.shape[1] - 2), np.bool_), 1)
+    notes = [note for part in parts for note in part.notes]
+    if area:
+        rows, columns = grid.spans(area), grid.spans(area, of_columns=True)
+        inside = rows.tiles()
+        (gaps, passages), (more_gaps, more_passages) = rows.lost(), columns.lost()
+        notes += grid.places(gaps | more_gaps.T, "a wall thinner than a tile", "is lost")
+        notes += grid.places(passages | more_passages.T, "a passage narrower than a tile", "is closed")
+    marks, started = np.full(grid.shape, -1, np.int16), np.zeros(grid.shape, np.bool_)
+    for number, part in enumerate(exits + starts):
+        tiles = grid.spans([part]).tiles() & inside
+        if part.kind == EXIT:
+            tiles &= marks < 0
+        if not tiles.any():
+            raise MapError(f"{part.where}: {part.title} has no free tile: it is thinner than a tile"
+                           f" ({metres.side:.4g} m), or not in the walkable area")
         if part.kind == START:
-            starts |= grid.named(part, inside)
-    return MapData(np.where(inside, FLOOR, WALL).astype(np.uint8), marks, path.stem, starts=starts if starts.any() else None,
-                   origin=grid.origin, exits=len(exits), notes=notes, walkable=area)
+            started |= tiles
+        elif label_areas(marked_part(tiles)).max() > 0:
+            raise MapError(f"{part.where}: the tiles of {part.title} do not touch each other")
+        else:
+            marks[tiles] = number
+    return MapData(np.where(inside, FLOOR, WALL).astype(np.uint8), marks, path.stem, starts=started if starts else None,
+                   origin=grid.origin, exits=len(exits), notes=tuple(notes),
+                   walkable=[_rings(each) for part in area for each in part.polygons])
 
 
-def _title(part: NamedArea) -> str:
-    return f"{part.kind} {part.name!r}" if part.name else f"this {part.kind}"
+def _rings(polygon: Any) -> list[Numbers]:
+    """Return the outline of a polygon and its holes, each [n, 2]."""
+    return [np.asarray(ring.coords)[:, :2] for ring in (polygon.exterior, *polygon.interiors)]
 
 
 class _Grid(NamedTuple):
@@ -74,126 +105,120 @@ class _Grid(NamedTuple):
     shape: tuple[int, int]  # rows, columns
 
     @classmethod
-    def around(cls, points: Points, metres: Metres, path: Path) -> _Grid:
-        """The tiles that hold these points, and a ring of tiles around them."""
-        (left, low), (right, high) = points.min(axis=0), points.max(axis=0)
+    def around(cls, area: Sequence[NamedArea], path: Path, metres: Metres, also: Numbers | None) -> _Grid:
+        """The tiles that hold all polygons and points, and a ring of tiles around them."""
+        corners = [] if also is None else [also]
+        if area:
+            import shapely
+
+            corners += [shapely.bounds(part.polygons).reshape(-1, 2) for part in area]
+        if not corners:
+            raise MapError(f"{path}: there is no walkable area")
+        points = np.concatenate(corners)
+        (left, low), (right, high) = points.min(axis=0).tolist(), points.max(axis=0).tolist()
+        size = f"{path}: the plan is {right - left:.6g} x {high - low:.6g} m large"
+        if also is None and max(right - left, high - low) < 1 and (np.abs(points) <= (180, 90)).all():
+            raise MapError(f"{size}: coordinates must be metres, not degrees of longitude and latitude")
         side, up = metres.side, metres.y_axis != "down"
-        columns, rows = (max(math.ceil((end - start) / side - SAME), 1) + 2 for start, end in ((left, right), (low, high)))
-        check_size(columns, rows, str(path))
-        return cls(Origin(float(left) - side, float(high) + side if up else float(low) - side, up), side, (rows, columns))
+        columns, rows = (max(math.ceil(length / side - SAME), 1) + 2 for length in (right - left, high - low))
+        check_size(columns, rows, size)
+        return cls(Origin(left - side, high + side if up else low - side, up), side, (rows, columns))
 
-    @property
-    def inner(self) -> Bools:
-        return np.pad(np.ones((self.shape[0] - 2, self.shape[1] - 2), np.bool_), 1)
+    def spans(self, parts: Sequence[NamedArea], of_columns: bool = False) -> Spans:
+        """Return the spans of the rows, or of the columns with x and y exchanged. Raises MapError for too many edges."""
+        import shapely
 
-    def in_tiles(self, points: Points) -> Points:
-        return self.origin.offsets(points) / self.side
+        def in_tiles(points: Numbers) -> Numbers:
+            found = self.origin.offsets(points) / self.side - BESIDE
+            return found[:, ::-1] if of_columns else found
 
-    def fill(self, polygons: Sequence[Rings], path: Path) -> tuple[Bools, tuple[str, ...]]:
-        """Return bool[H, W], the tiles whose centres are in the polygons; and where what is thinner than a tile is lost."""
-        scaled = [[self.in_tiles(ring) for ring in polygon] for polygon in polygons]
-        rows = spans(scaled, self.shape, str(path))
-        columns = spans([[ring[:, ::-1] for ring in polygon] for polygon in scaled], self.shape[::-1], str(path))
-        tiles = rows.tiles()
-        gaps = rows.lost_gaps() | columns.lost_gaps().T
-        passages = rows.lost_passages() | columns.lost_passages().T
-        return tiles, (*self._told(gaps, "a wall thinner than a tile", "is lost"),
-                       *self._told(passages, "a passage narrower than a tile", "is closed"))
+        polygons = shapely.transform(np.concatenate([part.polygons for part in parts]), in_tiles)
+        return spans(polygons, self.shape[::-1] if of_columns else self.shape, parts[0].where)
 
-    def _told(self, marked: Bools, what: str, done: str) -> Iterator[str]:
+    def places(self, marked: Bools, what: str, done: str) -> Iterator[str]:
         labels = label_areas(marked)
         count = int(labels.max()) + 1
-        for number in range(min(count, TOLD)):
+        for number in range(min(count, MAX_PLACES)):
             row, column = np.argwhere(labels == number).mean(axis=0).tolist()
-            x, y = self.origin.metres((column + 0.5) * self.side, (row + 0.5) * self.side)
-            yield f"{what} ({self.side:.4g} m) {done} at x = {x:.4g} m, y = {y:.4g} m"
-        if count > TOLD:
-            yield f"{what} {done} at {count - TOLD} more places; world.tile makes tiles smaller"
-
-    def named(self, part: NamedArea, free: Bools) -> Bools:
-        """Return the free tiles of an exit or a start. Raises MapError if there are none."""
-        scaled = [[self.in_tiles(ring) for ring in polygon] for polygon in part.polygons if polygon]
-        tiles = spans(scaled, self.shape, part.where).tiles() & free
-        if not tiles.any():
-            raise MapError(f"{part.where}: {_title(part)} has no free tile: it is thinner than a tile ({self.side:.4g} m),"
-                           " or not in the walkable area")
-        return tiles
+            x, y = (round(at, 2) for at in self.origin.metres((column + 0.5) * self.side, (row + 0.5) * self.side))
+            yield f"{what} ({self.side:.4g} m) {done} at x = {x:.12g} m, y = {y:.12g} m"
+        if count > MAX_PLACES:
+            yield f"{what} {done} at {count - MAX_PLACES} more places; world.tile makes tiles smaller"
 
 
 class Spans(NamedTuple):
-    """On the line through the centres of each row of tiles: where it is in some polygon. In reading order, in tiles."""
+    """Where the line through the centres of each row of tiles is in a polygon. In reading order, in tiles."""
 
-    row: NDArray[np.int64]
-    begin: NDArray[np.float64]
-    end: NDArray[np.float64]
+    row: Whole
+    ends: Numbers  # [2, spans]: begin and end
+    columns: Whole  # [2, spans]: the first tile whose centre is not before the begin, and not before the end
     shape: tuple[int, int]
 
     def tiles(self) -> Bools:
         """bool[H, W]: the tiles whose centres are inside."""
-        rows, columns = self.shape
-        turns = np.zeros(rows * (columns + 1), np.int64)
-        for at, turn in ((self.begin, 1), (self.end, -1)):
-            np.add.at(turns, self.row * (columns + 1) + self._column(at), turn)
-        return turns.reshape(rows, columns + 1).cumsum(axis=1)[:, :columns] > 0
+        turns = np.zeros((self.shape[0], self.shape[1] + 1), np.int8)
+        for column, turn in zip(self.columns, (1, -1), strict=True):
+            np.add.at(turns, (self.row, column), turn)
+        return turns.cumsum(axis=1, dtype=np.int8)[:, :-1] > 0
 
-    def lost_gaps(self) -> Bools:
-        """bool[H, W]: where there is something between two spans, but no centre of a tile."""
-        gap = (self.row[1:] == self.row[:-1]) & (self._column(self.end[:-1]) == self._column(self.begin[1:]))
-        return self._marked(self.row[1:][gap], (self.end[:-1] + self.begin[1:])[gap] / 2)
+    def lost(self) -> tuple[Bools, Bools]:
+        """(gaps, passages), bool[H, W] each: the gaps between two spans, and the spans, that contain no centre of a tile.
 
-    def lost_passages(self) -> Bools:
-        """bool[H, W]: where there is a span without a centre, and it goes on in the rows on both sides.
-
-        A corner that becomes thinner than a tile as it ends is none.
+        A span counts where it continues in the rows on both sides: not at a corner that becomes thinner as it ends.
         """
-        thin = self._column(self.begin) == self._column(self.end)
-        marked = self._marked(self.row[thin], (self.begin + self.end)[thin] / 2)
-        near = np.pad(self.tiles() | marked, 1)
+        (begin, end), (first, last), (gaps, passages) = self.ends, self.columns, np.zeros((2, *self.shape), np.bool_)
+        gap, thin = (self.row[1:] == self.row[:-1]) & (last[:-1] == first[1:]), first == last
+        gaps[self.row[1:][gap], ((end[:-1] + begin[1:]) / 2).astype(np.int64)[gap]] = True
+        passages[self.row[thin], ((begin + end) / 2).astype(np.int64)[thin]] = True
+        near = np.pad(self.tiles() | passages, 1)
         wide = near[:, :-2] | near[:, 1:-1] | near[:, 2:]
-        return marked & wide[:-2] & wide[2:]
-
-    def _column(self, at: NDArray[np.float64]) -> NDArray[np.int64]:
-        """The first tile whose centre is not before a place."""
-        return np.clip(np.ceil(at - 0.5), 0, self.shape[1]).astype(np.int64)
-
-    def _marked(self, row: NDArray[np.int64], at: NDArray[np.float64]) -> Bools:
-        marked = np.zeros(self.shape, np.bool_)
-        marked[row, np.clip(at.astype(np.int64), 0, self.shape[1] - 1)] = True
-        return marked
+        return gaps, passages & wide[:-2] & wide[2:]
 
 
-def spans(polygons: Iterable[Rings], shape: tuple[int, int], where: str) -> Spans:
-    """Return where lines through centres are in one of the polygons, in tiles. Raises MapError for too many crossings.
-
-    Along a line each polygon is entered and left in turns; a span lasts while it is in any.
-    """
-    found = [(np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64))]
-    left = MAX_CROSSINGS
-    for rings in polygons:
-        own_row, own_x = _crossings(rings, shape[0], left, where)
-        left -= len(own_row)
-        order = np.lexsort((own_x, own_row))
-        # Each row has an even number of crossings, so they are entries and exits in turns over all rows.
-        found.append((own_row[order], own_x[order], 1 - 2 * (np.arange(len(order)) & 1)))
-    row, x, turn = (np.concatenate(column) for column in zip(*found, strict=True))
-    order = np.lexsort((-turn, x, row))
-    inside = turn[order].cumsum()
-    begins, ends = (inside == 1) & (turn[order] == 1), inside == 0
-    row, begin, end = row[order][begins], x[order][begins], x[order][ends]
-    long = begin < end
-    return Spans(row[long], begin[long], end[long], shape)
+def spans(polygons: Polygons, shape: tuple[int, int], where: str) -> Spans:
+    """Return where lines through centres are in one of the polygons, in tiles. Raises MapError for too many edges."""
+    row, x = _crossings(polygons, shape[0], where)
+    between = (row[1:] == row[:-1]) & (x[1:] > x[:-1])
+    row, begin, end = row[1:][between], x[:-1][between], x[1:][between]
+    inside = _inside(polygons, (begin + end) / 2, row + 0.5)
+    row, begin, end = row[inside], begin[inside], end[inside]
+    first = np.ones(len(row) + 1, np.bool_)  # of the stretches that touch; and one at the end
+    first[1:-1] = (row[1:] != row[:-1]) | (begin[1:] > end[:-1])
+    ends = np.stack((begin[first[:-1]], end[first[1:]]))
+    return Spans(row[first[:-1]], ends, np.ceil(ends - 0.5).clip(0, shape[1]).astype(np.int64), shape)
 
 
-def _crossings(rings: Rings, rows: int, most: int, where: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """(row, x) of each crossing of an edge with the line through the centres of a row. An edge has its upper end alone."""
-    begin, end = np.concatenate([ring[:-1] for ring in rings]), np.concatenate([ring[1:] for ring in rings])
-    first, last = (np.clip(np.ceil(pick(begin[:, 1], end[:, 1]) - 0.5), 0, rows).astype(np.int64)
-                   for pick in (np.minimum, np.maximum))
+def _crossings(polygons: Polygons, rows: int, where: str) -> tuple[Whole, Numbers]:
+    """(row, x) of each crossing of an edge with the line through the centres of a row, in reading order."""
+    import shapely
+
+    points, ring = shapely.get_coordinates(shapely.get_rings(polygons), return_index=True)
+    edges = np.stack((points[:-1], points[1:]), axis=1)[ring[1:] == ring[:-1]]
+    heights = np.sort(edges[:, :, 1].T, axis=0)
+    first, last = np.ceil(heights - 0.5).clip(0, rows).astype(np.int64)
+    in_row = (np.bincount(first, minlength=rows + 1) - np.bincount(last, minlength=rows + 1)).cumsum()
+    if np.square(in_row).sum() > MAX_TESTS:
+        raise MapError(f"{where}: too many edges for tiles of this size")
     count = last - first
-    if count.sum() > most:
-        raise MapError(f"{where}: too many edges for so many tiles")
     edge = np.repeat(np.arange(len(count)), count)
     row = np.arange(len(edge)) - np.repeat(count.cumsum() - count, count) + first[edge]
-    (x, y), (to_x, to_y) = begin[edge].T, end[edge].T
-    across = x + (row + 0.5 - y) * ((to_x - x) / (to_y - y))
-    return row, np.round(across / SAME) * SAME
+    (x, y), (to_x, to_y) = edges[edge].transpose(1, 2, 0)
+    across = np.round((x + (row + 0.5 - y) * ((to_x - x) / (to_y - y))) / SAME) * SAME
+    order = np.lexsort((across, row))
+    return row[order], across[order]
+
+
+def _inside(polygons: Polygons, x: Numbers, y: Numbers) -> Bools:
+    """Return bool[n]: which points, by rising y, are in the outer ring of a polygon and in none of its holes."""
+    import shapely
+
+    found = np.zeros(len(y), np.bool_)
+    for polygon in polygons:
+        rings = shapely.polygons(shapely.get_rings(polygon))
+        shapely.prepare(rings)
+        (low, high), *holes = np.searchsorted(y, shapely.bounds(rings)[:, 1::2]).tolist()
+        inside = shapely.contains_xy(rings[0], x[low:high], y[low:high])
+        for hole, (begin, end) in zip(rings[1:], np.clip(holes, low, high), strict=True):
+            inside[begin - low:end - low] &= ~shapely.contains_xy(hole, x[begin:end], y[begin:end])
+        found[low:high] |= inside
+    return found

@@ -79,6 +79,18 @@ def test_geometry_tile_rate_and_direction_are_chosen(tmp_path: Path) -> None:
 
 
 @pytest.mark.quick
+@pytest.mark.parametrize(("corner", "outside"), [(0, 0), (2, 4), (32_500_000, 4), (1.5, 0), (1.6, 4), (-9.5, 4)])
+def test_people_outside_of_a_floor_plan_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str], corner: float,
+                                                    outside: int) -> None:
+    path, area, end = tmp_path / "walks.txt", tmp_path / "hall.wkt", corner + 9
+    path.write_text(WALKS, encoding="utf-8")
+    area.write_text(f"POLYGON (({corner} 0, {end} 0, {end} 6, {corner} 6, {corner} 0))", encoding="utf-8")
+    Simulation(config_of(path, "--geometry", area))
+    assert capsys.readouterr().err == (
+        f"crowd-demo: {path}: {outside} of 4 people are outside; they are shown at the edge\n" * (outside > 0))
+
+
+@pytest.mark.quick
 @pytest.mark.parametrize(("name", "text", "options", "said"), [
     ("walks.txt", None, (), "walks.txt: cannot be read (No such file or directory)"),
     ("walks.txt", WALKS + "5 x 1 1\n", (), "walks.txt:83: must be numbers: id, frame, x, y, not '5 x 1 1'"),
@@ -96,6 +108,8 @@ def test_geometry_tile_rate_and_direction_are_chosen(tmp_path: Path) -> None:
     ("walks.txt", "# all positions in cm\n" + WALKS, (), "walks.txt: the unit of x and y is unclear (cm, m): --unit m, cm or"),
     ("walks.txt", WALKS, ("--set", "world.tile=-1"), "--set:1: world.tile"),
     ("walks.txt", WALKS, ("--geometry", "no.wkt"), "play: map: 'no.wkt' is neither a file"),
+    ("walks.txt", WALKS, ("--geometry", "a.png"), "--geometry: 'a.png': must be a map in metres (.wkt, .json, .geojson, "),
+    ("walks.txt", WALKS, ("--geometry", "plaza"), "--geometry: 'plaza': must be a map in metres (.wkt, .json,"),
     ("walks.sqlite", "what?", (), "walks.sqlite: not JuPedSim's database (file is not a database)"),
 ])
 def test_a_mistake_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str,
