@@ -35,7 +35,7 @@ COMMANDS = {  # the module that has a `Command` of that name in capitals, and a 
     "lab": ("extras.commands.lab", "put claims of the documents to the test: one report with a verdict for each"),
     "ensemble": ("extras.commands.ensemble", "make many runs, seeds times settings, here or on a cluster; one table"),
     "export": ("extras.commands.export", "write a run for others: a page that plays, pictures that move, trajectories"),
-    "play": ("cli.run", "show trajectories of others: PedPy's, JuPedSim's or a table's"),
+    "play": ("extras.commands.play", "show trajectories of others: PedPy's, JuPedSim's or a table's"),
     "motion": ("extras.commands.crowds", "measure how people move: how near, how crowded, how often they turn, who is stuck"),
     "validate": ("extras.commands.validate", "hold how people walk against the literature"),
     "layout": ("extras.commands.crowds", "measure columns against records"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowd_demo.app.options import RunOptions
@@ -17,7 +16,6 @@ from crowd_demo.cli.arguments import (
     collected,
     count,
     file_path,
-    frame_rate,
     given,
     option,
     refuse,
@@ -30,7 +28,6 @@ from crowd_demo.cli.arguments import (
 from crowd_demo.config.resources import about, list_configs, list_tours
 from crowd_demo.host.files import is_special
 from crowd_demo.host.shutdown import OK
-from crowd_demo.registry.texts import printable
 from crowd_demo.version import __version__
 
 if TYPE_CHECKING:
@@ -39,7 +36,6 @@ if TYPE_CHECKING:
     from crowd_demo.host.recording.format import Script
     from crowd_demo.host.recording.saves import Save
 
-PLAY_NAME = "play"
 HEADLESS = option("--headless", action="store_true", help="no window, and as fast as it goes")
 SIZE = option("--size", metavar="WxH", type=size, help="size of the window in pixels, such as 1280x720")
 SET = option("--set", metavar="KEY.PATH=VALUE", action="append", default=[], dest="overrides",
@@ -58,7 +54,7 @@ def _read(args: argparse.Namespace) -> tuple[Config, Save | None] | None:
     """The effective configuration, and the saved crowd that the run begins with, or None where none is needed."""
     if args.list_configs or args.print_schema:
         return None
-    mistakes = [*_two_sources(args), *_mistakes(args)]
+    mistakes = [*_two_sources(args), *run_mistakes(args)]
     if args.tour and not mistakes:
         from crowd_demo.config.tour import load_tour
 
@@ -81,7 +77,7 @@ def _two_sources(args: argparse.Namespace) -> Iterator[str]:
     yield from (text for wrong, text in contradictions if wrong)
 
 
-def _mistakes(args: argparse.Namespace) -> Iterator[str]:
+def run_mistakes(args: argparse.Namespace) -> Iterator[str]:
     """Mistakes in how to run that argparse does not find: contradicting options, and files that cannot be written."""
     contradictions = (
         (not args.render and not args.headless, "--no-render: only with --headless, for a window shows a picture"),
@@ -188,55 +184,6 @@ def _replay(args: argparse.Namespace, script: Script) -> int:
         args.headless, render=not args.headless, report=args.report, replay=script, replay_from=args.start_at))
 
 
-# --- trajectories ----------------------------------------------------------------------------------------------------
-
-def _read_play(args: argparse.Namespace) -> Config:
-    """The configuration of a file of trajectories: its people, its walls, and its end."""
-    from crowd_demo.config.events import MAX_SECONDS
-    from crowd_demo.config.loader import Override, ReadConfig, parse_overrides
-    from crowd_demo.config.maps import GEOMETRY, TRAJECTORIES, Metres
-    from crowd_demo.config.resources import text_of
-    from crowd_demo.config.yaml12 import Location
-    from crowd_demo.extras.importing.trajectory_files import read_paths
-
-    path, mistakes = args.file, list(_mistakes(args))
-    if path.suffix.lower() not in TRAJECTORIES:
-        mistakes.append(f"{path}: must end in one of {', '.join(TRAJECTORIES)}")
-    if args.geometry and not args.geometry.lower().endswith((*GEOMETRY, *TRAJECTORIES)):
-        mistakes.append(f"--geometry: {printable(args.geometry[-60:])!r}: must be a map in metres ({', '.join(GEOMETRY)})")
-    refuse(mistakes)
-    paths = read_paths(path, Metres(unit=args.unit, columns=args.columns))
-    fps = args.fps or paths.fps
-    if not fps:
-        doubts = [f"; at 25 per second {doubt}" for doubt in paths.doubts(25)]
-        raise ValueError("".join((f"{path}: has no frame rate; --fps N specifies it", *doubts)))
-    data: dict[str, object] = {
-        "behaviour": "playback", "playback": {"file": text_of(path), "fps": fps, "columns": args.columns,
-                                             "beside": args.beside and text_of(Path(args.beside))},
-        "map": text_of(Path(args.geometry or path.absolute())),
-        "world": {"y_axis": args.y_axis or paths.y_axis or "up", "unit": args.unit},
-        "window": {"title": f"crowd-demo: {printable(path.name)[:99]}"}}
-    if (end_s := paths.last_frame / fps) <= MAX_SECONDS:
-        data["events"] = [{"at": end_s, "say": f"{printable(path.name)[:100]} ends"}]
-    size_of = [] if args.size is None else [Override(Location("--size"), ("window", side), length)
-                                            for side, length in zip(("width", "height"), args.size, strict=True)]
-    config = ReadConfig.of(data, PLAY_NAME, [*parse_overrides(args.overrides, "--set"), *size_of]).config
-    if args.beside:
-        from crowd_demo.app.seeing.second_crowd import config_beside
-
-        config_beside(config)
-    return config
-
-
-def _play(args: argparse.Namespace, config: Config) -> int:
-    """Without a window it ends with the file."""
-    from crowd_demo.app.main import run
-
-    last = config.events[0].due_tick(config.time.step_hz) if config.events and args.headless else None
-    return run(config, RunOptions(args.headless, args.frames or last or args.headless or None, args.render, args.screenshot,
-                                  args.report, args.record, trace=args.trace))
-
-
 # --- the commands ----------------------------------------------------------------------------------------------------
 
 RUN = Command(
@@ -275,22 +222,3 @@ REPLAY = Command(
         report_option("times, counters, and how the replay went"),
         option("--from", metavar="TICK", type=tick, default=0, dest="start_at",
                help="show and compare nothing before this tick")])
-
-PLAY = Command(
-    _play, _read_play,
-    about="""\
-Show trajectories that others have measured or computed: PedPy's text (.txt), JuPedSim's database (.sqlite) or a table with
-id, frame, x and y (.csv). People are where the file says, in metres; walls are its walkable area. Colours, overlays, inspector
-and timeline work as with any crowd.""",
-    options=[
-        option("file", metavar="FILE", type=file_path, help="trajectories: .txt, .sqlite or .csv"),
-        option("--geometry", metavar="MAP", type=given, help="a floor plan in place of the file's: .wkt, .json or .dxf"),
-        option("--fps", metavar="N", type=frame_rate, help="frames a second, if not as the file says"),
-        option("--unit", choices=("m", "cm", "mm"), default="auto",
-               help="unit of x and y (default: as the file says, else m)"),
-        option("--columns", metavar="NAMES", default="",
-               help="names of the columns from the left, such as frame,id,x,y (default: as the file says, else id,frame,x,y)"),
-        option("--y", choices=("up", "down"), dest="y_axis", help="which way y grows (default: as the file says, else up)"),
-        option("--beside", metavar="NAME|PATH", type=given,
-               help="a configuration: the key that splits the window shows its run in the same geometry"),
-        SET, SIZE, HOW_TO_RUN])

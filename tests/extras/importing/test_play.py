@@ -15,9 +15,9 @@ from fuzzes import FILES, SEED
 
 from crowd_demo.cli import main
 from crowd_demo.cli.arguments import parser_of
-from crowd_demo.cli.run import PLAY
 from crowd_demo.config.maps import WALL
 from crowd_demo.config.model import Config
+from crowd_demo.extras.commands.play import PLAY
 from crowd_demo.extras.export.people import PersonNumbers
 from crowd_demo.extras.export.sources import frames
 from crowd_demo.extras.export.trajectories import write
