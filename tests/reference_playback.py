@@ -25,7 +25,8 @@ def people_at(rows: list[Row], tick: int, step_hz: float, fps: float, metre: flo
     """Everybody who is there, by the file's id; (left, top) is the world's corner in metres, and y grows upwards."""
     first = min(frame for _, frame, _, _ in rows)
     last = max(frame for _, frame, _, _ in rows) - first
-    frame = min(tick / step_hz * fps, last)
+    frame = tick / step_hz * fps
+    frame = min(round(frame) if abs(frame - round(frame)) < 1e-9 else frame, last)
     found = {}
     for person in {row[0] for row in rows}:
         own = sorted((at - first, (x - left) * metre, (top - y) * metre) for who, at, x, y in rows if who == person)

@@ -213,8 +213,9 @@ Write a run for others. As a page (.html) that plays it in a browser, without a 
 where when, for other programs: PedPy's text (.txt), JuPedSim's database (.sqlite), Parquet (.parquet, with pyarrow) or
 CSV (.csv). pip install "crowd-demo[export]" brings Pillow and pyarrow. SOURCE is a recording (.replay), which is
 replayed; or, with --seconds, a save (.crowd) or a configuration. The columns are id, frame, x and y; an id is one
-person: who is born, or comes in at an exit, has an id of its own. y grows downwards, as on the screen. The walkable
-area is in all files of columns but .csv.""",
+person: newborns and newcomers at an exit have ids of their own. A played file keeps its ids and coordinates, and a map
+in metres its coordinates; elsewhere y grows downwards, as on the screen. The walkable area is in all files of columns
+but .csv.""",
     options=[
         option("source", metavar="SOURCE", type=given, help="FILE.replay, FILE.crowd, or a configuration (as --config)"),
         option("file", metavar="FILE", type=file_path, nargs="?", help="its suffix says the format: " + SUFFIXES_TEXT),

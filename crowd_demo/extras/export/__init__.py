@@ -2,7 +2,7 @@
 
     sources        a recording, a save or a configuration -> one frame after another
     exchanges      ids that go over to somebody else at an exit
-    people         who is who from one frame to the next
+    people         who is who from one frame to the next, and where in metres
     outline        the walkable area as polygons, in WKT
     formats        the writers of trajectories, one for each suffix
     tracks         positions in few bytes

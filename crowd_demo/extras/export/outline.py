@@ -133,6 +133,7 @@ def area_text(labels: Ints, chosen: Longs, walls: Walls, metre: float, origin: O
 
     def placed(ring: Longs) -> Doubles:
         x, y = (np.minimum(axis * float(walls.tile), end) / metre for axis, end in zip(ring.T, ends, strict=True))
-        return np.stack(origin.metres(x, y), axis=1).round(DIGITS) + 0.0
+        turned = slice(None, None, -1 if origin.up else 1)  # outlines are counterclockwise, whichever way y grows
+        return np.stack(origin.metres(x, y), axis=1)[turned].round(DIGITS) + 0.0
 
     return well_known_text([[placed(ring) for ring in outlines(labels == number)] for number in chosen])

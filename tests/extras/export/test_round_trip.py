@@ -206,6 +206,7 @@ def test_a_crowd_is_where_its_map_in_metres_is(tmp_path: Path, suffix: str, y_ax
     assert all(shapely.from_wkt(area).distance(shapely.Point(place)) <= 1e-8 for place in found.values())  # as exact as places
     for written in areas_in(path):
         assert shapely.equals(shapely.from_wkt(written), shapely.from_wkt(area))
+        assert shapely.from_wkt(written).exterior.is_ccw
     table = table_of(Simulation(of.config).trajectories(steps=60))
     assert table.keys() == found.keys()
     assert all(found[key] == pytest.approx(place, abs=1e-6) for key, place in table.items())
