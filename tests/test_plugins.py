@@ -51,9 +51,9 @@ print(program.sim.optimizations.brake, program.techniques.touched, {"brake", "ce
 CRASH = """
 from toys import mishaps
 from crowd_demo.cli import main
-for mishaps.exits_in, mishaps.y_of_7 in {cases}:
+for mishaps.exits_in, mishaps.wrong in {cases}:
     print(main(["--config", "toytown", "--headless", "--frames", "3", "--set", "scene.overlays=[centre]",
-                "--set", "scene.colours=plain"]))
+                "--set", "scene.colours=plain", "--set", "behaviour=gnats"]))
 """
 
 
@@ -239,15 +239,21 @@ def test_what_sections_have_beside_their_keys_is_no_name_of_an_entry() -> None:
 
 
 def test_a_crash_in_a_plugin_names_it(environment: dict[str, str]) -> None:
-    """Also where it wants to end the program; and where it puts an agent outside the world, before a kernel reads there."""
-    callbacks, places = ("inactive", "stage", "overlay", "colour mode", "colours", "legend"), ("nan", "1e+30", "-20", "360.5")
-    cases = [*((callback, math.inf) for callback in callbacks), *(("", float(place)) for place in places), ("", math.inf)]
+    """Also where it wants to end the program; and where it writes what no agent may have, before a kernel reads there."""
+    callbacks = "inactive", "stage", "overlay", "colour mode", "colours", "legend"
+    wrong = [("y", "nan"), ("y", "1e+30"), ("y", "-20"), ("y", "360.5"), ("x", "-inf"), ("vx", "nan"), ("vy", "3e+38"),
+             ("avoidance_x", "nan"), ("id", "-1"), ("id", "1000000")]
+    cases = [*((callback, ("", 0.0)) for callback in callbacks),
+             *(("", (column, int(value) if column == "id" else float(value))) for column, value in wrong),
+             ("", ("dt", math.nan)), ("", ("", 0.0))]
     done = python(environment, "-c", f"from math import inf, nan\n{CRASH.format(cases=cases)}")
     assert done.stdout.split() == ["1"] * (len(cases) - 1) + ["0"], done.stderr
     said = [line.partition("details in ")[0] for line in done.stderr.splitlines() if "compiling" not in line]
-    assert said == ["crowd-demo: crashed: SystemExit: 9 (in plugin toys; "] * len(callbacks) + [
-        f"crowd-demo: crashed: ValueError: plugin toys: stage census has put agent 7 at (3, {place}), which is not in the"
-        " world (" for place in places]
+    assert said[:len(callbacks)] == ["crowd-demo: crashed: SystemExit: 9 (in plugin toys; "] * len(callbacks)
+    told = [line.removeprefix("crowd-demo: crashed: ValueError: plugin toys: ") for line in said[len(callbacks):]]
+    assert [line.partition(", outside ")[0] for line in told] == [
+        *(f"stage census: column {column} has {value} for agent {value if column == 'id' else 7}" for column, value in wrong),
+        "column x has nan for agent 0"]
 
 
 @pytest.mark.quick
@@ -257,5 +263,5 @@ def test_a_stage_with_nothing_to_follow_is_left_out(monkeypatch: pytest.MonkeyPa
     plugin = Plugin(stages=(StageEntry("odd:Nap", "nap"), StageEntry("odd:Look", "sight")))
     monkeypatch.setattr("crowd_demo.sim.stage.installed", lambda: (Installed("odd", frozenset(), plugin),))
     for _ in range(2):
-        assert with_plugin_stages([Glide()])[0].name == "move"
+        assert with_plugin_stages([Glide()], lambda whose: None)[0].name == "move"
     assert capsys.readouterr().err == "crowd-demo: plugin odd: stage odd:Nap is left out: there is no stage 'nap' to follow\n"

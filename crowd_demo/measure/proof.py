@@ -191,7 +191,7 @@ class Apart(NamedTuple):
 def apart(one: Simulation, other: Simulation) -> Generator[None, None, Apart]:
     """Compare agent by agent, whatever their order in memory is; a column at a time."""
     mine, theirs = shared(one.agents, other.agents)
-    differing = np.zeros(len(one.agents.columns.id[mine]), bool)
+    differing = np.zeros(len(one.agents.view.id[mine]), bool)
     for column, same in zip(one.agents.matrix, other.agents.matrix, strict=True):
         yield
         differing |= column[mine] != same[theirs]
@@ -199,14 +199,14 @@ def apart(one: Simulation, other: Simulation) -> Generator[None, None, Apart]:
     if not (changed := int(differing.sum()) + lonely):
         return Apart(0.0)
     share = changed / (len(differing) + lonely)
-    here, there = one.agents.columns, other.agents.columns
+    here, there = one.agents.view, other.agents.view
     distances = np.hypot(here.x[mine].astype(np.float64) - there.x[theirs], here.y[mine].astype(np.float64) - there.y[theirs])
     return Apart(share, float(np.median(distances)), float(distances.max())) if len(distances) else Apart(share)
 
 
 def shared(one: Agents[Columns], other: Agents[Columns]) -> tuple[Slots, Slots]:
     """The slots in the one crowd, and in the other, of the agents that both have; of nobody if a broken kernel wrote ids."""
-    mine, theirs = (crowd.columns.id[:crowd.count] for crowd in (one, other))
+    mine, theirs = (crowd.view.id[:crowd.count] for crowd in (one, other))
     if np.array_equal(mine, theirs):
         return slice(one.count), slice(one.count)
     limit = max(one.handles.limit, other.handles.limit)

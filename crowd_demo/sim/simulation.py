@@ -26,6 +26,7 @@ from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.profile import Profile
 from crowd_demo.registry.built_in import GPU_MISSING, GPU_STEP
 from crowd_demo.registry.entries import Situation, load
+from crowd_demo.registry.plugins import owner_of
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.sim.actions import Action
 from crowd_demo.sim.behaviours.base import make_behaviour, same_kernels
@@ -36,7 +37,7 @@ from crowd_demo.sim.neighbours.structure import Structure
 from crowd_demo.sim.population.births_deaths import BirthsDeaths
 from crowd_demo.sim.population.spawn import spawn_positions
 from crowd_demo.sim.population.springs import FindLinkEnds, HoldPins, Springs
-from crowd_demo.sim.snapshot import Shared, Snapshot, differences, state_hash
+from crowd_demo.sim.snapshot import Shared, Snapshot, check_columns, differences, state_hash
 from crowd_demo.sim.stage import (
     Compact,
     CullingGrid,
@@ -52,7 +53,7 @@ from crowd_demo.sim.stage import (
 )
 from crowd_demo.sim.state_part import EMPTY
 from crowd_demo.sim.store.agents import Agents
-from crowd_demo.sim.store.columns import Columns
+from crowd_demo.sim.store.columns import Columns, dtypes_of
 from crowd_demo.sim.terrain.tiles import NEAR_TILES, Rectangle, Run, Terrain
 from crowd_demo.sim.tuning import TunedNumbers
 from crowd_demo.sim.ways import NO_AREAS, NO_EXITS
@@ -98,9 +99,13 @@ class Simulation:
         first = [stage for stage in own if stage.before_index]
         then = [stage for stage in own if not stage.before_index]
         self._own_stages = [self.life, Compact(), *first, *before], [self.links, *then, HoldPins(self.links), *after]
+        owner = owner_of(type(self.behaviour).__module__)
+        self._whose = f"plugin {owner}: " if owner else ""
+        self._checked_writes = -1  # `Agents.writes` when the columns were known to be right
+        self._check = lambda whose: me.check_columns(whose)
         self._stages: Sequence[Stage] = with_plugin_stages([
             *self._own_stages[0], self.index, Reorder(self.index), SharedGrid(self.index), Query(self.index), self.interaction,
-            *self._own_stages[1]])
+            *self._own_stages[1]], self._check)
         self._gpu_stages: Sequence[Stage] = ()  # these two are made when the GPU is first used
         self._gpu_crowd: DeviceCrowd | None = None
         self.prepare_stages: Sequence[Stage] = (CullingGrid(), FindLinkEnds(self.links))
@@ -119,7 +124,7 @@ class Simulation:
             return self._stages
         if not self._gpu_stages:
             self._gpu_crowd, stages = load(GPU_STEP)(*self._own_stages, self.interaction.kept_only)
-            self._gpu_stages = with_plugin_stages(stages)
+            self._gpu_stages = with_plugin_stages(stages, self._check)
         return self._gpu_stages
 
     @property
@@ -191,6 +196,7 @@ class Simulation:
 
     def prepare_picture(self) -> None:
         """Bring up to date what a picture reads. Call before each picture, also when paused."""
+        self._check_written()
         self.world.fit()
         self.world.on_gpu = self.on_gpu
         run_stages(self.prepare_stages, self.world)
@@ -209,6 +215,7 @@ class Simulation:
 
     def _begin(self) -> None:
         """Make what the stages of the next step read; whoever looks at a crowd that has made none reads it too."""
+        self._check_written()
         self.world.fit()
         self.world.on_gpu = self.on_gpu
         self.world.rules = self.behaviour.rules(self.world)
@@ -219,6 +226,22 @@ class Simulation:
         self.world.tick += 1
         if self.world.forces.present:
             self.world.forces.expire(self.tick)
+        self._checked_writes = -1 if self._whose else self.agents.writes
+
+    def _check_written(self) -> None:
+        """Check the columns if other code than the stages of a step may have written to them."""
+        if self._checked_writes != self.agents.writes:
+            self.check_columns(self._whose)
+            self._checked_writes = self.agents.writes
+
+    def check_columns(self, whose: str = "") -> None:
+        """Raise ValueError for a value that kernels cannot use, such as a position outside of the world."""
+        agents = self.agents
+        bounds = {"id": (0, agents.handles.limit - 1), **self.column_bounds}
+        try:
+            check_columns(agents.matrix[:, :agents.count], dtypes_of(agents.kind), bounds)
+        except ValueError as error:
+            raise ValueError(f"{whose}{error}") from None
 
     # --- what changes the crowd from outside -------------------------------------------------------------------------
 
@@ -513,6 +536,7 @@ class Simulation:
             self.links.restore(snapshot.link_ends, snapshot.link_generations)
         self.life.restore(snapshot.population)
         self.history = list(snapshot.history)
+        self._checked_writes = self.agents.writes
         self._begin()
 
     def replica(self) -> Simulation:

@@ -213,10 +213,11 @@ class Query(Stage):
 
 # --- stages of plugins -----------------------------------------------------------------------------------------------
 
-def with_plugin_stages(stages: Sequence[Stage]) -> Sequence[Stage]:
+def with_plugin_stages(stages: Sequence[Stage], check: Callable[[str], None]) -> Sequence[Stage]:
     """Return the stages with those of plugins, each after the last stage of the name that it follows, if there is one.
 
-    What code of a plugin has moved is checked, whether the stage is one of its own or of its behaviour.
+    After each stage of a plugin or of its behaviour `check` is called, with words for the beginning of its error: it raises
+    ValueError for columns that kernels cannot use.
     """
     listed = list(stages)
     for plugin in installed():
@@ -227,28 +228,22 @@ def with_plugin_stages(stages: Sequence[Stage]) -> Sequence[Stage]:
             elif entry.after not in STAGES:  # else it is one of another behaviour
                 say_once(f"plugin {plugin.name}: stage {entry.code} is left out: there is no stage {entry.after!r} to follow")
     owners = [owner_of(type(stage).__module__) for stage in listed]
-    return tuple(Checked(stage, owner) if owner else stage for stage, owner in zip(listed, owners, strict=True))
+    return tuple(Checked(stage, owner, check) if owner else stage for stage, owner in zip(listed, owners, strict=True))
 
 
 class Checked(Stage):
-    """A stage of a plugin; positions are checked after it, for kernels find memory by them."""
+    """A stage of a plugin; columns are checked after it, for kernels find memory by them."""
 
-    def __init__(self, stage: Stage, plugin: str) -> None:
-        self.stage, self._plugin = stage, plugin
+    def __init__(self, stage: Stage, plugin: str, check: Callable[[str], None]) -> None:
+        self.stage, self._plugin, self._check = stage, plugin, check
         self.name, self.before_index = stage.name, stage.before_index
         self.wanted, self.launches = stage.wanted, stage.launches  # type: ignore[method-assign]
         self.retune = stage.retune  # type: ignore[method-assign]
 
     def commit(self, world: World) -> None:
-        """Raises ValueError for an agent that is not in the world."""
+        """Raises ValueError for an agent that is not in the world, or for another value that no agent may have."""
         self.stage.commit(world)
-        agents, ground = world.agents, world.ground
-        x, y = (column[:agents.count] for column in (agents.columns.x, agents.columns.y))
-        within = (x >= 0) & (x <= ground.limit_x) & (y >= 0) & (y <= ground.limit_y)  # which a NaN is not
-        if not within.all():
-            slot = int(within.argmin())
-            raise ValueError(f"plugin {self._plugin}: stage {self.name} has put agent {agents.columns.id[slot]} at"
-                             f" ({x[slot]:g}, {y[slot]:g}), which is not in the world")
+        self._check(f"plugin {self._plugin}: stage {self.name}: ")
 
 
 def unchecked(stage: Stage) -> Stage:

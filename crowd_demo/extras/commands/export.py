@@ -179,14 +179,21 @@ def _run(args: argparse.Namespace, job: ExportJob) -> int:
 def main(source: str, file: str) -> None:
     """Export in a process of its own, beside frames: at the lowest priority, with lines about its progress.
 
-    The last line says what is wrong, if the exit code is not 0. When the parent closes standard input, it stops.
+    The last line says what is wrong, if the exit code is not 0. When the parent closes standard input, it stops: at once
+    while it only compiles kernels, which can take minutes on a busy machine.
     """
-    from crowd_demo.host.child import standard_lines
+    from crowd_demo.host.child import exit_at_once, standard_lines
 
+    stopped, writing = Event(), Event()
+
+    def stop() -> None:
+        stopped.set()
+        if not writing.is_set():
+            exit_at_once()
+
+    _, answers = standard_lines(stop)
     if sys.platform != "win32":
-        os.nice(19)
-    stopped = Event()
-    _, answers = standard_lines(stopped.set)
+        os.nice(19)  # from here on, and not the thread that waits for the parent
     shown = deque([0.0], maxlen=1)
 
     def stepped(step: int) -> None:
@@ -200,6 +207,7 @@ def main(source: str, file: str) -> None:
         given_words = argparse.Namespace(words=[source, file])
         asked, write = _read(parser_of(NAME, EXPORT).parse_args(given_words.words, given_words))
         kernels(asked.source.config, lambda doing: None, render=False)
+        writing.set()
         write(stepped)
     except (ValueError, OSError, MemoryError) as error:
         print(error_line(error), file=answers, flush=True)

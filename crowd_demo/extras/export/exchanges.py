@@ -22,7 +22,7 @@ class Exchanges:
 
     def look(self, sim: Simulation) -> None:
         settings, agents = sim.config.crowd, sim.agents.count
-        people, ways = sim.agents.columns, sim.world.ways
+        people, ways = sim.agents.view, sim.world.ways
         if not ways or not isinstance(people, PeopleColumns) or not (ways.exits or self._leaves.any()):
             return
         self._fit(sim.agents.handles.limit)

@@ -114,7 +114,7 @@ def exact_launches(sim: Simulation) -> tuple[Launch, ...]:
 
 def ages(sim: Simulation) -> Longs:
     """Return int64[16]: agents last due 0, 1, ... steps before the last step; beyond a period only after it was lowered."""
-    next_update = sim.agents.columns.next_update[:sim.agents.count]
+    next_update = sim.agents.view.next_update[:sim.agents.count]
     wait, ago = (row[:sim.agents.count] for row in sim.agents.back[:2])  # nobody needs these buffers before the next sort
     np.bitwise_and(next_update, LONGEST - 1, out=wait)
     np.right_shift(next_update, 4, out=ago)  # when it is due again

@@ -186,7 +186,7 @@ class Springs(Stage):
 
     def top_speed(self) -> float:
         """Return the present maximum of all speeds, units/s; springs have no bound."""
-        columns, n = self._agents.columns, self._agents.count
+        columns, n = self._agents.view, self._agents.count
         return float(np.hypot(columns.vx[:n], columns.vy[:n]).max(initial=0))
 
     def rules(self, world: World) -> LinkRules:

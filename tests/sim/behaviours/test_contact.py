@@ -35,7 +35,7 @@ def settle(sim: Any) -> None:
 def crowded(side: float, agents: int, seed: int, **more: Any) -> Any:
     sim = simulation(agents=agents, **ROOM, **more)
     rng, c = np.random.default_rng(seed), sim.agents.columns
-    c.x[:agents], c.y[:agents] = rng.uniform(200, 200 + side, (2, agents)).round(1)
+    c.x[:agents], c.y[:agents] = np.minimum(rng.uniform(200, 200 + side, (2, agents)).round(1), 399)
     shuffle(sim, seed)
     return sim
 

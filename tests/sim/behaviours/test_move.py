@@ -38,7 +38,8 @@ def walled(behaviour: str, agents: int, seed: int, **more: Any) -> Any:
     if behaviour == "crowd":
         c.state[:n], c.goal_visible[:n] = rng.integers(0, 4, n), rng.integers(0, 2, n)
         c.timer[:n] = rng.uniform(0, 3, n)
-        c.goal_x[:n], c.goal_y[:n] = c.x[:n] + rng.uniform(-99, 99, n), c.y[:n] + rng.uniform(-99, 99, n)
+        near = c.x[:n] + rng.uniform(-99, 99, n), c.y[:n] + rng.uniform(-99, 99, n)
+        c.goal_x[:n], c.goal_y[:n] = np.clip(near, 0, 640)
         places, outside = sim.terrain.destinations, rng.uniform(0, 1, n) < 0.7
         points = np.array([(place.x, place.y) for place in places])[rng.integers(0, len(places), n)]
         c.goal[:n] = [np.flatnonzero([(place.x, place.y) == tuple(point) for place in places])[0] for point in points]

@@ -14,6 +14,7 @@ from crowd_demo.sim.behaviours.base import Behaviour
 from crowd_demo.sim.interaction import pairwise
 from crowd_demo.sim.store.columns import MovingColumns
 from crowd_demo.sim.world import Needs
+from toys import mishaps
 
 
 class GnatRules(NamedTuple):
@@ -65,4 +66,5 @@ class Gnats(Behaviour):
         self.needs = Needs(MovingColumns, self.radius, contact=self.radius, band=8 * self.radius, top_speed=100.0)
 
     def rules(self, world):
-        return GnatRules(np.float32(self.radius) * np.float32(self.radius), np.float32(world.dt))
+        dt = mishaps.wrong[1] if mishaps.wrong[0] == "dt" else world.dt
+        return GnatRules(np.float32(self.radius) * np.float32(self.radius), np.float32(dt))

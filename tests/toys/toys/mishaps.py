@@ -1,6 +1,5 @@
 """What goes wrong in the toys, where a test asks for it; and a colour mode."""
 
-import math
 import sys
 from collections.abc import Sequence
 
@@ -14,7 +13,7 @@ from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.world import World
 
 exits_in = ""  # the callback that ends the program
-y_of_7 = math.inf  # where the census puts agent 7; infinite: nowhere
+wrong = "", 0.0  # the column of agent 7 into which the census writes, or a rule of the gnats, and the value
 
 
 def happen(callback: str) -> None:
@@ -23,9 +22,9 @@ def happen(callback: str) -> None:
 
 
 def misplace(world: World) -> None:
-    if y_of_7 != math.inf:
-        slot, columns = int(world.agents.handles.slots_of(np.array([7]))[0]), world.agents.columns
-        columns.x[slot], columns.y[slot] = 3, y_of_7
+    name, value = wrong
+    if name in world.agents.names:
+        getattr(world.agents.columns, name)[int(world.agents.handles.slots_of(np.array([7]))[0])] = value
 
 
 class Plain(ColourMode):
