@@ -15,6 +15,7 @@ from typing import NoReturn
 
 from crowd_demo.cli.arguments import COMMANDS, RUN, Command, mistaken, parser_of
 from crowd_demo.compute.numba_settings import SettingError
+from crowd_demo.config.memory import TooManyError
 from crowd_demo.host.shutdown import (
     FAILED,
     INTERRUPTED,
@@ -108,7 +109,7 @@ def _exit_code(run: Callable[[], int]) -> int:
         discard_output()
         say(f"cannot write to standard output: {error.strerror}")
         return code or FAILED
-    except SettingError as error:
+    except (SettingError, TooManyError) as error:
         say(str(error))
         return USAGE_ERROR
     except BaseException as error:

@@ -1,7 +1,8 @@
 """Compiled kernels on disk: where they are kept, and what happens when that folder fails. Imports no compiler.
 
 There are two folders: the user's own, and one that the distribution `crowd-demo-kernels` may have brought. That one holds
-kernels compiled for a level of processors (fingerprint.py); it is only read, and what is not in it is compiled.
+kernels compiled for a level of processors (fingerprint.py); it is only read, and what is not in it is compiled. Kernels are
+pickles, so the user's folder is made for this user alone, and is not used where others can write to it.
 
 A kernel has a file for each signature, found by a hash of all that its code depends on. The file begins with a checksum of
 the rest, since a bit that flips in machine code crashes the program or, worse, does not. A file that cannot be read counts as
@@ -17,6 +18,7 @@ import os
 import pickle
 import platform
 import re
+import stat
 import sys
 import tempfile
 import time
@@ -74,12 +76,41 @@ def is_first_start() -> bool:
 
 @functools.cache
 def folder() -> Path | None:
-    """The folder for this version of the kernels; None where the user has none. Imports Numba."""
+    """The folder for this version of the kernels; None where the user has none, or other users can write. Imports Numba."""
     try:
-        return user_cache() / fingerprint.of_this_machine()
+        path = user_cache() / fingerprint.of_this_machine()
     except RuntimeError as error:
         say_once(f"{error}; set CROWD_DEMO_CACHE to a folder for compiled kernels, or every start compiles them")
         return None
+    with suppress(OSError):
+        make_private(path)
+    if unsafe := _open_to_others(path):
+        say_once(f"other users can write to {unsafe}, so kernels from there could be their code: every start compiles them"
+                 " (chmod go-w, or set CROWD_DEMO_CACHE to a folder of your own)")
+        return None
+    return path
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder, and those above it that are missing, for this user alone."""
+    if not folder.exists():
+        make_private(folder.parent)
+        folder.mkdir(0o700, exist_ok=True)
+
+
+def _open_to_others(path: Path) -> Path | None:
+    """Return the folder by which other users could replace kernels, which are pickles: who writes one runs code here.
+
+    A sticky folder such as /tmp may hold the user's own.
+    """
+    if sys.platform != "win32":
+        for folder in (path, *path.parents):
+            with suppress(OSError):
+                found, own = folder.stat(), folder in (path, path.parent)
+                is_open = found.st_mode & (0o022 if own else 0o002) and (folder == path or not found.st_mode & stat.S_ISVTX)
+                if stat.S_ISDIR(found.st_mode) and (is_open or (own and found.st_uid not in (0, os.geteuid()))):
+                    return folder
+    return None
 
 
 @functools.cache
@@ -110,7 +141,7 @@ def has_room() -> bool:
     if not (kept := folder()):
         return False
     try:
-        kept.mkdir(parents=True, exist_ok=True)
+        make_private(kept)
         with tempfile.TemporaryFile(dir=kept, buffering=0) as file:
             return file.write(bytes(ROOM_BYTES)) == ROOM_BYTES
     except OSError:
@@ -150,7 +181,7 @@ class KernelFiles:
         path = self._path(key)
         unfinished = path.with_suffix(f".{uuid.uuid4().hex[:16]}.tmp")
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_private(path.parent)
             _remove_left(path.parent)
             unfinished.write_bytes(_checksum(content) + content)
             unfinished.replace(path)

@@ -38,7 +38,9 @@ def check_features() -> None:
         raise ValueError(f"NUMBA_CPU_FEATURES must be like +avx2,-fma, not {features!r}")
 
 
-def check_threads(count: int) -> None:
-    """Raises ValueError."""
+def check(count: int, disabled: object) -> None:
+    """Raise ValueError for settings that Numba accepts and kernels cannot run with."""
+    if disabled:
+        raise ValueError("kernels have to be compiled: NUMBA_DISABLE_JIT must be 0")
     if count > max(MAX_THREADS, os.cpu_count() or 1):
         raise ValueError(f"NUMBA_NUM_THREADS must be at most {MAX_THREADS}, not {count}")

@@ -66,7 +66,7 @@ def threading_layer() -> str:
 
 
 with numba_settings.checked():
-    numba_settings.check_threads(max_threads())
+    numba_settings.check(max_threads(), numba.config.DISABLE_JIT)
     numba.set_num_threads(max_threads())
 
 # Numba's functions, by their names in LLVM's code

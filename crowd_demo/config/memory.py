@@ -16,8 +16,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from crowd_demo.config.model import Config
 
+MAX_AGENTS = 32_000_000
 PROGRAM = 250 << 20  # bytes: Python, kernels and sprites; compiling takes 150 MB more, once
 AGENT = 350  # bytes an agent: columns, index, draw list
+LINK = 100  # bytes a link, while links are sorted
+LINKS = {"none": 0, "rope": 1, "column": 1, "cloth": 2}  # of an agent, by pattern
 TILE = 90  # bytes a tile: kinds, areas, ground, wall field
 FIELD_TILE = 1  # bytes a tile and flow field
 MAKING_TILE = 12  # bytes a tile and worker that makes flow fields
@@ -26,6 +29,10 @@ PIXEL = 4  # bytes a pixel of the window
 OPEN_TILE = 64  # world units a tile where there is no map, about
 
 MB = 1 << 20
+
+
+class TooManyError(ValueError):
+    """More agents than a crowd may have, or than fit into memory: one line."""
 
 
 def too_large(config: Config, map_tiles: int, map_destinations: int) -> tuple[tuple[str], str] | None:
@@ -43,6 +50,22 @@ def shortage(needed: int) -> str:
     return f"needs about {needed // MB:,} MB of memory, and {free // MB:,} MB are free"
 
 
+def check_agents(count: int, config: Config, room: int = 0) -> None:
+    """Raise TooManyError, a ValueError, where `count` is too large; there is `room` for some agents already.
+
+    Arrays that become too small grow by at least a half.
+    """
+    if count > MAX_AGENTS:
+        raise TooManyError(f"{count:,} agents are too many: at most {MAX_AGENTS:,}")
+    if count > room and (short := shortage((max(count, room + room // 2) - room) * agent_bytes(config))):
+        raise TooManyError(f"{count:,} agents: {short}")
+
+
+def agent_bytes(config: Config) -> int:
+    """Return the bytes of an agent and its links."""
+    return AGENT + LINK * LINKS[config.links.pattern]
+
+
 def needed_bytes(config: Config, map_tiles: int, map_destinations: int) -> dict[str, int]:
     """Bytes by the key that asks for them, without the program itself; a map without marks has 0 destinations."""
     key = "map" if map_tiles else "world"
@@ -50,7 +73,8 @@ def needed_bytes(config: Config, map_tiles: int, map_destinations: int) -> dict[
     fields = config.behaviour_settings.flow_fields(map_destinations)
     workers = os.cpu_count() or 1
     making = min(workers * MAKING_TILE * tiles, max(MAKING_BYTES, MAKING_TILE * tiles)) if fields else 0
-    return {"agents": config.agents * AGENT, "life": (room_for(config) - config.agents) * AGENT,
+    each = agent_bytes(config)
+    return {"agents": config.agents * each, "life": (room_for(config) - config.agents) * each,
             key: tiles * (TILE + fields * FIELD_TILE) + making, "window": config.window.width * config.window.height * PIXEL}
 
 

@@ -43,7 +43,6 @@ def _without_point(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-MAX_AGENTS = 32_000_000
 WITHOUT_POINT = BeforeValidator(_without_point)
 Whole = Annotated[int, WITHOUT_POINT]
 """A whole number, which may be written `1e5`, as in JSON schema."""

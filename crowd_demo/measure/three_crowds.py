@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from crowd_demo.config.memory import AGENT, MB, available_bytes
+from crowd_demo.config.memory import MB, agent_bytes, available_bytes
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.measure.comparison import (
     BlockTimes,
@@ -173,7 +173,7 @@ class ThreeCrowds:
 
     def build(self) -> Iterator[Slice]:
         """Make the crowds, one a slice. Raises ValueError if there is not enough memory for them."""
-        needed, free = 3 * self.start.agents * AGENT, available_bytes()
+        needed, free = 3 * self.start.agents * agent_bytes(self.start.config), available_bytes()
         if free is not None and needed > free:
             raise ValueError(f"three crowds of {self.start.agents:,} need about {needed // MB:,} MB,"
                              f" and {free // MB:,} MB are free")

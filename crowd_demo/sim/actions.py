@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Protocol, TypeVar, runtim
 from pydantic import Field, TypeAdapter, ValidationError
 
 from crowd_demo.config.explain import close_to
-from crowd_demo.config.memory import AGENT, shortage
+from crowd_demo.config.memory import MAX_AGENTS
 from crowd_demo.config.optimizations import Optimizations
-from crowd_demo.config.section import MAX_AGENTS
 from crowd_demo.registry.entries import Value
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.store.columns import Columns
@@ -66,6 +65,8 @@ class Changeable(Protocol):
     def set_numbers(self, values: Mapping[str, int | float]) -> None: ...
 
     def populate(self, count: int) -> None: ...
+
+    def check_room(self, count: int) -> None: ...
 
     def add_agents_at(self, ids: Ints, x: Floats, y: Floats, seed: int) -> None: ...
 
@@ -125,14 +126,12 @@ def action(name: str) -> Callable[[Kind], Kind]:
 @action("populate")
 @dataclass(frozen=True)
 class Populate:
-    """Add or remove agents until there are `count`. Raises ValueError when there is no memory for so many."""
+    """Add or remove agents until there are `count`. Raises ValueError for more than fit into memory."""
 
     count: Annotated[int, Field(ge=0, le=MAX_AGENTS)]
     about: ClassVar[str] = "the number of agents changed"
 
     def apply(self, sim: Changeable) -> None:
-        if short := shortage((self.count - sim.agents.capacity) * AGENT):
-            raise ValueError(f"{self.count:,} agents: {short}")
         sim.populate(self.count)
 
 

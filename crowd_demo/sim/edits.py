@@ -20,8 +20,7 @@ from pydantic import Field
 from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Bytes, Ints
 from crowd_demo.config.maps import MAX_SIDE, WALL, WATER
-from crowd_demo.config.memory import AGENT, shortage
-from crowd_demo.config.section import MAX_AGENTS
+from crowd_demo.config.memory import MAX_AGENTS
 from crowd_demo.sim.actions import Action, Changeable, Coordinate, SetWalls, Tile, action
 from crowd_demo.sim.snapshot import check_columns
 from crowd_demo.sim.store.columns import dtypes_of, views
@@ -143,10 +142,7 @@ class BringIn:
         tiles = sim.terrain.free_tiles_near(self.x, self.y, self.radius)
         if not len(tiles):
             raise ValueError("there is no room for anybody: all tiles there are blocked")
-        if sim.agents.count + self.count > MAX_AGENTS:
-            raise ValueError(f"{sim.agents.count + self.count:,} agents are too many: at most {MAX_AGENTS:,}")
-        if short := shortage((sim.agents.count + self.count - sim.agents.capacity) * AGENT):
-            raise ValueError(f"{self.count:,} more agents: {short}")
+        sim.check_room(sim.agents.count + self.count)
         ids, seed = self._ids(sim), int(hashing.key(sim.world.config.seed, sim.world.tick, hashing.BIRTH)) & 0x7FFFFFFF
         x, y = sim.terrain.random_points(tiles, ids.astype(np.int64), seed)
         sim.add_agents_at(ids, x, y, seed)
@@ -233,6 +229,7 @@ class PutBack:
         return dict(zip(self.former, handles_of(sim, sim.agents.handles.free_ids(self.count)), strict=True))
 
     def apply(self, sim: Changeable) -> None:
+        sim.check_room(sim.agents.count + self.count)
         names = sim.agents.names
         try:
             data = base64.b64decode(self.columns, validate=True)

@@ -15,6 +15,7 @@ from pydantic import Field
 
 from crowd_demo.config.events import MAX_EVENTS, OF_PEOPLE, Condition, Deeds, Pull
 from crowd_demo.config.model import Config
+from crowd_demo.registry.texts import say_once
 from crowd_demo.sim.actions import Action, Changeable, Coordinate, Populate, action
 from crowd_demo.sim.behaviours.ways_out import WaysOut
 from crowd_demo.sim.counts import Counts
@@ -141,6 +142,7 @@ class Events:
                 deed.apply(sim)
             except ValueError as error:
                 self.impossible.append(str(error))
+                say_once(f"events.{number}: a part was left out: {error}")
 
     # --- a part of the state -----------------------------------------------------------------------------------------
 

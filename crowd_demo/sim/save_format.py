@@ -20,7 +20,6 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from crowd_demo.compute.arrays import Ints
 from crowd_demo.config.loader import ConfigError, ReadConfig
-from crowd_demo.config.memory import AGENT, shortage
 from crowd_demo.config.model import Config
 from crowd_demo.profile import HISTORY
 from crowd_demo.registry.entries import Value
@@ -119,8 +118,6 @@ def decode(data: bytes) -> Snapshot:
         map_digest=header.map_digest, sorts=header.sorts, steps_since_sort=header.steps_since_sort, drift=header.drift,
         history=_history(header.history, header.tick), parts=parts, **arrays)
     _check_ids(snapshot)
-    if short := shortage(snapshot.agents * AGENT):
-        raise SaveError(short)
     return _with_techniques(snapshot)
 
 
@@ -133,8 +130,9 @@ def config_of(data: dict[str, object]) -> Config:
 
 
 def check(snapshot: Snapshot, sim: Simulation) -> None:
-    """Raise SaveError if the simulation, made from the snapshot's configuration, could not go on from there."""
+    """Raise ValueError if the simulation, made from the snapshot's configuration, could not go on from there."""
     _require(snapshot.names == sim.agents.names, f"the columns are not those of {sim.config.behaviour}")
+    sim.check_room(snapshot.agents)
     _require(snapshot.map_digest == sim.terrain.map_digest, f"the map {sim.config.map} has changed since")
     _require(sim.terrain.allows(snapshot.kinds), "there are tiles that no wall makes")
     _require(sim.world.crowding.allows(snapshot.crowding), "crowding: not the prices of these tiles")

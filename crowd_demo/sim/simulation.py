@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from crowd_demo.compute.arrays import Floats, Ints, Tally
 from crowd_demo.compute.jit import Launch, run
-from crowd_demo.config.memory import room_for
+from crowd_demo.config.memory import check_agents, room_for
 from crowd_demo.config.model import Config
 from crowd_demo.config.numbers import Number, numbers_of, value_of, with_numbers
 from crowd_demo.config.optimizations import Optimizations
@@ -82,8 +82,10 @@ class Simulation:
 
     def _build(self, config: Config, like: World | None = None) -> None:
         """Make a world without agents, and its stages; `like` shares its walls."""
-        self.behaviour = make_behaviour(config)
         room = like.agents.capacity if like else room_for(config)
+        if not like:
+            check_agents(room, config)
+        self.behaviour = make_behaviour(config)
         self.world = world = World(config, self.behaviour.needs, room, like)
         me = proxy(self)  # a cycle of references would keep the crowd until Python looks for cycles
         self.life = BirthsDeaths(config, lambda ids, seed: me.add_agents(ids, seed))
@@ -278,16 +280,21 @@ class Simulation:
     def populate(self, count: int) -> None:
         """Add or remove agents until there are `count`: newcomers take the lowest free ids, the highest ids leave.
 
-        Raises ValueError for a negative number.
+        Raises ValueError for a negative number, too many agents, or more than fit into memory.
         """
         if count < 0:
             raise ValueError(f"cannot be {count} agents")
+        self.check_room(count)
         missing = count - self.agents.count
         if missing > 0:
             self.add_agents(self.agents.handles.free_ids(missing), self.config.seed)
         elif missing < 0:
             ids = self.agents.columns.id[:self.agents.count]
             self.remove_agents(np.sort(ids)[count:])
+
+    def check_room(self, count: int) -> None:
+        """Raise ValueError, in one line, for more agents than a crowd may have, or than fit into memory."""
+        check_agents(count, self.config, self.agents.capacity)
 
     def add_agents(self, ids: Ints, seed: int) -> None:
         """Add agents with these free ids, int32[n]; position and columns are a function of (seed, id).
@@ -518,6 +525,7 @@ class Simulation:
             raise ValueError(f"the snapshot is of another crowd: {', '.join(other)} differ")
         if snapshot.map_digest != self.terrain.map_digest:
             raise ValueError("the snapshot is of another map")
+        self.check_room(snapshot.agents)
         world, drift = self.world, self.world.drift
         for path, value in snapshot.techniques.items():
             self.optimizations.set(path, value)

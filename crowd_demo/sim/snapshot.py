@@ -95,7 +95,8 @@ def check_columns(rows: Ints, kinds: Mapping[str, np.dtype[np.generic]], bounds:
         low, high = (kind.type(bound) for bound in bounds.get(name, ANY[kind.kind]))
         if column.size and not (low <= column.min() and column.max() <= high):  # which a NaN is not
             slot = int(((low <= column) & (column <= high)).argmin())
-            raise ValueError(f"column {name} has {column[slot]:.7g} for agent {rows[0, slot]}, outside {low:.7g} to {high:.7g}")
+            raise ValueError(f"column {name} has {column[slot]:.7g} for agent {rows[0, slot]},"
+                             f" outside {low:.7g} to {high:.7g}")
 
 
 def differences(one: Config, other: Config) -> list[str]:

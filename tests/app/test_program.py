@@ -126,9 +126,12 @@ def test_more_agents_than_there_is_memory_for_are_refused(driven: Driven, monkey
     assert driven.program.sim is before and before.agents.count == driven.program.crowd.agents_asked == 200
     assert driven.program.notices.present()[-2:] == [
         "250 agents: needs about 0 MB of memory, and 0 MB are free",
-        "a new crowd beside the present one: needs about 0 MB of memory, and 0 MB are free"]
+        "cannot start again: 200 agents: needs about 0 MB of memory, and 0 MB are free"]
     driven.press("-")
     assert before.agents.count == 150
+    driven.press("\\")
+    assert driven.program.split.second is None
+    assert driven.program.notices.present()[-1].startswith("side by side: 150 agents: needs about")
 
 
 def test_keys_go_through_round_numbers_of_agents() -> None:

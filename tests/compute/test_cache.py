@@ -134,6 +134,42 @@ def test_without_room_kernels_are_compiled_and_not_kept(start: Started) -> None:
 
 
 @unix
+def test_others_can_neither_read_nor_write_what_is_kept(start: Started) -> None:
+    new = start.folder / "new"
+    assert start(before="import os; os.umask(0)", kernels=new / "kernels") == (["right", "compiled", "True"], [])
+    folders = [path for path in (new, *new.rglob("*")) if path.is_dir()]
+    assert len(folders) > 3 and {path.stat().st_mode & 0o777 for path in folders} == {0o700}
+
+
+@unix
+@pytest.mark.parametrize("unsafe", ["above", "folder", "version", "group", "owner"])
+def test_kernels_that_others_could_have_written_are_not_loaded(start: Started, unsafe: str) -> None:
+    start()
+    (version,) = (path for path in start.kernels.iterdir() if path.is_dir())
+    path = {"above": start.folder, "version": version}.get(unsafe, start.kernels)
+    if unsafe == "owner":
+        if os.geteuid() != 0:
+            pytest.skip("only root can give a folder away")
+        os.chown(path, 12345, -1)
+    else:
+        path.chmod(0o770 if unsafe == "group" else 0o777)
+    printed, (said,) = start()
+    assert printed == ["right", "compiled", "False"]
+    assert said.startswith(f"crowd-demo: other users can write to {path}, so kernels from there could be their code")
+
+
+@unix
+def test_a_sticky_folder_may_hold_a_private_one(start: Started) -> None:
+    start.kernels.mkdir()
+    start.kernels.chmod(0o1777)
+    assert start() == (["right", "compiled", "True"], [])
+    assert start() == (["right", "loaded", "True"], [])
+    (version,) = (path for path in start.kernels.iterdir() if path.is_dir())
+    version.chmod(0o1777)
+    assert start()[0] == ["right", "compiled", "False"]
+
+
+@unix
 def test_without_room_kernels_are_loaded_all_the_same(start: Started) -> None:
     start()
     assert start(before=NO_ROOM) == (["right", "loaded", "False"], [])

@@ -20,6 +20,7 @@ COMMAND = [sys.executable, "-m", "crowd_demo", "--config", "1k", "--headless", "
     ("THREADING_LAYER", "thread", "The threading layer requested 'thread' is unknown to Numba."),
     ("NUM_THREADS", "0", "Number of threads specified must be > 0."),
     ("NUM_THREADS", "100000", "NUMBA_NUM_THREADS must be at most 1024, not 100000"),
+    ("DISABLE_JIT", "1", "kernels have to be compiled: NUMBA_DISABLE_JIT must be 0"),
     ("OPT", "9", "Environment variable 'NUMBA_OPT' is defined but its associated value '9' could not be parsed."),
     ("CPU_FEATURES", "avx2", "NUMBA_CPU_FEATURES must be like +avx2,-fma, not 'avx2'")])
 def test_a_setting_with_which_numba_does_not_start_is_one_line(name: str, value: str, why: str) -> None:

@@ -19,6 +19,7 @@ from typing import TypeVar
 
 from crowd_demo.compute.jit import Launch
 from crowd_demo.config.loader import ConfigError, load_config
+from crowd_demo.config.memory import TooManyError
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.host.compiling.ahead import KernelFinder, kernel_name
 from crowd_demo.host.compiling.compilers import HELPER_NICENESS, Compilers, compile_cost, helpers_that_fit, to_compile
@@ -194,7 +195,7 @@ class Opening:
                 return self._opened()
         except ConfigError as error:
             raise CannotOpenError(error.lines[0]) from None
-        except MemoryError:
+        except (MemoryError, TooManyError):
             raise CannotOpenError(f"{self.name}: too little memory for it beside the present crowd") from None
 
     def _opened(self) -> Loaded:

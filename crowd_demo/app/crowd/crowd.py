@@ -26,9 +26,8 @@ from crowd_demo.app.crowd.meter_schedule import Meters
 from crowd_demo.app.crowd.pace import Pace, StepRate
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
-from crowd_demo.config.memory import AGENT, shortage
+from crowd_demo.config.memory import MAX_AGENTS
 from crowd_demo.config.model import Config
-from crowd_demo.config.section import MAX_AGENTS
 from crowd_demo.host.recording.recording import Player, Recording
 from crowd_demo.host.system import give_back_freed
 from crowd_demo.registry.entries import Range, Value
@@ -442,9 +441,6 @@ class Crowd:
             self._notices.add(sim.events.impossible.pop(0))
 
     def _restart(self) -> None:
-        if short := shortage(self.agents_asked * AGENT):
-            self._notices.add(f"a new crowd beside the present one: {short}", "restart")
-            return
         try:
             self.go_on_with(self.at_its_start(self.agents_asked), self.sim.tick)
         except ValueError as error:

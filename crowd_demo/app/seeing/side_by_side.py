@@ -25,6 +25,7 @@ from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.seeing.second_crowd import SecondCrowd, SecondRun, config_beside
 from crowd_demo.config.loader import ConfigError
+from crowd_demo.config.memory import TooManyError, check_agents
 from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import EXACT, Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, hud_word, kind_of
@@ -81,6 +82,11 @@ class SideBySide:
         """Show the technique that was touched last with its present value and with another one; or one crowd again."""
         if self.second:
             self.second = self.halves = None
+            return
+        try:
+            check_agents(self._crowd.sim.agents.count, self._crowd.config)
+        except TooManyError as error:
+            self._notices.add(f"side by side: {error}", "split")
             return
         self._is_compiled = self.takes_turns = False
         self._rates = UNKNOWN, UNKNOWN

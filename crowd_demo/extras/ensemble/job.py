@@ -50,7 +50,7 @@ class RunRow(BaseModel):
 
     key: str
     values: dict[str, float | None] = {}  # by column
-    steps: Annotated[int, Field(ge=0)] = 0
+    steps: Annotated[int, Field(ge=0, lt=2**63)] = 0
     state_hash: Annotated[str, Field(pattern="^([0-9a-f]{32})?$")] = ""
     error: str = ""
     seconds: float = 0.0

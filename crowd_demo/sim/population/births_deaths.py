@@ -18,8 +18,10 @@ import numpy as np
 
 from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Ints
+from crowd_demo.config.memory import TooManyError, check_agents
 from crowd_demo.config.model import Config
 from crowd_demo.profile import HISTORY, Ring
+from crowd_demo.registry.texts import say_once
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.world import World
 
@@ -54,9 +56,14 @@ class BirthsDeaths(Stage):
         return len(dead)
 
     def _add_newborn(self, world: World) -> int:
-        """Return how many were born: as many as are due, while there is room."""
-        room = max(self.settings.most - len(world.agents.handles), 0)
-        born = min(self._due(world.tick, self.settings.births_per_s, late=False), room)
+        """Return how many were born: as many as are due, while there is room and memory."""
+        count = len(world.agents.handles)
+        born = min(self._due(world.tick, self.settings.births_per_s, late=False), max(self.settings.most - count, 0))
+        try:
+            check_agents(count + born, self._config, world.agents.capacity)
+        except TooManyError as error:
+            say_once(f"births stop: {error}", "births")
+            return 0
         if born:
             seed = int(hashing.key(self._config.seed, world.tick, hashing.BIRTH)) & 0x7FFFFFFF
             self._add_agents(world.agents.handles.free_ids(born), seed)

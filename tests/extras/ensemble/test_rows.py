@@ -69,6 +69,12 @@ def test_a_row_of_a_later_version_counts_as_damaged(tmp_path: Path) -> None:
     assert read_rows(tmp_path) == ([], [f"{tmp_path / 'a.rows'}:1"])
 
 
+def test_a_number_of_400_digits_counts_as_damaged(tmp_path: Path) -> None:
+    row = rows(1)[0].model_copy(update={"steps": 10**400})
+    (tmp_path / "a.rows").write_bytes(line_of(row))
+    assert read_rows(tmp_path) == ([], [f"{tmp_path / 'a.rows'}:1"])
+
+
 def test_a_full_disk_leaves_no_part_of_a_row(tmp_path: Path, monkeypatch) -> None:
     first, second, third = rows(3)
     files = RowFiles(tmp_path)

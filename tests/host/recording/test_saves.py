@@ -14,11 +14,11 @@ from crowds import BIRTHS_AND_DEATHS, CRATES, FLOCK, ROPE, open_world, simulatio
 from damages import damages
 
 from crowd_demo.cli import main
+from crowd_demo.config import memory
 from crowd_demo.config.loader import ConfigError, parse_overrides
 from crowd_demo.config.memory import AGENT
 from crowd_demo.host.recording import saves
 from crowd_demo.host.recording.saves import Saver, newest, read_save, with_overrides, write_save
-from crowd_demo.sim import save_format
 from crowd_demo.sim.actions import Populate, SetWalls
 from crowd_demo.sim.save_format import CHECKSUM_BYTES, MAGIC, SaveError, check, decode, encoded, sealed
 from crowd_demo.sim.simulation import Simulation
@@ -167,9 +167,14 @@ def test_other_files_are_told_apart(people: Simulation, place: int, value: int, 
 
 def test_more_agents_than_there_is_memory_for_are_one_line(people: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the configuration says."""
-    data = encode(people.snapshot(), "1")
-    monkeypatch.setattr(save_format, "shortage", lambda needed: f"needs {needed}")
-    assert outcome(data) == f"needs {90 * AGENT}"
+    few = people.config.model_copy(update={"agents": 4})
+    grown, sim = Simulation(few), Simulation(few)
+    grown.populate(90)
+    saved = decode(encode(grown.snapshot(), "1"))
+    monkeypatch.setattr(memory, "available_bytes", lambda: 80 * AGENT)
+    for restore in (lambda: check(saved, sim), lambda: sim.restore(saved)):
+        with pytest.raises(ValueError, match=r"^90 agents: needs about 0 MB of memory"):
+            restore()
 
 
 @pytest.mark.quick

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, Protocol
+
+from pydantic import Field
 
 from crowd_demo.measure.experiment import Slice
 from crowd_demo.measure.statistics import Interval
@@ -13,7 +15,11 @@ if TYPE_CHECKING:
 
 Answer = Literal["yes", "no", "unclear"]
 AGAIN = " again"  # behind the name of the first arm: its repeat, which shows the noise
-Figures = Mapping[str, float]
+Whole = Annotated[int, Field(ge=0, le=2**53)]
+Number = Annotated[int | float, Field(ge=-1e300, le=1e300)]
+Times = Sequence[Annotated[float, Field(ge=0, le=1e12)]]
+Blocks = Annotated[Sequence[Annotated[float, Field(gt=0, le=1e12)]], Field(min_length=1, max_length=1000)]
+Figures = Mapping[str, Number]
 
 # Who makes the claims: the documents that the program answers to, and itself.
 NOTES = "Crowd Simulation Optimization Techniques, notes on a demo in C"
@@ -46,16 +52,16 @@ class Found(NamedTuple):
     """
 
     case: str
-    size: int
-    workers: int
-    steps: int  # of a block
-    blocks_ms: Mapping[str, Sequence[float]] = {}  # by arm: a step, in each block; stages that run seldom by their share
-    samples_ms: Mapping[str, Sequence[Sequence[float]]] = {}  # by arm, block and step
-    stages_ms: Mapping[str, Mapping[str, Sequence[float]]] = {}  # by arm and stage: a step, in each block
+    size: Whole
+    workers: Whole
+    steps: Whole  # of a block
+    blocks_ms: Mapping[str, Blocks] = {}  # by arm: a step, in each block; stages that run seldom by their share
+    samples_ms: Mapping[str, Sequence[Times]] = {}  # by arm, block and step
+    stages_ms: Mapping[str, Mapping[str, Times]] = {}  # by arm and stage: a step, in each block
     figures: Mapping[str, Figures] = {}  # by arm: exact counters, and whatever else was computed
     hashes: Mapping[str, str] = {}  # by arm: of the state at the end, or of the result
     same: Sequence[str] = ()  # the arms that must have one hash
-    load: float = 0.0  # mean load of the machine when the case began
+    load: Number = 0.0  # mean load of the machine when the case began
     left_out: Mapping[str, str] = {}  # arms that were not measured, and why
 
     @property

@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from pydantic import TypeAdapter, ValidationError
 
 from crowd_demo.compute.fingerprint import PACKAGE
+from crowd_demo.config.reading import read_bounded
 from crowd_demo.extras.lab.claims.claim import AGAIN, Found, LabScale
 from crowd_demo.extras.lab.claims.judging import blocks_of, claim_verdict, pairs
 from crowd_demo.extras.lab.claims.lab_run import ClaimFindings, Kept, LabRun
@@ -26,7 +28,8 @@ from crowd_demo.measure.statistics import independent_ratio, median_interval
 
 INTERACTION = "interaction"  # the stage that tests candidates
 KIND, NAME = "lab", "results.json"
-MAX_BYTES = 256 << 20  # of a file that is read
+MAX_BYTES, MAX_ARMS = 64 << 20, 5000  # of a file that is read
+FOUND = TypeAdapter(Found)
 
 
 class Results(NamedTuple):
@@ -78,29 +81,27 @@ def sources_hash() -> str:
 def read(path: Path) -> Results:
     """Raises ValueError with one line for what is no results of a lab."""
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise ValueError(f"{path}: is larger than {MAX_BYTES >> 20} MB")
-        content = json.loads(path.read_text("utf-8"))
+        data = read_bounded(path, MAX_BYTES)
     except OSError as error:
         raise ValueError(f"{path}: cannot be read: {error.strerror}") from None
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
+    if len(data) > MAX_BYTES:
+        raise ValueError(f"{path}: is larger than {MAX_BYTES >> 20} MB")
+    try:
+        content = json.loads(data)
+    except (ValueError, RecursionError):
         raise ValueError(f"{path}: is no JSON") from None
     try:
         if content["kind"] != KIND or content["version"] != header(KIND)["version"]:
             raise ValueError(f"{path}: is no results.json of a lab of this version")
         found = {(name, case["case"]): _found(case) for name, claim in content["claims"].items() for case in claim["cases"]}
-        assert isinstance(content["machine"], dict)
-    except (KeyError, TypeError, AttributeError, AssertionError):
+        assert isinstance(content["machine"], dict) and sum(len(each.blocks_ms) for each in found.values()) <= MAX_ARMS
+    except (KeyError, TypeError, AttributeError, AssertionError, ValidationError):
         raise ValueError(f"{path}: is no results.json of a lab") from None
     return Results(path, content, found)
 
 
 def _found(case: Mapping[str, object]) -> Found:
-    found = Found(**{name: case[name] for name in Found._fields})  # type: ignore[arg-type]  # checked below
-    for name, blocks in found.blocks_ms.items():
-        if not np.isfinite(np.array(blocks, np.float64)).all():
-            raise TypeError(name)
-    return found
+    return FOUND.validate_python({name: case[name] for name in Found._fields})
 
 
 def kept_of(results: Results, scale: LabScale) -> Kept | None:
@@ -143,8 +144,8 @@ def merged(all_of_them: Sequence[Results]) -> TextTable:
 
 
 def _read(all_of_them: Sequence[Results], key: tuple[str, str], arm: str) -> str:
-    numbers = {f"{results.found[key].figures[arm]['candidates_per_agent']:.1f}" for results in all_of_them
-               if key in results.found and arm in results.found[key].figures}
+    figures = [results.found[key].figures.get(arm, {}) for results in all_of_them if key in results.found]
+    numbers = {f"{each['candidates_per_agent']:.1f}" for each in figures if "candidates_per_agent" in each}
     return " or ".join(sorted(numbers))
 
 

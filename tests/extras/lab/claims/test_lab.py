@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 from collections.abc import Iterator
@@ -23,7 +24,7 @@ from crowd_demo.extras.lab.claims.judging import claim_verdict
 from crowd_demo.extras.lab.claims.lab_run import LabRun, TimeLeft, in_words
 from crowd_demo.extras.lab.claims.results import compared, kept_of, merged, ns_per_pair, read, record_of
 from crowd_demo.host.streams import ProgressLine
-from crowd_demo.measure.experiment import Slice
+from crowd_demo.measure.experiment import Slice, header
 from crowd_demo.measure.statistics import independent_ratio
 
 TINY = LabScale(400, 2)
@@ -195,6 +196,53 @@ def test_every_file_that_cannot_be_read_is_named(command: str, tmp_path: Path, c
     captured = capsys.readouterr()
     first, second = captured.err.splitlines()
     assert "no.json: cannot be read" in first and "broken.json: is no JSON" in second and not captured.out
+
+
+WRONG: dict[str, dict[str, object]] = {
+    "a number of 400 digits": {"size": 10**400}, "a time of 400 digits": {"blocks_ms": {"old": [10**400]}},
+    "a figure of 400 digits": {"figures": {"old": {"candidates_per_agent": 10**400}}},
+    "no samples": {"blocks_ms": {"old": []}}, "no time": {"blocks_ms": {"old": [0.0]}}, "no number": {"load": math.nan},
+    "a text": {"figures": {"old": {"due": "many"}}}, "too many samples": {"blocks_ms": {"old": [1.0] * 1001}},
+    "too many arms": {"blocks_ms": {str(number): [1.0] for number in range(5001)}}}
+
+
+@quick
+@pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.parametrize("command", ["compare", "merge"])
+def test_numbers_that_no_lab_writes_cost_one_line(
+        command: str, wrong: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    good = Found("1 things", 9, 1, 1, {"old": [1.0]}, figures={"old": {"candidates_per_agent": 9}})
+    paths = [tmp_path / "good.json", tmp_path / "wrong.json"]
+    for path, found in zip(paths, (good, good._replace(**WRONG[wrong])), strict=True):  # type: ignore[arg-type]
+        path.write_text(json.dumps({**header("lab"), "claims": {"toy": {"cases": [found._asdict()]}}}), "utf-8")
+    assert main(["lab", command, str(paths[0]), str(paths[0])]) == 0
+    assert capsys.readouterr().err == ""
+    assert main(["lab", command, *map(str, paths)]) == 2
+    assert capsys.readouterr().err == f"{paths[1]}: is no results.json of a lab\n"
+
+
+@quick
+def test_a_figure_that_one_machine_lacks_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with_it = Found("1 things", 9, 1, 1, {"old": [1.0]}, figures={"old": {"candidates_per_agent": 9}})
+    for name, found in (("a", with_it), ("b", with_it._replace(figures={"old": {"due": 5}}))):
+        (tmp_path / f"{name}.json").write_text(
+            json.dumps({**header("lab"), "claims": {"toy": {"cases": [found._asdict()]}}}), "utf-8")
+    assert main(["lab", "merge", str(tmp_path / "a.json"), str(tmp_path / "b.json")]) == 0
+    assert " 9.0 " in capsys.readouterr().out
+
+
+@quick
+@pytest.mark.skipif(sys.platform == "win32", reason="no such files")
+@pytest.mark.parametrize("kind", ["pipe", "zeros"])
+def test_what_does_not_end_is_not_read(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "results.json"
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero")
+    for command in (["merge", str(path)], [next(iter(CLAIMS)), "--out", str(tmp_path)]):
+        assert main(["lab", *command]) == 2
+        assert f"{path}: cannot be read: not a regular file\n" in capsys.readouterr().err
 
 
 # --- progress --------------------------------------------------------------------------------------------------------
