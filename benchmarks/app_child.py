@@ -87,7 +87,7 @@ class HelpKey:
         self.waited_ms: list[float] = []
         self._program = program
         self._answered = threading.Event()
-        self._pressed: tuple[float, int] | None = None  # when, and whether the help was shown then
+        self._pressed: tuple[float, bool] | None = None  # when, and whether the list of keys was shown then
         self._flip = pygame.display.flip
         pygame.display.flip = self._shown
         threading.Thread(target=self._press, daemon=True).start()
@@ -97,13 +97,13 @@ class HelpKey:
         while True:
             time.sleep(rng.uniform(0.01, LONGEST_PAUSE_S))
             self._answered.clear()
-            self._pressed = time.perf_counter(), self._program.help_page
+            self._pressed = time.perf_counter(), self._program.dialogs.top is None
             pygame.event.post(pygame.Event(pygame.KEYDOWN, key=pygame.K_F1, mod=0))
             self._answered.wait()
 
     def _shown(self) -> None:
         self._flip()
-        if self._pressed and self._program.help_page != self._pressed[1]:
+        if self._pressed and (self._program.dialogs.top is None) != self._pressed[1]:
             self.waited_ms.append((time.perf_counter() - self._pressed[0]) * 1e3)
             self._pressed = None
             self._answered.set()

@@ -10,12 +10,10 @@ import pygame
 from crowds import open_world, simulation
 from numpy.typing import NDArray
 
-from crowd_demo.app.presenter import MOUSE
 from crowd_demo.config.keys import ACTIONS, keys_of
 from crowd_demo.config.model import Config
 from crowd_demo.profile import Profile
 from crowd_demo.render.hud.canvas import TEXT, Colour, Pen
-from crowd_demo.render.hud.help import Help
 from crowd_demo.render.hud.hud import Hud
 from crowd_demo.render.hud.status import Status
 
@@ -134,7 +132,3 @@ def changed(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> pygame.Rect:
     if not len(x):
         return pygame.Rect(0, 0, 0, 0)
     return pygame.Rect(int(x.min()), int(y.min()), int(np.ptp(x)) + 1, int(np.ptp(y)) + 1)
-
-
-def help_of(pen: Pen, keys: Any = KEYS) -> Help:
-    return Help(keys, MOUSE, pen)

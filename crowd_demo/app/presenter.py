@@ -1,4 +1,4 @@
-"""What the main thread adds to the picture of the crowd (HUD, help, notices), and the window that shows it.
+"""What the main thread adds to the picture of the crowd (HUD, notices), and the window that shows it.
 
 After a frame that took long the picture is kept as the worker has drawn it: while the next step lasts, what keys ask of the
 window alone is drawn over that.
@@ -17,24 +17,16 @@ from crowd_demo.app.card.trial import Moment
 from crowd_demo.app.input.keyboard import Keyboard, all_keys, shown_keys
 from crowd_demo.app.program import Program
 from crowd_demo.app.screen.window import save_picture, screen, set_mode
-from crowd_demo.app.seeing.overlay_controls import pixels_of
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.measure.proof import DrawnView
 from crowd_demo.render.figures.sprites import load_manifest, state_colours
-from crowd_demo.render.hud.canvas import Pen
-from crowd_demo.render.hud.help import Help
 from crowd_demo.render.hud.hud import Hud
 from crowd_demo.render.hud.navigation import label
 from crowd_demo.render.hud.number_rows import NUMBERS
 from crowd_demo.render.hud.status import Hovered, MinimapView, Status
 
 LONG_FRAME_MS = 30.0
-MOUSE = (("wheel", "zoom at the cursor"), ("drag", "move the camera; change a number; go along the timeline"),
-         ("double click", "on a number's slider: its value in the configuration"),
-         ("Shift drag", "count the agents in a box"), ("Ctrl wheel", "the size of a tool's brush"),
-         ("click", "inspect an agent; a technique for its choices; fold a heading"),
-         ("rest", "on anything in the panels: what it is"))
 
 
 class Presenter:
@@ -42,8 +34,7 @@ class Presenter:
 
     def __init__(self, config: Config, program: Program) -> None:
         self.config, self.program = config, program
-        self.pen = Pen()
-        self.hud = Hud({}, state_colours(load_manifest(assets_folder())), self.pen)
+        self.hud = Hud({}, state_colours(load_manifest(assets_folder())))
         program.menus.sections = self.hud.sections
         program.panels.show_held = self.hud.show_held
         program.overlays.moved = self.hud.uncovered
@@ -56,8 +47,7 @@ class Presenter:
         """Show the keys as they are printed on that keyboard."""
         keys = shown_keys(self.config.keys, keyboard)
         self.hud.keys = self.program.menus.keys = self.program.panels.keys = self.program.tools.keys = keys
-        self.help = Help(all_keys(self.config.keys, keyboard), MOUSE, self.pen)
-        self.program.help_pages = lambda: self.help.page_count(screen().get_size(), self.hud.scale)
+        self.program.menus.all_keys = all_keys(self.config.keys, keyboard)
 
     def present(self, hovered: Hovered | None) -> None:
         """Complete the picture, save it if somebody has asked for that, and show it."""
@@ -89,8 +79,6 @@ class Presenter:
         program.collect_news()
         status = status_of(program, hovered)
         self.hud.draw(picture, program.sim, status, time.perf_counter())
-        if program.help_page and not program.dialogs.top:
-            self.help.draw(picture, self.hud.scale, program.help_page)
         return status.notices
 
     def save_asked(self) -> None:
@@ -147,8 +135,7 @@ def status_of(program: Program, hovered: Hovered | None = None) -> Status:
         if scene and program.minimap_shown else None,
         halves=program.split.halves, tools=program.tools.bar() if program.tools.shown else None,
         brush=program.tools.brush() if program.tools.cursor and not top else None,
-        rings=program.tools.rings() if program.sim.world.forces.present else (),
-        frozen_at=pixels_of(program.camera, program.overlays.frozen) if program.overlays.frozen else None)
+        rings=program.tools.rings() if program.sim.world.forces.present else ())
 
 
 def moment_of(program: Program, alpha: float) -> Moment:

@@ -6,7 +6,6 @@ out before its next step, so the window does not wait for a long step.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from crowd_demo.app.crowd.crowd import Crowd, agents_of
 from crowd_demo.app.crowd.crowd_files import LONG_S, CrowdFiles
 from crowd_demo.app.crowd.hawk import Hawk
 from crowd_demo.app.crowd.technique_controls import Techniques
-from crowd_demo.app.dialogs.dialog import Dialog, Dialogs, Question, TextDialog
+from crowd_demo.app.dialogs.dialog import Dialogs, ListDialog, Question, TextDialog
 from crowd_demo.app.dialogs.experiments import Experiments
 from crowd_demo.app.dialogs.menus import Menus, scenarios_menu
 from crowd_demo.app.dialogs.number_controls import Numbers
@@ -59,8 +58,6 @@ class Program:
         self.crowd = Crowd(config, loaded.sim, loaded.scene, config.time.rewind_mb if rewind else 0, self.notices)
         self.panels = PanelControls(self.preferences, window, self.notices)
         self.timeline_shown, self.fullscreen = True, window.fullscreen
-        self.help_page = 0  # counted from 1; 0 while the help is closed
-        self.help_pages: Callable[[], int] = lambda: 1  # how many it takes in the window
         self.guide = Guide()
         self.camera = self._configured_view((window.width, window.height))
         self.hawk = Hawk(self.crowd, self.camera, self.notices)
@@ -104,7 +101,6 @@ class Program:
             "load": KeyAction(self.load, changes=True),
             "tour": KeyAction(self.open_tours, changes=True),
             **{name: KeyAction(partial(self._toggle, flag), at_once=True) for name, flag in FLAGS.items()},
-            "help": KeyAction(self.turn_help, partial(self.turn_help, -1), at_once=True),
             "card": KeyAction(self.show_card, at_once=True), "screenshot": KeyAction(self.ask_picture),
             "slow_frames": KeyAction(self.save_slow_frames),
             "copy_command": KeyAction(self.copy, partial(self.copy, as_yaml=True)),
@@ -133,7 +129,7 @@ class Program:
         self.scenario_files.take_over(left.scenario_files)
         if left.guide.tour:  # one that is over would keep the program in which it ended
             self.guide = left.guide
-        self.panels.now, self.help_page, self.timeline_shown = left.panels.now, left.help_page, left.timeline_shown
+        self.panels.now, self.timeline_shown = left.panels.now, left.timeline_shown
         self.resize(left.camera.size)
         self._show_configured(self.camera)
         self.fullscreen, self.leaves_at_once, self.minimap_shown = left.fullscreen, left.leaves_at_once, left.minimap_shown
@@ -203,14 +199,9 @@ class Program:
         if menu := self.guide.menu(self):
             self.dialogs.open(menu)
 
-    def _open_experiment(self, dialog: Dialog) -> None:
+    def _open_experiment(self, dialog: ListDialog) -> None:
         self.cards.put_away("something was measured")
         self.dialogs.open(dialog)
-
-    def turn_help(self, pages: int = 1) -> None:
-        """Open the help, or turn its pages; it closes after the last one."""
-        count = self.help_pages()
-        self.help_page = (min(self.help_page, count) + pages) % (count + 1)
 
     def show_card(self) -> None:
         """Show the card of the last switch again, or hide it."""
@@ -221,16 +212,14 @@ class Program:
         """Close what is open, and put a tool away; then ask before leaving."""
         if self.dialogs.press("escape", False):
             return
-        if self.help_page:
-            self.help_page = 0
-        elif not self.tools.is_hand:
+        if not self.tools.is_hand:
             self.tools.take(HAND)
         elif self.leaves_at_once:
             self.quitting.ask()
         elif self.scenario_files.has_unsaved:
             self.close_window()
         else:
-            self.dialogs.open(Question("Leave crowd-demo?", "Esc or Enter leaves, any other key goes on", self.quitting.ask))
+            self.dialogs.open(Question("Leave crowd-demo?", ("leave", "go on"), self.quitting.ask))
 
     def close_window(self) -> None:
         """Leave; if something was built that no file holds ask before, but only once."""

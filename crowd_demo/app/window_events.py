@@ -11,7 +11,7 @@ import time
 import pygame
 
 from crowd_demo.app.editing.tools import HAND
-from crowd_demo.app.input.key_input import PANS, Keys, quits
+from crowd_demo.app.input.key_input import Keys, quits
 from crowd_demo.app.input.keyboard import Keyboard
 from crowd_demo.app.presenter import Presenter
 from crowd_demo.app.program import Program
@@ -34,9 +34,8 @@ STILL_PX = 4.0  # a press that moves no farther is a click
 NOTCH_PX = 9.0  # of dragging a number by one step
 DOUBLE_S = 0.4  # from the first press of a double click to the second
 REST_S = 0.35  # how long the cursor must rest before there is a tooltip
-OVER_DIALOG = ("quit", "save_scenario", "screenshot", "fullscreen", "larger", "smaller", "normal_size")
+OVER_DIALOG = ("quit", "help", "save_scenario", "screenshot", "fullscreen", "larger", "smaller", "normal_size")
 """The only actions that keys do while a dialog is open: what is typed there must not reach the crowd."""
-OVER_HELP = (*OVER_DIALOG, *PANS, "help", "menu", "scenarios", "tour")  # the same while the help is shown
 
 
 class WindowEvents:
@@ -107,8 +106,8 @@ class WindowEvents:
     def _listen(self) -> None:
         program = self._program
         is_open = bool(program.dialogs.stack and program.dialogs.top)
-        allowed = OVER_DIALOG if is_open else OVER_HELP if program.help_page else None
-        self.keys.listen(is_open, program.guide.wanted if program.guide.latest else frozenset(), allowed)
+        self.keys.listen(is_open, program.guide.wanted if program.guide.latest else frozenset(),
+                         OVER_DIALOG if is_open else None)
 
     def _press(self, key: str, shift: bool) -> bool:
         """Offer a key to the dialog that is open, or else to the tour; return whether it was taken."""

@@ -95,7 +95,7 @@ HEADINGS: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {  # of what one w
         "copy_command": (("y",), "copy as command; with Shift as YAML"),
     },
     "Panels and window": {
-        "help": (("f1", "?"), "all keys: open, next page, close; with Shift backwards"),
+        "help": (("f1", "?"), "all keys"),
         "menu": (("return",), "menu of everything"),
         "hud": (("tab",), "HUD: full, compact, off"),
         "fit_graph": (("g",), "fit the graph's scale"),

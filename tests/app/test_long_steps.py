@@ -64,10 +64,10 @@ def test_while_a_step_takes_long_a_key_for_the_crowd_is_said_to_be_noted(
     driven.frames()
     changed = changed_rows(before, slow.seen[0])
     assert len(changed) and changed.min() > before.get_height() // 2, "near the lower edge, over the last picture"
-    assert changed.max() - changed.min() < 40 and not driven.program.help_page, "a key after it waits for its turn"
+    assert changed.max() - changed.min() < 40 and not driven.program.dialogs.top, "a key after it waits for its turn"
     slow.keys = []
     driven.frames(2)
-    assert driven.program.sim.agents.count < agents and driven.program.help_page, "and then both are carried out"
+    assert driven.program.sim.agents.count < agents and driven.program.dialogs.top, "and then both are carried out"
 
 
 def test_while_a_step_takes_long_the_window_obeys_at_once(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,4 +128,4 @@ def test_events_are_not_read_while_the_worker_draws(driven: Driven, monkeypatch:
     assert driven.program.crowd.scene
     monkeypatch.setattr(driven.program.crowd.scene, "draw", draw_slowly)
     driven.frames(2)
-    assert unread == [True, True] and driven.program.help_page
+    assert unread == [True, True] and driven.program.dialogs.top

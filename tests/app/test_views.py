@@ -70,29 +70,13 @@ def test_a_screenshot_that_cannot_be_saved_is_told_and_nothing_more(
     assert any("cannot save" in notice for notice in driven.status().notices)
 
 
-def test_f1_turns_the_pages_of_the_help_and_closes_it_after_the_last(driven: Driven) -> None:
-    driven.frames()
-    program, turned = driven.program, []
-    count = program.help_pages()
-    for _ in range(count + 1):
-        driven.press("f1")
-        turned.append(program.help_page)
-    assert count > 1 and turned == [*range(1, count + 1), 0]
-    for _ in range(2):
-        driven.press("f1", pygame.KMOD_SHIFT)
-    assert program.help_page == count - 1
-    program.help_page = count + 7  # of a window that was smaller
-    driven.press("f1")
-    assert program.help_page == 0
-
-
 def test_overlays_and_quitting(driven: Driven) -> None:
     driven.press("tab")
     assert driven.program.panels.now.hud != "full"
     driven.press("f1")
-    assert driven.program.help_page
-    driven.press("escape")
-    assert driven.program.running and not driven.program.help_page
+    assert driven.program.dialogs.top
+    driven.press("f1")
+    assert not driven.program.dialogs.top
     driven.press("escape")
     driven.press("escape")
     assert not driven.program.running

@@ -1,4 +1,4 @@
-"""What is open over the picture and takes keys and the mouse first: lists to choose from, tables, questions.
+"""What is open over the picture and takes keys and the mouse first: lists to choose from, questions, fields to type into.
 
 The last one opened is the one that is shown. A key that it does not want may change the window, not the
 crowd (window_events.py).
@@ -12,173 +12,163 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from crowd_demo.render.hud.canvas import Target
-from crowd_demo.render.hud.views import ListView, QuestionView, Row, View
+from crowd_demo.render.hud.views import ListView, Row
 
-PAGE = 8  # rows that a page key goes over
-LONGEST_NUMBER = 20  # characters
+MAX_TYPED = 40  # characters
 PATIENCE_S = 6.0  # how long a question waits for its answer
-
-
-class Dialog:
-    """Something that is open; `view` says what is drawn, and is asked in every frame."""
-
-    closed = False
-
-    def view(self) -> View:
-        raise NotImplementedError
-
-    def close(self) -> None:
-        self.closed = True
-
-    def press(self, key: str, shift: bool) -> bool:
-        """A key went down, by its name; return whether it meant something here. Esc closes what does not want it."""
-        return False
-
-    def click(self, target: Target) -> None:
-        """A target of the view was clicked."""
-
-    def hover(self, target: Target) -> None:
-        """The cursor rests on a target of the view."""
+MOVES = {"up": -1, "down": 1, "page up": -8, "page down": 8, "home": -10_000, "end": 10_000}  # rows that a key goes over
 
 
 class Item(NamedTuple):
     """A row of a list, and what choosing it does."""
 
     row: Row
-    do: Callable[[], object]
+    do: Callable[[], object] = lambda: None
     stays: bool = False  # does the list stay open?
 
 
-class ListDialog(Dialog):
-    """A list to choose from. `items` is asked in every frame, so rows may change; `verb` is what Enter does with one."""
+class ListDialog:
+    """A list to choose from. What is typed filters it; Esc, or Left while nothing is typed, closes it.
+
+    `items` is asked in every frame, so rows may change; `verb` is what Enter does with one.
+    """
+
+    closed = False
 
     def __init__(self, title: str, items: Callable[[], Sequence[Item]], selected: int = 0,
-                 at: tuple[int, int] | None = None, verb: str = "chooses") -> None:
-        self.title, self.at, self.verb = title, at, verb
-        self.selected = selected
-        self._items = items
+                 at: tuple[int, int] | None = None, verb: str = "chooses", notes: Sequence[str] = ()) -> None:
+        self.title, self.at, self.hint, self.notes = title, at, f"Enter {verb}, Esc closes", notes
+        self.selected, self.typed = selected, ""
+        self._all = items
+
+    @property
+    def items(self) -> Sequence[Item]:
+        """Those in which each word that was typed occurs."""
+        words, items = self.typed.lower().split(), self._all()
+        return [item for item in items if all(
+            word in f"{item.row.text} {item.row.detail} {item.row.about} {item.row.group}".lower() for word in words)]
 
     def view(self) -> ListView:
-        items = self._items()
+        """What is drawn; asked for in every frame."""
+        items = self.items
         self.selected = min(max(self.selected, 0), max(len(items) - 1, 0))
-        return ListView(self.title, [item.row for item in items], self.selected,
-                        f"Enter {self.verb}, Esc closes", self.at)
+        return ListView(self.title, [item.row for item in items], self.selected, self.hint, self.at, self.typed,
+                        notes=self.notes)
+
+    def close(self) -> None:
+        self.closed = True
 
     def press(self, key: str, shift: bool) -> bool:
-        moves = {"up": -1, "down": 1, "page up": -PAGE, "page down": PAGE, "home": -10_000, "end": 10_000}
-        if key in moves:
-            self.selected = min(max(self.selected + moves[key], 0), max(len(self._items()) - 1, 0))
+        """A key went down, by its name; return whether it meant something here. Esc closes what does not want it."""
+        if key in MOVES:
+            self.selected = min(max(self.selected + MOVES[key], 0), max(len(self.items) - 1, 0))
         elif key == "return":
-            self._choose()
-        elif key == "left":
-            self.closed = True
+            self.choose()
+        elif key == "left" and not self.typed:
+            self.close()
+        elif key == "delete":
+            self.typed = ""
+        elif key == "backspace":
+            self.typed = self.typed[:-1]
+        elif len(key) == 1 or key == "space":
+            self.typed, self.selected = f"{self.typed}{' ' if key == 'space' else key}"[:MAX_TYPED], 0
         else:
             return False
         return True
 
     def click(self, target: Target) -> None:
+        """A target of the view was clicked."""
         self.hover(target)
         if target == Target("row", str(self.selected)):
-            self._choose()
+            self.choose()
 
     def hover(self, target: Target) -> None:
-        """A row of the picture may be one that the list no longer has."""
-        if target.kind == "row" and int(target.name) < len(self._items()):
+        """The cursor rests on a target of the view; a row of the picture may be one that the list no longer has."""
+        if target.kind == "row" and int(target.name) < len(self.items):
             self.selected = int(target.name)
 
-    def _choose(self) -> None:
-        for item in self._items()[self.selected:self.selected + 1]:
+    def choose(self) -> None:
+        """Do what the selected row does."""
+        for item in self.items[self.selected:self.selected + 1]:
             if item.row.usable:
                 self.closed = not item.stays
                 item.do()
 
 
-class Question(Dialog):
-    """A question: Esc, Enter or a click on it say yes; other keys, a click elsewhere or no answer in time say no.
+class Question(ListDialog):
+    """A question with two answers. Esc or Enter: the first; another key, a click elsewhere or no answer in time: the second.
 
-    With `esc_stays` Esc says no, and it waits for its answer.
+    With `esc_stays` Esc gives the second, and it waits for its answer.
     """
 
-    def __init__(self, text: str, hint: str, yes: Callable[[], object], no: Callable[[], object] = lambda: None,
-                 esc_stays: bool = False) -> None:
-        self.text, self.hint, self.yes, self.no = text, hint, yes, no
-        self._means_yes = ("return",) if esc_stays else ("escape", "return")
-        self._patience_s = math.inf if esc_stays else PATIENCE_S
-        self._shown_at: float | None = None
+    def __init__(self, text: str, answers: tuple[str, str], yes: Callable[[], object],
+                 no: Callable[[], object] = lambda: None, esc_stays: bool = False, notes: Sequence[str] = ()) -> None:
+        keys = ("Enter", "Esc") if esc_stays else ("Enter, Esc", "any other key")
+        items = [Item(Row(answer, key), do) for answer, key, do in zip(answers, keys, (yes, no), strict=True)]
+        super().__init__(text, lambda: items, notes=notes)
+        self._esc_stays, self._no, self._shown_at = esc_stays, no, math.nan
 
-    def view(self) -> QuestionView:
+    def view(self) -> ListView:
         now = time.monotonic()
-        self._shown_at = self._shown_at or now
-        if now - self._shown_at > self._patience_s:
+        self._shown_at = now if math.isnan(self._shown_at) else self._shown_at
+        if not self._esc_stays and now - self._shown_at > PATIENCE_S:
             self.close()
-        return QuestionView(self.text, self.hint)
+        return super().view()._replace(typed=None)
 
     def press(self, key: str, shift: bool) -> bool:
-        """Any other key cancels, and does nothing else."""
-        self._answer(self.yes if key in self._means_yes else self.no)
-        return key in ("escape", "return")
-
-    def click(self, target: Target) -> None:
-        self._answer(self.yes)
+        if key in ("return", *MOVES):
+            return super().press(key, shift)
+        if key == "escape" and not self._esc_stays:
+            self.selected = 0
+            self.choose()
+        else:  # any other key gives the second answer, and does nothing else
+            self.close()
+        return key == "escape"
 
     def close(self) -> None:
-        self._answer(self.no)
-
-    def _answer(self, do: Callable[[], object]) -> None:
         if not self.closed:
             self.closed = True
-            do()
+            self._no()
 
 
-class TextDialog(Dialog):
-    """A box into which a number or a name is typed. Esc closes it.
+class TextDialog(ListDialog):
+    """A field into which a number or a name is typed. Enter hands it to `use`, which raises ValueError with what is wrong."""
 
-    Enter hands it to `use`, which raises ValueError with what is wrong in a line.
-    """
+    def __init__(self, title: str, use: Callable[[str], object], text: str = "") -> None:
+        super().__init__(title, list)
+        self.typed, self.wrong, self._use = text, "", use
 
-    def __init__(self, title: str, use: Callable[[str], object], text: str = "", longest: int = LONGEST_NUMBER) -> None:
-        self.title, self.text, self.wrong = title, text, ""
-        self._use, self._longest = use, longest
-
-    def view(self) -> QuestionView:
-        return QuestionView(f"{self.title}: {self.text}_", self.wrong or "Enter applies, Esc leaves", bool(self.wrong))
+    def view(self) -> ListView:
+        return super().view()._replace(hint=self.wrong or "Enter applies, Esc leaves", is_wrong=bool(self.wrong))
 
     def press(self, key: str, shift: bool) -> bool:
-        """A key that types nothing is not taken."""
-        if key == "return":
-            self._apply()
-        elif key in ("backspace", "delete"):
-            self.text, self.wrong = self.text[:-1] if key == "backspace" else "", ""
-        elif len(key) == 1:
-            self.text, self.wrong = f"{self.text}{key}"[:self._longest], ""
-        else:
-            return False
-        return True
+        self.wrong = ""
+        return super().press(key, shift)
 
-    def _apply(self) -> None:
+    def choose(self) -> None:
         try:
-            self._use(self.text)
+            self._use(self.typed)
             self.closed = True
         except ValueError as error:
             self.wrong = str(error)
 
 
 class Dialogs:
-    """The open ones (`stack`), the top one last; who was closed stays there until somebody asks for the top one."""
+    """The open ones (`stack`), the top one last; those that were closed stay there until the top one is asked for."""
 
     def __init__(self) -> None:
-        self.stack: list[Dialog] = []
+        self.stack: list[ListDialog] = []
 
-    def open(self, dialog: Dialog) -> None:
+    def open(self, dialog: ListDialog) -> None:
         self.stack.append(dialog)
 
     @property
-    def top(self) -> Dialog | None:
+    def top(self) -> ListDialog | None:
         self.stack = [dialog for dialog in self.stack if not dialog.closed]
         return self.stack[-1] if self.stack else None
 
     def press(self, key: str, shift: bool) -> bool:
-        """Offer a key to the top one; Esc closes it if it does not want that. Return whether somebody took it."""
+        """Offer a key to the top one; Esc closes it if it does not want that. Return whether the key was taken."""
         if not (top := self.top):
             return False
         if top.press(key, shift):

@@ -14,10 +14,10 @@ from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from crowd_demo.app.crowd.technique_controls import Techniques
-from crowd_demo.app.dialogs.dialog import Dialog
+from crowd_demo.app.dialogs.dialog import MOVES, Item, ListDialog
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.output.copying import Shown, command_for, effective
 from crowd_demo.app.screen.notices import Notices
@@ -32,7 +32,7 @@ from crowd_demo.measure.three_crowds import Pair
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, yaml_word
 from crowd_demo.render.hud.canvas import BAD, DIM, GOOD, TEXT, WARM, Colour
-from crowd_demo.render.hud.views import Cell, TableView
+from crowd_demo.render.hud.views import ListView, Row
 from crowd_demo.sim.snapshot import Snapshot
 
 Kind = TypeVar("Kind", bound=Experiment)
@@ -90,42 +90,41 @@ class Running(Generic[Kind]):
 
 # --- showing one -----------------------------------------------------------------------------------------------------
 
-class ExperimentDialog(Dialog, Generic[Kind]):
-    """Shows an experiment. `make` is called in the worker's thread; `keep_result` gets the path and line of each result."""
+class ExperimentDialog(ListDialog, Generic[Kind]):
+    """Shows an experiment. Once one that no command repeats is closed, its result is a notice."""
 
-    def __init__(self, title: str, make: Callable[[], Kind], notify: Callable[[str, str], object],
-                 keep_result: Callable[[str, str], object], repeat: str = "") -> None:
-        """`notify` gets a line, and what it is about; `repeat` is a command that does the same."""
+    def __init__(self, title: str, make: Callable[[], Kind], colours_of: Callable[[Kind], Sequence[Colour]],
+                 results_of: Callable[[Kind], Mapping[str, str]], notify: Callable[[str, str], object],
+                 repeat: str = "") -> None:
+        """`make` is called in the worker's thread.
+
+        `colours_of` gives one for each row, `results_of` a line for each technique that was measured, by path. `notify` gets a
+        line, and what it is about; `repeat` is a command that does the same.
+        """
+        super().__init__(title, self._rows)
         self.running = Running(make)
         self.results: Mapping[str, str] = {}  # by path, once it is over
-        self._title, self._notify, self._keep_result, self._repeat = title, notify, keep_result, repeat
+        self._colours_of, self._results_of, self._notify, self._repeat = colours_of, results_of, notify, repeat
 
     # --- what it shows -----------------------------------------------------------------------------------------------
 
-    def colours_of(self, experiment: Kind) -> Sequence[Colour]:
-        """One for each row."""
-        raise NotImplementedError
+    def _rows(self) -> list[Item]:
+        """None until the experiment is made."""
+        if not (experiment := self.running.experiment):
+            return []
+        return [Item(Row(row[0], cells=tuple(row[1:]), colour=colour), stays=True)
+                for row, colour in zip(experiment.table().rows, self._colours_of(experiment), strict=False)]
 
-    def results_of(self, experiment: Kind) -> Mapping[str, str]:
-        """A line for each technique that was measured, by path."""
-        return {}
-
-    def view(self) -> TableView:
+    def view(self) -> ListView:
         experiment, progress, over = self.running.experiment, self.running.progress, self.running.over
-        columns: Sequence[str] = ("",)
-        rows: list[list[Cell]] = []
         notes = [progress.text, STILL]
-        if experiment:
-            table = experiment.table()
-            columns = table.columns
-            rows = [[Cell(text, colour) for text in row]
-                    for row, colour in zip(table.rows, self.colours_of(experiment), strict=False)]
-            if over:
-                stopped = ["stopped before the end"] * (not experiment.done)
-                lines = [line for paragraph in experiment.notes() for line in paragraph.splitlines()]
-                notes = [*stopped, *lines, *[f"in a terminal: {self._repeat}"] * bool(self._repeat)]
+        if experiment and over:
+            stopped = ["stopped before the end"] * (not experiment.done)
+            lines = [line for paragraph in experiment.notes() for line in paragraph.splitlines()]
+            notes = [*stopped, *lines, *[f"in a terminal: {self._repeat}"] * bool(self._repeat)]
         hint = "S saves it as JSON, Esc closes" if over else "Esc stops and keeps the results so far"
-        return TableView(self._title, columns, rows, notes, None if over else progress.part, hint)
+        return super().view()._replace(hint=hint, typed=None, columns=experiment.table().columns if experiment else ("",),
+                                       notes=notes, progress=None if over else progress.part)
 
     # --- keys --------------------------------------------------------------------------------------------------------
 
@@ -136,7 +135,7 @@ class ExperimentDialog(Dialog, Generic[Kind]):
             return key not in LOOKING
         if key == "s":
             self._save()
-        return key == "s"
+        return key == "s" or (key in MOVES and super().press(key, shift))
 
     def ended(self) -> None:
         """The experiment is over: tell why it was refused, and keep its results."""
@@ -144,9 +143,12 @@ class ExperimentDialog(Dialog, Generic[Kind]):
             self.closed = True
             self._notify(self.running.refused, "experiment")
         if self.running.experiment:
-            self.results = self.results_of(self.running.experiment)
-        for path, line in self.results.items():
-            self._keep_result(path, line)
+            self.results = self._results_of(self.running.experiment)
+
+    def close(self) -> None:
+        super().close()
+        for path, line in self.results.items() if not self._repeat else ():
+            self._notify(f"{BY_PATH[path].label.strip()}, {line}", path)
 
     def _save(self) -> None:
         if not self.running.experiment:
@@ -157,39 +159,6 @@ class ExperimentDialog(Dialog, Generic[Kind]):
             self._notify(f"saved {path}", "experiment")
         except OSError as error:
             self._notify(f"cannot save {path}: {error.strerror or error}", "experiment")
-
-
-class MeasurementDialog(ExperimentDialog[Measurement]):
-    """One technique against another value. Once it is closed, the result is a notice."""
-
-    def colours_of(self, experiment: Measurement) -> Sequence[Colour]:
-        return [colour_of(pair) for pair in experiment.pairs().values()]
-
-    def results_of(self, experiment: Measurement) -> Mapping[str, str]:
-        found = experiment.found
-        return {experiment.path: found.line(experiment.value, experiment.other)} if found else {}
-
-    def close(self) -> None:
-        super().close()
-        for path, line in self.results.items():
-            self._notify(f"{BY_PATH[path].label.strip()}, {line}", path)
-
-
-class AblationDialog(ExperimentDialog[Ablation]):
-    """Each technique switched off in turn."""
-
-    def colours_of(self, experiment: Ablation) -> Sequence[Colour]:
-        return [BAD if row.found.crowd == "DIFFERS" else colour_of(row.found.frame) for row in experiment.rows]
-
-    def results_of(self, experiment: Ablation) -> Mapping[str, str]:
-        return {row.technique.path: row.found.line(row.value, row.off) for row in experiment.rows}
-
-
-class LargestDialog(ExperimentDialog[Largest]):
-    """The largest crowd with the present techniques, and on each rung of the ladder."""
-
-    def colours_of(self, experiment: Largest) -> Sequence[Colour]:
-        return [TEXT] * len(experiment.answers)
 
 
 def colour_of(pair: Pair) -> Colour:
@@ -206,11 +175,11 @@ class Experiments:
     """
 
     def __init__(self, techniques: Techniques, notices: Notices, config_name: str | None, screen: Callable[[], Shown],
-                 open_dialog: Callable[[Dialog], object], keep_result: Callable[[str, str], object]) -> None:
+                 open_dialog: Callable[[ListDialog], object], keep_result: Callable[[str, str], object]) -> None:
         self._compile_for = techniques.switcher.compile_one_by_one
         self._techniques, self._notices, self._config_name = techniques, notices, config_name
         self._screen, self._open_dialog, self._keep_result = screen, open_dialog, keep_result
-        self.dialog: MeasurementDialog | AblationDialog | LargestDialog | None = None  # of what runs instead of frames
+        self.dialog: ExperimentDialog[Any] | None = None  # of what runs instead of frames
 
     @property
     def actions(self) -> KeyActions:
@@ -232,27 +201,31 @@ class Experiments:
             if value == technique.baseline:  # what a technique buys, not what its absence does
                 value, other = other, value
             title = f"{name}: {yaml_word(value)} against {yaml_word(other)}"
-            make = partial(self._measurement, path, value, other)
-            self._begin(lambda: MeasurementDialog(title, make, self._notices.add, self._keep_result))
+            self._begin(title, partial(self._measurement, path, value, other), lambda experiment: [
+                colour_of(pair) for pair in experiment.pairs().values()], _result_of)
 
     def ablate(self) -> None:
         """Each technique off in turn."""
-        self._begin(lambda: AblationDialog(
-            "What each technique buys here", lambda: Ablation(self._start(), self._compile_for), self._notices.add,
-            self._keep_result, self._repeat("ablate")))
+        self._begin("What each technique buys here", lambda: Ablation(self._start(), self._compile_for),
+                    lambda experiment: [BAD if row.found.crowd == "DIFFERS" else colour_of(row.found.frame)
+                                        for row in experiment.rows],
+                    lambda experiment: {row.technique.path: row.found.line(row.value, row.off) for row in experiment.rows},
+                    "ablate")
 
     def largest(self) -> None:
         """The largest crowd with the present techniques, and on each rung of the ladder."""
-        self._begin(lambda: LargestDialog("The largest crowd at 60 frames a second here", self._largest, self._notices.add,
-                                          self._keep_result, self._repeat("largest --ladder")))
+        self._begin("The largest crowd at 60 frames a second here", self._largest, lambda experiment: [
+            TEXT] * len(experiment.answers), lambda experiment: {}, "largest --ladder")
 
-    def _begin(self, make: Callable[[], MeasurementDialog | AblationDialog | LargestDialog]) -> None:
+    def _begin(self, title: str, make: Callable[[], Kind], colours_of: Callable[[Kind], Sequence[Colour]],
+               results_of: Callable[[Kind], Mapping[str, str]], command: str = "") -> None:
         """Begin one, unless one runs, or a kernel is being compiled, beside which nothing can be measured."""
         if self._techniques.switcher.pending:
             self._notices.add("still compiling a technique: measure it when it is there", "experiment",
                               holds=lambda: self._techniques.switcher.pending)
         elif not self.dialog:
-            self.dialog = make()
+            repeat = command_for(self._screen(), self._config_name, command) if command else ""
+            self.dialog = ExperimentDialog(title, make, colours_of, results_of, self._notices.add, repeat)
             self._open_dialog(self.dialog)
 
     def _measurement(self, path: str, value: Value, other: Value) -> Measurement:
@@ -274,9 +247,6 @@ class Experiments:
     def _start(self) -> Snapshot:
         return self._screen().sim.snapshot()._replace(config=self._config())
 
-    def _repeat(self, command: str) -> str:
-        return command_for(self._screen(), self._config_name, command)
-
     # --- going on ----------------------------------------------------------------------------------------------------
 
     def advance(self, worker: Worker) -> None:
@@ -290,7 +260,14 @@ class Experiments:
         if dialog.running.over:
             self.dialog = None
             dialog.ended()
+            for path, line in dialog.results.items():
+                self._keep_result(path, line)
             worker.submit(give_back_freed)
+
+
+def _result_of(experiment: Measurement) -> Mapping[str, str]:
+    found = experiment.found
+    return {experiment.path: found.line(experiment.value, experiment.other)} if found else {}
 
 
 def other_value(technique: Technique, value: Value, before: Value | None) -> Value | None:

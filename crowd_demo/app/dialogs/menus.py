@@ -1,4 +1,4 @@
-"""The menus: all actions, all techniques, the choices of one, the sections of the panels, scenarios and tours.
+"""The menus: all actions, all keys, all techniques, the choices of one, the sections of the panels, scenarios and tours.
 
 Files of others may have mistakes. They are read in a thread while their menu is shown: a broken one shows its first
 mistake and cannot be chosen.
@@ -17,7 +17,7 @@ from crowd_demo.app.dialogs.dialog import Dialogs, Item, ListDialog
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.panel_controls import PanelControls
 from crowd_demo.app.seeing.overlay_controls import Overlays
-from crowd_demo.config.keys import key_text
+from crowd_demo.config.keys import ACTIONS, by_heading, key_text
 from crowd_demo.config.loader import ConfigError, load_config
 from crowd_demo.config.resources import (
     about,
@@ -35,19 +35,30 @@ from crowd_demo.host.system import in_thread
 from crowd_demo.registry.actions import PROGRAM, TOLD_BY_OTHERS
 from crowd_demo.registry.built_in import COLOURS, OVERLAYS
 from crowd_demo.registry.entries import OverlayEntry, Technique, Value
-from crowd_demo.registry.techniques import TECHNIQUES, hud_word, inactive, key_does, kind_of
+from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word, inactive, key_does, kind_of, marks_in_a_line
 from crowd_demo.render.hud.views import Row
 
 FIRST = ("scenarios", "tour", "measure", "ablate", "largest", "card")  # of the program's actions, in the main menu
 HELD = ("pan_left", "pan_right", "pan_up", "pan_down", "menu")  # actions that a menu has no use for
+KEYS = "All keys"
+KEY_OF_TECHNIQUE = "A technique's key: off and back on, Shift: next choice; without an off: next choice, Shift: back."
+MOUSE = (("wheel", "zoom at the cursor"), ("drag", "move the camera; change a number; go along the timeline"),
+         ("double click", "on a number's slider: its value in the configuration"),
+         ("Shift drag", "count the agents in a box"), ("Ctrl wheel", "the size of a tool's brush"),
+         ("click", "inspect an agent; a technique for its choices; fold a heading"),
+         ("rest", "on anything in the panels: what it is"))
 
 
 class Menus:
-    """`keys` are those of each action as they are shown, `sections` says of each section whether it is folded."""
+    """`keys` are those of each action as they are shown, `all_keys` those that need Shift, too.
+
+    `sections` says of each section whether it is folded.
+    """
 
     def __init__(self, dialogs: Dialogs, crowd: Crowd, techniques: Techniques, panels: PanelControls,
                  overlays: Overlays, perform: Callable[[str], object], show_colours: Callable[[str], object]) -> None:
         self.keys: Mapping[str, Sequence[str]] = {}
+        self.all_keys: Mapping[str, Sequence[str]] = {}
         self.sections: Callable[[], Mapping[str, bool]] = dict
         self._dialogs, self._crowd, self._techniques, self._panels = dialogs, crowd, techniques, panels
         self._overlays = overlays
@@ -55,7 +66,7 @@ class Menus:
 
     @property
     def actions(self) -> KeyActions:
-        return {"menu": KeyAction(self.open_main, at_once=True),
+        return {"menu": KeyAction(self.open_main, at_once=True), "help": KeyAction(self.open_keys, at_once=True),
                 "overlays": KeyAction(self.open_overlays, self._overlays.hide_all, at_once=True)}
 
     def open_main(self) -> None:
@@ -64,8 +75,20 @@ class Menus:
         items = [Item(Row("techniques ...", "", "every technique and its choices"), self.open_techniques),
                  Item(Row("sections of the panels ...", "", "fold or unfold parts of the panels"), self.open_sections),
                  Item(Row("colours ...", "", "what the colours of agents tell"), self.open_colours),
-                 *(self._action(action) for action in (*FIRST, *rest))]
+                 *(self._action(action, "") for action in FIRST),
+                 *(self._action(action, PROGRAM[action].heading) for action in rest)]
         self._dialogs.open(ListDialog("Menu", lambda: items))
+
+    def open_keys(self) -> None:
+        """All keys, techniques last; the second time, close that list."""
+        if (top := self._dialogs.top) and top.title == KEYS:
+            top.close()
+            return
+        groups = sorted(by_heading().items(), key=lambda group: group[0].startswith("Techniques"))
+        items = [*(Item(Row(what, gesture, group="Mouse"), stays=True) for gesture, what in MOUSE),
+                 *(self._key_item(action, heading) for heading, actions in groups for action in actions
+                   if action in BY_PATH or (action not in TOLD_BY_OTHERS and self.keys.get(action)))]
+        self._dialogs.open(ListDialog(KEYS, lambda: items, notes=(KEY_OF_TECHNIQUE, marks_in_a_line()), verb="does it"))
 
     def open_colours(self) -> None:
         """All colour modes."""
@@ -101,8 +124,16 @@ class Menus:
 
     # --- what stands in them -----------------------------------------------------------------------------------------
 
-    def _action(self, action: str) -> Item:
-        return Item(Row(PROGRAM[action].what, self.key(action)), lambda: self._perform(action))
+    def _action(self, action: str, heading: str) -> Item:
+        return Item(Row(PROGRAM[action].what, self.key(action), group=heading), partial(self._perform, action))
+
+    def _key_item(self, action: str, heading: str) -> Item:
+        """What an action does, and all its keys."""
+        row = Row(ACTIONS[action].what, "  ".join(map(key_text, self.all_keys.get(action, ()))), group=heading)
+        if not (technique := BY_PATH.get(action)):
+            return Item(row, stays=True) if action in HELD else Item(row, partial(self._perform, action))
+        name = f"{technique.label}  {technique.kind.mark}".rstrip()
+        return Item(row._replace(text=name, about=technique.why), partial(self.open_choices, technique), stays=True)
 
     def key(self, action: str) -> str:
         """The key that is shown for an action; empty if it has none."""
@@ -163,12 +194,14 @@ class FileMenu(ListDialog):
         self.checking = in_thread(partial(_find_mistakes, entries, check, self._mistakes), "crowd-demo menu")
 
     def _rows(self) -> list[Item]:
-        return [Item(self._row(entry), partial(self._open, entry.asked)) for entry in self.entries]
+        return [Item(self._row(entry), partial(self._open_checked, entry), stays=True) for entry in self.entries]
 
-    def _choose(self) -> None:
-        """Check the file first: whoever is quick chooses it before its turn to be read has come."""
-        _find_mistakes(self.entries[self.selected:self.selected + 1], self._check, self._mistakes)
-        super()._choose()
+    def _open_checked(self, entry: FileEntry) -> None:
+        """Check the file first: it may be chosen before its turn to be read has come."""
+        _find_mistakes([entry], self._check, self._mistakes)
+        if entry.asked not in self._mistakes:
+            self.close()
+            self._open(entry.asked)
 
     def _row(self, entry: FileEntry) -> Row:
         mistake = self._mistakes.get(entry.asked)

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.dialogs.dialog import Dialogs, Question, TextDialog
+from crowd_demo.app.dialogs.dialog import MAX_TYPED, Dialogs, Question, TextDialog
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.output.copying import Shown, effective, yaml_of
 from crowd_demo.app.screen.notices import Notices
@@ -36,7 +36,6 @@ from crowd_demo.sim.simulation import Simulation
 
 FOLDER = Path("configs")  # of the working folder, where there is one: its scenarios are in the menu
 NAME = "[A-Za-z0-9][A-Za-z0-9_-]*"
-LONGEST = 40  # characters of a name
 SUFFIXES = (".yaml", ".map")
 LONG_S = 8.0  # to read a command
 TITLE = "Save as a scenario named"
@@ -86,9 +85,8 @@ class ScenarioFiles:
         if not self.has_unsaved:
             then()
             return
-        hint = f"{self._key()} saves it, Enter discards it, Esc goes back"
-        self._question = Question(f"{question} What was built is not saved", hint, partial(self._give_up, then), otherwise,
-                                  esc_stays=True)
+        self._question = Question(f"{question} What was built is not saved", ("discard it", "go back"),
+                                  partial(self._give_up, then), otherwise, esc_stays=True, notes=(f"{self._key()} saves it",))
         self._dialogs.open(self._question)
 
     def _give_up(self, then: Callable[[], object]) -> None:
@@ -105,12 +103,12 @@ class ScenarioFiles:
             self._typing.press("return", False)
             return
         self._confirmed = ""
-        self._typing = TextDialog(TITLE, self._use, self._offered(), LONGEST)
+        self._typing = TextDialog(TITLE, self._use, self._offered())
         self._dialogs.open(self._typing)
 
     def _offered(self) -> str:
         """The file of this run that was written last, if it is the scenario that is shown; or else a free name."""
-        name = re.sub("[^A-Za-z0-9_-]+|-[0-9]+$", "", self._opened).lstrip("-_")[:LONGEST - 5] or "crowd"
+        name = re.sub("[^A-Za-z0-9_-]+|-[0-9]+$", "", self._opened).lstrip("-_")[:MAX_TYPED - 5] or "crowd"
         if self._written and re.fullmatch(rf"{re.escape(name)}(-[0-9]+)?", (last := list(self._written)[-1]).stem):
             return last.stem
         number = 1

@@ -23,12 +23,11 @@ from crowd_demo.render.overlays.agents import draw_agent, draw_box
 from crowd_demo.render.overlays.base import OverlayView, draw_overlays, on_ground
 from crowd_demo.render.overlays.sketch import Moved, Scales, Sketch
 from crowd_demo.render.pixels import frame_of
-from crowd_demo.sim.inspection import Around, around, counts_of, facts_of, neighbours_of, size_text
+from crowd_demo.sim.inspection import around, counts_of, facts_of, neighbours_of, size_text
 from crowd_demo.sim.simulation import Simulation
 
 NEAR_PX = 14.0  # a click that hits nobody within that distance inspects nobody
 STRIP = 400  # candidates on the strip of memory
-SPARED_PX = 40.0  # around the agent, where the panel should not be
 
 
 class Overlays:
@@ -95,22 +94,6 @@ class Overlays:
         with sim.profile.stage("overlays"):
             view = OverlayView(sim, self._camera, self.frozen, scene.used, self._scales, self.cursor)
             return tuple(draw_overlays(on, shown, view, self._pen, partial(more, view), panels.scale, self.moved))
-
-
-def pixels_of(camera: Camera, box: Rect) -> tuple[float, float, float, float]:
-    """Where the window shows a rectangle: left, top, width and height in pixels."""
-    (left, top), (right, bottom) = camera.world_to_screen(box.left, box.top), camera.world_to_screen(box.right, box.bottom)
-    return left, top, right - left, bottom - top
-
-
-def spared(camera: Camera, x: float, y: float, near: Around | None) -> tuple[float, float, float, float]:
-    """The rectangle that the panel leaves free: the area searched, if that leaves room, or else a little around the agent."""
-    if near and near.reach:
-        left, top, width, height = pixels_of(camera, Rect(*near.reach))
-        if SPARED_PX <= width <= camera.size[0] / 2 and SPARED_PX <= height <= camera.size[1] / 2:
-            return left, top, width, height
-    around_it = SPARED_PX / camera.zoom
-    return pixels_of(camera, Rect(x - around_it, y - around_it, x + around_it, y + around_it))
 
 
 class Inspector:
@@ -182,7 +165,7 @@ class Inspector:
         identity, box = self.identity, self.box  # the main thread may stop meanwhile
         if box:
             self.found = Inspection(size_text(view.sim, box.right - box.left, box.bottom - box.top),
-                                    counts_of(view.sim, box), is_box=True, seen_at=pixels_of(view.camera, box))
+                                    counts_of(view.sim, box), is_box=True)
             draw_box(sketch, box)
         elif identity is not None:
             self._draw_agent(view, sketch, identity)
@@ -202,9 +185,7 @@ class Inspector:
                      if near.asked else [("candidates", "not looked for"), ("", "nobody there was due")])
         count = max(sim.agents.count, 1)
         shares = (tuple((slots[:STRIP] / count).tolist()) for slots in ((near.candidates if near else neighbours), neighbours))
-        (x,), (y,) = view.positions(np.array([slot], np.int32))
-        self.found = Inspection(f"agent {identity:,}", tuple(rows), MemoryStrip(slot / count, *shares),
-                                seen_at=spared(view.camera, x, y, near))
+        self.found = Inspection(f"agent {identity:,}", tuple(rows), MemoryStrip(slot / count, *shares))
 
     def _slot_of(self, sim: Simulation, identity: int) -> int | None:
         """Its slot; None while it is gone. After a restart it is the one with the same id."""

@@ -23,7 +23,7 @@ from crowd_demo.app.card.cards import Cards
 from crowd_demo.app.card.trial import Trial
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.technique_controls import Techniques
-from crowd_demo.app.dialogs.dialog import Dialog
+from crowd_demo.app.dialogs.dialog import ListDialog
 from crowd_demo.app.dialogs.menus import tours_menu
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.seeing.overlay_controls import Overlays
@@ -418,7 +418,7 @@ class Guide:
         """The one under way."""
         return self.latest if self.latest and not self.latest.over else None
 
-    def menu(self, program: Guided) -> Dialog | None:
+    def menu(self, program: Guided) -> ListDialog | None:
         """A list of tours to choose from; or None and an end of the present one."""
         if self.tour:
             self.tour.end()

@@ -1,1 +1,1 @@
-"""The HUD: numbers, graphs and switches over the picture, and the help screen."""
+"""The HUD: numbers, graphs and switches over the picture, and what is open over it."""

@@ -33,6 +33,7 @@ Box = tuple[float, float, float, float]  # left, top, width, height
 RGBA = tuple[int, int, int] | tuple[int, int, int, int]  # opaque without the fourth
 Colour = str | RGBA  # a name of the theme, or the colour itself
 Theme = Mapping[str, RGBA]
+Keys = Mapping[str, Sequence[str]]  # of each action, as they are shown
 
 PANEL, SHEET, EDGE, KEY, TOUCHED, SHADE = "panel", "sheet", "edge", "key", "touched", "shade"
 TEXT, DIM, FAINT, INACTIVE, GROUND = "text", "dim", "faint", "inactive", "ground"
@@ -62,7 +63,7 @@ BOTH_PANELS = 566  # units that the two panels take side by side
 CORNER = 8.0  # radius of a panel's corners, units
 LEAST_PX = 6  # of text, however small the scale is
 KEPT = 2048  # rendered texts, about 2 KB each
-MEASURED = 16_384  # texts, about 200 bytes each: the help screen measures some 500 words at each size that it tries
+MEASURED = 16_384  # texts, about 200 bytes each
 FACES = (
     "/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf", "/usr/share/fonts/TTF/DejaVuSansMono.ttf",
     "/usr/share/fonts/dejavu-sans-mono-fonts/DejaVuSansMono.ttf", "/System/Library/Fonts/Menlo.ttc",

@@ -23,7 +23,6 @@ from crowd_demo.render.hud.canvas import (
     GROUND,
     HUGE,
     LARGE,
-    NORMAL,
     PAD,
     SMALL,
     TEXT,
@@ -33,16 +32,25 @@ from crowd_demo.render.hud.canvas import (
     Colour,
     digits_text,
 )
-from crowd_demo.render.hud.panel_layout import ALWAYS, INNER, LEFT_WIDTH, PanelSection
+from crowd_demo.render.hud.panel_layout import (
+    ALWAYS,
+    FACT,
+    INNER,
+    LEFT_WIDTH,
+    PLAIN_CHIP,
+    Fact,
+    PanelSection,
+    draw_facts,
+    facts_height,
+)
 from crowd_demo.render.hud.status import Status, Tick, speed_text, time_text
 
 RECENT = 300  # pictures in the percentiles
 MAX_STEPS = 240  # of which the panel tells the time: at a high speed a second has many
-GRAPH_TITLE, GRAPH_HEIGHT, LINE = 13.0, 50.0, 13.0
-HEADER_HEIGHT, RATES_HEIGHT = 74.0, 46.0
-STEP_LABEL, STEP_RIGHT, DRAW_LABEL = 132.0, 188.0, 206.0  # where "step", its milliseconds and "+ draw" stand
+GRAPH_TITLE, GRAPH_HEIGHT = 13.0, 50.0
+RATES_HEIGHT, CLOCK = 57.0, 15.0
+HEADER_HEIGHT = RATES_HEIGHT + FACT + CLOCK
 SHOWN, COST = "FPS shown", "ms step+draw"  # a frame costs what can be far less than the time between two pictures
-APART = 6.0  # units between two rates at least
 BUDGET_MS = 1000 / 60
 SCALES_MS = (20, 40, 80, 160, 320, 640, 1280, 2560, 10_000)  # the full height
 SETTLED = 60  # frames after which the scale is fixed
@@ -50,11 +58,17 @@ SETTLED = 60  # frames after which the scale is fixed
 
 def frame_sections(profile: Profile, status: Status, graph: Graph) -> list[PanelSection]:
     return [
-        PanelSection("header", HEADER_HEIGHT, ALWAYS, partial(draw_header, profile=profile, status=status)),
+        header_section(profile, status),
         PanelSection("graph", GRAPH_TITLE + GRAPH_HEIGHT + 6, 3,
                      partial(draw_graph, graph=graph, profile=profile, status=status)),
         *(part_section(part, profile) for part in PARTS),
     ]
+
+
+def header_section(profile: Profile, status: Status, is_full: bool = True) -> PanelSection:
+    """Rates and the clock; in full also how even the pictures come."""
+    height = HEADER_HEIGHT if is_full else HEADER_HEIGHT - FACT
+    return PanelSection("header", height, ALWAYS, partial(draw_header, profile=profile, status=status, is_full=is_full))
 
 
 # --- the header ------------------------------------------------------------------------------------------------------
@@ -80,16 +94,12 @@ def rates_of(profile: Profile) -> Rates:
                  sum(times_of("draw", profile).values()), steps / max(pictures, 1))
 
 
-def draw_header(on: Canvas, top: float, profile: Profile, status: Status) -> None:
+def draw_header(on: Canvas, top: float, profile: Profile, status: Status, is_full: bool = True) -> None:
     draw_rates(on, top, rates_of(profile), status)
-    steps_end = _fact(on, PAD, top + 52, f"{status.clock.steps_per_s:.0f}", "steps/s", 18)
-    wide = (LEFT_WIDTH - PAD - steps_end - 10) / 3
-    for number, (name, ms) in enumerate(zip(("p50", "p95", "p99"), percentiles(profile.frame_ms(RECENT), 50, 95, 99),
-                                            strict=True)):
-        right = LEFT_WIDTH - PAD - (2 - number) * wide
-        on.right(f"{name} {digits_text(ms, 10)}", right, top + 52, SMALL, DIM)
-        on.target((right - wide, top + 45, wide, 14), "fact", name)
-    draw_clock(on, top + 66, status)
+    frames = zip(("p50", "p95", "p99"), percentiles(profile.frame_ms(RECENT), 50, 95, 99), strict=True)
+    facts = [Fact(name, digits_text(ms, 10), DIM) for name, ms in frames] if is_full else []
+    top = draw_facts(on, top + RATES_HEIGHT, facts, 3)
+    draw_clock(on, top + CLOCK / 2, status)
 
 
 def draw_rates(on: Canvas, top: float, rates: Rates, status: Status) -> None:
@@ -98,48 +108,19 @@ def draw_rates(on: Canvas, top: float, rates: Rates, status: Status) -> None:
     What is written stays where it is while numbers change.
     """
     middle = top + 19
-    fps, in_fps = f"{rates.fps:.0f}", status.panels.units == "fps"
-    first_unit, other_unit = (SHOWN, COST) if in_fps else (COST, SHOWN)
-    end = LEFT_WIDTH - PAD - 5 - on.width(other_unit, SMALL)
-    unit = PAD + on.width("0" * (3 if in_fps else 4), HUGE) + 6
-    if in_fps:
-        first, other = fps, _fitting(rates.frame_ms, end - unit - on.width(first_unit, SMALL) - APART, LARGE, on)
-    else:
-        first, other = _fitting(rates.frame_ms, unit - 6 - PAD, HUGE, on), fps
-    unit = max(unit, PAD + on.width(first, HUGE) + 6)
-    on.left(first, unit - 6 - on.width(first, HUGE), middle - 5, HUGE)
-    unit_end = on.left(first_unit, unit, middle, SMALL, DIM)
-    on.target((PAD, middle - 18, unit_end - PAD, 28), "fact", first_unit)
-    on.right(other_unit, LEFT_WIDTH - PAD, middle, SMALL, DIM)
-    start = on.right(other, end, middle - 2, LARGE)
-    on.target((start, middle - 18, LEFT_WIDTH - PAD - start, 28), "fact", other_unit)
-    _fact(on, PAD, top + 38, f"{rates.steps_a_picture:.1f}", "steps/picture", 18)
-    _draw_sum(on, top + 38, rates)
-
-
-def _draw_sum(on: Canvas, middle: float, rates: Rates) -> None:
-    """Draw "step 1.89 + draw 10.4"."""
-    for name, label, right, ms in (("step", STEP_LABEL, STEP_RIGHT, rates.step_ms),
-                                   ("draw", DRAW_LABEL, LEFT_WIDTH - PAD, rates.draw_ms)):
-        on.left(name, label, middle, SMALL, FAINT)
-        on.right(digits_text(ms, 10), right, middle, SMALL, DIM)
-        on.target((label, middle - 7, right - label, 14), "fact", name)
-    on.left("+", (STEP_RIGHT + DRAW_LABEL) / 2 - on.width("+", SMALL) / 2, middle, SMALL, FAINT)
-
-
-def _fact(on: Canvas, x: float, middle: float, value: str, unit: str, wide: float) -> float:
-    """Draw a value, as wide as said or as it needs, and its unit; return where that ends."""
-    start = x + max(wide, on.width(value, SMALL))
-    on.right(value, start, middle, SMALL, DIM)
-    end = on.left(unit, start + 4, middle, SMALL, FAINT)
-    on.target((x, middle - 7, end - x, 14), "fact", unit)
-    return end
-
-
-def _fitting(ms: float, room: float, size: float, on: Canvas) -> str:
-    """Milliseconds with two decimals, or as many as there is room for."""
-    texts = [f"{ms:.{decimals}f}" for decimals in (2, 1, 0)]
-    return next((text for text in texts if on.width(text, size) <= room), texts[-1])
+    large, small = (f"{rates.fps:.0f}", SHOWN), (digits_text(rates.frame_ms, 10), COST)
+    if status.panels.units != "fps":
+        large, small = small, large
+    unit = PAD + on.width("0000", HUGE) + 6
+    on.right(large[0], unit - 6, middle - 5, HUGE)
+    end = on.left(large[1], unit, middle, SMALL, DIM)
+    on.target((PAD, middle - 18, end - PAD, 28), "fact", large[1])
+    start = on.right(small[1], LEFT_WIDTH - PAD, middle, SMALL, DIM)
+    start = on.right(small[0], start - 5, middle - 2, LARGE)
+    on.target((start, middle - 18, LEFT_WIDTH - PAD - start, 28), "fact", small[1])
+    facts = {"steps/picture": f"{rates.steps_a_picture:.1f}", "steps/s": f"{status.clock.steps_per_s:.0f}",
+             "step": digits_text(rates.step_ms, 10), "draw": digits_text(rates.draw_ms, 10)}
+    draw_facts(on, top + 31, [Fact(*fact, DIM) for fact in facts.items()])
 
 
 def draw_clock(on: Canvas, middle: float, status: Status) -> None:
@@ -287,19 +268,12 @@ def _mean_ms(stage: str, profile: Profile, pictures: int) -> float:
 
 
 def part_section(part: str, profile: Profile) -> PanelSection:
-    """The sum of a part, and its stages in two columns."""
+    """The sum of a part, and its stages."""
     times = times_of(part, profile)
-    return PanelSection(part, LINE * (1 + -(-len(times) // 2)) + 3, 2, partial(draw_part, part=part, times=times))
+    return PanelSection(part, FACT + facts_height(len(times)) + 3, 2, partial(draw_part, part=part, times=times))
 
 
 def draw_part(on: Canvas, top: float, part: str, times: Mapping[str, float]) -> None:
-    on.left(part, PAD, top + 7, NORMAL, TEXT)
-    on.right(f"{sum(times.values()):.2f} ms", LEFT_WIDTH - PAD, top + 7, NORMAL, TEXT)
-    on.target((PAD, top, INNER, LINE), "fact", part)
-    width, half = (INNER - 14) / 2, -(-len(times) // 2)
-    for number, (stage, ms) in enumerate(times.items()):
-        x, y = PAD + number // half * (width + 14), top + 7 + LINE * (1 + number % half)
-        on.rect(text_of(stage).colour, (x, y - 4, 8, 8), radius=2)
-        end = on.left(stage, x + 14, y, SMALL, DIM)
-        on.right(_fitting(ms, x + width - APART / 2 - end, SMALL, on), x + width, y, SMALL, TEXT if ms >= 0.005 else FAINT)
-        on.target((x, y - 7, width, LINE), "stage", stage)
+    top = draw_facts(on, top, [Fact(part, f"{sum(times.values()):.2f} ms")], 1, TEXT)
+    draw_facts(on, top, [Fact(stage, digits_text(ms, 10), TEXT if ms >= 0.005 else FAINT, "stage",
+                              (PLAIN_CHIP, text_of(stage).colour)) for stage, ms in times.items()], colour=DIM)

@@ -1,4 +1,4 @@
-"""The layout of the HUD: sections of panels, panels in the window, and what all of them leave free.
+"""The layout of the HUD: sections of panels, panels in the window, and what these cover.
 
 A panel is a column of sections. Those that a small window has no room for are folded to a line, the least important
 first. A click on the mark at a section's left folds it or unfolds it; the user's wishes come before ranks. The
@@ -8,27 +8,26 @@ dash, and the panel keeps its height.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, Set
-from itertools import product
+from collections.abc import Callable, Sequence, Set
 from typing import NamedTuple
 
 import pygame
 
 from crowd_demo.render.camera import Docked
-from crowd_demo.render.hud.canvas import FAINT, PAD, SMALL, Canvas, Pen, Target, scale_for
+from crowd_demo.render.hud.canvas import FAINT, PAD, SMALL, TEXT, Canvas, Colour, Pen, Point, Target, scale_for
 from crowd_demo.render.hud.status import PanelSettings
 
 LEFT_WIDTH, RIGHT_WIDTH = 272.0, 262.0  # units, of the panels
 INNER = LEFT_WIDTH - 2 * PAD
 OUTER = 10  # units around the panels, and around the timeline
-NARROW_PX = 1000  # a window's width, below which panels are compact while a tour or a card is shown
-TOUR_NEEDS = 410.0  # units between the panels: where there is less, they are compact while a tour is shown
+BETWEEN_NEEDS = 410.0  # units between the panels: where there is less, they are compact while a tour or a card is shown
 LEAST_FREE = 1 / 3  # of the window's width: where panels leave less, the world is shown behind them
 BAR_HEIGHT, BAR_TEXT = 26, 16  # units: the bar of the timeline, and the line of text above it
 FOLDED = 15.0  # height of a folded section
+FACT, COLUMN_GAP, CHIP = 13.0, 12.0, 14.0  # units: the height of a fact, between two of them, a chip with the gap to its name
+PLAIN_CHIP = 4  # the shape of a chip without a rim
 ALWAYS = 0  # the rank of what is never folded
 EDGES = 2 * PAD - 4
-EDGE_PX = 5  # what is seen of the picture on each side of the edge of the frozen view
 ON_PANEL = Target("panel")  # a point there that means nothing in particular
 
 
@@ -45,24 +44,14 @@ class PanelSection(NamedTuple):
 
 
 def folded_sections(sections: Sequence[PanelSection], room: float, folded: Set[str], opened: Sequence[str]) -> set[str]:
-    """Names of the sections to fold: those the user has folded, and those that do not fit, `opened` ones last.
-
-    A section stays unfolded if folding a larger one later leaves room for it.
-    """
-    wanted = [section for section in sections if section.rank == ALWAYS or (
-        section.name in opened if section.closed else section.name not in folded)]
-    used = FOLDED * (len(sections) - len(wanted)) + sum(section.height for section in wanted)
-    squeezed: list[PanelSection] = []
-    for section in sorted(wanted, key=lambda each: (each.name not in opened, each.rank), reverse=True):
-        if used <= room or section.rank == ALWAYS:
-            break
-        used -= section.height - FOLDED
-        squeezed.append(section)
-    for section in squeezed[::-1]:
-        if used + section.height - FOLDED <= room:
+    """Names of the sections to fold: those the user has folded, and those that do not fit, `opened` ones last."""
+    used, shown = FOLDED * len(sections), set[str]()
+    for section in sorted(sections, key=lambda each: (each.rank != ALWAYS and each.name not in opened, each.rank)):
+        is_wanted = section.name in opened if section.closed else section.name not in folded
+        if section.rank == ALWAYS or (is_wanted and used + section.height - FOLDED <= room):
             used += section.height - FOLDED
-            squeezed.remove(section)
-    return {section.name for section in sections if section not in wanted or section in squeezed}
+            shown.add(section.name)
+    return {section.name for section in sections} - shown
 
 
 def draw_panel(sections: Sequence[PanelSection], width: float, room: float, folded: Set[str], opened: Sequence[str], pen: Pen,
@@ -94,6 +83,54 @@ def _draw_mark(canvas: Canvas, name: str, top: float, folded: bool) -> None:
     canvas.target((0, top, PAD, FOLDED), "unfold" if folded else "fold", name)
 
 
+# --- facts -----------------------------------------------------------------------------------------------------------
+
+class Fact(NamedTuple):
+    """A name and a value on one row, and what the mouse finds there; `chip` is the shape and the colour before the name."""
+
+    name: str  # empty: the place is left free
+    value: str
+    colour: Colour = TEXT
+    kind: str = "fact"
+    chip: tuple[int, Colour] | None = None
+
+
+def facts_height(count: int, columns: int = 2) -> float:
+    return FACT * -(-count // columns)
+
+
+def draw_facts(on: Canvas, top: float, facts: Sequence[Fact], columns: int = 2, colour: Colour = FAINT) -> float:
+    """Draw facts in columns, row by row, their names in a colour; return where they end."""
+    wide = (INNER + COLUMN_GAP) / columns - COLUMN_GAP
+    for number, fact in enumerate(facts):
+        if fact.name:
+            x, middle = PAD + number % columns * (wide + COLUMN_GAP), top + FACT * (number // columns + 0.5)
+            left = x + CHIP if fact.chip else x
+            if fact.chip:
+                draw_chip(on, *fact.chip, (x + 5, middle))
+            room = x + wide - left - on.width(fact.value, SMALL) - 4
+            on.left(on.fitted(fact.name, room, SMALL), left, middle, SMALL, colour)
+            on.right(fact.value, x + wide, middle, SMALL, fact.colour)
+            on.target((x, middle - FACT / 2, wide, FACT), fact.kind, fact.name)
+    return top + facts_height(len(facts), columns)
+
+
+def draw_chip(on: Canvas, shape: int, colour: Colour, middle: Point) -> None:
+    """Draw a disc, a square, a triangle or a diamond with a rim, 9 units wide; or a plain square."""
+    x, y = middle
+    for ink, half, wide in ((TEXT, 5, 6), (colour, 4, 4)):
+        if shape == PLAIN_CHIP:
+            on.rect(colour, (x - 4, y - 4, 8, 8), radius=2)
+        elif shape % 4 == 0:
+            on.circle(ink, middle, half)
+        elif shape % 4 == 1:
+            on.rect(ink, (x - half, y - half, 2 * half, 2 * half))
+        elif shape % 4 == 3:
+            on.polygon(ink, ((x, y - wide), (x - wide, y), (x, y + wide), (x + wide, y)))
+        else:
+            on.polygon(ink, ((x, y - wide), (x - wide, y + half), (x + wide, y + half)))
+
+
 # --- in the window ---------------------------------------------------------------------------------------------------
 
 class PlacedCanvas(NamedTuple):
@@ -114,41 +151,6 @@ class PlacedCanvas(NamedTuple):
         return next((region.target for region in reversed(self.canvas.targets) if region.rect.collidepoint(x, y)), ON_PANEL)
 
 
-def between(rects: Sequence[pygame.Rect], width: int, margin: int) -> tuple[int, int]:
-    """The columns of pixels between the rectangles at both sides of a window of that width."""
-    middle = width // 2
-    return (max((rect.right for rect in rects if rect.right <= middle), default=0) + margin,
-            min((rect.left for rect in rects if rect.left >= middle), default=width) - margin)
-
-
-def common_px(rect: pygame.Rect, others: Iterable[pygame.Rect]) -> int:
-    """Pixels that a rectangle has in common with others, each by itself."""
-    return sum(common.width * common.height for common in map(rect.clip, others))
-
-
-def free_place(wanted: pygame.Rect, window: pygame.Rect, taken: Sequence[pygame.Rect], spared: Sequence[pygame.Rect],
-               gap: int) -> pygame.Rect:
-    """The place in the window, nearest to the wanted one, that covers nothing; or which covers least of `taken`."""
-    inside, all_taken = wanted.clamp(window), [*taken, *spared]
-    if inside.collidelist(all_taken) < 0:
-        return inside
-    lefts = {inside.left, *(x for rect in all_taken for x in (rect.left - gap - inside.width, rect.right + gap))}
-    tops = {inside.top, *(y for rect in all_taken for y in (rect.top - gap - inside.height, rect.bottom + gap))}
-    places = (pygame.Rect(corner, inside.size) for corner in product(lefts, tops))
-    return min((inside, *filter(window.contains, places)), key=lambda place: (
-        place.collidelist(spared), common_px(place, taken), abs(place.x - inside.x) + abs(place.y - inside.y)))
-
-
-def edges_of(picture: pygame.Surface, frame: tuple[float, float, float, float]) -> list[tuple[pygame.Surface, pygame.Rect]]:
-    """The parts of the picture along the edges of a frame, to be put over panels that would hide these."""
-    outer = pygame.Rect(*map(round, frame)).inflate(2 * EDGE_PX, 2 * EDGE_PX)
-    wide = 2 * EDGE_PX
-    strips = (pygame.Rect(outer.topleft, (outer.width, wide)), pygame.Rect(outer.left, outer.bottom - wide, outer.width, wide),
-              pygame.Rect(outer.topleft, (wide, outer.height)), pygame.Rect(outer.right - wide, outer.top, wide, outer.height))
-    seen = [strip.clip(picture.get_rect()) for strip in strips]
-    return [(picture.subsurface(strip).copy(), strip) for strip in seen if strip.width and strip.height]
-
-
 def margin_of(size: tuple[int, int], scale: float) -> int:
     return min(round(OUTER * scale), size[0] // 50)
 
@@ -157,14 +159,9 @@ def has_both(size: tuple[int, int], scale: float) -> bool:
     return size[0] >= round(LEFT_WIDTH * scale) + round(RIGHT_WIDTH * scale) + 3 * margin_of(size, scale)
 
 
-def room_between(size: tuple[int, int], scale: float) -> int:
-    """Pixels between both panels, within their margins."""
-    return size[0] - round(LEFT_WIDTH * scale) - round(RIGHT_WIDTH * scale) - 4 * margin_of(size, scale)
-
-
-def in_the_way(size: tuple[int, int], scale: float, of_tour: bool, of_others: bool = False) -> bool:
-    """Do full panels leave too little room for a tour, or for a card or the legends of overlays, if these are shown?"""
-    return (of_tour and room_between(size, scale) < TOUR_NEEDS * scale) or ((of_tour or of_others) and size[0] < NARROW_PX)
+def in_the_way(size: tuple[int, int], scale: float) -> bool:
+    """Do full panels leave too little room between them for a tour, a card or the legends of overlays?"""
+    return size[0] - 4 * margin_of(size, scale) < (LEFT_WIDTH + RIGHT_WIDTH + BETWEEN_NEEDS) * scale
 
 
 def bar_of(size: tuple[int, int], scale: float) -> pygame.Rect:
@@ -186,7 +183,7 @@ def docked(size: tuple[int, int], settings: PanelSettings, has_timeline: bool, h
     scale = scale_for(size, settings.scale)
     margin = margin_of(size, scale)
     left = margin + round(LEFT_WIDTH * scale)
-    right = margin + round(RIGHT_WIDTH * scale) if has_both(size, scale) else 0
-    if size[0] - left - right < LEAST_FREE * size[0] or in_the_way(size, scale, has_tour):
+    right = margin + round(RIGHT_WIDTH * scale)
+    if size[0] - left - right < LEAST_FREE * size[0] or (has_tour and in_the_way(size, scale)):
         left = right = 0
     return Docked(left, 0, right, timeline_px(size, scale) if has_timeline else 0)

@@ -1,6 +1,8 @@
 """The sections of the panels but those on time: on the left what the crowd does, on the right the techniques.
 
-On the left: how many agents there are, the work they make, and the errors of approximate techniques. On the right:
+On the left: how many agents there are, the work they make, and the errors of approximate techniques. A scenario in which
+something happens has a section of its own: its clock, who is left, the flow over each line, the answer. It is read from the
+state of the crowd alone, so it is right after going back, in a replay and after loading. On the right:
 every technique of the registry with its key and its value, a section a group. An inactive technique, whose value
 changes nothing at present, is dimmed. The one that was changed last is highlighted; its value, if it is a number,
 stands between the keys that change it.
@@ -12,11 +14,14 @@ import math
 from collections.abc import Mapping, Sequence, Set
 from functools import partial
 
-from crowd_demo.compute.arrays import Ints, Longs
+import numpy as np
+
+from crowd_demo.compute.arrays import Doubles, Longs
+from crowd_demo.config.events import ScenarioEvent
 from crowd_demo.config.keys import key_text
 from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import KINDS, Technique
-from crowd_demo.registry.techniques import TECHNIQUES, hud_word, inactive, kind_of, partly_inactive
+from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word, inactive, kind_of, partly_inactive
 from crowd_demo.render.hud.canvas import (
     ACCENT,
     DIM,
@@ -34,26 +39,40 @@ from crowd_demo.render.hud.canvas import (
     Box,
     Canvas,
     Colour,
+    Keys,
     Point,
     digits_text,
 )
-from crowd_demo.render.hud.help import Keys
-from crowd_demo.render.hud.panel_layout import ALWAYS, INNER, RIGHT_WIDTH, PanelSection
-from crowd_demo.render.hud.status import Status
+from crowd_demo.render.hud.panel_layout import (
+    ALWAYS,
+    FACT,
+    INNER,
+    LEFT_WIDTH,
+    RIGHT_WIDTH,
+    Fact,
+    PanelSection,
+    draw_facts,
+    facts_height,
+)
+from crowd_demo.render.hud.status import Status, time_text
+from crowd_demo.sim.events import inside
 from crowd_demo.sim.metrics.avoidance_error import AvoidanceError
 from crowd_demo.sim.metrics.bias import Bias
 from crowd_demo.sim.metrics.readings import Readings, has_field, is_limited, is_staggered
 from crowd_demo.sim.simulation import Simulation
 
-FACTS_HEIGHT, CURVE_HEIGHT = 33.0, 32.0
-COLUMN_GAP, CHIP_GAP = 12.0, 5.0  # units between columns of words: two letters; less where a chip stands
-CHIP = 15.0  # units: a chip, and the gap to its name
-NOTHING: Mapping[str, str] = {}
-BARS: Box = (PAD + 38, 15, INNER / 3 - 46, 14)  # of the histogram, from the top of its section
+CURVE_HEIGHT, ERRORS_HEIGHT = 32.0, 43.0
+BARS: Box = (PAD + INNER / 2 + 6, 1, INNER / 2 - 6, 11)  # of the histogram, from the top of its section
 AVERAGED = {"candidates_per_agent": "due", "neighbours_per_agent": "due", "imbalance": "due", "births": "", "deaths": ""}
 DIAL_RADIUS, DIAL_FULL = 14.0, 0.5  # units; the length of the bias that reaches the rim
 UNREAD = "-"
 ROW, HEAD, FOOT = 16.25, 14.0, 38.0
+LINE, PLACE = 16.0, 19.0  # units: a line of text, and the row of a line or an area
+MAX_PLACES = 6  # rows
+COUNT_RIGHT, FLOW_RIGHT = PAD + 112.0, PAD + 162.0  # where numbers end
+PLOT_LEFT = FLOW_RIGHT + 8
+FLOW_S = 5  # a flow is the mean of so many seconds
+HAPPEN = "happen"  # the action
 NUMBER_KEYS = ("lower", "higher")
 FOOT_ACTIONS = ("help", "menu", "tools", "tour")
 
@@ -80,9 +99,9 @@ def steady_counters(profile: Profile) -> dict[str, float]:
 
 
 def work_facts(counters: Mapping[str, float]) -> dict[str, str]:
-    """Means over the agents that were due: neighbours, candidates, and the one as a share of the other."""
+    """Means over the agents that were due: candidates, neighbours, and these as a share of those."""
     candidates, neighbours = counters.get("candidates_per_agent", 0.0), counters.get("neighbours_per_agent", 0.0)
-    return {"neighbours": f"{neighbours:.1f}", "candidates": f"{candidates:,.{0 if candidates >= 1000 else 1}f}",
+    return {"candidates": f"{candidates:,.{0 if candidates >= 1000 else 1}f}", "neighbours": f"{neighbours:.1f}",
             "useful": percent(neighbours / candidates) if candidates else UNREAD}
 
 
@@ -115,93 +134,55 @@ def mean_error(error: AvoidanceError | None) -> str:
 def crowd_sections(sim: Simulation, readings: Readings, colours: Mapping[str, Colour]) -> list[PanelSection]:
     """The same ones whichever techniques are on: so none moves. `colours` are those of the agents' states."""
     counters, states = steady_counters(sim.profile), sim.states()
-    crowd = {"agents": sim.agents.count, "visible": counters.get("visible", 0), "drawn": counters.get("drawn", 0)}
+    crowd = [Fact("agents", f"{sim.agents.count:,}", ACCENT, "number"),
+             *(Fact(name, f"{counters.get(name, 0):,.0f}") for name in ("visible", "drawn"))]
+    in_states = [Fact(name, f"{count:,}", chip=(number, colours.get(name, TEXT)))
+                 for number, (name, count) in enumerate(states.items())]
     return [
-        PanelSection("crowd", FACTS_HEIGHT, 1, partial(draw_crowd, counts=crowd)),
+        PanelSection("crowd", facts_height(4) + 4, 1, partial(draw_led, facts=crowd)),
         _row("neighbours", work_facts(counters), 4),
-        *([PanelSection("states", FACTS_HEIGHT, 1, partial(draw_states, states=states, colours=colours))] if states else []),
-        PanelSection("errors", FACTS_HEIGHT, 5, partial(draw_errors, sim=sim, readings=readings)),
-        *([PanelSection("births and deaths", CURVE_HEIGHT + 39, 7, partial(draw_life, sim=sim, counters=counters))]
-          if sim.life.active else []),
+        *([PanelSection("states", facts_height(len(states)) + 4, 1, partial(draw_facts, facts=in_states))] if states else []),
+        PanelSection("errors", ERRORS_HEIGHT, 5, partial(draw_errors, sim=sim, readings=readings)),
+        *([PanelSection("births and deaths", facts_height(4) + CURVE_HEIGHT + 6, 7,
+                        partial(draw_life, sim=sim, counters=counters))] if sim.life.active else []),
         _row("sorting", sorting_facts(sim, inactive(sim.situation)), 8),
         _row("memory", memory_facts(counters, readings), 8),
     ]
 
 
 def _row(name: str, facts: Mapping[str, str], rank: int) -> PanelSection:
-    return PanelSection(name, FACTS_HEIGHT, rank, partial(draw_facts, facts=facts))
+    listed = [Fact(*fact) for fact in facts.items()]
+    return PanelSection(name, facts_height(4) + 4, rank, partial(draw_led, facts=listed))
 
 
-def columns(needs: Sequence[float], gap: float = COLUMN_GAP) -> list[float]:
-    """The x of each column: at equal distances, but farther right where the text of the column before is too wide for that.
-
-    Between two there is a gap, a smaller one where all of them do not fit into the panel otherwise.
-    """
-    count, spare = len(needs), INNER - sum(needs)
-    gap = min(gap, max(spare, 0) / max(count - 1, 1))
-    starts = [float(PAD)]
-    for number, need in enumerate(needs[:-1], 1):
-        most = PAD + INNER - sum(needs[number:]) - gap * (count - number - 1)
-        starts.append(max(min(PAD + number * INNER / count, most), starts[-1] + need + gap))
-    return starts
-
-
-def draw_facts(on: Canvas, top: float, facts: Mapping[str, str], colours: Mapping[str, Colour] = NOTHING,
-               more: Mapping[str, str] = NOTHING) -> list[float]:
-    """Draw numbers under their names, in columns; `more` is said after a name. Return where the columns begin.
-
-    A fact without a name keeps its column free.
-    """
-    needs = [max(on.width(name + more.get(name, ""), SMALL), on.width(value)) for name, value in facts.items()]
-    starts = columns(needs)
-    for (name, value), x, end in zip(facts.items(), starts, [*starts[1:], PAD + INNER], strict=True):
-        if name:
-            end_of_name = on.left(name, x, top + 8, SMALL, FAINT)
-            on.left(value, x, top + 22, NORMAL, colours.get(name, TEXT))
-            on.left(more.get(name, ""), end_of_name, top + 8, SMALL, FAINT)
-            on.target((x, top, end - x, FACTS_HEIGHT), "fact", name)
-    return starts
-
-
-def draw_crowd(on: Canvas, top: float, counts: Mapping[str, float]) -> None:
-    """Draw how many agents there are, a number that can be dragged and typed, and how many of them are seen."""
-    texts = {name: f"{count:,.0f}" for name, count in counts.items()}
-    first, second, _ = draw_facts(on, top, texts, {"agents": ACCENT})
-    on.target((first, top, second - first, FACTS_HEIGHT), "number", "agents")
-
-
-def draw_states(on: Canvas, top: float, states: Mapping[str, int], colours: Mapping[str, Colour]) -> None:
-    """Draw how many agents are in each state; a state has a colour and a shape, so it can be told apart by either."""
-    needs = [max(CHIP + on.width(name, SMALL), on.width(f"{count:,}")) for name, count in states.items()]
-    starts = columns([*needs, *[0.0] * (3 - len(needs))], CHIP_GAP)
-    for number, (x, (name, count)) in enumerate(zip(starts, states.items(), strict=False)):
-        draw_chip(on, number, colours.get(name, TEXT), (x + 5, top + 8))
-        on.left(name, x + CHIP, top + 8, SMALL, FAINT)
-        on.left(f"{count:,}", x, top + 22, NORMAL)
-        on.target((x, top, needs[number], FACTS_HEIGHT), "fact", name)
+def draw_led(on: Canvas, top: float, facts: Sequence[Fact]) -> float:
+    """Draw the first fact, which may be long, on a row of its own, and two on each of the others."""
+    return draw_facts(on, draw_facts(on, top, facts[:1], 1), facts[1:])
 
 
 def draw_life(on: Canvas, top: float, sim: Simulation, counters: Mapping[str, float]) -> None:
     lived = sim.life.population()
-    draw_facts(on, top, {"births": f"{counters.get('births', 0):,.1f}", "deaths": f"{counters.get('deaths', 0):,.1f}",
-                         "peak": f"{lived.max():,}" if len(lived) else UNREAD})
-    draw_curve(on, (PAD, top + 35, INNER, CURVE_HEIGHT), lived, ACCENT)
+    top = draw_led(on, top, [Fact("peak", f"{lived.max():,}" if len(lived) else UNREAD),
+                             *(Fact(name, f"{counters.get(name, 0):,.1f}") for name in ("births", "deaths"))])
+    counts = lived[-int(INNER):].astype(float)
+    draw_curve(on, (PAD, top + 2, INNER, CURVE_HEIGHT), counts, counts.min(initial=math.inf), counts.max(initial=0.0))
 
 
 def draw_errors(on: Canvas, top: float, sim: Simulation, readings: Readings) -> None:
-    """Draw the errors of approximate techniques: staggering at the left, beside it a neighbour limit or the field."""
+    """Draw the errors of approximate techniques: staggering, and below it a neighbour limit or the field."""
     period = sim.optimizations.stagger.avoidance if is_staggered(sim) else 1
-    facts = {"stagger error": mean_error(readings.stagger) if period > 1 else UNREAD}
+    stagger = mean_error(readings.stagger) if period > 1 else UNREAD
+    facts = [Fact("stagger error", stagger, WARM), Fact("", "")]
     if has_field(sim):
-        facts |= {"field error": mean_error(readings.field),
-                  "at worst": percent(readings.field.most) if readings.field else UNREAD}
+        facts += [Fact("field error", mean_error(readings.field), WARM),
+                  Fact("at worst", percent(readings.field.most) if readings.field else UNREAD, WARM)]
     else:
-        facts |= {"limit error": mean_error(readings.neighbour_limit) if is_limited(sim) else UNREAD, "": ""}
-    *_, third = draw_facts(on, top, facts, dict.fromkeys(facts, WARM))
+        facts.append(Fact("limit error", mean_error(readings.neighbour_limit) if is_limited(sim) else UNREAD, WARM))
+    draw_facts(on, top, facts)
     if period > 1:
         _draw_ages(on, top, readings.ages[:period] if readings.ages is not None else [0] * period)
     if is_limited(sim) and not has_field(sim):
-        _draw_bias(on, third, top, readings.bias)
+        _draw_bias(on, BARS[0], top + FACT, readings.bias)
 
 
 def _draw_ages(on: Canvas, top: float, ages: Sequence[int] | Longs) -> None:
@@ -213,14 +194,14 @@ def _draw_ages(on: Canvas, top: float, ages: Sequence[int] | Longs) -> None:
 
 def _draw_bias(on: Canvas, left: float, top: float, bias: Bias | None) -> None:
     """Draw the mean direction to all neighbours, and to those that the limit keeps."""
-    middle = left + DIAL_RADIUS, top + FACTS_HEIGHT / 2
+    middle = left + DIAL_RADIUS, top + DIAL_RADIUS
     on.circle(GROUND, middle, DIAL_RADIUS)
     on.circle(EDGE, middle, DIAL_RADIUS, width=1)
     for line, (name, colour) in enumerate((("all", DIM), ("kept", WARM))):
         if bias:
             draw_hand(on, middle, bias.kept if name == "kept" else bias.all, colour)
         on.left(name, left + 2 * DIAL_RADIUS + 8, middle[1] - 7 + 14 * line, SMALL, colour)
-    on.target((left, top, INNER / 3, FACTS_HEIGHT), "fact", "mean direction to")
+    on.target((left, top, INNER / 2, 2 * DIAL_RADIUS), "fact", "mean direction to")
 
 
 def draw_bars(on: Canvas, box: Box, values: Sequence[int] | Longs, colour: Colour) -> None:
@@ -234,16 +215,15 @@ def draw_bars(on: Canvas, box: Box, values: Sequence[int] | Longs, colour: Colou
             on.rect(colour, (left + wide * number + 1, top + height - tall, wide - 2, tall))
 
 
-def draw_curve(on: Canvas, box: Box, values: Ints, colour: Colour) -> None:
-    """Draw the last values, newest at the right, scaled to their least and greatest."""
+def draw_curve(on: Canvas, box: Box, values: Doubles, low: float, high: float) -> None:
+    """Draw values over time, from the first to the last, between a lowest and a highest one."""
     on.rect(GROUND, box)
     left, top, width, height = box
-    counts = values[-int(width):].tolist()
-    if len(counts) > 1:
-        least = min(counts)
-        tall = (height - 3) / max(max(counts) - least, 1)
-        first = left + width - len(counts)
-        on.lines(colour, [(first + x, top + height - 2 - (count - least) * tall) for x, count in enumerate(counts)])
+    if len(values) > 1 and high > 0:
+        across = np.linspace(left, left + width, len(values)).tolist()
+        up = (top + height - 2 - (values - low) * ((height - 3) / max(high - low, 1e-9))).tolist()
+        on.lines(ACCENT, list(zip(across, up, strict=True)))
+    on.line(EDGE, (left, top + height), (left + width, top + height))
 
 
 def draw_hand(on: Canvas, middle: Point, direction: tuple[float, float], colour: Colour) -> None:
@@ -255,18 +235,76 @@ def draw_hand(on: Canvas, middle: Point, direction: tuple[float, float], colour:
     on.circle(colour, tip, 2)
 
 
-def draw_chip(on: Canvas, shape: int, colour: Colour, middle: Point) -> None:
-    """Draw a disc, a square, a triangle or a diamond with a rim, 9 units wide."""
-    x, y = middle
-    for ink, half, wide in ((TEXT, 5, 6), (colour, 4, 4)):
-        if shape % 4 == 0:
-            on.circle(ink, middle, half)
-        elif shape % 4 == 1:
-            on.rect(ink, (x - half, y - half, 2 * half, 2 * half))
-        elif shape % 4 == 3:
-            on.polygon(ink, ((x, y - wide), (x - wide, y), (x, y + wide), (x + wide, y)))
+# --- a scenario ------------------------------------------------------------------------------------------------------
+
+def scenario_sections(sim: Simulation, keys: Keys) -> list[PanelSection]:
+    """The section, where the configuration has events."""
+    events, places = sim.config.events, sim.config.measure
+    if not events:
+        return []
+    rows = min(len(places.lines) + len(places.areas), MAX_PLACES)
+    texts = any(event.hand for event in events) + any(event.end for event in events)
+    height = facts_height(4) + 4 + PLACE * rows + LINE * texts + 2
+    return [PanelSection("scenario", height, 1, partial(draw_scenario, sim=sim, keys=keys))]
+
+
+def draw_scenario(on: Canvas, top: float, sim: Simulation, keys: Keys) -> None:
+    events, first, count = sim.events, sim.config.agents, sim.agents.count
+    answer_s = events.answer_s(sim.dt)
+    clock_s = (sim.tick - events.clock_tick) * sim.dt
+    answer = UNREAD if answer_s is None else f"{answer_s:.1f} s"
+    top = draw_led(on, top, [Fact("remain", f"{count:,} of {first:,}"), Fact("clock", time_text(clock_s)),
+                             Fact("answer", answer, ACCENT)])
+    top = _draw_places(on, top + 4, sim)
+    if any(event.hand for event in sim.config.events):
+        _draw_hand(on, top, sim, keys)
+        top += LINE
+    if ends := [event for event in sim.config.events if event.end]:
+        colour = DIM if answer_s is None else ACCENT
+        on.left(on.fitted(end_text(sim, ends), INNER, SMALL), PAD, top + LINE / 2, SMALL, colour)
+
+
+def end_text(sim: Simulation, ends: Sequence[ScenarioEvent]) -> str:
+    """What the answer waits for; or what it says, with the time that the slowest tenth took."""
+    end_tick, nine_tenths = sim.events.end_tick, int(sim.counts.tenths[-1])
+    if end_tick is None:
+        return f"ends when {ends[0].when}" if ends[0].when else f"ends: {ends[0].text}"
+    said = next(event.text for number, event in enumerate(sim.config.events)
+                if event.end and sim.events.happened.get(number) == end_tick)
+    return said if nine_tenths < 0 else f"{said}; slowest tenth: {(end_tick - nine_tenths) * sim.dt:.1f} s"
+
+
+def _draw_places(on: Canvas, top: float, sim: Simulation) -> float:
+    """Draw a row for each line, and for each area who is in it; return where they end."""
+    counts, flows = sim.counts, sim.counts.flows(FLOW_S)
+    most = float(flows.max(initial=0))
+    rows = [*((name, True) for name in sim.config.measure.lines), *((name, False) for name in sim.config.measure.areas)]
+    for number, (name, is_line) in enumerate(rows[:MAX_PLACES]):
+        middle = top + PLACE / 2
+        on.left(on.fitted(name, 70, SMALL), PAD, middle, SMALL, FAINT)
+        on.right(f"{counts.of_line(name) if is_line else inside(name, sim):,}", COUNT_RIGHT, middle, NORMAL)
+        if is_line:
+            flow = flows[-1, number] if len(flows) else 0.0
+            on.right(f"{flow:.1f}/s", FLOW_RIGHT, middle, SMALL, DIM)
+            draw_curve(on, (PLOT_LEFT, top + 1, LEFT_WIDTH - PAD - PLOT_LEFT, PLACE - 3), flows[:, number], 0.0, most)
         else:
-            on.polygon(ink, ((x, y - wide), (x - wide, y + half), (x + wide, y + half)))
+            on.left("inside", PLOT_LEFT, middle, SMALL, FAINT)
+        on.target((PAD, top, INNER, PLACE), "fact", "flow" if is_line else "inside")
+        top += PLACE
+    return top
+
+
+def _draw_hand(on: Canvas, top: float, sim: Simulation, keys: Keys) -> None:
+    """Draw which event of the scenario comes next when the key is pressed, or this line is clicked."""
+    number = sim.events.by_hand
+    if number is None:
+        on.left("nothing more by hand", PAD, top + LINE / 2, SMALL, FAINT)
+        return
+    on.rect(TOUCHED, (PAD - 4, top + 1, INNER + 8, LINE - 2), radius=4)
+    end = on.left(key_text(keys[HAPPEN][0]), PAD, top + LINE / 2, SMALL, ACCENT) + 8 if keys.get(HAPPEN) else PAD
+    on.left(on.fitted(str(sim.config.events[number].hand), LEFT_WIDTH - PAD - end, SMALL), end, top + LINE / 2, SMALL)
+    on.target((0, top, LEFT_WIDTH, LINE), "action", HAPPEN)
+
 
 # --- the techniques -----------------------------------------------------------------------------------------------------
 
@@ -283,6 +321,13 @@ def switchboard_sections(sim: Simulation, status: Status, keys: Keys) -> list[Pa
     ]
 
 
+def touched_section(sim: Simulation, status: Status, keys: Keys) -> list[PanelSection]:
+    """The row of the technique that was touched last, if there is one."""
+    technique, board = BY_PATH.get(status.touched), Switchboard(sim, status, keys)
+    return [PanelSection("touched", ROW + 4, ALWAYS, lambda on, top: board.draw_row(on, top + 2 + ROW / 2, technique))
+            ] if technique else []
+
+
 class Switchboard:
     def __init__(self, sim: Simulation, status: Status, keys: Keys) -> None:
         self.options, self.status, self.keys = sim.optimizations, status, keys
@@ -291,7 +336,7 @@ class Switchboard:
     def draw_group(self, on: Canvas, top: float, name: str, group: Sequence[Technique]) -> None:
         on.left(name, PAD, top + HEAD / 2 + 1, SMALL, FAINT)
         for number, technique in enumerate(group):
-            self._row(on, top + HEAD + ROW * (number + 0.5), technique)
+            self.draw_row(on, top + HEAD + ROW * (number + 0.5), technique)
 
     def draw_foot(self, on: Canvas, top: float) -> None:
         """Draw what the marks mean, and some keys."""
@@ -309,7 +354,7 @@ class Switchboard:
                 on.target((left, top + 23, end - left, 16), "action", action)
                 left = end + 7
 
-    def _row(self, on: Canvas, middle: float, technique: Technique) -> None:
+    def draw_row(self, on: Canvas, middle: float, technique: Technique) -> None:
         path, value, status = technique.path, self.options.get(technique.path), self.status
         waits, touched, off = path in status.pending, path == status.touched, value == technique.baseline
         is_inactive, partly = path in self._inactive, self._partly.get(path, "")

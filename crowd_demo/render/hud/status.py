@@ -13,7 +13,7 @@ from crowd_demo.render.camera import Rect
 from crowd_demo.render.colours.base import Legend
 from crowd_demo.render.hud.canvas import Target
 from crowd_demo.render.hud.card import Card, ProofLine
-from crowd_demo.render.hud.views import View
+from crowd_demo.render.hud.views import ListView
 from crowd_demo.render.inks import RGB
 from crowd_demo.sim.metrics.readings import Readings
 
@@ -161,7 +161,6 @@ class Inspection(NamedTuple):
     rows: tuple[tuple[str, str], ...]
     strip: MemoryStrip | None = None
     is_box: bool = False
-    seen_at: tuple[float, float, float, float] | None = None  # in the window: left, top, width, height in pixels
 
 
 class NumberRow(NamedTuple):
@@ -239,7 +238,7 @@ class Status(NamedTuple):
     past: Past | None = None  # where a timeline is shown
     panels: PanelSettings = PanelSettings()
     ticks: Sequence[Tick] = ()  # where techniques were switched
-    view: View | None = None  # what is open over the picture
+    view: ListView | None = None  # what is open over the picture
     hovered: Hovered | None = None
     numbers: Sequence[NumberRow] = ()  # of the behaviour and of links, while their section is open
     measured: Mapping[str, str] = {}  # what the last measurement of a technique gave, by path
@@ -250,7 +249,6 @@ class Status(NamedTuple):
     inspection: Inspection | None = None  # of an agent, or of those in a rectangle
     minimap: MinimapView | None = None  # where a minimap is shown
     halves: Halves | None = None  # of a window that is split
-    frozen_at: tuple[float, float, float, float] | None = None  # the frozen view in the window: left, top, width, height
     tools: ToolBarView | None = None  # where the tool bar is unfolded
     brush: BrushView | None = None  # at the cursor, while a tool is held
     rings: Sequence[RingView] = ()

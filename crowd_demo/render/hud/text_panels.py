@@ -1,4 +1,4 @@
-"""Small panels of text: a notice, the tooltip, the inspector's, a tour's, the compact HUD; and legends.
+"""Small panels of text: a notice, the tooltip, the inspector's, a tour's; and legends.
 
 A legend is laid out in parts, such as a colour with its text, in as many lines as they take.
 """
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from crowd_demo.registry.readouts import READOUTS
 from crowd_demo.registry.stages import text_of
-from crowd_demo.registry.techniques import BY_PATH, exactness, hud_word, inactive, key_does
+from crowd_demo.registry.techniques import BY_PATH, exactness, inactive, key_does
 from crowd_demo.registry.terms import TERMS
 from crowd_demo.render.colours.base import Legend
 from crowd_demo.render.hud.canvas import (
@@ -24,6 +24,7 @@ from crowd_demo.render.hud.canvas import (
     LARGE,
     NORMAL,
     PAD,
+    PANEL,
     SHEET,
     SMALL,
     TEXT,
@@ -36,8 +37,7 @@ from crowd_demo.render.hud.canvas import (
     Target,
 )
 from crowd_demo.render.hud.card import PROOF_COLOURS, ms_text
-from crowd_demo.render.hud.frame_sections import RATES_HEIGHT, draw_clock, draw_rates, rates_of
-from crowd_demo.render.hud.panel_layout import LEFT_WIDTH
+from crowd_demo.render.hud.panel_layout import RIGHT_WIDTH
 from crowd_demo.render.hud.status import (
     BetView,
     Half,
@@ -61,26 +61,10 @@ SAID, SAID_LINE, TOUR_FOOT = 15.0, 20.0, 26.0
 TOUR_KEYS = (("next", "Enter", "next"), ("back", "Left", "back"), ("leave", "Esc", "leave"))
 BET = Target("bet")  # the scale for a guess
 BET_HIGH = 46.0
-INSPECTION_WIDTH, ROW, TITLE, STRIP, FOOT = 292.0, 14.0, 26.0, 30.0, 18.0
-LABELS = 101.0
+ROW, TITLE, STRIP, FOOT = 14.0, 26.0, 30.0, 18.0
+LABELS = 86.0
 HALF_WIDTH, HALF_LEAST, HALF_EDGE = 214.0, 100.0, 15.0  # of a half's label
 IDLE = "It changes nothing at present: another technique or the behaviour leaves it no work."
-COMPACT_LINE = 18.0
-
-
-def draw_compact(sim: Simulation, status: Status, pen: Pen, scale: float) -> Canvas:
-    """The rates of the left panel, and a line more for the technique that was touched last."""
-    technique = BY_PATH.get(status.touched)
-    on = Canvas((LEFT_WIDTH, RATES_HEIGHT + COMPACT_LINE * (2 if technique else 1) + 4), pen, scale)
-    draw_rates(on, 2, rates_of(sim.profile), status)
-    draw_clock(on, RATES_HEIGHT + 8, status)
-    if technique:
-        middle = RATES_HEIGHT + 8 + COMPACT_LINE
-        value = hud_word(status.pending.get(technique.path, sim.optimizations.get(technique.path)))
-        end = on.left(technique.label.strip(), PAD, middle, NORMAL)
-        on.left(value + " …" * (technique.path in status.pending), end + 8, middle, NORMAL, ACCENT)
-        on.target((0, middle - 9, on.size[0], COMPACT_LINE), "technique", technique.path)
-    return on
 
 
 def notice_width(text: str, pen: Pen, scale: float) -> float:
@@ -88,32 +72,42 @@ def notice_width(text: str, pen: Pen, scale: float) -> float:
     return Canvas((1, 1), pen, scale, None).width(text) + 2 * PAD
 
 
+class Said(NamedTuple):
+    """A paragraph of a panel."""
+
+    text: str
+    colour: Colour = TEXT
+    size: float = SMALL
+
+
+def text_panel(said: Sequence[Said], room: float, line: float, pen: Pen, scale: float, edges: tuple[float, float] = (PAD, 5.0),
+               foot: float = 0.0, widest: bool = False, colour: Colour = SHEET) -> Canvas:
+    """A panel with paragraphs below each other, each line so high, and a free foot; as wide as its lines, or `widest`."""
+    ruler = Canvas((1, 1), pen, scale, None)
+    lines = [(text, each) for each in said for text in ruler.wrapped(each.text, room - 2 * edges[0], each.size)]
+    wide = room if widest else max((ruler.width(text, each.size) for text, each in lines), default=0) + 2 * edges[0]
+    on = Canvas((wide, 2 * edges[1] + line * len(lines) + foot), pen, scale, colour)
+    for number, (text, each) in enumerate(lines):
+        on.left(text, edges[0], edges[1] + line * (number + 0.5), each.size, each.colour)
+    return on
+
+
 def draw_notice(text: str, room: float, pen: Pen, scale: float) -> Canvas:
     """A panel around a text, no wider than the room: in one line, in small text if need be, or else in several."""
     ruler = Canvas((1, 1), pen, scale, None)
     is_small = ruler.width(text) > room - 2 * PAD >= ruler.width(text, SMALL)
-    size = SMALL if is_small else NORMAL
-    lines = ruler.wrapped(text, room - 2 * PAD, size)
-    wide = max((ruler.width(line, size) for line in lines), default=0)
-    canvas = Canvas((wide + 2 * PAD, 10 + NOTICE_LINE * len(lines)), pen, scale)
-    canvas.paragraph(lines, PAD, 5, NOTICE_LINE, size)
-    return canvas
+    return text_panel([Said(text, TEXT, SMALL if is_small else NORMAL)], room, NOTICE_LINE, pen, scale, colour=PANEL)
 
 
 def draw_half(half: Half, is_right: bool, room: float, pen: Pen, scale: float) -> Canvas:
     """The label of one half of a split window, which a triangle points to; narrower than usual if there is little room."""
-    ruler, wide = Canvas((1, 1), pen, scale, None), room if HALF_LEAST <= room < HALF_WIDTH else HALF_WIDTH
-    state = [(half.state.text, PROOF_COLOURS[half.state.kind])] if half.state else []
-    texts = [(half.value, ACCENT), (f"step {ms_text(half.step_ms)}, frame {ms_text(half.frame_ms)}", TEXT), *state,
-             *((note, DIM) for note in half.notes)]
-    lines = [(line, colour) for text, colour in texts for line in ruler.wrapped(text, wide - 2 * HALF_EDGE, SMALL, 3)]
-    longest = max(ruler.width(line, SMALL) for line, _ in lines)
-    on = Canvas((longest + 2 * HALF_EDGE, 8 + ROW * len(lines)), pen, scale, SHEET)
+    state = [Said(half.state.text, PROOF_COLOURS[half.state.kind])] if half.state else []
+    times = f"step {ms_text(half.step_ms)}, frame {ms_text(half.frame_ms)}"
+    on = text_panel([Said(half.value, ACCENT), Said(times), *state, *(Said(note, DIM) for note in half.notes)],
+                    room if HALF_LEAST <= room < HALF_WIDTH else HALF_WIDTH, ROW, pen, scale, (HALF_EDGE, 4.0))
     on.target((0, 0, *on.size), "number", half.target)
     tip, base = (on.size[0] - 4, on.size[0] - 11) if is_right else (4, 11)
     on.polygon(ACCENT, ((tip, 4 + ROW / 2), (base, 7), (base, 1 + ROW)))
-    for number, (line, colour) in enumerate(lines):
-        on.left(line, HALF_EDGE, 4 + ROW * (number + 0.5), SMALL, colour)
     return on
 
 
@@ -186,15 +180,8 @@ def _about_technique(path: str, sim: Simulation, status: Status) -> Tip:
 
 def draw_tip(tip: Tip, cursor: tuple[float, float], window: tuple[int, int], pen: Pen,
              scale: float) -> tuple[Canvas, tuple[int, int]]:
-    ruler = Canvas((1, 1), pen, scale, None)
-    wide = min(TIP_WIDTH, window[0] / scale - 8)
-    title = ruler.wrapped(tip.title, wide - 2 * PAD)
-    paragraphs = [(ruler.wrapped(text, wide - 2 * PAD, SMALL), colour) for text, colour in tip.paragraphs]
-    lines = len(title) + sum(len(each) for each, _ in paragraphs)
-    on = Canvas((wide, TIP_LINE * lines + 16), pen, scale, SHEET)
-    top = on.paragraph(title, PAD, 8, TIP_LINE) + 1
-    for each, colour in paragraphs:
-        top = on.paragraph(each, PAD, top, TIP_LINE, SMALL, colour)
+    on = text_panel([Said(tip.title, TEXT, NORMAL), *(Said(*paragraph) for paragraph in tip.paragraphs)],
+                    min(TIP_WIDTH, window[0] / scale - 8), TIP_LINE, pen, scale, (PAD, 8.0), widest=True)
     return on, beside(cursor, on.surface.get_size(), window)
 
 
@@ -214,17 +201,13 @@ def tour_scale(room_px: int, height_px: int, scale: float) -> float:
 
 
 def draw_tour(view: TourView, room_px: int, pen: Pen, scale: float) -> Canvas:
-    wide = min(TOUR_WIDEST, room_px / scale)
-    ruler = Canvas((1, 1), pen, scale, None)
-    texts = [(ruler.wrapped(text, wide - 2 * PAD, SAID), colour) for text, colour in _texts(view)]
-    lines, top = sum(len(text) for text, _ in texts), PAD - 1.0
-    canvas = Canvas((wide, PAD + SAID_LINE * lines + BET_HIGH * bool(view.bet) + TOUR_FOOT + 6), pen, scale, SHEET)
-    for text, colour in texts:
-        top = canvas.paragraph(text, PAD, top, SAID_LINE, SAID, colour)
-    if view.bet:
-        _draw_bet(canvas, view.bet, top)
-    _draw_foot(canvas, view)
-    return canvas
+    bet, foot = view.bet, BET_HIGH * bool(view.bet) + TOUR_FOOT - 4
+    on = text_panel([Said(text, colour, SAID) for text, colour in _texts(view)], min(TOUR_WIDEST, room_px / scale), SAID_LINE,
+                    pen, scale, (PAD, PAD - 1.0), foot, widest=True)
+    if bet:
+        _draw_bet(on, bet, on.size[1] - TOUR_FOOT - 6 - BET_HIGH)
+    _draw_foot(on, view)
+    return on
 
 
 def _texts(view: TourView) -> list[tuple[str, Colour]]:
@@ -299,26 +282,26 @@ def _draw_foot(canvas: Canvas, view: TourView) -> None:
 def draw_inspection(found: Inspection, keys: Sequence[str], pen: Pen, scale: float) -> Canvas:
     """Draw the panel; `keys` go on to another agent and close it."""
     ruler = Canvas((1, 1), pen, scale, None)
-    rows = [(what, ruler.wrapped(value, INSPECTION_WIDTH - 2 * PAD - (LABELS if what else 0), SMALL))
+    rows = [(what, ruler.wrapped(value, RIGHT_WIDTH - 2 * PAD - (LABELS if what else 0), SMALL))
             for what, value in found.rows]
     high = TITLE + sum(len(lines) for _, lines in rows) * ROW + (STRIP if found.strip else 0) + FOOT + 6
-    on = Canvas((INSPECTION_WIDTH, high), pen, scale)
+    on = Canvas((RIGHT_WIDTH, high), pen, scale)
     on.left(found.title, PAD, 16, LARGE, ACCENT)
-    on.right("x", INSPECTION_WIDTH - PAD, 16, LARGE, DIM)
-    on.target((INSPECTION_WIDTH - 30, 0, 30, TITLE), "action", "inspect")
+    on.right("x", RIGHT_WIDTH - PAD, 16, LARGE, DIM)
+    on.target((RIGHT_WIDTH - 30, 0, 30, TITLE), "action", "inspect")
     top = TITLE + 2
     for what, lines in rows:
         on.left(what, PAD, top + ROW / 2, SMALL, DIM)
         top = on.paragraph(lines, PAD + (LABELS if what else 0), top, ROW, SMALL)
     if found.strip:
         _draw_strip(on, found.strip, top + 4)
-    on.left(on.fitted("   ".join(keys), INSPECTION_WIDTH - 2 * PAD, SMALL), PAD, high - FOOT / 2 - 3, SMALL, FAINT)
+    on.left(on.fitted("   ".join(keys), RIGHT_WIDTH - 2 * PAD, SMALL), PAD, high - FOOT / 2 - 3, SMALL, FAINT)
     return on
 
 
 def _draw_strip(on: Canvas, strip: MemoryStrip, top: float) -> None:
     """All of memory from left to right: candidates above, neighbours below, the agent across both."""
-    wide = INSPECTION_WIDTH - 2 * PAD
+    wide = RIGHT_WIDTH - 2 * PAD
     on.left("memory, from the first slot to the last", PAD, top + 4, SMALL, FAINT)
     on.rect(GROUND, (PAD, top + 11, wide, 12))
     on.rect(EDGE, (PAD, top + 11, wide, 12), width=1)

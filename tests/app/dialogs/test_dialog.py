@@ -10,21 +10,13 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app.dialogs.dialog import Dialogs, Item, ListDialog
+from crowd_demo.app.dialogs.menus import MOUSE
 from crowd_demo.app.screen.window import close_window
+from crowd_demo.config.keys import ACTIONS
 from crowd_demo.registry.actions import PROGRAM, TOLD_BY_OTHERS
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 from crowd_demo.render.hud.canvas import Pen, Target
-from crowd_demo.render.hud.views import (
-    Cell,
-    ListView,
-    QuestionView,
-    Row,
-    TableView,
-    View,
-    draw_view,
-    first_shown,
-    place_of,
-)
+from crowd_demo.render.hud.views import ListView, Row, draw_list, first_shown, place_of
 
 
 @pytest.fixture
@@ -48,7 +40,23 @@ def test_arrows_select_and_return_chooses() -> None:
     for key in ("end", "down", "up", "down", "return"):
         dialog.press(key, False)
     assert chosen == ["third"] and dialog.closed
-    assert not dialog.press("x", False)
+    assert not dialog.press("f5", False)
+
+
+@pytest.mark.quick
+def test_what_is_typed_filters_the_rows_by_all_that_is_said_of_them() -> None:
+    rows = [Row("build walls", "Ctrl+W", group="Tools"), Row("colours", "Q", "What the walls tell"), Row("pause", "Space")]
+    dialog = ListDialog("Menu", lambda: [Item(row) for row in rows], selected=2)
+    for key in ("w", "a", "l", "l"):
+        assert dialog.press(key, False)
+    assert dialog.view().rows == rows[:2] and (dialog.view().typed, dialog.view().selected) == ("wall", 0)
+    for key in ("space", "t", "o"):
+        dialog.press(key, False)
+    assert dialog.view().rows == rows[:1], "each word somewhere"
+    assert dialog.press("left", False) is False and not dialog.closed
+    dialog.press("backspace", False)
+    dialog.press("delete", False)
+    assert dialog.view().rows == rows and dialog.press("left", False) and dialog.closed
 
 
 @pytest.mark.quick
@@ -96,15 +104,17 @@ def test_a_long_list_shows_its_selected_row() -> None:
 @pytest.mark.parametrize("view", [
     ListView("Many", [Row(f"row {number}", "detail", "about it " * 30) for number in range(60)], 55),
     ListView("Few", [Row("one")], at=(5000, 5000)), ListView("None", []),
-    TableView("Results", ("technique", "ms"), [(Cell("lanes"), Cell("1.25"))] * 60, ("a note " * 40,), 0.4),
-    QuestionView("Leave?", "Enter leaves"),
+    ListView("Groups", [Row(f"row {number}", group=f"group {number // 3}") for number in range(60)], 55, typed="typed " * 20),
+    ListView("Results", [Row("lanes", cells=("1.25", "9" * 400))] * 60, columns=("technique", "ms", "more"),
+             notes=("a note " * 40,), progress=0.4),
+    ListView("Leave?", [Row("leave", "Enter"), Row("go on")], hint="Enter leaves"),
 ])
-def test_a_view_fits_into_any_window(view: View, size: tuple[int, int]) -> None:
+def test_a_view_fits_into_any_window(view: ListView, size: tuple[int, int]) -> None:
     pygame.font.init()
-    canvas = draw_view(view, size, Pen(), 0.8)
+    canvas = draw_list(view, size, Pen(), 0.8)
     rect = canvas.surface.get_rect(topleft=place_of(view, canvas, size, 0.8))
     assert pygame.Rect((0, 0), size).contains(rect)
-    if isinstance(view, ListView) and view.rows:
+    if view.rows:
         assert Target("row", str(view.selected)) in [placed.target for placed in canvas.targets]
 
 
@@ -133,6 +143,25 @@ def test_the_menu_names_every_action_once(driven: Driven) -> None:
     held = ("pan_left", "pan_right", "pan_up", "pan_down", "menu", *TOLD_BY_OTHERS)
     texts = [row.text for row in view.rows]
     assert all(texts.count(told.what) == 1 for action, told in PROGRAM.items() if action not in held)
+
+
+def test_the_list_of_keys_names_every_action_and_technique_with_all_its_keys(driven: Driven) -> None:
+    driven.press("f1")
+    view = driven.status().view
+    assert view and view.rows[0].group == "Mouse"
+    told = {row.text: row.detail for row in view.rows}
+    assert len(told) == len(view.rows) and {what for _, what in MOUSE} <= told.keys()
+    assert all(action.what in told for name, action in ACTIONS.items()
+               if action.keys and name not in (*TOLD_BY_OTHERS, *BY_PATH))
+    assert told["faster motion"] == "/  >" and {f"{each.label}  {each.kind.mark}".strip() for each in TECHNIQUES} <= {
+        text.strip() for text in told}
+    assert view.rows[-1].group.startswith("Techniques") and view.rows[-1].about
+    driven.press("return")
+    assert driven.program.dialogs.top, "a gesture of the mouse does nothing here"
+    for key in "pause":
+        driven.press(key)
+    driven.press("return")
+    assert driven.program.crowd.paused and not driven.program.dialogs.top
 
 
 def test_a_click_on_a_technique_opens_its_choices_and_on_a_choice_sets_it(driven: Driven) -> None:
@@ -201,7 +230,7 @@ def test_what_is_typed_over_what_is_open_does_not_reach_the_crowd(driven: Driven
     driven.frames(2)
     assert options.model_dump() == before and not program.techniques.switcher.pending and not program.sim.history
     assert program.sim.agents.count == 200 and not program.experiments.dialog and program.crowd.speed == 1
-    assert len(program.dialogs.stack) <= stack and (stack or program.help_page) and program.crowd.recording is None
+    assert len(program.dialogs.stack) <= stack and program.crowd.recording is None
     assert not program.crowd.paused
 
 

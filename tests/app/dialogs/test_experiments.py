@@ -21,7 +21,7 @@ from crowd_demo.measure.experiment import Slice
 from crowd_demo.measure.three_crowds import AS_SHOWN, Limits, ThreeCrowds, Versus
 from crowd_demo.registry.entries import Value
 from crowd_demo.registry.techniques import BY_PATH
-from crowd_demo.render.hud.views import TableView
+from crowd_demo.render.hud.views import ListView
 
 
 @pytest.fixture
@@ -37,10 +37,10 @@ def driven(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Driven]:
     close_window()
 
 
-def view(driven: Driven) -> TableView:
+def view(driven: Driven) -> ListView:
     assert driven.program.dialogs.top
     found = driven.program.dialogs.top.view()
-    assert isinstance(found, TableView)
+    assert isinstance(found, ListView)
     return found
 
 
@@ -49,8 +49,8 @@ def finish(driven: Driven) -> None:
         driven.frames()
 
 
-def texts(found: TableView) -> list[list[str]]:
-    return [[cell.text for cell in row] for row in found.rows]
+def texts(found: ListView) -> list[list[str]]:
+    return [[row.text, *row.cells] for row in found.rows]
 
 
 def test_a_window_that_is_resized_meanwhile_shows_the_crowd_in_all_of_it(

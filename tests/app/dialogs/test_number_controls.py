@@ -33,7 +33,7 @@ class Window(Driven):
     def place_of(self, kind: str, path: str, share: float = 0.5) -> tuple[int, int]:
         """The pixel at that share of a target, from its left edge."""
         hud = self.loop.presenter.hud
-        panel, at = hud.panels[0], hud._margin
+        panel, at = hud.panels[0], hud._gap
         rect = next(region.rect for region in panel.targets if region.target == Target(kind, path))
         return round(at + rect.left + share * (rect.width - 1)), at + rect.centery
 
@@ -89,7 +89,7 @@ def test_the_section_opens_and_folds_by_its_key(window: Window) -> None:
     assert [row.number.key for row in window.status().numbers] == LIVE
     window.press("n", CTRL)
     assert hud.sections()["numbers"] and not window.status().numbers
-    window.click((hud._margin + 20, next(hud._margin + region.rect.centery for region in hud.panels[0].targets
+    window.click((hud._gap + 20, next(hud._gap + region.rect.centery for region in hud.panels[0].targets
                                          if region.target == Target("unfold", "numbers"))))
     window.frames(2)
     assert not hud.sections()["numbers"]
@@ -197,7 +197,7 @@ def test_presets(window: Window) -> None:
     window.drag("flock.align", 0.8)
     at = next(region.rect.center for region in window.loop.presenter.hud.panels[0].targets
               if region.target == Target("action", "reset_numbers"))
-    margin = window.loop.presenter.hud._margin
+    margin = window.loop.presenter.hud._gap
     window.click((at[0] + margin, at[1] + margin))
     window.frames(2)
     assert not window.program.sim.tuned

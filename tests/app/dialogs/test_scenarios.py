@@ -17,7 +17,7 @@ from crowd_demo.app.dialogs.menus import FileMenu, scenarios_menu, tours_menu
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.resources import data_folder, list_configs, list_tours
 from crowd_demo.render.hud.canvas import PAD, Pen
-from crowd_demo.render.hud.views import HEAD, PICTURE, PICTURE_ROW, ListView, Row, draw_view
+from crowd_demo.render.hud.views import HEAD, PICTURE, PICTURE_ROW, ListView, Row, draw_list
 
 pytestmark = pytest.mark.quick
 
@@ -140,7 +140,7 @@ def test_f2_and_a_click_open_a_scenario(driven: Driven, folder: Path) -> None:
         driven.press(key)
     dialog = driven.program.dialogs.top
     assert dialog
-    number = str(dialog.view().selected)  # type: ignore[union-attr]
+    number = str(dialog.view().selected)
     width, height = driven.program.camera.size
     at = next((x, y) for y in range(0, height, 3) for x in range(0, width, 3)
               if driven.loop.presenter.hud.target_at(x, y) == ("row", number))
@@ -157,7 +157,7 @@ def test_f2_and_a_click_open_a_scenario(driven: Driven, folder: Path) -> None:
 def shown(picture: Path) -> tuple[int, ...]:
     """The colour in the middle of a row's picture; that of the empty frame if the picture is not shown."""
     pygame.font.init()
-    canvas = draw_view(ListView("Scenarios", [Row("mine", picture=picture)]), (640, 360), Pen(), 1.0)
+    canvas = draw_list(ListView("Scenarios", [Row("mine", picture=picture)]), (640, 360), Pen(), 1.0)
     return tuple(canvas.surface.get_at((PAD + PICTURE[0] // 2, HEAD + PICTURE_ROW // 2)))
 
 

@@ -71,7 +71,7 @@ def notices(driven: Driven) -> str:
 
 def asked(driven: Driven) -> Question | None:
     top = driven.program.dialogs.top
-    return top if isinstance(top, Question) and "not saved" in top.text else None
+    return top if isinstance(top, Question) and "not saved" in top.title else None
 
 
 def naming(driven: Driven) -> TextDialog:
@@ -81,7 +81,7 @@ def naming(driven: Driven) -> TextDialog:
 
 
 def offered(driven: Driven) -> str:
-    return naming(driven).text
+    return naming(driven).typed
 
 
 def test_restart_keeps_what_was_built_and_ctrl_s_writes_it(hands: Driven) -> None:
@@ -199,7 +199,8 @@ def test_esc_asks_about_what_was_built_until_it_is_saved(hands: Driven) -> None:
     build(hands)
     hands.press("escape")
     question = asked(hands)
-    assert question and question.hint == "Ctrl+S saves it, Enter discards it, Esc goes back"
+    assert question and [row[:2] for row in question.view().rows] == [("discard it", "Enter"), ("go back", "Esc")]
+    assert question.notes == ("Ctrl+S saves it",)
     hands.press("escape")
     assert hands.program.running and not hands.program.dialogs.top
     hands.press("escape")

@@ -18,15 +18,16 @@ def test_another_layout_changes_what_keys_are_called_and_how_they_are_shown(
     monkeypatch.setattr("crowd_demo.app.input.keyboard.present_layout", lambda: keyboard("fr").types)
     driven.post(pygame.KEYMAPCHANGED)
     assert driven.program.menus.keys["pan_up"] == driven.loop.presenter.hud.keys["pan_up"] == ("z", "up")
-    groups = {group.heading: group.entries for group in driven.loop.presenter.help.groups}
-    assert ("z", "up") in [entry.keys for entry in groups["Move the camera"]]
+    driven.press("f1")
+    view = driven.status().view
+    assert view and ("move the camera up", "Z  Up") in [(row.text, row.detail) for row in view.rows]
     assert driven.loop.events.keys.keyboard.types == keyboard("fr").types
 
 
 def test_nothing_needs_a_key(capsys: pytest.CaptureFixture[str]) -> None:
     nothing = [f"keys.{action}=null" for action in ACTIONS]
     driven = Driven(*nothing)
-    driven.program.help_page = 1
+    driven.program.menus.open_keys()
     driven.program.menus.open_main()
     for _ in range(2):
         driven.frames()

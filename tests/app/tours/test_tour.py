@@ -186,7 +186,7 @@ def test_other_keys_do_what_they_do_and_held_ones_do_not_race_through_the_tour(t
     touring.release("right")
     assert shown(touring).step == 2
     touring.press("f1")
-    assert touring.program.help_page
+    assert touring.program.dialogs.top
 
 
 @pytest.mark.parametrize("leave", ["escape", "f3"])

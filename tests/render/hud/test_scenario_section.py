@@ -13,7 +13,7 @@ from hud_spy import KEYS, Spy, texts
 from crowd_demo.config.events import ScenarioEvent
 from crowd_demo.render.hud.canvas import Canvas
 from crowd_demo.render.hud.panel_layout import LEFT_WIDTH
-from crowd_demo.render.hud.scenario_section import FLOW_S, draw_scenario, scenario_sections
+from crowd_demo.render.hud.sections import FLOW_S, draw_scenario, scenario_sections
 from crowd_demo.sim.counts import MAX_SAMPLES
 from crowd_demo.sim.simulation import Simulation
 
@@ -44,7 +44,7 @@ def test_it_tells_clock_flow_and_answer() -> None:
     found, canvas = section(sim)
     passed = sim.counts.of_line("down")
     flow = passed if len(sim.counts.samples) == 0 else int(sim.counts.samples[-1, 0]) / FLOW_S
-    for text in ("0:00:02.0", "120", " of 120", f"{passed}", f"{flow:.1f}/s", "take half of them out",
+    for text in ("0:00:02.0", "120 of 120", f"{passed}", f"{flow:.1f}/s", "take half of them out",
                  "ends when left < 10 %"):
         assert text in found, text
     c = sim.agents.columns

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.numbers import numbers_of, value_of
-from crowd_demo.render.hud.number_rows import RowsInView
+from crowd_demo.render.hud.number_rows import NEAR, RowsInView, SliderScale
 from crowd_demo.render.hud.panel_layout import ALWAYS, EDGES, FOLDED, PanelSection, folded_sections
-from crowd_demo.render.hud.slider import NEAR, SliderScale
 
 pytestmark = pytest.mark.quick
 CONFIGS = [load_config(name, [f"behaviour={behaviour}"]) for name, behaviour in (
