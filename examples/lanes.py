@@ -7,19 +7,20 @@ For the same in a program of your own, the files of `crowd_demo/compute` suffice
 
 import numpy as np
 
-from crowd_demo.compute.jit import device, kernel, max_threads
-from crowd_demo.compute.simd import LANES, root, select, splat
+from crowd_demo.compute.dispatch import formula
+from crowd_demo.compute.jit import kernel, max_threads
+from crowd_demo.compute.simd import LANES, root, select
 from crowd_demo.compute.simd_memory import load, store
 
 AGENTS = 4096  # a multiple of sixteen; else arrays need room for the last register
 LIMIT = np.float32(60)
 
 
-@device
+@formula
 def limited(vx, vy, limit):
     """A velocity, cut to a length. The types decide whether it is that of one agent or of sixteen."""
     length = root(vx * vx + vy * vy)
-    scale = select(length > limit, limit / length, splat(np.float32(1), length))
+    scale = select(length > limit, limit / length, 1)
     return vx * scale, vy * scale
 
 

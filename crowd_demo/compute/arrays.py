@@ -1,8 +1,8 @@
 """Names of array types, and of what a kernel's formula takes: one number, or a register of sixteen.
 
-Host code and kernels alike say the dtype of an array; its shape stands in the docstring or the comment beside it. A formula
-that is written once for one agent and for sixteen takes `Float`, `Int` and `Mask`: which of the two it is, Numba finds out
-when it compiles, and Python's type system cannot say it.
+Annotations give the dtype of an array, the docstring or the comment beside it its shape. A formula that is written once for
+one agent and for sixteen takes `Float`, `Int` and `Mask`: Numba decides which of the two when it compiles, and Python's type
+system cannot express it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Whole = NDArray[np.integer]  # whole numbers of any width: ids from outside
 
 
 def with_room(count: int) -> int:
-    """How long to make an array that has to hold `count` entries, and soon a few more, without being made anew."""
+    """Return the length of an array for `count` entries, and soon a few more."""
     return count + count // 4
 
 
@@ -37,7 +37,7 @@ class Occurring:
         self._occurs = np.zeros(0, bool)
 
     def among(self, numbers: Ints, below: int) -> Bools:
-        """bool[below]: does each number occur among those, which are less than `below`? Overwritten by the next call."""
+        """Return bool[below]: whether each number occurs among those, all less than `below`. Overwritten by the next call."""
         if len(numbers) > len(self._index):
             self._index = np.empty(with_room(len(numbers)), np.intp)
         if below > len(self._occurs):
@@ -55,7 +55,7 @@ class Tally:
         self._part = np.empty(1 << 13, np.intp)
 
     def count(self, numbers: Ints, below: int) -> Longs:
-        """int64[below]; the numbers are less than that."""
+        """Return int64[below]; the numbers are less than that."""
         counts = np.zeros(below, np.int64)
         for first in range(0, len(numbers), len(self._part)):
             part = self._part[:len(numbers) - first]

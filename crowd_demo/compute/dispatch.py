@@ -6,8 +6,8 @@
     @implements(pairwise.accumulate, FlockRules)
     def accumulate(rules, ...): ...                              once for each behaviour
 
-A body also serves subclasses that have none of their own, so that for `object` serves all types. Bodies are formulas:
-numbers in their source take the type of what they are combined with (formula.py). `@formula` makes such a function by itself.
+A body also serves subclasses that have none of their own, so the body for `object` serves all types. Bodies are formulas:
+numbers in their source take the type of what they are combined with (formula.py). `@formula` defines a function with one body.
 
 So kernels are written once for all behaviours, and nothing is chosen while they run. An implementation names the function
 it implements, so its module imports that function: the order of imports does not matter.

@@ -1,6 +1,6 @@
 """Random numbers as a hash of (seed, id, tick, purpose): the same for any order, any thread, any machine.
 
-A `key` is made once a step from (seed, tick, purpose); a kernel hashes it with the id (`simd.scramble`). The functions here
+A `key` is made once per step from (seed, tick, purpose); a kernel hashes it with the id (`simd.scramble`). The functions here
 are the same hash in NumPy, for spawning and for tests.
 """
 

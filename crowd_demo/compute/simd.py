@@ -177,7 +177,7 @@ def _call_llvm(function, c, b, s, a):
 
 @intrinsic
 def floor(context, value):
-    """The greatest whole number that is not above it, still a float32."""
+    """The greatest whole number that is not above it, as float32."""
     return value(value), partial(_call_llvm, "floor")
 
 
@@ -236,7 +236,7 @@ def _guess_inverse_root(context, value):
 
 @formula
 def inverse_root(value: Float) -> Float:
-    """1 / sqrt(value), less by 0.18 % at most, by one step of Newton's: a root and a division take lanes longer.
+    """1 / sqrt(value), at most 0.18% too small, by one step of Newton's method: a root and a division take longer in lanes.
 
     Of 0 it is a number around 2e19, not infinity.
     """
@@ -293,7 +293,7 @@ def width_of(context, like):
 
 @intrinsic
 def count_set(context, lanes):
-    """How many lanes of a mask are set."""
+    """Return the number of lanes of a mask that are set."""
     def code(c, b, s, a):
         return b.zext(b.ctpop(b.bitcast(a[0], ir.IntType(LANES))), I64)
     return types.int64(mask), code
@@ -323,7 +323,7 @@ def total(context, value):
 
 @intrinsic
 def after(context, index):
-    """Return index + 1 without LLVM's knowing: it would unroll the loop, and need two instructions for many a masked sum."""
+    """Return index + 1, hidden from LLVM: it would unroll the loop and need two instructions for many masked sums."""
     def code(c, b, s, a):
         following = b.add(a[0], ir.Constant(a[0].type, 1))
         return b.asm(ir.FunctionType(following.type, [following.type]), "", "=r,0", [following], side_effect=False)
@@ -332,7 +332,7 @@ def after(context, index):
 
 @intrinsic
 def any_set(context, condition):
-    """Is a condition true, or that of any lane?"""
+    """Return whether a condition is true, or that of any lane."""
     if isinstance(condition, Lanes):
         return types.boolean(condition), lambda c, b, s, a: b.icmp_unsigned(
             "!=", b.bitcast(a[0], ir.IntType(LANES)), ir.Constant(ir.IntType(LANES), 0))

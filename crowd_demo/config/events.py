@@ -19,8 +19,8 @@ from typing import Annotated, NamedTuple, Protocol, Self
 from pydantic import Field, ValidationError, model_validator
 
 from crowd_demo.config.explain import close_to, explain
-from crowd_demo.config.memory import MAX_AGENTS
 from crowd_demo.config.section import (
+    MAX_AGENTS,
     NUMBER,
     WITHOUT_POINT,
     InMetres,

@@ -13,10 +13,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from crowd_demo.config.section import MAX_AGENTS
+
 if TYPE_CHECKING:
     from crowd_demo.config.model import Config
 
-MAX_AGENTS = 32_000_000
 PROGRAM = 250 << 20  # bytes: Python, kernels and sprites; compiling takes 150 MB more, once
 AGENT = 350  # bytes an agent: columns, index, draw list
 LINK = 100  # bytes a link, while links are sorted

@@ -22,10 +22,10 @@ from crowd_demo.config.behaviours import (
 from crowd_demo.config.events import MAX_EVENTS, ScenarioEvent, problems
 from crowd_demo.config.explain import close_to
 from crowd_demo.config.keys import Keys
-from crowd_demo.config.memory import MAX_AGENTS
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.config.section import (
     LENGTH,
+    MAX_AGENTS,
     UNITS_A_METRE,
     WITHOUT_POINT,
     Problem,

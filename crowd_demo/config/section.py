@@ -24,6 +24,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError, ValidationError, core_schema
 
+MAX_AGENTS = 32_000_000
 UNITS_A_METRE = 26.0  # world units, for people: a body 12 units wide is 0.46 m
 NUMBER = r"[0-9]+(\.[0-9]+)?"
 

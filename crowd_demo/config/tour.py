@@ -28,11 +28,10 @@ from pydantic import BeforeValidator, Field, ValidationError, create_model, mode
 
 from crowd_demo.config.explain import close_to, explain
 from crowd_demo.config.loader import ConfigError, Override, ReadConfig, location_of, read_keys
-from crowd_demo.config.memory import MAX_AGENTS
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.config.optimizations import field_of
 from crowd_demo.config.resources import find_tour
-from crowd_demo.config.section import Problem, Section, Whole, number, refuse, section
+from crowd_demo.config.section import MAX_AGENTS, Problem, Section, Whole, number, refuse, section
 from crowd_demo.config.yaml12 import KeyPath, Location, Mistake
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 from crowd_demo.registry.texts import printable

@@ -18,9 +18,10 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Doubles
-from crowd_demo.config.memory import MAX_AGENTS, too_large
+from crowd_demo.config.memory import too_large
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations, with_values
+from crowd_demo.config.section import MAX_AGENTS
 from crowd_demo.measure.comparison import TimedBlock
 from crowd_demo.measure.crowd_variant import DRAW, STEP, CrowdVariant, Picture, all_pairs_s
 from crowd_demo.measure.experiment import (

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Protocol, TypeVar, runtim
 from pydantic import Field, TypeAdapter, ValidationError
 
 from crowd_demo.config.explain import close_to
-from crowd_demo.config.memory import MAX_AGENTS
 from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.config.section import MAX_AGENTS
 from crowd_demo.registry.entries import Value
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.store.columns import Columns

@@ -20,7 +20,7 @@ from pydantic import Field
 from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Bytes, Ints
 from crowd_demo.config.maps import MAX_SIDE, WALL, WATER
-from crowd_demo.config.memory import MAX_AGENTS
+from crowd_demo.config.section import MAX_AGENTS
 from crowd_demo.sim.actions import Action, Changeable, Coordinate, SetWalls, Tile, action
 from crowd_demo.sim.snapshot import check_columns
 from crowd_demo.sim.store.columns import dtypes_of, views

@@ -12,9 +12,9 @@ import pytest
 from versus import no_compiling
 
 from crowd_demo.config.loader import load_config
-from crowd_demo.config.memory import MAX_AGENTS
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.config.section import MAX_AGENTS
 from crowd_demo.measure.comparison import TimedBlock
 from crowd_demo.measure.crowd_variant import DRAW, STEP
 from crowd_demo.measure.largest import (

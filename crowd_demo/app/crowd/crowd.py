@@ -26,8 +26,8 @@ from crowd_demo.app.crowd.meter_schedule import Meters
 from crowd_demo.app.crowd.pace import Pace, StepRate
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
-from crowd_demo.config.memory import MAX_AGENTS
 from crowd_demo.config.model import Config
+from crowd_demo.config.section import MAX_AGENTS
 from crowd_demo.host.recording.recording import Player, Recording
 from crowd_demo.host.system import give_back_freed
 from crowd_demo.registry.entries import Range, Value

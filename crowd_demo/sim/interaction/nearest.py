@@ -5,7 +5,7 @@ whose order is fixed, nearest first and of equally near ones the lowest id first
 order in memory and number of workers, so `solve` may do with it whatever it likes: add up floats, weigh by rank, stop early,
 run a linear program. A behaviour asks for it by `Needs.nearest`, which is k, and implements `observe`, `perceive` and `solve`.
 
-The technique *neighbour_limit* lets an agent meet only some of its neighbours; `solve` then sums over these:
+The technique *neighbour_limit* lets an agent interact with only some of its neighbours; `solve` then sums over these:
 
     first      scan at most `limit_scanned` others, in cell order, and stop at `limit_kept` neighbours
     nearest    of all neighbours the nearest `limit_kept`; of equally near ones those with the lowest ids
@@ -38,7 +38,7 @@ from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.schedule import update_due
 from crowd_demo.sim.store.columns import Columns
 
-MAX_KEPT = 64  # neighbours: what `Needs.nearest` and `limit_kept` may ask for
+MAX_KEPT = 64  # neighbours: the maximum of `Needs.nearest` and `limit_kept`
 HITS, FOUND, MAX_SCANNED, MAX_FOUND = range(4)
 
 

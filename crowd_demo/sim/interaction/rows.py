@@ -91,7 +91,7 @@ def largest(blocks: Blocks, cells: Cells) -> int:
 def part(cells: Cells, row: int, begin: int, end: int) -> tuple[Int, Int]:
     """Return (first, end) of the agents of a row that are in order[begin:end]."""
     first, last = cells.start[np.uintp(row * cells.columns)], cells.start[np.uintp((row + 1) * cells.columns)]
-    return np.int64(max(begin, first)), np.int64(min(end, last))  # one type, or whoever counts on from them is compiled twice
+    return np.int64(max(begin, first)), np.int64(min(end, last))  # one type, or loops that begin there are compiled twice
 
 
 # --- one agent, and sixteen ------------------------------------------------------------------------------------------
