@@ -30,16 +30,18 @@ COMMANDS = {  # the module that has a `Command` of that name in capitals, and a 
     "replay": ("cli.run", "make a recorded run again, and compare its state hashes"),
     "sweep": ("extras.commands.sweep", "measure one technique at each of its values"),
     "ablate": ("cli.measuring", "switch off each technique in turn: what each one buys"),
-    "flocks": ("extras.commands.crowds", "measure how birds keep together, come apart and come together"),
     "largest": ("cli.measuring", "find the largest crowd at 60 frames a second, also from brute force to all techniques"),
     "lab": ("extras.commands.lab", "put claims of the documents to the test: one report with a verdict for each"),
     "ensemble": ("extras.commands.ensemble", "make many runs, seeds times settings, here or on a cluster; one table"),
     "export": ("extras.commands.export", "write a run for others: a page that plays, pictures that move, trajectories"),
     "play": ("extras.commands.play", "show trajectories of others: PedPy's, JuPedSim's or a table's"),
-    "motion": ("extras.commands.crowds", "measure how people move: how near, how crowded, how often they turn, who is stuck"),
     "validate": ("extras.commands.validate", "hold how people walk against the literature"),
-    "layout": ("extras.commands.crowds", "measure columns against records"),
-    "memory": ("extras.commands.crowds", "compare ways to store components with their formulas"),
+}
+EXPERIMENTS = {  # of the lab, with options of their own
+    "lab flocks": ("extras.commands.crowds", "measure how birds keep together, split and merge"),
+    "lab motion": ("extras.commands.crowds", "measure how people move: distances, density, turning, people who are stuck"),
+    "lab columns": ("extras.commands.crowds", "measure columns against records"),
+    "lab memory": ("extras.commands.crowds", "compare ways to store components with their formulas"),
 }
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import NoReturn
 
-from crowd_demo.cli.arguments import COMMANDS, RUN, Command, mistaken, parser_of
+from crowd_demo.cli.arguments import COMMANDS, EXPERIMENTS, RUN, Command, mistaken, parser_of
 from crowd_demo.compute.numba_settings import SettingError
 from crowd_demo.config.memory import TooManyError
 from crowd_demo.host.shutdown import (
@@ -49,8 +49,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _main(arguments: Sequence[str]) -> int:
-    name, rest = (RUN, arguments) if not arguments or arguments[0].startswith("-") else (arguments[0], arguments[1:])
-    if name not in COMMANDS:
+    words = 0 if not arguments or arguments[0].startswith("-") else 2 if " ".join(arguments[:2]) in EXPERIMENTS else 1
+    name, rest = " ".join(arguments[:words]) or RUN, arguments[words:]
+    if name not in COMMANDS | EXPERIMENTS:
         return mistaken(f"crowd-demo: {_unknown(name)}; see crowd-demo --help")
     named = load_command(name)
     args = parser_of(name, named).parse_args(rest, Namespace(words=rest))
@@ -69,7 +70,7 @@ def _main(arguments: Sequence[str]) -> int:
 
 def load_command(name: str) -> Command:
     """Import the module of a command: what only prints then starts at once."""
-    return getattr(import_module(f"crowd_demo.{COMMANDS[name][0]}"), name.upper())
+    return getattr(import_module(f"crowd_demo.{(COMMANDS | EXPERIMENTS)[name][0]}"), name.split()[-1].upper())
 
 
 def _unknown(name: str) -> str:

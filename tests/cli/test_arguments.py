@@ -110,16 +110,16 @@ def test_a_mistake_is_one_line_and_exit_code_2(started, errors_of, tmp_path, mon
     (["20k"], "crowd-demo: unknown command '20k' (did you mean --config 20k?); commands: run, "),
     (["xyzzy"], "crowd-demo: unknown command 'xyzzy'; commands: run, "),
     (["sweep"], "crowd-demo sweep: the following arguments are required: PATH"),
-    (["layout", "1000000000"], "agents: needs about 190,734 MB of memory, and "),
-    (["memory", "1000000000"], "entities: needs about 95,367 MB of memory, and "),
-    (["layout", "-5"], "crowd-demo layout: argument agents: must be a whole number from 1 to 1000000000, not '-5'"),
-    (["memory", "many"], "crowd-demo memory: argument entities: must be a whole number from 1 to 1000000000, not 'many'"),
-    (["memory", "--bogus"], "crowd-demo memory: unrecognized arguments: --bogus"),
+    (["lab", "columns", "1000000000"], "agents: needs about 190,734 MB of memory, and "),
+    (["lab", "memory", "1000000000"], "entities: needs about 95,367 MB of memory, and "),
+    (["lab", "columns", "-5"], "crowd-demo lab columns: argument agents: must be a whole number from 1 to 1000000000, not "),
+    (["lab", "memory", "many"], "crowd-demo lab memory: argument entities: must be a whole number from 1 to 1000000000, "),
+    (["lab", "memory", "--bogus"], "crowd-demo lab memory: unrecognized arguments: --bogus"),
     (["replay", "nowhere.replay"], "nowhere.replay: "),
     (["replay", ""], "crowd-demo replay: argument FILE: must not be empty"),
     (["sweep", "simd", "--config", ""], "crowd-demo sweep: argument --config: must not be empty"),
-    (["motion", "--steps", "999999999999"], "crowd-demo motion: argument --steps: must be a whole number from 0 to "),
-    (["motion", "--steps", "-1"], "crowd-demo motion: argument --steps: must be a whole number from 0 to 1000000000, not "),
+    (["lab", "motion", "--steps", "999999999999"], "crowd-demo lab motion: argument --steps: must be a whole number from "),
+    (["lab", "motion", "--steps", "-1"], "crowd-demo lab motion: argument --steps: must be a whole number from 0 to "),
     (["replay", "run.replay", "--from", "x"], "crowd-demo replay: argument --from: must be a whole number from 0 to "),
     (["play", "run.csv", "--fps", "0"], "crowd-demo play: argument --fps: must be a number of frames per second above 0, "),
     (["export", "run.replay", "run.csv", "--fps", "x"], "crowd-demo export: argument --fps: must be a number of frames per"),
@@ -145,7 +145,7 @@ def test_an_experiment_of_one_number_gets_it(monkeypatch):
     seen: list[int] = []
     monkeypatch.setattr("crowd_demo.extras.lab.storage.layout", seen.append)
     monkeypatch.setattr("crowd_demo.extras.lab.storage.memory", seen.append)
-    assert [main(["layout"]), main(["layout", "12"]), main(["memory", "7"])] == [0, 0, 0]
+    assert [main(["lab", "columns"]), main(["lab", "columns", "12"]), main(["lab", "memory", "7"])] == [0, 0, 0]
     assert seen == [250_000, 12, 7]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from crowd_demo import __version__, load_config
 from crowd_demo.cli import main
-from crowd_demo.cli.arguments import COMMANDS
+from crowd_demo.cli.arguments import COMMANDS, EXPERIMENTS
 from crowd_demo.config.keys import ACTIONS, by_heading
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import list_configs
@@ -21,9 +21,10 @@ quick = pytest.mark.quick
 ONLY_PRINT = """
 import contextlib, io, sys
 from crowd_demo.cli import main
-from crowd_demo.cli.arguments import COMMANDS
+from crowd_demo.cli.arguments import COMMANDS, EXPERIMENTS
 for args in (["--help"], ["--version"], ["--list-configs"], ["--list-keys"], ["--print-config"], ["--print-schema"],
-             ["--confg"], ["--config", "nowhere"], ["swep"], *([name, "--help"] for name in COMMANDS), ["sweep", "neigbours"]):
+             ["--confg"], ["--config", "nowhere"], ["swep"], ["sweep", "neigbours"],
+             *([*name.split(), "--help"] for name in (*COMMANDS, *EXPERIMENTS))):
     with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()), \\
             contextlib.redirect_stderr(io.StringIO()):
         main(args)
@@ -33,13 +34,14 @@ print(sorted({"numba", "pygame", "numpy"} & set(sys.modules)))
 
 @quick
 def test_help_has_a_line_for_each_command_and_each_has_its_own(capsys):
-    for args in (["--help"], *([name, "--help"] for name in COMMANDS)):
+    for args in (["--help"], *([*name.split(), "--help"] for name in (*COMMANDS, *EXPERIMENTS))):
         with pytest.raises(SystemExit) as leaving:
             main(args)
         assert leaving.value.code == 0
     out = capsys.readouterr().out
     assert all(f"\n  {name:10}{about}\n" in out for name, (_, about) in COMMANDS.items())
-    assert all(f"usage: crowd-demo {name} " in out for name in COMMANDS if name != "run")
+    assert all(f"\n  {name.split()[1]:10}{about}\n" in out for name, (_, about) in EXPERIMENTS.items())
+    assert all(f"usage: crowd-demo {name} " in out for name in (*COMMANDS, *EXPERIMENTS) if name != "run")
 
 
 @quick

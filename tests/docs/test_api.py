@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from crowd_demo import Simulation
-from crowd_demo.cli.arguments import COMMANDS, parser_of
+from crowd_demo.cli.arguments import COMMANDS, EXPERIMENTS, parser_of
 from crowd_demo.cli.main import load_command
 
 PAGE = (Path(__file__).parents[2] / "docs/api.md").read_text("utf-8")
@@ -32,7 +32,7 @@ def test_all_blocks_run(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.quick
 def test_every_option_and_field_is_on_the_page() -> None:
     from crowd_demo.host import report
-    for name in COMMANDS:
+    for name in (*COMMANDS, *EXPERIMENTS):
         assert f"| `{name}" in PAGE, name
         for option in re.findall(r"--[a-z-]+", parser_of(name, load_command(name)).format_help()):
             assert option == "--help" or f"`{option}" in PAGE, option

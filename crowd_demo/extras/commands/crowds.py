@@ -1,4 +1,4 @@
-"""The commands that measure crowds (`flocks`, `motion`) and storage (`layout`, `memory`)."""
+"""Experiments of the lab with options of their own: crowds (`flocks`, `motion`) and storage (`columns`, `memory`)."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def _read_flocks(args: argparse.Namespace) -> Config:
     def mistakes(config: Config) -> Iterable[str]:
         predators = config.hunt.predators if config.behaviour == "hunt" else 0
         if config.behaviour not in ("flock", "hunt"):
-            yield f"flocks: {args.config} has no birds, its behaviour is {config.behaviour}"
+            yield f"lab flocks: {args.config} has no birds, its behaviour is {config.behaviour}"
         elif config.agents < predators + 2 or config.life.births_per_s or config.life.deaths_per_s:
-            yield f"flocks: {args.config} must have two birds that stay"
+            yield f"lab flocks: {args.config} must have two birds that stay"
         if args.steps < (second := math.ceil(config.time.step_hz)):
             yield f"--steps: must be at least {second}, a second, not {args.steps}"
 
@@ -57,9 +57,9 @@ def _show_crowd(kind: str, after: str, table: str, args: argparse.Namespace, con
 def _read_motion(args: argparse.Namespace) -> Config:
     def mistakes(config: Config) -> Iterable[str]:
         if config.behaviour != "crowd":
-            yield f"motion: {args.config} has no people, its behaviour is {config.behaviour}"
+            yield f"lab motion: {args.config} has no people, its behaviour is {config.behaviour}"
         if not config.agents:
-            yield f"motion: {args.config} has no agents"
+            yield f"lab motion: {args.config} has no agents"
 
     return checked_config(args, mistakes)
 
@@ -116,7 +116,7 @@ who gets nowhere. The crowd is stepped for 26 seconds of its own time more; what
         option("--at-once", action="store_true", help="only what one second shows"),
         MEASURED])
 
-LAYOUT = _of_a_number(
+COLUMNS = _of_a_number(
     "layout", 200, about="""\
 Measure the flock's inner loop over columns (a structure of arrays) and over records (an array of structures), with candidates
 in the order of memory and scattered. crowd_demo/extras/lab/storage.py says more.""",

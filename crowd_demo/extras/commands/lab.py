@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from crowd_demo.cli.arguments import Command, collected, file_path, option, print_error, refuse
+from crowd_demo.cli.arguments import EXPERIMENTS, Command, collected, file_path, option, print_error, refuse
 from crowd_demo.cli.measuring import watched
 from crowd_demo.host.shutdown import FAILED, OK
 from crowd_demo.host.streams import ProgressLine
@@ -166,7 +166,10 @@ LAB = Command(
     _run, _read, epilog="""\
   crowd-demo lab --list                        the claims, who makes them, and how long each takes
   crowd-demo lab compare A.json B.json         two machines or commits, with intervals
-  crowd-demo lab merge A.json B.json ...       nanoseconds an agent and core, a column a machine""", about="""\
+  crowd-demo lab merge A.json B.json ...       nanoseconds an agent and core, a column a machine
+
+experiments with options of their own (crowd-demo lab NAME --help):
+""" + "".join(f"  {name.split()[1]:10}{about}\n" for name, (_, about) in EXPERIMENTS.items()), about="""\
 Put the claims of the documents that this program answers to (and some of its own) to the test on this machine. Each has a
 page in the report: every block's time, factors with intervals, exact counters, hashes, and a verdict. Ctrl-C keeps what is
 done, and the same command goes on from there. With the extra `lab` (pip install "crowd-demo[lab]") the report is one file of

@@ -1,4 +1,4 @@
-"""How birds keep together: order, crowding, edges of flocks, splits and merges (`crowd-demo flocks`).
+"""How birds keep together: order, crowding, edges of flocks, splits and merges (`crowd-demo lab flocks`).
 
 Reads positions and velocities between steps and changes nothing. Predators do not count.
 

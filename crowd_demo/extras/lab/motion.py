@@ -1,4 +1,4 @@
-"""How believable a crowd of people moves: distances, crowding, turning, progress (`crowd-demo motion`).
+"""How believable a crowd of people moves: distances, crowding, turning, progress (`crowd-demo lab motion`).
 
 Reads positions between steps and changes nothing. All lengths are world units, all times the crowd's own.
 

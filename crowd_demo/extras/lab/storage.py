@@ -1,13 +1,13 @@
 """Ways to store agents, measured.
 
-`crowd-demo layout [agents]` runs the flock's inner loop over columns (a structure of arrays) and over records (an array
+`crowd-demo lab columns [agents]` runs the flock's inner loop over columns (a structure of arrays) and over records (an array
 of structures). Every agent has the 48 agents around it in memory as candidates (as in a cell list after a sort) and
 adds up what the flock adds up, in integers, so both layouts must give the same sums. A record holds all fields of a
 bird (32 bytes) or of a person (68), of which the loop reads four. `sorted` reads candidates one after the other,
 `scattered` in a random order, as in memory that has not been sorted for long. Rounds are interleaved and medians shown,
 so other load on the machine slows all layouts alike.
 
-`crowd-demo memory [entities]` stores components by entity id and in a sparse set, and compares their bytes with the
+`crowd-demo lab memory [entities]` stores components by entity id and in a sparse set, and compares their bytes with the
 formulas. There are N possible entities, and a share U of them has the component, of C bytes. Both ways can tell which
 ones have it:
 

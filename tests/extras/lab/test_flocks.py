@@ -76,7 +76,7 @@ def test_splits_and_merges_count_flocks_of_which_enough_birds_come() -> None:
 
 def test_the_command_prints_and_writes_what_it_measures(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     path = tmp_path / "flocks.json"
-    assert main(["flocks", *SMALL, "--steps", "150", "--report", str(path)]) == 0
+    assert main(["lab", "flocks", *SMALL, "--steps", "150", "--report", str(path)]) == 0
     head, table, changes = capsys.readouterr().out.split("\n\n")
     assert head == "murmuration: 301 agents over 150 steps" and len(table.splitlines()) == 6
     assert changes.startswith("flocks that came apart: ")
@@ -87,18 +87,18 @@ def test_the_command_prints_and_writes_what_it_measures(capsys: pytest.CaptureFi
 
 @quick
 @pytest.mark.parametrize("arguments, line", [
-    (["--config", "20k"], "flocks: 20k has no birds, its behaviour is crowd"),
-    (["--agents", "2"], "flocks: murmuration must have two birds that stay"),
-    (["--config", "births-250k"], "flocks: births-250k must have two birds that stay"),
+    (["--config", "20k"], "lab flocks: 20k has no birds, its behaviour is crowd"),
+    (["--agents", "2"], "lab flocks: murmuration must have two birds that stay"),
+    (["--config", "births-250k"], "lab flocks: births-250k must have two birds that stay"),
     (["--steps", "59"], "--steps: must be at least 60, a second, not 59"),
 ])
 def test_a_mistake_is_one_line(arguments: list[str], line: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["flocks", *arguments]) == 2
+    assert main(["lab", "flocks", *arguments]) == 2
     assert capsys.readouterr().err == line + "\n"
 
 
 def test_a_murmuration_is_ordered_and_leaves_most_of_the_sky_empty() -> None:
-    """The short form of what `crowd-demo flocks` shows over 10,000 steps: at least 0.9, and 35 % in the densest twentieth."""
+    """The short form of what `crowd-demo lab flocks` shows over 10,000 steps (0.9, 35% in the densest twentieth)."""
     from crowd_demo import Simulation, load_config
     from crowd_demo.extras.lab.flocks import watch
 

@@ -73,19 +73,19 @@ def test_jammed_and_too_full_are_shares_of_those_who_walk() -> None:
 def test_the_command_prints_and_writes_what_it_measures(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     small = ("--config", "1k", "--agents", "60", "--set", "map=null", "--set", "world.width=300", "--set", "world.height=300")
     path = tmp_path / "motion.json"
-    assert main(["motion", *small, "--steps", "20", "--report", str(path)]) == 0
+    assert main(["lab", "motion", *small, "--steps", "20", "--report", str(path)]) == 0
     head, table = capsys.readouterr().out.split("\n\n")
     assert head == "1k: 60 people after 20 steps" and len(table.splitlines()) == 11
     figures = json.loads(path.read_text("utf-8"))["figures"]
     assert 0 < figures["pace"] <= 2 and 0 <= figures["watched"]["idle"] <= 1
     assert figures["on_ground"] == pytest.approx(60 / (300 / 26) ** 2) and figures["jammed"] <= 1 >= figures["too_full"]
-    assert main(["motion", *small, "--steps", "0", "--at-once"]) == 0
+    assert main(["lab", "motion", *small, "--steps", "0", "--at-once"]) == 0
     assert len(capsys.readouterr().out.split("\n\n")[1].splitlines()) == 7
 
 
 @pytest.mark.quick
 def test_only_people_are_measured(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["motion", "--config", "20k-flock"]) == 2
-    assert capsys.readouterr().err == "motion: 20k-flock has no people, its behaviour is flock\n"
-    assert main(["motion", "--agents", "0"]) == 2
-    assert capsys.readouterr().err == "motion: 20k has no agents\n"
+    assert main(["lab", "motion", "--config", "20k-flock"]) == 2
+    assert capsys.readouterr().err == "lab motion: 20k-flock has no people, its behaviour is flock\n"
+    assert main(["lab", "motion", "--agents", "0"]) == 2
+    assert capsys.readouterr().err == "lab motion: 20k has no agents\n"

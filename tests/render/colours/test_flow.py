@@ -1,4 +1,4 @@
-"""Colours by flow: they are what `crowd-demo motion` measures by velocities, walls and the world's edge included."""
+"""Colours by flow: they are what `crowd-demo lab motion` measures by velocities, walls and the world's edge included."""
 
 from __future__ import annotations
 
