@@ -58,7 +58,7 @@ TIMELINE = Target("timeline")
 LOW_NEEDS = 140  # units: where the columns leave less for what is low, that lies over them
 ONE_LINE = 720  # units: a notice that is no longer is wrapped only where the window is narrower
 LEGEND_SHARE = 0.3  # of the window's height: a higher legend of overlays scrolls
-BOARD_NEEDS, BOARD_STEP = 134, 64  # units of the techniques beside what is below them; their height changes by such steps
+BOARD_NEEDS, BOARD_STEP = 136, 48  # units of the techniques beside what is below them; their height changes by such steps
 ON_CARD = {"card": "again", "measure": "measure properly"}  # what is said of keys
 INSPECTING = {"inspect_next": "next, with Shift previous", "inspect": "close"}
 INSPECTING_BOX = {"inspect_next": "who is in its middle", "inspect": "close"}
@@ -240,7 +240,7 @@ class Hud:
                 math.inf, frozenset(), (), self.pen, self.scale), now_s, 1 / REFRESH_HZ), corner)
             return corner[0], self._placed[-1].rect.bottom + self._gap
         if room < self._free.height:
-            room -= room % round(BOARD_STEP * self.scale)
+            room = max(room - room % round(BOARD_STEP * self.scale), min(room, round(BOARD_NEEDS * self.scale)))
         self._refresh(sim, status, room, now_s)
         left, right = self.panels
         self._place(left, corner)

@@ -61,10 +61,10 @@ from crowd_demo.sim.metrics.bias import Bias
 from crowd_demo.sim.metrics.readings import Readings, has_field, is_limited, is_staggered
 from crowd_demo.sim.simulation import Simulation
 
-CURVE_HEIGHT, ERRORS_HEIGHT = 32.0, 43.0
+CURVE_HEIGHT, ERRORS_HEIGHT = 32.0, 40.0
 BARS: Box = (PAD + INNER / 2 + 6, 1, INNER / 2 - 6, 11)  # of the histogram, from the top of its section
 AVERAGED = {"candidates_per_agent": "due", "neighbours_per_agent": "due", "imbalance": "due", "births": "", "deaths": ""}
-DIAL_RADIUS, DIAL_FULL = 14.0, 0.5  # units; the length of the bias that reaches the rim
+DIAL_RADIUS, DIAL_FULL = 13.0, 0.5  # units; the length of the bias that reaches the rim
 UNREAD = "-"
 ROW, HEAD, FOOT = 16.25, 14.0, 38.0
 LINE, PLACE = 16.0, 19.0  # units: a line of text, and the row of a line or an area
@@ -139,9 +139,9 @@ def crowd_sections(sim: Simulation, readings: Readings, colours: Mapping[str, Co
     in_states = [Fact(name, f"{count:,}", chip=(number, colours.get(name, TEXT)))
                  for number, (name, count) in enumerate(states.items())]
     return [
-        PanelSection("crowd", facts_height(4) + 4, 1, partial(draw_led, facts=crowd)),
+        PanelSection("crowd", facts_height(4) + 3, 1, partial(draw_led, facts=crowd)),
         _row("neighbours", work_facts(counters), 4),
-        *([PanelSection("states", facts_height(len(states)) + 4, 1, partial(draw_facts, facts=in_states))] if states else []),
+        *([PanelSection("states", facts_height(len(states)) + 3, 1, partial(draw_facts, facts=in_states))] if states else []),
         PanelSection("errors", ERRORS_HEIGHT, 5, partial(draw_errors, sim=sim, readings=readings)),
         *([PanelSection("births and deaths", facts_height(4) + CURVE_HEIGHT + 6, 7,
                         partial(draw_life, sim=sim, counters=counters))] if sim.life.active else []),
@@ -152,7 +152,7 @@ def crowd_sections(sim: Simulation, readings: Readings, colours: Mapping[str, Co
 
 def _row(name: str, facts: Mapping[str, str], rank: int) -> PanelSection:
     listed = [Fact(*fact) for fact in facts.items()]
-    return PanelSection(name, facts_height(4) + 4, rank, partial(draw_led, facts=listed))
+    return PanelSection(name, facts_height(4) + 3, rank, partial(draw_led, facts=listed))
 
 
 def draw_led(on: Canvas, top: float, facts: Sequence[Fact]) -> float:
