@@ -39,6 +39,7 @@ ANSWER_S = LONG_FRAME_MS / 1000  # in a frame that takes longer events are read 
 ANSWER_EVERY_S = 0.02  # how often
 LONG_S = 0.15  # the title says so while a frame takes longer
 GRACE_S = 1.2  # for the present frame to end after a request to quit, so that the report can be written
+GRACE_FRAMES = 4  # the same for a report or a picture where frames take longer: so many times as long as the last one
 LEAST_FRAME_S = 0.001  # a window shows at most 1,000 frames a second
 HIDDEN_FRAME_S = 0.05  # least time of a frame while the window is hidden
 COMPILING_FRAME_S = 1 / 40  # while a technique waits for its kernels: what is left of a frame's time belongs to the compilers
@@ -279,7 +280,9 @@ class Loop:
                 to_answer = self._respond(to_answer)
         if not job.done():
             self._set_title("leaving")
-            wait((job,), timeout=max(self.program.quitting.left_s(GRACE_S), 0))
+            frames = GRACE_FRAMES if self.options.report or self.options.screenshot else 0
+            grace_s = max(GRACE_S, frames * float(self.program.sim.profile.frame_ms(1).max(initial=0)) / 1000)
+            wait((job,), timeout=max(self.program.quitting.left_s(grace_s), 0))
         self._set_title()
 
     def _respond(self, to_answer: bool) -> bool:

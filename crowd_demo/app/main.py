@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from crowd_demo.app.program import Program
     from crowd_demo.host.recording.recording import Player
 
-WRITE_S = 1.6  # how long after the wish to quit report and picture may be written
+WRITE_S = 5.0  # how long report and picture may take after a request to quit: the hash of a large crowd takes seconds
 LOST_S = 3.0  # how long the end of the recording may take once the display is lost
 LAST_KERNEL_S = 10.0  # the longest time to wait after a crash for the compiler to finish its present kernel
 
@@ -251,7 +251,8 @@ class Session:
     def _write_files(self, loop: Loop, startup_s: dict[str, float]) -> int:
         """Write report and screenshot in the worker's thread: a large picture takes long, and a FIFO waits for its reader."""
         job = self.worker.submit(lambda: self._write(loop, startup_s))
-        while self.quitting.left_s(WRITE_S) > 0:
+        waited_s = max(-self.quitting.left_s(0), 0)  # for the frame in which somebody wanted to quit
+        while self.quitting.left_s(waited_s + WRITE_S) > 0:
             if wait((job,), timeout=POLL_S).done:
                 return job.result()
         return self._left("while writing", FAILED)

@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeVar
@@ -127,19 +128,9 @@ def seconds(text: str, what: str = "seconds", may_be_zero: bool = False) -> floa
     return float(text)
 
 
-def moment(text: str) -> float:
-    """Parse seconds since the beginning, 0 or more: a type for argparse."""
-    return seconds(text, may_be_zero=True)
-
-
-def frame_rate(text: str) -> float:
-    """Parse frames per second, more than 0: a type for argparse."""
-    return seconds(text, "frames per second")
-
-
-def tick(text: str) -> int:
-    """Parse a tick, 0 or more: a type for argparse."""
-    return count(text, 0)
+frame_rate = partial(seconds, what="frames per second")
+moment = partial(seconds, may_be_zero=True)  # since the beginning
+tick = partial(count, least=0)
 
 
 def size(text: str) -> tuple[int, int]:

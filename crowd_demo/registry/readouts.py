@@ -104,8 +104,8 @@ SCENARIO = {
     "remain": Readout("How many agents are there, of how many at the start.", "0, once everybody has left."),
     "answer": Readout("What the clock said when the question of the scenario was answered.",
                       "Restart with another seed, or change something, and compare."),
-    "flow": Readout("How often a line was crossed, either way, or how many people have left by a door; how often per second,"
-                    " the mean of the last five; and since the start, all lines to one scale.",
+    "flow": Readout("How often a line was crossed, either way, or how many people have left by a door; how often per"
+                    " second, the mean of the last five; and since the start, all lines to one scale.",
                     "A door lets 1.2 to 2 people a metre and second through."),
     "inside": Readout("How many agents are in an area.", "Areas are those of measure.areas."),
 }

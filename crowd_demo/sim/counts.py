@@ -1,9 +1,9 @@
 """How many crossed each line of `measure.lines`, and how the number of agents fell, from the beginning of a run.
 
 Counted in every step, from where each agent stood before it to where it stands after it, so that neither snapshots nor a
-replay change a count. At a line of `measure.doors` people are counted who leave at its destination: some leave before they
-reach the line, and others are pushed across it several times. Only a configuration with events counts: a step of any other
-has neither of the two stages. O(agents) for each line.
+replay change a count. A line of `measure.doors` counts the people who leave at its destination instead: some leave before
+they reach the line, and others are pushed across it several times. Only a configuration with events counts: a step of any
+other has neither of the two stages. O(agents) for each line.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TENTHS = 9  # of the first number of agents: when so many had left
 class Counts:
     """A part of the state.
 
-    passed     int64[lines]: crossings so far, either way, or people who have left by that door, as the configuration lists
+    passed     int64[lines]: crossings so far, either way, or people who have left by the door; in the configured order
     tenths     int64[9]: the tick at which a tenth, two tenths, ... of the first number of agents had left; -1: not yet
     samples    int64[k, lines + 1]: `passed` and the number of agents after each of the last k seconds; nobody writes to it
     """

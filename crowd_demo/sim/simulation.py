@@ -48,7 +48,6 @@ from crowd_demo.sim.stage import (
     SharedGrid,
     Stage,
     run_stages,
-    unchecked,
     with_plugin_stages,
 )
 from crowd_demo.sim.state_part import EMPTY
@@ -198,7 +197,8 @@ class Simulation:
 
     def prepare_picture(self) -> None:
         """Bring up to date what a picture reads. Call before each picture, also when paused."""
-        self._check_written()
+        if self._checked_writes != self.agents.writes:
+            self.check_columns(self._whose)
         self.world.fit()
         self.world.on_gpu = self.on_gpu
         run_stages(self.prepare_stages, self.world)
@@ -208,7 +208,7 @@ class Simulation:
         self.world.sizes = None  # forces memory to be made for the present options
         self._begin()
         launches: list[Launch] = []
-        stages = [*map(unchecked, self.stages), *self.prepare_stages]
+        stages = [*self.stages, *self.prepare_stages]
         run_stages(stages, self.world, run=launches.extend)
         for stage in stages:
             if not stage.wanted(self.world):
@@ -216,8 +216,12 @@ class Simulation:
         return launches
 
     def _begin(self) -> None:
-        """Make what the stages of the next step read; whoever looks at a crowd that has made none reads it too."""
-        self._check_written()
+        """Make what the stages of the next step read; whoever looks at a crowd that has made none reads it too.
+
+        Columns are checked if other code than the stages of a step may have written to them.
+        """
+        if self._checked_writes != self.agents.writes:
+            self.check_columns(self._whose)
         self.world.fit()
         self.world.on_gpu = self.on_gpu
         self.world.rules = self.behaviour.rules(self.world)
@@ -230,20 +234,12 @@ class Simulation:
             self.world.forces.expire(self.tick)
         self._checked_writes = -1 if self._whose else self.agents.writes
 
-    def _check_written(self) -> None:
-        """Check the columns if other code than the stages of a step may have written to them."""
-        if self._checked_writes != self.agents.writes:
-            self.check_columns(self._whose)
-            self._checked_writes = self.agents.writes
-
     def check_columns(self, whose: str = "") -> None:
-        """Raise ValueError for a value that kernels cannot use, such as a position outside of the world."""
+        """Raise ValueError, which begins with `whose`, for a value that kernels cannot use: a position outside, say."""
         agents = self.agents
         bounds = {"id": (0, agents.handles.limit - 1), **self.column_bounds}
-        try:
-            check_columns(agents.matrix[:, :agents.count], dtypes_of(agents.kind), bounds)
-        except ValueError as error:
-            raise ValueError(f"{whose}{error}") from None
+        check_columns(agents.matrix[:, :agents.count], dtypes_of(agents.kind), bounds, whose)
+        self._checked_writes = agents.writes
 
     # --- what changes the crowd from outside -------------------------------------------------------------------------
 

@@ -88,14 +88,18 @@ def begun_hash(tick: int, agents: int) -> hashlib.blake2b:
 ANY = {"f": (-1e18, 1e18), "i": (-2**31, 2**31 - 1)}  # the bounds of other columns; larger squares are not finite
 
 
-def check_columns(rows: Ints, kinds: Mapping[str, np.dtype[np.generic]], bounds: Mapping[str, tuple[float, float]]) -> None:
-    """Raise ValueError for columns, int32[names, n], with a value that is out of bounds, or no number; ids come first."""
+def check_columns(rows: Ints, kinds: Mapping[str, np.dtype[np.generic]], bounds: Mapping[str, tuple[float, float]],
+                  whose: str = "") -> None:
+    """Raise ValueError for columns, int32[names, n], with a value that is out of bounds, or no number; ids come first.
+
+    Its text begins with `whose`.
+    """
     for row, (name, kind) in zip(rows, kinds.items(), strict=True):
         column = row.view(kind)
         low, high = (kind.type(bound) for bound in bounds.get(name, ANY[kind.kind]))
         if column.size and not (low <= column.min() and column.max() <= high):  # which a NaN is not
             slot = int(((low <= column) & (column <= high)).argmin())
-            raise ValueError(f"column {name} has {column[slot]:.7g} for agent {rows[0, slot]},"
+            raise ValueError(f"{whose}column {name} has {column[slot]:.7g} for agent {rows[0, slot]},"
                              f" outside {low:.7g} to {high:.7g}")
 
 

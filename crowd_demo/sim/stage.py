@@ -238,14 +238,9 @@ class Checked(Stage):
         self.stage, self._plugin, self._check = stage, plugin, check
         self.name, self.before_index = stage.name, stage.before_index
         self.wanted, self.launches = stage.wanted, stage.launches  # type: ignore[method-assign]
-        self.retune = stage.retune  # type: ignore[method-assign]
+        self.retune, self.later = stage.retune, stage.later  # type: ignore[method-assign]
 
     def commit(self, world: World) -> None:
         """Raises ValueError for an agent that is not in the world, or for another value that no agent may have."""
         self.stage.commit(world)
         self._check(f"plugin {self._plugin}: stage {self.name}: ")
-
-
-def unchecked(stage: Stage) -> Stage:
-    """The stage itself, where it is checked."""
-    return stage.stage if isinstance(stage, Checked) else stage

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import threading
+import time
+from dataclasses import replace
+from pathlib import Path
 
 import pygame
 import pytest
@@ -107,6 +110,18 @@ def test_in_a_long_step_one_esc_asks_at_once(driven: Driven, monkeypatch: pytest
     driven.frames()
     assert asked == [True, True], "in the middle of the step, and at the end of the frame"
     assert driven.program.running
+
+
+def test_a_report_waits_for_the_frame_as_long_as_frames_take(
+        driven: Driven, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """On a busy machine that may be seconds."""
+    monkeypatch.setattr("crowd_demo.app.loop.GRACE_S", 0.01)
+    monkeypatch.setattr(driven.program.sim, "step", lambda: time.sleep(0.6))
+    driven.loop.options = replace(driven.loop.options, report=tmp_path / "report.json")
+    driven.frames(2)
+    later(0.2, "escape", "escape")
+    driven.frames()
+    assert not driven.program.running and not driven.loop.abandoned
 
 
 @pytest.mark.parametrize("asked_before", [True, False])

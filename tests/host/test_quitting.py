@@ -16,9 +16,11 @@ from typing import Any
 
 import pytest
 from damages import make_fifo
+from driven import without_progress
 
 from crowd_demo.app import main
 from crowd_demo.app.options import RunOptions
+from crowd_demo.app.screen.window import save_picture
 from crowd_demo.config.loader import load_config
 from crowd_demo.host.shutdown import ShutdownRequest, signals_to
 from crowd_demo.sim.simulation import Simulation
@@ -137,7 +139,7 @@ def test_a_step_that_does_not_end_is_not_waited_for(
     monkeypatch.setattr("crowd_demo.app.loop.GRACE_S", 0.1)
     at_step(monkeypatch, 3, lambda: (send(name), time.sleep(FOR_EVER_S)))
     assert run(frames=50, report=tmp_path / "a.json") == code and left == [code]
-    assert capsys.readouterr().err == (
+    assert without_progress(capsys.readouterr().err) == (
         f"crowd-demo: left in the middle of a step: not written: --report {tmp_path / 'a.json'}\n")
 
 
@@ -148,12 +150,24 @@ def test_a_fifo_without_a_reader_is_waited_for_until_a_signal(
     monkeypatch.setattr("os._exit", left.append)
     monkeypatch.setattr(main, "WRITE_S", 0.1)
     make_fifo(tmp_path / "fifo")
-    threading.Timer(0.5, lambda: send("SIGTERM")).start()
-    picture = tmp_path / "b.png"
+    picture, save = tmp_path / "b.png", save_picture
+    later = threading.Timer(0.5, lambda: send("SIGTERM"))
+    monkeypatch.setattr(main, "save_picture", lambda *what: (save(*what), later.start()))
     assert run(frames=3, report=tmp_path / "fifo", screenshot=picture) == 143 and left == [143]
-    assert capsys.readouterr().err == f"crowd-demo: left while writing: not written: --report {tmp_path / 'fifo'}\n"
+    line = f"crowd-demo: left while writing: not written: --report {tmp_path / 'fifo'}\n"
+    assert without_progress(capsys.readouterr().err) == line
     assert picture.exists()
     (tmp_path / "fifo").read_bytes()  # so that the thread ends
+
+
+@pytest.mark.usefixtures("listening")
+def test_a_long_last_step_takes_no_time_from_writing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crowd_demo.app.loop.GRACE_S", FOR_EVER_S)
+    monkeypatch.setattr(main, "WRITE_S", 2.5)
+    left: list[int] = []
+    monkeypatch.setattr("os._exit", left.append)
+    at_step(monkeypatch, 3, lambda: (send("SIGTERM"), time.sleep(3)))
+    assert run(frames=50, report=tmp_path / "a.json") == 143 and (tmp_path / "a.json").exists() and not left
 
 
 @pytest.mark.usefixtures("listening")

@@ -102,9 +102,8 @@ def test_the_window_may_be_resized_at_any_time(start: Callable[..., Any]) -> Non
         program.tool("windowsize", program.window, str(600 + 97 * (number % 5)), str(340 + 61 * (number % 7)))
         time.sleep(0.13)
     program.tool("windowsize", "--sync", program.window, "500", "300")
-    time.sleep(0.5)
-    assert pixels(program.picture()).shape == (500, 300, 3)
-    assert program.leave() == 0
+    program.until(lambda: pixels(program.picture()).shape == (500, 300, 3))
+    assert program.leave() == 0, program.process.stderr.read()
 
 
 def test_crates_look_the_same_by_either_blitter_culled_or_not(start: Callable[..., Any]) -> None:

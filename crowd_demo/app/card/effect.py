@@ -79,19 +79,14 @@ class SwitchTimes:
             self._same_view = False
 
     @property
-    def has_before(self) -> bool:
-        """Return whether a step was measured before the switch, or a frame if drawing was switched."""
-        return self._extents[0] > 0
-
-    @property
     def measured(self) -> int:
         """Steps since the switch that were measured, or frames if drawing was switched."""
         return extent(self.after)[self._drawn]
 
     @property
     def extent(self) -> str:
-        before = f"{self._extents[0]:,} {'frames' if self._drawn else 'steps'} before, " * self.has_before
-        return f"{before}{self.measured:,} after"
+        before, after = self._extents
+        return f"{before:,} {'frames' if self._drawn else 'steps'} before, " * (before > 0) + f"{after:,} after"
 
     def spans(self) -> Iterator[Span]:
         """What counts comes first, then the stage that changed most; each takes a millisecond or less.

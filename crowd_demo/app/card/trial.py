@@ -18,7 +18,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.app.card.effect import PROOF, Counted, ReadingsMean, SwitchTimes, TimingWindow, counted, explaining, telling
+from crowd_demo.app.card.effect import (
+    PROOF,
+    Counted,
+    ReadingsMean,
+    SwitchTimes,
+    TimingWindow,
+    counted,
+    explaining,
+    extent,
+    telling,
+)
 from crowd_demo.app.crowd.crowd import Change
 from crowd_demo.compute.arrays import Floats
 from crowd_demo.measure.crowd_variant import DRAW, STEP
@@ -192,7 +202,7 @@ class Trial:
     @property
     def _has_times(self) -> bool:
         """Return whether there are times to compare, or will be: those of copies, or those from before the switch."""
-        return not self._slow and (self._takes_turns or self._times.has_before)
+        return not self._slow and (self._takes_turns or extent(self.before)[self.drawn] > 0)
 
     def view_changed(self, profile: Profile) -> None:
         """Copies show the former view. Of the running crowd measure steps alone from now on, or nothing of drawing."""
@@ -242,7 +252,7 @@ class Trial:
         if not (step_ms := self._step_ms(sim.profile)):
             return None
         before = whole(self.before.steps)
-        if not len(before):  # none was ordinary: since the start kernels have been compiled beside all of them
+        if not len(before):  # kernels were compiled beside all steps since the start
             before = whole(sim.profile.steps_ms())[:self._steps_before - sim.profile.steps]
         before_ms = float(np.median(before)) if len(before) else np.inf
         self._long = large or max(step_ms, before_ms) > MAX_FRAME_MS

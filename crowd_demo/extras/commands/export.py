@@ -185,13 +185,7 @@ def main(source: str, file: str) -> None:
     from crowd_demo.host.child import exit_at_once, standard_lines
 
     stopped, writing = Event(), Event()
-
-    def stop() -> None:
-        stopped.set()
-        if not writing.is_set():
-            exit_at_once()
-
-    _, answers = standard_lines(stop)
+    _, answers = standard_lines(lambda: stopped.set() if writing.is_set() else exit_at_once())
     if sys.platform != "win32":
         os.nice(19)  # from here on, and not the thread that waits for the parent
     shown = deque([0.0], maxlen=1)

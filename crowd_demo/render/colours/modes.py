@@ -24,7 +24,6 @@ from crowd_demo.sim.inspection import speed_text
 from crowd_demo.sim.neighbours.grid import Floor
 from crowd_demo.sim.neighbours.schedule import LONGEST
 from crowd_demo.sim.simulation import Simulation
-from crowd_demo.sim.stage import unchecked
 
 KINDS = "prey", "predator"
 TURN = 128  # shades once around the wheel of headings
@@ -320,7 +319,7 @@ class WorkerColours(ColourMode):
 
 def movers(sim: Simulation) -> int:
     """How many workers share the stage *move*."""
-    for stage in map(unchecked, sim.stages):
+    for stage in (getattr(each, "stage", each) for each in sim.stages):  # also one of a plugin
         if isinstance(stage, Move):
             return cast(int, stage.move(sim.world).args[0])
     return 1
