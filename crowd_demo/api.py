@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, SupportsFloat, SupportsIndex
@@ -14,7 +13,9 @@ from crowd_demo.compute.arrays import Bytes
 from crowd_demo.config.loader import ConfigError, load_config
 from crowd_demo.config.memory import shortage
 from crowd_demo.config.model import Config
+from crowd_demo.config.section import whole
 from crowd_demo.sim import simulation
+from crowd_demo.sim.actions import ACTIONS, Action, checked
 
 if TYPE_CHECKING:
     from crowd_demo.extras.export.notebook import PlayedRun, TrajectoryTable
@@ -34,6 +35,15 @@ class Simulation(simulation.Simulation):
     last step; `sim.profile.step_ms()` the time of each stage; `sim.state_hash()` what no exact technique can change. A
     simulation can be pickled and copied; it has no global state, so several can live side by side.
     """
+
+    def apply(self, action: Action) -> None:
+        """Do something to the crowd before the next step, and record it in `history`.
+
+        Raises ValueError, in one line, for values that the action cannot have, or if it is impossible now.
+        """
+        if not isinstance(action, tuple(ACTIONS.values())):
+            raise TypeError(f"action: must be one such as Populate(500), not {action!r:.60}")
+        super().apply(checked(action))
 
     def picture(self, width: SupportsIndex = 1280, height: SupportsIndex = 720, center: ArrayLike | None = None,
                 zoom: SupportsFloat | None = None) -> Bytes:
@@ -92,10 +102,7 @@ class Simulation(simulation.Simulation):
 
 def _whole(name: str, value: SupportsIndex, least: int, most: int) -> int:
     """Return a whole number of any integer type. Raises TypeError for anything else, ValueError out of bounds."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name}: must be a whole number, not {value!r:.60}") from None
+    number = whole(name, value)
     if not least <= number <= most:
         raise ValueError(f"{name}: must be from {least:,} to {most:,}, not {number:,}")
     return number

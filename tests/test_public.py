@@ -1,21 +1,31 @@
 """The public face: what scripts and notebooks rely on."""
 
+# Wrong arguments are what is tested.
+# mypy: disable-error-code="arg-type, list-item, dict-item"
+
 from __future__ import annotations
 
 import copy
+import itertools
+import json
+import math
 import pickle
 import re
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import crowd_demo
-from crowd_demo import Config, ConfigError, Simulation, load_config
+from crowd_demo import Config, ConfigError, Simulation, ensemble, load_config
 from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.sim.actions import Populate, as_data
+from crowd_demo.sim.edits import BringIn
+from crowd_demo.sim.events import Event
 
 
 @pytest.fixture(scope="module")
@@ -49,9 +59,86 @@ def test_steps_count_and_cannot_be_negative(config: Config) -> None:
     assert sim.tick == 3
     with pytest.raises(ValueError, match="cannot make -1 steps"):
         sim.step(-1)
-    with pytest.raises(ValueError, match="cannot be -3 agents"):
-        sim.populate(-3)
-    assert sim.agents.count == 200
+    assert sim.play(np.uint8(2)) == 2 and sim.tick == 5
+    for n in (1.5, "1", None):
+        with pytest.raises(TypeError, match=r"^n: must be a whole number, not "):
+            sim.step(n)
+
+
+def test_numbers_of_numpy_and_paths_are_taken_where_numbers_and_texts_are(config: Config) -> None:
+    read = load_config(Path("1k"), {
+        "agents": np.int64(60), "crowd.radius": np.float32(20), "optimizations.simd": np.bool_(False), "map": Path("doorway"),
+        "camera": {"center": np.array([5, 6])}, "measure.areas.a": (np.int8(0), 0, np.float64(5), 5)})
+    assert (read.agents, read.crowd.radius, read.optimizations.simd, read.map) == (60, 20, False, "doorway")
+    assert read.camera.center == (5, 6) and read.measure.areas == {"a": (0, 0, 5, 5)} and type(read.agents) is int
+    numbers: dict[str, Any] = {"agents": np.int32(7), "seed": np.uint8(3)}
+    assert Config(**numbers) == Config.model_validate({"agents": 7, "seed": 3})
+    sim = Simulation(config)
+    sim.optimizations.set("threads", np.int64(1))
+    sim.optimizations.simd = np.bool_(False)
+    assert type(sim.optimizations.threads) is int and sim.optimizations.get("simd") is False
+    sim.populate(np.int16(90))
+    sim.place(np.int64(3), np.float32(100), np.int16(50))
+    sim.set_walls(np.array([0, 0, 1, 1]), np.bool_(True))
+    sim.apply(Populate(np.int64(80)))
+    sim.apply(BringIn(np.int64(2), np.float32(100), 100, 50))
+    assert sim.history[0] == (0, Populate(80)) and [as_data(action) for _, action in sim.history]
+    plan = ensemble.make_plan("1k", seeds=np.arange(1, 3), vary={"crowd.radius": np.array([20, 30])}, steps=np.int64(20))
+    assert [(run.settings, run.seed) for run in plan.runs] == [((20,), 1), ((20,), 2), ((30,), 1), ((30,), 2)]
+    assert json.loads(plan.job(plan.runs[-1]).model_dump_json())["steps"] == 20
+
+
+WRONG: list[tuple[Callable[[Simulation], object], str]] = [
+    (lambda sim: sim.populate(1.5), "count: must be a whole number from 0 to 32000000, not 1.5"),
+    (lambda sim: sim.populate(-3), "count: must be a whole number from 0 to 32000000, not -3"),
+    (lambda sim: sim.populate(2**31), "count: must be a whole number from 0 to 32000000, not 2147483648"),
+    (lambda sim: sim.place(0.5, 1, 2), "id: must be a whole number from 0 to 2147483647, not 0.5"),
+    (lambda sim: sim.place(1, math.nan, 2), "x: must be a number from -2147483648 to 2147483648, not nan"),
+    (lambda sim: sim.set_walls((1.5, 2, 3, 4), True), "rectangle: must be [a whole number from "),
+    (lambda sim: sim.set_walls((1, 2, 3, 4), "yes"), "wall: must be true or false, not 'yes'"),
+    (lambda sim: sim.apply(Populate(1.5)), "action populate: count: must be a whole number"),
+    (lambda sim: sim.apply(BringIn(-5, 1, 1, 1)), "action bring_in: count: must be a whole number from 0 to 32000000, not -5"),
+    (lambda sim: sim.apply(Event(-1)), "action event: number: must be a whole number from 0 to 99, not -1"),
+    (lambda sim: sim.apply(5), "action: must be one such as Populate(500), not 5"),
+    (lambda sim: sim.happen(-1), "event -1: there is none"),
+    (lambda sim: sim.restore(None), "snapshot: must be a Snapshot, not None"),
+    (lambda sim: Simulation.from_snapshot(5), "snapshot: must be a Snapshot, not 5"),
+    (lambda sim: Simulation(None), "config: must be a Config, not None"),
+    (lambda sim: Simulation("1k"), "config: must be a Config, not '1k'"),
+    (lambda sim: sim.optimizations.set(5, 1), "unknown technique '5'; techniques: neighbours"),
+    (lambda sim: sim.optimizations.set(["a"], 1), "unknown technique \"['a']\""),
+    (lambda sim: sim.optimizations.set("threads", None), "threads: must be auto or a whole number from 1 to 64, not null"),
+    (lambda sim: load_config(None), "None: expected str, bytes or os.PathLike object, not NoneType"),
+    (lambda sim: load_config("1k", 5), "overrides:1: 5: must be key.path=value, not 5"),
+    (lambda sim: load_config("1k", [None]), "overrides:1: None: must be key.path=value, not None"),
+    (lambda sim: load_config("1k", {"agents": object}), "agents: must be a whole number from 0 to 32000000, not <class"),
+    (lambda sim: ensemble.make_plan("1k", seeds=itertools.count()), "100,001 runs; at most 100,000"),
+    (lambda sim: ensemble.make_plan("1k", seeds=1.5), "seeds: must be a list, not 1.5"),
+    (lambda sim: ensemble.make_plan("1k", seeds=[1.5]), "seeds: must be a whole number, not 1.5"),
+    (lambda sim: ensemble.make_plan("1k", steps=1.5), "steps: must be a whole number, not 1.5"),
+    (lambda sim: ensemble.make_plan("1k", every=None), "every: must be a whole number, not None"),
+    (lambda sim: ensemble.make_plan("1k", measures=5), "measures: must be a list, not 5"),
+    (lambda sim: ensemble.make_plan("1k", vary=5), "vary: must be a Mapping, not 5"),
+    (lambda sim: ensemble.make_plan("1k", vary={"crowd.radius": 5}), "vary: crowd.radius: must be a list, not 5"),
+    (lambda sim: ensemble.make_plan("1k", vary={"crowd.radius": []}), "crowd.radius: no values are given"),
+    (lambda sim: next(ensemble.run(None, "out")), "plan: must be a Plan, not None"),
+    (lambda sim: ensemble.table(5, "out"), "plan: must be a Plan, not 5"),
+]
+
+
+@pytest.fixture(scope="module")
+def few() -> Simulation:
+    return Simulation(load_config("1k", {"agents": 40}))
+
+
+@pytest.mark.parametrize(("call", "said"), WRONG)
+def test_another_kind_of_argument_is_named_in_one_line(
+        few: Simulation, call: Callable[[Simulation], object], said: str) -> None:
+    before = few.state_hash()
+    with pytest.raises((ValueError, TypeError)) as caught:
+        call(few)
+    assert said in str(caught.value) and "\n" not in str(caught.value)
+    assert few.state_hash() == before and not few.history
 
 
 def test_columns_are_read_only_and_in_the_order_of_ids(config: Config) -> None:

@@ -75,9 +75,9 @@ def load_command(name: str) -> Command:
 
 def _unknown(name: str) -> str:
     from crowd_demo.config.explain import close_to
-    from crowd_demo.config.resources import list_configs
+    from crowd_demo.config.resources import list_configs, without_suffix
 
-    config = name.removesuffix(".yaml")
+    config = without_suffix(name)
     meant = f" (did you mean --config {config}?)" if config in list_configs() else close_to(name, COMMANDS)
     return f"unknown command {name[:40]!r}{meant}; commands: {', '.join(COMMANDS)}"
 

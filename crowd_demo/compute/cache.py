@@ -82,8 +82,12 @@ def folder() -> Path | None:
     except RuntimeError as error:
         say_once(f"{error}; set CROWD_DEMO_CACHE to a folder for compiled kernels, or every start compiles them")
         return None
-    with suppress(OSError):
+    try:
         make_private(path)
+    except OSError as error:
+        if not os.access(path, os.X_OK):
+            say_once(f"compiled kernels cannot be kept in {path}: {error.strerror or error}", NOT_KEPT)
+            return None
     if unsafe := _open_to_others(path):
         say_once(f"other users can write to {unsafe}, so kernels from there could be their code: every start compiles them"
                  " (chmod go-w, or set CROWD_DEMO_CACHE to a folder of your own)")
@@ -141,7 +145,6 @@ def has_room() -> bool:
     if not (kept := folder()):
         return False
     try:
-        make_private(kept)
         with tempfile.TemporaryFile(dir=kept, buffering=0) as file:
             return file.write(bytes(ROOM_BYTES)) == ROOM_BYTES
     except OSError:

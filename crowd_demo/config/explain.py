@@ -52,7 +52,9 @@ def show(value: object) -> str:
     if isinstance(value, dict):
         return "a section"
     text = repr(value)
-    return text if len(text) <= 40 else text[:36] + " ..."
+    if len(text) > 40:
+        return f"a list of {len(value)}" if isinstance(value, list | tuple) else text[:36] + " ..."
+    return text
 
 
 def describe(schema: Schema, model: type[BaseModel]) -> str:
@@ -67,26 +69,28 @@ def describe(schema: Schema, model: type[BaseModel]) -> str:
     if words := _choices(schema):
         return words[0] if len(words) == 1 else "one of " + ", ".join(words)
     if "prefixItems" in schema:
-        return "[" + ", ".join(describe(item, model) for item in schema["prefixItems"]) + "]"
+        parts = [describe(item, model) for item in schema["prefixItems"]]
+        return f"[{parts[0]}, ...], {len(parts)} values" if len(parts) > 2 > len(set(parts)) else f"[{', '.join(parts)}]"
     if "items" in schema:
         is_section = _resolve(schema["items"], model).get("type") == "object"
         items = "sections" if is_section else describe(schema["items"], model)
-        return f"a list of {items}" + ", at least one" * bool(schema.get("minItems"))
+        sizes = [f"at {bound} {schema[key]}" for bound, key in (("least", "minItems"), ("most", "maxItems")) if key in schema]
+        return ", ".join([f"a list of {items}", *sizes])
     if schema["type"] == "string" and "examples" in schema:
         return f'text such as "{schema["examples"][0]}"'
     if schema["type"] == "string":
         kind = "printable text" if "pattern" in schema else "text"
-        return kind + (f" of at most {schema['maxLength']} characters" if "maxLength" in schema else "")
+        least = f"{schema['minLength']} to " if "minLength" in schema else "at most "
+        return kind + (f" of {least}{schema['maxLength']} characters" if "maxLength" in schema else "")
     return {"integer": "a whole number", "number": "a number", "boolean": "true or false",
             "null": "null"}[schema["type"]] + _range(schema)
 
 
 def _range(schema: Schema) -> str:
-    bounds = {key: int(schema[key]) if float(schema[key]).is_integer() else schema[key]
-              for key in ("minimum", "exclusiveMinimum", "maximum") if key in schema}
-    if "minimum" in bounds:
-        return f" from {bounds['minimum']} to {bounds['maximum']}"
-    return f" more than {bounds['exclusiveMinimum']} and at most {bounds['maximum']}" if bounds else ""
+    words = {"minimum": "from", "exclusiveMinimum": "more than", "maximum": "to" if "minimum" in schema else "and at most",
+             "exclusiveMaximum": "and below"}
+    bounds = {text: schema[key] for key, text in words.items() if key in schema}
+    return "".join(f" {text} {int(bound) if float(bound).is_integer() else bound}" for text, bound in bounds.items())
 
 
 def _choices(schema: Schema) -> list[str]:

@@ -6,6 +6,7 @@ place of the file: `--set:1: agents: ...`.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -59,7 +60,9 @@ def as_overrides(overrides: Mapping[str, object] | Iterable[str]) -> list[Overri
     """What `load_config` takes, as a list. Raises ConfigError."""
     if isinstance(overrides, Mapping):
         return list(_flatten(overrides))
-    return parse_overrides([overrides] if isinstance(overrides, str) else overrides, "overrides")
+    if isinstance(overrides, str) or not isinstance(overrides, Iterable):
+        overrides = [overrides]
+    return parse_overrides(overrides, "overrides")
 
 
 def parse_overrides(texts: Iterable[str], origin: str) -> list[Override]:
@@ -67,7 +70,7 @@ def parse_overrides(texts: Iterable[str], origin: str) -> list[Override]:
     overrides, mistakes = [], []
     for number, text in enumerate(texts, 1):
         location = Location(origin, number)
-        key, equals, value = (part.strip() for part in text.partition("="))
+        key, equals, value = (part.strip() for part in str(text).partition("="))
         path = _split(key)
         try:
             if not equals or not all(path):
@@ -123,8 +126,8 @@ def read_keys(name: str | Path, find: Callable[[str | Path], Path]) -> tuple[
     Raises ConfigError for a file that cannot be read, or is no lines of key: value.
     """
     try:
-        path = find(name)
-    except ValueError as error:
+        path = find(os.fsdecode(name))
+    except (TypeError, ValueError) as error:
         raise ConfigError([Mistake(Location(str(name) or "''"), (), str(error))]) from None
     try:
         data, locations, mistakes = yaml12.read_file(path)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Union
 from pydantic import ConfigDict, Field, ValidationError, create_model
 
 from crowd_demo.config.explain import close_to, explain
-from crowd_demo.config.section import WITHOUT_POINT, Section
+from crowd_demo.config.section import WITHOUT_POINT, Section, plain
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, exactness
 
@@ -40,7 +40,7 @@ class _Live(Section):
         if name not in type(self).model_fields:
             raise ValueError(f"unknown technique {self.prefix}{name!r}{close_to(name, type(self).model_fields)}")
         try:
-            super().__setattr__(name, value)
+            super().__setattr__(name, plain(value))
         except ValidationError as error:
             (_, problem), *_ = explain(error, type(self))
             raise ValueError(f"{self.prefix}{name}: {problem}") from None
@@ -62,6 +62,7 @@ class _Techniques(_Live):
 
 def known(path: str) -> str:
     """Return the path of a technique. Raises ValueError for a path that the registry does not know."""
+    path = str(path)
     if path in BY_PATH:
         return path
     raise ValueError(f"unknown technique {path[:40]!r}{close_to(path, BY_PATH)}; techniques: {', '.join(BY_PATH)}")

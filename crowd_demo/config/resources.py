@@ -18,6 +18,7 @@ from crowd_demo.registry.texts import printable
 
 PACKAGE = Path(__file__).resolve().parent.parent
 MAP_SUFFIXES = (".map", ".png", ".wkt", ".json", ".geojson", ".dxf", ".txt", ".csv", ".sqlite")
+SUFFIXES = (".yaml", ".yml")
 HEAD_BYTES = 4096  # of a file, in which its first comments stand
 WATCH = "Watch:"
 
@@ -37,18 +38,22 @@ def list_configs() -> dict[str, Path]:
     folders = data_folder() / "configs", *(each.plugin.scenarios for each in installed() if each.plugin.scenarios)
     found: dict[str, Path] = {}
     for folder in folders:
-        for path in sorted(folder.glob("*.yaml"), key=lambda path: _by_number(path.stem)):
-            found.setdefault(path.stem, path)
+        found |= {name: path for name, path in _yaml_files(folder).items() if name not in found}
     return found
+
+
+def _yaml_files(folder: Path) -> dict[str, Path]:
+    """The files of a folder by name, in the order of their size; of `NAME.yaml` and `NAME.yml` the first."""
+    paths = (path for suffix in reversed(SUFFIXES) for path in folder.glob(f"*{suffix}"))
+    return {path.stem: path for path in sorted(paths, key=lambda path: _by_number(path.stem))}
 
 
 def own_files(folder: str, shipped: Iterable[Path]) -> dict[str, Path]:
     """The user's own files of a folder of the working folder by name; those that are shipped, and copies, do not count."""
     known = {path.stem: path for path in shipped}
     try:
-        found = sorted(Path(folder).glob("*.yaml"), key=lambda path: _by_number(path.stem))
-        return {path.stem: path for path in found
-                if _exists(path) and not (path.stem in known and same_file(path, known[path.stem]))}
+        return {name: path for name, path in _yaml_files(Path(folder)).items()
+                if _exists(path) and not (name in known and same_file(path, known[name]))}
     except OSError:
         return {}
 
@@ -74,7 +79,7 @@ def _comments(path: Path) -> list[str]:
 
 def list_tours() -> dict[str, Path]:
     """Shipped tours by name."""
-    return {path.stem: path for path in sorted((data_folder() / "tours").glob("*.yaml"))}
+    return _yaml_files(data_folder() / "tours")
 
 
 def picture_of(config: Path) -> Path | None:
@@ -91,7 +96,7 @@ def list_maps() -> dict[str, Path]:
 
 
 def find_config(name: str | Path) -> Path:
-    """A path, then `./configs`, then the shipped ones; `.yaml` may be left out. Raises ValueError."""
+    """A path, then `./configs`, then the shipped ones; `.yaml` and `.yml` may be left out. Raises ValueError."""
     return _find(name, "configs", list_configs(), "configuration")
 
 
@@ -100,12 +105,16 @@ def find_tour(name: str | Path) -> Path:
     return _find(name, "tours", list_tours(), "tour")
 
 
+def without_suffix(name: str) -> str:
+    return name.removesuffix(".yaml").removesuffix(".yml")
+
+
 def _find(name: str | Path, own_folder: str, shipped: Mapping[str, Path], what: str) -> Path:
     for folder in (Path(), Path(own_folder)):
-        for path in (folder / path_of(str(name)), folder / f"{name}.yaml"):
+        for path in (folder / path_of(str(name)), *(folder / f"{name}{suffix}" for suffix in SUFFIXES)):
             if _exists(path):
                 return path
-    stem = str(name).removesuffix(".yaml")
+    stem = without_suffix(str(name))
     if stem in shipped:
         return shipped[stem]
     names = [*shipped, *own_files(own_folder, shipped.values())]

@@ -7,6 +7,8 @@ field of type `Length`, `Speed` or `Area` takes a number of world units, or text
 
 from __future__ import annotations
 
+import operator
+import os
 import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, NamedTuple, NoReturn
@@ -37,7 +39,32 @@ class Section(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _null_as_empty_section(cls, data: object) -> object:
-        return {} if data is None else data
+        return {} if data is None else plain(data)
+
+
+def plain(value: object) -> object:
+    """Return NumPy's numbers and arrays as Python's numbers and lists, and paths as text, also within lists and mappings."""
+    if isinstance(value, Mapping):
+        return {name: plain(child) for name, child in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(child) for child in value]
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def whole(name: str, value: object) -> int:
+    """Return a whole number, of NumPy's or Python's, as Python's. Raises TypeError that names the argument."""
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(f"{name}: must be a whole number, not {value!r:.60}") from None
+
+
+def require(name: str, value: object, kind: type) -> None:
+    """Raise TypeError for an argument of another kind."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{name}: must be a {kind.__name__}, not {value!r:.60}")
 
 
 def _without_point(value: object) -> object:

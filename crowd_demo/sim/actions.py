@@ -15,13 +15,13 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, ClassVar, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Annotated, ClassVar, Protocol, TypeVar, cast, runtime_checkable
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field, RootModel, ValidationError
 
-from crowd_demo.config.explain import close_to
+from crowd_demo.config.explain import close_to, explain
 from crowd_demo.config.optimizations import Optimizations
-from crowd_demo.config.section import MAX_AGENTS
+from crowd_demo.config.section import MAX_AGENTS, plain
 from crowd_demo.registry.entries import Value
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.store.columns import Columns
@@ -110,6 +110,7 @@ class Edit(Action, Protocol):
 
 
 Kind = TypeVar("Kind", bound=type[Action])
+Made = TypeVar("Made", bound=Action)
 ACTIONS: dict[str, type[Action]] = {}
 
 
@@ -195,13 +196,19 @@ def from_data(data: object) -> Action:
     given = {key: value for key, value in data.items() if key != "name"}
     if unknown := given.keys() - {field.name for field in fields(ACTIONS[name])}:  # type: ignore[arg-type]
         raise ValueError(f"action {name}: unknown field {min(map(str, unknown))[:40]!r}")
+    model = _reader(name)
     try:
-        return _reader(name).validate_json(json.dumps(given), strict=True)
+        return model.model_validate_json(json.dumps(plain(given), default=repr), strict=True).root
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise ValueError(f"action {name}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+        path, text = explain(error, model)[0]
+        raise ValueError(f"action {name}: {'.'.join(map(str, path))}: {text}") from None
+
+
+def checked(action: Made) -> Made:
+    """Return an action with Python's numbers in its fields. Raises ValueError for values that it cannot have."""
+    return cast(Made, from_data(as_data(action)))
 
 
 @cache
-def _reader(name: str) -> TypeAdapter[Action]:
-    return TypeAdapter(ACTIONS[name])
+def _reader(name: str) -> type[RootModel[Action]]:
+    return RootModel.__class_getitem__(ACTIONS[name])  # type: ignore[return-value]

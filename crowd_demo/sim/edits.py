@@ -32,7 +32,7 @@ Run = tuple[Tile, Tile, Tile]
 Radius = Annotated[float, Field(ge=0, le=65_536)]
 Identity = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Handles = tuple[tuple[Identity, Identity], ...]  # ids and generations
-GoalNumber = Annotated[int, Field(ge=0, lt=MAX_GOALS)]
+GoalNumber = Annotated[int, Field(ge=0, le=MAX_GOALS - 1)]
 Count = Annotated[int, Field(ge=0, le=MAX_AGENTS)]
 
 
@@ -71,7 +71,7 @@ class SetGoal:
     """
 
     number: GoalNumber
-    tile: Annotated[int, Field(ge=AT_FIRST, lt=2**31)]
+    tile: Annotated[int, Field(ge=AT_FIRST, le=2**31 - 1)]
     about: ClassVar[str] = "a destination changed"
     lasts: ClassVar[bool] = True
 

@@ -36,7 +36,7 @@ class Event:
     Raises ValueError for an event that the configuration does not have, or that has happened.
     """
 
-    number: Annotated[int, Field(ge=0, lt=MAX_EVENTS)]
+    number: Annotated[int, Field(ge=0, le=MAX_EVENTS - 1)]
     about: ClassVar[str] = "an event happened"
 
     def apply(self, sim: Changeable) -> None:
@@ -134,7 +134,7 @@ class Events:
 
         Raises ValueError for an event that the configuration does not have, or that has happened.
         """
-        if number >= len(self._events) or number in self.happened:
+        if not 0 <= number < len(self._events) or number in self.happened:
             raise ValueError(f"event {number}: " + ("it has happened" if number in self.happened else "there is none"))
         self.happened[number] = sim.tick
         for deed in actions_of(self._events[number].do, sim):

@@ -23,12 +23,13 @@ from crowd_demo.config.memory import check_agents, room_for
 from crowd_demo.config.model import Config
 from crowd_demo.config.numbers import Number, numbers_of, value_of, with_numbers
 from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.config.section import require, whole
 from crowd_demo.profile import Profile
 from crowd_demo.registry.built_in import GPU_MISSING, GPU_STEP
 from crowd_demo.registry.entries import Situation, load
 from crowd_demo.registry.plugins import owner_of
 from crowd_demo.registry.techniques import BY_PATH
-from crowd_demo.sim.actions import Action
+from crowd_demo.sim.actions import Action, Place, Populate, SetWalls, checked
 from crowd_demo.sim.behaviours.base import make_behaviour, same_kernels
 from crowd_demo.sim.counts import CountCrossings, Counts, Remember
 from crowd_demo.sim.events import Event, Events
@@ -67,6 +68,7 @@ class Simulation:
 
     def __init__(self, config: Config, edits: Iterable[Action] = ()) -> None:
         """`edits` are applied before anybody is born, and begin the history. Raises ValueError if one is impossible."""
+        require("config", config, Config)
         self._build(config)
         if edits := tuple(edits):
             self._begin()
@@ -152,10 +154,8 @@ class Simulation:
         return str(load(GPU_MISSING)())
 
     def step(self, n: int = 1) -> None:
-        """Advance by `n` steps of `dt` seconds. Raises ValueError for a negative number."""
-        if n < 0:
-            raise ValueError(f"cannot make {n} steps")
-        for _ in range(n):
+        """Advance by `n` steps of `dt` seconds. Raises ValueError for a negative number, TypeError for no whole number."""
+        for _ in range(_steps(n)):
             self.profile.begin_step()
             self._begin()
             run_stages(self.stages, self.world)
@@ -165,11 +165,9 @@ class Simulation:
     def play(self, n: int = 1) -> int:
         """Make steps in which the events of the configuration happen; return how many, fewer than `n` once one ended the run.
 
-        Raises ValueError for a negative number.
+        Raises ValueError for a negative number, TypeError for no whole number.
         """
-        if n < 0:
-            raise ValueError(f"cannot make {n} steps")
-        for made in range(n):
+        for made in range(n := _steps(n)):
             self.let_events_happen()
             if self.events.end_tick is not None:
                 return made
@@ -276,10 +274,9 @@ class Simulation:
     def populate(self, count: int) -> None:
         """Add or remove agents until there are `count`: newcomers take the lowest free ids, the highest ids leave.
 
-        Raises ValueError for a negative number, too many agents, or more than fit into memory.
+        Raises ValueError for what is no whole number, too many agents, or more than fit into memory.
         """
-        if count < 0:
-            raise ValueError(f"cannot be {count} agents")
+        count = checked(Populate(count)).count
         self.check_room(count)
         missing = count - self.agents.count
         if missing > 0:
@@ -320,7 +317,8 @@ class Simulation:
 
     def set_walls(self, rectangle: Rectangle, wall: bool) -> None:
         """Build or tear down walls on tiles [left, top, right, bottom); agents in a new wall step out, or are removed."""
-        self.world.set_walls(rectangle, wall)
+        asked = checked(SetWalls(rectangle, wall))
+        self.world.set_walls(asked.rectangle, asked.wall)
         self._step_out()
 
     def paint_walls(self, runs: Iterable[Run], wall: bool) -> None:
@@ -348,12 +346,13 @@ class Simulation:
 
     def place(self, identity: int, x: float, y: float) -> None:
         """Put the agent with an id at a place, out of walls and into the world. Raises ValueError if nobody has that id."""
-        slot = int(self.agents.handles.slots_of(np.array([identity]))[0])
+        asked = checked(Place(identity, x, y))
+        slot = int(self.agents.handles.slots_of(np.array([asked.id]))[0])
         if slot < 0:
             raise ValueError(f"there is no agent {identity}")
         columns, ground = self.agents.columns, self.world.ground
-        columns.x[slot] = min(float(ground.limit_x), max(0.0, x))
-        columns.y[slot] = min(float(ground.limit_y), max(0.0, y))
+        columns.x[slot] = min(float(ground.limit_x), max(0.0, asked.x))
+        columns.y[slot] = min(float(ground.limit_y), max(0.0, asked.y))
         self.terrain.step_out(columns.x[slot:slot + 1], columns.y[slot:slot + 1])
         self.world.grid.outdated()
 
@@ -517,6 +516,7 @@ class Simulation:
 
         Nothing that did not change is made again. The profile goes on. Raises ValueError for another configuration.
         """
+        require("snapshot", snapshot, Snapshot)
         if other := differences(self.config, snapshot.config):
             raise ValueError(f"the snapshot is of another crowd: {', '.join(other)} differ")
         if snapshot.map_digest != self.terrain.map_digest:
@@ -555,6 +555,7 @@ class Simulation:
     @classmethod
     def from_snapshot(cls, snapshot: Snapshot) -> Self:
         """Return a new simulation in that state; its profile starts empty."""
+        require("snapshot", snapshot, Snapshot)
         sim = cls.__new__(cls)
         sim.__setstate__(snapshot)
         return sim
@@ -565,3 +566,9 @@ class Simulation:
     def __setstate__(self, snapshot: Snapshot) -> None:
         self._build(snapshot.config)
         self.restore(snapshot)
+
+
+def _steps(n: int) -> int:
+    if (steps := whole("n", n)) < 0:
+        raise ValueError(f"cannot make {steps} steps")
+    return steps

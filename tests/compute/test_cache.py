@@ -175,9 +175,10 @@ def test_without_room_kernels_are_loaded_all_the_same(start: Started) -> None:
     assert start(before=NO_ROOM) == (["right", "loaded", "False"], [])
 
 
-def test_a_folder_that_cannot_be_made_costs_a_line(start: Started) -> None:
-    printed, (said,) = start(kernels=Path(os.devnull) / "kernels")
-    assert printed == ["right", "compiled", "False"] and said.endswith("Not a directory")
+@pytest.mark.parametrize(("name", "why"), [("kernels", "Not a directory"), ("k" * 300, "File name too long")])
+def test_a_folder_that_cannot_be_made_costs_a_line(start: Started, name: str, why: str) -> None:
+    printed, (said,) = start(kernels=Path(os.devnull if why[0] == "N" else start.folder) / name)
+    assert printed == ["right", "compiled", "False"] and said.endswith(why)
 
 
 def test_a_folder_that_disappears_is_made_again(start: Started) -> None:

@@ -46,7 +46,7 @@ def test_a_file_with_events_reads_and_reads_again_as_it_is_printed(tmp_path: Pat
     ("{say: x}", "5: events.0: an event needs one of at, tick, when and hand; it has none"),
     ("{at: 3, do: {wall: 5}}", "5: events.0.do.wall: unknown key (did you mean walls?)"),
     ("{at: 3, do: {send: {to: []}}}",
-     "5: events.0.do.send.to: must be a list of a whole number from 0 to 63, at least one, not []"),
+     "5: events.0.do.send.to: must be a list of a whole number from 0 to 63, at least 1, at most 64, not []"),
     ("{at: 3, do: {send: {to: [99]}}}", "5: events.0.do.send.to.0: must be a whole number from 0 to 63, not 99"),
     ("{at: 3, do: {send: {to: [0, 6]}}}", "5: events.0.do.send.to: there is no destination 6: there are 6, from 0"),
     ("{at: 3, do: {send: {to: [0], inside: hal}}}",

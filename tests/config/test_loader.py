@@ -50,6 +50,10 @@ def test_an_empty_file_is_all_defaults(write):
     ("camera:\n  center: [1]",
      "bad.yaml:2: camera.center: must be [a number from -131072 to 131072, a number from -131072 to 131072] or null, "
      "not [1]"),
+    ("events:\n" + "- {tick: 1}\n" * 101, "bad.yaml:1: events: must be a list of sections, at most 100, not a list of 101"),
+    ("events: [{hand: ''}]", "bad.yaml:1: events.0.hand: must be printable text of 1 to 60 characters or null, not ''"),
+    ("measure: {areas: {a: [1, 2]}}",
+     "bad.yaml:1: measure.areas.a: must be [a number from -131072 to 131072, ...], 4 values, not [1, 2]"),
     ("crowd:\n  speed_min: 500", "bad.yaml:2: crowd.speed_min: speed_min (500) must not be above speed_max (58.3)"),
     ("links:\n  pattern: cloth\n  stiffness: 3000", "bad.yaml:3: links.stiffness: a cloth of stiffness 3000, damping 4 and"
      " drag 0.5 blows up unless time.step_hz is at least 82 (it is 60)"),

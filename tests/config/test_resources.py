@@ -1,10 +1,11 @@
 """What ships is found, from any folder, and loads."""
 
 import struct
+from pathlib import Path
 
 import pytest
 
-from crowd_demo import load_config
+from crowd_demo import ConfigError, load_config
 from crowd_demo.config.resources import (
     about,
     data_folder,
@@ -124,3 +125,16 @@ def test_control_characters_of_a_description_are_escaped(tmp_path):
     (tmp_path / "mine.yaml").write_bytes(b"# A \x1b[31mred\0 one.\n# Watch: \x9b.\n")
     assert about(tmp_path / "mine.yaml") == r"A \x1b[31mred\x00 one."
     assert what_to_watch(tmp_path / "mine.yaml").isprintable()
+
+
+def test_yml_is_as_good_as_yaml(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "configs").mkdir()
+    (tmp_path / "configs" / "mine.yml").write_text("agents: 2\n", "utf-8")
+    assert load_config("mine").agents == load_config("mine.yml").agents == load_config("configs/mine").agents == 2
+    assert own_files("configs", list_configs().values()) == {"mine": Path("configs", "mine.yml")}
+    with pytest.raises(ConfigError, match="did you mean mine"):
+        load_config("mime.yml")
+    (tmp_path / "configs" / "mine.yaml").write_text("agents: 3\n", "utf-8")
+    assert load_config("mine").agents == 3
+    assert own_files("configs", list_configs().values()) == {"mine": Path("configs", "mine.yaml")}

@@ -85,14 +85,14 @@ def test_a_step_that_needs_no_actions_may_leave_them_out(write):
 
 
 @pytest.mark.parametrize(("text", "expected"), [
-    ("steps: []\n", ["1: config: is missing; it must be text of at most 4096 characters",
-                     "1: steps: must be a list of sections, at least one, not []"]),
-    ("config: 1k\nsteps: 5\n", ["2: steps: must be a list of sections, at least one, not 5"]),
+    ("steps: []\n", ["1: config: is missing; it must be text of 1 to 4096 characters",
+                     "1: steps: must be a list of sections, at least 1, at most 200, not []"]),
+    ("config: 1k\nsteps: 5\n", ["2: steps: must be a list of sections, at least 1, at most 200, not 5"]),
     (steps("5"), ["3: steps.0: must be a section (lines of key: value), not 5"]),
-    (steps("ask: why?"), ["3: steps.0.say: is missing; it must be text of at most 400 characters"]),
+    (steps("ask: why?"), ["3: steps.0.say: is missing; it must be text of 1 to 400 characters"]),
     (steps("{say: x, sai: y}"), ["3: steps.0.sai: unknown key (did you mean say?)"]),
     (steps("say: x", "{say: x, wait: 0}"), ["4: steps.1.wait: must be a whole number from 1 to 600, not 0"]),
-    (steps(f"say: {'x' * 401}"), [f"3: steps.0.say: must be text of at most 400 characters, not '{'x' * 35} ..."]),
+    (steps(f"say: {'x' * 401}"), [f"3: steps.0.say: must be text of 1 to 400 characters, not '{'x' * 35} ..."]),
     (steps("{say: x, do: {set: {neighbors: none}}}"),
      ["3: steps.0.do.set.neighbors: unknown key (did you mean neighbours?)"]),
     (steps("{say: x, do: {set: {simd: off}}}"),
@@ -113,7 +113,7 @@ def test_a_step_that_needs_no_actions_may_leave_them_out(write):
       "4: steps.1.bet.high: must be more than low: 5",
       "4: steps.1.bet.of: must be a number of this step, or a factor: factor or draw_factor"]),
     (steps("{say: x, bet: {of: c.factor, low: -1}}"),
-     ["3: steps.0.bet.ask: is missing; it must be text of at most 400 characters",
+     ["3: steps.0.bet.ask: is missing; it must be text of 1 to 400 characters",
       "3: steps.0.bet.low: must be a number from 0 to 1000000000, not -1"]),
     (steps("{say: x, bet: {ask: y, of: c.factor}}"), ["3: steps.0.bet.of: no earlier step has the mark 'c'"]),
     (steps("{say: x, answer: y}"), ["3: steps.0.answer: must have a question: ask"]),

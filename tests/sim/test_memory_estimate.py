@@ -66,7 +66,7 @@ def test_no_more_agents_come_than_there_may_be_or_than_fit_into_memory(way: str,
     sim = simulation("rope", agents=50, links__length=5, **open_world(500, 400))
     before = sim.state_hash()
     for count in (32_000_001, 2**31, 10**12):
-        with pytest.raises(ValueError, match=r"agents are too many: at most 32,000,000"):
+        with pytest.raises(ValueError, match=r"agents are too many: at most 32,000,000|from 0 to 32000000, not "):
             ADDED[way](sim, count)
     monkeypatch.setattr(memory, "available_bytes", lambda: 2000 * AGENT)  # enough without links
     with pytest.raises(ValueError, match=r"^1,[89]\d\d agents: needs about 0 MB of memory, and 0 MB are free$"):

@@ -23,6 +23,7 @@ from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
 
+from crowd_demo.config.section import require
 from crowd_demo.extras.ensemble.executors import ExecutorError
 from crowd_demo.extras.ensemble.plan import Cell, Plan, make_plan
 from crowd_demo.extras.ensemble.table import Table
@@ -42,6 +43,7 @@ def run(plan: Plan, out: str | Path, *, workers: int | None = None, scheduler: s
     from crowd_demo.extras.ensemble.running import carry_out_all, executor_of, look, write_manifest, write_table
     from crowd_demo.extras.ensemble.table import table_row
 
+    require("plan", plan, Plan)
     folder = Path(out)
     missing, _ = look(plan, folder, again)
     write_manifest(plan, folder)
@@ -58,4 +60,5 @@ def table(plan: Plan, out: str | Path) -> Table:
     """Return the table of what the folder has, in the order of the plan. Raises OSError and ValueError as `run` does."""
     from crowd_demo.extras.ensemble.running import table_of
 
+    require("plan", plan, Plan)
     return table_of(plan, Path(out))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import product
+from itertools import islice, product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from crowd_demo.config import yaml12
 from crowd_demo.config.explain import close_to
 from crowd_demo.config.loader import ConfigError, Override, ReadConfig, as_overrides
 from crowd_demo.config.model import Config
+from crowd_demo.config.section import plain, require, whole
 from crowd_demo.config.yaml12 import Location, Mistake
 from crowd_demo.extras.ensemble.job import Job, code_fingerprint, is_unread, run_key
 from crowd_demo.registry.built_in import MEASURES
@@ -71,9 +72,21 @@ def make_plan(config: str | Path, *, seeds: str | int | Iterable[int] = "1", var
               measures: Iterable[str] = DEFAULT_MEASURES, every: int = DEFAULT_EVERY) -> Plan:
     """Return the plan of an ensemble: `seeds` as "1-100", "1,5,9" or whole numbers, `vary` lists of values by dotted path.
 
-    Raises ConfigError, which is a ValueError, with a line for each mistake.
+    Raises ConfigError, which is a ValueError, with a line for each mistake; TypeError for another kind of argument.
     """
-    return plan_of(config, as_overrides(overrides), vary or {}, seeds_of(seeds), steps, tuple(measures), every)
+    require("vary", vary or {}, Mapping)
+    varied = {str(path): _listed(f"vary: {path}", values) for path, values in (vary or {}).items()}
+    return plan_of(config, as_overrides(overrides), varied, seeds_of(seeds), whole("steps", steps),
+                   [str(measure) for measure in _listed("measures", measures)], whole("every", every))
+
+
+def _listed(name: str, values: object) -> list[object]:
+    """Return the values of a sequence, or a text alone; more than a plan may have runs are left out. Raises TypeError."""
+    if isinstance(values := plain(values), str):
+        return [values]
+    if not isinstance(values, Iterable):
+        raise TypeError(f"{name}: must be a list, not {values!r:.60}")
+    return [plain(value) for value in islice(values, MAX_RUNS + 1)]
 
 
 def plan_of(name: str | Path, overrides: Sequence[Override], vary: Vary, seeds: Sequence[int], steps: int,
@@ -138,9 +151,10 @@ def cell_word(value: Cell) -> str:
 
 
 def seeds_of(text: str | int | Iterable[int]) -> list[int]:
-    """Return whole numbers of a text such as "1-100" or "1,5,9-12", each once. Raises ConfigError."""
-    if isinstance(text, int) or not isinstance(text, str):
-        return list(dict.fromkeys([text] if isinstance(text, int) else text))
+    """Return whole numbers of a text such as "1-100" or "1,5,9-12", each once. Raises ConfigError, TypeError."""
+    if not isinstance(text, str):
+        given = [text] if isinstance(plain(text), int) else text
+        return list(dict.fromkeys(whole("seeds", seed) for seed in _listed("seeds", given)))
     found: list[int] = []
     for part in text.split(","):
         match = re.fullmatch(r"\s*([0-9]{1,19})(?:\s*-\s*([0-9]{1,19}))?\s*", part)
@@ -186,6 +200,8 @@ def _mistakes(vary: Vary, seeds: Sequence[int], steps: int, measures: Sequence[s
         (not measures, "--measure", f"none are given; there are {', '.join(MEASURES)}"))
     yield from (_mistake(option, text) for wrong, option, text in checks if wrong)
     for path, values in vary.items():
+        if not values:
+            yield _mistake("--vary", f"{path}: no values are given")
         if path.startswith("optimizations.threads"):
             yield _mistake("--vary", "optimizations.threads: every run has one thread")
         if len({repr(value) for value in values}) < len(values):

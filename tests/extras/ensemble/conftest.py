@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 TROUBLE = ROOT / "tests/extras/ensemble/trouble"  # a fixed place: compiled kernels are kept for it
 
 Started = Callable[..., "subprocess.Popen[str]"]

@@ -20,7 +20,7 @@ from crowd_demo.extras.ensemble.row_files import read_rows
 dask_config = pytest.importorskip("dask.config", reason="Dask is an extra")
 pytest.importorskip("distributed", reason="Dask is an extra: pip install crowd-demo[cluster]")
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 STARTED_S = 120.0  # the longest that a loaded machine may need to start the cluster
 
 

@@ -17,7 +17,7 @@ from crowd_demo.extras.ensemble.job import RunRow
 from crowd_demo.extras.ensemble.plan import make_plan
 from crowd_demo.extras.ensemble.running import _what_decides, all_seconds, capacity, executor_of, run_bytes
 
-PAGE = Path(__file__).parents[2] / "docs/ensemble.md"
+PAGE = Path(__file__).parents[3] / "docs/ensemble.md"
 quick = pytest.mark.quick
 
 

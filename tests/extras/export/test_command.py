@@ -14,7 +14,7 @@ import pytest
 from crowd_demo.cli import main
 from crowd_demo.extras.commands import export
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def test_it_says_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -31,7 +31,7 @@ METRE = Metres(tile=1, metre=1)  # a tile is a metre
 ROOM = "POLYGON ((0 0, 6 0, 6 4, 0 4, 0 0))"
 RING = [[0, 0], [6, 0], [6, 4], [0, 4], [0, 0]]
 NEAR = Fraction(1, 1000)
-CASES = Path(__file__).parents[3] / "shared" / "cases"
+CASES = Path(__file__).parents[4] / "shared" / "cases"
 EMPTY = ["########", *["#......#"] * 4, "########"]
 
 

@@ -361,7 +361,7 @@ def test_people_that_move_like_no_person_raise_doubts(tmp_path: Path, rows: list
 
 # --- small files of every kind, which are not a part of the project ------------------------------------------------------
 
-SHARED = Path(__file__).parents[3] / "shared" / "cases"
+SHARED = Path(__file__).parents[4] / "shared" / "cases"
 TWO = [round(1 + 0.1 * frame, 9) for frame in range(20)], [2.0] * 20
 OPEN = "is neither Well-Known Text nor a .wkt file beside it"
 CASES: dict[str, tuple[list[float], list[float]] | str] = {
