@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 from weakref import WeakSet
 
-from crowd_demo.app.compiling.loading_screen import print_progress, show_progress
 from crowd_demo.app.input.key_input import quits
 from crowd_demo.app.input.keyboard import Keyboard, shown_keys
 from crowd_demo.app.options import RunOptions
+from crowd_demo.app.screen.loading_screen import print_progress, show_progress
 from crowd_demo.app.screen.notices import welcome
 from crowd_demo.app.screen.preferences import Preferences, user_file
 from crowd_demo.app.screen.window import NoDisplayError, close_window, on_lost_display, open_window, save_picture, screen
@@ -37,10 +37,10 @@ from crowd_demo.host.streams import STDOUT, OutputError
 from crowd_demo.host.system import Worker, eager_threads, free_cycles, seconds_since_start
 
 if TYPE_CHECKING:
-    from crowd_demo.app.compiling.switching import Opening, Switcher
+    from crowd_demo.app.crowd.switching import Opening, Switcher
     from crowd_demo.app.loop import Loop
-    from crowd_demo.app.output.trace import Trace
     from crowd_demo.app.program import Program
+    from crowd_demo.app.trace import Trace
     from crowd_demo.host.recording.recording import Player
 
 WRITE_S = 5.0  # how long report and picture may take after a request to quit: the hash of a large crowd takes seconds
@@ -232,7 +232,7 @@ class Session:
     def _start_trace(self, program: Program) -> None:
         """Measure with a profile that writes a trace, if that was asked for."""
         if path := self.unwritten.pop("--trace", None):
-            from crowd_demo.app.output.trace import Trace, TracedProfile
+            from crowd_demo.app.trace import Trace, TracedProfile
 
             self.trace = Trace(path)
             program.sim.profile = TracedProfile(self.trace)

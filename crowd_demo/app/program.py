@@ -10,10 +10,11 @@ from functools import partial
 from pathlib import Path
 
 from crowd_demo.app.card.cards import Cards
-from crowd_demo.app.compiling.switching import Switcher
+from crowd_demo.app.copying import Shown, copy, to_clipboard, to_terminal
 from crowd_demo.app.crowd.crowd import Crowd, agents_of
 from crowd_demo.app.crowd.crowd_files import LONG_S, CrowdFiles
 from crowd_demo.app.crowd.hawk import Hawk
+from crowd_demo.app.crowd.switching import Switcher
 from crowd_demo.app.crowd.technique_controls import Techniques
 from crowd_demo.app.dialogs.dialog import Dialogs, ListDialog, Question, TextDialog
 from crowd_demo.app.dialogs.experiments import Experiments
@@ -24,7 +25,6 @@ from crowd_demo.app.editing.tool_controls import Tools
 from crowd_demo.app.editing.tools import HAND
 from crowd_demo.app.editing.undo import Undo
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
-from crowd_demo.app.output.copying import Shown, copy, to_clipboard, to_terminal
 from crowd_demo.app.screen.notices import WELCOME, Notices
 from crowd_demo.app.screen.panel_controls import PanelControls
 from crowd_demo.app.screen.preferences import Preferences

@@ -29,7 +29,7 @@ RUN = "run"  # the command if none is named
 COMMANDS = {  # the module that has a `Command` of that name in capitals, and a line about it
     RUN: ("cli.run", "open a window and run a configuration; the command if none is named"),
     "replay": ("cli.run", "make a recorded run again, and compare its state hashes"),
-    "sweep": ("extras.commands.sweep", "measure one technique at each of its values"),
+    "sweep": ("extras.commands.experiments", "measure one technique at each of its values"),
     "ablate": ("cli.measuring", "switch off each technique in turn: what each one buys"),
     "largest": ("cli.measuring", "find the largest crowd at 60 frames a second, also from brute force to all techniques"),
     "lab": ("extras.commands.lab", "put claims of the documents to the test: one report with a verdict for each"),
@@ -39,10 +39,10 @@ COMMANDS = {  # the module that has a `Command` of that name in capitals, and a 
     "validate": ("extras.commands.validate", "hold how people walk against the literature"),
 }
 EXPERIMENTS = {  # of the lab, with options of their own
-    "lab flocks": ("extras.commands.crowds", "measure how birds keep together, split and merge"),
-    "lab motion": ("extras.commands.crowds", "measure how people move: distances, density, turning, people who are stuck"),
-    "lab columns": ("extras.commands.crowds", "measure columns against records"),
-    "lab memory": ("extras.commands.crowds", "compare ways to store components with their formulas"),
+    "lab flocks": ("extras.commands.experiments", "measure how birds keep together, split and merge"),
+    "lab motion": ("extras.commands.experiments", "measure how people move: distances, density, turning, stuck people"),
+    "lab columns": ("extras.commands.experiments", "measure columns against records"),
+    "lab memory": ("extras.commands.experiments", "compare ways to store components with their formulas"),
 }
 
 

@@ -20,10 +20,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.app.compiling.switching import next_number
 from crowd_demo.app.crowd.keyframes import REACH_S, Keyframes, ReplayCheck
 from crowd_demo.app.crowd.meter_schedule import Meters
 from crowd_demo.app.crowd.pace import Pace, StepRate
+from crowd_demo.app.crowd.switching import next_number
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.model import Config

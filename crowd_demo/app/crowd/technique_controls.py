@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from crowd_demo.app.compiling.switching import Switcher, next_choice, next_number
 from crowd_demo.app.crowd.crowd import Change, Crowd
+from crowd_demo.app.crowd.switching import Switcher, next_choice, next_number
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.optimizations import Optimizations, with_values

@@ -16,10 +16,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from crowd_demo.app.copying import Shown, command_for, effective
 from crowd_demo.app.crowd.technique_controls import Techniques
 from crowd_demo.app.dialogs.dialog import MOVES, Item, ListDialog
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
-from crowd_demo.app.output.copying import Shown, command_for, effective
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.host.files import free_name

@@ -17,10 +17,10 @@ from pathlib import Path
 
 import numpy as np
 
+from crowd_demo.app.copying import Shown, effective, yaml_of
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.dialogs.dialog import MAX_TYPED, Dialogs, Question, TextDialog
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
-from crowd_demo.app.output.copying import Shown, effective, yaml_of
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.behaviours import PeopleSettings
 from crowd_demo.config.events import MAX_EVENTS, ScenarioEvent

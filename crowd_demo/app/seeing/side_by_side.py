@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pygame
 
-from crowd_demo.app.compiling.switching import Switcher, next_choice, next_number
 from crowd_demo.app.crowd.crowd import OTHER_CROWD, OTHER_TIME, Change, Crowd
+from crowd_demo.app.crowd.switching import Switcher, next_choice, next_number
 from crowd_demo.app.crowd.technique_controls import TOUCHED_FIRST, Techniques
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices

@@ -1,7 +1,6 @@
 """A run for others: trajectories as files that other programs read, a page that plays it, and pictures that move.
 
     sources        a recording, a save or a configuration -> one frame after another
-    exchanges      ids that go over to somebody else at an exit
     people         who is who from one frame to the next, and where in metres
     outline        the walkable area as polygons, in WKT
     formats        the writers of trajectories, one for each suffix

@@ -12,13 +12,15 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from crowd_demo.compute.arrays import Ints
 from crowd_demo.config.loader import Override, ReadConfig
 from crowd_demo.config.model import Config
-from crowd_demo.extras.export.exchanges import Exchanges
 from crowd_demo.host.recording.format import Script, read_recording
 from crowd_demo.host.recording.recording import Player
 from crowd_demo.host.recording.saves import Save, read_save, with_overrides
+from crowd_demo.sim.behaviours.people_rules import WAITING, PeopleColumns
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.store.columns import Columns
 
@@ -128,3 +130,40 @@ def _of_recording(script: Script) -> Source:
         raise ValueError(player.verdict(sim.tick))
 
     return Source(str(script.path), first.config, agents, sum(part.end - part.first for part in script.parts), states)
+
+
+class Exchanges:
+    """Count how often each id went over to another person at an exit (docs/model.md, "Destinations").
+
+    Call `look` for every state of a crowd, one step after the other. A person at an exit waits there for one state, and is
+    another person in the next: no longer waiting, and with a preferred speed drawn again.
+    """
+
+    def __init__(self) -> None:
+        self._counts, self._speed = np.zeros(0, np.int32), np.zeros(0, np.float32)  # by id
+        self._leaves = np.zeros(0, bool)
+
+    def look(self, sim: Simulation) -> None:
+        settings, agents = sim.config.crowd, sim.agents.count
+        people, ways = sim.agents.view, sim.world.ways
+        if not ways or not isinstance(people, PeopleColumns) or not (ways.exits or self._leaves.any()):
+            return
+        self._fit(sim.agents.handles.limit)
+        ids, state, speed = people.id[:agents], people.state[:agents], people.speed[:agents]
+        came = self._leaves[ids] & (state != WAITING)
+        if settings.speed_min != settings.speed_max:
+            came &= speed != self._speed[ids]
+        self._counts[ids[came]] += 1
+        self._leaves[:], self._speed[ids] = False, speed
+        self._leaves[ids] = (state == WAITING) & (people.timer[:agents] > 0) & np.isin(
+            people.goal[:agents], list(ways.exits))
+
+    def count(self, ids: Ints) -> Ints:
+        """Return int32[n]: how often each of these ids went over."""
+        self._fit(int(ids.max(initial=-1)) + 1)
+        return self._counts[ids]
+
+    def _fit(self, limit: int) -> None:
+        if more := max(limit - len(self._counts), 0):
+            self._counts, self._speed, self._leaves = (
+                np.pad(each, (0, more)) for each in (self._counts, self._speed, self._leaves))

@@ -11,9 +11,9 @@ from functools import partial
 import pygame
 import pytest
 
-from crowd_demo.app.compiling.loading_screen import draw_progress, show_progress
 from crowd_demo.app.input.key_input import quits
 from crowd_demo.app.input.keyboard import Keyboard
+from crowd_demo.app.screen.loading_screen import draw_progress, show_progress
 from crowd_demo.compute import cache
 from crowd_demo.host.compiling.loading import LoadingProgress
 from crowd_demo.host.shutdown import ShutdownRequest

@@ -17,9 +17,9 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app import main
-from crowd_demo.app.compiling import switching
-from crowd_demo.app.compiling.switching import CannotOpenError, Opening
+from crowd_demo.app.crowd import switching
 from crowd_demo.app.crowd.crowd_files import replay_command
+from crowd_demo.app.crowd.switching import CannotOpenError, Opening
 from crowd_demo.app.loop import Loop
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.screen.window import screen

@@ -10,7 +10,7 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app import window_events
-from crowd_demo.app.output.copying import copy
+from crowd_demo.app.copying import copy
 from crowd_demo.app.screen.window import close_window
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.numbers import value_of

@@ -16,8 +16,8 @@ from driven import Driven
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowd_demo.app.output import copying
-from crowd_demo.app.output.copying import MAX_CHARACTERS, Shown, copy, setting
+from crowd_demo.app import copying
+from crowd_demo.app.copying import MAX_CHARACTERS, Shown, copy, setting
 from crowd_demo.cli.arguments import parser_of
 from crowd_demo.cli.run import RUN, config_of
 from crowd_demo.config.loader import load_config, parse_overrides

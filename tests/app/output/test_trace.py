@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from crowd_demo import cli
-from crowd_demo.app.output.trace import Trace, TracedProfile
+from crowd_demo.app.trace import Trace, TracedProfile
 from crowd_demo.profile import Profile
 from crowd_demo.sim.simulation import Simulation
 
@@ -105,7 +105,7 @@ def test_each_frame_is_in_the_file_as_it_ends(tmp_path: Path) -> None:
 @quick
 def test_a_trace_is_bounded_and_says_so(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("crowd_demo.app.output.trace.MAX_BYTES", 5000)
+    monkeypatch.setattr("crowd_demo.app.trace.MAX_BYTES", 5000)
     path = tmp_path / "trace.json"
     profile = TracedProfile(Trace(path))
     measure(profile, frames=12)

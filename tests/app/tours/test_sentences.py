@@ -14,7 +14,7 @@ from driven import Driven
 
 from crowd_demo.app.card.cards import Cards
 from crowd_demo.app.card.trial import Trial
-from crowd_demo.app.compiling import switching
+from crowd_demo.app.crowd import switching
 from crowd_demo.app.loop import Loop
 from crowd_demo.app.tours.live_numbers import ALIKE, COMPARED, NOT_TOLD, ON_CARD, number_text
 from crowd_demo.config.loader import load_config

@@ -11,7 +11,7 @@ import pygame
 import pytest
 from driven import Driven
 
-from crowd_demo.app.compiling import switching
+from crowd_demo.app.crowd import switching
 from crowd_demo.app.tours.live_numbers import TO_COME, UNKNOWN
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.resources import list_tours
