@@ -1,11 +1,15 @@
 """What all tests share. No window is opened but by tests/window, and no example has a deadline: the first one compiles.
 
-Nobody's preferences are read or written.
+Nobody's preferences are read or written. What a test leaves is freed after its module: a program that is left is a cycle, and
+its worker's thread, which never ends, would keep an arena of glibc's with all that was freed in it.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
+from collections.abc import Iterator
+from contextlib import suppress
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 os.environ["CROWD_DEMO_PREFERENCES"] = ""  # whoever runs the tests has their own
@@ -14,8 +18,20 @@ import pytest
 from crowds import CROWDS, Settings
 from hypothesis import settings
 
+from crowd_demo.host.system import free_cycles
+
+M_ARENA_MAX = -8
+with suppress(AttributeError, OSError, TypeError):  # another C library; Windows
+    ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)
+
 settings.register_profile("crowd-demo", deadline=None)
 settings.load_profile("crowd-demo")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def memory() -> Iterator[None]:
+    yield
+    free_cycles()
 
 
 @pytest.fixture(scope="module", params=list(CROWDS))

@@ -10,6 +10,7 @@ on the number of workers or on the width of a register. `Simulation` has no glob
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Self
 from weakref import proxy
@@ -104,7 +105,7 @@ class Simulation:
         self._own_stages = [self.life, Compact(), *first, *before], [self.links, *then, HoldPins(self.links), *after]
         owner = owner_of(type(self.behaviour).__module__)
         self._whose = f"plugin {owner}: " if owner else ""
-        self._checked_writes = -1  # `Agents.writes` when the columns were known to be right
+        self._checked_writes = -math.inf  # `Agents.writes` when the columns were known to be right
         self._check = lambda whose: me.check_columns(whose)
         self._stages: Sequence[Stage] = with_plugin_stages([
             *self._own_stages[0], self.index, Reorder(self.index), SharedGrid(self.index), Query(self.index), self.interaction,
@@ -195,8 +196,7 @@ class Simulation:
 
     def prepare_picture(self) -> None:
         """Bring up to date what a picture reads. Call before each picture, also when paused."""
-        if self._checked_writes != self.agents.writes:
-            self.check_columns(self._whose)
+        self.check_columns(self._whose)
         self.world.fit()
         self.world.on_gpu = self.on_gpu
         run_stages(self.prepare_stages, self.world)
@@ -204,6 +204,7 @@ class Simulation:
     def launches_to_compile(self) -> list[Launch]:
         """Return the kernels of a step and of `prepare_picture` without running any; call it on a copy of the simulation."""
         self.world.sizes = None  # forces memory to be made for the present options
+        self._checked_writes = math.inf  # nothing runs, so nothing is in the columns
         self._begin()
         launches: list[Launch] = []
         stages = [*self.stages, *self.prepare_stages]
@@ -214,12 +215,8 @@ class Simulation:
         return launches
 
     def _begin(self) -> None:
-        """Make what the stages of the next step read; whoever looks at a crowd that has made none reads it too.
-
-        Columns are checked if other code than the stages of a step may have written to them.
-        """
-        if self._checked_writes != self.agents.writes:
-            self.check_columns(self._whose)
+        """Make what the stages of the next step read; whoever looks at a crowd that has made none reads it too."""
+        self.check_columns(self._whose)
         self.world.fit()
         self.world.on_gpu = self.on_gpu
         self.world.rules = self.behaviour.rules(self.world)
@@ -230,14 +227,18 @@ class Simulation:
         self.world.tick += 1
         if self.world.forces.present:
             self.world.forces.expire(self.tick)
-        self._checked_writes = -1 if self._whose else self.agents.writes
+        self._checked_writes = -math.inf if self._whose else self.agents.writes
 
     def check_columns(self, whose: str = "") -> None:
-        """Raise ValueError, which begins with `whose`, for a value that kernels cannot use: a position outside, say."""
+        """Check the columns if other code than the stages of a step may have written to them.
+
+        Raises ValueError, which begins with `whose`, for a value that kernels cannot use, such as a position outside.
+        """
         agents = self.agents
-        bounds = {"id": (0, agents.handles.limit - 1), **self.column_bounds}
-        check_columns(agents.matrix[:, :agents.count], dtypes_of(agents.kind), bounds, whose)
-        self._checked_writes = agents.writes
+        if self._checked_writes < agents.writes:
+            bounds = {"id": (0, agents.handles.limit - 1), **self.column_bounds}
+            check_columns(agents.matrix[:, :agents.count], dtypes_of(agents.kind), bounds, whose)
+            self._checked_writes = agents.writes
 
     # --- what changes the crowd from outside -------------------------------------------------------------------------
 
