@@ -24,6 +24,7 @@ from crowd_demo.compute.simd import to_int
 from crowd_demo.config.maps import FLOOR, WALL, WATER, MapData, open_shape, open_tile
 
 TILE_STEPS = 256  # a tile's side is a whole number of 1/256 unit
+MAX_DRAWS = 3 * 1000  # three numbers for each point of an agent
 NEAR_TILES = 16  # so far people step out of a new wall; farther from any free tile they are removed
 TESTED = 1 << 16  # tiles at a time
 NO_TILE = np.iinfo(np.int64).max
@@ -244,11 +245,12 @@ class Terrain:
         """Return (x, y) float32[n] inside the world, uniform over these tiles, each a function of (seed, id) alone."""
         x, y = np.empty(len(ids), np.float32), np.empty(len(ids), np.float32)
         todo, draw = np.arange(len(ids)), 0
-        while todo.size:  # again for those outside the world, where the last tiles of an open world extend over its edge
+        while todo.size and draw < MAX_DRAWS:  # again where the last tiles of an open world extend over its edge
             x[todo], y[todo] = self._random_points(tiles, ids[todo], seed, draw)
             todo = todo[(x[todo] >= self.walls.width) | (y[todo] >= self.walls.height)]
             draw += 3
-        return x, y
+        last_x, last_y = (np.nextafter(side, np.float32(0)) for side in (self.walls.width, self.walls.height))
+        return np.minimum(x, last_x), np.minimum(y, last_y)
 
     def step_out(self, x: Floats, y: Floats, near: int | None = None) -> Longs:
         """Move everybody who stands in a wall to the centre of the nearest free tile; x and y are changed in place.

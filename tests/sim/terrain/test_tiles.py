@@ -162,3 +162,11 @@ def test_people_start_everywhere_alike_also_where_tiles_hang_over_the_edge() -> 
     assert (x > 0).all() and (x < 1000).all() and (y > 0).all() and (y < 330).all()
     counts = np.histogram2d(x, y, bins=(10, 11), range=((0, 1000), (0, 330)))[0]
     assert counts.min() > 909 - 6 * 30 and counts.max() < 909 + 6 * 30  # six standard deviations of 100000 / 110
+
+
+@pytest.mark.quick
+def test_points_of_a_tile_that_lies_almost_wholly_outside_are_at_the_edge() -> None:
+    terrain = Terrain(None, 1000, 687.51)
+    last = terrain.columns * (terrain.rows - 1)
+    x, y = terrain.random_points(np.arange(last, last + terrain.columns), np.arange(3), 7)
+    assert (x >= 0).all() and (x < 1000).all() and (y == np.nextafter(terrain.walls.height, np.float32(0))).all()
