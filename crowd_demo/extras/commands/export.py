@@ -40,7 +40,7 @@ from crowd_demo.host.files import is_special
 from crowd_demo.host.shutdown import FAILED, OK, Interrupted
 from crowd_demo.host.streams import ProgressLine
 from crowd_demo.host.system import in_thread
-from crowd_demo.registry.texts import error_line
+from crowd_demo.registry.texts import error_line, printable
 
 if TYPE_CHECKING:
     from crowd_demo.extras.export.pictures import Shot
@@ -167,7 +167,7 @@ def _run(args: argparse.Namespace, job: ExportJob) -> int:
             wait((future,), LEAVE_S)
             print_error(f"{NAME}: stopped: {asked.path} is not written")
             return interrupted.code
-        print(*future.result(), sep="\n")
+        print(*map(printable, future.result()), sep="\n")
         return OK
     except ValueError as error:
         return mistaken(f"{NAME}: {error}")

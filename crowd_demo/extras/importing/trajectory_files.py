@@ -51,6 +51,7 @@ UNITS = {"m": 1, "met": 1, "cm": 100, "cen": 100, "mm": 1000, "mil": 1000}  # pe
 UNIT_OPTION = "--unit m, cm or mm, or world.unit, specifies the unit"
 COLUMNS_OPTION = "--columns frame,id,x,y, or playback.columns, specifies the order of columns"
 IS_TABLE = "SELECT 1 FROM sqlite_master WHERE name = ? COLLATE NOCASE AND sql LIKE 'CREATE TABLE%'"
+WELL_KNOWN_TEXT = re.compile(r"(POLYGON|COLLECTION)[\sZM]*(\([A-Z\s]*\(|EMPTY)", re.IGNORECASE)
 TABLES = "trajectory_data", "metadata", "geometry"
 Longs = NDArray[np.int64]
 Doubles = NDArray[np.float64]
@@ -136,7 +137,7 @@ def _walkable(geometry: str, path: Path) -> tuple[str, str, tuple[str, ...]]:
 
     It may be the name of a file, which is read only if it is in the same folder.
     """
-    if not geometry or re.search(r"(?i)(POLYGON|COLLECTION)[\sZM]*(\([A-Z\s]*\(|EMPTY)", geometry[:MAX_COMMENT]):
+    if not geometry or WELL_KNOWN_TEXT.search(geometry[:MAX_COMMENT]):
         return geometry, f"{path}: geometry", ()
     beside = path.parent / geometry
     if (re.fullmatch(r"[\w .()-]{1,60}\.wkt", geometry, re.IGNORECASE) and beside.is_file()
@@ -162,8 +163,8 @@ def _sorted(rows: Doubles, where: Callable[[int], str], path: Path, per_metre: i
     twice[order[1:]] = (identity[1:] == identity[:-1]) & (frame[1:] == frame[:-1])
     _refuse(twice, rows, where, "that id has a row of that frame already")
     ids, first = np.unique(identity, return_index=True)
-    if per_metre > 1:
-        coordinate = r"(?<=[\s(,])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?=[\s,)])"
+    if per_metre > 1 and WELL_KNOWN_TEXT.search(geometry[:MAX_COMMENT]):
+        coordinate = r"(?<=[\s(,])[-+]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][-+]?\d++)?+(?=[\s,)])"
         geometry = re.sub(coordinate, lambda found: repr(float(found[0]) / per_metre), geometry)
     return Paths(ids, np.append(first, len(rows)), frame - frame.min(), rows[order, 2], rows[order, 3], fps, geometry,
                  y_axis, notes)
@@ -177,10 +178,10 @@ def _refuse(wrong: Bools, rows: Doubles, where: Callable[[int], str], what: str)
 
 
 def _rate(texts: Iterable[str]) -> float:
-    """Return the first frame rate below 10,000 in texts; 0 if there is none."""
-    number = r"(?:frame[ _-]?rate|fps)\b[\s:=(]*(?:fps)?[\s:=()]*(\d{1,4}(?:[.,]\d*)?)(?![\w.,;:/]*\d)"
-    found = (re.match(number, text, re.IGNORECASE) for text in texts)
-    return next((float(rate[1].replace(",", ".")) for rate in found if rate), 0.0)
+    """Return the frame rate below 10,000 in texts; 0 if there is none, or two that differ."""
+    number = r"(?:frame[ _-]?rate|fps)\b[\s:=(]*(?:fps)?[\s:=()]*(\d{1,4}(?:[.,]\d*)?)(?!\s*\d|[\w.,;:/]*\d)"
+    found = {float(rate[1].replace(",", ".")) for text in texts if (rate := re.match(number, text, re.IGNORECASE))}
+    return found.pop() if len(found) == 1 else 0.0
 
 
 # --- texts -------------------------------------------------------------------------------------------------------------
@@ -297,7 +298,7 @@ def _database(path: Path, metres: Metres) -> Paths:
             for table in TABLES:
                 if not database.execute(IS_TABLE, (table,)).fetchone() or any(
                         hidden for *_, hidden in database.execute(f"PRAGMA table_xinfo({table})")):
-                    raise sqlite3.DatabaseError(f"{table} must be a table without computed columns")
+                    raise sqlite3.DatabaseError(f"{table} must exist, as a table without computed columns")
             # Views and functions of a file can take any time, and any memory: nothing within a view is permitted.
             database.set_authorizer(lambda action, _1, _2, _3, view: sqlite3.SQLITE_DENY if (
                 view or action not in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ)) else sqlite3.SQLITE_OK)
@@ -320,9 +321,9 @@ def _queried(database: sqlite3.Connection, path: Path, per_metre: int) -> Paths:
         raise MapError(f"{where(next(count) - 1)}: must be numbers: {', '.join(COLUMNS)}") from None
     if len(found) > MAX_ROWS:
         raise MapError(f"{path}: too many rows (over {MAX_ROWS:,})")
-    said = dict(database.execute("SELECT key, value FROM metadata NOT INDEXED WHERE key IN ('fps', 'y_axis') LIMIT 2"))
+    fps, y_axis = ([str(value) for value, in database.execute(
+        "SELECT value FROM metadata NOT INDEXED WHERE key = ? LIMIT 2", (key,))] for key in ("fps", "y_axis"))
     areas = [str(wkt) for wkt, in database.execute("SELECT wkt FROM geometry NOT INDEXED LIMIT 2") if wkt]
     notes = ("the walkable area changes in the course of the file; the first one is shown",) * (len(areas) > 1)
-    fps = _rate([f"fps {said.get('fps')}"[:MAX_COMMENT]])
-    return _sorted(found.view(np.float64).reshape(-1, 4), where, path, per_metre, fps, "".join(areas[:1]),
-                   "down" * (said.get("y_axis") == "down"), notes)
+    return _sorted(found.view(np.float64).reshape(-1, 4), where, path, per_metre,
+                   _rate(f"fps {value}"[:MAX_COMMENT] for value in fps), "".join(areas[:1]), "down" * (y_axis == ["down"]), notes)

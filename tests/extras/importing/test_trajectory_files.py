@@ -32,7 +32,7 @@ NAMES = "the columns must be named id, frame, x, y, each once, not so"
 ORDER = "--columns frame,id,x,y, or playback.columns, specifies the order of columns"
 NEAR = f"x and y must be metres, no farther than {FARTHEST:g}"
 UNIT = "--unit m, cm or mm, or world.unit, specifies the unit"
-TABLE = "must be a table without computed columns"
+TABLE = "must exist, as a table without computed columns"
 QUOTES = "a row must have at most 100,000 characters, and an even number of quotes"
 HEAD = f"# framerate: 12.5 fps\n# geometry: {AREA}\n# id frame x/m y/m z/m\n"
 
@@ -140,7 +140,7 @@ def test_a_mistake_in_a_table_is_one_line_with_its_row(tmp_path: Path, data: byt
 
 @pytest.mark.parametrize(("make", "message"), [
     (lambda path: b"SQLite format 3\0" + bytes(99), ": not JuPedSim's database (file is not a database)"),
-    (lambda path: b"", ": not JuPedSim's database (trajectory_data must be a table without computed columns)"),
+    (lambda path: b"", ": not JuPedSim's database (trajectory_data must exist, as a table without computed columns)"),
     (lambda path: database(path, []), ": there are no rows"),
     (lambda path: database(path, [*ROWS, (1, 2, "far", 3)]), ": trajectory_data, row 6: must be numbers: id, frame, x, y"),
     (lambda path: database(path, [*ROWS, (1, 2, None, 3)]),
@@ -299,7 +299,8 @@ def test_separators_names_and_order_of_columns_are_found_or_given(tmp_path: Path
 @pytest.mark.parametrize(("comment", "fps"), [
     ("# framerate: 25 fps", 25), ("#framerate:\t16.000", 16), ("# frame rate = 10", 10), (" # FPS: 12,5", 12.5),
     ("# framerate: 25fps", 25), ("# Bl\xe4tter\n# framerate: 25", 25), ("# framerate: 0", 0), ("# framerate: 1.6e1", 0),
-    ("# framerate: 1.2.3", 0), ("# framerate: 30000/1001", 0), ("# framerate: unknown", 0), ("# the framerate: 25", 0)])
+    ("# framerate: 1.2.3", 0), ("# framerate: 30000/1001", 0), ("# framerate: unknown", 0), ("# the framerate: 25", 0),
+    ("# framerate 1 000", 0), ("# framerate: 10\n# framerate: 20", 0), ("# framerate: 10\n# fps 10.0", 10)])
 def test_a_frame_rate_is_read_as_a_whole_or_not_at_all(tmp_path: Path, comment: str, fps: float) -> None:
     path = tmp_path / "walks.txt"
     path.write_bytes(comment.encode("latin-1") + b"\n1 0 1 1\n")
@@ -324,17 +325,18 @@ def test_other_words_as_a_geometry_are_an_open_place_and_a_note(tmp_path: Path, 
 
 def test_a_geometry_beside_the_file_is_read_in_metres(tmp_path: Path) -> None:
     path = tmp_path / "walks.txt"
-    path.write_text("# geometry: <geo 1.wkt>\n# id frame x/cm y/cm\n1 0 100 100\n", "utf-8")
-    (tmp_path / "geo 1.wkt").write_text(AREA, "utf-8")
+    path.write_text("# geometry: <geo 1 b.wkt>\n# id frame x/cm y/cm\n1 0 100 100\n", "utf-8")
+    (tmp_path / "geo 1 b.wkt").write_text(AREA, "utf-8")
     found = map_of_paths(path, Metres(26, 26))
     assert found.kinds.shape == (6, 8) and not found.notes
-    (tmp_path / "geo 1.wkt").write_text("POLYGON ((0 0, 6 0", "utf-8")
-    with pytest.raises(MapError, match=r"geo 1\.wkt:1: "):
+    (tmp_path / "geo 1 b.wkt").write_text("POLYGON ((0 0, 6 0", "utf-8")
+    with pytest.raises(MapError, match=r"geo 1 b\.wkt:1: "):
         map_of_paths(path, Metres(26, 26))
 
 
 @pytest.mark.parametrize("data", [b"#" * 3_000_000, (b"#" * 1000 + b"\n") * 2000, b"# unit" + b" " * 3_000_000 + b"x",
                                   (b"# " + b"(" * 990 + b"\n") * 1000, b"# geometry: " + b"(" * 3_000_000,
+                                  b"# id frame x/cm y/cm\n# geometry: POLYGON((0 0, " + b"1" * 1_000_000 + b"x, 0 0))",
                                   b" " * 3_000_000 + b"x", b"id,frame,x,y" + b"[" * 90_000,
                                   b'1 1 1 "1 \n' * 30_000, b"1 1 1 x\n" * 300_000])
 def test_long_texts_take_linear_time(tmp_path: Path, data: bytes) -> None:
