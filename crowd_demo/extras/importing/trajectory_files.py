@@ -326,4 +326,5 @@ def _queried(database: sqlite3.Connection, path: Path, per_metre: int) -> Paths:
     areas = [str(wkt) for wkt, in database.execute("SELECT wkt FROM geometry NOT INDEXED LIMIT 2") if wkt]
     notes = ("the walkable area changes in the course of the file; the first one is shown",) * (len(areas) > 1)
     return _sorted(found.view(np.float64).reshape(-1, 4), where, path, per_metre,
-                   _rate(f"fps {value}"[:MAX_COMMENT] for value in fps), "".join(areas[:1]), "down" * (y_axis == ["down"]), notes)
+                   _rate(f"fps {value}"[:MAX_COMMENT] for value in fps), "".join(areas[:1]),
+                   "down" * (y_axis == ["down"]), notes)
