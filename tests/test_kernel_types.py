@@ -8,7 +8,7 @@ from pathlib import Path
 
 HEAD = """
 from crowd_demo.compute.arrays import Floats, Ints
-from crowd_demo.compute.jit import call, device
+from crowd_demo.compute.jit import device, launch
 from crowd_demo.sim.store.agents import move_rows
 
 @device
@@ -16,12 +16,12 @@ def add(x: Floats, at: int) -> None: ...
 
 def host(rows: Ints, x: Floats) -> None:
 """
-WRONG = ("call(move_rows, 2, rows, rows, 5)", "call(move_rows, 2, rows, rows, rows, 5)", "move_rows(2, rows, rows, 5)",
+WRONG = ("launch(move_rows, 2, rows, rows, 5)", "launch(move_rows, 2, rows, rows, rows, 5)", "move_rows(2, rows, rows, 5)",
          "add(x)")
 
 
 def test_the_type_checker_sees_kernels(tmp_path: Path) -> None:
-    lines = ["call(move_rows, 2, rows, rows, 5, rows)", "add(x, 3)", *WRONG]
+    lines = ["launch(move_rows, 2, rows, rows, 5, rows)", "add(x, 3)", *WRONG]
     (tmp_path / "host.py").write_text(HEAD + "".join(f"    {line}\n" for line in lines), "utf-8")
     command = [sys.executable, "-m", "mypy", "--no-error-summary", "--follow-imports", "silent", str(tmp_path / "host.py")]
     done = subprocess.run(command, capture_output=True, encoding="utf-8", cwd=Path(__file__).parents[1])

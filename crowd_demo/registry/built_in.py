@@ -14,7 +14,7 @@ from crowd_demo.registry.techniques import BY_PATH
 
 # --- extras that the simulation, the picture and the loader import on demand -------------------------------------------
 
-GPU_MISSING = "crowd_demo.extras.gpu.cuda:missing"  # why there is no GPU to use; empty if there is one
+GPU = "crowd_demo.extras.gpu.cuda"
 GPU_STEP = "crowd_demo.extras.gpu.people:gpu_step"
 GPU_LIGHT = "crowd_demo.extras.gpu.light_on_gpu:LightOnGpu"
 READ_PATHS = "crowd_demo.extras.importing.trajectory_files:read_paths"

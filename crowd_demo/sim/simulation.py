@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
 from typing import Self
 from weakref import proxy
 
@@ -26,7 +27,7 @@ from crowd_demo.config.numbers import Number, numbers_of, value_of, with_numbers
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.config.section import require, whole
 from crowd_demo.profile import Profile
-from crowd_demo.registry.built_in import GPU_MISSING, GPU_STEP
+from crowd_demo.registry.built_in import GPU, GPU_STEP
 from crowd_demo.registry.entries import Situation, load
 from crowd_demo.registry.plugins import owner_of
 from crowd_demo.registry.techniques import BY_PATH
@@ -152,7 +153,7 @@ class Simulation:
             return "no kernels"
         if options.neighbours == "field" and "field" in self.behaviour.structures and options.neighbour_limit == "none":
             return "no field"
-        return str(load(GPU_MISSING)())
+        return str(import_module(GPU).missing())
 
     def step(self, n: int = 1) -> None:
         """Advance by `n` steps of `dt` seconds. Raises ValueError for a negative number, TypeError for no whole number."""
@@ -570,6 +571,6 @@ class Simulation:
 
 
 def _steps(n: int) -> int:
-    if (steps := whole("n", n)) < 0:
+    if (steps := n if type(n) is int else whole("n", n)) < 0:
         raise ValueError(f"cannot make {steps} steps")
     return steps

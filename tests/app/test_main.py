@@ -131,7 +131,7 @@ def test_a_crash_while_loading_is_raised(monkeypatch: pytest.MonkeyPatch) -> Non
     def crash(*_: object) -> None:
         raise ZeroDivisionError("in the loader")
 
-    monkeypatch.setattr(main, "load", crash)
+    monkeypatch.setattr(main, "load_program", crash)
     with pytest.raises(ZeroDivisionError, match="in the loader"):
         run(frames=1)
 

@@ -129,11 +129,12 @@ class Menus:
 
     def _key_item(self, action: str, heading: str) -> Item:
         """What an action does, and all its keys."""
-        row = Row(ACTIONS[action].what, "  ".join(map(key_text, self.all_keys.get(action, ()))), group=heading)
-        if not (technique := BY_PATH.get(action)):
-            return Item(row, stays=True) if action in HELD else Item(row, partial(self._perform, action))
-        name = f"{technique.label}  {technique.kind.mark}".rstrip()
-        return Item(row._replace(text=name, about=technique.why), partial(self.open_choices, technique), stays=True)
+        technique = BY_PATH.get(action)
+        name = f"{technique.label}  {technique.kind.mark}".rstrip() if technique else ACTIONS[action].what
+        row = Row(name, "  ".join(map(key_text, self.all_keys.get(action, ()))), group=heading)
+        if technique:
+            return Item(row._replace(about=technique.why), partial(self.open_choices, technique), stays=True)
+        return Item(row, stays=True) if action in HELD else Item(row, partial(self._perform, action))
 
     def key(self, action: str) -> str:
         """The key that is shown for an action; empty if it has none."""

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -55,7 +55,7 @@ class Format(NamedTuple):
     It raises OSError or sqlite3.Error.
     """
 
-    write: Callable[[Path, Any, Iterator[Any]], None]
+    write: Callable[..., None]  # path, what the format needs, frames
     nbytes: float  # of a row of trajectories, or of a pixel of a picture, about
     how_exact: str
     keeps_areas: bool = False  # of every frame, not only of the first

@@ -20,14 +20,16 @@ from collections.abc import Iterator
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from crowd_demo.config.maps import MapData, MapError, Metres, bytes_of, text_of
-from crowd_demo.extras.importing.polygons import KINDS, START, WALKABLE, NamedArea, Polygons, drawn
+from crowd_demo.extras.importing.polygons import KINDS, START, WALKABLE, NamedArea, Polygons, Shape, drawn
 from crowd_demo.registry.texts import printable
 
+Json = Any  # what `json` reads
 FARTHEST = 1e9  # metres: coordinates are at most so far from 0
 MAX_POINTS = 200_000  # of a plan
 MAX_PARTS = 20_000  # rings, polygons and what contains them; a polyline of a drawing counts as five
@@ -45,7 +47,7 @@ def read_geometry(path: Path, metres: Metres) -> MapData:
     return drawn(list(parts), path, metres)
 
 
-def _library(name: str, where: Path | str) -> Any:
+def _library(name: str, where: Path | str) -> ModuleType:
     try:
         return import_module(name)
     except ImportError:
@@ -63,7 +65,7 @@ def _quoted(text: object) -> str:
     return printable(re.sub(r"^\w+Exception: (?:Error parsing JSON: '\S+ (.*?)'?$)?", r"\1", found))[:MAX_QUOTED]
 
 
-def _parsed(reader: str, data: object, where: str) -> Any:
+def _parsed(reader: str, data: object, where: str) -> Shape:
     """The geometry that a reader of shapely makes of a text, or of the values of GeoJSON. Raises MapError."""
     shapely = _library("shapely", where)
     try:
@@ -75,7 +77,7 @@ def _parsed(reader: str, data: object, where: str) -> Any:
         raise MapError(f"{where}: not a geometry: {_quoted(error)}") from None
 
 
-def _area(kind: object, name: str, where: str, geometry: Any) -> NamedArea:
+def _area(kind: object, name: str, where: str, geometry: Shape) -> NamedArea:
     """The polygons of a geometry, or of several. Raises MapError for other kinds, and for what cannot be in metres."""
     if kind not in KINDS:
         raise MapError(f"{where}: kind {_quoted(kind)!r} is none of {', '.join(KINDS)}")
@@ -144,7 +146,7 @@ def _member(data: object, key: str) -> object:
     return data.get(key) if isinstance(data, dict) else None
 
 
-def _flat(data: Any) -> Any:
+def _flat(data: Json) -> Json:
     """What GEOS reads of GeoJSON, with two numbers a point and closed rings."""
     if isinstance(data, dict):
         return {key: _flat(data[key]) for key in ("type", "coordinates", "geometries") if key in data}
@@ -164,7 +166,7 @@ _LAYER = re.compile(r"(walkable|area|exit|start)s?(?:[\s_:-]+(.*))?", re.IGNOREC
 def _dxf_parts(path: Path, side: float) -> Iterator[NamedArea]:
     """Yield the polygons of a drawing; arcs become edges within an eighth of a tile. Raises MapError."""
     ezdxf, shapely, notes = _library("ezdxf", path), _library("shapely", path), set[str]()
-    rings, points = dict[str, list[Any]](), 0
+    rings, points = dict[str, list[Shape]](), 0
     try:
         drawing = ezdxf.readfile(path)
         unit = ezdxf.units.conversion_factor(drawing.units, ezdxf.units.M) if drawing.units else 1.0

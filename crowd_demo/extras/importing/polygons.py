@@ -38,7 +38,8 @@ BESIDE = np.array((2.0**-20, 2.0**-40))  # tiles: the point that is tested is so
 Numbers = NDArray[np.float64]  # points are [n, 2]: x, y
 Whole = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-Polygons = NDArray[Any]  # [n]: shapely's, none of them empty
+Shape = Any  # of shapely, which has no types
+Polygons = NDArray[np.object_]  # [n]: shapely's, none of them empty
 
 
 class NamedArea(NamedTuple):
@@ -92,7 +93,7 @@ def drawn(parts: Sequence[NamedArea], path: Path, metres: Metres, also: Numbers 
                    walkable=[_rings(each) for part in area for each in part.polygons])
 
 
-def _rings(polygon: Any) -> list[Numbers]:
+def _rings(polygon: Shape) -> list[Numbers]:
     """Return the outline of a polygon and its holes, each [n, 2]."""
     return [np.asarray(ring.coords)[:, :2] for ring in (polygon.exterior, *polygon.interiors)]
 
