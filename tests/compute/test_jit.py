@@ -94,19 +94,19 @@ def test_python_may_call_a_device_function_too_before_and_after_a_kernel_has() -
 COUNTING = """
 import numba
 import numpy as np
-from crowd_demo.compute.jit import call, kernel
+from crowd_demo.compute.jit import launch, kernel
 
 @kernel
 def count(worker, workers, counts):
     counts[worker] += workers
 
 counts = np.zeros(7, np.int64)
-call(count, 7, counts).run()
+launch(count, 7, counts).run()
 print(numba.threading_layer(), counts.tolist())
 """
 PRINTING = """
 import numpy as np
-from crowd_demo.compute.jit import call, device, kernel
+from crowd_demo.compute.jit import launch, device, kernel
 
 @device
 def double(x, k):
@@ -120,7 +120,7 @@ def double_all(worker, workers, x):
         x[k] = double(x, k)
 
 x = np.arange(2.0)
-call(double_all, 1, x).run()
+launch(double_all, 1, x).run()
 print(x)
 """
 PRINTED = ["worker 0", "double 0 0.0", "double 1 1.0", "[0. 2.]"]

@@ -26,7 +26,7 @@ import numpy as np
 {before}
 from crowd_demo.compute import jit
 from crowd_demo.compute.dispatch import generic, implements
-from crowd_demo.compute.jit import call, device, kernel
+from crowd_demo.compute.jit import launch, device, kernel
 
 @generic
 def added(rules, number): ...
@@ -47,7 +47,7 @@ def add(worker, workers, numbers, sums):
     sums[worker] = sum_of(numbers[worker])
 
 sums = np.zeros(3, np.int64)
-one = call(add, 3, np.arange(6).reshape(3, 2), sums)
+one = launch(add, 3, np.arange(6).reshape(3, 2), sums)
 kept = jit.is_on_disk(one)
 jit.compile_launches([one])
 one.run()
@@ -147,7 +147,7 @@ def test_a_number_in_the_source_is_like_any_number() -> None:
 
 NO_REFERENCES = """
 import numpy as np
-from crowd_demo.compute.jit import call, device, kernel
+from crowd_demo.compute.jit import launch, device, kernel
 
 @device
 def first(x):
@@ -158,7 +158,7 @@ def fill(worker, workers, records):
     for x in records:
         x[1:] = first(x)
 
-one = call(fill, 1, (np.arange(9.0), np.arange(9.0)))
+one = launch(fill, 1, (np.arange(9.0), np.arange(9.0)))
 one.run()
 print(*one.compiled.inspect_llvm().values())
 """
