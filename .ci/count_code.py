@@ -14,7 +14,7 @@ from statistics import median
 ROOT = Path(__file__).parents[1]
 SHORT, LONG = 60, 120  # lines of a file; characters of a line
 LIMITS = {
-    "statements": 35_641,
+    "statements": 35_642,
     "files": 341,
     f"files below {SHORT} lines": 63,
     "names of more than one class": 4,

@@ -28,7 +28,7 @@ class Keyframes:
         self.bound, self._hz = bound, sim.config.time.step_hz
         self._kept: list[Snapshot] = []
         self._tried = sim.tick  # the last tick at which there was to be a keyframe
-        self.nbytes = 0  # of all of them; what several share counts once
+        self.nbytes = self._newest_nbytes = 0  # of all of them, where what several share counts once; of the last one
         self._take(sim)
 
     @property
@@ -43,7 +43,7 @@ class Keyframes:
         if self._kept:
             last = self._kept[-1]
             own = last.columns.nbytes + last.population.nbytes  # what it surely shares with no other
-            fit = max((self.bound - last.nbytes) // max(own, 1), 1)  # beside the last one; there may be nobody
+            fit = max((self.bound - self._newest_nbytes) // max(own, 1), 1)  # beside the last one; there may be nobody
             gap_s = min(max(REACH_S / fit, LEAST_GAP_S), LONGEST_GAP_S)
         return max(math.ceil(gap_s * self._hz), 1)
 
@@ -76,6 +76,7 @@ class Keyframes:
 
     def _count_bytes(self) -> None:
         self.nbytes = sum({id(array): array.nbytes for keyframe in self._kept for array in keyframe.arrays}.values())
+        self._newest_nbytes = self._kept[-1].nbytes if self._kept else 0
 
     def _is_too_much(self) -> bool:
         """Do they take too much memory, or reach farther back than they should?"""
