@@ -215,7 +215,7 @@ class PutBack:
 
     count: Count
     columns: str
-    former: Handles = ()
+    former: Handles
     about: ClassVar[str] = "agents came back"
 
     @classmethod

@@ -141,9 +141,10 @@ def test_others_can_neither_read_nor_write_what_is_kept(start: Started) -> None:
     assert len(folders) > 3 and {path.stat().st_mode & 0o777 for path in folders} == {0o700}
 
 
-@unix
 @pytest.mark.parametrize("unsafe", ["above", "folder", "version", "group", "owner"])
 def test_kernels_that_others_could_have_written_are_not_loaded(start: Started, unsafe: str) -> None:
+    if sys.platform == "win32":
+        pytest.skip("no permissions of folders")
     start()
     (version,) = (path for path in start.kernels.iterdir() if path.is_dir())
     path = {"above": start.folder, "version": version}.get(unsafe, start.kernels)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -106,10 +108,14 @@ def test_undoing_newcomers_takes_nobody_else_who_has_their_id() -> None:
 def test_people_come_back_only_with_columns_that_this_crowd_can_have() -> None:
     sim = crowd()
     back = PutBack.of(sim, np.array([3], np.int32))
-    for wrong, said in ((PutBack(1, "%"), "no base64"), (PutBack(2, back.columns), "bytes"),
-                        (PutBack(1, b64encode(b"\xff" * 4 * 16).decode()), "no number|outside")):
+    mistakes: tuple[tuple[dict[str, Any], str], ...] = (
+        ({"columns": "%"}, "no base64"), ({"count": 2}, "bytes"),
+        ({"columns": b64encode(b"\xff" * 4 * 16).decode()}, "no number|outside"))
+    for wrong, said in mistakes:
         with pytest.raises(ValueError, match=said):
-            sim.apply(wrong)
+            sim.apply(replace(back, **wrong))
+    with pytest.raises(ValueError, match="former"):
+        from_data({"name": "put_back", "count": 1, "columns": back.columns})
     assert sim.agents.count == 60 and not sim.history
 
 

@@ -56,7 +56,7 @@ ADDED: dict[str, Callable[[Simulation, int], object]] = {
     "populate": lambda sim, count: sim.populate(count),
     "action": lambda sim, count: sim.apply(Populate(count)),
     "bring_in": lambda sim, count: sim.apply(BringIn(count, 250.0, 200.0, 90.0)),
-    "put_back": lambda sim, count: sim.apply(PutBack(count, "")),
+    "put_back": lambda sim, count: sim.apply(PutBack(count, "", ())),
     "crowd": lambda sim, count: Simulation(sim.config.model_copy(update={"agents": count})),
 }
 
