@@ -58,10 +58,10 @@ SOME_FORCES = (Force(0, "scare", 420, 300, 90, 3, 30), Force(0, "attract", 250, 
 def put(sim: Simulation, forces: Iterable[Force]) -> None:
     """Add forces that last so many ticks, and one in the very place of an agent; they get the next numbers."""
     for force in forces:
-        sim.apply(PutForce(sim.world.forces.next_number, *force[1:-1], ticks=force.until))
-    if sim.world.forces.present and sim.agents.count:
+        sim.apply(PutForce(sim.forces.next_number, *force[1:-1], ticks=force.until))
+    if sim.forces.present and sim.agents.count:
         x, y = float(sim.agents.columns.x[0]), float(sim.agents.columns.y[0])
-        sim.apply(PutForce(sim.world.forces.next_number, "repel", x, y, 33.0, 2.0))
+        sim.apply(PutForce(sim.forces.next_number, "repel", x, y, 33.0, 2.0))
 
 
 def shuffle(sim: Simulation, seed: int) -> None:
@@ -73,21 +73,21 @@ def shuffle(sim: Simulation, seed: int) -> None:
 
 def refresh_rules(sim: Simulation) -> Any:
     """The rules of the next step, which are those of the world from now on."""
-    sim.world.fit()
-    sim.world.rules = sim.behaviour.rules(sim.world)
-    return sim.world.rules
+    sim.fit()
+    sim.rules = sim.behaviour.rules(sim)
+    return sim.rules
 
 
 def follow_walls(sim: Simulation) -> None:
     """Have areas and flow fields follow the walls to the end, at once."""
-    while (ways := sim.world.ways) and ways.waits:
+    while (ways := sim.ways) and ways.waits:
         run(ways.launches())
         ways.advance()
 
 
 def neighbours_met(sim: Simulation) -> int:
     """How many neighbours all agents together met when the interaction last ran."""
-    counters = sim.interaction.counters(sim.world)
+    counters = sim.interaction.counters(sim)
     return round(counters["neighbours_per_agent"] * counters["due"])
 
 
@@ -95,9 +95,9 @@ def run_through(sim: Simulation, last: str) -> None:
     """Begin a step and stop behind the stage of that name."""
     refresh_rules(sim)
     for stage in sim.stages:
-        if stage.wanted(sim.world):
-            run(stage.launches(sim.world))
-            stage.commit(sim.world)
+        if stage.wanted(sim):
+            run(stage.launches(sim))
+            stage.commit(sim)
         if stage.name == last:
             return
     raise AssertionError(f"there is no stage {last}")

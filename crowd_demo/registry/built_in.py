@@ -130,7 +130,7 @@ OWN_COLOURS: tuple[ColourEntry, ...] = (
     ColourEntry("heading", "where each agent is going", "crowd_demo.render.colours.modes:HeadingColours"),
     ColourEntry("speed", "how fast each agent moves", "crowd_demo.render.colours.modes:SpeedColours"),
     ColourEntry("density", "how crowded it is around each agent; for people by Fruin's levels of service, A to F",
-                "crowd_demo.render.colours.density:DensityColours"),
+                "crowd_demo.render.colours.flow:DensityColours"),
     ColourEntry("flow", "how many people a metre of way carries around each, by what it can carry: where a crowd is too full",
                 "crowd_demo.render.colours.flow:FlowColours"),
     ColourEntry("memory", "each agent's place in memory: sorted memory is a smooth carpet, unsorted is confetti",

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from crowd_demo.compute.arrays import Bytes, Floats, Marks
 from crowd_demo.compute.jit import Launch
-from crowd_demo.sim.state_part import EMPTY, PartState
+from crowd_demo.sim.store.state import EMPTY, PartState
 from crowd_demo.sim.terrain.areas import Layout
 from crowd_demo.sim.terrain.crowding import Crowding, Prices
 from crowd_demo.sim.terrain.flow_fields import FlowFields

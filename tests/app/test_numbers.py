@@ -38,7 +38,7 @@ def test_a_number_can_be_changed_before_a_technique_was_touched(driven: Driven) 
 
 def test_auto_starts_from_what_it_stands_for(driven: Driven) -> None:
     sim = driven.program.sim
-    for path, before in ("threads", sim.world.workers), ("cell_size", sim.world.grid.cell):
+    for path, before in ("threads", sim.workers), ("cell_size", sim.grid.cell):
         driven.program.techniques.touched = path
         driven.press("]")
         driven.settle()

@@ -56,7 +56,7 @@ def test_registers_are_asked_too(neighbours: str) -> None:
     replica = sim.replica()
     replica.restore(sim.state())
     for pushes in answers(replica, {"neighbours": neighbours, "simd": True}, sample_groups(sim.agents.count)):
-        counters = replica.interaction.counters(replica.world)
+        counters = replica.interaction.counters(replica)
         assert not pushes.size or counters["registers"] > 0
 
 

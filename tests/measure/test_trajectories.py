@@ -18,7 +18,7 @@ from crowd_demo.measure.trajectories import (
     nearest,
     speeds,
 )
-from crowd_demo.sim.lines import Line
+from crowd_demo.sim.fundamental_diagram import Line
 
 pytestmark = pytest.mark.quick
 

@@ -59,7 +59,8 @@ class Simulation:
                        half=(1 + 29 * rng.random(count + 16) ** 3).astype(np.float32))
         self.agents = SimpleNamespace(view=SimpleNamespace(**columns), count=count, handles=Ids())
         self.gpu_crowd = None
-        self.world = World(self.agents, crowds.grid(agents, count))
+        self.grid, self.workers, self.light_workers, self.on_gpu, self.ways = crowds.grid(agents, count), 2, 2, False, None
+        self.max_step, self.top_speed = 4.0, 60.0
         kinds = rng.choice(5, (10, 13), p=[0.6, 0.2, 0.1, 0.05, 0.05]).astype(np.uint8)
         self.terrain = SimpleNamespace(kinds=kinds, marks=np.full((10, 13), -1, np.int16), version=0,
                                        walls=SimpleNamespace(tile=np.float32(32)))
@@ -103,7 +104,7 @@ def scene(request, assets):
 def everything(scene, camera, blitters=("pygame", "compiled"), frozen=None):
     culls = ("off", "agents", "grid") if frozen is None else ("agents", "grid")
     for cull, depth, blitter, workers in product(culls, ("full", "bands"), blitters, (1, 2, 3)):
-        scene.sim.world.workers = workers
+        scene.sim.workers = workers
         yield picture(scene, camera, cull=cull, depth=depth, blitter=blitter, frozen=frozen)
 
 
@@ -165,7 +166,7 @@ def test_without_an_order_crates_lie_as_they_come_by_either_blitter(assets):
     for zoom in (0.1, 1.3):
         pictures = []
         for blitter, workers in product(("pygame", "compiled"), (1, 3)):
-            sim.world.workers = workers
+            sim.workers = workers
             pictures.append(picture(scene, camera(zoom), cull="agents", depth="off", blitter=blitter))
         assert all(np.array_equal(pictures[0], other) for other in pictures)
 
@@ -177,11 +178,11 @@ def test_a_scene_leaves_the_simulation_as_it_was(scene):
 
 
 def test_a_scene_reads_a_grid_that_is_fresh_and_makes_none(scene, monkeypatch):
-    monkeypatch.setattr(scene.sim.world.grid, "fresh", False)
+    monkeypatch.setattr(scene.sim.grid, "fresh", False)
     picture(scene, camera(1.0), cull="agents")
     with pytest.raises(AssertionError, match="prepare_picture"):
         picture(scene, camera(1.0), cull="grid")
-    assert not scene.sim.world.grid.fresh
+    assert not scene.sim.grid.fresh
 
 
 @pytest.mark.parametrize("behaviour", CUT_OUT)
@@ -210,7 +211,7 @@ def hunt(assets, predators, count=COUNT, spread=1.0):
     sim.config.hunt.predators = predators
     columns, place = sim.agents.view, crowds.crowd(0, count, spread)
     columns.x, columns.y, columns.id = place.x, place.y, np.roll(np.arange(count + 16), 5).astype(np.int32)
-    sim.world.grid = crowds.grid(place, count)
+    sim.grid = crowds.grid(place, count)
     return scene_of(sim, assets)
 
 
@@ -322,7 +323,7 @@ def test_people_in_the_doors_of_a_station_are_under_its_roofs(assets, exits, doo
 
 def test_roofs_are_over_exits_at_the_edge_of_the_map_alone(assets):
     sim = simulation("station", agents=20)
-    roofs, ways = Scene(sim, sim.config, assets)._roofs, sim.world.ways
+    roofs, ways = Scene(sim, sim.config, assets)._roofs, sim.ways
     assert ways
     found = list(roofs._found(sim.terrain, {0, 2, 3}))
     assert [(*cover[:4], cover.is_roof) for cover in found] == [

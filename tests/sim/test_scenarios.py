@@ -57,7 +57,7 @@ def test_a_blocked_door_turns_people_back_and_opens_again() -> None:
     for wanted in ("block the right door", "open the right door again"):
         number = sim.events.by_hand
         assert number is not None and sim.config.events[number].hand == wanted
-        sim.happen(number)
+        sim.events.happen(number, sim)
         goal = sim.agents.columns.goal[:sim.agents.count]  # type: ignore[attr-defined]
         assert set(goal) == ({0, 1} if wanted.startswith("block") else {0, 1, 2})
         sim.play(60 * 6)

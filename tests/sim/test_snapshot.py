@@ -126,9 +126,9 @@ def test_what_did_not_change_is_shared_and_not_made_again() -> None:
     sim.step()
     second = sim.snapshot()
     assert first.kinds is second.kinds and first.generations is second.generations
-    front, ground, version = sim.agents.front, sim.world.ground, sim.terrain.version
+    front, ground, version = sim.agents.front, sim.ground, sim.terrain.version
     sim.restore(first)
-    assert sim.agents.front is front and sim.world.ground is ground and sim.terrain.version == version
+    assert sim.agents.front is front and sim.ground is ground and sim.terrain.version == version
     assert sim.snapshot().kinds is first.kinds
     sim.set_walls((20, 20, 23, 23), True)
     assert sim.snapshot().kinds is not first.kinds

@@ -9,13 +9,13 @@ from crowd_demo.compute.jit import compile_launches, is_compiled
 
 def test_a_stale_grid_is_rebuilt_before_a_picture_only_where_cells_are_culled() -> None:
     sim = simulation(**FLOCK)
-    sim.world.grid.outdated()
+    sim.grid.outdated()
     sim.optimizations.cull = "agents"
     sim.prepare_picture()
-    assert not sim.world.grid.fresh
+    assert not sim.grid.fresh
     sim.optimizations.cull = "grid"
     sim.prepare_picture()
-    assert sim.world.grid.fresh
+    assert sim.grid.fresh
 
 
 def test_the_ends_of_links_are_looked_up_before_a_picture() -> None:

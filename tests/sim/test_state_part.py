@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from crowd_demo.sim.save_format import SaveError, check, decode, encoded
 from crowd_demo.sim.simulation import Simulation
-from crowd_demo.sim.state_part import EMPTY, PartState
+from crowd_demo.sim.store.state import EMPTY, PartState
 
 pytestmark = pytest.mark.quick
 
@@ -36,7 +36,7 @@ class Noted:
 
 def with_part() -> tuple[Simulation, Noted]:
     sim, part = simulation(agents=5, **open_world(640, 640)), Noted()
-    sim.world.parts.append(part)
+    sim.parts.append(part)
     return sim, part
 
 

@@ -18,8 +18,8 @@ from crowd_demo.sim.actions import as_data, from_data
 from crowd_demo.sim.behaviours.people_rules import PeopleColumns
 from crowd_demo.sim.save_format import SaveError, check, decode, encoded
 from crowd_demo.sim.simulation import Simulation
-from crowd_demo.sim.state_part import PartState
 from crowd_demo.sim.store.agents import Agents
+from crowd_demo.sim.store.state import PartState
 from crowd_demo.sim.tuning import SetNumbers, Tune
 
 LIVES = ("step", "birth", "no")
@@ -81,8 +81,8 @@ def test_one_hash_whatever_is_tuned(kind: str) -> None:
         tune_at_random((slow, sim), random)
         slow.step(2)
         sim.step(2)
-        assert sim.state_hash() == slow.state_hash(), (row, sim.tuned)
-    assert sim.tuned == slow.tuned and sim.tuned
+        assert sim.state_hash() == slow.state_hash(), (row, sim.numbers.values)
+    assert sim.numbers.values == slow.numbers.values and sim.numbers.values
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -93,7 +93,7 @@ def test_it_is_the_crowd_that_is_configured_so(kind: str) -> None:
     for _ in range(4):
         tune_at_random((sim,), random, ("step",))
     configured = Simulation.from_snapshot(sim.snapshot()._replace(config=sim.settings, parts={}))
-    assert not configured.tuned and configured.settings == sim.settings
+    assert not configured.numbers.values and configured.settings == sim.settings
     for _ in range(20):
         sim.step()
         configured.step()
@@ -114,31 +114,31 @@ def test_undone_saved_replayed_and_restored(kind: str) -> None:
     replica = sim.replica()
     replica.restore(sim.state())
     history = list(sim.history)
-    tuned, hashed = sim.tuned, sim.state_hash()
+    tuned, hashed = sim.numbers.values, sim.state_hash()
     for other in (read, replica):
-        assert other.tuned == tuned and other.world.needs == sim.world.needs and other.state_hash() == hashed
+        assert other.numbers.values == tuned and other.needs == sim.needs and other.state_hash() == hashed
     sim.step(10)
     for other in (read, replica):
         other.step(10)
         assert other.state_hash() == sim.state_hash()
     sim.restore(start)
-    assert not sim.tuned and sim.settings is sim.config
+    assert not sim.numbers.values and sim.settings is sim.config
     for tick, action in history:
         sim.step(tick - sim.tick)
         sim.apply(from_data(as_data(action)))
     sim.step(2)
-    assert (sim.state_hash(), sim.tuned) == (hashed, tuned)
+    assert (sim.state_hash(), sim.numbers.values) == (hashed, tuned)
 
 
 def test_the_inverse_takes_it_back() -> None:
     sim = simulation(**{**FLOCK, "agents": 20})
     for change in (Tune("flock.align", 5.0), Tune("flock.crowding", 3), SetNumbers((("flock.sight", 30.0),)), SetNumbers()):
-        before, undo = dict(sim.tuned), change.inverse(sim)
+        before, undo = dict(sim.numbers.values), change.inverse(sim)
         sim.apply(change)
-        assert sim.tuned != before
+        assert sim.numbers.values != before
         for action in undo:
             sim.apply(action)
-        assert sim.tuned == before
+        assert sim.numbers.values == before
         sim.apply(change)
         assert change.inverse(sim) == ()
 
@@ -154,7 +154,7 @@ def test_only_what_differs_is_kept(draw: float, choose: int) -> None:
     except ValueError:
         return
     sim.apply(Tune(number.path, shipped))
-    assert not sim.tuned and value_of(sim.settings, number.path) == shipped
+    assert not sim.numbers.values and value_of(sim.settings, number.path) == shipped
 
 
 SMALL = simulation(**{**FLOCK, "agents": 5})
@@ -205,7 +205,7 @@ def test_birth_concerns_newcomers_alone() -> None:
     sim.populate(200)
     speeds = people.columns.speed[:200]
     assert (speeds[100:] >= 150).all() and (speeds[:100] < 60).all()
-    low, high = sim.column_bounds["speed"]
+    low, high = sim.bounds_of(sim.widest)["speed"]
     assert low <= before.min() and high == 200
 
 
@@ -213,13 +213,13 @@ def test_bounds_never_forget_who_is_alive() -> None:
     """People born fast stay fast when later ones are to be slow: the farthest step is that of the fastest."""
     sim = simulation(**{**CROWD, "agents": 50})
     sim.apply(Tune("crowd.speed_max", 500.0))
-    fastest = sim.world.needs.top_speed
+    fastest = sim.needs.top_speed
     sim.populate(100)
     sim.apply(SetNumbers((("crowd.max_speed_factor", 1.1), ("crowd.stuck_max_speed_factor", 1.1))))
-    assert sim.world.needs.top_speed == fastest
+    assert sim.needs.top_speed == fastest
     crates = simulation("crates", agents=50)
     crates.apply(Tune("crates.half_max", 20.0))
-    assert crates.world.needs.radius == 2 * value_of(crates.config, "crates.half_max") + value_of(crates.config, "crates.gap")
+    assert crates.needs.radius == 2 * value_of(crates.config, "crates.half_max") + value_of(crates.config, "crates.gap")
 
 
 # --- what cannot be -------------------------------------------------------------------------------------------------------
@@ -239,11 +239,11 @@ BAD = {"flock.align": (-1, "flock.align: must be a number from 0 to 1000, not -1
 @pytest.mark.parametrize("path", BAD)
 def test_what_cannot_be_changes_nothing(path: str) -> None:
     value, why = BAD[path]
-    state, needs = SMALL.snapshot(), SMALL.world.needs
+    state, needs = SMALL.snapshot(), SMALL.needs
     with pytest.raises(ValueError) as error:
         SMALL.apply(Tune(path, value))
     assert str(error.value).startswith(why) and "\n" not in str(error.value)
-    assert SMALL.world.needs is needs and SMALL.state_hash() == state.state_hash() and SMALL.snapshot().parts == state.parts
+    assert SMALL.needs is needs and SMALL.state_hash() == state.state_hash() and SMALL.snapshot().parts == state.parts
 
 
 def test_links_that_would_blow_up_are_refused() -> None:

@@ -20,7 +20,7 @@ from crowd_demo.sim.behaviours.people_rules import WAITING
 from crowd_demo.sim.edits import AddGoal, PaintWalls, SetExit, SetGoal
 from crowd_demo.sim.save_format import SaveError, check, decode, encoded
 from crowd_demo.sim.simulation import Simulation
-from crowd_demo.sim.state_part import PartState
+from crowd_demo.sim.store.state import PartState
 from crowd_demo.sim.ways import Ways
 
 RUNS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 8), st.integers(1, 9)), min_size=1, max_size=4).map(tuple)
@@ -41,8 +41,8 @@ def crowd(**more: Any) -> Simulation:
 
 
 def ways_of(sim: Simulation) -> Ways:
-    assert sim.world.ways is not None
-    return sim.world.ways
+    assert sim.ways is not None
+    return sim.ways
 
 
 def on(sim: Simulation, edits: Edits, last: int) -> list[str]:
@@ -68,7 +68,7 @@ def test_areas_and_fields_go_by_the_walls_of_the_rule(edits: Edits, room: bool) 
         rule.step(sim.terrain.blocked, ways.TILES_A_STEP)
         sim.step()
         assert ways_of(sim).waits == (rule.waits or not np.array_equal(rule.areas, sim.terrain.blocked))
-        present, made = sim.terrain.blocked.copy(), sim.world.flow_fields
+        present, made = sim.terrain.blocked.copy(), sim.flow_fields
         owners: list[Any] = []
         for walls in (rule.areas, *rule.fields):
             sim.terrain.blocked[:] = walls
@@ -230,7 +230,7 @@ def test_goals_follow_replay_go_back_and_are_undone(made: list[Any], kept: int) 
     for action in undo:
         try_to(sim, action)
     sim.step(30)
-    assert not ways_of(sim).waits and (sim.world.flow_fields.chosen == 0).all()
+    assert not ways_of(sim).waits and (sim.flow_fields.chosen == 0).all()
 
 
 def test_areas_of_goals_are_those_of_the_oracle_and_people_go_there() -> None:

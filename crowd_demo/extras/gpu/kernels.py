@@ -22,7 +22,7 @@ from crowd_demo.sim.interaction.strips import CANDIDATES, DUE, NEIGHBOURS, accum
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.grid import Floor, cell_of
 from crowd_demo.sim.neighbours.schedule import UpdateSchedule, next_update_of, update_due
-from crowd_demo.sim.store.columns import Columns
+from crowd_demo.sim.store.state import Columns
 from crowd_demo.sim.terrain.ground import Ground, longer
 
 GROUP = 64  # numbers that one worker adds up

@@ -48,7 +48,7 @@ from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.grid import Grid
 from crowd_demo.sim.neighbours.schedule import IdSchedule, id_schedule, update_due_by_id
 from crowd_demo.sim.stage import Stage
-from crowd_demo.sim.store.columns import MovingColumns
+from crowd_demo.sim.store.state import MovingColumns
 from crowd_demo.sim.terrain.flow_fields import FlowField
 from crowd_demo.sim.terrain.ground import Ground
 from crowd_demo.sim.terrain.line_of_sight import in_sight, surely_hidden

@@ -12,6 +12,7 @@ around them are looked at, if culling goes by cells. O(agents looked at + square
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -22,9 +23,10 @@ from crowd_demo.compute.dispatch import formula, generic, implements
 from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.compute.simd import LANES, any_set, lane_numbers, select, share_of_registers, splat, to_int
 from crowd_demo.compute.simd_memory import gather, load, store
-from crowd_demo.render.colours.base import LEVELS, ColourMode
+from crowd_demo.render.colours.base import LEVELS, ColourMode, Legend, ramp, scales_of
 from crowd_demo.render.cull import CellRange, Cull, FoundSlots
 from crowd_demo.render.drawing import ROUNDING, Bounds, moving, number_of, numbering, sixteen
+from crowd_demo.render.inks import RGB
 from crowd_demo.sim.fundamental_diagram import SQUARE
 from crowd_demo.sim.simulation import Simulation
 
@@ -191,11 +193,27 @@ def number_squares(mode: SquareMode, slots: Int, register: Register) -> Register
 # --- modes -----------------------------------------------------------------------------------------------------------
 
 class SquareColours(ColourMode):
-    """Base class of modes that have a record by which agents add (`adds`), and a table of shades."""
+    """Base class of modes that have a record by which agents add (`adds`), and a table of shades.
+
+    People have six levels with `NAMES`, other agents a ramp up to so many times `MEAN`; `TITLES` are for these two.
+    """
+
+    TITLES: tuple[str, str]
+    NAMES: tuple[str, ...]
+    MEAN: str
 
     def __init__(self) -> None:
         self._squares_for = lru_cache(1)(squares_for)
         self._cull = Cull()
+
+    def colours(self, sim: Simulation) -> Sequence[RGB]:
+        return scales_of(sim).levels if is_people(sim) else ramp(scales_of(sim).rising)
+
+    def legend(self, sim: Simulation) -> Legend:
+        for_people, for_others = self.TITLES
+        if is_people(sim):
+            return Legend(for_people, scales_of(sim).levels, self.NAMES)
+        return Legend(for_others, ramp(scales_of(sim).rising, 24), (f"{LEAST:g}", f"{MAX:g} times {self.MEAN}"))
 
     def adds(self, sim: Simulation, squares: CountedSquares) -> Adds:
         """Return the record of what agents add."""
@@ -206,7 +224,7 @@ class SquareColours(ColourMode):
 
     def mode(self, sim: Simulation) -> SquareMode:
         walls = sim.terrain.walls
-        squares = self._squares_for(sim.world.workers, side_of(sim), float(walls.width), float(walls.height))
+        squares = self._squares_for(sim.workers, side_of(sim), float(walls.width), float(walls.height))
         return SquareMode(sim.agents.view.x, sim.agents.view.y, squares, self.adds(sim, squares))
 
     def launches(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Launch, ...]:
@@ -224,7 +242,7 @@ class SquareColours(ColourMode):
                 *self._count(sim, mode, window, False), *self._shading(sim, mode, window, none, number))
 
     def _find_ends(self, sim: Simulation, squares: CountedSquares, slots: Ints) -> Launch:
-        return launch(find_ends, sim.world.workers, sim.agents.view.x, sim.agents.view.y, slots, squares.ends)
+        return launch(find_ends, sim.workers, sim.agents.view.x, sim.agents.view.y, slots, squares.ends)
 
     def _window_of(self, sim: Simulation, squares: CountedSquares, slots: Ints) -> CellRange:
         self._find_ends(sim, squares, slots).run()
@@ -235,17 +253,16 @@ class SquareColours(ColourMode):
 
     def _count(self, sim: Simulation, mode: SquareMode, window: CellRange, near: bool) -> tuple[Launch, ...]:
         """Add up the agents of the window and the squares around it: all of them, or those in the cells near it."""
-        world, columns = sim.world, sim.agents.view
         if not near:
-            return (launch(count_squares, world.workers, mode, sim.agents.count, window),)
-        slack = world.max_step + ROUNDING * max(float(sim.terrain.walls.width), float(sim.terrain.walls.height))
-        visit, _ = self._cull.launches("grid", world.workers, sim.agents.count, moving(columns), np.float32(0),
-                                       around(window, mode.squares, side_of(sim)), world.grid, slack)
-        return visit, launch(count_found, world.workers, mode, self._cull.found, window)
+            return (launch(count_squares, sim.workers, mode, sim.agents.count, window),)
+        slack = sim.max_step + ROUNDING * max(float(sim.terrain.walls.width), float(sim.terrain.walls.height))
+        visit, _ = self._cull.launches("grid", sim.workers, sim.agents.count, moving(sim.agents.view), np.float32(0),
+                                       around(window, mode.squares, side_of(sim)), sim.grid, slack)
+        return visit, launch(count_found, sim.workers, mode, self._cull.found, window)
 
     def _shading(self, sim: Simulation, mode: SquareMode, window: CellRange, slots: Ints, number: Bytes) -> tuple[Launch, ...]:
         """Find the shade of each square from the sums, then the number of each agent that is drawn."""
-        workers = sim.world.workers
+        workers = sim.workers
         return (launch(add_squares, workers, mode.squares, window),
                 launch(shade_squares, workers, mode, window, self.shades(sim)), numbering(workers, slots, mode, number))
 
@@ -288,7 +305,7 @@ def mean_of(sim: Simulation) -> float:
 
 
 def _has_cells(sim: Simulation) -> bool:
-    return sim.optimizations.cull == "grid" and sim.world.grid.fresh
+    return sim.optimizations.cull == "grid" and sim.grid.fresh
 
 
 def is_people(sim: Simulation) -> bool:

@@ -198,7 +198,7 @@ def inks_of(way_x: Doubles, way_y: Doubles) -> Words:
 
 def draw_flow(sketch: Sketch, view: OverlayView) -> None:
     """Draw an arrow in each tile on the screen, or in every n-th one; a box where people have arrived."""
-    flow, walls = view.sim.world.flow_fields, view.sim.terrain.walls
+    flow, walls = view.sim.flow_fields, view.sim.terrain.walls
     if not len(flow.made):
         sketch.explain("there are no destinations")
         return

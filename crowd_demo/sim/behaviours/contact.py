@@ -34,8 +34,8 @@ from crowd_demo.sim.interaction.strips import CANDIDATES, REGISTERS, Interaction
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.grid import Grid
 from crowd_demo.sim.neighbours.schedule import everybody_due, update_schedule
-from crowd_demo.sim.stage import Index, Stage
-from crowd_demo.sim.store.columns import Columns, MovingColumns
+from crowd_demo.sim.stage import Stage
+from crowd_demo.sim.store.state import Columns, MovingColumns
 from crowd_demo.sim.terrain.ground import Ground, slide
 from crowd_demo.sim.world import Sizes, World
 
@@ -69,9 +69,8 @@ def rules_of_contact(body: float) -> ContactRules:
 class Contact:
     """Rules, working memory and candidates, which the passes of a step share."""
 
-    def __init__(self, index: Index, body: float) -> None:
+    def __init__(self, body: float) -> None:
         self.rules = rules_of_contact(body)
-        self.index = index
         self.cells: Cells
         self.memory: InteractionMemory
         self.near: NearAgents | None = None
@@ -122,7 +121,7 @@ class Contact:
         self._fit(world)
         self.blocks = None
         self.cells = (self.small_cells(world).view() if self.uses_small_cells(world) else
-                      self.index.structure(world).rows_within(self._distance(world)))
+                      world.structure.rows_within(self._distance(world)))
 
     def apart(self, world: World) -> tuple[Launch, ...]:
         """Return the kernels of a pass."""
@@ -194,7 +193,7 @@ class ContactPass(Stage):
             self.contact.note_crowding(world)
 
 
-def contact_passes(index: Index, body: float) -> Sequence[Stage]:
+def contact_passes(body: float) -> Sequence[Stage]:
     """Return the stages of all passes that there may be."""
-    contact = Contact(index, body)
+    contact = Contact(body)
     return [SmallCells(contact), *(ContactPass(contact, number) for number in range(MAX_PASSES))]

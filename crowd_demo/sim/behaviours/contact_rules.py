@@ -23,7 +23,7 @@ from crowd_demo.sim.interaction.pairwise import Strip, Sums, read_strip
 from crowd_demo.sim.interaction.rows import Blocks, part
 from crowd_demo.sim.interaction.strips import CANDIDATES, REGISTERS, Strips, fill
 from crowd_demo.sim.neighbours.candidates import Cells
-from crowd_demo.sim.store.columns import Columns, MovingColumns
+from crowd_demo.sim.store.state import Columns, MovingColumns
 
 FIXED = 4096  # steps of a unit in the sums
 STEPS = 8  # of a unit, in positions of 16 bits: they wrap at 8,192 units, and then somebody far away may be listed

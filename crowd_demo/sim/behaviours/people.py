@@ -59,7 +59,7 @@ from crowd_demo.sim.behaviours.steering import Move, advance, move_launch
 from crowd_demo.sim.behaviours.wayfinding import CheckSight, FollowWalls, LookForCrowds, MakeFlowFields, TakeHeadings
 from crowd_demo.sim.behaviours.ways_out import WaysOut
 from crowd_demo.sim.neighbours.schedule import BAND_RADII
-from crowd_demo.sim.stage import Index, Stage
+from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.terrain.forces import pull
 from crowd_demo.sim.terrain.ground import Ground, slide
 from crowd_demo.sim.terrain.tiles import GONE, Terrain, Walls
@@ -216,13 +216,13 @@ class People(Behaviour):
                            paths=True, detour=settings.detour, detour_s=settings.detour_s)
         self.on_gpu = type(self) is People
 
-    def stages(self, world: World, index: Index) -> Sequence[Stage]:
+    def stages(self, world: World) -> Sequence[Stage]:
         areas = DestinationAreas(world, self.settings, self.agents)
         world.follow(areas.ways)
         ways_out = WaysOut(areas)
         world.parts.append(ways_out)
         return (FollowWalls(areas), ways_out, ExchangePeople(areas, self.settings, self.seed), CheckSight(), LookForCrowds(),
-                MakeFlowFields(areas), TakeHeadings(), Admit(areas), Walk(areas), *contact_passes(index, self.settings.body))
+                MakeFlowFields(areas), TakeHeadings(), Admit(areas), Walk(areas), *contact_passes(self.settings.body))
 
     def spawn_columns(self, ids: Ints, x: Floats, y: Floats, seed: int, terrain: Terrain) -> dict[str, ArrayLike]:
         """Return the columns of newcomers: a speed, and the state in which the first step chooses a goal."""

@@ -13,7 +13,7 @@ import numpy as np
 from crowd_demo.sim.behaviours.destinations import DestinationAreas
 from crowd_demo.sim.behaviours.people_rules import WAITING, WALKING, people_of
 from crowd_demo.sim.stage import Stage
-from crowd_demo.sim.state_part import EMPTY, PartState
+from crowd_demo.sim.store.state import EMPTY, PartState
 from crowd_demo.sim.terrain.tiles import Edges
 from crowd_demo.sim.ways import MAX_GOALS
 from crowd_demo.sim.world import World

@@ -35,7 +35,7 @@ from crowd_demo.sim.interaction.strips import (
     strips_of,
 )
 from crowd_demo.sim.neighbours.candidates import Candidates, Cells, Lists, Runs
-from crowd_demo.sim.stage import Index, Stage
+from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.world import Sizes, World
 
 LANES_NS, SCALAR_NS = 40.0, 150.0  # time of the interaction for each agent that is due, with a structure
@@ -47,8 +47,7 @@ class Interaction(Stage):
 
     name = "interaction"
 
-    def __init__(self, index: Index) -> None:
-        self.index = index
+    def __init__(self) -> None:
         self._made_for: Sizes | None = None
         self._memory: InteractionMemory
 
@@ -84,7 +83,7 @@ class Interaction(Stage):
         """Return the launches without a limit; with `exact` also without a structure's own rules, so nothing approximates."""
         if world.needs.nearest:
             return self.launches(world)
-        structure = self.index.structure(world)
+        structure = world.structure
         rules = world.rules if exact else structure.rules(world.rules)
         simd = world.options.simd
         ns = LANES_NS if simd else SCALAR_NS
@@ -115,7 +114,7 @@ class Interaction(Stage):
 
     def structure_counters(self, world: World) -> dict[str, float]:
         """Return the counters that only the present structure or neighbour limit has."""
-        counters = self.index.structure(world).counters()
+        counters = world.structure.counters()
         if world.neighbour_limit != "none":
             memory = self.memory(world)
             counters |= limit_counters(memory.kept, int(memory.strips.counters[:, DUE].sum()))

@@ -32,7 +32,7 @@ from crowd_demo.sim.interaction.strips import (
 )
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.schedule import count_due, count_due_of_sixteen, update_due
-from crowd_demo.sim.store.columns import Columns
+from crowd_demo.sim.store.state import Columns
 
 SHARES, LEAST_BLOCK = 2, 2  # a block is at most 1/SHARES of a worker's share of the rows left, and at least LEAST_BLOCK rows
 HEAVY = 4  # a block with more than 1/HEAVY of a worker's share of the agents is cut into its rows, and these into parts

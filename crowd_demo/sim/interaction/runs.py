@@ -36,7 +36,7 @@ from crowd_demo.sim.interaction.strips import (
 )
 from crowd_demo.sim.neighbours.candidates import Cells, Lists, Runs
 from crowd_demo.sim.neighbours.schedule import count_due, update_due
-from crowd_demo.sim.store.columns import Columns
+from crowd_demo.sim.store.state import Columns
 
 GROUPS = 16  # that a worker takes at a time
 

@@ -36,7 +36,7 @@ from crowd_demo.sim.interaction.pairwise import (
 )
 from crowd_demo.sim.neighbours.candidates import Candidates, Cells, Runs
 from crowd_demo.sim.neighbours.schedule import UpdateSchedule, next_update_of, next_updates_of, update_due
-from crowd_demo.sim.store.columns import Columns
+from crowd_demo.sim.store.state import Columns
 
 DUE, CANDIDATES, NEIGHBOURS, REGISTERS, COPIES, RUNS = range(6)
 BLOCK = 8  # rows of cells that a worker takes at a time: the rows on both sides are copied too, a quarter more

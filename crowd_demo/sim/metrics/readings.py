@@ -15,8 +15,16 @@ from crowd_demo.compute.jit import Launch
 from crowd_demo.registry.entries import EXACT, Value
 from crowd_demo.registry.techniques import TECHNIQUES, kind_of
 from crowd_demo.sim.metrics import locality as near
-from crowd_demo.sim.metrics.avoidance_error import AvoidanceError, ages, exact_error, exact_launches, stagger_error
-from crowd_demo.sim.metrics.bias import Bias, bias, bias_launch
+from crowd_demo.sim.metrics.avoidance_error import (
+    AvoidanceError,
+    Bias,
+    ages,
+    bias,
+    bias_launch,
+    exact_error,
+    exact_launches,
+    stagger_error,
+)
 from crowd_demo.sim.metrics.locality import Locality
 from crowd_demo.sim.simulation import Simulation
 
@@ -55,7 +63,7 @@ def is_staggered(sim: Simulation) -> bool:
 
 
 def is_limited(sim: Simulation) -> bool:
-    return bool(sim.world.neighbour_limit != "none")
+    return bool(sim.neighbour_limit != "none")
 
 
 def has_field(sim: Simulation) -> bool:

@@ -14,12 +14,12 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints
 from crowd_demo.compute.counting_sort import SortSpace, count_share, sort_buckets, sort_launches, sort_space
-from crowd_demo.compute.jit import Launch, device, kernel, launch
+from crowd_demo.compute.jit import Launch, device, kernel, launch, run
 from crowd_demo.compute.simd import LANES, to_int
 from crowd_demo.compute.simd_memory import load, store
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.store.agents import Agents
-from crowd_demo.sim.store.columns import Columns
+from crowd_demo.sim.store.state import Columns
 
 MAX_CELLS = 1 << 22  # a finer grid is coarsened: 16 MB of `start`, and as much for each worker
 ROUNDING = 2.0**-22  # of the world and the radius: more than the rounding error of a position or a distance
@@ -99,6 +99,11 @@ class Grid:
         """Call after the kernels of `launches` have run."""
         self.order = self.space.order
         self.layout = self.agents.layout
+
+    def rebuild(self) -> None:
+        """Build it for the present positions."""
+        run(self.launches())
+        self.built()
 
     def reordered(self, order: Ints) -> None:
         """Call after the agents were moved: cell c is now the slots order[start[c]:start[c + 1]]."""

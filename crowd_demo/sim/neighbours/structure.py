@@ -16,7 +16,7 @@ from crowd_demo.sim.neighbours.candidates import Candidates, Cells
 from crowd_demo.sim.neighbours.grid import Grid
 from crowd_demo.sim.neighbours.schedule import UpdateSchedule
 from crowd_demo.sim.store.agents import Agents
-from crowd_demo.sim.store.columns import Columns
+from crowd_demo.sim.store.state import Columns
 
 
 class Domain(NamedTuple):

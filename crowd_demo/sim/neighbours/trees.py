@@ -26,7 +26,7 @@ from crowd_demo.compute.jit import device, kernel
 from crowd_demo.compute.simd_memory import take_block
 from crowd_demo.sim.neighbours.candidates import Runs, add_run
 from crowd_demo.sim.neighbours.schedule import UpdateSchedule, count_due
-from crowd_demo.sim.store.columns import Columns
+from crowd_demo.sim.store.state import Columns
 
 LEAF_BLOCK = 16  # consecutive leaves that a worker queries
 POINTS = np.zeros(0, np.float32)  # the extents of agents that have none

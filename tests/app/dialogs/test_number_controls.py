@@ -111,7 +111,7 @@ def test_each_row_is_dragged_typed_and_reset(window: Window, key: str) -> None:
     window.click(at)
     window.click(at)
     window.frames(2)
-    assert window.value(path) == shipped and not window.program.sim.tuned
+    assert window.value(path) == shipped and not window.program.sim.numbers.values
     window.click(window.place_of("setting", path, 0.8))
     typed = round(shipped * 0.9) or 1
     window.type(f"{typed:g}")
@@ -143,7 +143,7 @@ def test_a_bad_value_is_not_taken(window: Window) -> None:
     window.press("escape")
     window.click(window.place_of("setting", "flock.speed_min", 0.8))
     window.type("500")
-    assert any("must not be above" in notice for notice in window.status().notices) and not window.program.sim.tuned
+    assert any("must not be above" in notice for notice in window.status().notices) and not window.program.sim.numbers.values
 
 
 def test_rewinding_goes_back_over_a_change_and_forward_again(window: Window) -> None:
@@ -153,22 +153,22 @@ def test_rewinding_goes_back_over_a_change_and_forward_again(window: Window) -> 
     window.frames(3)
     window.drag("flock.align", 0.8)
     window.frames(10)
-    after, tuned = window.program.sim.tick, dict(window.program.sim.tuned)
+    after, tuned = window.program.sim.tick, dict(window.program.sim.numbers.values)
     hashed = window.program.sim.state_hash()
     window.program.crowd.seek(before)
     window.frames(3)
-    assert window.program.sim.tick == before and not window.program.sim.tuned
+    assert window.program.sim.tick == before and not window.program.sim.numbers.values
     window.program.crowd.seek(after)
     window.frames(30)
-    assert (window.program.sim.state_hash(), window.program.sim.tuned) == (hashed, tuned)
+    assert (window.program.sim.state_hash(), window.program.sim.numbers.values) == (hashed, tuned)
 
 
 def test_a_restart_keeps_the_numbers_and_copy_has_them(window: Window) -> None:
     window.drag("flock.align", 0.8)
-    tuned, value = dict(window.program.sim.tuned), window.value("flock.align")
+    tuned, value = dict(window.program.sim.numbers.values), window.value("flock.align")
     window.press("r")
     window.frames(2)
-    assert window.program.sim.tuned == tuned and window.value("flock.align") == value
+    assert window.program.sim.numbers.values == tuned and window.value("flock.align") == value
     assert f"--set flock.align={value:g}" in copy(window.program._on_screen(), "20k-flock").text
     text = copy(window.program._on_screen(), None).text
     assert f"align: {value:g}" in text and "Tune" not in text
@@ -186,28 +186,28 @@ def test_the_copied_configuration_is_the_crowd_that_a_restart_makes(window: Wind
     copied = Simulation(load_config(path))
     sim = window.program.sim
     copied.step(sim.tick)
-    assert copied.state_hash() == sim.state_hash() and not copied.tuned and sim.tuned
+    assert copied.state_hash() == sim.state_hash() and not copied.numbers.values and sim.numbers.values
 
 
 def test_presets(window: Window) -> None:
     window.drag("flock.align", 0.8)
     window.program.act("reset_numbers")
     window.frames(2)
-    assert not window.program.sim.tuned and isinstance(window.program.sim.history[-1][1], SetNumbers)
+    assert not window.program.sim.numbers.values and isinstance(window.program.sim.history[-1][1], SetNumbers)
     window.drag("flock.align", 0.8)
     at = next(region.rect.center for region in window.loop.presenter.hud.panels[0].targets
               if region.target == Target("action", "reset_numbers"))
     margin = window.loop.presenter.hud._gap
     window.click((at[0] + margin, at[1] + margin))
     window.frames(2)
-    assert not window.program.sim.tuned
+    assert not window.program.sim.numbers.values
 
 
 def test_shipped_numbers_are_those_of_the_program() -> None:
     window = Window("flock.align=7")
     window.program.act("shipped_numbers")
     window.frames(2)
-    assert window.value("flock.align") == 2.0 and window.program.sim.tuned["flock.align"] == 2.0
+    assert window.value("flock.align") == 2.0 and window.program.sim.numbers.values["flock.align"] == 2.0
     close_window()
 
 

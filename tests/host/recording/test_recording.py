@@ -65,7 +65,7 @@ def test_a_restart_that_keeps_walls_and_numbers_is_replayed(tmp_path: Path) -> N
     run.end()
     player, sim = replayed(read_recording(tmp_path / "a.replay"))
     assert player.parted is None and player.compared == 4
-    assert sim.state_hash() == run.sim.state_hash() and dict(sim.tuned) == {number.path: value}
+    assert sim.state_hash() == run.sim.state_hash() and dict(sim.numbers.values) == {number.path: value}
 
 
 def test_a_recording_that_begins_late_holds_the_crowd_it_begins_with(tmp_path: Path) -> None:

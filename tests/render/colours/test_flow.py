@@ -54,7 +54,7 @@ def test_who_stands_has_no_flow_and_levels_are_shares_of_what_a_way_carries() ->
     c.vx[:], c.vy[:] = 0, 0
     assert not numbers(sim, everybody(sim)).any()
     per_step = 26 / (9 * 32**2 * flow.STEPS)  # people/(m s), of one step
-    shades = flow.shades(32.0)
+    shades = flow.shades_of_flow(32.0)
     for number, people_a_second in enumerate((0.3, 0.5, 0.8, 1.2, 1.4, 2.0)):
         assert shades[round(people_a_second / per_step)] == number
     assert flow.NAMES == ("free", "0.33", "0.65", "0.98", "1.3 too full", "2")

@@ -34,8 +34,7 @@ from crowd_demo.render.hud.sections import (
     work_facts,
 )
 from crowd_demo.render.hud.status import Clock, PanelSettings, Status
-from crowd_demo.sim.metrics.avoidance_error import AvoidanceError
-from crowd_demo.sim.metrics.bias import Bias
+from crowd_demo.sim.metrics.avoidance_error import AvoidanceError, Bias
 from crowd_demo.sim.metrics.locality import Locality
 from crowd_demo.sim.metrics.readings import Readings
 from crowd_demo.sim.simulation import Simulation

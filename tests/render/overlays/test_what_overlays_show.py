@@ -61,9 +61,9 @@ def test_candidates_are_those_in_the_cells_around(structure: str, monkeypatch: p
                         lambda sketch, heat, what, scales: amounts.append(np.stack((heat.left, heat.top, heat.amounts))))
     sim = simulation(**CROWDS["crowd"], optimizations__neighbours=structure, optimizations__cell_size=20)
     sim.step(3)
-    sim.reindex()
+    run(sim.reindexing())
     spied(sim, draw_candidates)
-    grid, columns, count = sim.world.grid, sim.agents.columns, sim.agents.count
+    grid, columns, count = sim.grid, sim.agents.columns, sim.agents.count
     column, row = (np.minimum((place[:count] * grid.floor.inv_cell).astype(int), most - 1)
                    for place, most in ((columns.x, grid.columns), (columns.y, grid.rows)))
     (found,) = amounts
@@ -84,7 +84,7 @@ def test_candidates_of_a_tree_are_the_runs_of_its_leaves(monkeypatch: pytest.Mon
     runs, asked = sim.structure.candidates(), 0
     members = np.diff(runs.start[:int(runs.groups[0]) + 1])  # type: ignore[union-attr]
     asked = int((members * amounts[0]).sum())
-    assert asked == sim.interaction.candidates_met(sim.world)
+    assert asked == sim.interaction.candidates_met(sim)
 
 
 @pytest.mark.parametrize("by", ["place", "tile", "id"])
@@ -118,11 +118,11 @@ def test_the_curve_goes_through_all_cells_in_the_order_of_memory(structure: str,
     spy = spied(sim, draw_curve)
     x0, y0, x1, y1, _ = spy.joined[0]
     assert (x1[:-1] == x0[1:]).all() and (y1[:-1] == y0[1:]).all()  # one line
-    assert len(x0) == sim.world.grid.cells - 1
-    cell = sim.world.grid.cell
+    assert len(x0) == sim.grid.cells - 1
+    cell = sim.grid.cell
     x, y = np.append(x0, x1[-1]), np.append(y0, y1[-1])
     rank = {(int(a // cell), int(b // cell)): k for k, (a, b) in enumerate(zip(x, y, strict=True))}
-    run(sim.index.launches(sim.world))
+    run(sim.structure.index(sim.tick))
     columns, count = sim.agents.columns, sim.agents.count
     places = [rank[int(a // cell), int(b // cell)] for a, b in zip(columns.x[:count], columns.y[:count], strict=True)]
     assert (np.diff(places) >= 0).mean() > 0.9  # they have moved one step since the sort
@@ -136,10 +136,10 @@ def test_arrows_of_the_flow_field_point_to_the_tiles_that_people_are_sent_to() -
     spy = spied(sim, draw_flow, 0.6)
     text = spy.legend_items[0].text
     goal = int(text.split()[2].rstrip(","))
-    assert sim.world.flow_fields.made[goal] and "cursor" in text
+    assert sim.flow_fields.made[goal] and "cursor" in text
     x0, y0, x1, y1, _ = (np.asarray(part) for part in spy.joined[0])
     arrows, tile, checked = len(x0) // 3, float(sim.terrain.walls.tile), 0
-    direction = sim.world.flow_fields.fields.direction[goal]
+    direction = sim.flow_fields.fields.direction[goal]
     for a, b, c, d in zip(x0[:arrows], y0[:arrows], x1[:arrows], y1[:arrows], strict=True):
         step = direction[int((b + d) / 2 // tile), int((a + c) / 2 // tile)]
         assert step < ARRIVED

@@ -26,7 +26,7 @@ def places_of(sim: Simulation) -> Any:
 def admit(sim: Simulation) -> Any:
     """Run the stage; return the destinations with what it has decided."""
     refresh_rules(sim)
-    run(next(stage for stage in sim.stages if stage.name == "admit").launches(sim.world))
+    run(next(stage for stage in sim.stages if stage.name == "admit").launches(sim))
     return places_of(sim).columns
 
 

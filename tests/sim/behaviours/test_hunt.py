@@ -11,6 +11,8 @@ from crowds import FORCES, neighbours_met, open_world, put, refresh_rules, run_t
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crowd_demo.sim.actions import Place
+
 WIDTH, HEIGHT = 500, 340
 examples = settings(max_examples=15, deadline=None)
 agents = st.integers(0, 90)
@@ -65,9 +67,9 @@ def test_everybody_moves_as_the_oracle_says(simd: str, n: int, seed: int, forces
     put(sim, forces)
     run_through(sim, "hunt")
     want = {name: column.copy() for name, column in sim.agents.by_id()._asdict().items()}
-    rules = sim.world.rules
+    rules = sim.rules
     run_through(sim, "move")
-    reference.hunt_move(want, rules, sim.world.ground, sim.world.forces.present)
+    reference.hunt_move(want, rules, sim.ground, sim.forces.present)
     after = sim.agents.by_id()
     for name in ("x", "y", "vx", "vy", "kind"):
         assert np.array_equal(getattr(after, name), want[name]), name
@@ -110,7 +112,7 @@ def test_turning_runs_from_bird_to_bird_beyond_those_who_see_the_hawk() -> None:
         else:
             met |= np.hypot(birds.x[1:] - middle[0], birds.y[1:] - middle[1]) < feared
         for sim, hawk in zip(crowds, (middle if step >= 300 else corner, corner), strict=True):
-            sim.place(0, *hawk)
+            Place(0, *hawk).apply(sim)
             sim.step()
     one, other = (sim.agents.by_id() for sim in crowds)
     turned = np.arctan2(one.vx * other.vy - one.vy * other.vx, one.vx * other.vx + one.vy * other.vy)[1:]

@@ -21,7 +21,7 @@ MANY = {**CROWD, "agents": 40, "crowd__destinations": 64}
 
 def make_all(sim: Simulation) -> None:
     """Make all fields as they are before anybody was counted."""
-    make_fields(sim.world.flow_fields, sim.terrain, layout=sim.world.ways.new)  # type: ignore[union-attr]
+    make_fields(sim.flow_fields, sim.terrain, layout=sim.ways.new)  # type: ignore[union-attr]
 
 
 def readers(sim: Simulation) -> tuple[set[int], set[int]]:
@@ -39,9 +39,9 @@ def test_a_step_makes_the_fields_that_are_read_and_no_others(threads: int) -> No
     made: set[int] = set()
     for _ in range(12):
         least, most = readers(sim)
-        before = made - set(np.flatnonzero(sim.world.crowding.outdated(sim.tick)).tolist())
+        before = made - set(np.flatnonzero(sim.crowding.outdated(sim.tick)).tolist())
         sim.step()
-        made = set(np.flatnonzero(sim.world.flow_fields.made).tolist())
+        made = set(np.flatnonzero(sim.flow_fields.made).tolist())
         assert before | least <= made <= before | most
     assert 1 < len(made) < 64
 
@@ -51,10 +51,10 @@ def test_it_does_not_matter_when_fields_are_made() -> None:
     early, again = copy.deepcopy(sim), copy.deepcopy(sim)
     make_all(early)
     for _ in range(40):
-        again.world.flow_fields.made[:] = 0
+        again.flow_fields.made[:] = 0
         for each in (sim, early, again):
             each.step()
-    assert sim.world.flow_fields.made.any()
+    assert sim.flow_fields.made.any()
     assert sim.state_hash() == early.state_hash() == again.state_hash()
 
 
@@ -67,11 +67,11 @@ def test_fields_go_by_the_prices_of_their_turn() -> None:
         if tick % 15 == 0:  # where people stand before the step
             counts[tick] = people_prices(columns.x, columns.y, sim.terrain.walls, sim.config.crowd.detour)
         sim.step()
-        fields = sim.world.flow_fields
+        fields = sim.flow_fields
         for goal in np.flatnonzero(fields.made).tolist() if tick % 7 == 0 else ():
             last = tick // 15 * 15
             prices = counts[last if tick - last >= goal * 15 // 10 else last - 15]
-            targets = sim.world.ways.owner  # type: ignore[union-attr]
+            targets = sim.ways.owner  # type: ignore[union-attr]
             sources = [(row, column) for row, column in np.argwhere(targets == goal).tolist()]
             assert np.array_equal(fields.fields.direction[goal], reference_ways(sim.terrain.blocked, sources, prices)[1])
     assert fields.made.any() and not np.array_equal(counts[15], counts[30])
@@ -97,9 +97,9 @@ def test_people_take_the_way_that_is_not_crowded(tmp_path: Path) -> None:
 def test_when_all_fields_are_made_nobody_is_asked_any_more() -> None:
     sim = simulation(**CROWD)
     make = next(stage for stage in sim.stages if isinstance(stage, MakeFlowFields))
-    assert make.wanted(sim.world)
+    assert make.wanted(sim)
     make_all(sim)
-    assert not make.wanted(sim.world)
+    assert not make.wanted(sim)
     sim.set_walls((1, 1, 3, 2), True)
     follow_walls(sim)
-    assert make.wanted(sim.world)
+    assert make.wanted(sim)

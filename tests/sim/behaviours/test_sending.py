@@ -51,7 +51,7 @@ def stirred(seed: int, **more: Any) -> Simulation:
 def test_who_goes_where_is_what_the_oracle_says(seed: int, to: list[int], leave: bool, settled: bool, within: Any) -> None:
     sim, followed = stirred(seed), stirred(seed)
     for each in (followed, sim)[:1 + settled]:
-        each.world.ways.settle()  # type: ignore[union-attr]
+        each.ways.settle()  # type: ignore[union-attr]
     want = columns_of(sim)
     places = ways_out(followed).areas.refreshed()
     reference_people.people_sent(want, to, within, places, sim.terrain)
@@ -69,8 +69,8 @@ def test_who_leaves_is_whom_the_oracle_says(seed: int, out: set[int], removal: s
     stays = ~reference_people.people_who_leave(want, out)
     stage = ways_out(sim)
     stage.areas.ways_out = frozenset(out)
-    assert stage.wanted(sim.world) == bool(out)
-    stage.commit(sim.world)
+    assert stage.wanted(sim) == bool(out)
+    stage.commit(sim)
     for name, column in columns_of(sim).items():
         assert np.array_equal(column, want[name][stays]), name
     arrived = reference_people.people_who_leave(want, {0, 1, 2, 3})  # at a single one there may be nobody
@@ -84,7 +84,7 @@ def test_a_way_out_has_a_place_for_everybody_unless_it_is_walled_in() -> None:
     sim.apply(Send((2,), True))
     assert stage.areas.refreshed().capacity.tolist() == [*before[:2], 2**30, before[3]]
     sim.set_walls((0, 0, 99, 99), True)
-    sim.world.ways.settle()  # type: ignore[union-attr]
+    sim.ways.settle()  # type: ignore[union-attr]
     assert stage.areas.refreshed().capacity.tolist() == [0, 0, 0, 0]
 
 
@@ -169,10 +169,10 @@ def test_who_has_just_arrived_goes_and_newborn_people_stay() -> None:
     sim.apply(Send((0, 1, 2, 3), True))
     c: Any = sim.agents.columns
     c.state[:120], c.timer[:120], c.goal[:120] = WAITING, np.arange(120) % 2, 0
-    ways_out(sim).commit(sim.world)
+    ways_out(sim).commit(sim)
     assert sim.agents.count == 60
     sim.populate(80)
-    ways_out(sim).commit(sim.world)
+    ways_out(sim).commit(sim)
     assert sim.agents.count == 80
 
 

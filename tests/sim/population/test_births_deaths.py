@@ -69,12 +69,12 @@ def test_the_population_swings_with_the_season() -> None:
 def test_the_dead_are_drawn_by_lot_without_favour() -> None:
     sim = simulation(**{**FLOCK, "agents": 400})
     drawn = np.zeros(400, int)
-    for sim.world.tick in range(400):
-        dead = who_dies(sim.world, 40)
+    for sim.tick in range(400):
+        dead = who_dies(sim, 40)
         assert len(np.unique(dead)) == 40
         drawn[dead] += 1
     assert drawn.sum() == 16_000 and drawn.min() >= 15 and drawn.max() <= 70  # 40 each, give or take four deviations
-    assert sorted(who_dies(sim.world, 1000).tolist()) == list(range(400))
+    assert sorted(who_dies(sim, 1000).tolist()) == list(range(400))
 
 
 @pytest.mark.quick

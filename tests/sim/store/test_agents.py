@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import Mock
+
 import numpy as np
 import pytest
 from crowds import shuffle, simulation
@@ -30,12 +32,11 @@ def test_removal_and_growth_keep_everybody_else() -> None:
 def test_columns_that_could_not_be_fetched_are_fetched_by_the_next_reader() -> None:
     agents = simulation(agents=3, map="null").agents
 
-    def fails(matrix: object) -> None:
-        raise RuntimeError("the GPU failed")
-
-    agents.are_elsewhere(fails)
+    gpu = Mock()
+    gpu.fetch.side_effect = RuntimeError("the GPU failed")
+    agents.elsewhere = gpu
     for _ in range(2):
         with pytest.raises(RuntimeError, match="the GPU failed"):
             agents.view.x[0]
-    agents.are_elsewhere(lambda matrix: matrix.fill(0))
+    gpu.fetch.side_effect = lambda matrix: matrix.fill(0)
     assert not agents.view.x[:3].any()

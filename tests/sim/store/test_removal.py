@@ -7,8 +7,8 @@ import pytest
 from crowds import shuffle, simulation
 
 from crowd_demo.sim.store.agents import Agents
-from crowd_demo.sim.store.columns import MovingColumns
 from crowd_demo.sim.store.sparse_set import MODES
+from crowd_demo.sim.store.state import MovingColumns
 
 pytestmark = pytest.mark.quick
 
@@ -52,16 +52,14 @@ def test_a_held_agent_is_found_again_after_sorts_births_and_deaths(mode: str) ->
     sim = simulation("20k-flock", agents=300, world__width=500, world__height=400, optimizations__reorder__every=2,
                      optimizations__removal=mode)
     handles = sim.agents.handles
-    held, doomed = handles.handle(42), handles.handle(299)
     for count in (280, 310, 200, 250):
         sim.step(3)
         shuffle(sim, count)
         sim.populate(count)
-        assert sim.agents.columns.id[handles.slot(held)] == 42
-        assert handles.slot(doomed) == -1
+        assert sim.agents.columns.id[handles.slots_of([42])[0]] == 42 and handles.generations[42] == 0
+        assert handles.generations[299] > 0
     sim.populate(300)
-    assert 299 in sim.agents.columns.id[:300] and handles.slot(doomed) == -1
-    assert handles.slot(handles.handle(299)) == np.flatnonzero(sim.agents.columns.id[:300] == 299)[0]
+    assert sim.agents.columns.id[handles.slots_of([299])[0]] == 299
 
 
 def test_a_removal_that_hits_nobody_leaves_the_layout_alone() -> None:

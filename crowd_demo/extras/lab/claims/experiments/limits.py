@@ -8,8 +8,7 @@ from math import hypot
 from crowd_demo.extras.lab.claims.cases import CrowdArm, TimedCase, Values, crowds
 from crowd_demo.extras.lab.claims.claim import NOTES, Answer, Case, Claim, Figures, Found, LabScale
 from crowd_demo.extras.lab.claims.judging import faster
-from crowd_demo.sim.metrics.avoidance_error import exact_error
-from crowd_demo.sim.metrics.bias import bias
+from crowd_demo.sim.metrics.avoidance_error import bias, exact_error
 
 ARMS: dict[str, Values] = {
     "all, lanes": {}, "all, no lanes": {"simd": False}, "first 10 of 48": {"neighbour_limit": "first"},

@@ -1,4 +1,4 @@
-"""Positions of new agents, and who of them is tied and pinned: functions of the seed and the id alone.
+"""Positions of new agents: functions of the seed and the id alone.
 
     uniform, box, point    free positions all over the world or in an area, many in a box, or all at one point
     rope                   `length` agents hang from a pinned one; ropes are arranged in rows all over the world
@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from crowd_demo.compute import hashing
-from crowd_demo.compute.arrays import Bools, Doubles, Floats, Ints, Whole
+from crowd_demo.compute.arrays import Doubles, Floats, Ints, Whole
 from crowd_demo.config.model import Config
 from crowd_demo.sim.terrain.tiles import Terrain
 
@@ -47,24 +47,6 @@ def spawn_positions(ids: Ints, config: Config, terrain: Terrain, seed: int) -> t
 
 
 # --- patterns of linked agents ---------------------------------------------------------------------------------------
-
-def reaches(config: Config) -> tuple[int, ...]:
-    """Return the differences of id between linked agents, for those where `tied` is true."""
-    return {"none": (), "rope": (1,), "column": (1,), "cloth": (1, config.links.length)}[config.links.pattern]
-
-
-def tied(ids: Whole, reach: int, config: Config) -> Bools:
-    """Return bool[n]: whether each id is linked to id - reach; the first of a rope or of a row of cloth is not."""
-    return (ids >= reach) & ((reach != 1) | (ids % config.links.length != 0))
-
-
-def pinned(ids: Whole, config: Config) -> Bools:
-    """Return bool[n]: whether each id is pinned."""
-    links = config.links
-    if links.pattern == "cloth":
-        return ids < links.length
-    return (ids % links.length == 0) & (links.pattern == "rope")
-
 
 def pattern_positions(ids: Whole, config: Config, terrain: Terrain, seed: int) -> tuple[Floats, Floats]:
     """Return (x, y) float32[n], inside the world but not always clear of walls."""
