@@ -56,7 +56,8 @@ class Simulation(simulation.Simulation):
 
     def set_walls(self, rectangle: Rectangle, wall: bool) -> None:
         """Build or tear down walls on tiles [left, top, right, bottom); agents in a new wall step out, or are removed."""
-        checked(SetWalls(rectangle, wall)).apply(self)
+        asked = checked(SetWalls(rectangle, wall))
+        super().set_walls(asked.rectangle, asked.wall)
 
     def picture(self, width: SupportsIndex = 1280, height: SupportsIndex = 720, center: ArrayLike | None = None,
                 zoom: SupportsFloat | None = None) -> Bytes:

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from crowd_demo.sim.behaviours.avoidance import AnticipateRules
-from crowd_demo.sim.behaviours.slow_down import SlowDownRules
+from crowd_demo.sim.behaviours.avoidance import AnticipateRules, SlowDownRules
 
 F = np.float32
 WALKING, WAITING, STUCK, QUEUING = range(4)

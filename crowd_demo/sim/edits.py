@@ -141,7 +141,7 @@ class BringIn:
     about: ClassVar[str] = "agents came in"
 
     def apply(self, world: World) -> None:
-        tiles = world.terrain.free_tiles_near(self.x, self.y, self.radius)
+        tiles = np.flatnonzero(world.terrain.brush(self.x, self.y, self.radius) & (world.terrain.blocked == 0))
         if not len(tiles):
             raise ValueError("there is no room for anybody: all tiles there are blocked")
         world.check_room(world.agents.count + self.count)
@@ -334,7 +334,9 @@ def lasting_edits(history: Iterable[tuple[int, Action]], terrain: Terrain,
             found += [PaintWalls(runs, wall) for runs, wall in ((built, True), (torn, False)) if runs]
         else:
             found += actions
-    found += (*_standing_goals(lasting, terrain, kinds), *_changed_exits(lasting, first_exits), *_standing_forces(lasting))
+    last = {change.number: change for change in lasting if isinstance(change, SetExit)}
+    exits = (change for number, change in sorted(last.items()) if change.is_exit != (number in first_exits))
+    found += (*_standing_goals(lasting, terrain, kinds), *exits, *_standing_forces(lasting))
     return tuple(found)
 
 
@@ -354,12 +356,6 @@ def _standing_goals(actions: Iterable[Action], terrain: Terrain, kinds: Bytes) -
         del goals[last]
     moved = [SetGoal(number, GONE) for number in goals if number < first]  # so that no two are ever on one tile
     return moved + [SetGoal(number, tile) for number, tile in goals.items() if number >= first or tile != GONE]
-
-
-def _changed_exits(actions: Iterable[Action], first_exits: Collection[int]) -> Iterator[SetExit]:
-    """Yield the last change of each destination that is an exit now and was none at first, or the other way round."""
-    last = {change.number: change for change in actions if isinstance(change, SetExit)}
-    yield from (change for number, change in sorted(last.items()) if change.is_exit != (number in first_exits))
 
 
 def _standing_forces(actions: Iterable[Action]) -> Iterator[PutForce]:

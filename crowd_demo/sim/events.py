@@ -17,7 +17,7 @@ from crowd_demo.config.events import MAX_EVENTS, OF_PEOPLE, Condition, Deeds, Pu
 from crowd_demo.config.model import Config
 from crowd_demo.registry.texts import say_once
 from crowd_demo.sim.actions import Action, Coordinate, Populate, action
-from crowd_demo.sim.behaviours.ways_out import WaysOut
+from crowd_demo.sim.behaviours.wayfinding import WaysOut
 from crowd_demo.sim.counts import Counts
 from crowd_demo.sim.edits import AddGoal, BringIn, PaintWalls, PutForce, TakeOut
 from crowd_demo.sim.store.state import EMPTY, PartState

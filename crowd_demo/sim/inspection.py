@@ -21,7 +21,7 @@ from crowd_demo.sim.interaction.runs import written_out
 from crowd_demo.sim.neighbours.candidates import Cells, Lists, Runs
 from crowd_demo.sim.neighbours.schedule import LONGEST
 from crowd_demo.sim.neighbours.structure import Structure
-from crowd_demo.sim.neighbours.tree_structures import TreeStructure
+from crowd_demo.sim.neighbours.trees import TreeStructure
 from crowd_demo.sim.neighbours.z_grid import ZGrid
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.store.state import Columns

@@ -136,7 +136,9 @@ class Snapshots:
         world.terrain.set_kinds(snapshot.kinds)
         if world.terrain.version != version:
             world.read_terrain()
-        world.restore_crowding(snapshot.crowding)
+        world.crowding.state = snapshot.crowding
+        if world.crowding.active:  # fields may have been made for another one
+            world.flow_fields.made[:] = 0
         for part in world.parts:
             part.restore(snapshot.parts.get(part.name, EMPTY))
         world.agents.restore(snapshot.columns, snapshot.generations)

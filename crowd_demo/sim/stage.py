@@ -12,6 +12,7 @@ from crowd_demo.registry.entries import load
 from crowd_demo.registry.plugins import installed, owner_of
 from crowd_demo.registry.stages import STAGES
 from crowd_demo.registry.texts import say_once
+from crowd_demo.sim.neighbours.structure import Structure
 from crowd_demo.sim.store.agents import reorder_due
 from crowd_demo.sim.world import World
 
@@ -150,7 +151,7 @@ class Query(Stage):
     name = "query"
 
     def wanted(self, world: World) -> bool:
-        return world.structure.has_query
+        return type(world.structure).query is not Structure.query
 
     def launches(self, world: World) -> tuple[Launch, ...]:
         return world.structure.query(world.options.simd, world.rules, world.schedule)

@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from crowd_demo.compute.arrays import Bytes, Floats, Ints, Tally
+from crowd_demo.compute.arrays import Floats, Ints, Tally
 from crowd_demo.compute.jit import max_threads
 from crowd_demo.compute.simd import LANES
 from crowd_demo.config.maps import Metres, read_map
@@ -28,11 +28,10 @@ from crowd_demo.registry.built_in import GPU
 from crowd_demo.registry.entries import Value, load
 from crowd_demo.registry.plugins import owner_of
 from crowd_demo.registry.techniques import BY_PATH, STRUCTURES
-from crowd_demo.sim.links import AgentLinks
 from crowd_demo.sim.neighbours.grid import Grid
 from crowd_demo.sim.neighbours.schedule import UpdateSchedule, update_schedule
 from crowd_demo.sim.neighbours.structure import Domain, Structure
-from crowd_demo.sim.spawn import spawn_positions
+from crowd_demo.sim.newcomers import AgentLinks, spawn_positions
 from crowd_demo.sim.store.agents import Agents, Drift
 from crowd_demo.sim.store.state import Columns, StatePart, check_columns, dtypes_of
 from crowd_demo.sim.terrain.crowding import Crowding
@@ -105,11 +104,6 @@ def wall_field_of(terrain: Terrain, needs: Needs) -> WallField:
     return WallField(terrain, max(needs.margin, 1.0))
 
 
-def _terrain_of(config: Config, needs: Needs) -> Terrain:
-    data = read_map(find_map(config.map), Metres(*config.map_scale)) if config.map else None
-    return Terrain(data, config.world.width, config.world.height, needs.destinations, config.seed)
-
-
 class World:
     """A crowd and its surroundings. `options` may be changed between steps.
 
@@ -128,7 +122,9 @@ class World:
         self.profile = Profile()
         self.drift = Drift()
         self.rules: object = None
-        self.terrain: Terrain = like.terrain if like else _terrain_of(config, needs)
+        data = read_map(find_map(config.map), Metres(*config.map_scale)) if config.map and not like else None
+        self.terrain: Terrain = like.terrain if like else Terrain(data, config.world.width, config.world.height,
+                                                                  needs.destinations, config.seed)
         shares = like is not None and like.needs.margin == needs.margin
         self.wall_field: WallField = like.wall_field if like and shares else wall_field_of(self.terrain, needs)
         self.crowding = Crowding(self.terrain, needs.detour, round(needs.detour_s * config.time.step_hz))
@@ -388,9 +384,3 @@ class World:
         """Have what people find their ways by follow the walls."""
         self.ways = ways
         self.parts.append(ways)
-
-    def restore_crowding(self, state: Bytes) -> None:
-        """Restore the crowding of a snapshot; fields may have been made for another one."""
-        self.crowding.state = state
-        if self.crowding.active:
-            self.flow_fields.made[:] = 0

@@ -6,15 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crowds import CRATES, CROWD, FLOCK, FORCES, SOME_FORCES, Settings, open_world, put, simulation
-from hypothesis import given, settings
+from crowds import CRATES, CROWD, FLOCK, Settings, open_world, simulation
 
 from crowd_demo.sim.actions import as_data, from_data
 from crowd_demo.sim.edits import PutForce, RemoveForce
-from crowd_demo.sim.save_format import SaveError, check, decode, encoded
 from crowd_demo.sim.simulation import Simulation
-from crowd_demo.sim.store.state import EMPTY
-from crowd_demo.sim.terrain.forces import MAX_FORCES, Force
+from crowd_demo.sim.terrain.forces import MAX_FORCES
 
 pytestmark = pytest.mark.quick
 HUNT: Settings = {"behaviour": "hunt", "agents": 500, **open_world(500, 400)}
@@ -77,29 +74,6 @@ def test_a_force_acts_in_the_next_step() -> None:
     assert not sim.forces.present
 
 
-def test_people_run_from_a_scare_and_then_go_on_to_their_goals() -> None:
-    sim = simulation(**WIDE)
-    sim.step(120)
-    people: Any = sim.agents
-    goals = people.by_id().goal
-    near = np.flatnonzero(np.hypot(sim.agents.by_id().x - 600, sim.agents.by_id().y - 600) < 250)
-    assert len(near) > 5
-    sim.apply(PutForce(0, "scare", 600, 600, 400, 3, 120))
-    sim.step(100)
-    at = people.by_id()
-    assert distances(sim, 600, 600).min() > 100
-    away = ((at.x - 600) * at.vx + (at.y - 600) * at.vy)[near]
-    speed = np.hypot(at.vx, at.vy)
-    assert (away > 0).mean() > 0.9
-    assert np.median(speed[near]) > 1.3 * np.median(at.speed[near])
-    assert speed.max() <= sim.top_speed * 1.0001
-    assert (at.goal[near] == goals[near]).mean() > 0.8
-    sim.step(300)
-    after = people.by_id()
-    assert np.median(np.hypot(after.vx, after.vy)) < 1.2 * np.median(after.speed)
-    assert np.hypot(after.x - 600, after.y - 600).min() < 100
-
-
 @pytest.mark.parametrize("behaviour", BEHAVIOURS)
 def test_nobody_enters_a_wall_or_is_faster_than_the_bound(behaviour: str) -> None:
     sim = simulation(**{**BEHAVIOURS[behaviour], "agents": 300})
@@ -123,43 +97,6 @@ def test_nobody_enters_a_wall_or_is_faster_than_the_bound(behaviour: str) -> Non
 
 
 # --- actions, and a part of the state --------------------------------------------------------------------------------
-
-@settings(max_examples=15, deadline=None)
-@given(FORCES)
-def test_a_run_with_forces_replays_and_a_save_in_its_middle_goes_on(forces: Any) -> None:
-    sim = simulation(agents=60, **open_world(640, 640))
-    for force in forces:
-        put(sim, [force])
-        sim.step(3)
-    read = decode(b"".join(encoded(sim.snapshot(), "test")))
-    sim.step(25)
-    again, other = Simulation(sim.config), Simulation(sim.config)
-    for tick in range(sim.tick):
-        for _, action in (each for each in sim.history if each[0] == tick):
-            again.apply(from_data(as_data(action)))
-        again.step()
-    check(read, other)
-    other.restore(read)
-    other.step(25)
-    assert again.state_hash() == other.state_hash() == sim.state_hash()
-    assert again.forces.state() == other.forces.state() == sim.forces.state()
-
-
-def test_going_back_takes_forces_back() -> None:
-    sim = simulation(**CROWD)
-    begin = sim.snapshot()
-    assert not begin.parts
-    put(sim, SOME_FORCES)
-    held, before = sim.snapshot(), sim.forces.present
-    sim.step(20)
-    then = sim.state_hash()
-    sim.restore(begin)
-    assert not sim.forces.present and sim.ground.forces.total == 0 and sim.forces.state() == EMPTY
-    sim.restore(held)
-    assert sim.forces.present == before and sim.ground.forces.total == len(before) == 6
-    sim.step(20)
-    assert sim.state_hash() == then
-
 
 def test_inverses_take_back_what_was_put_moved_and_removed() -> None:
     sim = simulation(agents=5, **open_world(640, 640))
@@ -206,23 +143,3 @@ def test_an_action_of_a_file_has_its_bounds(wrong: dict[str, Any]) -> None:
     assert from_data(good)
     with pytest.raises(ValueError, match=f"action put_force: {next(iter(wrong))}"):
         from_data({**good, **wrong})
-
-
-GOOD = [0, "attract", 1.0, 2.0, 3.0, 4.0, 0]
-
-
-@pytest.mark.parametrize("values", [
-    {"next": 1, "forces": [GOOD[:-2]]}, {"next": 1, "forces": [[0, "love", *GOOD[2:]]]}, {"next": 1, "forces": 7},
-    {"next": 0, "forces": [GOOD]}, {"next": 5, "forces": [GOOD, GOOD]}, {"next": -3},
-    {"next": 99, "forces": [[number, *GOOD[1:]] for number in range(MAX_FORCES + 1)]},
-    {"next": 1, "forces": [[0, "repel", float("nan"), *GOOD[3:]]]},
-    {"next": 1, "forces": [[0, "repel", 1.0, 2.0, 0.0, 4.0, 0]]}])
-def test_a_file_with_other_forces_is_refused_in_a_line(values: dict[str, Any]) -> None:
-    sim = simulation(agents=5, **open_world(640, 640))
-    sim.apply(PutForce(*Force(0, "attract", 1.0, 2.0, 3.0, 4.0)[:-1]))
-    snapshot = sim.snapshot()
-    check(decode(b"".join(encoded(snapshot, "test"))), sim)
-    part = snapshot.parts["forces"]
-    with pytest.raises(SaveError) as caught:
-        check(snapshot._replace(parts={"forces": part._replace(values=values)}), sim)
-    assert "forces" in str(caught.value) and "\n" not in str(caught.value)

@@ -16,7 +16,7 @@ from crowds import open_world, refresh_rules, shuffle, simulation
 from crowd_demo.config.events import ScenarioEvent
 from crowd_demo.sim.actions import Populate
 from crowd_demo.sim.behaviours.people_rules import QUEUING, STUCK, WAITING, WALKING
-from crowd_demo.sim.behaviours.ways_out import WaysOut
+from crowd_demo.sim.behaviours.wayfinding import WaysOut
 from crowd_demo.sim.counts import across
 from crowd_demo.sim.edits import AddGoal, BringIn, SetExit, SetGoal, TakeOut
 from crowd_demo.sim.events import Event

@@ -32,9 +32,8 @@ from crowd_demo.measure.experiment import machine
 from crowd_demo.registry.built_in import BEHAVIOURS, COLOURS
 from crowd_demo.registry.entries import load
 from crowd_demo.registry.texts import printable
-from crowd_demo.render.colours.flow import levels_of_service
 from crowd_demo.render.colours.modes import fastest
-from crowd_demo.render.colours.squares import is_people, mean_of, ramp_shades, side_of
+from crowd_demo.render.colours.squares import is_people, levels_of_service, mean_of, ramp_shades, side_of
 from crowd_demo.render.figures import birds, crates, people
 from crowd_demo.render.figures.sprited import LEAST_PX
 from crowd_demo.render.figures.sprites import (

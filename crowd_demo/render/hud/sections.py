@@ -179,16 +179,11 @@ def draw_errors(on: Canvas, top: float, sim: Simulation, readings: Readings) -> 
         facts.append(Fact("limit error", mean_error(readings.neighbour_limit) if is_limited(sim) else UNREAD, WARM))
     draw_facts(on, top, facts)
     if period > 1:
-        _draw_ages(on, top, readings.ages[:period] if readings.ages is not None else [0] * period)
+        box = BARS[0], BARS[1] + top, BARS[2], BARS[3]  # how many agents were last due 0, 1, ... steps ago
+        draw_bars(on, box, readings.ages[:period] if readings.ages is not None else [0] * period, MUTED)
+        on.target(box, "fact", "steps since update")
     if is_limited(sim) and not has_field(sim):
         _draw_bias(on, BARS[0], top + FACT, readings.bias)
-
-
-def _draw_ages(on: Canvas, top: float, ages: Sequence[int] | Longs) -> None:
-    """Draw how many agents were last due 0, 1, ... steps ago."""
-    box = BARS[0], BARS[1] + top, BARS[2], BARS[3]
-    draw_bars(on, box, ages, MUTED)
-    on.target(box, "fact", "steps since update")
 
 
 def _draw_bias(on: Canvas, left: float, top: float, bias: Bias | None) -> None:

@@ -14,7 +14,7 @@ from crowd_demo.render.inks import BLACK, ORANGE, SCALE, SHADOW, SKY, WHITE, ink
 from crowd_demo.render.overlays.base import NOT_BUILT, OverlayView
 from crowd_demo.render.overlays.sketch import Sketch, cells_between, cells_in
 from crowd_demo.sim.neighbours.cell_structures import Sorted
-from crowd_demo.sim.neighbours.tree_structures import TreeStructure
+from crowd_demo.sim.neighbours.trees import TreeStructure
 from crowd_demo.sim.neighbours.z_grid import ZGrid
 
 LEAST_PX = 9.0  # side of a cell that can be read; of smaller ones only some lines are drawn

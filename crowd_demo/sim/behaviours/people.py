@@ -29,7 +29,7 @@ from crowd_demo.compute.jit import Launch, device
 from crowd_demo.compute.simd import any_set, chance, root, select, width_of
 from crowd_demo.compute.simd_memory import pick, store
 from crowd_demo.config.model import Config
-from crowd_demo.sim.behaviours.avoidance import AnticipateRules, PushRules
+from crowd_demo.sim.behaviours.avoidance import AnticipateRules, PushRules, SlowDownRules
 from crowd_demo.sim.behaviours.base import Behaviour
 from crowd_demo.sim.behaviours.contact import SHIFT_PARTS, contact_passes
 from crowd_demo.sim.behaviours.destinations import (
@@ -54,10 +54,8 @@ from crowd_demo.sim.behaviours.people_rules import (
     rules_of,
     stands,
 )
-from crowd_demo.sim.behaviours.slow_down import SlowDownRules
 from crowd_demo.sim.behaviours.steering import Move, advance, move_launch
-from crowd_demo.sim.behaviours.wayfinding import CheckSight, FollowWalls, LookForCrowds, MakeFlowFields, TakeHeadings
-from crowd_demo.sim.behaviours.ways_out import WaysOut
+from crowd_demo.sim.behaviours.wayfinding import CheckSight, FollowWalls, LookForCrowds, MakeFlowFields, TakeHeadings, WaysOut
 from crowd_demo.sim.neighbours.schedule import BAND_RADII
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.terrain.forces import pull

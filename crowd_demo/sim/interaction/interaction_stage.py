@@ -11,13 +11,17 @@ from crowd_demo.compute.arrays import Ints
 from crowd_demo.compute.jit import Launch, launch
 from crowd_demo.compute.simd import LANES
 from crowd_demo.sim.interaction.nearest import KeptNeighbours, NeighbourLimits, interact_limited, kept_of, limit_counters
-from crowd_demo.sim.interaction.rows import Blocks, blocks_of, interact_lanes, interact_scalar, largest
 from crowd_demo.sim.interaction.runs import (
+    Blocks,
     ListLayout,
+    blocks_of,
+    interact_lanes,
     interact_lists_lanes,
     interact_lists_scalar,
     interact_runs_lanes,
     interact_runs_scalar,
+    interact_scalar,
+    largest,
     layout_of_lists,
     rows_of,
     snapshot_of,
@@ -70,11 +74,8 @@ class Interaction(Stage):
         return None if world.neighbour_limit == "none" else self.limits(world)
 
     def launches(self, world: World) -> tuple[Launch, ...]:
-        limits = self.kept_only(world)
-        return self._limited_launches(world, limits) if limits else self.all_launches(world, exact=False)
-
-    def _limited_launches(self, world: World, limits: NeighbourLimits) -> tuple[Launch, ...]:
-        """Return the interaction with those whom `limits` lets an agent keep, one agent at a time."""
+        if not (limits := self.kept_only(world)):
+            return self.all_launches(world, exact=False)
         memory = self.memory(world).for_workers(self._workers(world, SCALAR_NS))
         given = InteractionInput(world.agents.columns, world.rules, world.schedule)
         return (launch(interact_limited, memory.workers, world.grid.view(), given, limits, memory.kept, memory.begin()),)

@@ -61,9 +61,7 @@ class Sampled:
         return np.take(push, slots, out=self._push[:len(slots)], mode="clip")
 
 
-@lru_cache(maxsize=1)
-def _sampled(size: int) -> Sampled:
-    return Sampled(size)
+_sampled = lru_cache(maxsize=1)(Sampled)
 
 
 def pushes(sim: Simulation, slots: Longs, *methods: Method) -> Doubles:
@@ -111,11 +109,6 @@ def exact_error(sim: Simulation) -> AvoidanceError:
     return avoidance_error(sim, FRESH, EXACT)
 
 
-def exact_launches(sim: Simulation) -> tuple[Launch, ...]:
-    """Return the launches of `exact_error` that a step does not make: all neighbours, by the behaviour's own rules."""
-    return sim.interaction.all_launches(sim, exact=True)
-
-
 def ages(sim: Simulation) -> Longs:
     """Return int64[16]: agents last due 0, 1, ... steps before the last step; beyond a period only after it was lowered."""
     next_update = sim.agents.view.next_update[:sim.agents.count]
@@ -127,9 +120,7 @@ def ages(sim: Simulation) -> Longs:
     return _tally().count(np.clip(ago, 0, LONGEST - 1, out=ago), LONGEST)
 
 
-@lru_cache
-def _tally() -> Tally:
-    return Tally()
+_tally = lru_cache(Tally)
 
 
 def _met(sim: Simulation, agents: int, method: Method) -> int:

@@ -22,7 +22,6 @@ from crowd_demo.sim.metrics.avoidance_error import (
     bias,
     bias_launch,
     exact_error,
-    exact_launches,
     stagger_error,
 )
 from crowd_demo.sim.metrics.locality import Locality
@@ -91,12 +90,17 @@ def cheap_locality(sim: Simulation) -> Locality | None:
     return near.locality(sim) if short and sim.structure.fresh and not sim.on_gpu else None
 
 
+def _exactly(sim: Simulation) -> Iterable[Launch]:
+    """The launches of `exact_error` that a step does not make: all neighbours, by the behaviour's own rules."""
+    return sim.interaction.all_launches(sim, exact=True)
+
+
 METERS = {
     "stagger": Meter(is_staggered, stagger_error, lambda sim: (), approximations),
     "ages": Meter(is_staggered, ages, lambda sim: (), approximations),
-    "neighbour_limit": Meter(is_limited, exact_error, exact_launches, approximations),
+    "neighbour_limit": Meter(is_limited, exact_error, _exactly, approximations),
     "bias": Meter(is_limited, bias, lambda sim: (bias_launch(sim, 1)[0],), approximations),
-    "field": Meter(has_field, exact_error, exact_launches, approximations),
+    "field": Meter(has_field, exact_error, _exactly, approximations),
     "locality": Meter(lambda sim: True, cheap_locality, near.launches_to_compile, memory_order),
 }
 

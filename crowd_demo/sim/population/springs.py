@@ -1,4 +1,4 @@
-"""Springs: the forces of links (sim/links.py).
+"""Springs: the forces of links (sim/newcomers.py).
 
     pull   sum over an agent's links of (stiffness * (d - rest) + damping * approach) along the link, d its length
     v'     v + dt * (pull + gravity + wind * gust - drag * v)
@@ -20,7 +20,7 @@ from crowd_demo.compute.arrays import Float
 from crowd_demo.compute.dispatch import formula
 from crowd_demo.compute.jit import Launch, kernel, launch
 from crowd_demo.compute.simd import root, to_float, to_int, wrap32
-from crowd_demo.sim.links import Web
+from crowd_demo.sim.newcomers import Web
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.store.state import Columns
 from crowd_demo.sim.world import World

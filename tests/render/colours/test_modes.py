@@ -11,7 +11,7 @@ from crowd_demo.config.section import UNITS_A_METRE
 from crowd_demo.registry.built_in import COLOURS
 from crowd_demo.registry.entries import load
 from crowd_demo.render.camera import Camera
-from crowd_demo.render.colours import flow, modes, squares
+from crowd_demo.render.colours import modes, squares
 from crowd_demo.render.colours.base import ON_DARK, palette_of, ramp, scales_of
 from crowd_demo.render.drawing import numbering
 from crowd_demo.render.pixels import frame_of, plain_surface
@@ -132,7 +132,7 @@ def test_density_counts_the_agents_of_nine_squares(sim):
     places = np.minimum(places, limits)
     around = [int((np.abs(places - place).max(axis=1) <= 1).sum()) for place in places]
     people = sim.config.behaviour == "crowd"
-    shades = flow.levels_of_service(side) if people else squares.ramp_shades(squares.mean_of(sim))
+    shades = squares.levels_of_service(side) if people else squares.ramp_shades(squares.mean_of(sim))
     assert found.tolist() == [int(shades[min(number, len(shades) - 1)]) for number in around]
 
 
@@ -152,11 +152,11 @@ def test_sums_of_squares_are_the_same_whatever_part_of_the_crowd_is_drawn(sim, n
 @pytest.mark.quick
 def test_levels_of_service_begin_where_fruin_says():
     area = 9 * (SQUARE / UNITS_A_METRE) ** 2
-    shades = flow.levels_of_service(SQUARE)
+    shades = squares.levels_of_service(SQUARE)
     for number, per_metre in enumerate((0.1, 0.35, 0.6, 0.9, 1.5, 3.0)):
         assert shades[round(per_metre * area)] == number
-    assert flow.DensityColours.NAMES[1:] == ("B 0.31", "C 0.43", "D 0.72", "E 1.1", "F 2.2")
-    assert len(flow.DensityColours.NAMES) == len(ON_DARK.levels) == len(flow.SERVICE) + 1
+    assert squares.DensityColours.NAMES[1:] == ("B 0.31", "C 0.43", "D 0.72", "E 1.1", "F 2.2")
+    assert len(squares.DensityColours.NAMES) == len(ON_DARK.levels) == len(squares.SERVICE) + 1
 
 
 @pytest.mark.parametrize("around", [3, 30])
@@ -178,7 +178,7 @@ def test_people_in_a_square_of_the_ground_have_the_level_that_their_density_has(
 @pytest.mark.quick
 def test_nothing_is_counted_for_a_view_of_nobody_but_every_kernel_is_known_ahead():
     sim = simulation(**{**CROWDS["crowd"], **open_world(600, 400)})
-    mode, number = flow.DensityColours(), np.zeros(0, np.uint8)
+    mode, number = squares.DensityColours(), np.zeros(0, np.uint8)
     assert mode.launches(sim, np.zeros(0, np.int32), number) == ()
     ahead = {each.name for each in mode.launches_to_compile(sim, number)}
     few, everybody = (np.arange(count, dtype=np.int32) for count in (1, sim.agents.count))

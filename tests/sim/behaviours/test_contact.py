@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 import reference
-from crowds import F, Settings, open_world, refresh_rules, shuffle, simulation
+from crowds import Settings, open_world, refresh_rules, shuffle, simulation
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crowd_demo.compute.jit import run
 from crowd_demo.measure.distances import nearest
 from crowd_demo.registry.techniques import STRUCTURES
-from crowd_demo.sim.behaviours.contact import ContactPass, SmallCells
-from crowd_demo.sim.behaviours.contact_rules import STEPS
+from crowd_demo.sim.behaviours.contact import STEPS, ContactPass, SmallCells
 
 ROOM = open_world(640, 400)
 examples = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -48,6 +47,8 @@ def test_every_structure_moves_people_apart_as_the_oracle_says(simd: str, agents
                                                                cell: str, passes: int) -> None:
     sim = crowded(side, agents, seed, optimizations__simd=simd, optimizations__neighbours=neighbours,
                   optimizations__cell_size=cell, optimizations__overlap_passes=passes)
+    if seed % 2:
+        sim.set_walls((3, 3, 4, 5), True)
     before: Any = sim.agents.by_id()
     x, y = before.x.copy(), before.y.copy()
     for _ in range(passes):
@@ -88,24 +89,6 @@ def test_no_structure_needs_kernels_of_its_own_for_contact(simd: bool) -> None:
     assert len(kernels) == 1
 
 
-def test_people_on_one_spot_come_apart() -> None:
-    sim = crowded(0, 12, 1, optimizations__overlap_passes=4)
-    for _ in range(60):
-        settle(sim)
-    c: Any = sim.agents.by_id()
-    assert nearest(c.x, c.y).min() > 10.5
-
-
-def test_nobody_is_moved_into_a_wall() -> None:
-    sim = crowded(120, 150, 3, optimizations__overlap_passes=2)
-    sim.set_walls((3, 2, 4, 5), True)
-    for _ in range(30):
-        settle(sim)
-        c, n, ground = sim.agents.columns, sim.agents.count, sim.ground
-        tiles = (c.y[:n] * ground.inv_tile).astype(int) * ground.columns + (c.x[:n] * ground.inv_tile).astype(int)
-        assert not ground.solid[tiles].any()
-
-
 def test_nobody_lies_upon_another_in_a_walking_crowd() -> None:
     sim = simulation(agents=300, optimizations__overlap_passes=2, optimizations__avoidance="anticipate",
                      **open_world(500, 400))
@@ -120,13 +103,6 @@ def test_without_bodies_or_passes_there_is_no_contact() -> None:
     for more in (bodiless, {"optimizations__overlap_passes": 0}):
         sim = simulation(agents=5, **ROOM, **more)
         assert not any(stage.wanted(sim) for stage in sim.stages if isinstance(stage, ContactPass))
-
-
-@pytest.mark.quick
-def test_lengths_are_float32() -> None:
-    sim = simulation(agents=2, **ROOM)
-    rules = next(stage for stage in sim.stages if isinstance(stage, ContactPass)).contact.rules
-    assert rules.reach == F(12) and rules.longest == F(2)
 
 
 @pytest.mark.parametrize("neighbours", ["sorted", "none"])

@@ -92,23 +92,6 @@ def test_the_scenario_of_a_station_has_people_going_out_and_coming_in() -> None:
 
 
 @pytest.mark.quick
-def test_newcomers_enter_at_an_exit_and_go_elsewhere() -> None:
-    sim = arrived()
-    refresh_rules(sim)
-    stage = stage_of(sim)
-    kept = columns_of(sim)
-    run(stage.launches(sim))
-    now: Any = sim.agents.by_id()
-    new = kept["goal"] < 2
-    assert (now.state[new] == WALKING).all() and (now.state[~new] == WAITING).all()
-    assert np.array_equal(now.x[~new], kept["x"][~new]) and (now.x[new] != kept["x"][new]).all()
-    d, tile = stage.areas.columns, sim.ground
-    tiles = (now.y * tile.inv_tile).astype(int) * tile.columns + (now.x * tile.inv_tile).astype(int)
-    entered = np.searchsorted(d.first, [np.flatnonzero(d.tiles == one)[0] for one in tiles[new]], side="right") - 1
-    assert set(entered) == {0, 1} and (entered != now.goal[new]).all() and set(now.goal[new]) == {0, 1, 2, 3}
-
-
-@pytest.mark.quick
 def test_who_comes_in_is_no_agent_who_has_gone_so_far() -> None:
     """For measures, such as how many cross a line."""
     sim = arrived()

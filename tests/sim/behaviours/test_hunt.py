@@ -88,19 +88,6 @@ def test_those_with_the_lowest_ids_are_the_predators() -> None:
     assert kinds(sim) == [1] * 3 + [0] * 17
 
 
-def test_prey_flees() -> None:
-    """Twice as many are near a predator when it is not feared."""
-    near = {}
-    for flee in (0, 8):
-        sim = simulation("1k", behaviour="hunt", agents=500, hunt__flee=flee, **open_world(900, 900))
-        sim.step(300)
-        c: Any = sim.agents.by_id()
-        prey = c.kind == 0
-        distance = np.hypot(c.x[prey][:, None] - c.x[~prey], c.y[prey][:, None] - c.y[~prey])
-        near[flee] = int((distance < 30).sum())
-    assert near[0] > 2 * near[8]
-
-
 def test_turning_runs_from_bird_to_bird_beyond_those_who_see_the_hawk() -> None:
     """Two crowds from one state: in the middle of one hangs the hawk. Who turns and was never near it has it from others."""
     crowds = [simulation("murmuration", agents=6001, **open_world(2260, 1270)) for _ in range(2)]

@@ -12,7 +12,6 @@ import reference_people
 from crowds import FORCES, F, open_world, put, refresh_rules, simulation
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from terrains import make_fields
 
 from crowd_demo.compute.jit import device, run
 from crowd_demo.sim.terrain.ground import slide
@@ -95,29 +94,6 @@ def test_slide_equals_the_oracle_and_never_enters_a_wall(seed: int, dx: float, d
         got = slide_once(ground, x, y, F(dx), F(dy))
         assert got == reference.slide(ground, x, y, F(dx), F(dy))
         assert not ground.solid[reference.tile_under(ground, F(got[0]), F(got[1]))]
-
-
-@pytest.mark.parametrize("behaviour", ["flock", "crowd", "crates"])
-def test_nobody_is_ever_in_a_wall(behaviour: str) -> None:
-    sim = walled(behaviour, 400, 5)
-    for tick in range(120):
-        sim.step()
-        if tick % 30 == 29:  # a wall on top of people: they step out
-            sim.set_walls((tick % 7, 2, tick % 7 + 3, 5), True)
-        c, n = sim.agents.columns, sim.agents.count
-        ground = sim.ground
-        tiles = (c.y[:n] * ground.inv_tile).astype(int) * ground.columns + (c.x[:n] * ground.inv_tile).astype(int)
-        assert not ground.solid[tiles].any()
-
-
-def test_walls_turn_the_flow_fields() -> None:
-    sim = walled("crowd", 10, 1)
-    fields, terrain = sim.flow_fields, sim.terrain
-    before = make_fields(fields, terrain).fields.direction.copy()
-    sim.set_walls((0, 5, 9, 6), True)
-    sim.step()
-    assert not fields.made.all()
-    assert not np.array_equal(make_fields(fields, terrain).fields.direction, before)
 
 
 def test_people_reach_their_goals_and_set_out_again() -> None:

@@ -13,6 +13,7 @@ from reference_people import people_prices
 from reference_terrain import reference_ways
 from terrains import make_fields
 
+from crowd_demo.sim.behaviours.people_rules import STUCK
 from crowd_demo.sim.behaviours.wayfinding import MakeFlowFields
 from crowd_demo.sim.simulation import Simulation
 
@@ -103,3 +104,31 @@ def test_when_all_fields_are_made_nobody_is_asked_any_more() -> None:
     sim.set_walls((1, 1, 3, 2), True)
     follow_walls(sim)
     assert make.wanted(sim)
+
+
+# --- a map of rooms with doors of one tile ---------------------------------------------------------------------------
+
+TILES, ROOM = 64, 9
+
+
+def rooms(path: Path) -> Path:
+    """Write a map of rooms, each with a door to each of those beside it, somewhere in the wall between them."""
+    rng, tiles = np.random.default_rng(5), np.full((TILES, TILES), ".")
+    tiles[::ROOM], tiles[:, ::ROOM] = "T", "T"
+    tiles[-1], tiles[:, -1] = "T", "T"
+    for wall in range(ROOM, TILES - 1, ROOM):
+        for room in range(0, TILES - 1, ROOM):
+            across, down = rng.integers(room + 2, room + ROOM - 1, 2)
+            tiles[wall, across] = tiles[down, wall] = "."
+    path.write_text(f"type octile\nheight {TILES}\nwidth {TILES}\nmap\n" + "\n".join(map("".join, tiles)) + "\n", "utf-8")
+    return path
+
+
+def test_people_flow_through_rooms_and_doors(tmp_path: Path) -> None:
+    sim = simulation(agents=500, map=rooms(tmp_path / "rooms.map"), world__width=2560, world__height=2560, crowd__radius=40)
+    came = np.zeros(500, bool)
+    for _ in range(24):
+        sim.step(100)
+        c: Any = sim.agents.by_id()
+        came |= (c.timer > 0) & (c.state == 1)
+    assert np.mean(c.state == STUCK) <= 0.03 and came.mean() > 0.3

@@ -169,15 +169,6 @@ def test_counters_of_a_structure_come_and_go_with_it() -> None:
     assert "groups" not in counters and "due" in counters
 
 
-def test_shrunk_boxes_find_fewer_candidates() -> None:
-    found = {}
-    for neighbours in ("kd_tree", "aabb_tree"):
-        sim = crowd(neighbours, 2000, 7, leaf_size=16, stagger__avoidance=1)
-        sim.step()
-        found[neighbours] = sim.profile.counters["candidates_per_agent"]
-    assert found["aabb_tree"] < found["kd_tree"]
-
-
 def test_the_trees_of_crates_find_fewer_candidates_than_the_grid() -> None:
     """Agents with extent are what trees are for, as in Tay."""
     found = {}

@@ -12,7 +12,7 @@ from crowds import open_world, run_through, shuffle, simulation
 
 from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.sim.interaction.interaction_stage import imbalance
-from crowd_demo.sim.neighbours.curves import CURVES, cell_place
+from crowd_demo.sim.neighbours.z_grid import CURVES, cell_place
 
 WIDE = {"agents": 300, **open_world(900, 700)}
 

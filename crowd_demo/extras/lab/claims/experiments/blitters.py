@@ -11,7 +11,7 @@ from crowd_demo.compute.jit import launch
 from crowd_demo.extras.lab.claims.cases import Arm, CallArm, TimedCase, Values, crowds
 from crowd_demo.extras.lab.claims.claim import NOTES, Answer, Case, Claim, Found, LabScale, all_of
 from crowd_demo.extras.lab.claims.judging import faster
-from crowd_demo.render.figures.blit import DrawList, draw_sprites
+from crowd_demo.render.figures.sprited import DrawList, draw_sprites
 from crowd_demo.render.figures.sprites import Pixels
 from crowd_demo.render.pixels import NO_TINT, frame_of, plain_surface
 
