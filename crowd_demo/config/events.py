@@ -264,7 +264,7 @@ def _cannot_be_sent(send: Sending, config: Eventful) -> tuple[str, str] | None:
     if config.behaviour != "crowd" or people is None or people.room == 0:
         return "to", "only people can be sent, and only with a crowd.room above 0"
     if send.leave and people.wait_s == 0:
-        return "leave", "who arrives leaves only with a crowd.wait_s above 0"
+        return "leave", "people leave only with a crowd.wait_s above 0"
     if send.inside and send.inside not in config.measure.areas:
         return "inside", f"measure.areas has no {send.inside!r}{close_to(send.inside, config.measure.areas)}"
     return None
