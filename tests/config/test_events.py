@@ -108,7 +108,7 @@ def test_conditions_compare(text: str, below: bool, at: bool, above: bool) -> No
     ("behaviour: crowd\ncrowd: {room: 0}\nevents:\n",
      "4: events.0.do.send.to: only people can be sent, and only with a crowd.room above 0"),
     ("behaviour: crowd\ncrowd: {wait_s: 0}\nevents:\n",
-     "4: events.0.do.send.leave: who arrives leaves only with a crowd.wait_s above 0"),
+     "4: events.0.do.send.leave: people leave only with a crowd.wait_s above 0"),
     ("behaviour: crowd\ncrowd: {destinations: 3}\nevents:\n",
      "4: events.0.do.send.to: destination 5 does not exist: there are 3, counted from 0")])
 def test_who_cannot_be_sent(tmp_path: Path, head: str, line: str) -> None:

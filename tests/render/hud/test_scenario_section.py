@@ -54,10 +54,10 @@ def test_it_tells_clock_flow_and_answer() -> None:
     sim.play(100)
     sim.happen(1)
     found, _ = section(sim)
-    assert "that was all; slowest tenth: 0.0 s" not in found and "2.8 s" not in found
+    assert "that was all (slowest tenth: 0.0 s)" not in found and "2.8 s" not in found
     answer_s = sim.events.answer_s(sim.dt)
     assert answer_s and f"{answer_s:.1f} s" in found and "no manual events left" in found
-    assert any(text.startswith("that was all; slowest tenth: ") for text in found)
+    assert any(text.startswith("that was all (slowest tenth: ") for text in found)
 
 
 def test_it_stands_in_the_left_panel_of_a_scenario_alone() -> None:
