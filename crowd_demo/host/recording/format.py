@@ -203,7 +203,7 @@ def _from_base64(text: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except ValueError:
-        raise ValueError("is damaged: a snapshot is no base64") from None
+        raise ValueError("is damaged: a snapshot is not valid base64") from None
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -266,7 +266,7 @@ def _check_header(line: bytes) -> None:
     try:
         header = RecordingHeader.model_validate_json(line[CHECKSUM_DIGITS + 1:])
     except ValidationError:
-        raise ValueError("is no recording of crowd-demo") from None
+        raise ValueError("is not a recording of crowd-demo") from None
     if header.format != FORMAT:
         raise ValueError(f"has format {header.format}; this program reads format {FORMAT}")
     _unsealed(line)
