@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from targets.app import asked
+from targets import asked
 
 from crowd_demo.registry.built_in import COLOURS, OVERLAYS
 

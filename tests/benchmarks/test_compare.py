@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import ast
-import json
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import compare
 import installs
-import limit
 import numpy as np
 import pytest
-from variants import ColdVariant
+from variants import StartVariant
 
-from crowd_demo.config.loader import load_config
-from crowd_demo.extras.lab.claims.experiments import against_c
 from crowd_demo.measure.comparison import BlockTimes, TimedBlock
 
 pytestmark = [pytest.mark.quick, pytest.mark.skipif(sys.platform == "win32", reason="benchmarks are for POSIX")]
@@ -96,55 +90,11 @@ def test_a_cold_start_has_a_cache_of_its_own_and_counts_the_cpu_seconds_of_child
                        "subprocess.run([sys.executable, '-c', 'sum(range(10**7))'])\n", "utf-8")
     install = installs.from_sources("a", tmp_path)
     command = [*install.command, str(program)]
-    variant = ColdVariant(installs.Install("a", command, tmp_path, tmp_path, install.environment), "1k", {})
+    variant = StartVariant(installs.Install("a", command, tmp_path, tmp_path, install.environment), "1k", {})
     blocks = variant.run(2)
     assert set(blocks) == {"wall", "cpu"} and all(block.steps == 2 for block in blocks.values())
     first, second = (tmp_path / "cache").read_text("utf-8").split()
     assert first != second and not Path(first).exists()
-
-
-# --- the limit -------------------------------------------------------------------------------------------------------
-
-def test_the_flock_has_the_density_of_the_c_program() -> None:
-    config = load_config("20k-flock", limit.settings(1_000_000, 2))
-    assert config.agents == 1_000_000 and config.optimizations.threads == 2
-    neighbours = config.agents * np.pi * config.flock.sight**2 / (config.world.width * config.world.height)
-    assert neighbours == pytest.approx(12.6, rel=1e-3) and config.flock.crowding == 40
-    assert (config.optimizations.stagger.avoidance, config.optimizations.reorder.every) == (1, 60)
-
-
-def test_the_ratio_is_that_of_the_least_steps_of_all_blocks() -> None:
-    c = [limit.Times(2.0 + k, 3.0) for k in range(8)]
-    ours = [limit.Times(3.0 * (2 + k), 9.0) for k in range(8)]
-    ours[5] = limit.Times(5.0, 6.0)
-    got = limit.concluded(20_000, 1, c, ours)
-    assert (got.ratio, got.paired.value, got.c, got.ours) == (2.5, 3.0, (2.0, 3.0), (5.0, 9.0))
-    assert limit.row(got).split()[:2] == ["20,000", "1"]
-
-
-def test_larger_crowds_have_shorter_blocks() -> None:
-    assert [limit.steps_of(agents) for agents in (1_000, 20_000, 100_000, 1_000_000)] == [120, 120, 24, 20]
-
-
-@pytest.mark.parametrize("simd, compiler, why", [
-    ("avx2", "g++", "this processor has no AVX-512"), ("avx512f", "no-such-compiler", "there is no C++ compiler"),
-    ("avx512f", "false", "false cannot compile flock_step.cpp: no message")])
-def test_where_there_is_no_c_program_it_is_skipped_and_said_so(simd: str, compiler: str, why: str, tmp_path: Path,
-                                                               monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    monkeypatch.setattr(against_c, "machine", lambda: {"simd": simd})
-    monkeypatch.setenv("CXX", compiler)
-    assert limit.main(["--json", str(tmp_path / "a.json")]) == 0
-    assert capsys.readouterr().out == f"limit: skipped: {why}\n"
-    assert json.loads((tmp_path / "a.json").read_text("utf-8"))["results"] == []
-
-
-def test_the_c_program_is_asked_for_the_steps_that_it_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def run(command: list[str], **options: Any) -> SimpleNamespace:
-        assert command == ["limit", "20000", "2", "43"] and options["env"]["OMP_WAIT_POLICY"] == "passive"
-        return SimpleNamespace(returncode=0, stdout='{"ms_min": 0.5, "ms_med": 0.75}')
-
-    monkeypatch.setattr(subprocess, "run", run)
-    assert limit.LimitVariant(Path("limit"), 20_000, 2).run(40) == (0.5, 0.75)
 
 
 def test_the_child_imports_only_what_the_oldest_commit_has() -> None:
