@@ -55,6 +55,16 @@ class Experiment(InSlices, Protocol):
         """The results so far, of what JSON can say."""
 
 
+def result_of(parts: Generator[object, None, Result]) -> Result:
+    """Run all slices; return what the generator returns."""
+    while True:
+        try:
+            next(parts)
+        except StopIteration as end:
+            found: Result = end.value
+            return found
+
+
 def with_progress(parts: Generator[float, None, Result], text: str, done: float = 0.0,
                   share: float = 1.0) -> Generator[Slice, None, Result]:
     """Run the slices of one part and yield the progress of the whole; return what the part returns.

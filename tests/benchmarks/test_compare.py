@@ -1,4 +1,4 @@
-"""The parts of the benchmarks that neither install, compile nor take times."""
+"""What is compared with another commit: texts, installations, and processes that run a crowd. No time is tested."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ import compare
 import installs
 import numpy as np
 import pytest
-from variants import StartVariant
+from crowds import simulation
+from variants import ChildError, ChildVariant, StartVariant
 
 from crowd_demo.measure.comparison import BlockTimes, TimedBlock
 
-pytestmark = [pytest.mark.quick, pytest.mark.skipif(sys.platform == "win32", reason="benchmarks are for POSIX")]
+quick = pytest.mark.quick
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="benchmarks are for POSIX")
 BLOCKS = 10
 OLDEST = "5c74cb94"  # that can be compared
 
@@ -31,6 +33,7 @@ def found(hash_now: str = "a") -> compare.Found:
     return compare.compared(variants, {"old": "a", "old again": "a", "new": hash_now}, "old", "old again")
 
 
+@quick
 def test_frames_steps_and_stages_of_both_are_listed() -> None:
     head, *rows, noise, hashes = compare.table(found(), "new")
     assert head.split()[:2] == ["old", "new"] and hashes == "one state hash: a"
@@ -40,6 +43,7 @@ def test_frames_steps_and_stages_of_both_are_listed() -> None:
     assert noise == "noise: old against itself 1.000  1.000-1.000"
 
 
+@quick
 def test_crowds_that_differ_are_said_to() -> None:
     assert list(compare.table(found("b"), "new"))[-1] == "THE CROWDS DIFFER: old a, new b"
     record = found("b")["frame"].record()
@@ -47,12 +51,14 @@ def test_crowds_that_differ_are_said_to() -> None:
     assert not found("a")["frame"].differing()
 
 
+@quick
 def test_few_blocks_conclude_nothing() -> None:
     few = {name: blocks[:3] for name, blocks in {"old": timed(3), "again": timed(3), "new": timed(2)}.items()}
     *_, row, _, _ = compare.table(compare.compared(few, dict.fromkeys(few, ""), "old", "again"), "new")
     assert row.endswith("0.667  too few blocks")
 
 
+@quick
 @pytest.mark.parametrize("arguments, line", [
     (["--against", "no-such-commit"], "git: fatal: Needed a single revision"),
     (["--against", "HEAD", "--frames", "1024"], "--frames: a block has at most 1023, not 1024"),
@@ -66,6 +72,7 @@ def test_a_mistake_is_one_line(arguments: list[str], line: str, capsys: pytest.C
     assert tuple(capsys.readouterr()) == ("", line + "\n")
 
 
+@quick
 def test_a_commit_is_unpacked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     repository = tmp_path / "repository"
     (repository / "crowd_demo").mkdir(parents=True)
@@ -84,6 +91,7 @@ def test_a_commit_is_unpacked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         install.check(Path("/elsewhere"))
 
 
+@quick
 def test_a_cold_start_has_a_cache_of_its_own_and_counts_the_cpu_seconds_of_children(tmp_path: Path) -> None:
     program = tmp_path / "program"
     program.write_text("import os, subprocess, sys\nprint(os.environ['CROWD_DEMO_CACHE'], file=open('cache', 'a'))\n"
@@ -97,6 +105,7 @@ def test_a_cold_start_has_a_cache_of_its_own_and_counts_the_cpu_seconds_of_child
     assert first != second and not Path(first).exists()
 
 
+@quick
 def test_the_child_imports_only_what_the_oldest_commit_has() -> None:
     folder = Path(compare.__file__).parent
     child = ast.parse((folder / "child.py").read_text(encoding="utf-8"))
@@ -111,3 +120,27 @@ def test_the_child_imports_only_what_the_oldest_commit_has() -> None:
 def _git(folder: Path, what: str) -> bool:
     """Is it in the repository?"""
     return subprocess.run(["git", "-C", str(folder), "cat-file", "-e", what], capture_output=True, check=False).returncode == 0
+
+
+# --- a crowd in a process of its own ---------------------------------------------------------------------------------
+
+SMALL = {"agents": 300, "map": None, "world.width": 400, "world.height": 300, "window.width": 64, "window.height": 64}
+
+
+@pytest.mark.parametrize("picture", [True, False])
+def test_a_child_runs_the_same_crowd(picture: bool) -> None:
+    with ChildVariant(installs.here(installed=False), "1k", SMALL, picture) as variant:
+        blocks = [variant.run(3), variant.run(2)]
+        state_hash, layer = variant.end()
+    here = simulation("1k", **{key.replace(".", "__"): "null" if value is None else value for key, value in SMALL.items()})
+    here.step(5)
+    assert state_hash == here.state_hash() and layer in ("tbb", "omp", "workqueue")
+    assert [block.frame.steps for block in blocks] == [3, 2]
+    assert set(blocks[0].frame.times_ms) == ({"step", "draw"} if picture else {"step"})
+    assert all(len(ms) == 2 for timed in blocks[1] for ms in timed.times_ms.values())
+    assert ("blit" in blocks[1].stages.times_ms) == picture and "interaction" in blocks[1].stages.times_ms
+
+
+def test_a_child_that_ends_says_why() -> None:
+    with pytest.raises(ChildError, match=r"^here: ended with code 1: .*no such file, nor a shipped configuration"):
+        ChildVariant(installs.here(installed=False), "29k", {}, picture=False)

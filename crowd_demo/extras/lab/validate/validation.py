@@ -30,7 +30,7 @@ from crowd_demo.extras.lab.validate.validation_experiment import (
     WalkScene,
 )
 from crowd_demo.extras.lab.validate.walkers import CrowdWalk, SceneWalker
-from crowd_demo.measure.experiment import Compile, Slice, with_progress
+from crowd_demo.measure.experiment import Compile, Slice, result_of, with_progress
 from crowd_demo.measure.trajectories import Trajectories
 
 PUSH = CrowdWalk("push", "`avoidance: push` and `overlap_passes: 0`: people are pushed by who is near, and have no bodies",
@@ -201,10 +201,4 @@ def _end_with_the_program() -> None:
 
 
 def _walked(walker: SceneWalker, scene: WalkScene, seed: int) -> Trajectories:
-    walk = walker.walk(scene, seed)
-    while True:
-        try:
-            next(walk)
-        except StopIteration as end:
-            found: Trajectories = end.value
-            return found
+    return result_of(walker.walk(scene, seed))
