@@ -335,8 +335,8 @@ def span_of(name: str, turns: InterleavedTiming) -> Span:
     """The row of what was timed interleaved; no factor of what takes no time, or hardly ever runs."""
     found = turns.effect(name)
     seldom = found.verdict == "unknown" and turns.turns >= min(STUDENT_T)
-    none = seldom or min(found.before_ms, found.after_ms) < LEAST_MS
-    return Span(name, found.before_ms, found.after_ms, *found.factor, "no factor" if none else found.verdict,
+    none = seldom or min(found.a.value, found.b.value) < LEAST_MS
+    return Span(name, found.a.value, found.b.value, *found.ratio.inverse, "no factor" if none else found.verdict,
                 found.noise.high)
 
 
