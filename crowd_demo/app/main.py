@@ -196,7 +196,7 @@ class Session:
     def _leave_compiling(self, loop: Loop | None, timeout_s: float = 0.0) -> None:
         """Stop the compiling that a loop has begun; wait at most so long for each thread."""
         if loop:
-            threads: list[Switcher | Opening] = [*loop.program.switchers, *loop.openings]
+            threads: list[Switcher | Opening] = [loop.program.techniques.switcher, *loop.openings]
             for thread in threads:
                 thread.close(timeout_s)
             self.compiling.update(threads)

@@ -187,10 +187,10 @@ class CrowdFiles:
         if self._export:
             self._export.cancel()
             return
-        begin = max(sim.tick - round(EXPORTED_S * sim.config.time.step_hz), crowd.oldest)
-        first = crowd.keyframes.before(begin)
+        begin = max(sim.tick - round(EXPORTED_S * sim.config.time.step_hz), crowd.timeline.oldest)
+        first = crowd.timeline.keyframes.before(begin)
         if not first or first.tick == sim.tick:
-            self._notices.add("there is no past yet that could become a page" if crowd.keyframes.oldest is not None else
+            self._notices.add("there is no past yet that could become a page" if first else
                               "no past is kept of this crowd that could become a page: time.rewind_mb", "export")
             return
         scene = first.config.scene.model_copy(update={"colours": crowd.scene.colours} if crowd.scene else {})

@@ -15,7 +15,8 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import closing, contextmanager
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Literal, TypeVar
 
 from crowd_demo.compute.jit import Launch
 from crowd_demo.config.loader import ConfigError, load_config
@@ -31,6 +32,7 @@ from crowd_demo.registry.entries import Range, Technique, Value
 HELPERS = 2  # at most: what a value needs is rarely more than a few kernels
 SWITCH_S = 0.00005  # the longest that a frame waits for the compiling thread, which happens some forty times a frame
 EXPERIMENT = "experiment"  # owns what `compile_one_by_one` wants
+BESIDE = "beside"  # the request of the second crowd
 Result = TypeVar("Result")
 
 
@@ -61,48 +63,83 @@ def _step_at(units: float) -> int:
     return int(power * (1 if units < 20 * power else 2 if units < 50 * power else 5))
 
 
+@dataclass
+class Request:
+    """A value that a technique is to have: that of the crowd, or of the second one, which is shown `beside` it.
+
+    One that `follows` is configured, and was left out at first because its kernels take long to compile: nobody waits.
+    """
+
+    path: str
+    value: Value
+    beside: bool = False
+    follows: bool = False
+    state: Literal["compiling", "waiting for a step", "in effect"] = "compiling"
+
+    @property
+    def is_coming(self) -> bool:
+        """Will the crowd have the value soon?"""
+        return not self.beside and self.state in ("compiling", "waiting for a step")
+
+
 class Switcher:
-    """`pending` are the values whose kernels are not compiled yet, by path; `text` says what is being compiled.
+    """`requests` are the last ones of each technique, and of the second crowd; `text` says what is being compiled.
 
     A value takes effect when all of its kernels are there. The values that are compiled soonest come first.
     """
 
     def __init__(self, ahead: KernelFinder, compilers: Compilers) -> None:
-        self.pending: dict[str, Value] = {}
+        self.requests: dict[str, Request] = {}
         self.text = ""
         self._ahead, self._compilers = ahead, compilers
         self._asked = False  # since `ready` looked last
         self._work: Future[None] | None = None
 
-    def request(self, path: str, value: Value) -> None:
-        """Ask for a value; `ready` returns it once its kernels are compiled."""
-        self.pending[path] = value
+    def request(self, path: str, value: Value, beside: bool = False, follows: bool = False) -> Request:
+        """Ask for a value, in place of the one that was asked for before."""
         self._asked = True
+        request = self.requests[BESIDE if beside else path] = Request(path, value, beside, follows)
+        return request
 
-    def ready(self, options: Optimizations) -> dict[str, Value]:
-        """Return the pending values whose kernels are compiled, each beside `options` and those before it; compile the others.
+    @property
+    def compiling(self) -> list[Request]:
+        return [request for request in self.requests.values() if request.state == "compiling"]
+
+    @property
+    def pending(self) -> dict[str, Value]:
+        """The values of the crowd whose kernels are not compiled yet, by path."""
+        return {request.path: request.value for request in self.compiling if not request.beside}
+
+    def coming(self, options: Optimizations) -> Optimizations:
+        """Return the crowd's `options` as they will be soon."""
+        coming = (request for request in self.requests.values() if request.is_coming)
+        return with_values(options, {request.path: request.value for request in coming})
+
+    def ready(self, options: Optimizations) -> list[Request]:
+        """Return the requests whose kernels are compiled beside `options` and those before it; compile the others.
 
         Raises the thread's error. To be called in every frame: it looks for kernels, which takes milliseconds, after a
         request and when the thread is done.
         """
         if self._work and self._work.done():
             self._work.result()
-        if not self.pending or (self.busy and not self._asked):
-            return {}
-        found: dict[str, Value] = {}
+        compiling = self.compiling
+        if not compiling or (self.busy and not self._asked):
+            return []
+        ready: list[Request] = []
         missing: list[tuple[list[Launch], Optimizations]] = []
-        for path, value in self.pending.items():
-            asked = with_values(options, {**found, path: value})
+        for request in compiling:
+            asked = with_values(options, {request.path: request.value})
             if launches := self._ahead.missing(asked):
                 missing.append((launches, asked))
             else:
-                found[path] = value
-        for path in found:
-            del self.pending[path]
-        self._asked = bool(found and missing)  # beside what takes effect the others may need more
+                ready.append(request)
+                request.state = "waiting for a step"
+                options = options if request.beside else asked
+        self._asked = bool(ready and missing)  # beside what takes effect the others may need more
         if missing or self.busy or self.text:
             self._compile_cheapest(missing, options)
-        return found
+        return ready
 
     def compile_one_by_one(self, options: Optimizations) -> Iterator[str]:
         """Compile what these options need, each kernel in a helper if there is one; yield a line before each.

@@ -9,7 +9,7 @@ from crowd_demo.app.crowd.crowd import Change, Crowd
 from crowd_demo.app.crowd.switching import Switcher, next_choice, next_number
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
-from crowd_demo.config.optimizations import Optimizations, with_values
+from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word, inactive
 from crowd_demo.render.hud.status import Tick
@@ -24,7 +24,6 @@ class Techniques:
 
     touched    the path of the one that was changed last, empty before that
     previous   by path: the value before the last switch
-    deferred   techniques whose configured values take effect once compiled, until a user changes them
     beginning  is True until a first start has compiled what is not needed at once: all that overlays draw with
     ticks      where techniques were switched, in the graph
     """
@@ -33,10 +32,8 @@ class Techniques:
         self.switcher = switcher
         self.touched = ""
         self.previous: dict[str, Value] = {}
-        self.deferred: frozenset[str] = frozenset()
         self.beginning = False
         self.ticks: list[Tick] = []
-        self._on: dict[str, Value] = {}  # by path: the last value that was not off, once somebody has asked for another
         self._crowd, self._notices = crowd, notices
 
     @property
@@ -49,35 +46,41 @@ class Techniques:
 
     def asked(self) -> Optimizations:
         """The values of all techniques, as they will be soon."""
-        return with_values(self._crowd.sim.optimizations, {**self._coming(), **self.switcher.pending})
+        return self.switcher.coming(self._crowd.sim.optimizations)
 
     def value(self, path: str) -> Value:
         """The value that a technique has, or will have soon."""
-        return self.switcher.pending.get(path, self._coming_value(path))
+        request = self.switcher.requests.get(path)
+        return request.value if request and request.is_coming else self._crowd.sim.optimizations.get(path)
+
+    @property
+    def deferred(self) -> frozenset[str]:
+        """The techniques whose configured values take effect once compiled, until a user changes them."""
+        return frozenset(request.path for request in self.switcher.requests.values() if request.follows)
 
     # --- asking ------------------------------------------------------------------------------------------------------
 
     def switch(self, technique: Technique, shift: bool = False) -> None:
         """Do what its key does; the value that is still being compiled counts, if somebody has asked for that."""
-        path = technique.path
-        value = self._coming_value(path) if path in self.deferred else self.value(path)
+        path, off = technique.path, technique.baseline
+        value = self._crowd.sim.optimizations.get(path) if path in self.deferred else self.value(path)
         if shift or not technique.has_off:
             value = next_choice(technique, value, backwards=shift and not technique.has_off)
         else:
-            value = self._on_value(technique) if value == technique.baseline else technique.baseline
-        self._touch(technique)
+            value = self._on_value(technique) if value == off else off
+        self._touch(path, value)
         self.switcher.request(path, value)
 
     def choose(self, technique: Technique, value: Value) -> None:
         if self._crowd.takes_changes():
-            self._touch(technique)
+            self._touch(technique.path, value)
             self.switcher.request(technique.path, value)
 
     def follow(self, values: Mapping[str, Value]) -> None:
         """Ask for the configured values that were left out at first, because their kernels take long to compile."""
-        self.deferred, self.beginning = frozenset(values), bool(values)
+        self.beginning = bool(values)
         for path, value in values.items():
-            self.switcher.request(path, value)
+            self.switcher.request(path, value, follows=True)
 
     def change_number(self, direction: int) -> None:
         """Change the number of the technique that was touched last, up or down; `auto` starts at the number it stands for."""
@@ -95,9 +98,9 @@ class Techniques:
             self._notices.add(f"{name}: {hud_word(value)}, the {'most' if direction > 0 else 'least'}", path)
         else:
             no_effect = " (changes nothing at present)" * (path in inactive(sim.situation))
-            self._touch(technique)
-            self._notices.add(f"{name}: {hud_word(value)}{no_effect}", path)
+            self._touch(path, value)
             self.switcher.request(path, value)
+            self._notices.add(f"{name}: {hud_word(value)}{no_effect}", path)
 
     def drag_number(self, path: str, steps: int) -> None:
         """Change a number by so many steps; in a replay do nothing."""
@@ -107,18 +110,17 @@ class Techniques:
         for _ in range(abs(steps)):
             self.change_number(1 if steps > 0 else -1)
 
-    def _touch(self, technique: Technique) -> None:
-        """Note that it is about to have another value."""
-        path = self.touched = technique.path
+    def _touch(self, path: str, value: Value) -> None:
+        """Note that a technique is about to have another value."""
+        self.touched = path
         self._notices.drop(path)
-        self.deferred -= {path}
-        if (before := self.value(path)) != technique.baseline:
-            self._on[path] = before
+        if (before := self.value(path)) != value:
+            self.previous[path] = before
 
     def _on_value(self, technique: Technique) -> Value:
         """The value it had before it was off; or else the configured one, the default, or the first that is not off."""
         configured, off = self._crowd.config.optimizations.get(technique.path), technique.baseline
-        values = self._on.get(technique.path, configured), technique.default, next_choice(technique, off)
+        values = self.previous.get(technique.path, configured), configured, technique.default, next_choice(technique, off)
         return next(value for value in values if value != off)
 
     # --- taking effect -----------------------------------------------------------------------------------------------
@@ -126,25 +128,21 @@ class Techniques:
     def switch_to_compiled(self) -> None:
         """Switch to the values whose kernels are compiled by now. Call in every frame."""
         pending = self.switcher.pending
-        if not pending or (self.deferred.issuperset(pending) and self._crowd.in_past):  # nobody waits for those
+        if pending and self.deferred.issuperset(pending) and self._crowd.in_past:  # nobody waits for those
             return
-        ready = self.switcher.ready(with_values(self._crowd.sim.optimizations, self._coming()))
-        for path, value in ready.items():
-            self._crowd.apply(Switch(path, value))
-        if self.deferred.issuperset(ready) and ready and not pending:
+        ready = [request for request in self.switcher.ready(self._crowd.sim.optimizations) if not request.beside]
+        for request in ready:
+            self._crowd.apply(Switch(request.path, request.value))
+        if ready and all(request.follows for request in ready) and not self.switcher.pending:
             self._crowd.apply(self._crowd.begin_past)  # which had other values that nobody chose
 
     def crowd_changed(self, change: Change) -> None:
         """Call after each switch, whatever made it."""
         if change.path:
             self.beginning = False
-            self.previous[change.path] = change.old
+            if change.old != change.new:
+                self.previous[change.path] = change.old
+            if (request := self.switcher.requests.get(change.path)) and request.value == change.new:
+                request.state = "in effect"
             tick = Tick(self._crowd.sim.profile.frames, f"{BY_PATH[change.path].label.strip()} {hud_word(change.new)}")
             self.ticks = [*self.ticks[-MAX_TICKS:], tick]
-
-    def _coming(self) -> dict[str, Value]:
-        """By path: values that are compiled and take effect with the crowd's next changes."""
-        return {change.path: change.value for change in self._crowd.changes if isinstance(change, Switch)}
-
-    def _coming_value(self, path: str) -> Value:
-        return self._coming().get(path, self._crowd.sim.optimizations.get(path))

@@ -149,7 +149,7 @@ def test_a_new_crowd_has_no_readings_yet(driven: Driven) -> None:
     driven.frames(3)
     assert any(reading is not None for reading in driven.status().readings)
     driven.program.panels.next_mode(backwards=True)
-    driven.program.crowd.restart()
+    driven.program.controls.restart()
     driven.frames(2)
     assert not any(driven.status().readings)
 

@@ -121,7 +121,7 @@ def played(driven: Driven) -> None:
             driven.follow()
         driven.program.cards.on = True
         if (few := min(driven.program.crowd.agents_asked, AGENTS)) != driven.program.crowd.agents_asked:
-            driven.program.crowd.populate(few)
+            driven.program.controls.populate(few)
         tour, trial = driven.program.guide.tour, driven.program.cards.trial
         assert tour
         return not (tour.view().doing or driven.program.crowd.changes) and (trial is None or trial.is_settled)

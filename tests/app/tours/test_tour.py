@@ -298,7 +298,7 @@ def test_a_shipped_tour_can_be_played_to_its_end_with_all_its_numbers(
     for number, page in enumerate(tour.pages):
         few = min(driven.program.crowd.agents_asked, 800)
         if driven.program.crowd.agents_asked != few:
-            driven.program.crowd.populate(few)
+            driven.program.controls.populate(few)
         view = until_measured(driven)
         assert view.step == page.step + 1 and TO_COME not in view.text + view.question, view
         assert UNKNOWN not in view.text + view.question, (number, view)
