@@ -19,7 +19,7 @@ from weakref import WeakSet
 
 import pygame
 
-from crowd_demo.app.crowd.switching import CannotOpenError, Opening
+from crowd_demo.app.crowd.opening import CannotOpenError, Opening
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.presenter import LONG_FRAME_MS, Presenter, moment_of
 from crowd_demo.app.program import Program

@@ -6,7 +6,7 @@ import re
 from functools import partial
 
 from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.crowd.switching import next_number
+from crowd_demo.app.crowd.technique_controls import next_number
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.model import Config

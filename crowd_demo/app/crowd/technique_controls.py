@@ -1,22 +1,190 @@
-"""The values of the techniques: those that the crowd has, and those that were asked for and are compiled meanwhile."""
+"""The values of the techniques: those that the crowd has, and those that are requested and compiled meanwhile.
+
+A value takes effect once a thread has its kernels. The thread loads from the disk cache what helpers compile (compilers.py),
+and never runs a kernel; it ends when no request is left. It shares Python's lock with the frames, so it compiles only where
+there are no helpers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, wait
+from dataclasses import dataclass
 from functools import partial
+from typing import Literal
 
 from crowd_demo.app.crowd.crowd import Change, Crowd
-from crowd_demo.app.crowd.switching import Switcher, next_choice, next_number
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
-from crowd_demo.config.optimizations import Optimizations
-from crowd_demo.registry.entries import Technique, Value
+from crowd_demo.compute.jit import Launch
+from crowd_demo.config.optimizations import Optimizations, with_values
+from crowd_demo.host.compiling.ahead import KernelFinder, kernel_name
+from crowd_demo.host.compiling.compilers import HELPER_NICENESS, Compilers, compile_cost, helpers_that_fit
+from crowd_demo.host.compiling.helpers import CompilerSource
+from crowd_demo.host.system import compiling_beside_frames, in_thread
+from crowd_demo.registry.entries import Range, Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word, inactive
 from crowd_demo.render.hud.status import Tick
 from crowd_demo.sim.actions import Switch
 
 MAX_TICKS = 20  # kept for the graph
 TOUCHED_FIRST = "stagger.avoidance"  # the number keys change this until the user has chosen a technique
+HELPERS = 2  # at most: what a value needs is rarely more than a few kernels
+EXPERIMENT = "experiment"  # owns what `compile_one_by_one` wants
+BESIDE = "beside"  # the request of the second crowd
+
+
+def next_choice(technique: Technique, value: Value, backwards: bool = False) -> Value:
+    """The choice after a value, or before it; of a value that is no choice the first, or the last."""
+    choices = technique.choices
+    if value not in choices:
+        return choices[-1 if backwards else 0]
+    return choices[(choices.index(value) + (-1 if backwards else 1)) % len(choices)]
+
+
+def next_number(numbers: Range, value: float, direction: int) -> Value:
+    """The next number above (direction 1) or below (-1), clamped to the range.
+
+    The numbers are 1 2 .. 10 11 .. 20 22 .. 50 55 .. 100 110, a tenth to a twentieth at a time, the same in both directions.
+    The unit is 1, or the least number of a range that begins between 0 and 1.
+    """
+    unit = min(numbers.low or 1, 1)
+    units = round(value / unit, 6)
+    step = _step_at(units if direction > 0 else units * (1 - 1e-9))
+    units = (math.floor(units / step) + 1 if direction > 0 else math.ceil(units / step) - 1) * step
+    return numbers.kind(min(max(round(units * unit, 6), numbers.low), numbers.high))
+
+
+def _step_at(units: float) -> int:
+    """The difference to the next number above."""
+    power = 10 ** math.floor(math.log10(max(units, 10)) - 1)
+    return int(power * (1 if units < 20 * power else 2 if units < 50 * power else 5))
+
+
+@dataclass
+class Request:
+    """A value that a technique is to have: that of the crowd, or of the second one, which is shown `beside` it.
+
+    One that `follows` is configured, and was left out at first because its kernels take long to compile: nobody waits.
+    """
+
+    path: str
+    value: Value
+    beside: bool = False
+    follows: bool = False
+    state: Literal["compiling", "waiting for a step", "in effect"] = "compiling"
+
+    @property
+    def is_coming(self) -> bool:
+        """Will the crowd have the value soon?"""
+        return not self.beside and self.state in ("compiling", "waiting for a step")
+
+
+class Switcher:
+    """`requests` are the last ones of each technique, and of the second crowd; `text` says what is being compiled.
+
+    A value takes effect when all of its kernels are there. The values that are compiled soonest come first.
+    """
+
+    def __init__(self, ahead: KernelFinder, compilers: Compilers) -> None:
+        self.requests: dict[str, Request] = {}
+        self.text = ""
+        self._ahead, self._compilers = ahead, compilers
+        self._asked = False  # since `ready` looked last
+        self._work: Future[None] | None = None
+
+    def request(self, path: str, value: Value, beside: bool = False, follows: bool = False) -> Request:
+        """Ask for a value, in place of the one that was asked for before."""
+        self._asked = True
+        request = self.requests[BESIDE if beside else path] = Request(path, value, beside, follows)
+        return request
+
+    @property
+    def compiling(self) -> list[Request]:
+        return [request for request in self.requests.values() if request.state == "compiling"]
+
+    @property
+    def pending(self) -> dict[str, Value]:
+        """The values of the crowd whose kernels are not compiled yet, by path."""
+        return {request.path: request.value for request in self.compiling if not request.beside}
+
+    def coming(self, options: Optimizations) -> Optimizations:
+        """Return the crowd's `options` as they will be soon."""
+        coming = (request for request in self.requests.values() if request.is_coming)
+        return with_values(options, {request.path: request.value for request in coming})
+
+    def ready(self, options: Optimizations) -> list[Request]:
+        """Return the requests whose kernels are compiled beside `options` and those before it; compile the others.
+
+        Raises the thread's error. To be called in every frame: it looks for kernels, which takes milliseconds, after a
+        request and when the thread is done.
+        """
+        if self._work and self._work.done():
+            self._work.result()
+        compiling = self.compiling
+        if not compiling or (self.busy and not self._asked):
+            return []
+        ready: list[Request] = []
+        missing: list[tuple[list[Launch], Optimizations]] = []
+        for request in compiling:
+            asked = with_values(options, {request.path: request.value})
+            if launches := self._ahead.missing(asked):
+                missing.append((launches, asked))
+            else:
+                ready.append(request)
+                request.state = "waiting for a step"
+                options = options if request.beside else asked
+        self._asked = bool(ready and missing)  # beside what takes effect the others may need more
+        if missing or self.busy or self.text:
+            self._compile_cheapest(missing, options)
+        return ready
+
+    def compile_one_by_one(self, options: Optimizations) -> Iterator[str]:
+        """Compile what these options need, each kernel in a helper if there is one; yield a line before each.
+
+        A process keeps some 5 MB of each kernel that it compiles, and a tenth of one that it loads.
+        """
+        for launch in self._ahead.missing(options):
+            yield f"compiling {kernel_name(launch)}"
+            self._compilers.want((launch,), options, owner=EXPERIMENT)
+            self._compilers.work(lambda *_: None, here=False, owner=EXPERIMENT)
+
+    def stand_by(self) -> CompilerSource:
+        """Start helpers before any value is asked for, as that takes a second; return the source of their processes."""
+        self._compilers.keep_helpers(HELPERS)
+        if not self._compilers.source:
+            self._compilers.start(min(helpers_that_fit() + 1, HELPERS), HELPER_NICENESS)  # the frames leave most of a core
+        assert self._compilers.source
+        return self._compilers.source
+
+    @property
+    def busy(self) -> bool:
+        """Is the compiling thread at work?"""
+        return self._work is not None and not self._work.done()
+
+    def close(self, timeout_s: float = 0.0) -> None:
+        """Stop after the present kernel, and wait for that at most so long."""
+        self._compilers.close()
+        if self._work:
+            wait((self._work,), timeout_s)
+
+    def _compile_cheapest(self, missing: list[tuple[list[Launch], Optimizations]], options: Optimizations) -> None:
+        """Start compiling the launches that take the least time to compile; stop if there are none."""
+        launches, asked = min(missing, key=lambda each: sum(map(compile_cost, each[0])), default=([], options))
+        self._compilers.want(launches, asked, owner=self)
+        if not launches:
+            self.text = ""
+        elif not self.busy:
+            self._work = in_thread(self._compile, "crowd-demo compiler")
+
+    def _compile(self) -> None:
+        """Compile all that is wanted, which may change meanwhile; `ready` raises the error if there is one."""
+        with compiling_beside_frames():
+            self._compilers.work(self._show_progress, here=False, owner=self)
+
+    def _show_progress(self, kernel: str, done: int, total: int) -> None:
+        self.text = f"compiling {kernel}"
 
 
 class Techniques:

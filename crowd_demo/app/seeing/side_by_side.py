@@ -19,8 +19,7 @@ from pathlib import Path
 import pygame
 
 from crowd_demo.app.crowd.crowd import OTHER_CROWD, OTHER_TIME, Change, Crowd
-from crowd_demo.app.crowd.switching import Request, next_choice, next_number
-from crowd_demo.app.crowd.technique_controls import TOUCHED_FIRST, Techniques
+from crowd_demo.app.crowd.technique_controls import TOUCHED_FIRST, Request, Techniques, next_choice, next_number
 from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.seeing.second_crowd import SecondCrowd, SecondRun, config_beside

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, wait
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,8 +11,7 @@ from crowd_demo.config.loader import Override, ReadConfig
 from crowd_demo.config.reading import read_bounded
 from crowd_demo.host.files import free_name, write_file
 from crowd_demo.host.system import beside_frames
-from crowd_demo.registry.texts import printable
-from crowd_demo.sim.save_format import SaveError, check, decode, encoded
+from crowd_demo.sim.save_format import SaveError, check, decode, encoded, naming
 from crowd_demo.sim.snapshot import Snapshot, differences
 from crowd_demo.version import __version__
 
@@ -58,17 +56,6 @@ def read_whole(path: Path) -> bytes:
     if len(data) > MAX_BYTES:
         raise SaveError(f"larger than {MAX_BYTES >> 20:,} MB")
     return data
-
-
-@contextmanager
-def naming(origin: object) -> Iterator[None]:
-    """Turn a mistake in a file, or too little memory for it, into a SaveError of one printable line that names the origin."""
-    try:
-        yield
-    except MemoryError:
-        raise SaveError(printable(f"{origin}: needs more memory than there is")) from None
-    except ValueError as error:
-        raise SaveError(printable(f"{origin}: {error}")) from None
 
 
 def with_overrides(snapshot: Snapshot, origin: str, overrides: Sequence[Override]) -> Snapshot:

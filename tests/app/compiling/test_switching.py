@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 from driven import Driven
 
-from crowd_demo.app.crowd.switching import BESIDE, Switcher, next_choice, next_number
+from crowd_demo.app.crowd.technique_controls import BESIDE, Switcher, next_choice, next_number
 from crowd_demo.compute.jit import Launch
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import Optimizations

@@ -21,7 +21,7 @@ from crowd_demo.config.memory import AGENT
 from crowd_demo.host.recording import saves
 from crowd_demo.host.recording.saves import Saver, newest, read_save, with_overrides, write_save
 from crowd_demo.sim.actions import Populate, SetWalls
-from crowd_demo.sim.save_format import CHECKSUM_BYTES, MAGIC, SaveError, check, decode, encoded, sealed
+from crowd_demo.sim.save_format import CHECKSUM_BYTES, MAGIC, check, decode, encoded, sealed
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import Snapshot
 
@@ -83,7 +83,7 @@ def outcome(data: bytes) -> str:
     """The line that the data cost; empty if a crowd can go on from it."""
     try:
         sim = loaded(decode(data))
-    except SaveError as error:
+    except ValueError as error:
         return str(error)
     sim.step(2)
     sim.state_hash()
