@@ -143,7 +143,6 @@ class Program:
         """Tell the parts what was done to the crowd in this frame. Call from the thread that makes the steps, after them."""
         changed, self.crowd.changed = self.crowd.changed, []
         for change in changed:
-            self.crowd.meters.crowd_changed()
             self.techniques.crowd_changed(change)
             self.split.crowd_changed(change)
             self.cards.crowd_changed(change)

@@ -117,7 +117,7 @@ class Crowd:
         return Clock(self.rate.per_s, real, sim.tick, sim.tick * sim.dt)
 
     def past(self) -> Past:
-        """What the timeline shows; its times hold until the next call."""
+        """What the timeline shows."""
         recorded = self.recording.nbytes if self.recording else None
         return self.timeline.shown(self.sim.tick, recorded, self.player is not None)
 

@@ -59,8 +59,7 @@ class Timeline:
             self.append(tick, action)
         self._hz = sim.config.time.step_hz
         self._span = math.ceil(REACH_S * self._hz)  # ticks that are shown
-        self._frame_ms = np.zeros(self._span, np.float32)  # of the frame that made tick t, at t % span; 0 if not known
-        self._shown_ms = np.zeros(self._span, np.float32)
+        self._frame_ms = np.zeros((2, self._span), np.float32)  # [:, t % span] of the frame that made tick t; 0 if not known
 
     @property
     def oldest(self) -> int:
@@ -82,12 +81,12 @@ class Timeline:
         """Call after each step."""
         if sim.tick > self.newest:
             self.newest = sim.tick
-            self._frame_ms[self.newest % self._span] = 0
+            self._frame_ms[:, self.newest % self._span] = 0
         self.keyframes.stepped(sim)
 
     def truncate(self, tick: int) -> None:
         """Forget all that came after a tick."""
-        self._frame_ms[np.arange(tick + 1, self.newest + 1) % self._span] = 0
+        self._frame_ms[:, np.arange(tick + 1, self.newest + 1) % self._span] = 0
         self.newest = tick
         self.keyframes.drop_after(tick)
         self.check = ReplayCheck()
@@ -98,16 +97,14 @@ class Timeline:
     def frame_took(self, tick: int, ms: float) -> None:
         """Call after each frame with the present tick and its time, which is shown for the ticks made in it."""
         for made in range(max(self.timed + 1, tick - self._span + 1), tick + 1):
-            self._frame_ms[made % self._span] = ms
+            self._frame_ms[:, made % self._span] = ms
         self.timed = tick
 
     def shown(self, tick: int, recorded: int | None, replayed: bool) -> Past:
-        """Return what the bar shows at a tick; its times hold until the next call."""
-        first = (self.newest + 1) % self._span  # where the oldest time lies
-        self._shown_ms[:self._span - first] = self._frame_ms[first:]
-        self._shown_ms[self._span - first:] = self._frame_ms[:first]
+        """Return what the bar shows at a tick; its times are those of the moment at which they are read."""
+        first = (self.newest + 1) % self._span  # where the oldest time lies; all are kept twice, so they lie in one piece
         return Past(self.oldest, self.newest, tick, self._span, self._hz, self.keyframes.nbytes, self.keyframes.bound,
-                    self._shown_ms, recorded, replayed, self._marks)
+                    self._frame_ms.reshape(-1)[first:first + self._span], recorded, replayed, self._marks)
 
 
 class Keyframes:
