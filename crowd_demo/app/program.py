@@ -11,11 +11,10 @@ from pathlib import Path
 
 from crowd_demo.app.card.cards import Cards
 from crowd_demo.app.copying import Shown, copy, to_clipboard, to_terminal
-from crowd_demo.app.crowd.crowd import Crowd, agents_of
+from crowd_demo.app.crowd.crowd import Crowd
+from crowd_demo.app.crowd.crowd_controls import CrowdControls, Hawk, agents_of
 from crowd_demo.app.crowd.crowd_files import LONG_S, CrowdFiles
-from crowd_demo.app.crowd.hawk import Hawk
-from crowd_demo.app.crowd.switching import Switcher
-from crowd_demo.app.crowd.technique_controls import Techniques
+from crowd_demo.app.crowd.technique_controls import Switcher, Techniques
 from crowd_demo.app.dialogs.dialog import Dialogs, ListDialog, Question, TextDialog
 from crowd_demo.app.dialogs.experiments import Experiments
 from crowd_demo.app.dialogs.menus import Menus, scenarios_menu
@@ -56,6 +55,7 @@ class Program:
         self.window = window = self.preferences.window(config.window)
         self.notices = Notices()
         self.crowd = Crowd(config, loaded.sim, loaded.scene, config.time.rewind_mb if rewind else 0, self.notices)
+        self.controls = CrowdControls(self.crowd, self.notices)
         self.panels = PanelControls(self.preferences, window, self.notices)
         self.timeline_shown, self.fullscreen = True, window.fullscreen
         self.guide = Guide()
@@ -69,8 +69,7 @@ class Program:
         self.overlays = Overlays(self.crowd, self.camera, self.inspector, config.scene.overlays,
                                  lambda: not self.techniques.beginning)
         self.seeing = CameraControls(config, self.camera, self.crowd, self.notices)
-        self.split = SideBySide(self.crowd, self.camera, self.techniques, Switcher(loaded.ahead, loaded.compilers),
-                                self.notices)
+        self.split = SideBySide(self.crowd, self.camera, self.techniques, self.notices)
         self.dialogs = Dialogs()
         self.menus = Menus(self.dialogs, self.crowd, self.techniques, self.panels, self.overlays, self.act,
                            self.seeing.show_colours)
@@ -86,7 +85,7 @@ class Program:
         self.picture_asked: Path | None = None
         self.scenario_asked: str | None = None  # the name or the path of a configuration that is to be opened
         self._actions: KeyActions = {
-            **self.crowd.actions, **self.techniques.actions, **self.files.actions, **self.panels.actions,
+            **self.controls.actions, **self.techniques.actions, **self.files.actions, **self.panels.actions,
             **self.split.actions, **self.inspector.actions, **self.overlays.actions, **self.menus.actions,
             **self.experiments.actions, **self.seeing.actions, **self.hawk.actions, **self.tools.actions,
             **self.numbers.actions, **self.scenario_files.actions,
@@ -105,15 +104,6 @@ class Program:
             "slow_frames": KeyAction(self.save_slow_frames),
             "copy_command": KeyAction(self.copy, partial(self.copy, as_yaml=True)),
             "quit": KeyAction(self.close_or_quit, at_once=True)}
-
-    @property
-    def switchers(self) -> tuple[Switcher, ...]:
-        """The compilers of values for either crowd."""
-        return self.techniques.switcher, self.split.switcher
-
-    @property
-    def is_compiling(self) -> bool:
-        return any(switcher.busy for switcher in self.switchers)
 
     def act(self, name: str, backwards: bool = False) -> None:
         """Do an action of the key bindings, `backwards` with Shift."""
@@ -151,8 +141,8 @@ class Program:
 
     def tell_changes(self) -> None:
         """Tell the parts what was done to the crowd in this frame. Call from the thread that makes the steps, after them."""
-        for change in self.crowd.take_changed():
-            self.crowd.meters.crowd_changed()
+        changed, self.crowd.changed = self.crowd.changed, []
+        for change in changed:
             self.techniques.crowd_changed(change)
             self.split.crowd_changed(change)
             self.cards.crowd_changed(change)
@@ -162,7 +152,7 @@ class Program:
         self.files.news()
         while self.preferences.news:
             self.notices.add(self.preferences.news.pop(0))
-        if line := self.crowd.check.result_line(self.sim.dt):
+        if line := self.crowd.timeline.check.result_line(self.sim.dt):
             self.notices.add(line, "replayed", LONG_S)
         self.cards.readings = self.crowd.meters.readings(self.sim)
 
@@ -192,7 +182,7 @@ class Program:
     def type_agents(self) -> None:
         """Let the user type the number of agents."""
         self.dialogs.open(TextDialog(f"Agents, now {self.crowd.agents_asked:,}",
-                                       lambda text: self.crowd.populate(agents_of(text))))
+                                       lambda text: self.controls.populate(agents_of(text))))
 
     def open_tours(self) -> None:
         """A list of tours; or the end of the present one."""
@@ -276,7 +266,7 @@ class Program:
 
     @property
     def has_timeline(self) -> bool:
-        return self.timeline_shown and self.panels.now.hud == "full" and self.crowd.remembers
+        return self.timeline_shown and self.panels.now.hud == "full" and self.crowd.timeline.keyframes.bound > 0
 
     # --- what is on the screen, for others ---------------------------------------------------------------------------
 

@@ -298,7 +298,7 @@ class Mouse:
                 if held.name == RIGHT:
                     program.split.change_number(steps)
                 elif held.name == "agents":
-                    program.crowd.drag_agents(steps)
+                    program.controls.drag_agents(steps)
                 else:
                     program.techniques.drag_number(held.name, steps)
         else:
@@ -309,7 +309,7 @@ class Mouse:
         program = self._program
         if self.scrubbing:
             bar = bar_of(program.camera.size, scale_for(program.camera.size, program.panels.now.scale))
-            program.crowd.seek(tick_at(program.crowd.past(), self.cursor[0], bar))
+            program.controls.seek(tick_at(program.crowd.past(), self.cursor[0], bar))
         elif self._held is not None and self._held.kind == "minimap" and not program.dialogs.top:
             program.seeing.look_at(*self._hud.minimap.world_at(*self.cursor))
         elif self._held == BET and (tour := program.guide.tour) and not program.dialogs.top:

@@ -10,7 +10,7 @@ import pygame
 import pytest
 from driven import Driven
 
-from crowd_demo.app.crowd.crowd import agents_of, fewer, more
+from crowd_demo.app.crowd.crowd_controls import agents_of, fewer, more
 from crowd_demo.app.input.key_input import PANS
 from crowd_demo.app.screen.notices import welcome
 from crowd_demo.compute.jit import is_compiled
@@ -177,11 +177,11 @@ def test_the_number_of_agents_can_be_typed(driven: Driven) -> None:
 
 def test_the_number_of_agents_can_be_dragged_and_counts_once_a_frame(driven: Driven) -> None:
     for _ in range(5):
-        driven.program.crowd.drag_agents(2)
+        driven.program.controls.drag_agents(2)
     driven.frames()
     assert driven.program.sim.agents.count == 400 == driven.program.crowd.agents_asked
     assert [action for _, action in driven.program.sim.history] == [Populate(400)]
-    driven.program.crowd.drag_agents(-1)
+    driven.program.controls.drag_agents(-1)
     driven.frames()
     assert driven.program.sim.agents.count == 380
 
@@ -271,7 +271,7 @@ def test_the_picture_and_the_keys_do_not_change_the_crowd(driven: Driven) -> Non
 
 def test_one_agent_and_none(driven: Driven) -> None:
     for count in (1, 0, 3):
-        driven.program.crowd.populate(count)
+        driven.program.controls.populate(count)
         driven.frames(2)
         assert driven.program.sim.agents.count == count
 

@@ -17,9 +17,9 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app import main
-from crowd_demo.app.crowd import switching
+from crowd_demo.app.crowd import opening
 from crowd_demo.app.crowd.crowd_files import replay_command
-from crowd_demo.app.crowd.switching import CannotOpenError, Opening
+from crowd_demo.app.crowd.opening import CannotOpenError, Opening
 from crowd_demo.app.loop import Loop
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.screen.window import screen
@@ -125,7 +125,7 @@ def test_too_little_memory_is_a_notice(driven: Driven, monkeypatch: pytest.Monke
     def build(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(switching, "build", build)
+    monkeypatch.setattr(opening, "build", build)
     driven.program.open_scenario("birds")
     driven.until(lambda: "birds: too little memory for it beside the present crowd" in driven.status().notices)
 
@@ -134,7 +134,7 @@ def test_another_error_is_no_notice(driven: Driven, monkeypatch: pytest.MonkeyPa
     def build(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(switching, "build", build)
+    monkeypatch.setattr(opening, "build", build)
     driven.program.open_scenario("birds")
     with pytest.raises(ZeroDivisionError):
         driven.until(lambda: False)

@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 from driven import Driven
 
-from crowd_demo.app.crowd.switching import Switcher, next_choice, next_number
+from crowd_demo.app.crowd.technique_controls import BESIDE, Switcher, next_choice, next_number
 from crowd_demo.compute.jit import Launch
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import Optimizations
@@ -59,18 +59,23 @@ def switcher_of(ahead: Any, *helpers: Any) -> Switcher:
     return Switcher(ahead, compilers)
 
 
+def ready(switcher: Switcher, options: Any) -> dict[str, Any]:
+    """The values that are compiled, by path; that of the second crowd by its own."""
+    return {BESIDE if request.beside else request.path: request.value for request in switcher.ready(options)}
+
+
 def wait_for(switcher: Switcher, options: Any) -> dict[str, Any]:
     end = time.monotonic() + 10
     while switcher.busy and time.monotonic() < end:
         time.sleep(0.001)
-    return switcher.ready(options)
+    return ready(switcher, options)
 
 
 def test_a_value_waits_for_its_kernel() -> None:
     slow, options = SlowKernel("sort_all"), Optimizations()
     switcher = switcher_of(FakeAhead(full=slow))
     switcher.request("depth", "full")
-    assert switcher.ready(options) == {} and switcher.pending == {"depth": "full"}
+    assert ready(switcher, options) == {} and switcher.pending == {"depth": "full"}
     slow.may_go_on.set()
     assert wait_for(switcher, options) == {"depth": "full"}
     assert switcher.pending == {} and not switcher.busy
@@ -83,16 +88,16 @@ def test_the_crowd_goes_on_with_the_old_value_until_the_kernels_of_the_new_one_a
     tick, before = program.sim.tick, program.sim.optimizations.get("depth")
     driven.frames(5)
     assert program.sim.tick == tick + 5 and program.sim.optimizations.get("depth") == before != "full"
-    assert program.is_compiling and program.techniques.value("depth") == "full"
+    assert program.techniques.switcher.busy and program.techniques.value("depth") == "full"
     slow.may_go_on.set()
     driven.settle()
-    assert program.sim.optimizations.get("depth") == "full" and not program.is_compiling
+    assert program.sim.optimizations.get("depth") == "full" and not program.techniques.switcher.busy
 
 
 def test_what_is_compiled_takes_effect_at_once() -> None:
     switcher, options = switcher_of(FakeAhead()), Optimizations()
     switcher.request("depth", "full")
-    assert switcher.ready(options) == {"depth": "full"} and not switcher.busy
+    assert ready(switcher, options) == {"depth": "full"} and not switcher.busy
 
 
 def test_the_last_wish_counts() -> None:
@@ -122,15 +127,15 @@ def test_of_several_pending_values_the_cheap_one_takes_effect_first() -> None:
     sort_bands, merge, sort_all, test_agents, sort_tested = ahead.slow
     switcher = switcher_of(ahead)
     switcher.request("depth", "full")
-    assert switcher.ready(options) == {} and sort_bands.began.wait(60)
+    assert ready(switcher, options) == {} and sort_bands.began.wait(60)
     switcher.request("cull", "agents")
-    assert switcher.ready(options) == {}
+    assert ready(switcher, options) == {}
     sort_bands.may_go_on.set()  # under way already
-    assert wait_until(lambda: bool(sort_bands.overloads)) and switcher.ready(options) == {}
+    assert wait_until(lambda: bool(sort_bands.overloads)) and ready(switcher, options) == {}
     test_agents.may_go_on.set()
     assert wait_for(switcher, options) == {"cull": "agents"} and switcher.pending == {"depth": "full"}
     options.cull = "agents"
-    assert switcher.ready(options) == {}, "together they need one more"
+    assert ready(switcher, options) == {}, "together they need one more"
     for kernel in (merge, sort_all, sort_tested):
         kernel.may_go_on.set()
     assert wait_for(switcher, options) == {"depth": "full"} and switcher.pending == {}
@@ -148,12 +153,12 @@ def test_what_is_compiled_does_not_wait_for_what_is_not_and_frames_do_not_look_a
     ahead = Counting(full=slow)
     switcher = switcher_of(ahead)
     switcher.request("depth", "full")
-    assert switcher.ready(options) == {}
+    assert ready(switcher, options) == {}
     switcher.request("cull", "agents")
-    assert switcher.ready(options) == {"cull": "agents"} and switcher.pending == {"depth": "full"}
+    assert ready(switcher, options) == {"cull": "agents"} and switcher.pending == {"depth": "full"}
     before = ahead.asked
     for _ in range(100):
-        assert switcher.ready(options) == {}
+        assert ready(switcher, options) == {}
     assert ahead.asked == before + 1, "what has to wait may need more beside what took effect"
     slow.may_go_on.set()
     assert wait_for(switcher, options) == {"depth": "full"}
@@ -189,11 +194,11 @@ def test_helpers_compile_and_a_value_waits_for_them() -> None:
     ahead, helper = TwoAhead(), Helping()
     switcher, options = switcher_of(ahead, helper), Optimizations()
     switcher.request("depth", "full")
-    assert switcher.ready(options) == {}
+    assert ready(switcher, options) == {}
     assert wait_until(lambda: helper.told == [("sort_bands", "full")])
     for kernel in ahead.slow:
         kernel.may_go_on.set()
-    assert switcher.ready(options) == {} and not any(kernel.overloads for kernel in ahead.slow)
+    assert ready(switcher, options) == {} and not any(kernel.overloads for kernel in ahead.slow)
     helper.may_go_on.set()
     assert wait_for(switcher, options) == {"depth": "full"}
     assert helper.told == [(name, "full") for name in ("sort_bands", "merge", "sort_all")]
@@ -213,36 +218,20 @@ def test_helpers_compile_for_an_experiment_too_and_this_process_only_loads() -> 
     switcher.close()
 
 
-@pytest.mark.usefixtures("settled")
-def test_two_switchers_share_helpers_and_neither_forgets_what_the_other_one_wants() -> None:
-    ahead, helper, options = TwoAhead(), Helping(), Optimizations()
-    left = switcher_of(ahead, helper)
-    right = Switcher(cast(Any, ahead), left._compilers)
-    for kernel in ahead.slow:
-        kernel.may_go_on.set()
-    left.request("depth", "full")
-    right.request("cull", "agents")
-    assert left.ready(options) == right.ready(options) == {}
-    assert wait_until(lambda: bool(helper.told))
-    right.request("cull", options.cull)
-    assert right.ready(options) == {"cull": options.cull}, "nothing is wanted there any more"
-    helper.may_go_on.set()
-    assert wait_for(left, options) == {"depth": "full"}
-    assert {name for name, _ in helper.told} >= {"sort_bands", "merge", "sort_all"}
-
-
-def test_a_switcher_does_not_wait_for_what_another_one_wants() -> None:
+def test_a_value_of_the_second_crowd_is_compiled_in_the_same_queue_beside_the_values_of_the_first() -> None:
     ahead, options = TwoAhead(), Optimizations()
-    left = switcher_of(ahead)
-    right = Switcher(cast(Any, ahead), left._compilers)
-    left.request("depth", "full")
-    right.request("cull", "agents")
-    assert left.ready(options) == right.ready(options) == {}
-    ahead.slow[3].may_go_on.set()
-    assert wait_for(right, options) == {"cull": "agents"} and left.busy and left.pending == {"depth": "full"}
+    switcher = switcher_of(ahead)
+    beside = switcher.request("cull", "agents", beside=True)
+    assert ready(switcher, options) == {} and switcher.pending == {} and switcher.coming(options) == options
+    switcher.request("depth", "full")
+    assert ready(switcher, options) == {} and switcher.pending == {"depth": "full"}
     for kernel in ahead.slow:
         kernel.may_go_on.set()
-    assert wait_for(left, options) == {"depth": "full"}
+    assert wait_for(switcher, options) == {BESIDE: "agents"} and beside.state == "waiting for a step"
+    assert wait_for(switcher, options) == {"depth": "full"} and switcher.coming(options).depth == "full"
+    assert not ahead.slow[4].overloads, "no crowd has both"
+    switcher.request("cull", options.cull, beside=True)
+    assert ready(switcher, options) == {BESIDE: options.cull}
 
 
 @pytest.mark.usefixtures("settled")
@@ -252,7 +241,7 @@ def test_without_its_helper_the_program_compiles() -> None:
     for kernel in ahead.slow:
         kernel.may_go_on.set()
     switcher.request("depth", "full")
-    assert switcher.ready(options) == {}
+    assert ready(switcher, options) == {}
     helper.may_go_on.set()
     assert wait_for(switcher, options) == {"depth": "full"} and len(helper.told) == 1
 
@@ -262,11 +251,11 @@ def test_what_a_helper_compiles_in_vain_holds_nobody_up() -> None:
     ahead, helpers = TwoAhead(), (Helping(), Helping())
     switcher, options = switcher_of(ahead, *helpers), Optimizations()
     switcher.request("depth", "full")
-    assert switcher.ready(options) == {}
+    assert ready(switcher, options) == {}
     assert wait_until(lambda: all(helper.told for helper in helpers))
     switcher.request("depth", options.depth)
     switcher.request("cull", "agents")
-    assert switcher.ready(options) == {"depth": options.depth}
+    assert ready(switcher, options) == {"depth": options.depth}
     ahead.slow[3].may_go_on.set()
     helpers[0].may_go_on.set()
     assert wait_for(switcher, options)["cull"] == "agents" and not helpers[1].may_go_on.is_set()
@@ -295,7 +284,7 @@ def test_a_kernel_that_does_not_compile_is_an_error_of_the_program() -> None:
     slow, options = SlowKernel("sort_all", ZeroDivisionError("in the compiler")), Optimizations()
     switcher = switcher_of(FakeAhead(full=slow))
     switcher.request("depth", "full")
-    assert switcher.ready(options) == {}
+    assert ready(switcher, options) == {}
     slow.may_go_on.set()
     with pytest.raises(ZeroDivisionError, match="in the compiler"):
         wait_for(switcher, options)
