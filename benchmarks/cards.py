@@ -70,9 +70,10 @@ class Watched:
         open_window(config.window, headless=True)
         worker = Worker()
         loaded = worker.submit(lambda: load_program(config, True, LoadingProgress())).result()
-        self.program = Program(config, loaded)
+        options = RunOptions(headless=True)
+        self.program = Program(config, loaded, options)
         self.program.techniques.follow(loaded.follow)
-        self.loop = Loop(config, RunOptions(headless=True), self.program, worker)
+        self.loop = Loop(self.program, options, worker)
         self.program.cards.on, self.program.crowd.unpaced = True, False
         self._compile = partial(compile_missing, loaded.ahead)
         self._frames(SETTLED)

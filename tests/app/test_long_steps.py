@@ -12,7 +12,7 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app.crowd.pace import CATCH_UP_S
-from crowd_demo.app.screen.notices import PANELS
+from crowd_demo.app.screen.panel_controls import PANELS
 from crowd_demo.app.screen.window import screen
 
 

@@ -27,6 +27,8 @@ def program(monkeypatch: pytest.MonkeyPatch) -> MagicMock:
     monkeypatch.setattr(window_events, "tick_at", lambda past, x, bar: x)
     program = MagicMock()
     program.dialogs.top = None
+    program.hud.target_at = target_at
+    program.hud.minimap.world_at = lambda x, y: (10 * x, 10 * y)
     program.split.target_at.return_value = None
     program.tools.begin.return_value = False  # the hand is held
     program.camera.size, program.panels.now.scale = (640, 360), 1.0
@@ -35,10 +37,7 @@ def program(monkeypatch: pytest.MonkeyPatch) -> MagicMock:
 
 @pytest.fixture
 def mouse(program: MagicMock, screen: pygame.Surface) -> Mouse:
-    hud = MagicMock()
-    hud.target_at = target_at
-    hud.minimap.world_at = lambda x, y: (10 * x, 10 * y)
-    return Mouse(program, hud)
+    return Mouse(program)
 
 
 def event(kind: int, pos: tuple[float, float], **values: int) -> pygame.Event:

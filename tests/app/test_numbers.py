@@ -90,7 +90,7 @@ def test_what_is_asked_for_within_a_frame_is_compiled_together(driven: Driven, m
 
 
 def test_a_held_key_goes_through_the_numbers(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowd_demo.app.input.key_input.REPEAT_AFTER_S", 0.0)
+    monkeypatch.setattr("crowd_demo.app.key_input.REPEAT_AFTER_S", 0.0)
     driven.press("]", hold=True)
     driven.frames()
     driven.release("]")

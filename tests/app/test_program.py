@@ -11,8 +11,7 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app.crowd.crowd import agents_of, fewer, more
-from crowd_demo.app.input.key_input import PANS
-from crowd_demo.app.screen.notices import welcome
+from crowd_demo.app.screen.notices import WELCOME, welcome
 from crowd_demo.compute.jit import is_compiled
 from crowd_demo.config import memory
 from crowd_demo.config.loader import load_config
@@ -239,16 +238,16 @@ def test_the_window_button_closes_whatever_is_open(driven: Driven) -> None:
 
 
 def test_the_welcome_goes_with_the_first_key(driven: Driven) -> None:
-    welcome(driven.program.notices, {"help": ("f1",)})
-    assert "Press F1: all keys" in driven.status().notices
+    welcome(driven.program.notices, driven.program.keymap)
+    assert driven.status().notices[0].startswith("Press 2: SIMD lanes, F3: tours")
     driven.press("q")
-    assert "Press F1: all keys" not in driven.status().notices
+    assert WELCOME not in driven.program.notices.shown
 
 
 def test_after_every_action_the_program_goes_on(driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     program = driven.program
-    for action in PROGRAM.keys() - PANS.keys():
+    for action in PROGRAM:
         program.act(action)
         while dialog := program.dialogs.top:
             dialog.closed = True

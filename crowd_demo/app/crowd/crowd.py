@@ -15,7 +15,6 @@ import math
 import re
 import time
 from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +23,6 @@ from crowd_demo.app.crowd.keyframes import REACH_S, Keyframes, ReplayCheck
 from crowd_demo.app.crowd.meter_schedule import Meters
 from crowd_demo.app.crowd.pace import Pace, StepRate
 from crowd_demo.app.crowd.switching import next_number
-from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.model import Config
 from crowd_demo.config.section import MAX_AGENTS
@@ -95,16 +93,17 @@ class Crowd:
     check        whether steps that are made again, after going back, lead to the same state
     """
 
-    def __init__(self, config: Config, sim: Simulation, scene: Scene | None, rewind_mb: float, notices: Notices) -> None:
+    def __init__(self, config: Config, sim: Simulation, scene: Scene | None, rewind_mb: float, notices: Notices,
+                 player: Player | None = None, unpaced: bool = False, stops_at_end: bool = False) -> None:
         """Remember the past within `rewind_mb`; with 0 there is no going back."""
         self.config, self.sim, self.scene = config, sim, scene
         self.agents_asked = sim.agents.count
         self.changes: list[Action | Callable[[], None]] = []
         self.meters = Meters()
         self.recording: Recording | None = None
-        self.player: Player | None = None
-        self.paused, self.steps_asked, self.speed, self.unpaced = False, 0, config.time.speed, False
-        self.stops_at_end = False
+        self.player = player
+        self.paused, self.steps_asked, self.speed, self.unpaced = False, 0, config.time.speed, unpaced
+        self.stops_at_end = stops_at_end
         self.pace, self.rate = Pace(sim.dt, config.time.catch_up), StepRate()
         self._notices, self._bound, self._hz = notices, int(rewind_mb * MB), config.time.step_hz
         self._span = math.ceil(REACH_S * self._hz)  # ticks that the timeline shows
@@ -128,16 +127,6 @@ class Crowd:
         self.check.forget()
         self._frame_ms = np.zeros(self._span, np.float32)  # of the frame that made tick t, at t % span; 0 if not known
 
-    @property
-    def actions(self) -> KeyActions:
-        return {"restart": KeyAction(self.restart, changes=True),
-                "fewer": KeyAction(lambda: self.populate(fewer(self.agents_asked)), changes=True),
-                "more": KeyAction(lambda: self.populate(more(self.agents_asked)), changes=True),
-                "happen": KeyAction(self.let_happen, changes=True), "pause": KeyAction(self.pause, at_once=True),
-                "step": KeyAction(self.step_once), "step_back": KeyAction(self.step_back),
-                "slower": KeyAction(partial(self.change_speed, -1), at_once=True),
-                "faster": KeyAction(partial(self.change_speed, 1), at_once=True)}
-
     # --- asking: changes ---------------------------------------------------------------------------------------------
 
     def takes_changes(self) -> bool:
@@ -156,6 +145,10 @@ class Crowd:
             self.changes.pop()  # a drag asks several times a frame
         self.apply(Populate(count))
         self._notices.add(f"{count:,} agents", "agents", holds=lambda: self.agents_asked == count)
+
+    def change_agents(self, direction: int) -> None:
+        """Go on to the next round number of agents, up (1) or down (-1)."""
+        self.populate(more(self.agents_asked) if direction > 0 else fewer(self.agents_asked))
 
     def drag_agents(self, steps: int) -> None:
         """Change the number of agents by so many steps, of a tenth to a twentieth; in a replay do nothing."""

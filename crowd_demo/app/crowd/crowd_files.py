@@ -11,7 +11,6 @@ from shlex import quote
 
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.technique_controls import Techniques
-from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.host.child import start
 from crowd_demo.host.files import free_name
@@ -94,13 +93,6 @@ class CrowdFiles:
         self._export: PageExport | None = None
         self._ended: dict[Recording, str] = {}  # recordings of which not all is written, and what is said of each then
 
-    @property
-    def actions(self) -> KeyActions:
-        ask = self._crowd.apply
-        return {"save": KeyAction(partial(ask, self._save)),
-                "record": KeyAction(partial(ask, self._toggle_recording), changes=True),
-                "export": KeyAction(partial(ask, self._toggle_export))}
-
     def load_newest(self) -> None:
         """Ask for the crowd that was saved last."""
         self._crowd.apply(self._load_newest)
@@ -166,7 +158,7 @@ class CrowdFiles:
             recording.wait()
             error.add_note(f"{replay_command(recording.path)} leads there again")
 
-    def _toggle_recording(self) -> None:
+    def toggle_recording(self) -> None:
         """Begin a recording under a free name, or end the present one."""
         try:
             if self._crowd.recording:
@@ -181,7 +173,7 @@ class CrowdFiles:
 
     # --- pages -------------------------------------------------------------------------------------------------------
 
-    def _toggle_export(self) -> None:
+    def toggle_export(self) -> None:
         """Begin a page of the last seconds before the present tick, or leave off the one that is being made."""
         crowd, sim = self._crowd, self._crowd.sim
         if self._export:
@@ -219,7 +211,7 @@ class CrowdFiles:
 
     # --- saves -------------------------------------------------------------------------------------------------------
 
-    def _save(self) -> None:
+    def save(self) -> None:
         """Save the crowd under a free name, in the background."""
         snapshot = self._crowd.sim.snapshot()
         config = snapshot.config.model_copy(update={"camera": self._camera.settings()})

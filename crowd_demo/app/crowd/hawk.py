@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.model import Config
 from crowd_demo.render.camera import Camera
@@ -19,10 +18,6 @@ class Hawk:
         self.led = False
         self.cursor = camera.size[0] / 2, camera.size[1] / 2
         self._crowd, self._camera, self._notices = crowd, camera, notices
-
-    @property
-    def actions(self) -> KeyActions:
-        return {"hawk": KeyAction(self.toggle, changes=True)}
 
     def toggle(self) -> None:
         if not self._exists():

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 
 from crowd_demo.app.crowd.crowd import Change, Crowd
 from crowd_demo.app.crowd.switching import Switcher, next_choice, next_number
-from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.registry.entries import Technique, Value
-from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word, inactive
+from crowd_demo.registry.techniques import BY_PATH, hud_word, inactive
 from crowd_demo.render.hud.status import Tick
 from crowd_demo.sim.actions import Switch
 
@@ -39,14 +37,6 @@ class Techniques:
         self._on: dict[str, Value] = {}  # by path: the last value that was not off, once somebody has asked for another
         self._crowd, self._notices = crowd, notices
 
-    @property
-    def actions(self) -> KeyActions:
-        switch = self.switch
-        return {**{each.path: KeyAction(partial(switch, each), partial(switch, each, shift=True), changes=True)
-                   for each in TECHNIQUES},
-                "lower": KeyAction(partial(self.change_number, -1), changes=True),
-                "higher": KeyAction(partial(self.change_number, 1), changes=True)}
-
     def asked(self) -> Optimizations:
         """The values of all techniques, as they will be soon."""
         return with_values(self._crowd.sim.optimizations, {**self._coming(), **self.switcher.pending})
@@ -57,9 +47,9 @@ class Techniques:
 
     # --- asking ------------------------------------------------------------------------------------------------------
 
-    def switch(self, technique: Technique, shift: bool = False) -> None:
-        """Do what its key does; the value that is still being compiled counts, if somebody has asked for that."""
-        path = technique.path
+    def switch(self, path: str, shift: bool = False) -> None:
+        """Do what a technique's key does; a value that is still being compiled counts, if the user has chosen it."""
+        technique = BY_PATH[path]
         value = self._coming_value(path) if path in self.deferred else self.value(path)
         if shift or not technique.has_off:
             value = next_choice(technique, value, backwards=shift and not technique.has_off)

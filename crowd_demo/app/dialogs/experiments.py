@@ -19,7 +19,6 @@ from typing import Any, Generic, TypeVar
 from crowd_demo.app.copying import Shown, command_for, effective
 from crowd_demo.app.crowd.technique_controls import Techniques
 from crowd_demo.app.dialogs.dialog import MOVES, Item, ListDialog
-from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.host.files import free_name
@@ -171,19 +170,15 @@ def colour_of(pair: Pair) -> Colour:
 class Experiments:
     """At most one runs at a time.
 
-    `screen` says what is on it, `open_dialog` shows the dialog of one, `keep_result` gets what was measured of a path.
+    `screen` returns what is on it, `open_dialog` shows the dialog of one, `measured` gets a line for each path.
     """
 
     def __init__(self, techniques: Techniques, notices: Notices, config_name: str | None, screen: Callable[[], Shown],
-                 open_dialog: Callable[[ListDialog], object], keep_result: Callable[[str, str], object]) -> None:
+                 open_dialog: Callable[[ListDialog], object], measured: dict[str, str]) -> None:
         self._compile_for = techniques.switcher.compile_one_by_one
         self._techniques, self._notices, self._config_name = techniques, notices, config_name
-        self._screen, self._open_dialog, self._keep_result = screen, open_dialog, keep_result
+        self._screen, self._open_dialog, self._measured = screen, open_dialog, measured
         self.dialog: ExperimentDialog[Any] | None = None  # of what runs instead of frames
-
-    @property
-    def actions(self) -> KeyActions:
-        return {"measure": KeyAction(self.measure), "ablate": KeyAction(self.ablate), "largest": KeyAction(self.largest)}
 
     # --- beginning one -----------------------------------------------------------------------------------------------
 
@@ -260,8 +255,7 @@ class Experiments:
         if dialog.running.over:
             self.dialog = None
             dialog.ended()
-            for path, line in dialog.results.items():
-                self._keep_result(path, line)
+            self._measured.update(dialog.results)
             worker.submit(give_back_freed)
 
 

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.sim.actions import Action, Edit
 from crowd_demo.sim.edits import PaintWalls, PutBack, PutForce, Remove, RemoveForce, SetGoal
@@ -44,10 +43,6 @@ class Undo:
         self._times = [Entries(-1)]
         self._said = False  # what the difference to the timeline is
         crowd.forgetting.append(self._forget)
-
-    @property
-    def actions(self) -> KeyActions:
-        return {"undo": KeyAction(self.ask_undo, self.ask_redo, changes=True), "redo": KeyAction(self.ask_redo, changes=True)}
 
     def ask_undo(self) -> None:
         self._crowd.apply(self.undo)

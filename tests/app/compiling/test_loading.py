@@ -6,15 +6,14 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import Future
-from functools import partial
 
 import pygame
 import pytest
 
-from crowd_demo.app.input.key_input import quits
-from crowd_demo.app.input.keyboard import Keyboard
+from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.screen.loading_screen import draw_progress, show_progress
 from crowd_demo.compute import cache
+from crowd_demo.config.keys import Keys
 from crowd_demo.host.compiling.loading import LoadingProgress
 from crowd_demo.host.shutdown import ShutdownRequest
 from crowd_demo.registry import texts
@@ -130,9 +129,8 @@ def test_the_bar_grows(screen: pygame.Surface) -> None:
 def test_loading_can_be_left(screen: pygame.Surface, event: pygame.Event) -> None:
     never: Future[object] = Future()
     pygame.event.post(event)
-    ends = partial(quits, keyboard=Keyboard(), bindings={"escape": "quit"})
     quitting = ShutdownRequest()
-    show_progress(never, LoadingProgress(), ends, quitting, {"help": ("f1",)})  # type: ignore[arg-type]
+    show_progress(never, LoadingProgress(), Keymap(Keys()), quitting)  # type: ignore[arg-type]
     assert quitting.asked and not quitting.interrupted
 
 
@@ -141,5 +139,5 @@ def test_the_screen_stays_until_the_job_is_done(screen: pygame.Surface) -> None:
     job: Future[object] = Future()
     threading.Timer(0.1, job.set_result, (None,)).start()
     quitting = ShutdownRequest()
-    show_progress(job, LoadingProgress(), lambda event: False, quitting, {"help": ("f1",)})  # type: ignore[arg-type]
+    show_progress(job, LoadingProgress(), Keymap(Keys()), quitting)  # type: ignore[arg-type]
     assert job.done() and not quitting.asked

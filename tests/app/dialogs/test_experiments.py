@@ -14,7 +14,7 @@ from driven import Driven
 from versus import versus
 
 from crowd_demo.app.dialogs.experiments import Running, other_value
-from crowd_demo.app.screen.window import close_window, screen
+from crowd_demo.app.screen.window import screen
 from crowd_demo.config.model import CameraSettings
 from crowd_demo.host.system import Worker
 from crowd_demo.measure.experiment import Slice
@@ -25,7 +25,7 @@ from crowd_demo.render.hud.views import ListView
 
 
 @pytest.fixture
-def driven(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Driven]:
+def driven(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Driven:
     """Its comparisons take no time, and always find a factor of 3.1."""
     def against(self: ThreeCrowds, others: Mapping[str, Value], limits: Limits) -> Generator[float, None, Versus]:
         yield 0.5
@@ -33,8 +33,7 @@ def driven(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Driven]:
 
     monkeypatch.setattr(ThreeCrowds, "against", against)
     monkeypatch.chdir(tmp_path)
-    yield Driven()
-    close_window()
+    return Driven()
 
 
 def view(driven: Driven) -> ListView:

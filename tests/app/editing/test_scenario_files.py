@@ -6,7 +6,6 @@ import errno
 import os
 import shlex
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,6 @@ from driven import Driven
 
 from crowd_demo.app.dialogs.dialog import Question, TextDialog
 from crowd_demo.app.editing import scenario_files
-from crowd_demo.app.screen.window import close_window
 from crowd_demo.cli.arguments import parser_of
 from crowd_demo.cli.run import RUN, config_of
 from crowd_demo.config.loader import load_config
@@ -31,12 +29,11 @@ SMALL = ("world.width=640", "world.height=360", "camera.zoom=1", "window.hud=off
 # --- by events in a program ---------------------------------------------------------------------------------------------
 
 @pytest.fixture
-def hands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Driven]:
+def hands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Driven:
     monkeypatch.chdir(tmp_path)
     driven = Driven(*SMALL, "map=doorway")
     driven.program.config_name = "1k"  # for the command; a program without a name calls its files crowd-N
-    yield driven
-    close_window()
+    return driven
 
 
 def ctrl(driven: Driven, key: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import pygame
 import pytest
 from driven import Driven
 
-from crowd_demo.app.screen.window import close_window, screen
+from crowd_demo.app.screen.window import screen
 from crowd_demo.config.maps import FLOOR, WALL
 from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.sim.actions import Place
@@ -22,9 +21,8 @@ SMALL = ("world.width=640", "world.height=360", "camera.zoom=1", "window.hud=off
 
 
 @pytest.fixture
-def hands() -> Iterator[Driven]:
-    yield Driven(*SMALL, "map=doorway")
-    close_window()
+def hands() -> Driven:
+    return Driven(*SMALL, "map=doorway")
 
 
 def take(driven: Driven, action: str) -> None:
@@ -197,13 +195,13 @@ def test_the_bar_takes_tools_and_its_slider_sets_the_size() -> None:
     driven = Driven(*SMALL[:-1], "map=doorway", "window.width=1280", "window.height=720")
     take(driven, "tools")
     driven.frames()
-    hud = driven.loop.presenter.hud
+    hud = driven.program.hud
     placed = next(each for each in hud._placed if any(region.target.kind == "brush" for region in each.canvas.targets))
     for region in placed.canvas.targets:
         at = region.rect.move(placed.at).center
         if region.target.name == "tool_wall":
             stroke(driven, at)
-            assert driven.program.tools.held.action == "tool_wall"
+            assert driven.program.tools.held.name == "wall"
         if region.target.kind == "brush":
             stroke(driven, at, (at[0], at[1] - 500))
             assert driven.program.tools.size_m == 100
@@ -212,7 +210,6 @@ def test_the_bar_takes_tools_and_its_slider_sets_the_size() -> None:
     assert not driven.program.sim.history
     take(driven, "tools")
     assert driven.status().tools is None
-    close_window()
 
 
 def test_a_click_adds_a_goal_a_drag_moves_it_onto_a_wall_takes_it_away_and_undo_takes_all_back(hands: Driven) -> None:
@@ -305,7 +302,6 @@ def test_the_hawk_is_where_the_mouse_is_pressed() -> None:
     mouse(driven, pygame.MOUSEBUTTONUP, (200, 100))
     driven.frames(5)
     assert len(actions(driven, Place)) <= len(ticks) + 1
-    close_window()
 
 
 def forces(driven: Driven) -> list[tuple[str, Any, float]]:

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from driven import Driven
 
-from crowd_demo.app.screen.notices import NOTICE_S, WELCOME, WELCOME_S, Notices, welcome
+from crowd_demo.app.key_input import Keymap
+from crowd_demo.app.screen.notices import NOTICE_S, WELCOME, WELCOME_KEYS, WELCOME_S, Notices, welcome
+from crowd_demo.config.keys import Keys
 
 pytestmark = pytest.mark.quick
 
@@ -45,17 +47,13 @@ def test_a_notice_about_the_same_topic_has_time_of_its_own(clock: list[float]) -
 
 def test_a_window_says_first_which_keys_to_press(clock: list[float]) -> None:
     notices = Notices()
-    welcome(notices, {"simd": ("2",), "tour": ("f3",), "help": ()})
-    assert notices.present() == ["Press 2: SIMD lanes, F3: tours"]
+    welcome(notices, Keymap(Keys.model_validate({"help": None, "scenarios": None}), {}))
+    assert notices.present() == ["Press 2: SIMD lanes, F3: tours, Tab: panels"]
     clock[0] += WELCOME_S - 0.1
     assert notices.present() and WELCOME_S > NOTICE_S
     notices.drop(WELCOME)
-    assert notices.present() == []
-
-
-def test_without_keys_it_says_nothing() -> None:
-    welcome(notices := Notices(), {})
-    assert notices.present() == []
+    welcome(notices, Keymap(Keys.model_validate(dict.fromkeys(WELCOME_KEYS)), {}))
+    assert notices.present() == [], "without keys"
 
 
 def test_a_notice_about_a_state_goes_with_it_and_does_not_go_over_to_another_crowd(clock: list[float]) -> None:

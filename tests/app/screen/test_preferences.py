@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.screen import preferences as module
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.screen.panel_controls import PanelControls
 from crowd_demo.app.screen.preferences import HEADER, Preferences, PreferencesError, Values, read, user_file
+from crowd_demo.config.keys import Keys
 from crowd_demo.config.loader import ConfigError, ReadConfig, load_config, parse_overrides
 from crowd_demo.config.model import WindowSettings
 from crowd_demo.host.recording.saves import with_overrides
@@ -36,6 +38,10 @@ def written(file: Path, text: str) -> Path:
 
 def configured(*overrides: str) -> WindowSettings:
     return load_config("1k", overrides).window
+
+
+def panels_of(preferences: Preferences, *overrides: str) -> PanelControls:
+    return PanelControls(preferences, preferences.window(configured(*overrides)), Keymap(Keys(), {}), lambda: False, Notices())
 
 
 # --- the file --------------------------------------------------------------------------------------------------------
@@ -181,7 +187,7 @@ def test_a_saved_crowd_leaves_the_preferences_what_its_configuration_did_not_set
 
 def test_what_is_changed_in_the_window_is_preferred_and_nothing_else(file: Path) -> None:
     preferences = Preferences(file, NEVER_S)
-    panels = PanelControls(preferences, preferences.window(configured("window.theme=light", "window.hud=off")), Notices())
+    panels = panels_of(preferences, "window.theme=light", "window.hud=off")
     panels.resize(1)
     panels.fold("graph")
     panels.fit_graph()
@@ -193,13 +199,13 @@ def test_what_is_changed_in_the_window_is_preferred_and_nothing_else(file: Path)
     panels.unfold("graph")
     assert preferences.values.model_dump(exclude_defaults=True) == {"scale": 1.1, "hud": "compact"}
     preferences.close()
-    again = PanelControls(Preferences(file), Preferences(file).window(configured()), Notices())
+    again = panels_of(Preferences(file))
     assert again.now._replace(opened=()) == panels.now._replace(opened=(), theme="dark", graph_fits=0)
 
 
 def test_a_start_shows_the_panels_that_were_hidden_but_not_those_that_are_configured_so(file: Path) -> None:
     preferences = Preferences(file, NEVER_S)
-    panels = PanelControls(preferences, preferences.window(configured()), Notices())
+    panels = panels_of(preferences)
     panels.next_mode()
     panels.next_mode()
     panels.resize(1)

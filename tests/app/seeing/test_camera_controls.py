@@ -19,9 +19,7 @@ pytestmark = pytest.mark.quick
 def seeing(smooth: bool = True) -> tuple[CameraControls, Camera]:
     camera = Camera((4000.0, 3000.0), (800, 600))
     camera.look_at(2000, 1500, 0.5)
-    made = CameraControls(Config.model_validate({}), camera, None, Notices())  # type: ignore[arg-type]
-    made.smooth = smooth
-    return made, camera
+    return CameraControls(Config.model_validate({}), camera, None, Notices(), smooth), camera  # type: ignore[arg-type]
 
 
 def test_a_zoom_glides_and_ends_exactly_where_a_jump_does() -> None:
@@ -102,7 +100,7 @@ def test_a_press_on_the_minimap_looks_there_and_a_drag_goes_along(driven: Driven
     driven.press("space")
     driven.press("end")
     driven.frames()
-    camera, hud = driven.program.camera, driven.loop.presenter.hud
+    camera, hud = driven.program.camera, driven.program.hud
     camera.look_at(100, 100, 3.0)
     x, y = next((x, y) for x in range(0, 640, 2) for y in range(0, 360, 2) if hud.target_at(x, y) == ("minimap", ""))
     corner = x + 20, y + 20
@@ -122,7 +120,7 @@ def test_a_press_on_the_minimap_only_closes_what_is_open(driven: Driven) -> None
     driven.press("end")
     driven.frames()
     x, y = next((x, y) for x in range(639, 0, -2) for y in range(359, 0, -2)
-                if driven.loop.presenter.hud.target_at(x, y) == ("minimap", ""))
+                if driven.program.hud.target_at(x, y) == ("minimap", ""))
     driven.press("f10")
     before = driven.program.camera.settings()
     for kind in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP):

@@ -112,7 +112,7 @@ def test_all_are_hidden_at_once_by_shift_and_by_the_menu(driven: Driven) -> None
 
 
 def test_the_wheel_scrolls_a_legend_that_is_too_high_and_zooms_elsewhere(driven: Driven) -> None:
-    hud, camera = driven.loop.presenter.hud, driven.program.camera
+    hud, camera = driven.program.hud, driven.program.camera
     for name in OVERLAYS:
         driven.program.act(name)
     driven.frames(2)

@@ -165,7 +165,7 @@ def test_a_bet_before_another_scenario_is_asked_for_in_the_present_one(touring: 
 
 def test_a_click_and_a_drag_on_the_scale_are_guesses(touring: Driven) -> None:
     touring.frames()
-    hud, (width, height) = touring.loop.presenter.hud, touring.program.camera.size
+    hud, (width, height) = touring.program.hud, touring.program.camera.size
     on_scale = [(x, y) for y in range(0, height, 3) for x in range(0, width, 3) if hud.target_at(x, y) == BET]
     left, right, y = min(on_scale)[0], max(on_scale)[0], on_scale[0][1]
     camera = touring.program.camera.x
