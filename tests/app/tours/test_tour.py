@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 from weakref import ref
 
-import pygame
 import pytest
 from driven import Driven
 
@@ -228,20 +227,12 @@ def test_parts_of_the_panel_are_buttons(touring: Driven) -> None:
     touring.press("right")
     until_measured(touring)
     for name, step in (("back", 1), ("next", 2)):
-        click(touring, name)
+        touring.frames()
+        touring.drag(touring.find("tour", name))
         assert shown(touring).step == step
-    click(touring, "leave")
+    touring.frames()
+    touring.drag(touring.find("tour", "leave"))
     assert touring.status().tour is None
-
-
-def click(driven: Driven, name: str) -> None:
-    driven.frames()
-    width, height = driven.program.camera.size
-    found = (at for at in ((x, y) for y in range(0, height, 4) for x in range(0, width, 4))
-             if (target := driven.program.hud.target_at(*at)) and target == ("tour", name))
-    at = next(found)
-    driven.post(pygame.MOUSEBUTTONDOWN, button=1, pos=at)
-    driven.post(pygame.MOUSEBUTTONUP, button=1, pos=at)
 
 
 @pytest.fixture
