@@ -66,7 +66,7 @@ def wait_for(switcher: Switcher, options: Any) -> dict[str, Any]:
     return switcher.ready(options)
 
 
-def test_a_value_waits_for_its_kernel() -> None:
+def test_a_value_waits_for_its_kernel_and_what_is_compiled_takes_effect_at_once() -> None:
     slow, options = SlowKernel("sort_all"), Optimizations()
     switcher = switcher_of(FakeAhead(full=slow))
     switcher.request("depth", "full")
@@ -74,6 +74,9 @@ def test_a_value_waits_for_its_kernel() -> None:
     slow.may_go_on.set()
     assert wait_for(switcher, options) == {"depth": "full"}
     assert switcher.pending == {} and not switcher.busy
+    for value in ("off", "full"):  # the last one counts
+        switcher.request("depth", value)
+    assert switcher.ready(options) == {"depth": "full"} and not switcher.busy
 
 
 def test_the_crowd_goes_on_with_the_old_value_until_the_kernels_of_the_new_one_are_there(driven: Driven) -> None:
@@ -89,26 +92,15 @@ def test_the_crowd_goes_on_with_the_old_value_until_the_kernels_of_the_new_one_a
     assert program.sim.optimizations.get("depth") == "full" and not program.is_compiling
 
 
-def test_what_is_compiled_takes_effect_at_once() -> None:
-    switcher, options = switcher_of(FakeAhead()), Optimizations()
-    switcher.request("depth", "full")
-    assert switcher.ready(options) == {"depth": "full"} and not switcher.busy
-
-
-def test_the_last_wish_counts() -> None:
-    slow, options = SlowKernel("sort_all"), Optimizations()
-    switcher = switcher_of(FakeAhead(full=slow))
-    switcher.request("depth", "full")
-    switcher.request("depth", "off")
-    slow.may_go_on.set()
-    assert wait_for(switcher, options) == {"depth": "off"}
-
-
 class TwoAhead:
     """`depth: full` has three kernels, `cull: agents` one, and both together a fifth."""
 
     def __init__(self) -> None:
         self.slow = [SlowKernel(name) for name in ("sort_bands", "merge", "sort_all", "test_agents", "sort_tested")]
+
+    def let_go(self) -> None:
+        for kernel in self.slow:
+            kernel.may_go_on.set()
 
     def missing(self, options: Any) -> list[Launch]:
         full, agents = options.depth == "full", options.cull == "agents"
@@ -191,8 +183,7 @@ def test_helpers_compile_and_a_value_waits_for_them() -> None:
     switcher.request("depth", "full")
     assert switcher.ready(options) == {}
     assert wait_until(lambda: helper.told == [("sort_bands", "full")])
-    for kernel in ahead.slow:
-        kernel.may_go_on.set()
+    ahead.let_go()
     assert switcher.ready(options) == {} and not any(kernel.overloads for kernel in ahead.slow)
     helper.may_go_on.set()
     assert wait_for(switcher, options) == {"depth": "full"}
@@ -204,8 +195,7 @@ def test_helpers_compile_for_an_experiment_too_and_this_process_only_loads() -> 
     ahead, helper = TwoAhead(), Helping()
     switcher = switcher_of(ahead, helper)
     helper.may_go_on.set()
-    for kernel in ahead.slow:
-        kernel.may_go_on.set()
+    ahead.let_go()
     lines = list(switcher.compile_one_by_one(Optimizations.model_validate({"depth": "full"})))
     names = ["sort_bands", "merge", "sort_all"]
     assert lines == [f"compiling {name.replace('_', ' ')}" for name in names]
@@ -218,8 +208,7 @@ def test_two_switchers_share_helpers_and_neither_forgets_what_the_other_one_want
     ahead, helper, options = TwoAhead(), Helping(), Optimizations()
     left = switcher_of(ahead, helper)
     right = Switcher(cast(Any, ahead), left._compilers)
-    for kernel in ahead.slow:
-        kernel.may_go_on.set()
+    ahead.let_go()
     left.request("depth", "full")
     right.request("cull", "agents")
     assert left.ready(options) == right.ready(options) == {}
@@ -240,8 +229,7 @@ def test_a_switcher_does_not_wait_for_what_another_one_wants() -> None:
     assert left.ready(options) == right.ready(options) == {}
     ahead.slow[3].may_go_on.set()
     assert wait_for(right, options) == {"cull": "agents"} and left.busy and left.pending == {"depth": "full"}
-    for kernel in ahead.slow:
-        kernel.may_go_on.set()
+    ahead.let_go()
     assert wait_for(left, options) == {"depth": "full"}
 
 
@@ -249,8 +237,7 @@ def test_a_switcher_does_not_wait_for_what_another_one_wants() -> None:
 def test_without_its_helper_the_program_compiles() -> None:
     ahead, helper = TwoAhead(), Helping(ends=True)
     switcher, options = switcher_of(ahead, helper), Optimizations()
-    for kernel in ahead.slow:
-        kernel.may_go_on.set()
+    ahead.let_go()
     switcher.request("depth", "full")
     assert switcher.ready(options) == {}
     helper.may_go_on.set()
@@ -301,14 +288,10 @@ def test_a_kernel_that_does_not_compile_is_an_error_of_the_program() -> None:
         wait_for(switcher, options)
 
 
-def test_the_next_choice_goes_round_both_ways() -> None:
-    depth = BY_PATH["depth"]
+def test_the_next_choice_goes_round_both_ways_also_from_between_them() -> None:
+    depth, stagger = BY_PATH["depth"], BY_PATH["stagger.avoidance"]
     first, last = depth.choices[0], depth.choices[-1]
     assert next_choice(depth, last) == first and next_choice(depth, first, backwards=True) == last
-
-
-def test_a_value_between_the_choices_leads_to_one_of_them() -> None:
-    stagger = BY_PATH["stagger.avoidance"]
     assert next_choice(stagger, 5) == stagger.choices[0]
     assert next_choice(stagger, 5, backwards=True) == stagger.choices[-1]
 
@@ -333,12 +316,9 @@ def test_numbers_lead_through_the_whole_range_and_back_over_the_same_ones(techni
         Optimizations().set(technique.path, numbers.kind(value))
 
 
-def test_a_number_between_leads_to_its_neighbours() -> None:
+def test_a_number_between_leads_to_its_neighbours_and_words_have_none() -> None:
     cell = BY_PATH["cell_size"].numbers
     assert cell and (next_number(cell, 24.024, 1), next_number(cell, 24.024, -1)) == (26, 24)
-
-
-def test_a_technique_of_words_has_no_numbers() -> None:
     assert {t.path for t in TECHNIQUES if not t.numbers} == {
         "neighbours", "simd", "avoidance", "reorder.when", "curve", "removal", "neighbour_limit", "stagger.by", "cull",
         "depth", "blitter", "device"}

@@ -22,25 +22,15 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return now
 
 
-def test_the_time_of_a_notice_begins_when_it_is_first_presented(clock: list[float]) -> None:
-    notices = Notices()
-    notices.add("saved")
-    clock[0] += 100  # a frame that takes long
-    assert notices.present() == ["saved"]
-    clock[0] += NOTICE_S - 0.1
-    assert notices.present() == ["saved"], "and is not begun again"
-    clock[0] += 0.2
-    assert notices.present() == []
-
-
-def test_a_notice_about_the_same_topic_has_time_of_its_own(clock: list[float]) -> None:
+def test_the_time_of_a_notice_begins_when_it_is_first_presented_or_replaced(clock: list[float]) -> None:
     notices = Notices()
     notices.add("paused", "pause")
     notices.add("saved")
-    notices.present()
+    clock[0] += 100  # a frame that takes long
+    assert notices.present() == ["paused", "saved"]
     clock[0] += NOTICE_S - 0.1
     notices.add("goes on", "pause")
-    assert notices.present() == ["saved", "goes on"]
+    assert notices.present() == ["saved", "goes on"], "its time is not begun again"
     clock[0] += 0.2
     assert notices.present() == ["goes on"]
 
