@@ -25,6 +25,14 @@ def without_progress(stderr: str) -> str:
     return "".join(line for line in stderr.splitlines(keepends=True) if not line.startswith(progress))
 
 
+def wait_until(happened: Callable[[], object]) -> None:
+    """Wait for what another thread does."""
+    end = time.monotonic() + PATIENCE_S
+    while not happened():
+        assert time.monotonic() < end, "it never happened"
+        time.sleep(0.001)
+
+
 SMALL = "agents=200", "map=null", "window.width=640", "window.height=360"
 WHOLE = "camera.center=null", "camera.zoom=null"  # `1k` opens at one of its doors, which are not there without its map
 
@@ -62,10 +70,10 @@ class Driven:
             self.release(key)
         self.frames()
 
-    def type(self, text: str, *then: str, mod: int = 0) -> None:
-        """Press the key of each character, and others after them."""
-        for key in (*text, *then):
-            self.press(key, mod)
+    def keys(self, *names: str, mod: int = 0) -> None:
+        """Press keys, one after another."""
+        for name in names:
+            self.press(name, mod)
 
     def release(self, key: str) -> None:
         pygame.event.post(pygame.Event(pygame.KEYUP, key=pygame.key.key_code(key), mod=0))

@@ -26,8 +26,7 @@ print([(row.group, row.text, row.detail) for row in driven.status().view.rows if
 driven.press("escape")
 driven.program.menus.open_main()
 print([(row.group, row.text, row.detail) for row in driven.status().view.rows if "waves" in row.text])
-driven.press("escape")
-driven.press("f13")
+driven.keys("escape", "f13")
 print(driven.program.sim.agents.count)
 """
 

@@ -28,8 +28,7 @@ def is_asking(driven: Driven) -> bool:
 
 @pytest.mark.parametrize("answer", ["escape", "return", "enter"])
 def test_esc_closes_what_is_open_then_asks_and_esc_or_enter_leave(driven: Driven, answer: str) -> None:
-    for key in ("f1", "escape"):
-        driven.press(key)
+    driven.keys("f1", "escape")
     assert not driven.program.dialogs.top
     driven.press("escape")
     assert is_asking(driven) and driven.program.running
@@ -38,8 +37,7 @@ def test_esc_closes_what_is_open_then_asks_and_esc_or_enter_leave(driven: Driven
 
 
 def test_another_key_goes_on_and_does_nothing_else(driven: Driven) -> None:
-    driven.press("escape")
-    driven.press("left shift")
+    driven.keys("escape", "left shift")
     assert is_asking(driven)
     driven.press("space")
     assert driven.program.running and not is_asking(driven) and not driven.program.crowd.paused

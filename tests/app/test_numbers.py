@@ -22,8 +22,7 @@ def test_numbers_go_down_and_up_from_the_choice_that_was_touched_last(
     driven.press("[")
     driven.settle()
     assert driven.program.sim.optimizations.get(path) == lower
-    driven.press("]")
-    driven.press("]")
+    driven.keys("]", "]")
     driven.settle()
     assert driven.program.sim.optimizations.get(path) == higher
     assert driven.status().touched == path

@@ -73,8 +73,7 @@ def test_the_list_of_choices_says_what_the_key_does(driven: Driven) -> None:
 def test_pause_and_single_steps(driven: Driven) -> None:
     driven.press(".")
     assert driven.program.crowd.paused and driven.program.sim.tick == 1
-    driven.press("space")
-    driven.press("space")
+    driven.keys("space", "space")
     tick = driven.program.sim.tick
     driven.frames(3)
     assert driven.program.sim.tick == tick
@@ -111,8 +110,7 @@ def test_more_and_fewer_agents_by_keys_one_and_none(driven: Driven) -> None:
 def test_more_agents_than_there_is_memory_for_are_refused(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
     before = driven.program.sim
     monkeypatch.setattr(memory, "available_bytes", lambda: 1)
-    driven.press("=")
-    driven.press("r")
+    driven.keys("=", "r")
     assert driven.program.sim is before and before.agents.count == driven.program.crowd.agents_asked == 200
     assert driven.program.notices.present()[-2:] == [
         "250 agents: needs about 0 MB of memory, and 0 MB are free",
@@ -148,14 +146,14 @@ def test_a_number_of_agents_is_read_as_people_type_it_and_all_else_is_told_in_on
 
 def test_the_number_of_agents_can_be_typed(driven: Driven) -> None:
     driven.press("a", pygame.KMOD_CTRL)
-    driven.type("22x", "return")
+    driven.keys(*"22x", "return")
     view = driven.view()
     assert (view.title, view.typed, view.rows) == ("Agents, now 200", "22x", [])
     assert view.is_wrong and "'22x' is no number of agents" in view.hint and driven.program.sim.agents.count == 200
-    driven.type("", "backspace", "0", "[5]", "return")
+    driven.keys("backspace", "0", "[5]", "return")
     assert driven.program.sim.agents.count == 2205 and not driven.program.dialogs.top
     driven.press("a", pygame.KMOD_CTRL)
-    driven.type("1", "escape")
+    driven.keys("1", "escape")
     assert driven.program.sim.agents.count == 2205 and not driven.program.dialogs.top and driven.program.running
 
 
@@ -180,13 +178,13 @@ def test_the_meters_of_every_choice_are_compiled_with_it(driven: Driven, path: s
 
 
 def test_a_notice_replaces_what_was_told_about_the_same(driven: Driven) -> None:
-    driven.type("]]]/]")
+    driven.keys(*"]]]/]")
     assert driven.status().notices == ["speed x2", "stagger avoidance: 7"]
 
 
 def test_speed(driven: Driven) -> None:
     for keys, speed in (("/", 2), ("," * 20, 1 / 8), ("/" * 20, 64)):
-        driven.type(keys)
+        driven.keys(*keys)
         assert driven.program.crowd.speed == speed
 
 
@@ -262,8 +260,7 @@ def objects_after(driven: Driven, presses: int) -> dict[str, int]:
     Records of times past are left out: there are as many as frames.
     """
     for _ in range(presses):
-        driven.press("r")
-        driven.press("8")
+        driven.keys("r", "8")
     driven.settle()
     gc.collect()
     types = Counter(type(each) for each in gc.get_objects() if not isinstance(each, tuple))

@@ -34,8 +34,7 @@ def test_panning_fitting_wheel_and_drag(driven: Driven) -> None:
 
 def test_freezing_goes_on_to_cull_by_the_frozen_view(driven: Driven) -> None:
     driven.program.camera.look_at(500, 500, 4.0)
-    driven.press("space")
-    driven.press("f")
+    driven.keys("space", "f")
     frozen = driven.program.overlays.frozen
     driven.press("home")
     assert driven.program.overlays.frozen == frozen
@@ -47,8 +46,7 @@ def test_freezing_goes_on_to_cull_by_the_frozen_view(driven: Driven) -> None:
 def test_screenshots_are_numbered_show_the_picture_and_may_fail(
         driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    driven.press("f12")
-    driven.press("f12")
+    driven.keys("f12", "f12")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["crowd-0001.png", "crowd-0002.png"]
     picture = pygame.image.load(tmp_path / "crowd-0001.png")
     assert picture.get_size() == (640, 360)
@@ -140,8 +138,7 @@ def test_the_world_opens_where_panels_leave_room_and_toggling_them_moves_nothing
     driven.press("home")
     _, top, _, bottom = seen_world(driven)
     assert bottom - top == pytest.approx(0.97 * 720), "the whole window, without a HUD"
-    driven.press("tab")
-    driven.press("home")
+    driven.keys("tab", "home")
     assert driven.program.camera.view_rect() == opened and is_free(driven)
 
 

@@ -8,7 +8,6 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 from unittest.mock import MagicMock
@@ -24,10 +23,7 @@ from crowd_demo.app.crowd.switching import CannotOpenError, Opening
 from crowd_demo.app.loop import Loop
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.screen.window import screen
-from crowd_demo.compute.jit import Launch
 from crowd_demo.config.loader import load_config
-from crowd_demo.host.compiling import compilers as module
-from crowd_demo.host.compiling.compilers import Compilers
 from crowd_demo.host.recording.format import read_recording
 from crowd_demo.host.system import Worker
 from crowd_demo.sim.simulation import Simulation
@@ -58,9 +54,7 @@ def test_the_present_crowd_goes_on_until_the_other_one_is_there(driven: Driven) 
 
 
 def test_techniques_start_as_the_configuration_says_and_the_window_stays_as_it_is(driven: Driven) -> None:
-    driven.press("tab")
-    driven.press("f7")
-    driven.press("9")
+    driven.keys("tab", "f7", "9")
     driven.settle()
     pygame.display.set_mode((500, 300), pygame.RESIZABLE, 32)
     driven.frames(2)
@@ -143,44 +137,6 @@ def test_what_is_given_up_ends() -> None:
     assert not opened.busy
     with pytest.raises(CannotOpenError, match="birds: given up"):
         opened.opened()
-
-
-class Idle:
-    """A helper that says it has compiled each kernel."""
-
-    def __init__(self) -> None:
-        self.told: list[str] = []
-
-    def compile(self, kernel: str, options: object) -> bool:
-        self.told.append(kernel)
-        return True
-
-    def rest(self) -> None:
-        """It is no process."""
-
-    close = rest
-
-
-class Unneeded:
-    """A kernel that is only loaded."""
-
-    def __init__(self, name: str) -> None:
-        self.__name__, self.overloads = name, dict[object, object]()
-
-    def compile(self, signature: object) -> None:
-        self.overloads[signature] = True
-
-
-@pytest.mark.quick
-def test_helpers_compile_everything_while_frames_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "SETTLE_S", 0.0)
-    launches = [Launch(Unneeded(f"kernel_{number}"), ()) for number in range(7)]  # type: ignore[arg-type]
-    helper = Idle()
-    with closing(Compilers(config := load_config("1k"))) as compilers:
-        compilers.employ(helper)  # type: ignore[arg-type]
-        compilers.want(launches, config.optimizations)
-        compilers.work(lambda text, done, total: None, here=False)
-    assert len(helper.told) == 7 and all(launch.compiled.overloads for launch in launches)
 
 
 # --- whole runs ------------------------------------------------------------------------------------------------------

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 import threading
-import time
-from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, cast
 
 import pytest
-from driven import Driven
+from driven import Driven, wait_until
 
 from crowd_demo.app.crowd.switching import Switcher, next_choice, next_number
 from crowd_demo.compute.jit import Launch
@@ -60,9 +58,7 @@ def switcher_of(ahead: Any, *helpers: Any) -> Switcher:
 
 
 def wait_for(switcher: Switcher, options: Any) -> dict[str, Any]:
-    end = time.monotonic() + 10
-    while switcher.busy and time.monotonic() < end:
-        time.sleep(0.001)
+    wait_until(lambda: not switcher.busy)
     return switcher.ready(options)
 
 
@@ -118,7 +114,8 @@ def test_of_several_pending_values_the_cheap_one_takes_effect_first() -> None:
     switcher.request("cull", "agents")
     assert switcher.ready(options) == {}
     sort_bands.may_go_on.set()  # under way already
-    assert wait_until(lambda: bool(sort_bands.overloads)) and switcher.ready(options) == {}
+    wait_until(lambda: sort_bands.overloads)
+    assert switcher.ready(options) == {}
     test_agents.may_go_on.set()
     assert wait_for(switcher, options) == {"cull": "agents"} and switcher.pending == {"depth": "full"}
     options.cull = "agents"
@@ -182,7 +179,7 @@ def test_helpers_compile_and_a_value_waits_for_them() -> None:
     switcher, options = switcher_of(ahead, helper), Optimizations()
     switcher.request("depth", "full")
     assert switcher.ready(options) == {}
-    assert wait_until(lambda: helper.told == [("sort_bands", "full")])
+    wait_until(lambda: helper.told == [("sort_bands", "full")])
     ahead.let_go()
     assert switcher.ready(options) == {} and not any(kernel.overloads for kernel in ahead.slow)
     helper.may_go_on.set()
@@ -212,7 +209,7 @@ def test_two_switchers_share_helpers_and_neither_forgets_what_the_other_one_want
     left.request("depth", "full")
     right.request("cull", "agents")
     assert left.ready(options) == right.ready(options) == {}
-    assert wait_until(lambda: bool(helper.told))
+    wait_until(lambda: helper.told)
     right.request("cull", options.cull)
     assert right.ready(options) == {"cull": options.cull}, "nothing is wanted there any more"
     helper.may_go_on.set()
@@ -250,7 +247,7 @@ def test_what_a_helper_compiles_in_vain_holds_nobody_up() -> None:
     switcher, options = switcher_of(ahead, *helpers), Optimizations()
     switcher.request("depth", "full")
     assert switcher.ready(options) == {}
-    assert wait_until(lambda: all(helper.told for helper in helpers))
+    wait_until(lambda: all(helper.told for helper in helpers))
     switcher.request("depth", options.depth)
     switcher.request("cull", "agents")
     assert switcher.ready(options) == {"depth": options.depth}
@@ -269,13 +266,6 @@ def test_a_helper_does_not_begin_with_what_is_passed_over(monkeypatch: pytest.Mo
     switcher.request("depth", options.depth)
     assert wait_for(switcher, options) == {"depth": options.depth} and not helper.told
     switcher.close()
-
-
-def wait_until(happened: Callable[[], bool]) -> bool:
-    end = time.monotonic() + 60
-    while not happened() and time.monotonic() < end:
-        time.sleep(0.001)
-    return happened()
 
 
 def test_a_kernel_that_does_not_compile_is_an_error_of_the_program() -> None:

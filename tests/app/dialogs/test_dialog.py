@@ -113,8 +113,7 @@ def test_the_menu_names_every_action_once_and_leads_to_every_technique_and_its_c
     assert all(texts.count(action.what) == 1 for action in PROGRAM.values() if action.in_menu)
     driven.press("return")
     assert len(driven.view().rows) == len(TECHNIQUES) and TECHNIQUES[0].path == "neighbours"
-    for key in (*["up"] * len(TECHNIQUES), "return", "home", "return"):
-        driven.press(key)
+    driven.keys(*["up"] * len(TECHNIQUES), "return", "home", "return")
     driven.settle()
     assert driven.program.sim.optimizations.neighbours == "none" and driven.program.techniques.touched == "neighbours"
     assert driven.view(), "the main menu is closed, the list of techniques stays"
@@ -134,7 +133,7 @@ def test_the_list_of_keys_names_every_action_and_technique_with_all_its_keys(dri
     assert rows[-1].group.startswith("Techniques") and rows[-1].about
     driven.press("return")
     assert driven.program.dialogs.top, "a gesture of the mouse does nothing here"
-    driven.type("pause", "return")
+    driven.keys(*"pause", "return")
     assert driven.program.crowd.paused and not driven.program.dialogs.top
 
 
@@ -153,8 +152,7 @@ def test_the_mouse_chooses_a_value_drags_a_number_and_folds_a_section(driven: Dr
     assert driven.program.panels.now.folded == {"graph"}
     driven.frames()
     driven.program.act("menu")
-    driven.press("down")
-    driven.press("return")
+    driven.keys("down", "return")
     assert ("graph", "folded") in [(row.text, row.detail) for row in driven.view().rows]
 
 

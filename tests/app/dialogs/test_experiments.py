@@ -62,8 +62,7 @@ def let_go(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
 def test_a_window_that_is_resized_meanwhile_shows_the_crowd_in_all_of_it(driven: Driven, let_go: list[bool]) -> None:
     driven.program.camera.look_at(*driven.program.camera.screen_to_world(320, 180), 8.0)
-    for key in ("tab", "tab", "3"):
-        driven.press(key)
+    driven.keys("tab", "tab", "3")
     driven.settle()
     driven.press("m")
     driven.frames(2)
@@ -177,8 +176,7 @@ def test_p_searches_the_largest_crowd_and_the_ladder(driven: Driven, monkeypatch
 
 def test_what_is_measured_is_what_the_screen_shows(driven: Driven) -> None:
     """Number of agents, techniques and view; a view of the whole world stays one."""
-    driven.press("=")
-    driven.press("1")
+    driven.keys("=", "1")
     driven.settle()
     driven.press("home")
     experiments: Any = driven.program.experiments

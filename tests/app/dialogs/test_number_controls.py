@@ -44,7 +44,7 @@ class Window(Driven):
     def enter(self, path: str, text: str) -> None:
         """Click on a value, and type another one."""
         self.drag(self.place_of("setting", path, 0.8))
-        self.type(text, "return")
+        self.keys(*text, "return")
         self.frames(2)
 
     def value(self, path: str) -> float:
@@ -148,8 +148,7 @@ def test_a_restart_keeps_the_numbers_and_a_copy_makes_the_same_crowd(window: Win
     window.slide("flock.align", 0.8)
     window.slide("flock.speed_max", 0.8)
     sim, value = window.program.sim, window.value("flock.align")
-    window.press("r")
-    window.press("space")
+    window.keys("r", "space")
     window.frames(2)
     assert window.program.sim.tuned == sim.tuned and window.value("flock.align") == value
     sim, shown = window.program.sim, window.program._on_screen()

@@ -129,8 +129,7 @@ def test_tours_are_listed_with_those_of_the_user(folder: Path) -> None:
 
 def test_f2_and_a_click_open_a_scenario(driven: Driven, folder: Path) -> None:
     (folder / "configs" / "mine.yaml").write_text("agents: 50\nbehaviour: flock\nworld: {width: 500, height: 300}\n", "utf-8")
-    for key in ("f2", "end", "up", "down"):
-        driven.press(key)
+    driven.keys("f2", "end", "up", "down")
     driven.drag(driven.find("row", str(driven.view().selected)))
     assert driven.program.dialogs.top is None
     driven.until(lambda: driven.loop.opened)

@@ -59,7 +59,7 @@ def save(driven: Driven, name: str = "") -> None:
     ctrl(driven, "s")
     if name:
         driven.press("delete")
-        driven.type(name)
+        driven.keys(*name)
     enter(driven)
 
 
@@ -85,8 +85,7 @@ def test_restart_keeps_what_was_built_and_ctrl_s_writes_it(hands: Driven) -> Non
     hands.frames(5)
     built = hands.program.sim.terrain.kinds.copy()
     assert (built != hands.program.sim.terrain.first_kinds).any()
-    hands.press("space")
-    hands.press("r")
+    hands.keys("space", "r")
     hands.frames(2)
     sim = hands.program.sim
     assert sim.tick == 0 and np.array_equal(sim.terrain.kinds, built) and sim.settings.crowd.radius == 21
@@ -268,8 +267,7 @@ def copied_by(driven: Driven, capsys: pytest.CaptureFixture[str]) -> str:
 
 def test_y_says_that_a_file_is_needed_and_then_names_it(hands: Driven, capsys: pytest.CaptureFixture[str]) -> None:
     build(hands)
-    hands.press("space")
-    hands.press("r")
+    hands.keys("space", "r")
     copied = copied_by(hands, capsys)
     assert "# what was built is not in this: Ctrl+S saves a file that holds it" in copied
     assert "Ctrl+S saves a file that holds it" in notices(hands)

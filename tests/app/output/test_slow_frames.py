@@ -126,8 +126,7 @@ def test_the_key_saves_frames_of_the_program(driven: Driven, tmp_path: Path, mon
     driven.settle()
     driven.press("r")
     driven.frames(4)
-    driven.press("=")
-    driven.press("f4")
+    driven.keys("=", "f4")
     comments, found = rows((tmp_path / "crowd-0001.csv").read_text("utf-8"))
     assert "saved crowd-0001.csv: " in driven.status().notices[-1]
     profile = driven.program.sim.profile

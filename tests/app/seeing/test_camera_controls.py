@@ -81,8 +81,7 @@ def test_bookmarks_are_kept_and_come_back_by_keys_and_others_zoom_at_the_middle(
 
 def test_a_key_shows_the_minimap_with_view_and_frozen_frustum(driven: Driven) -> None:
     assert driven.status().minimap is None
-    for key in ("space", "end", "f"):
-        driven.press(key)
+    driven.keys("space", "end", "f")
     driven.program.camera.look_at(200, 200, 4.0)
     driven.frames()
     looked = driven.status().minimap
@@ -90,8 +89,7 @@ def test_a_key_shows_the_minimap_with_view_and_frozen_frustum(driven: Driven) ->
 
 
 def test_a_press_on_the_minimap_looks_there_and_a_drag_goes_along(driven: Driven) -> None:
-    driven.press("space")
-    driven.press("end")
+    driven.keys("space", "end")
     driven.frames()
     camera, hud = driven.program.camera, driven.program.hud
     camera.look_at(100, 100, 3.0)

@@ -50,8 +50,7 @@ def test_a_click_inspects_who_is_there_and_a_click_beside_everybody_ends_it(driv
 
 def test_a_key_inspects_who_is_nearest_to_the_middle_and_others_go_on_by_id(driven: Driven) -> None:
     driven.frames(3)
-    driven.press("space")
-    driven.press("f6")
+    driven.keys("space", "f6")
     sim, camera = driven.program.sim, driven.program.camera
     x, y = sim.agents.columns.x[:200], sim.agents.columns.y[:200]
     first = inspected(driven)
@@ -104,9 +103,7 @@ def test_another_agent_with_the_id_of_a_dead_one_is_not_taken_for_it(driven: Dri
 
 
 def test_a_box_is_selected_by_a_drag_with_shift_and_stays_on_the_ground(driven: Driven) -> None:
-    driven.press("space")
-    driven.press("tab")
-    driven.press("tab")
+    driven.keys("space", "tab", "tab")
     pygame.key.set_mods(pygame.KMOD_LSHIFT)
     driven.drag((200, 100), (400, 250))
     pygame.key.set_mods(0)

@@ -34,11 +34,11 @@ def test_the_list_has_every_overlay_says_which_has_nothing_to_show_and_stays_ope
     first = next(iter(OVERLAYS))
     driven.press("return")
     assert driven.program.overlays.shown == {first} and "shown" in rows(driven)[OVERLAYS[first].label][0]
-    driven.type("", "down", "return")
+    driven.keys("down", "return")
     assert driven.program.overlays.shown == set(list(OVERLAYS)[:2])
     driven.frames()
     assert [item.name for item in driven.status().legend_items] == [entry.label for entry in list(OVERLAYS.values())[:2]]
-    driven.type("", "return", "up", "return")
+    driven.keys("return", "up", "return")
     driven.frames()
     assert not driven.program.overlays.shown and not driven.status().legend_items
 

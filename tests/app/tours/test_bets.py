@@ -81,7 +81,7 @@ def test_digits_are_the_guess_before_its_step_does_anything_and_switch_no_techni
     assert (shown(touring).text, shown(touring).step) == ("Of 150, how many will be tested?", 2)
     assert bet_of(touring) == BetView(("0", "300"), "", "candidates", None, is_open=True)
     assert touring.program.sim.optimizations.neighbours == "sorted" and touring.program.sim.agents.count == 150
-    touring.type("12.5", "backspace", "backspace", "0")
+    touring.keys(*"12.5", "backspace", "backspace", "0")
     assert (bet_of(touring).guess, bet_of(touring).share) == ("120", 0.4)
     assert touring.program.sim.history == [] and shown(touring).step == 2
     touring.press("return")
@@ -102,7 +102,7 @@ def test_who_has_no_guess_goes_on_and_is_shown_none(touring: Driven) -> None:
 
 
 def test_backspace_takes_a_digit_back_and_then_the_page(touring: Driven) -> None:
-    touring.type("4", "backspace")
+    touring.keys("4", "backspace")
     assert (bet_of(touring).guess, shown(touring).step) == ("", 2)
     touring.press("backspace")
     assert shown(touring).step == 1
@@ -112,7 +112,7 @@ def test_backspace_takes_a_digit_back_and_then_the_page(touring: Driven) -> None
 
 
 def test_a_wrong_guess_is_told_by_how_much_and_going_back_undoes_the_step_and_keeps_it(touring: Driven) -> None:
-    touring.type("9", "right")
+    touring.keys("9", "right")
     until_measured(touring)
     outcome = bet_of(touring).outcome
     assert outcome and (outcome.verdict, outcome.is_right) == ("Your guess of 9 is too low by 111.", False)
@@ -127,7 +127,7 @@ def test_a_bet_of_a_mark_is_decided_by_the_factor_since_then(touring: Driven) ->
         touring.press("right")
         until_measured(touring)
     assert shown(touring).text == "How many times as fast?"
-    touring.type("500", "return")
+    touring.keys(*"500", "return")
     until_measured(touring)
     outcome = bet_of(touring).outcome
     assert outcome and outcome.verdict.startswith("Your guess of 500 is too high by "), outcome
@@ -139,7 +139,7 @@ def test_a_bet_before_another_scenario_is_asked_for_in_the_present_one(touring: 
         touring.press("right")
         until_measured(touring)
     assert shown(touring).text == "How many are there?" and touring.program.config_name == "small"
-    touring.type("90", "right")
+    touring.keys(*"90", "right")
     until_measured(touring)
     outcome = bet_of(touring).outcome
     assert touring.program.config_name == "other" and outcome and outcome.is_right

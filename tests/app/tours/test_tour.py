@@ -74,8 +74,7 @@ def touring(driven: Driven) -> Driven:
     dialog: Any = driven.program.dialogs.top
     rows = dialog.view().rows
     assert (rows[-1].text, rows[-1].detail) == ("mine (your own)", "My own tour.")
-    driven.press("end")
-    driven.press("return")
+    driven.keys("end", "return")
     until_measured(driven)
     return driven
 
@@ -195,8 +194,7 @@ def test_a_configuration_that_cannot_be_opened_any_more_ends_it(touring: Driven,
 
 
 def test_who_goes_on_early_goes_on_when_the_numbers_are_there(touring: Driven) -> None:
-    touring.press("right")
-    touring.press("right")
+    touring.keys("right", "right")
     assert shown(touring).step == 2 and shown(touring).doing.endswith("then on")
     touring.until(lambda: shown(touring).is_answer)
     touring.press("left")
