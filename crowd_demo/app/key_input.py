@@ -23,7 +23,7 @@ from typing import cast
 
 import pygame
 
-from crowd_demo.config.keys import ACTIONS, CHORD, Keys, bindings, key_text, keys_of
+from crowd_demo.config.keys import ACTIONS, CHORD, Keys, key_text, keys_of
 
 POSITIONS = frozenset("0123456789wasd")
 US = dict(enumerate(string.ascii_lowercase + "1234567890", start=pygame.KSCAN_A))  # scancode -> its letter or digit
@@ -54,7 +54,7 @@ class Keymap:
 
     def __init__(self, keys: Keys, types: Mapping[int, str] | None = None) -> None:
         """Read the present layout unless it is given."""
-        self.bindings, self._keys = bindings(keys), keys
+        self.bindings, self._keys = {key: action for action, key in keys.pairs()}, keys
         self.shown: dict[str, tuple[str, ...]] = {}
         self.follow_layout(types)
 

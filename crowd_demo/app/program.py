@@ -17,7 +17,7 @@ from crowd_demo.app.crowd.crowd_files import LONG_S, CrowdFiles
 from crowd_demo.app.crowd.hawk import Hawk
 from crowd_demo.app.crowd.switching import Switcher
 from crowd_demo.app.crowd.technique_controls import Techniques
-from crowd_demo.app.dialogs.dialog import Dialogs, ListDialog, Question, TextDialog
+from crowd_demo.app.dialogs.dialog import Dialogs, Question, TextDialog
 from crowd_demo.app.dialogs.experiments import Experiments
 from crowd_demo.app.dialogs.menus import Menus, scenarios_menu
 from crowd_demo.app.dialogs.number_controls import Numbers
@@ -86,8 +86,8 @@ class Program:
                                             self.config_name)
         self.measured: dict[str, str] = {}  # what the last measurement of a technique gave, by path
         self.cards = Cards(self.measured, on=not options.headless)
-        self.experiments = Experiments(self.techniques, self.notices, self.config_name, self._on_screen,
-                                       self._open_experiment, self.measured)
+        self.experiments = Experiments(self.techniques, self.cards, self.dialogs, self.notices, self.config_name,
+                                       self._on_screen, self.measured)
         self.leaves_at_once = bool(options.frames)  # without being asked, on Esc
         self.picture_asked: Path | None = None
         self.scenario_asked: str | None = None  # the name or the path of a configuration that is to be opened
@@ -173,7 +173,7 @@ class Program:
 
     def load(self) -> None:
         """Load the crowd saved last."""
-        self.scenario_files.before_losing("Load the last save?", self.files.load_newest)
+        self.scenario_files.before_losing("Load the last save?", partial(self.crowd.apply, self.files.load_newest))
 
     def cannot_open(self, why: str) -> None:
         """Show why the configuration cannot be opened."""
@@ -190,10 +190,6 @@ class Program:
         """A list of tours; or the end of the present one."""
         if menu := self.guide.menu(self):
             self.dialogs.open(menu)
-
-    def _open_experiment(self, dialog: ListDialog) -> None:
-        self.cards.put_away("something was measured")
-        self.dialogs.open(dialog)
 
     def show_card(self) -> None:
         """Show the card of the last switch again, or hide it."""

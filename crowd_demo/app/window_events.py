@@ -296,21 +296,22 @@ class Mouse:
 
     def _follow(self) -> None:
         """Let the timeline, the minimap, the guess of a tour or a slider follow the cursor."""
-        program = self._program
+        program, held = self._program, self._held
         if self.scrubbing:
             bar = bar_of(program.camera.size, scale_for(program.camera.size, program.panels.now.scale))
             program.crowd.seek(tick_at(program.crowd.past(), self.cursor[0], bar))
-        elif self._held is not None and self._held.kind == "minimap" and not program.dialogs.top:
+        elif held is None or program.dialogs.top:
+            return
+        elif held.kind == "minimap":
             program.seeing.look_at(*self._hud.minimap.world_at(*self.cursor))
-        elif self._held == BET and (tour := program.guide.tour) and not program.dialogs.top:
-            share = self._hud.share_along(BET, self.cursor[0])
-            if share is not None:
-                tour.guess_at(share)
-        elif self._held == BRUSH_SLIDER and not program.dialogs.top:
+        elif held == BRUSH_SLIDER:
             program.tools.set_share(self._hud.tool_bar.share_at(*self.cursor))
-        elif (self._held is not None and self._held.kind == SLIDER and not program.dialogs.top
-              and (share := self._hud.share_along(self._held, self.cursor[0])) is not None):
-            program.numbers.drag(self._held.name, share)
+        elif (share := self._hud.share_along(held, self.cursor[0])) is None:
+            return
+        elif held == BET and program.guide.tour:
+            program.guide.tour.guess_at(share)
+        elif held.kind == SLIDER:
+            program.numbers.drag(held.name, share)
 
     def _hover(self) -> None:
         target, dialog = self._target(), self._program.dialogs.top

@@ -134,8 +134,3 @@ else:
 def keys_of(keys: Keys, action: str) -> tuple[str, ...]:
     names: tuple[str, ...] = getattr(keys, action)
     return names
-
-
-def bindings(keys: Keys) -> dict[str, str]:
-    """Key name -> action."""
-    return {key: action for action, key in keys.pairs()}

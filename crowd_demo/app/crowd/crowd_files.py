@@ -93,10 +93,6 @@ class CrowdFiles:
         self._export: PageExport | None = None
         self._ended: dict[Recording, str] = {}  # recordings of which not all is written, and what is said of each then
 
-    def load_newest(self) -> None:
-        """Ask for the crowd that was saved last."""
-        self._crowd.apply(self._load_newest)
-
     def news(self) -> None:
         """Show which files were written since the last call, and which could not be."""
         if (present := self._crowd.recording) and present.error:
@@ -220,7 +216,7 @@ class CrowdFiles:
         job = self._saver.save(snapshot._replace(config=config, techniques=techniques))
         job.add_done_callback(lambda job: None if job.exception() else kept.append(edits))
 
-    def _load_newest(self) -> None:
+    def load_newest(self) -> None:
         self._saver.wait()
         try:
             path = newest(Path())

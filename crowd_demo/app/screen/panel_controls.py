@@ -41,11 +41,9 @@ class PanelControls:
         else:
             self._notices.drop(PANELS)
 
-    def next_theme(self) -> None:
-        self._change(theme=_next(THEMES, self.now.theme))
-
-    def next_units(self) -> None:
-        self._change(units=_next(UNITS, self.now.units))
+    def go_on(self, setting: str) -> None:
+        """Go on to the next theme, or to the other units."""
+        self._change(**{setting: _next({"theme": THEMES, "units": UNITS}[setting], getattr(self.now, setting))})
 
     def resize(self, direction: int) -> None:
         """Make text and panels a step larger (1) or smaller (-1), or (0) as large as usual."""

@@ -13,7 +13,7 @@ import pytest
 from driven import Driven
 from versus import versus
 
-from crowd_demo.app.dialogs.experiments import Running, other_value
+from crowd_demo.app.dialogs.experiments import ExperimentDialog, other_value
 from crowd_demo.app.screen.window import screen
 from crowd_demo.config.model import CameraSettings
 from crowd_demo.host.system import Worker
@@ -226,10 +226,10 @@ def test_the_window_is_drawn_while_a_slice_takes_long(driven: Driven, monkeypatc
 
 @pytest.mark.quick
 def test_a_slice_that_fails_is_an_error() -> None:
-    running, worker = Running(lambda: 1 // 0), Worker()  # type: ignore[type-var]
+    dialog, worker = ExperimentDialog[Any]("", lambda: 1 // 0, list, dict, print), Worker()
     with pytest.raises(ZeroDivisionError):
-        while not running.over:
-            running.advance(worker)
+        while not dialog.over:
+            dialog.advance(worker)
 
 
 @pytest.mark.quick

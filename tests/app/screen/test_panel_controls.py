@@ -32,8 +32,8 @@ def test_modes_themes_and_units_go_round(panels: PanelControls) -> None:
     assert modes == ["full", "compact", "off", "full"]
     panels.next_mode(backwards=True)
     assert panels.now.hud == "off"
-    panels.next_theme()
-    panels.next_units()
+    panels.go_on("theme")
+    panels.go_on("units")
     assert (panels.now.theme, panels.now.units) == ("light", "ms")
 
 

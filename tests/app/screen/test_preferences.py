@@ -60,7 +60,7 @@ def test_what_is_changed_is_there_next_time(file: Path) -> None:
 def test_a_change_is_written_soon_and_many_changes_once(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     writes: list[bytes] = []
     monkeypatch.setattr(module, "write_file", lambda path, content: writes.append(content))
-    preferences = Preferences(file, 0.05)
+    preferences = Preferences(file, 0.5)
     for scale in 1.1, 1.25, 1.4:
         preferences.change(scale=scale)
     timer = preferences._timer
@@ -192,7 +192,7 @@ def test_what_is_changed_in_the_window_is_preferred_and_nothing_else(file: Path)
     panels.fold("graph")
     panels.fit_graph()
     assert preferences.values.model_dump(exclude_defaults=True) == {"scale": 1.1, "folded": ("graph",)}
-    panels.next_theme()
+    panels.go_on("theme")
     panels.next_mode()
     assert preferences.values.model_dump(exclude_defaults=True) == {"scale": 1.1, "folded": ("graph",)}  # dark and full: usual
     panels.next_mode()
