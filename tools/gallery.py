@@ -40,8 +40,9 @@ class Visit:
         open_window(self.config.window, headless=True)
         worker = Worker()
         loaded = worker.submit(lambda: load_program(self.config, True, LoadingProgress())).result()
-        self.program = Program(self.config, loaded, config_name=config)
-        self.loop = Loop(self.config, RunOptions(headless=True, frames=sys.maxsize), self.program, worker)
+        options = RunOptions(headless=True, frames=sys.maxsize, config_name=config)
+        self.program = Program(self.config, loaded, options)
+        self.loop = Loop(self.program, options, worker)
         self._as_a_window()
 
     def do(self, action: str, backwards: bool = False) -> None:

@@ -52,17 +52,13 @@ class Loop:
     That one is in `opened` then; until then it is `opening`.
     """
 
-    def __init__(self, config: Config, options: RunOptions, program: Program, worker: Worker) -> None:
-        self.config, self.options, self.program, self.worker = config, options, program, worker
+    def __init__(self, program: Program, options: RunOptions, worker: Worker) -> None:
+        self.program, self.options, self.worker = program, options, worker
         is_open_ended = not options.headless or options.replay or options.tour
-        self.frames = options.frames or (sys.maxsize if is_open_ended else _headless_frames(config))
+        self.frames = options.frames or (sys.maxsize if is_open_ended else _headless_frames(program.config))
         self.warmup = 0  # frames that are over and left out
         self.recorder = Recorder(program.sim.profile)
         self.abandoned = False
-        program.crowd.unpaced, program.cards.on = options.headless, not options.headless
-        program.crowd.stops_at_end = options.headless
-        program.seeing.smooth = not options.headless
-        program.leaves_at_once = bool(options.frames)
         self._frame = 0
         self._last = time.perf_counter()
         self._waited_s = 0.0  # in which the crowd has made no steps, for it was the turn of the second one
@@ -73,8 +69,7 @@ class Loop:
         self.openings: WeakSet[Opening] = WeakSet()  # also those that were given up, while they are busy
         self.opened: Loaded | None = None
         if options.render:
-            self.presenter = Presenter(config, program)
-            self.events = WindowEvents(config.keys, program, self.presenter)
+            self.presenter, self.events = Presenter(program), WindowEvents(program)
 
     def run(self) -> None:
         try:
@@ -124,10 +119,11 @@ class Loop:
         window = left.window.model_copy(update={"title": opened.sim.config.window.title})
         config = opened.sim.config.model_copy(update={"window": window})
         self.worker.submit(left.files.leave).result()  # takes a snapshot, which may run a kernel
-        program = Program(config, opened, left.quitting, opening.name, left.remembers, left.preferences)
-        program.take_over(left)
         frames = None if self.frames == sys.maxsize else self.frames_left
-        loop = Loop(config, replace(self.options, frames=frames), program, self.worker)
+        options = replace(self.options, frames=frames, config_name=opening.name)
+        program = Program(config, opened, options, left.quitting, left.preferences, rewind=left.remembers)
+        program.take_over(left)
+        loop = Loop(program, options, self.worker)
         if self.options.render:
             loop.events.waiting = self.events.waiting
         return loop

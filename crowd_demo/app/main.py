@@ -7,19 +7,16 @@ from __future__ import annotations
 
 import sys
 from concurrent.futures import wait
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 from weakref import WeakSet
 
-from crowd_demo.app.input.key_input import quits
-from crowd_demo.app.input.keyboard import Keyboard, shown_keys
+from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.screen.loading_screen import print_progress, show_progress
 from crowd_demo.app.screen.notices import welcome
 from crowd_demo.app.screen.preferences import Preferences, user_file
 from crowd_demo.app.screen.window import NoDisplayError, close_window, on_lost_display, open_window, save_picture, screen
-from crowd_demo.config.keys import bindings
 from crowd_demo.config.model import Config
 from crowd_demo.host.compiling.loading import Loaded, LoadingProgress, load_program
 from crowd_demo.host.shutdown import (
@@ -116,15 +113,14 @@ class Session:
         from crowd_demo.app.loop import Loop
         from crowd_demo.app.program import Program
 
-        program = Program(self.config, loaded, self.quitting, self.options.config_name, not self.options.headless,
-                          self.preferences)
-        program.crowd.player = self.player
+        program = Program(self.config, loaded, self.options, self.quitting, self.preferences, self.player,
+                          rewind=not self.options.headless)
         self._start_trace(program)
         if self.options.tour:
             program.guide.begin(self.options.tour, program, opened=True)
-        self.loop = Loop(self.config, self.options, program, self.worker)
+        self.loop = Loop(program, self.options, self.worker)
         if self.options.is_interactive and not self.options.tour:
-            welcome(program.notices, program.menus.keys)
+            welcome(program.notices, program.keymap)
         program.techniques.follow(loaded.follow)
         if self.options.record:
             try:
@@ -210,9 +206,7 @@ class Session:
             if self.options.headless:
                 print_progress(job, progress, self.quitting)
             else:
-                keyboard, keys = Keyboard(), self.config.keys
-                ends = partial(quits, keyboard=keyboard, bindings=bindings(keys))
-                show_progress(job, progress, ends, self.quitting, shown_keys(keys, keyboard))
+                show_progress(job, progress, Keymap(self.config.keys), self.quitting)
         return None if self.quitting.asked else job.result()
 
     def _loaded(self, progress: LoadingProgress) -> Loaded:
@@ -283,7 +277,7 @@ class Session:
             save_picture(screen(), path)
         else:
             interrupted = self.quitting.interrupted
-            content = report(loop.config, loop.program.sim, loop.recorder, loop.warmup, startup_s, interrupted)
+            content = report(loop.program.config, loop.program.sim, loop.recorder, loop.warmup, startup_s, interrupted)
             if self.player:
                 content["replay"] = self.player.report()
             if asks(loop.program.sim):

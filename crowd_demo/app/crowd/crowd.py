@@ -61,7 +61,8 @@ class Crowd:
     kept_edits   the `edits` that a file holds
     """
 
-    def __init__(self, config: Config, sim: Simulation, scene: Scene | None, rewind_mb: float, notices: Notices) -> None:
+    def __init__(self, config: Config, sim: Simulation, scene: Scene | None, rewind_mb: float, notices: Notices,
+                 player: Player | None = None, unpaced: bool = False, stops_at_end: bool = False) -> None:
         """Remember the past within `rewind_mb`; with 0 there is no going back."""
         self.config, self.sim, self.scene = config, sim, scene
         self.agents_asked = sim.agents.count
@@ -69,9 +70,9 @@ class Crowd:
         self.changed: list[Change] = []
         self.meters = Meters()
         self.recording: Recording | None = None
-        self.player: Player | None = None
-        self.paused, self.steps_asked, self.speed, self.unpaced = False, 0, config.time.speed, False
-        self.stops_at_end = False
+        self.player = player
+        self.paused, self.steps_asked, self.speed, self.unpaced = False, 0, config.time.speed, unpaced
+        self.stops_at_end = stops_at_end
         self.pace, self.rate = Pace(sim.dt, config.time.catch_up), StepRate()
         self._notices, self._bound = notices, int(rewind_mb * MB)
         self.begin_past()

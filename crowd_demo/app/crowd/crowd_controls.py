@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.technique_controls import next_number
-from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.model import Config
 from crowd_demo.config.section import MAX_AGENTS
@@ -52,17 +50,6 @@ class CrowdControls:
     def __init__(self, crowd: Crowd, notices: Notices) -> None:
         self._crowd, self._notices = crowd, notices
 
-    @property
-    def actions(self) -> KeyActions:
-        crowd = self._crowd
-        return {"restart": KeyAction(self.restart, changes=True),
-                "fewer": KeyAction(lambda: self.populate(fewer(crowd.agents_asked)), changes=True),
-                "more": KeyAction(lambda: self.populate(more(crowd.agents_asked)), changes=True),
-                "happen": KeyAction(self.let_happen, changes=True), "pause": KeyAction(self.pause, at_once=True),
-                "step": KeyAction(self.step), "step_back": KeyAction(self.step_back),
-                "slower": KeyAction(partial(self.change_speed, -1), at_once=True),
-                "faster": KeyAction(partial(self.change_speed, 1), at_once=True)}
-
     # --- changes -----------------------------------------------------------------------------------------------------
 
     def populate(self, count: int) -> None:
@@ -72,6 +59,11 @@ class CrowdControls:
             crowd.changes.pop()  # a drag asks several times a frame
         crowd.apply(Populate(count))
         self._notices.add(f"{count:,} agents", "agents", holds=lambda: crowd.agents_asked == count)
+
+    def change_agents(self, direction: int) -> None:
+        """Go on to the next round number of agents, up (1) or down (-1)."""
+        agents = self._crowd.agents_asked
+        self.populate(more(agents) if direction > 0 else fewer(agents))
 
     def drag_agents(self, steps: int) -> None:
         """Change the number of agents by so many steps, of a tenth to a twentieth; in a replay do nothing."""
@@ -119,7 +111,7 @@ class CrowdControls:
         speed = crowd.speed
         self._notices.add(f"speed {speed_text(speed)}", "speed", holds=lambda: crowd.speed == speed)
 
-    def step(self) -> None:
+    def step_once(self) -> None:
         self._crowd.paused = True
         self._crowd.steps_asked += 1
 
@@ -145,10 +137,6 @@ class Hawk:
         self.led = False
         self.cursor = camera.size[0] / 2, camera.size[1] / 2
         self._crowd, self._camera, self._notices = crowd, camera, notices
-
-    @property
-    def actions(self) -> KeyActions:
-        return {"hawk": KeyAction(self.toggle, changes=True)}
 
     def toggle(self) -> None:
         if not self._exists():

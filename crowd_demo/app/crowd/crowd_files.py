@@ -11,7 +11,6 @@ from shlex import quote
 
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.technique_controls import Techniques
-from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.host.child import start
 from crowd_demo.host.files import free_name
@@ -89,17 +88,6 @@ class CrowdFiles:
         self._export: PageExport | None = None
         self._ended: dict[Recording, str] = {}  # recordings of which not all is written, and what is said of each then
 
-    @property
-    def actions(self) -> KeyActions:
-        ask = self._crowd.apply
-        return {"save": KeyAction(partial(ask, self._save)),
-                "record": KeyAction(partial(ask, self._toggle_recording), changes=True),
-                "export": KeyAction(partial(ask, self._toggle_export))}
-
-    def load_newest(self) -> None:
-        """Ask for the crowd that was saved last."""
-        self._crowd.apply(self._load_newest)
-
     def news(self) -> None:
         """Show which files were written since the last call, and which could not be."""
         if (present := self._crowd.recording) and present.error:
@@ -162,7 +150,7 @@ class CrowdFiles:
             recording.wait()
             error.add_note(f"{replay_command(recording.path)} leads there again")
 
-    def _toggle_recording(self) -> None:
+    def toggle_recording(self) -> None:
         """Begin a recording under a free name, or end the present one."""
         try:
             if self._crowd.recording:
@@ -177,7 +165,7 @@ class CrowdFiles:
 
     # --- pages -------------------------------------------------------------------------------------------------------
 
-    def _toggle_export(self) -> None:
+    def toggle_export(self) -> None:
         """Begin a page of the last seconds before the present tick, or leave off the one that is being made."""
         crowd, sim = self._crowd, self._crowd.sim
         if self._export:
@@ -215,7 +203,7 @@ class CrowdFiles:
 
     # --- saves -------------------------------------------------------------------------------------------------------
 
-    def _save(self) -> None:
+    def save(self) -> None:
         """Save under a free name, in the background; block while `MAX_AT_ONCE` are unfinished, as each holds its snapshot."""
         unfinished = [path for path, job in list(self._saving.items()) if not job.done()]
         if len(unfinished) == MAX_AT_ONCE:
@@ -229,7 +217,7 @@ class CrowdFiles:
         self._saving[path] = job
         job.add_done_callback(lambda job: None if job.exception() else kept.append(edits))
 
-    def _load_newest(self) -> None:
+    def load_newest(self) -> None:
         wait(self._saving.values())
         try:
             path = newest(Path())

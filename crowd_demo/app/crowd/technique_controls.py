@@ -11,11 +11,9 @@ import math
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal
 
 from crowd_demo.app.crowd.crowd import Change, Crowd
-from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.compute.jit import Launch
 from crowd_demo.config.optimizations import Optimizations, with_values
@@ -24,7 +22,7 @@ from crowd_demo.host.compiling.compilers import HELPER_NICENESS, Compilers, comp
 from crowd_demo.host.compiling.helpers import CompilerSource
 from crowd_demo.host.system import compiling_beside_frames, in_thread
 from crowd_demo.registry.entries import Range, Technique, Value
-from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word, inactive
+from crowd_demo.registry.techniques import BY_PATH, hud_word, inactive
 from crowd_demo.render.hud.status import Tick
 from crowd_demo.sim.actions import Switch
 
@@ -204,14 +202,6 @@ class Techniques:
         self.ticks: list[Tick] = []
         self._crowd, self._notices = crowd, notices
 
-    @property
-    def actions(self) -> KeyActions:
-        switch = self.switch
-        return {**{each.path: KeyAction(partial(switch, each), partial(switch, each, shift=True), changes=True)
-                   for each in TECHNIQUES},
-                "lower": KeyAction(partial(self.change_number, -1), changes=True),
-                "higher": KeyAction(partial(self.change_number, 1), changes=True)}
-
     def asked(self) -> Optimizations:
         """The values of all techniques, as they will be soon."""
         return self.switcher.coming(self._crowd.sim.optimizations)
@@ -228,9 +218,9 @@ class Techniques:
 
     # --- asking ------------------------------------------------------------------------------------------------------
 
-    def switch(self, technique: Technique, shift: bool = False) -> None:
-        """Do what its key does; the value that is still being compiled counts, if somebody has asked for that."""
-        path, off = technique.path, technique.baseline
+    def switch(self, path: str, shift: bool = False) -> None:
+        """Do what a technique's key does; a value that is still being compiled counts, if the user has chosen it."""
+        technique, off = BY_PATH[path], BY_PATH[path].baseline
         value = self._crowd.sim.optimizations.get(path) if path in self.deferred else self.value(path)
         if shift or not technique.has_off:
             value = next_choice(technique, value, backwards=shift and not technique.has_off)

@@ -13,14 +13,12 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable
-from functools import partial
 from pathlib import Path
 
 import pygame
 
 from crowd_demo.app.crowd.crowd import OTHER_CROWD, OTHER_TIME, Change, Crowd
 from crowd_demo.app.crowd.technique_controls import TOUCHED_FIRST, Request, Techniques, next_choice, next_number
-from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.seeing.second_crowd import SecondCrowd, SecondRun, config_beside
 from crowd_demo.config.loader import ConfigError
@@ -60,11 +58,6 @@ class SideBySide:
         self.halves: Halves | None = None  # what is said of them, since the last picture
         self.takes_turns = False
         self._rates, self._read_at_s = (UNKNOWN, UNKNOWN), 0.0  # of the crowd and of the second one, and since when
-
-    @property
-    def actions(self) -> KeyActions:
-        return {"split": KeyAction(self.toggle),
-                "split_value": KeyAction(self.next_value, partial(self.next_value, backwards=True))}
 
     @property
     def line_px(self) -> int:

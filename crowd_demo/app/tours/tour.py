@@ -27,7 +27,7 @@ from crowd_demo.app.crowd.technique_controls import Techniques
 from crowd_demo.app.dialogs.dialog import ListDialog
 from crowd_demo.app.dialogs.menus import tours_menu
 from crowd_demo.app.screen.notices import Notices
-from crowd_demo.app.seeing.overlay_controls import Overlays
+from crowd_demo.app.seeing.overlay_controls import FREEZE, Overlays
 from crowd_demo.app.tours.bets import DIGITS, Guess
 from crowd_demo.app.tours.live_numbers import (
     OF_VIEW,
@@ -224,7 +224,7 @@ class TourPlayer:
                 case "pause", bool() if value != self.program.crowd.paused:
                     self.program.controls.pause()
                 case "freeze", bool() if value != (self.program.overlays.frozen is not None):
-                    self.program.overlays.freeze()
+                    self.program.overlays.toggle(FREEZE)
                 case "camera", CameraSettings():
                     self.program.show(value, WINDOW)
                 case _, str() | int() | float() if path := technique_of(name):

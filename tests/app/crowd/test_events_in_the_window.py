@@ -113,7 +113,7 @@ def test_the_window_says_what_happens_and_a_mark_on_the_timeline_says_it_again(s
     driven.frames(30)
     status = driven.status()
     assert status.past and [mark.tick for mark in status.past.marks] == [5, 10, 30]
-    hud = driven.loop.presenter.hud
+    hud = driven.program.hud
     bar = hud._timeline
     assert bar
     x = bar.left + column_of(status.past, 5, bar.width)
@@ -147,7 +147,7 @@ def test_a_key_and_a_click_let_happen_what_is_left_to_a_hand(scenario: Path) -> 
     by_hand = "  - {hand: close it, do: {walls: {rectangle: [200, 0, 240, 400]}}}\n  - {hand: ten more, do: {agents: 120}}\n"
     scenario.write_text(YAML.replace("events:\n", f"events:\n{by_hand}"), "utf-8")
     driven = Driven("window.width=1280", "window.height=720", "agents=60", config=str(scenario))
-    sim, hud = driven.program.sim, driven.loop.presenter.hud
+    sim, hud = driven.program.sim, driven.program.hud
     driven.program.crowd.unpaced = True
     driven.frames(4)
     driven.press("l", pygame.KMOD_LCTRL)

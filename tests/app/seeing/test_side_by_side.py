@@ -38,7 +38,7 @@ def wanted(driven: Driven) -> object:
 
 def labels(driven: Driven) -> list[pygame.Rect]:
     """Where the labels of the left and of the right half are."""
-    split, placed = driven.program.split, driven.loop.presenter.hud._placed
+    split, placed = driven.program.split, driven.program.hud._placed
     assert split.halves
     targets = [Target("number", half.target) for half in (split.halves.left, split.halves.right)]
     return [next(each.rect for each in placed if (target, each.canvas.surface.get_rect()) in each.canvas.targets)

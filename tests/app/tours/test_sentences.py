@@ -219,8 +219,7 @@ def test_what_the_user_switches_is_measured_anew_and_has_a_card_of_its_own(drive
     pygame.event.post(pygame.Event(pygame.KEYDOWN, key=pygame.K_2, mod=0))
     driven.press("return")  # in the same frame
     assert driven.program.sim.optimizations.simd and is_of_now()
-    driven.press("left")
-    driven.press("return")
+    driven.keys("left", "return")
     assert is_of_now(), "the numbers of the exercise are of before the switch"
     while not tour.step.do.settings:
         driven.press("return")

@@ -10,8 +10,10 @@ from crowds import PLACES, open_world, simulation
 from hud_spy import KEYS, ContrastSpy, Spy, changed, colour_of_text, contrast, crowd, drawn, picture, pixels, texts
 from numpy.typing import NDArray
 
+from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.screen.notices import Notices, welcome
 from crowd_demo.config.events import ScenarioEvent
+from crowd_demo.config.keys import Keys
 from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import Technique
 from crowd_demo.registry.readouts import READOUTS
@@ -243,7 +245,7 @@ def test_every_text_can_be_read_over_any_picture(theme: str) -> None:
 @pytest.mark.parametrize("height", [400, 600, 2000])
 def test_the_first_notice_never_wraps(width: int, height: int) -> None:
     notices = Notices()
-    welcome(notices, KEYS)
+    welcome(notices, Keymap(Keys(), {}))
     text, = notices.present()
     assert "F1" in text
     for scale in (0.5, 1.0, 3.0):
