@@ -52,8 +52,8 @@ def opened(config_name: str, overrides: Sequence[str], headless: bool = True) ->
     open_window(config.window, headless=True)
     worker = Worker()
     loaded = worker.submit(lambda: load_program(config, True, LoadingProgress())).result()
-    program = Program(config, loaded, config_name=config_name)
-    return Loop(config, RunOptions(headless=headless, frames=sys.maxsize), program, worker)
+    options = RunOptions(headless=headless, frames=sys.maxsize, config_name=config_name)
+    return Loop(Program(config, loaded, options), options, worker)
 
 
 def run(loop: Loop, frames: int, seconds: float = 0.0) -> None:

@@ -14,6 +14,7 @@ from crowd_demo.config.loader import load_config
 from crowd_demo.host.compiling.loading import LoadingProgress, load_program
 from crowd_demo.host.system import Worker
 from crowd_demo.render.hud.status import Status
+from crowd_demo.render.hud.views import ListView
 
 PATIENCE_S = 300.0  # for what other processes compile on a slow machine
 
@@ -24,6 +25,14 @@ def without_progress(stderr: str) -> str:
     return "".join(line for line in stderr.splitlines(keepends=True) if not line.startswith(progress))
 
 
+def wait_until(happened: Callable[[], object]) -> None:
+    """Wait for what another thread does."""
+    end = time.monotonic() + PATIENCE_S
+    while not happened():
+        assert time.monotonic() < end, "it never happened"
+        time.sleep(0.001)
+
+
 SMALL = "agents=200", "map=null", "window.width=640", "window.height=360"
 WHOLE = "camera.center=null", "camera.zoom=null"  # `1k` opens at one of its doors, which are not there without its map
 
@@ -31,7 +40,7 @@ WHOLE = "camera.center=null", "camera.zoom=null"  # `1k` opens at one of its doo
 class Driven:
     """A loaded program; `press` and its like post an event, `frames` lets the program see it."""
 
-    def __init__(self, *settings: str, config: str = "1k", quick: bool = False) -> None:
+    def __init__(self, *settings: str, config: str = "1k", quick: bool = False, frames: int | None = None) -> None:
         from crowd_demo.app.loop import Loop
         from crowd_demo.app.program import Program
 
@@ -39,9 +48,10 @@ class Driven:
         open_window(self.config.window, headless=True)
         worker = Worker()
         loaded = worker.submit(lambda: load_program(self.config, True, LoadingProgress(), quick)).result()
-        self.program = Program(self.config, loaded)
+        options = RunOptions(headless=True, frames=frames)
+        self.program = Program(self.config, loaded, options)
         self.program.techniques.follow(loaded.follow)
-        self.loop = Loop(self.config, RunOptions(headless=True), self.program, worker)
+        self.loop = Loop(self.program, options, worker)
 
     def frames(self, count: int = 1) -> None:
         for _ in range(count):
@@ -60,12 +70,44 @@ class Driven:
             self.release(key)
         self.frames()
 
+    def keys(self, *names: str, mod: int = 0) -> None:
+        """Press keys, one after another."""
+        for name in names:
+            self.press(name, mod)
+
     def release(self, key: str) -> None:
         pygame.event.post(pygame.Event(pygame.KEYUP, key=pygame.key.key_code(key), mod=0))
 
     def post(self, kind: int, **values: Any) -> None:
         pygame.event.post(pygame.Event(kind, **values))
         self.frames()
+
+    def drag(self, *way: tuple[float, float], button: int = 1, release: bool = True) -> None:
+        """Press a button of the mouse at the first pixel, move to the others, and release it: a click if there are none."""
+        self.post(pygame.MOUSEBUTTONDOWN, pos=way[0], button=button)
+        for at in way[1:]:
+            self.move(at, button)
+        if release:
+            self.post(pygame.MOUSEBUTTONUP, pos=way[-1], button=button)
+
+    def move(self, at: tuple[float, float], button: int = 0) -> None:
+        """Move the mouse to a pixel, with a button held or none (0)."""
+        self.post(pygame.MOUSEMOTION, pos=at, rel=(0, 0), buttons=tuple(int(number == button) for number in (1, 2, 3)))
+
+    def wheel(self, notches: int) -> None:
+        self.post(pygame.MOUSEWHEEL, x=0, y=notches, precise_y=float(notches))
+
+    def find(self, *target: str) -> tuple[int, int]:
+        """A pixel at which the HUD has a target, by its kind or by kind and name; without any a pixel of the ground."""
+        width, height = self.program.camera.size
+        at = ((x, y) for y in range(0, height, 2) for x in range(0, width, 2))
+        return next((x, y) for x, y in at if (self.program.hud.target_at(x, y) or ())[:len(target) or None] == target)
+
+    def view(self) -> ListView:
+        """What is drawn of the list that is open."""
+        view = self.status().view
+        assert view
+        return view
 
     def until(self, found: Callable[[], object]) -> None:
         """Run frames until something holds."""

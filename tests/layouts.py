@@ -6,7 +6,8 @@ import string
 
 import pygame
 
-from crowd_demo.app.input.keyboard import SCANCODES, Keyboard
+from crowd_demo.app.key_input import SCANCODES, Keymap
+from crowd_demo.config.keys import Keys
 
 PLACES = "1234567890-=" "qwertyuiop[]" "asdfghjkl;'" "zxcvbnm,./"
 PLAIN = {
@@ -35,8 +36,13 @@ def scancode(place: str) -> int:
     return SCANCODES.get(place) or SIGNS[place]
 
 
-def keyboard(layout: str) -> Keyboard:
-    return Keyboard({scancode(place): plain for place, plain in zip(PLACES, PLAIN[layout], strict=True) if plain != " "})
+def types(layout: str) -> dict[int, str]:
+    """What each key types without modifiers, by its scancode."""
+    return {scancode(place): plain for place, plain in zip(PLACES, PLAIN[layout], strict=True) if plain != " "}
+
+
+def keymap(layout: str, keys: Keys | None = None) -> Keymap:
+    return Keymap(keys or Keys(), types(layout))
 
 
 def ways(layout: str, character: str) -> tuple[str, str]:

@@ -19,7 +19,7 @@ from weakref import WeakSet
 
 import pygame
 
-from crowd_demo.app.crowd.switching import CannotOpenError, Opening
+from crowd_demo.app.crowd.opening import CannotOpenError, Opening
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.presenter import LONG_FRAME_MS, Presenter, moment_of
 from crowd_demo.app.program import Program
@@ -52,17 +52,13 @@ class Loop:
     That one is in `opened` then; until then it is `opening`.
     """
 
-    def __init__(self, config: Config, options: RunOptions, program: Program, worker: Worker) -> None:
-        self.config, self.options, self.program, self.worker = config, options, program, worker
+    def __init__(self, program: Program, options: RunOptions, worker: Worker) -> None:
+        self.program, self.options, self.worker = program, options, worker
         is_open_ended = not options.headless or options.replay or options.tour
-        self.frames = options.frames or (sys.maxsize if is_open_ended else _headless_frames(config))
+        self.frames = options.frames or (sys.maxsize if is_open_ended else _headless_frames(program.config))
         self.warmup = 0  # frames that are over and left out
         self.recorder = Recorder(program.sim.profile)
         self.abandoned = False
-        program.crowd.unpaced, program.cards.on = options.headless, not options.headless
-        program.crowd.stops_at_end = options.headless
-        program.seeing.smooth = not options.headless
-        program.leaves_at_once = bool(options.frames)
         self._frame = 0
         self._last = time.perf_counter()
         self._waited_s = 0.0  # in which the crowd has made no steps, for it was the turn of the second one
@@ -73,8 +69,7 @@ class Loop:
         self.openings: WeakSet[Opening] = WeakSet()  # also those that were given up, while they are busy
         self.opened: Loaded | None = None
         if options.render:
-            self.presenter = Presenter(config, program)
-            self.events = WindowEvents(config.keys, program, self.presenter)
+            self.presenter, self.events = Presenter(program), WindowEvents(program)
 
     def run(self) -> None:
         try:
@@ -83,8 +78,7 @@ class Loop:
         finally:
             if self._precompiler:
                 self._precompiler.close()
-            for switcher in self.program.switchers:
-                switcher.close()
+            self.program.techniques.switcher.close()
 
     def _run(self) -> None:
         while self.program.running and self.frames_left and not self.opened and not self._is_played:
@@ -125,10 +119,11 @@ class Loop:
         window = left.window.model_copy(update={"title": opened.sim.config.window.title})
         config = opened.sim.config.model_copy(update={"window": window})
         self.worker.submit(left.files.leave).result()  # takes a snapshot, which may run a kernel
-        program = Program(config, opened, left.quitting, opening.name, left.remembers, left.preferences)
-        program.take_over(left)
         frames = None if self.frames == sys.maxsize else self.frames_left
-        loop = Loop(config, replace(self.options, frames=frames), program, self.worker)
+        options = replace(self.options, frames=frames, config_name=opening.name)
+        program = Program(config, opened, options, left.quitting, left.preferences, rewind=left.remembers)
+        program.take_over(left)
+        loop = Loop(program, options, self.worker)
         if self.options.render:
             loop.events.waiting = self.events.waiting
         return loop
@@ -160,10 +155,10 @@ class Loop:
         program.crowd.rate.add(now, profile.steps)
         if self.options.render:
             self.presenter.present(self.events.mouse.resting_on)
-        if program.is_compiling:
+        if program.techniques.switcher.busy:
             profile.note("compiling")
         profile.end_frame(tick=program.sim.tick)
-        program.crowd.frame_took(float(profile.frame_ms(1)[-1]))
+        program.crowd.timeline.frame_took(program.sim.tick, float(profile.frame_ms(1)[-1]))
         self._frame += 1
         self._record()
 
@@ -178,7 +173,7 @@ class Loop:
             tour.measure_frame()
             if self.options.headless and self.options.tour:
                 tour.go_alone()
-        if self.program.techniques.switcher.pending:
+        if self.program.techniques.switcher.compiling:
             self.program.techniques.switch_to_compiled()
         if self.program.numbers.asked:
             self.program.numbers.offer()
@@ -307,13 +302,13 @@ class Loop:
 
     def end_window_frame(self) -> None:
         """Start the compilers in the background once the first frames are over; wait if the frame was very short."""
-        idle = not (self.program.is_compiling or self.program.experiments.dialog)
+        idle = not (self.program.techniques.switcher.busy or self.program.experiments.dialog)
         if self._frame >= PRECOMPILE_FRAME and idle and CACHE_LASTS and not self._precompiler:
             self._precompiler = Precompiler(self.program.techniques.switcher.stand_by(), self.program.sim.optimizations)
         self._pause_precompiler(not idle)
         spent = time.perf_counter() - self._last
         least = LEAST_FRAME_S if pygame.display.get_active() else HIDDEN_FRAME_S
-        if self.program.is_compiling:
+        if self.program.techniques.switcher.busy:
             least = max(least, COMPILING_FRAME_S)
         if spent < least:
             time.sleep(least - spent)

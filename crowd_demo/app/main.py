@@ -7,19 +7,16 @@ from __future__ import annotations
 
 import sys
 from concurrent.futures import wait
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 from weakref import WeakSet
 
-from crowd_demo.app.input.key_input import quits
-from crowd_demo.app.input.keyboard import Keyboard, shown_keys
+from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.screen.loading_screen import print_progress, show_progress
 from crowd_demo.app.screen.notices import welcome
 from crowd_demo.app.screen.preferences import Preferences, user_file
 from crowd_demo.app.screen.window import NoDisplayError, close_window, on_lost_display, open_window, save_picture, screen
-from crowd_demo.config.keys import bindings
 from crowd_demo.config.model import Config
 from crowd_demo.host.compiling.loading import Loaded, LoadingProgress, load_program
 from crowd_demo.host.shutdown import (
@@ -37,7 +34,8 @@ from crowd_demo.host.streams import STDOUT, OutputError
 from crowd_demo.host.system import Worker, eager_threads, free_cycles, seconds_since_start
 
 if TYPE_CHECKING:
-    from crowd_demo.app.crowd.switching import Opening, Switcher
+    from crowd_demo.app.crowd.opening import Opening
+    from crowd_demo.app.crowd.technique_controls import Switcher
     from crowd_demo.app.loop import Loop
     from crowd_demo.app.program import Program
     from crowd_demo.app.trace import Trace
@@ -115,15 +113,14 @@ class Session:
         from crowd_demo.app.loop import Loop
         from crowd_demo.app.program import Program
 
-        program = Program(self.config, loaded, self.quitting, self.options.config_name, not self.options.headless,
-                          self.preferences)
-        program.crowd.player = self.player
+        program = Program(self.config, loaded, self.options, self.quitting, self.preferences, self.player,
+                          rewind=not self.options.headless)
         self._start_trace(program)
         if self.options.tour:
             program.guide.begin(self.options.tour, program, opened=True)
-        self.loop = Loop(self.config, self.options, program, self.worker)
+        self.loop = Loop(program, self.options, self.worker)
         if self.options.is_interactive and not self.options.tour:
-            welcome(program.notices, program.menus.keys)
+            welcome(program.notices, program.keymap)
         program.techniques.follow(loaded.follow)
         if self.options.record:
             try:
@@ -196,7 +193,7 @@ class Session:
     def _leave_compiling(self, loop: Loop | None, timeout_s: float = 0.0) -> None:
         """Stop the compiling that a loop has begun; wait at most so long for each thread."""
         if loop:
-            threads: list[Switcher | Opening] = [*loop.program.switchers, *loop.openings]
+            threads: list[Switcher | Opening] = [loop.program.techniques.switcher, *loop.openings]
             for thread in threads:
                 thread.close(timeout_s)
             self.compiling.update(threads)
@@ -209,9 +206,7 @@ class Session:
             if self.options.headless:
                 print_progress(job, progress, self.quitting)
             else:
-                keyboard, keys = Keyboard(), self.config.keys
-                ends = partial(quits, keyboard=keyboard, bindings=bindings(keys))
-                show_progress(job, progress, ends, self.quitting, shown_keys(keys, keyboard))
+                show_progress(job, progress, Keymap(self.config.keys), self.quitting)
         return None if self.quitting.asked else job.result()
 
     def _loaded(self, progress: LoadingProgress) -> Loaded:
@@ -282,7 +277,7 @@ class Session:
             save_picture(screen(), path)
         else:
             interrupted = self.quitting.interrupted
-            content = report(loop.config, loop.program.sim, loop.recorder, loop.warmup, startup_s, interrupted)
+            content = report(loop.program.config, loop.program.sim, loop.recorder, loop.warmup, startup_s, interrupted)
             if self.player:
                 content["replay"] = self.player.report()
             if asks(loop.program.sim):

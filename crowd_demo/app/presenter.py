@@ -14,14 +14,9 @@ from collections.abc import Sequence
 import pygame
 
 from crowd_demo.app.card.trial import Moment
-from crowd_demo.app.input.keyboard import Keyboard, all_keys, shown_keys
 from crowd_demo.app.program import Program
 from crowd_demo.app.screen.window import save_picture, screen, set_mode
-from crowd_demo.config.model import Config
-from crowd_demo.config.resources import assets_folder
 from crowd_demo.measure.proof import DrawnView
-from crowd_demo.render.figures.sprites import load_manifest, state_colours
-from crowd_demo.render.hud.hud import Hud
 from crowd_demo.render.hud.navigation import label
 from crowd_demo.render.hud.number_rows import NUMBERS
 from crowd_demo.render.hud.status import Hovered, MinimapView, Status
@@ -32,22 +27,12 @@ LONG_FRAME_MS = 30.0
 class Presenter:
     """Draws over what the worker's thread has drawn, and presents it."""
 
-    def __init__(self, config: Config, program: Program) -> None:
-        self.config, self.program = config, program
-        self.hud = Hud({}, state_colours(load_manifest(assets_folder())))
-        program.menus.sections = self.hud.sections
-        program.panels.show_held = self.hud.show_held
-        program.overlays.moved = self.hud.uncovered
+    def __init__(self, program: Program) -> None:
+        self.program = program
         program.resize(screen().get_size())  # which a window manager may have chosen
         self._fullscreen = program.fullscreen
         self._picture: pygame.Surface | None = None  # the last one, without what is drawn over it, if the frame took long
         self.set_title()
-
-    def show_keys(self, keyboard: Keyboard) -> None:
-        """Show the keys as they are printed on that keyboard."""
-        keys = shown_keys(self.config.keys, keyboard)
-        self.hud.keys = self.program.menus.keys = self.program.panels.keys = self.program.tools.keys = keys
-        self.program.menus.all_keys = all_keys(self.config.keys, keyboard)
 
     def present(self, hovered: Hovered | None) -> None:
         """Complete the picture, save it if somebody has asked for that, and show it."""
@@ -57,7 +42,7 @@ class Presenter:
             notices = self._draw_hud(hovered)
         self.save_asked()
         with profile.stage("hud"):
-            self.hud.draw_notices(screen(), notices)
+            self.program.hud.draw_notices(screen(), notices)
         with profile.stage("flip"):
             pygame.display.flip()
 
@@ -70,7 +55,7 @@ class Presenter:
         notices = list(self._draw_hud(None))
         if keys:
             notices.append(f"noted: {', '.join(keys)}; a step takes long, and what you asked for comes right after it")
-        self.hud.draw_notices(screen(), notices)
+        self.program.hud.draw_notices(screen(), notices)
         pygame.display.flip()
 
     def _draw_hud(self, hovered: Hovered | None) -> Sequence[str]:
@@ -78,7 +63,7 @@ class Presenter:
         program, picture = self.program, screen()
         program.collect_news()
         status = status_of(program, hovered)
-        self.hud.draw(picture, program.sim, status, time.perf_counter())
+        program.hud.draw(picture, program.sim, status, time.perf_counter())
         return status.notices
 
     def save_asked(self) -> None:
@@ -108,7 +93,7 @@ class Presenter:
 
     def set_title(self, what: str = "") -> None:
         """Set the window's title, with what the program is doing."""
-        title = self.config.window.title
+        title = self.program.window.title
         pygame.display.set_caption(f"{title} - {what}" if what else title)
 
 

@@ -1,22 +1,22 @@
-"""The state of the program: its parts, what is open, and the actions by key that need more than one part.
+"""The state of the program: its parts, what is open, and the actions that need more than one part.
 
-Each part says itself what it does by key (`actions`). Changes of the crowd wait for the worker's thread, which carries them
-out before its next step, so the window does not wait for a long step.
+An action's entry names the method that it calls (registry/actions.py). Changes of the crowd wait for the worker's
+thread, which carries them out before its next step, so the window does not wait for a long step.
 """
 
 from __future__ import annotations
 
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 
 from crowd_demo.app.card.cards import Cards
 from crowd_demo.app.copying import Shown, copy, to_clipboard, to_terminal
-from crowd_demo.app.crowd.crowd import Crowd, agents_of
+from crowd_demo.app.crowd.crowd import Crowd
+from crowd_demo.app.crowd.crowd_controls import CrowdControls, Hawk, agents_of
 from crowd_demo.app.crowd.crowd_files import LONG_S, CrowdFiles
-from crowd_demo.app.crowd.hawk import Hawk
-from crowd_demo.app.crowd.switching import Switcher
-from crowd_demo.app.crowd.technique_controls import Techniques
-from crowd_demo.app.dialogs.dialog import Dialogs, ListDialog, Question, TextDialog
+from crowd_demo.app.crowd.technique_controls import Switcher, Techniques
+from crowd_demo.app.dialogs.dialog import Dialogs, Question, TextDialog
 from crowd_demo.app.dialogs.experiments import Experiments
 from crowd_demo.app.dialogs.menus import Menus, scenarios_menu
 from crowd_demo.app.dialogs.number_controls import Numbers
@@ -24,7 +24,8 @@ from crowd_demo.app.editing.scenario_files import ScenarioFiles
 from crowd_demo.app.editing.tool_controls import Tools
 from crowd_demo.app.editing.tools import HAND
 from crowd_demo.app.editing.undo import Undo
-from crowd_demo.app.input.key_input import KeyAction, KeyActions
+from crowd_demo.app.key_input import Keymap
+from crowd_demo.app.options import RunOptions
 from crowd_demo.app.screen.notices import WELCOME, Notices
 from crowd_demo.app.screen.panel_controls import PanelControls
 from crowd_demo.app.screen.preferences import Preferences
@@ -32,95 +33,75 @@ from crowd_demo.app.seeing.camera_controls import CameraControls
 from crowd_demo.app.seeing.overlay_controls import Inspector, Overlays
 from crowd_demo.app.seeing.side_by_side import SideBySide
 from crowd_demo.app.tours.tour import WINDOW, Guide
+from crowd_demo.config.keys import ACTIONS
 from crowd_demo.config.model import CameraSettings, Config
+from crowd_demo.config.resources import assets_folder
 from crowd_demo.host.compiling.loading import Loaded
 from crowd_demo.host.files import free_name
+from crowd_demo.host.recording.recording import Player
 from crowd_demo.host.report import save_last_second
 from crowd_demo.host.shutdown import ShutdownRequest
 from crowd_demo.render.camera import Camera, Docked
+from crowd_demo.render.figures.sprites import load_manifest, state_colours
+from crowd_demo.render.hud.hud import Hud
 from crowd_demo.render.hud.panel_layout import docked
 from crowd_demo.sim.simulation import Simulation
-
-FLAGS = {"timeline": "timeline_shown", "minimap": "minimap_shown", "fullscreen": "fullscreen"}  # by action
 
 
 class Program:
     """State of a run. The worker's thread uses `crowd` and `camera` while it computes a frame."""
 
-    def __init__(self, config: Config, loaded: Loaded, quitting: ShutdownRequest | None = None,
-                 config_name: str | None = None, rewind: bool = True, preferences: Preferences | None = None) -> None:
+    def __init__(self, config: Config, loaded: Loaded, options: RunOptions, quitting: ShutdownRequest | None = None,
+                 preferences: Preferences | None = None, player: Player | None = None, rewind: bool = True) -> None:
         """With `rewind` what happens is remembered, as far as the configuration's memory for that goes."""
-        self.config, self.config_name, self.remembers = config, config_name, rewind
+        self.config, self.config_name, self.remembers = config, options.config_name, rewind
         self.quitting = quitting or ShutdownRequest()
         self.preferences = preferences or Preferences()
         self.window = window = self.preferences.window(config.window)
-        self.notices = Notices()
-        self.crowd = Crowd(config, loaded.sim, loaded.scene, config.time.rewind_mb if rewind else 0, self.notices)
-        self.panels = PanelControls(self.preferences, window, self.notices)
-        self.timeline_shown, self.fullscreen = True, window.fullscreen
+        self.keymap, self.notices = Keymap(config.keys), Notices()
+        self.hud = Hud(self.keymap.shown, state_colours(load_manifest(assets_folder())))
+        self.crowd = Crowd(config, loaded.sim, loaded.scene, config.time.rewind_mb if rewind else 0, self.notices,
+                           player, unpaced=options.headless, stops_at_end=options.headless)
+        self.controls = CrowdControls(self.crowd, self.notices)
+        self.panels = PanelControls(self.preferences, window, self.keymap, self.hud.show_held, self.notices)
+        self.timeline_shown, self.minimap_shown, self.fullscreen = True, False, window.fullscreen
         self.guide = Guide()
         self.camera = self._configured_view((window.width, window.height))
         self.hawk = Hawk(self.crowd, self.camera, self.notices)
         self.undo = Undo(self.crowd, self.notices)
-        self.tools = Tools(self.crowd, self.camera, self.undo, self.notices)
+        self.tools = Tools(self.crowd, self.camera, self.undo, self.keymap, self.notices)
         self.techniques = Techniques(self.crowd, Switcher(loaded.ahead, loaded.compilers), self.notices)
         self.files = CrowdFiles(self.crowd, self.techniques, self.camera, self.notices)
         self.inspector = Inspector(self.crowd, self.camera)
         self.overlays = Overlays(self.crowd, self.camera, self.inspector, config.scene.overlays,
-                                 lambda: not self.techniques.beginning)
-        self.seeing = CameraControls(config, self.camera, self.crowd, self.notices)
-        self.split = SideBySide(self.crowd, self.camera, self.techniques, Switcher(loaded.ahead, loaded.compilers),
-                                self.notices)
+                                 lambda: not self.techniques.beginning, self.hud.uncovered)
+        self.seeing = CameraControls(config, self.camera, self.crowd, self.notices, smooth=not options.headless)
+        self.split = SideBySide(self.crowd, self.camera, self.techniques, self.notices)
         self.dialogs = Dialogs()
-        self.menus = Menus(self.dialogs, self.crowd, self.techniques, self.panels, self.overlays, self.act,
-                           self.seeing.show_colours)
+        self.menus = Menus(self.dialogs, self.crowd, self.techniques, self.panels, self.overlays, self.seeing,
+                           self.keymap, self.hud.sections, self.act)
         self.numbers = Numbers(self.crowd, self.panels, self.dialogs, self.notices)
-        self.scenario_files = ScenarioFiles(self.crowd, self.dialogs, self.notices, self._on_screen, config_name,
-                                            lambda: self.menus.key("save_scenario") or "saving as a scenario")
+        self.scenario_files = ScenarioFiles(self.crowd, self.dialogs, self.keymap, self.notices, self._on_screen,
+                                            self.config_name)
         self.measured: dict[str, str] = {}  # what the last measurement of a technique gave, by path
-        self.cards = Cards(self.measured)
-        self.experiments = Experiments(self.techniques, self.notices, config_name, self._on_screen, self._open_experiment,
-                                       self.measured.__setitem__)
-        self.minimap_shown = False
-        self.leaves_at_once = False  # without being asked, on Esc
+        self.cards = Cards(self.measured, on=not options.headless)
+        self.experiments = Experiments(self.techniques, self.cards, self.dialogs, self.notices, self.config_name,
+                                       self._on_screen, self.measured)
+        self.leaves_at_once = bool(options.frames)  # without being asked, on Esc
         self.picture_asked: Path | None = None
         self.scenario_asked: str | None = None  # the name or the path of a configuration that is to be opened
-        self._actions: KeyActions = {
-            **self.crowd.actions, **self.techniques.actions, **self.files.actions, **self.panels.actions,
-            **self.split.actions, **self.inspector.actions, **self.overlays.actions, **self.menus.actions,
-            **self.experiments.actions, **self.seeing.actions, **self.hawk.actions, **self.tools.actions,
-            **self.numbers.actions, **self.scenario_files.actions,
-            **self._own_actions()}
-        self.at_once = frozenset(name for name, action in self._actions.items() if action.at_once)
 
-    def _own_actions(self) -> KeyActions:
-        """The actions that the program itself offers, because they need more than one part, or none."""
-        return {
-            "scenarios": KeyAction(self.open_scenarios, changes=True, at_once=True),
-            "agents": KeyAction(self.type_agents, changes=True),
-            "load": KeyAction(self.load, changes=True),
-            "tour": KeyAction(self.open_tours, changes=True),
-            **{name: KeyAction(partial(self._toggle, flag), at_once=True) for name, flag in FLAGS.items()},
-            "card": KeyAction(self.show_card, at_once=True), "screenshot": KeyAction(self.ask_picture),
-            "slow_frames": KeyAction(self.save_slow_frames),
-            "copy_command": KeyAction(self.copy, partial(self.copy, as_yaml=True)),
-            "quit": KeyAction(self.close_or_quit, at_once=True)}
-
-    @property
-    def switchers(self) -> tuple[Switcher, ...]:
-        """The compilers of values for either crowd."""
-        return self.techniques.switcher, self.split.switcher
-
-    @property
-    def is_compiling(self) -> bool:
-        return any(switcher.busy for switcher in self.switchers)
-
-    def act(self, name: str, backwards: bool = False) -> None:
-        """Do an action of the key bindings, `backwards` with Shift."""
+    def act(self, name: str, shifted: bool = False) -> None:
+        """Do an action, as with Shift or not; a replay refuses those that change the crowd."""
         self.notices.drop(WELCOME)
-        action = self._actions[name]
-        if not action.changes or self.crowd.takes_changes():
-            do = action.shifted if backwards and action.shifted else action.do
+        action = ACTIONS[name]
+        if action.changes and not self.crowd.takes_changes():
+            return
+        method, *arguments = action.shifted if shifted and action.shifted else action.do
+        do = partial(attrgetter(str(method))(self), *arguments)
+        if action.queued:
+            self.crowd.apply(do)
+        else:
             do()
 
     def take_over(self, left: Program) -> None:
@@ -132,7 +113,7 @@ class Program:
         self.panels.now, self.timeline_shown = left.panels.now, left.timeline_shown
         self.resize(left.camera.size)
         self._show_configured(self.camera)
-        self.fullscreen, self.leaves_at_once, self.minimap_shown = left.fullscreen, left.leaves_at_once, left.minimap_shown
+        self.fullscreen, self.minimap_shown = left.fullscreen, left.minimap_shown
         self.tools.shown, self.tools.sizes_m = left.tools.shown, left.tools.sizes_m
         self.notices.take_over(left.notices)
         self.sim.profile = left.sim.profile.fresh()
@@ -151,8 +132,8 @@ class Program:
 
     def tell_changes(self) -> None:
         """Tell the parts what was done to the crowd in this frame. Call from the thread that makes the steps, after them."""
-        for change in self.crowd.take_changed():
-            self.crowd.meters.crowd_changed()
+        changed, self.crowd.changed = self.crowd.changed, []
+        for change in changed:
             self.techniques.crowd_changed(change)
             self.split.crowd_changed(change)
             self.cards.crowd_changed(change)
@@ -162,11 +143,12 @@ class Program:
         self.files.news()
         while self.preferences.news:
             self.notices.add(self.preferences.news.pop(0))
-        if line := self.crowd.check.result_line(self.sim.dt):
+        if line := self.crowd.timeline.check.result_line(self.sim.dt):
             self.notices.add(line, "replayed", LONG_S)
         self.cards.readings = self.crowd.meters.readings(self.sim)
 
-    def _toggle(self, flag: str) -> None:
+    def toggle(self, flag: str) -> None:
+        """Invert an attribute."""
         setattr(self, flag, not getattr(self, flag))
 
     # --- what is open ------------------------------------------------------------------------------------------------
@@ -181,7 +163,7 @@ class Program:
 
     def load(self) -> None:
         """Load the crowd saved last."""
-        self.scenario_files.before_losing("Load the last save?", self.files.load_newest)
+        self.scenario_files.before_losing("Load the last save?", partial(self.crowd.apply, self.files.load_newest))
 
     def cannot_open(self, why: str) -> None:
         """Show why the configuration cannot be opened."""
@@ -192,16 +174,12 @@ class Program:
     def type_agents(self) -> None:
         """Let the user type the number of agents."""
         self.dialogs.open(TextDialog(f"Agents, now {self.crowd.agents_asked:,}",
-                                       lambda text: self.crowd.populate(agents_of(text))))
+                                       lambda text: self.controls.populate(agents_of(text))))
 
     def open_tours(self) -> None:
         """A list of tours; or the end of the present one."""
         if menu := self.guide.menu(self):
             self.dialogs.open(menu)
-
-    def _open_experiment(self, dialog: ListDialog) -> None:
-        self.cards.put_away("something was measured")
-        self.dialogs.open(dialog)
 
     def show_card(self) -> None:
         """Show the card of the last switch again, or hide it."""
@@ -213,7 +191,7 @@ class Program:
         if self.dialogs.press("escape", False):
             return
         if not self.tools.is_hand:
-            self.tools.take(HAND)
+            self.tools.take(HAND.name)
         elif self.leaves_at_once:
             self.quitting.ask()
         elif self.scenario_files.has_unsaved:
@@ -276,7 +254,7 @@ class Program:
 
     @property
     def has_timeline(self) -> bool:
-        return self.timeline_shown and self.panels.now.hud == "full" and self.crowd.remembers
+        return self.timeline_shown and self.panels.now.hud == "full" and self.crowd.timeline.keyframes.bound > 0
 
     # --- what is on the screen, for others ---------------------------------------------------------------------------
 

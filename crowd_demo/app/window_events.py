@@ -11,16 +11,12 @@ import time
 import pygame
 
 from crowd_demo.app.editing.tools import HAND
-from crowd_demo.app.input.key_input import Keys, quits
-from crowd_demo.app.input.keyboard import Keyboard
-from crowd_demo.app.presenter import Presenter
+from crowd_demo.app.key_input import KeyInput
 from crowd_demo.app.program import Program
 from crowd_demo.app.seeing.side_by_side import RIGHT
-from crowd_demo.config.keys import Keys as KeySettings
-from crowd_demo.config.keys import bindings, key_text
+from crowd_demo.config.keys import key_text
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.canvas import Target, scale_for
-from crowd_demo.render.hud.hud import Hud
 from crowd_demo.render.hud.navigation import tick_at
 from crowd_demo.render.hud.number_rows import NUMBERS, SETTING, SLIDER
 from crowd_demo.render.hud.panel_layout import ON_PANEL, bar_of
@@ -34,20 +30,16 @@ STILL_PX = 4.0  # a press that moves no farther is a click
 NOTCH_PX = 9.0  # of dragging a number by one step
 DOUBLE_S = 0.4  # from the first press of a double click to the second
 REST_S = 0.35  # how long the cursor must rest before there is a tooltip
-OVER_DIALOG = ("quit", "help", "save_scenario", "screenshot", "fullscreen", "larger", "smaller", "normal_size")
-"""The only actions that keys do while a dialog is open: what is typed there must not reach the crowd."""
 
 
 class WindowEvents:
     """`waiting` are the events that were kept. Was a key `pressed` before this frame whose answer is not on the screen yet?"""
 
-    def __init__(self, keys: KeySettings, program: Program, presenter: Presenter) -> None:
+    def __init__(self, program: Program) -> None:
         self.waiting: list[pygame.Event] = []
         self.pressed = False
-        self.keys = Keys(bindings(keys), program.act, self._press)
-        self.mouse = Mouse(program, presenter.hud)
-        self._program, self._presenter = program, presenter
-        presenter.show_keys(self.keys.keyboard)
+        self.keys, self.mouse = KeyInput(program.keymap, program.act, self._press), Mouse(program)
+        self._program = program
 
     def read(self, elapsed_s: float) -> None:
         """Carry out what the events of this frame ask for, so long after the last one."""
@@ -81,10 +73,10 @@ class WindowEvents:
         """Does it quit, move along the timeline, or concern the window alone, with nothing before it that has to wait?"""
         self._listen()
         is_scrubbing = self.mouse.scrubbing and event.type in (pygame.MOUSEMOTION, pygame.MOUSEBUTTONUP)
-        if is_scrubbing or quits(event, self.keys.keyboard, self.keys.bindings):
+        if is_scrubbing or self._program.keymap.quits(event):
             return True
         in_turn = not any(before.type in (pygame.KEYDOWN, pygame.MOUSEBUTTONDOWN) for before in self.waiting)
-        return in_turn and event.type == pygame.KEYDOWN and self.keys.is_among(event, self._program.at_once)
+        return in_turn and event.type == pygame.KEYDOWN and self.keys.is_for_now(event)
 
     def _read(self, event: pygame.Event) -> None:
         self._listen()
@@ -95,8 +87,7 @@ class WindowEvents:
         elif event.type == pygame.KEYUP:
             self.keys.up(event)
         elif event.type == pygame.KEYMAPCHANGED:
-            self.keys.keyboard = Keyboard()
-            self._presenter.show_keys(self.keys.keyboard)
+            self._program.keymap.follow_layout()
         elif event.type == pygame.WINDOWFOCUSLOST:
             self.keys.release_all()
             self.mouse.release_all()
@@ -106,8 +97,7 @@ class WindowEvents:
     def _listen(self) -> None:
         program = self._program
         is_open = bool(program.dialogs.stack and program.dialogs.top)
-        self.keys.listen(is_open, program.guide.wanted if program.guide.latest else frozenset(),
-                         OVER_DIALOG if is_open else None)
+        self.keys.listen(is_open, program.guide.wanted if program.guide.latest else frozenset())
 
     def _press(self, key: str, shift: bool) -> bool:
         """Offer a key to the dialog that is open, or else to the tour; return whether it was taken."""
@@ -123,10 +113,10 @@ class Mouse:
     that does not move is a click. While a tool is held, a press on the ground is a stroke of it.
     """
 
-    def __init__(self, program: Program, hud: Hud) -> None:
+    def __init__(self, program: Program) -> None:
         width, height = pygame.display.get_window_size()
         self.cursor: tuple[float, float] = (width / 2, height / 2)
-        self._program, self._hud = program, hud
+        self._program, self._hud = program, program.hud
         self._pressed = False  # the left button
         self._dragging: set[int] = set()  # other buttons
         self._held: Target | None = None  # what the press began on
@@ -298,7 +288,7 @@ class Mouse:
                 if held.name == RIGHT:
                     program.split.change_number(steps)
                 elif held.name == "agents":
-                    program.crowd.drag_agents(steps)
+                    program.controls.drag_agents(steps)
                 else:
                     program.techniques.drag_number(held.name, steps)
         else:
@@ -306,21 +296,22 @@ class Mouse:
 
     def _follow(self) -> None:
         """Let the timeline, the minimap, the guess of a tour or a slider follow the cursor."""
-        program = self._program
+        program, held = self._program, self._held
         if self.scrubbing:
             bar = bar_of(program.camera.size, scale_for(program.camera.size, program.panels.now.scale))
-            program.crowd.seek(tick_at(program.crowd.past(), self.cursor[0], bar))
-        elif self._held is not None and self._held.kind == "minimap" and not program.dialogs.top:
+            program.controls.seek(tick_at(program.crowd.past(), self.cursor[0], bar))
+        elif held is None or program.dialogs.top:
+            return
+        elif held.kind == "minimap":
             program.seeing.look_at(*self._hud.minimap.world_at(*self.cursor))
-        elif self._held == BET and (tour := program.guide.tour) and not program.dialogs.top:
-            share = self._hud.share_along(BET, self.cursor[0])
-            if share is not None:
-                tour.guess_at(share)
-        elif self._held == BRUSH_SLIDER and not program.dialogs.top:
+        elif held == BRUSH_SLIDER:
             program.tools.set_share(self._hud.tool_bar.share_at(*self.cursor))
-        elif (self._held is not None and self._held.kind == SLIDER and not program.dialogs.top
-              and (share := self._hud.share_along(self._held, self.cursor[0])) is not None):
-            program.numbers.drag(self._held.name, share)
+        elif (share := self._hud.share_along(held, self.cursor[0])) is None:
+            return
+        elif held == BET and program.guide.tour:
+            program.guide.tour.guess_at(share)
+        elif held.kind == SLIDER:
+            program.numbers.drag(held.name, share)
 
     def _hover(self) -> None:
         target, dialog = self._target(), self._program.dialogs.top

@@ -48,18 +48,21 @@ def _actions() -> dict[str, ActionEntry]:
     found: dict[str, ActionEntry] = {}
     taken = {key for action in PROGRAM.values() for key in action.keys}
 
-    def add(action: str, key: str, why: str, heading: str) -> None:
+    def add(name: str, key: str, action: ActionEntry) -> None:
         if key and (key in taken or key not in NAMES):
-            say(f"{action} has no key: {key!r} is {'taken' if key in taken else 'not the name of a key'}")
+            say(f"{name} has no key: {key!r} is {'taken' if key in taken else 'not the name of a key'}")
             key = ""
         taken.add(key)
-        found[action] = ActionEntry((key,) if key else (), why, heading)
+        found[name] = action._replace(keys=(key,) if key else ())
 
     for technique in TECHNIQUES:
-        add(technique.path, technique.key, technique.why, f"Techniques: {technique.group}")
+        switch = "techniques.switch", technique.path
+        add(technique.path, technique.key, ActionEntry((), technique.why, switch, (*switch, True),
+                                                       f"Techniques: {technique.group}", changes=True))
     found.update(PROGRAM)
     for overlay in OVERLAYS.values():
-        add(overlay.name, overlay.key, overlay.why, OVERLAY_HEADING)
+        toggle = "overlays.toggle", overlay.name
+        add(overlay.name, overlay.key, ActionEntry((), overlay.why, toggle, heading=OVERLAY_HEADING))
     return found
 
 
@@ -131,8 +134,3 @@ else:
 def keys_of(keys: Keys, action: str) -> tuple[str, ...]:
     names: tuple[str, ...] = getattr(keys, action)
     return names
-
-
-def bindings(keys: Keys) -> dict[str, str]:
-    """Key name -> action."""
-    return {key: action for action, key in keys.pairs()}

@@ -1,114 +1,166 @@
 """The registry of actions: what the program can be told to do, but for techniques and overlays.
 
-Their keys, the menu, the help screen and `keys:` of the configuration derive from it.
+An action is one entry here: keys, text, the method that it calls, and flags. The menu, the help screen, `keys:` of the
+configuration with its schema, and what a key press does derive from it.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+Call = tuple[object, ...]
+"""A method of `Program` or of one of its parts, such as "controls.pause", and its arguments."""
+OFTEN_S, SLOWLY_S = 0.06, 0.2  # between repetitions; slowly where a few steps lead far
+
 
 class ActionEntry(NamedTuple):
-    """What an action is called with, what it does, and under which heading it is listed."""
+    """What an action is called with, what it does, and where it is listed."""
 
     keys: tuple[str, ...]  # by default
     what: str
-    heading: str
+    do: Call
+    shifted: Call = ()  # what it does with Shift, where that is something else
+    heading: str = ""  # of the lists that name it
+    changes: bool = False  # the crowd, so replays refuse it
+    at_once: bool = False  # concerns the window alone: done in the middle of a step that takes long
+    queued: bool = False  # done by the thread that makes the steps, before the next step
+    over_dialog: bool = False  # its key also acts while a dialog is open
+    repeats_s: float = 0.0  # its key repeats it so often while held; 0: never
+    pans: tuple[int, int] = (0, 0)  # the direction in which the camera moves while its key is held
+    in_menu: bool = True
+    in_help: bool = True
+
+
+def _pan(keys: tuple[str, ...], what: str, x: int, y: int) -> ActionEntry:
+    return ActionEntry(keys, what, ("camera.pan", x, y), pans=(x, y), in_menu=False)
+
+
+def _tool(key: str, what: str, name: str) -> ActionEntry:
+    return ActionEntry((key,), what, ("tools.take", name), at_once=True)
+
+
+def _bookmark(number: int, what: str, *, is_listed: bool = False) -> ActionEntry:
+    return ActionEntry((f"ctrl+{number}",), what, ("seeing.go_to", number), ("seeing.keep", number),
+                       in_menu=is_listed, in_help=is_listed)
 
 
 OVERLAY_HEADING = "Look inside"
-HEADINGS: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {  # of what one wants to do: name, keys and what it does
+HEADINGS: dict[str, dict[str, ActionEntry]] = {  # of what one wants to do
     "Time": {
-        "pause": (("space",), "pause or continue"),
-        "step": ((".",), "one step, then pause"),
-        "step_back": (("backspace",), "one step back, then pause"),
-        "restart": (("r",), "start again with the same seed"),
-        "slower": ((",", "<"), "slower motion"),
-        "faster": (("/", ">"), "faster motion"),
-        "timeline": (("f7",), "show or hide the timeline"),
+        "pause": ActionEntry(("space",), "pause or continue", ("controls.pause",), at_once=True),
+        "step": ActionEntry((".",), "one step, then pause", ("controls.step_once",), repeats_s=OFTEN_S),
+        "step_back": ActionEntry(("backspace",), "one step back, then pause", ("controls.step_back",), repeats_s=OFTEN_S),
+        "restart": ActionEntry(("r",), "start again with the same seed", ("controls.restart",), changes=True),
+        "slower": ActionEntry((",", "<"), "slower motion", ("controls.change_speed", -1), at_once=True,
+                              repeats_s=SLOWLY_S),
+        "faster": ActionEntry(("/", ">"), "faster motion", ("controls.change_speed", 1), at_once=True, repeats_s=SLOWLY_S),
+        "timeline": ActionEntry(("f7",), "show or hide the timeline", ("toggle", "timeline_shown"), at_once=True),
     },
     "Change the crowd": {
-        "lower": (("[", "page down"), "a smaller number for the technique touched last"),
-        "higher": (("]", "page up"), "a larger number for it"),
-        "fewer": (("-", "delete"), "fewer agents"),
-        "more": (("=", "+", "insert"), "more agents"),
-        "agents": (("ctrl+a",), "type the number of agents"),
-        "numbers": (("ctrl+n",), "numbers of the behaviour: show or fold"),
-        "reset_numbers": ((), "all numbers as in the configuration"),
-        "shipped_numbers": ((), "all numbers as the program ships them"),
-        "happen": (("ctrl+l",), "what the scenario leaves to a hand, such as blocking a door"),
-        "hawk": (("ctrl+h",), "the hawk follows the pointer, or hunts by itself"),
+        "lower": ActionEntry(("[", "page down"), "a smaller number for the technique touched last",
+                             ("techniques.change_number", -1), changes=True, repeats_s=OFTEN_S),
+        "higher": ActionEntry(("]", "page up"), "a larger number for it", ("techniques.change_number", 1), changes=True,
+                              repeats_s=OFTEN_S),
+        "fewer": ActionEntry(("-", "delete"), "fewer agents", ("controls.change_agents", -1), changes=True,
+                             repeats_s=SLOWLY_S),
+        "more": ActionEntry(("=", "+", "insert"), "more agents", ("controls.change_agents", 1), changes=True,
+                            repeats_s=SLOWLY_S),
+        "agents": ActionEntry(("ctrl+a",), "type the number of agents", ("type_agents",), changes=True),
+        "numbers": ActionEntry(("ctrl+n",), "numbers of the behaviour: show or fold", ("numbers.show",), at_once=True),
+        "reset_numbers": ActionEntry((), "all numbers as in the configuration", ("numbers.reset_all",), changes=True),
+        "shipped_numbers": ActionEntry((), "all numbers as the program ships them", ("numbers.ship",), changes=True),
+        "happen": ActionEntry(("ctrl+l",), "what the scenario leaves to a hand, such as blocking a door",
+                              ("controls.let_happen",), changes=True),
+        "hawk": ActionEntry(("ctrl+h",), "the hawk follows the pointer, or hunts by itself", ("hawk.toggle",),
+                            changes=True),
     },
     "Tools for the mouse": {
-        "tools": (("ctrl+b",), "show or fold the tool bar"),
-        "tool_hand": (("ctrl+space",), "the hand: click inspects, drag moves the camera"),
-        "tool_wall": (("ctrl+w",), "build walls"),
-        "tool_erase": (("ctrl+d",), "tear walls down"),
-        "tool_in": (("ctrl+i",), "bring people or birds in"),
-        "tool_out": (("ctrl+o",), "take people or birds out"),
-        "tool_attract": (("ctrl+t",), "attract: draw all around to a place"),
-        "tool_repel": (("ctrl+r",), "repel: push all around away from it"),
-        "tool_goal": (("ctrl+g",), "add a destination, or drag one"),
-        "tool_exit": (("ctrl+x",), "make a destination an exit, or ordinary"),
-        "tool_scare": (("ctrl+f",), "scare who is near; lead the hawk"),
-        "brush_larger": (("ctrl+]",), "a larger brush; the wheel with Ctrl, too"),
-        "brush_smaller": (("ctrl+[",), "a smaller brush"),
-        "undo": (("ctrl+z",), "undo the last edit; with Shift redo"),
-        "redo": (("ctrl+y",), "do again what was undone"),
+        "tools": ActionEntry(("ctrl+b",), "show or fold the tool bar", ("tools.toggle_bar",), at_once=True),
+        "tool_hand": _tool("ctrl+space", "the hand: click inspects, drag moves the camera", "hand"),
+        "tool_wall": _tool("ctrl+w", "build walls", "wall"),
+        "tool_erase": _tool("ctrl+d", "tear walls down", "erase"),
+        "tool_in": _tool("ctrl+i", "bring people or birds in", "in"),
+        "tool_out": _tool("ctrl+o", "take people or birds out", "out"),
+        "tool_attract": _tool("ctrl+t", "attract: draw all around to a place", "attract"),
+        "tool_repel": _tool("ctrl+r", "repel: push all around away from it", "repel"),
+        "tool_goal": _tool("ctrl+g", "add a destination, or drag one", "goal"),
+        "tool_exit": _tool("ctrl+x", "make a destination an exit, or ordinary", "exit"),
+        "tool_scare": _tool("ctrl+f", "scare who is near; lead the hawk", "scare"),
+        "brush_larger": ActionEntry(("ctrl+]",), "a larger brush; the wheel with Ctrl, too", ("tools.resize", 1),
+                                    at_once=True, repeats_s=OFTEN_S),
+        "brush_smaller": ActionEntry(("ctrl+[",), "a smaller brush", ("tools.resize", -1), at_once=True,
+                                     repeats_s=OFTEN_S),
+        "undo": ActionEntry(("ctrl+z",), "undo the last edit; with Shift redo", ("tools.undo",), ("undo.ask_redo",),
+                            changes=True),
+        "redo": ActionEntry(("ctrl+y",), "do again what was undone", ("undo.ask_redo",), changes=True),
     },
     OVERLAY_HEADING: {
-        "colours": (("q",), "what the colours of agents tell"),
-        "overlays": (("f10",), "overlays; with Shift hide all"),
-        "inspect": (("f6",), "inspect who is in the middle; with Shift: count all in view"),
-        "inspect_next": ((";",), "inspect the next; with Shift the one before"),
+        "colours": ActionEntry(("q",), "what the colours of agents tell", ("seeing.next_colours",),
+                               ("seeing.next_colours", True)),
+        "overlays": ActionEntry(("f10",), "overlays; with Shift hide all", ("menus.open_overlays",),
+                                ("overlays.hide_all",),
+                                at_once=True),
+        "inspect": ActionEntry(("f6",), "inspect who is in the middle; with Shift: count all in view",
+                               ("inspector.inspect_or_stop",), ("inspector.whole_view",)),
+        "inspect_next": ActionEntry((";",), "inspect the next; with Shift the one before", ("inspector.go_on", 1),
+                                    ("inspector.go_on", -1)),
     },
     "Move the camera": {
-        "pan_left": (("a", "left"), "move the camera left"),
-        "pan_right": (("d", "right"), "move the camera right"),
-        "pan_up": (("w", "up"), "move the camera up"),
-        "pan_down": (("s", "down"), "move the camera down"),
-        "zoom_in": (("ctrl+up",), "zoom in"),
-        "zoom_out": (("ctrl+down",), "zoom out"),
-        "fit": (("home",), "fit the whole world into the window"),
-        "bookmark_1": (("ctrl+1",), "kept views: Ctrl 1 to 9; Shift keeps"),
-        **{f"bookmark_{n}": ((f"ctrl+{n}",), f"show bookmark {n}; with Shift keep this view") for n in range(2, 10)},
-        "minimap": (("end",), "show or hide the minimap"),
+        "pan_left": _pan(("a", "left"), "move the camera left", -1, 0),
+        "pan_right": _pan(("d", "right"), "move the camera right", 1, 0),
+        "pan_up": _pan(("w", "up"), "move the camera up", 0, -1),
+        "pan_down": _pan(("s", "down"), "move the camera down", 0, 1),
+        "zoom_in": ActionEntry(("ctrl+up",), "zoom in", ("seeing.zoom_middle", 1), repeats_s=OFTEN_S),
+        "zoom_out": ActionEntry(("ctrl+down",), "zoom out", ("seeing.zoom_middle", -1), repeats_s=OFTEN_S),
+        "fit": ActionEntry(("home",), "fit the whole world into the window", ("seeing.fit",)),
+        "bookmark_1": _bookmark(1, "kept views: Ctrl 1 to 9; Shift keeps", is_listed=True),
+        **{f"bookmark_{n}": _bookmark(n, f"show bookmark {n}; with Shift keep this view") for n in range(2, 10)},
+        "minimap": ActionEntry(("end",), "show or hide the minimap", ("toggle", "minimap_shown"), at_once=True),
     },
     "Measure and prove": {
-        "card": (("i",), "what the last switch gave, again"),
-        "measure": (("m",), "measure the technique touched last"),
-        "ablate": (("n",), "what each technique buys: off in turn"),
-        "largest": (("p",), "the largest crowd at 60 FPS here"),
-        "split": (("\\",), "two values of a technique side by side"),
-        "split_value": (("ctrl+\\",), "the next value there; Shift: backwards"),
-        "slow_frames": (("f4",), "save the last second's times as CSV"),
+        "card": ActionEntry(("i",), "what the last switch gave, again", ("show_card",), at_once=True),
+        "measure": ActionEntry(("m",), "measure the technique touched last", ("experiments.measure",)),
+        "ablate": ActionEntry(("n",), "what each technique buys: off in turn", ("experiments.ablate",)),
+        "largest": ActionEntry(("p",), "the largest crowd at 60 FPS here", ("experiments.largest",)),
+        "split": ActionEntry(("\\",), "two values of a technique side by side", ("split.toggle",)),
+        "split_value": ActionEntry(("ctrl+\\",), "the next value there; Shift: backwards", ("split.next_value",),
+                                   ("split.next_value", True)),
+        "slow_frames": ActionEntry(("f4",), "save the last second's times as CSV", ("save_slow_frames",)),
     },
     "Scenarios, tours and files": {
-        "scenarios": (("f2",), "scenarios: another crowd in this window"),
-        "tour": (("f3",), "tours through the ideas; leave the tour"),
-        "save_scenario": (("ctrl+s",), "save as a scenario: map and YAML"),
-        "save": (("f5",), "save the crowd"),
-        "load": (("f9",), "load the crowd saved last"),
-        "record": (("f8",), "begin or end a recording"),
-        "screenshot": (("f12",), "save a picture"),
-        "export": (("ctrl+e",), "a web page of the last seconds; again: cancel"),
-        "copy_command": (("y",), "copy as command; with Shift as YAML"),
+        "scenarios": ActionEntry(("f2",), "scenarios: another crowd in this window", ("open_scenarios",), changes=True,
+                                 at_once=True),
+        "tour": ActionEntry(("f3",), "tours through the ideas; leave the tour", ("open_tours",), changes=True),
+        "save_scenario": ActionEntry(("ctrl+s",), "save as a scenario: map and YAML", ("scenario_files.save",),
+                                     over_dialog=True),
+        "save": ActionEntry(("f5",), "save the crowd", ("files.save",), queued=True),
+        "load": ActionEntry(("f9",), "load the crowd saved last", ("load",), changes=True),
+        "record": ActionEntry(("f8",), "begin or end a recording", ("files.toggle_recording",), changes=True,
+                              queued=True),
+        "screenshot": ActionEntry(("f12",), "save a picture", ("ask_picture",), over_dialog=True),
+        "export": ActionEntry(("ctrl+e",), "a web page of the last seconds; again: cancel", ("files.toggle_export",),
+                              queued=True),
+        "copy_command": ActionEntry(("y",), "copy as command; with Shift as YAML", ("copy",), ("copy", True)),
     },
     "Panels and window": {
-        "help": (("f1", "?"), "all keys"),
-        "menu": (("return",), "menu of everything"),
-        "hud": (("tab",), "HUD: full, compact, off"),
-        "fit_graph": (("g",), "fit the graph's scale"),
-        "theme": ((), "dark or light panels"),
-        "units": ((), "FPS or milliseconds first"),
-        "larger": (("ctrl+=", "ctrl++"), "larger text and panels"),
-        "smaller": (("ctrl+-",), "smaller text and panels"),
-        "normal_size": (("ctrl+0",), "text and panels in normal size"),
-        "fullscreen": (("f11",), "full screen or window"),
-        "quit": (("escape",), "close what is open, then quit"),
+        "help": ActionEntry(("f1", "?"), "all keys", ("menus.open_keys",), at_once=True, over_dialog=True),
+        "menu": ActionEntry(("return",), "menu of everything", ("menus.open_main",), at_once=True, in_menu=False),
+        "hud": ActionEntry(("tab",), "HUD: full, compact, off", ("panels.next_mode",), ("panels.next_mode", True),
+                           at_once=True),
+        "fit_graph": ActionEntry(("g",), "fit the graph's scale", ("panels.fit_graph",), at_once=True),
+        "theme": ActionEntry((), "dark or light panels", ("panels.go_on", "theme"), at_once=True),
+        "units": ActionEntry((), "FPS or milliseconds first", ("panels.go_on", "units"), at_once=True),
+        "larger": ActionEntry(("ctrl+=", "ctrl++"), "larger text and panels", ("panels.resize", 1), at_once=True,
+                              over_dialog=True, repeats_s=SLOWLY_S),
+        "smaller": ActionEntry(("ctrl+-",), "smaller text and panels", ("panels.resize", -1), at_once=True,
+                               over_dialog=True, repeats_s=SLOWLY_S),
+        "normal_size": ActionEntry(("ctrl+0",), "text and panels in normal size", ("panels.resize", 0), at_once=True,
+                                   over_dialog=True),
+        "fullscreen": ActionEntry(("f11",), "full screen or window", ("toggle", "fullscreen"), at_once=True,
+                                  over_dialog=True),
+        "quit": ActionEntry(("escape",), "close what is open, then quit", ("close_or_quit",), at_once=True,
+                            over_dialog=True),
     },
 }
-PROGRAM = {name: ActionEntry(keys, what, heading)
-           for heading, listed in HEADINGS.items() for name, (keys, what) in listed.items()}
-
-TOLD_BY_OTHERS = tuple(f"bookmark_{number}" for number in range(2, 10))  # actions that need no line in help and menu
+PROGRAM = {name: action._replace(heading=heading)
+           for heading, actions in HEADINGS.items() for name, action in actions.items()}

@@ -12,14 +12,20 @@ from crowd_demo.app.screen.window import close_window, open_window
 from crowd_demo.config.model import WindowSettings
 
 
-@pytest.fixture
-def driven() -> Iterator[Driven]:
-    yield Driven()
-    close_window()
+@pytest.fixture(autouse=True)
+def closed_window() -> Iterator[None]:
+    """Close the window that a test has opened."""
+    yield
+    if pygame.display.get_init():
+        close_window()
 
 
 @pytest.fixture
-def screen() -> Iterator[pygame.Surface]:
+def driven() -> Driven:
+    return Driven()
+
+
+@pytest.fixture
+def screen() -> pygame.Surface:
     """An open picture without a program."""
-    yield open_window(WindowSettings.model_validate({"width": 640, "height": 360}), headless=True)
-    close_window()
+    return open_window(WindowSettings.model_validate({"width": 640, "height": 360}), headless=True)

@@ -12,15 +12,13 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app.dialogs.dialog import PATIENCE_S, Question
-from crowd_demo.app.options import RunOptions
-from crowd_demo.render.hud.canvas import Target
 
 
-def later(after_s: float, *keys: str) -> None:
-    """Press keys while a step takes long."""
-    for key in keys:
-        event = pygame.Event(pygame.KEYDOWN, key=pygame.key.key_code(key), mod=0)
-        threading.Timer(after_s, lambda event=event: pygame.event.post(event)).start()
+def escape_later(after_s: float, times: int = 1) -> None:
+    """Press Esc while a step takes long."""
+    for _ in range(times):
+        event = pygame.Event(pygame.KEYDOWN, key=pygame.K_ESCAPE, mod=0)
+        threading.Timer(after_s, pygame.event.post, (event,)).start()
 
 
 def is_asking(driven: Driven) -> bool:
@@ -28,24 +26,18 @@ def is_asking(driven: Driven) -> bool:
     return isinstance(driven.program.dialogs.top, Question)
 
 
-def test_esc_closes_what_is_open_before_it_asks(driven: Driven) -> None:
-    driven.press("f1")
-    driven.press("escape")
+@pytest.mark.parametrize("answer", ["escape", "return", "enter"])
+def test_esc_closes_what_is_open_then_asks_and_esc_or_enter_leave(driven: Driven, answer: str) -> None:
+    driven.keys("f1", "escape")
     assert not driven.program.dialogs.top
     driven.press("escape")
     assert is_asking(driven) and driven.program.running
-
-
-@pytest.mark.parametrize("answer", ["escape", "return", "enter"])
-def test_esc_or_enter_leave(driven: Driven, answer: str) -> None:
-    driven.press("escape")
     driven.press(answer)
     assert not driven.program.running
 
 
 def test_another_key_goes_on_and_does_nothing_else(driven: Driven) -> None:
-    driven.press("escape")
-    driven.press("left shift")
+    driven.keys("escape", "left shift")
     assert is_asking(driven)
     driven.press("space")
     assert driven.program.running and not is_asking(driven) and not driven.program.crowd.paused
@@ -56,12 +48,8 @@ def test_another_key_goes_on_and_does_nothing_else(driven: Driven) -> None:
 @pytest.mark.parametrize(("row", "leaves"), [("0", True), ("1", False), ("", False)])
 def test_a_click_on_an_answer_gives_it_and_one_elsewhere_goes_on(driven: Driven, row: str, leaves: bool) -> None:
     driven.press("escape")
-    target_at = driven.loop.presenter.hud.target_at
-    pos = next((x, y) for y in range(0, 360, 2) for x in (3, 320) if target_at(x, y) == (Target("row", row) if row else None))
-    driven.post(pygame.MOUSEBUTTONDOWN, pos=pos, button=1)
-    driven.post(pygame.MOUSEBUTTONUP, pos=pos, button=1)
-    assert not is_asking(driven)
-    assert driven.program.running is not leaves
+    driven.drag(driven.find("row", row) if row else driven.find())
+    assert not is_asking(driven) and driven.program.running is not leaves
 
 
 def test_a_question_without_an_answer_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,10 +75,8 @@ def test_another_key_for_quitting_asks_and_confirms_too(key: str) -> None:
     assert not driven.program.running
 
 
-def test_a_run_of_a_number_of_frames_never_asks(driven: Driven) -> None:
-    from crowd_demo.app.loop import Loop
-
-    driven.loop = Loop(driven.config, RunOptions(headless=True, frames=100), driven.program, driven.loop.worker)
+def test_a_run_of_a_number_of_frames_never_asks() -> None:
+    driven = Driven(frames=100)
     driven.press("escape")
     assert not driven.program.running
 
@@ -106,7 +92,7 @@ def test_in_a_long_step_one_esc_asks_at_once(driven: Driven, monkeypatch: pytest
         asked.append(is_asking(driven))
         may_go_on.set()
     monkeypatch.setattr(pygame.display, "flip", flip)
-    later(0.3, "escape")
+    escape_later(0.3)
     driven.frames()
     assert asked == [True, True], "in the middle of the step, and at the end of the frame"
     assert driven.program.running
@@ -119,7 +105,7 @@ def test_a_report_waits_for_the_frame_as_long_as_frames_take(
     monkeypatch.setattr(driven.program.sim, "step", lambda: time.sleep(0.6))
     driven.loop.options = replace(driven.loop.options, report=tmp_path / "report.json")
     driven.frames(2)
-    later(0.2, "escape", "escape")
+    escape_later(0.2, 2)
     driven.frames()
     assert not driven.program.running and not driven.loop.abandoned
 
@@ -131,7 +117,7 @@ def test_in_a_long_step_esc_confirms(driven: Driven, monkeypatch: pytest.MonkeyP
         driven.press("escape")
     may_go_on = threading.Event()
     monkeypatch.setattr(driven.program.sim, "step", lambda: may_go_on.wait(10))
-    later(0.3, *["escape"] * (1 if asked_before else 2))
+    escape_later(0.3, 1 if asked_before else 2)
     driven.frames()
     assert driven.loop.abandoned and not driven.program.running
     may_go_on.set()

@@ -27,6 +27,8 @@ def program(monkeypatch: pytest.MonkeyPatch) -> MagicMock:
     monkeypatch.setattr(window_events, "tick_at", lambda past, x, bar: x)
     program = MagicMock()
     program.dialogs.top = None
+    program.hud.target_at = target_at
+    program.hud.minimap.world_at = lambda x, y: (10 * x, 10 * y)
     program.split.target_at.return_value = None
     program.tools.begin.return_value = False  # the hand is held
     program.camera.size, program.panels.now.scale = (640, 360), 1.0
@@ -35,10 +37,7 @@ def program(monkeypatch: pytest.MonkeyPatch) -> MagicMock:
 
 @pytest.fixture
 def mouse(program: MagicMock, screen: pygame.Surface) -> Mouse:
-    hud = MagicMock()
-    hud.target_at = target_at
-    hud.minimap.world_at = lambda x, y: (10 * x, 10 * y)
-    return Mouse(program, hud)
+    return Mouse(program)
 
 
 def event(kind: int, pos: tuple[float, float], **values: int) -> pygame.Event:
@@ -71,14 +70,16 @@ def test_a_press_that_does_not_move_is_a_click_on_what_is_there(mouse: Mouse, pr
 
 def test_the_number_of_agents_is_dragged_and_a_click_lets_one_type_it(mouse: Mouse, program: MagicMock) -> None:
     drag(mouse, 550, 30, -12)
-    assert program.crowd.drag_agents.mock_calls == [call(3), call(-1)] and not program.act.mock_calls
+    assert program.controls.drag_agents.mock_calls == [call(3), call(-1)] and not program.act.mock_calls
     drag(mouse, 550)
     assert program.act.mock_calls == [call("agents")] and not program.techniques.drag_number.mock_calls
 
 
 def test_dragging_the_ground_pulls_it_along(mouse: Mouse, program: MagicMock) -> None:
+    drag(mouse, 150, 30)  # a panel stays
     drag(mouse, 50, 10, -4)
     assert program.camera.mock_calls == [call.pan(-10, 0), call.pan(4, 0)] and not program.inspector.mock_calls
+    assert not program.act.mock_calls
 
 
 @pytest.mark.parametrize("button", [2, 3])
@@ -95,23 +96,15 @@ def test_with_shift_a_drag_of_the_ground_selects_a_box(
     assert program.inspector.mock_calls == [call.select((20, 5), (63, 5))]
 
 
-def test_dragging_a_panel_does_nothing(mouse: Mouse, program: MagicMock) -> None:
-    drag(mouse, 150, 30)
-    assert not program.camera.mock_calls and not program.act.mock_calls
-
-
 def test_dragging_a_number_changes_it_step_by_step_wherever_the_cursor_gets(mouse: Mouse, program: MagicMock) -> None:
     notch = window_events.NOTCH_PX
     drag(mouse, 250, notch, notch / 2, notch / 2, -300 * notch)
     assert program.techniques.drag_number.mock_calls == [call("reorder.every", steps) for steps in (1, 1, -300)]
 
 
-def test_the_timeline_is_followed_until_the_button_is_released(mouse: Mouse, program: MagicMock) -> None:
+def test_the_timeline_and_the_minimap_are_followed_until_the_button_is_released(mouse: Mouse, program: MagicMock) -> None:
     drag(mouse, 350, -200, 10)
-    assert program.crowd.seek.mock_calls == [call(350), call(150), call(160)] and not program.act.mock_calls
-
-
-def test_the_minimap_is_followed_while_it_is_pressed(mouse: Mouse, program: MagicMock) -> None:
+    assert program.controls.seek.mock_calls == [call(350), call(150), call(160)] and not program.act.mock_calls
     drag(mouse, 450, -30, 10)
     assert program.seeing.mock_calls == [call.look_at(4500, 50), call.look_at(4200, 50), call.look_at(4300, 50)]
 

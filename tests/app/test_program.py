@@ -10,34 +10,31 @@ import pygame
 import pytest
 from driven import Driven
 
-from crowd_demo.app.crowd.crowd import agents_of, fewer, more
-from crowd_demo.app.input.key_input import PANS
-from crowd_demo.app.screen.notices import welcome
+from crowd_demo.app.crowd.crowd_controls import agents_of, fewer, more
+from crowd_demo.app.screen.notices import WELCOME, welcome
 from crowd_demo.compute.jit import is_compiled
 from crowd_demo.config import memory
 from crowd_demo.config.loader import load_config
 from crowd_demo.registry.actions import PROGRAM
-from crowd_demo.registry.entries import Technique
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 from crowd_demo.render.hud.status import Clock
-from crowd_demo.render.hud.views import ListView
 from crowd_demo.sim.actions import Populate, Switch
 from crowd_demo.sim.metrics.readings import launches_to_compile
 from crowd_demo.sim.simulation import Simulation
 
 
-@pytest.mark.parametrize("technique", TECHNIQUES, ids=lambda technique: technique.path)
-def test_the_key_of_a_technique_turns_it_off_and_on_or_goes_through_its_choices(
-        driven: Driven, technique: Technique) -> None:
-    value, choices = driven.program.sim.optimizations.get(technique.path), technique.choices
-    following = choices[(choices.index(value) + 1) % len(choices)]
-    driven.press(technique.key)
-    driven.settle()
-    has_off = technique.path in ("simd", "overlap_passes", "reorder.when", "cull", "depth")
-    assert driven.program.sim.optimizations.get(technique.path) == (choices[0] if has_off else following)
-    driven.press(technique.key, 0 if has_off else pygame.KMOD_LSHIFT)
-    driven.settle()
-    assert driven.program.sim.optimizations.get(technique.path) == value
+def test_the_key_of_a_technique_turns_it_off_and_on_or_goes_through_its_choices(driven: Driven) -> None:
+    get = driven.program.sim.optimizations.get
+    for technique in TECHNIQUES:
+        value, choices = get(technique.path), technique.choices
+        following = choices[(choices.index(value) + 1) % len(choices)]
+        driven.press(technique.key)
+        driven.settle()
+        has_off = technique.path in ("simd", "overlap_passes", "reorder.when", "cull", "depth")
+        assert get(technique.path) == (choices[0] if has_off else following)
+        driven.press(technique.key, 0 if has_off else pygame.KMOD_LSHIFT)
+        driven.settle()
+        assert get(technique.path) == value
 
 
 @pytest.mark.parametrize("ways_off", [(), ("3",), ("shift 3",) * 2], ids=["menu", "key", "Shift"])
@@ -70,21 +67,13 @@ def test_the_list_of_choices_says_what_the_key_does(driven: Driven) -> None:
     for path, said in ("reorder.when", "Key 3: off and back on; with Shift: the next choice"), (
             "blitter", "Key 9: the next choice; with Shift: the one before"):
         driven.program.menus.open_choices(BY_PATH[path])
-        view = driven.program.dialogs.stack[-1].view()
-        assert isinstance(view, ListView) and all(row.about.endswith(said) for row in view.rows)
-
-
-def test_a_switch_is_remembered_with_its_tick(driven: Driven) -> None:
-    driven.frames(3)
-    driven.press("8")
-    driven.settle()
-    ((tick, action),) = driven.program.sim.history
-    assert isinstance(action, Switch)
-    assert 3 <= tick <= driven.program.sim.tick and action.path == "depth"
+        assert all(row.about.endswith(said) for row in driven.view().rows)
 
 
 def test_pause_and_single_steps(driven: Driven) -> None:
-    driven.press("space")
+    driven.press(".")
+    assert driven.program.crowd.paused and driven.program.sim.tick == 1
+    driven.keys("space", "space")
     tick = driven.program.sim.tick
     driven.frames(3)
     assert driven.program.sim.tick == tick
@@ -94,16 +83,13 @@ def test_pause_and_single_steps(driven: Driven) -> None:
     assert driven.program.sim.tick == tick + 2
 
 
-def test_a_single_step_pauses_a_running_crowd(driven: Driven) -> None:
-    driven.press(".")
-    assert driven.program.crowd.paused and driven.program.sim.tick == 1
-
-
 def test_restart_gives_the_same_crowd_again(driven: Driven) -> None:
     driven.frames(4)
     first = driven.program.sim.state_hash()
     driven.press("8")  # exact techniques stay as they are and change nothing
     driven.settle()
+    ((tick, action),) = driven.program.sim.history
+    assert 4 <= tick <= driven.program.sim.tick and isinstance(action, Switch) and action.path == "depth"
     driven.press("r")
     driven.frames(4 - driven.program.sim.tick)
     assert driven.program.sim.state_hash() == first
@@ -111,18 +97,20 @@ def test_restart_gives_the_same_crowd_again(driven: Driven) -> None:
     assert driven.program.crowd.scene and driven.program.crowd.scene.sim is driven.program.sim
 
 
-def test_more_and_fewer_agents(driven: Driven) -> None:
-    driven.press("=")
-    assert driven.program.sim.agents.count == 250
-    driven.press("-")
-    assert driven.program.sim.agents.count == 200
+def test_more_and_fewer_agents_by_keys_one_and_none(driven: Driven) -> None:
+    for key, count in (("=", 250), ("-", 200)):
+        driven.press(key)
+        assert driven.program.sim.agents.count == count
+    for count in (1, 0, 3):
+        driven.program.controls.populate(count)
+        driven.frames(2)
+        assert driven.program.sim.agents.count == count
 
 
 def test_more_agents_than_there_is_memory_for_are_refused(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
     before = driven.program.sim
     monkeypatch.setattr(memory, "available_bytes", lambda: 1)
-    driven.press("=")
-    driven.press("r")
+    driven.keys("=", "r")
     assert driven.program.sim is before and before.agents.count == driven.program.crowd.agents_asked == 200
     assert driven.program.notices.present()[-2:] == [
         "250 agents: needs about 0 MB of memory, and 0 MB are free",
@@ -146,42 +134,36 @@ def test_keys_go_through_round_numbers_of_agents() -> None:
 
 
 @pytest.mark.parametrize(("text", "count"), [
-    ("40000", 40_000), ("40,000", 40_000), ("40 000", 40_000), ("40k", 40_000), ("1.5M", 1_500_000), ("0", 0), ("007", 7)])
-def test_a_number_of_agents_is_read_as_people_type_it(text: str, count: int) -> None:
-    assert agents_of(text) == count
-
-
-@pytest.mark.parametrize("text", ["", "k", "4O", "-5", "40.000", "1.5", "1e4", "50m", "9" * 20])
-def test_what_is_no_number_of_agents_is_told_in_one_line(text: str) -> None:
+    ("40000", 40_000), ("40,000", 40_000), ("40 000", 40_000), ("40k", 40_000), ("1.5M", 1_500_000), ("0", 0), ("007", 7),
+    *dict.fromkeys(["", "k", "4O", "-5", "40.000", "1.5", "1e4", "50m", "9" * 20]).items()])
+def test_a_number_of_agents_is_read_as_people_type_it_and_all_else_is_told_in_one_line(text: str, count: int | None) -> None:
+    if count is not None:
+        assert agents_of(text) == count
+        return
     with pytest.raises(ValueError, match=r"^('.*' is no number of agents: type one .*|[\d,]+ agents are too many: .*)$"):
         agents_of(text)
 
 
 def test_the_number_of_agents_can_be_typed(driven: Driven) -> None:
     driven.press("a", pygame.KMOD_CTRL)
-    for key in "22x":
-        driven.press(key)
-    driven.press("return")
-    view = driven.program.dialogs.stack[0].view()
+    driven.keys(*"22x", "return")
+    view = driven.view()
     assert (view.title, view.typed, view.rows) == ("Agents, now 200", "22x", [])
     assert view.is_wrong and "'22x' is no number of agents" in view.hint and driven.program.sim.agents.count == 200
-    for key in ("backspace", "0", "[5]"):
-        driven.press(key)
-    driven.press("return")
+    driven.keys("backspace", "0", "[5]", "return")
     assert driven.program.sim.agents.count == 2205 and not driven.program.dialogs.top
     driven.press("a", pygame.KMOD_CTRL)
-    for key in ("1", "escape"):
-        driven.press(key)
+    driven.keys("1", "escape")
     assert driven.program.sim.agents.count == 2205 and not driven.program.dialogs.top and driven.program.running
 
 
 def test_the_number_of_agents_can_be_dragged_and_counts_once_a_frame(driven: Driven) -> None:
     for _ in range(5):
-        driven.program.crowd.drag_agents(2)
+        driven.program.controls.drag_agents(2)
     driven.frames()
     assert driven.program.sim.agents.count == 400 == driven.program.crowd.agents_asked
     assert [action for _, action in driven.program.sim.history] == [Populate(400)]
-    driven.program.crowd.drag_agents(-1)
+    driven.program.controls.drag_agents(-1)
     driven.frames()
     assert driven.program.sim.agents.count == 380
 
@@ -196,22 +178,14 @@ def test_the_meters_of_every_choice_are_compiled_with_it(driven: Driven, path: s
 
 
 def test_a_notice_replaces_what_was_told_about_the_same(driven: Driven) -> None:
-    for _ in range(3):
-        driven.press("]")
-    driven.press("/")
-    driven.press("]")
+    driven.keys(*"]]]/]")
     assert driven.status().notices == ["speed x2", "stagger avoidance: 7"]
 
 
 def test_speed(driven: Driven) -> None:
-    driven.press("/")
-    assert driven.program.crowd.speed == 2
-    for _ in range(20):
-        driven.press(",")
-    assert driven.program.crowd.speed == 1 / 8
-    for _ in range(20):
-        driven.press("/")
-    assert driven.program.crowd.speed == 64
+    for keys, speed in (("/", 2), ("," * 20, 1 / 8), ("/" * 20, 64)):
+        driven.keys(*keys)
+        assert driven.program.crowd.speed == speed
 
 
 def test_the_hud_is_told_what_the_speed_really_is(driven: Driven) -> None:
@@ -232,23 +206,17 @@ def test_the_hud_is_told_what_the_speed_really_is(driven: Driven) -> None:
     assert driven.status().clock.real_speed is None
 
 
-def test_the_window_button_closes_whatever_is_open(driven: Driven) -> None:
-    driven.press("f1")
-    driven.post(pygame.QUIT)
-    assert not driven.program.running
-
-
 def test_the_welcome_goes_with_the_first_key(driven: Driven) -> None:
-    welcome(driven.program.notices, {"help": ("f1",)})
-    assert "Press F1: all keys" in driven.status().notices
+    welcome(driven.program.notices, driven.program.keymap)
+    assert driven.status().notices[0].startswith("Press 2: SIMD lanes, F3: tours")
     driven.press("q")
-    assert "Press F1: all keys" not in driven.status().notices
+    assert WELCOME not in driven.program.notices.shown
 
 
 def test_after_every_action_the_program_goes_on(driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     program = driven.program
-    for action in PROGRAM.keys() - PANS.keys():
+    for action in PROGRAM:
         program.act(action)
         while dialog := program.dialogs.top:
             dialog.closed = True
@@ -269,20 +237,13 @@ def test_the_picture_and_the_keys_do_not_change_the_crowd(driven: Driven) -> Non
     assert sim.state_hash() == alone.state_hash()
 
 
-def test_one_agent_and_none(driven: Driven) -> None:
-    for count in (1, 0, 3):
-        driven.program.crowd.populate(count)
-        driven.frames(2)
-        assert driven.program.sim.agents.count == count
-
-
 def test_a_picture_asked_for_in_the_frame_of_quitting_is_still_saved(
         driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    driven.frames()
+    driven.press("f1")
     tick = driven.program.sim.tick
     pygame.event.post(pygame.Event(pygame.KEYDOWN, key=pygame.K_F12, mod=0))
-    driven.post(pygame.QUIT)
+    driven.post(pygame.QUIT)  # whatever is open
     assert [path.name for path in tmp_path.iterdir()] == ["crowd-0001.png"]
     assert driven.program.sim.tick == tick
 
@@ -299,8 +260,7 @@ def objects_after(driven: Driven, presses: int) -> dict[str, int]:
     Records of times past are left out: there are as many as frames.
     """
     for _ in range(presses):
-        driven.press("r")
-        driven.press("8")
+        driven.keys("r", "8")
     driven.settle()
     gc.collect()
     types = Counter(type(each) for each in gc.get_objects() if not isinstance(each, tuple))

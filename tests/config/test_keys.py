@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from crowd_demo.config.keys import ACTIONS, KEY_NAMES, bindings
+from crowd_demo.config.keys import ACTIONS, KEY_NAMES
 from crowd_demo.config.model import Config
 from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.registry.built_in import OVERLAYS
@@ -13,11 +13,11 @@ pytestmark = pytest.mark.quick
 
 
 def bound(keys):
-    return bindings(Config.model_validate({"keys": keys}).keys)
+    return {key: action for action, key in Config.model_validate({"keys": keys}).keys.pairs()}
 
 
 def test_every_technique_and_action_has_its_key():
-    keys = bindings(Config.model_validate({}).keys)
+    keys = bound({})
     without = {action for action, told in PROGRAM.items() if not told.keys}
     assert without == {"theme", "units", "reset_numbers", "shipped_numbers"}, "the menu has them"
     without |= {overlay.name for overlay in OVERLAYS.values() if not overlay.key}  # which are in a list
@@ -26,7 +26,7 @@ def test_every_technique_and_action_has_its_key():
 
 
 def test_the_keys_of_the_program_are_those_that_are_documented():
-    keys = bindings(Config.model_validate({}).keys)
+    keys = bound({})
     documented = {
         "space": "pause", ".": "step", "r": "restart", "-": "fewer", "=": "more", ",": "slower", "/": "faster",
         "[": "lower", "]": "higher", "page down": "lower", "page up": "higher", "delete": "fewer", "insert": "more",

@@ -107,7 +107,7 @@ def test_a_slider_is_dragged_and_a_double_click_brings_the_shipped_value_back(st
     driven = Driven(*SETTINGS, "window.width=1280", "window.height=720")
     driven.press("n", pygame.KMOD_LCTRL)
     driven.frames(2)
-    hud = driven.loop.presenter.hud
+    hud = driven.program.hud
     found: dict[str, list[tuple[int, int]]] = {}
     for y in range(2, SIZE[1], 4):
         for x in range(2, SIZE[0], 4):

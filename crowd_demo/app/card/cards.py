@@ -21,9 +21,10 @@ from crowd_demo.sim.metrics.readings import Readings
 class Cards:
     """`on` is True where cards are shown. `readings` are the last ones of the meters, `view_key` is that of the last frame."""
 
-    def __init__(self, measured: dict[str, str], clock: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(self, measured: dict[str, str], clock: Callable[[], float] = time.perf_counter,
+                 on: bool = False) -> None:
         """Keep in `measured`, by path, what each switch gave."""
-        self.on = False
+        self.on = on
         self.readings = Readings()
         self._read = ReadingsMean(self.readings)
         self._measured = measured

@@ -177,12 +177,9 @@ class Dialogs:
             top.close()
         return key == "escape"
 
-    def click(self, target: Target | None) -> bool:
-        """A click while something is open: outside it closes the top one. Return whether something was open."""
-        if not (top := self.top):
-            return False
-        if target:
+    def click(self, target: Target | None) -> None:
+        """A click while something is open; outside it closes the top one."""
+        if (top := self.top) and target:
             top.click(target)
-        else:
+        elif top:
             top.close()
-        return True

@@ -16,19 +16,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from crowd_demo.app.card.cards import Cards
 from crowd_demo.app.copying import Shown, command_for, effective
 from crowd_demo.app.crowd.technique_controls import Techniques
-from crowd_demo.app.dialogs.dialog import MOVES, Item, ListDialog
-from crowd_demo.app.input.key_input import KeyAction, KeyActions
+from crowd_demo.app.dialogs.dialog import MOVES, Dialogs, Item, ListDialog
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.host.files import free_name
 from crowd_demo.host.report import write_report
 from crowd_demo.host.system import Worker, eager_threads, give_back_freed
 from crowd_demo.measure.ablation import Ablation, Measurement
+from crowd_demo.measure.comparison import Comparison
 from crowd_demo.measure.experiment import Experiment, Slice
 from crowd_demo.measure.largest import Largest, present_and_rungs
-from crowd_demo.measure.three_crowds import Pair
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, yaml_word
 from crowd_demo.render.hud.canvas import BAD, DIM, GOOD, TEXT, WARM, Colour
@@ -41,18 +41,28 @@ LOOKING = ("f11", "f12", "tab")  # keys that the program gets while an experimen
 SLICES_S = 0.1  # how long slices run before the window is drawn again
 
 
-# --- running one -----------------------------------------------------------------------------------------------------
+class ExperimentDialog(ListDialog, Generic[Kind]):
+    """Runs an experiment and shows it. Once one that no command repeats is closed, its result is a notice."""
 
-class Running(Generic[Kind]):
-    """The slices of an experiment; `make` is called in the worker's thread, where the crowd can be read."""
+    def __init__(self, title: str, make: Callable[[], Kind], colours_of: Callable[[Kind], Sequence[Colour]],
+                 results_of: Callable[[Kind], Mapping[str, str]], notify: Callable[[str, str], object],
+                 repeat: str = "") -> None:
+        """`make` is called in the worker's thread, where the crowd can be read.
 
-    def __init__(self, make: Callable[[], Kind]) -> None:
+        `colours_of` gives one for each row, `results_of` a line for each technique that was measured, by path. `notify` gets a
+        line, and what it is about; `repeat` is a command that does the same.
+        """
+        super().__init__(title, self._rows)
         self.experiment: Kind | None = None  # until it is made
         self.progress = Slice("starting", 0.0)
         self.over = False
-        self.refused = ""  # why it cannot be done
-        self._slices = self._all(make)
+        self.results: Mapping[str, str] = {}  # by path, once it is over
+        self._refused = ""  # why it cannot be done
+        self._slices = self._run(make)
         self._job: Future[bool] | None = None
+        self._colours_of, self._results_of, self._notify, self._repeat = colours_of, results_of, notify, repeat
+
+    # --- running it --------------------------------------------------------------------------------------------------
 
     def stop(self) -> None:
         """Stop it; its results so far remain. A slice that is under way runs to its end."""
@@ -71,7 +81,7 @@ class Running(Generic[Kind]):
             job, self._job = self._job, None
             self.over = self.over or not job.result()
 
-    def _all(self, make: Callable[[], Kind]) -> Iterator[Slice]:
+    def _run(self, make: Callable[[], Kind]) -> Iterator[Slice]:
         yield self.progress
         self.experiment = make()
         yield from self.experiment.run()
@@ -83,67 +93,47 @@ class Running(Generic[Kind]):
             with eager_threads():  # so that the window responds while a kernel is compiled
                 progress = next(self._slices, None)
         except ValueError as error:
-            self.refused = str(error)
+            self._refused = str(error)
         self.progress = progress or self.progress
         return progress is not None
 
-
-# --- showing one -----------------------------------------------------------------------------------------------------
-
-class ExperimentDialog(ListDialog, Generic[Kind]):
-    """Shows an experiment. Once one that no command repeats is closed, its result is a notice."""
-
-    def __init__(self, title: str, make: Callable[[], Kind], colours_of: Callable[[Kind], Sequence[Colour]],
-                 results_of: Callable[[Kind], Mapping[str, str]], notify: Callable[[str, str], object],
-                 repeat: str = "") -> None:
-        """`make` is called in the worker's thread.
-
-        `colours_of` gives one for each row, `results_of` a line for each technique that was measured, by path. `notify` gets a
-        line, and what it is about; `repeat` is a command that does the same.
-        """
-        super().__init__(title, self._rows)
-        self.running = Running(make)
-        self.results: Mapping[str, str] = {}  # by path, once it is over
-        self._colours_of, self._results_of, self._notify, self._repeat = colours_of, results_of, notify, repeat
+    def ended(self) -> None:
+        """The experiment is over: tell why it was refused, and keep its results."""
+        if self._refused:
+            self.closed = True
+            self._notify(self._refused, "experiment")
+        if self.experiment:
+            self.results = self._results_of(self.experiment)
 
     # --- what it shows -----------------------------------------------------------------------------------------------
 
     def _rows(self) -> list[Item]:
         """None until the experiment is made."""
-        if not (experiment := self.running.experiment):
+        if not self.experiment:
             return []
         return [Item(Row(row[0], cells=tuple(row[1:]), colour=colour), stays=True)
-                for row, colour in zip(experiment.table().rows, self._colours_of(experiment), strict=False)]
+                for row, colour in zip(self.experiment.table().rows, self._colours_of(self.experiment), strict=False)]
 
     def view(self) -> ListView:
-        experiment, progress, over = self.running.experiment, self.running.progress, self.running.over
-        notes = [progress.text, STILL]
-        if experiment and over:
+        experiment, notes = self.experiment, [self.progress.text, STILL]
+        if experiment and self.over:
             stopped = ["stopped before the end"] * (not experiment.done)
             lines = [line for paragraph in experiment.notes() for line in paragraph.splitlines()]
             notes = [*stopped, *lines, *[f"in a terminal: {self._repeat}"] * bool(self._repeat)]
-        hint = "S saves it as JSON, Esc closes" if over else "Esc stops and keeps the results so far"
+        hint = "S saves it as JSON, Esc closes" if self.over else "Esc stops and keeps the results so far"
         return super().view()._replace(hint=hint, typed=None, columns=experiment.table().columns if experiment else ("",),
-                                       notes=notes, progress=None if over else progress.part)
+                                       notes=notes, progress=None if self.over else self.progress.part)
 
     # --- keys --------------------------------------------------------------------------------------------------------
 
     def press(self, key: str, shift: bool) -> bool:
-        if not self.running.over:
+        if not self.over:
             if key == "escape":
-                self.running.stop()
+                self.stop()
             return key not in LOOKING
         if key == "s":
             self._save()
         return key == "s" or (key in MOVES and super().press(key, shift))
-
-    def ended(self) -> None:
-        """The experiment is over: tell why it was refused, and keep its results."""
-        if self.running.refused:
-            self.closed = True
-            self._notify(self.running.refused, "experiment")
-        if self.running.experiment:
-            self.results = self._results_of(self.running.experiment)
 
     def close(self) -> None:
         super().close()
@@ -151,39 +141,32 @@ class ExperimentDialog(ListDialog, Generic[Kind]):
             self._notify(f"{BY_PATH[path].label.strip()}, {line}", path)
 
     def _save(self) -> None:
-        if not self.running.experiment:
+        if not self.experiment:
             return
         path = free_name(Path(), ".json")
         try:
-            write_report(self.running.experiment.record(), path)
+            write_report(self.experiment.record(), path)
             self._notify(f"saved {path}", "experiment")
         except OSError as error:
             self._notify(f"cannot save {path}: {error.strerror or error}", "experiment")
 
 
-def colour_of(pair: Pair) -> Colour:
+def colour_of(found: Comparison) -> Colour:
     """Green for what buys something, amber for what costs."""
-    return {"faster": GOOD, "slower": WARM}.get(pair.verdict, DIM)
+    return {"faster": GOOD, "slower": WARM}.get(found.verdict_of_a, DIM)
 
 
 # --- beginning one ---------------------------------------------------------------------------------------------------
 
 class Experiments:
-    """At most one runs at a time.
+    """At most one runs at a time. `screen` returns what is on it; `measured` gets a line for each path."""
 
-    `screen` says what is on it, `open_dialog` shows the dialog of one, `keep_result` gets what was measured of a path.
-    """
-
-    def __init__(self, techniques: Techniques, notices: Notices, config_name: str | None, screen: Callable[[], Shown],
-                 open_dialog: Callable[[ListDialog], object], keep_result: Callable[[str, str], object]) -> None:
+    def __init__(self, techniques: Techniques, cards: Cards, dialogs: Dialogs, notices: Notices, config_name: str | None,
+                 screen: Callable[[], Shown], measured: dict[str, str]) -> None:
         self._compile_for = techniques.switcher.compile_one_by_one
-        self._techniques, self._notices, self._config_name = techniques, notices, config_name
-        self._screen, self._open_dialog, self._keep_result = screen, open_dialog, keep_result
+        self._techniques, self._cards, self._dialogs, self._notices = techniques, cards, dialogs, notices
+        self._config_name, self._screen, self._measured = config_name, screen, measured
         self.dialog: ExperimentDialog[Any] | None = None  # of what runs instead of frames
-
-    @property
-    def actions(self) -> KeyActions:
-        return {"measure": KeyAction(self.measure), "ablate": KeyAction(self.ablate), "largest": KeyAction(self.largest)}
 
     # --- beginning one -----------------------------------------------------------------------------------------------
 
@@ -202,7 +185,7 @@ class Experiments:
                 value, other = other, value
             title = f"{name}: {yaml_word(value)} against {yaml_word(other)}"
             self._begin(title, partial(self._measurement, path, value, other), lambda experiment: [
-                colour_of(pair) for pair in experiment.pairs().values()], _result_of)
+                colour_of(found) for found in experiment.comparisons().values()], _result_of)
 
     def ablate(self) -> None:
         """Each technique off in turn."""
@@ -226,7 +209,8 @@ class Experiments:
         elif not self.dialog:
             repeat = command_for(self._screen(), self._config_name, command) if command else ""
             self.dialog = ExperimentDialog(title, make, colours_of, results_of, self._notices.add, repeat)
-            self._open_dialog(self.dialog)
+            self._cards.put_away("something was measured")
+            self._dialogs.open(self.dialog)
 
     def _measurement(self, path: str, value: Value, other: Value) -> Measurement:
         start = self._start()
@@ -255,13 +239,12 @@ class Experiments:
         if dialog is None:
             return
         if dialog.closed:
-            dialog.running.stop()
-        dialog.running.advance(worker)
-        if dialog.running.over:
+            dialog.stop()
+        dialog.advance(worker)
+        if dialog.over:
             self.dialog = None
             dialog.ended()
-            for path, line in dialog.results.items():
-                self._keep_result(path, line)
+            self._measured.update(dialog.results)
             worker.submit(give_back_freed)
 
 

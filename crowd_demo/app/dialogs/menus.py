@@ -14,8 +14,9 @@ from typing import NamedTuple
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.technique_controls import Techniques
 from crowd_demo.app.dialogs.dialog import Dialogs, Item, ListDialog
-from crowd_demo.app.input.key_input import KeyAction, KeyActions
+from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.screen.panel_controls import PanelControls
+from crowd_demo.app.seeing.camera_controls import CameraControls
 from crowd_demo.app.seeing.overlay_controls import Overlays
 from crowd_demo.config.keys import ACTIONS, by_heading, key_text
 from crowd_demo.config.loader import ConfigError, load_config
@@ -32,14 +33,13 @@ from crowd_demo.config.resources import (
 )
 from crowd_demo.config.tour import load_tour
 from crowd_demo.host.system import in_thread
-from crowd_demo.registry.actions import PROGRAM, TOLD_BY_OTHERS
+from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.registry.built_in import COLOURS, OVERLAYS
 from crowd_demo.registry.entries import OverlayEntry, Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word, inactive, key_does, kind_of, marks_in_a_line
 from crowd_demo.render.hud.views import Row
 
 FIRST = ("scenarios", "tour", "measure", "ablate", "largest", "card")  # of the program's actions, in the main menu
-HELD = ("pan_left", "pan_right", "pan_up", "pan_down", "menu")  # actions that a menu has no use for
 KEYS = "All keys"
 KEY_OF_TECHNIQUE = "A technique's key: off and back on, Shift: next choice; without an off: next choice, Shift: back."
 MOUSE = (("wheel", "zoom at the cursor"), ("drag", "move the camera; change a number; go along the timeline"),
@@ -50,28 +50,17 @@ MOUSE = (("wheel", "zoom at the cursor"), ("drag", "move the camera; change a nu
 
 
 class Menus:
-    """`keys` are those of each action as they are shown, `all_keys` those that need Shift, too.
-
-    `sections` says of each section whether it is folded.
-    """
+    """`sections` returns whether each section of the panels is folded; `act` does an action by its name."""
 
     def __init__(self, dialogs: Dialogs, crowd: Crowd, techniques: Techniques, panels: PanelControls,
-                 overlays: Overlays, perform: Callable[[str], object], show_colours: Callable[[str], object]) -> None:
-        self.keys: Mapping[str, Sequence[str]] = {}
-        self.all_keys: Mapping[str, Sequence[str]] = {}
-        self.sections: Callable[[], Mapping[str, bool]] = dict
+                 overlays: Overlays, seeing: CameraControls, keymap: Keymap,
+                 sections: Callable[[], Mapping[str, bool]], act: Callable[[str], object]) -> None:
         self._dialogs, self._crowd, self._techniques, self._panels = dialogs, crowd, techniques, panels
-        self._overlays = overlays
-        self._perform, self._show_colours = perform, show_colours
-
-    @property
-    def actions(self) -> KeyActions:
-        return {"menu": KeyAction(self.open_main, at_once=True), "help": KeyAction(self.open_keys, at_once=True),
-                "overlays": KeyAction(self.open_overlays, self._overlays.hide_all, at_once=True)}
+        self._overlays, self._seeing, self._keymap, self._sections, self._act = overlays, seeing, keymap, sections, act
 
     def open_main(self) -> None:
         """Everything that can be done, by name."""
-        rest = [action for action in PROGRAM if action not in (*FIRST, *HELD, *TOLD_BY_OTHERS)]
+        rest = [name for name, action in PROGRAM.items() if action.in_menu and name not in FIRST]
         items = [Item(Row("techniques ...", "", "every technique and its choices"), self.open_techniques),
                  Item(Row("sections of the panels ...", "", "fold or unfold parts of the panels"), self.open_sections),
                  Item(Row("colours ...", "", "what the colours of agents tell"), self.open_colours),
@@ -87,15 +76,15 @@ class Menus:
         groups = sorted(by_heading().items(), key=lambda group: group[0].startswith("Techniques"))
         items = [*(Item(Row(what, gesture, group="Mouse"), stays=True) for gesture, what in MOUSE),
                  *(self._key_item(action, heading) for heading, actions in groups for action in actions
-                   if action in BY_PATH or (action not in TOLD_BY_OTHERS and self.keys.get(action)))]
+                   if action in BY_PATH or (ACTIONS[action].in_help and self._keymap.shown[action]))]
         self._dialogs.open(ListDialog(KEYS, lambda: items, notes=(KEY_OF_TECHNIQUE, marks_in_a_line()), verb="does it"))
 
     def open_colours(self) -> None:
         """All colour modes."""
         scene = self._crowd.scene
         telling = scene.telling_colours() if scene else COLOURS
-        items = [Item(Row(name, "" if name in telling else "nothing to show", entry.why), partial(self._show_colours, name))
-                 for name, entry in COLOURS.items()]
+        items = [Item(Row(name, "" if name in telling else "nothing to show", entry.why),
+                      partial(self._seeing.show_colours, name)) for name, entry in COLOURS.items()]
         self._dialogs.open(ListDialog("Colours", lambda: items))
 
     def open_techniques(self) -> None:
@@ -108,7 +97,7 @@ class Menus:
         """The choices of a technique, and its present number if it is none of them."""
         value, get = self._techniques.value(technique.path), self._crowd.sim.optimizations.get
         listed = [*technique.choices, *([value] if value not in technique.choices else [])]
-        key = self.key(technique.path)
+        key = self._keymap.key(technique.path)
         about = f"{technique.why}. Key {key}: {key_does(technique)}" if key else technique.why
         items = [Item(Row(hud_word(choice), _mark(technique, choice, get), about),
                       partial(self._techniques.choose, technique, choice)) for choice in listed]
@@ -125,32 +114,28 @@ class Menus:
     # --- what stands in them -----------------------------------------------------------------------------------------
 
     def _action(self, action: str, heading: str) -> Item:
-        return Item(Row(PROGRAM[action].what, self.key(action), group=heading), partial(self._perform, action))
+        return Item(Row(PROGRAM[action].what, self._keymap.key(action), group=heading), partial(self._act, action))
 
     def _key_item(self, action: str, heading: str) -> Item:
         """What an action does, and all its keys."""
         technique = BY_PATH.get(action)
         name = f"{technique.label}  {technique.kind.mark}".rstrip() if technique else ACTIONS[action].what
-        row = Row(name, "  ".join(map(key_text, self.all_keys.get(action, ()))), group=heading)
+        row = Row(name, "  ".join(map(key_text, self._keymap.all_keys(action))), group=heading)
         if technique:
             return Item(row._replace(about=technique.why), partial(self.open_choices, technique), stays=True)
-        return Item(row, stays=True) if action in HELD else Item(row, partial(self._perform, action))
-
-    def key(self, action: str) -> str:
-        """The key that is shown for an action; empty if it has none."""
-        return " ".join(key_text(name) for name in self.keys.get(action, ())[:1])
+        return Item(row, partial(self._act, action)) if ACTIONS[action].in_menu else Item(row, stays=True)
 
     def _overlay_items(self) -> list[Item]:
         situation = self._crowd.sim.situation
-        key = self.key("overlays")
+        key = self._keymap.key("overlays")
         none = Row("hide all", f"Shift {key}" if key else "", f"No overlay; {len(self._overlays.shown)} are shown now.")
         return [Item(none, self._overlays.hide_all, stays=True), *(
-            Item(self._overlay_row(entry, entry.inactive(situation)), partial(self._perform, entry.name), stays=True)
+            Item(self._overlay_row(entry, entry.inactive(situation)), partial(self._act, entry.name), stays=True)
             for entry in OVERLAYS.values())]
 
     def _overlay_row(self, entry: OverlayEntry, nothing: str) -> Row:
         state = ["shown"] * (entry.name in self._overlays.shown) + ["nothing to show"] * bool(nothing)
-        return Row(entry.label, ", ".join([*state, *filter(None, [self.key(entry.name)])]),
+        return Row(entry.label, ", ".join([*state, *filter(None, [self._keymap.key(entry.name)])]),
                    f"Nothing to show at present: {nothing}. {entry.why}" if nothing else entry.why)
 
     def _technique_items(self) -> list[Item]:
@@ -161,12 +146,12 @@ class Menus:
     def _technique_row(self, technique: Technique, unused: Set[str]) -> Row:
         changes_nothing = "Changes nothing at present. " if technique.path in unused else ""
         return Row(f"{technique.group}: {technique.label.strip()}", hud_word(self._techniques.value(technique.path)),
-                   f"{changes_nothing}{technique.why}. Watch {technique.watch}")
+                   f"{changes_nothing}{technique.why}. Watch: {technique.watch}")
 
     def _section_items(self) -> list[Item]:
         return [Item(Row(name, "folded" if folded else ""),
                      partial(self._panels.unfold if folded else self._panels.fold, name), stays=True)
-                for name, folded in self.sections().items()]
+                for name, folded in self._sections().items()]
 
 
 def _mark(technique: Technique, choice: Value, get: Callable[[str], Value]) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.dialogs.dialog import Dialogs, TextDialog
-from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.screen.panel_controls import PanelControls
 from crowd_demo.config.numbers import Number, NumberSetting, numbers_of, value_of
@@ -26,11 +25,6 @@ class Numbers:
         self.asked: tuple[str, float] | None = None  # by a drag, and not applied yet
         self._dragging = False
         self._applied: tuple[str, int] = "", -1  # the last number that a drag changed, and the tick
-
-    @property
-    def actions(self) -> KeyActions:
-        return {"numbers": KeyAction(self.show, at_once=True), "reset_numbers": KeyAction(self.reset_all, changes=True),
-                "shipped_numbers": KeyAction(self.ship, changes=True)}
 
     @property
     def shown(self) -> bool:

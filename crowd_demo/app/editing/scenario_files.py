@@ -20,7 +20,7 @@ import numpy as np
 from crowd_demo.app.copying import Shown, effective, yaml_of
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.dialogs.dialog import MAX_TYPED, Dialogs, Question, TextDialog
-from crowd_demo.app.input.key_input import KeyAction, KeyActions
+from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.behaviours import PeopleSettings
 from crowd_demo.config.events import MAX_EVENTS, ScenarioEvent
@@ -44,20 +44,17 @@ TITLE = "Save as a scenario named"
 class ScenarioFiles:
     """Files that this run has written are replaced without a question; all others only after one."""
 
-    def __init__(self, crowd: Crowd, dialogs: Dialogs, notices: Notices, on_screen: Callable[[], Shown], opened: str | None,
-                 key: Callable[[], str]) -> None:
-        """`opened` is the name of the present configuration, `key` what is shown as the key that saves."""
-        self._crowd, self._dialogs, self._notices, self._on_screen, self._key = crowd, dialogs, notices, on_screen, key
+    def __init__(self, crowd: Crowd, dialogs: Dialogs, keymap: Keymap, notices: Notices, on_screen: Callable[[], Shown],
+                 opened: str | None) -> None:
+        """`opened` is the name of the present configuration."""
+        self._crowd, self._dialogs, self._keymap, self._notices = crowd, dialogs, keymap, notices
+        self._on_screen = on_screen
         self._opened = Path(opened or "crowd").stem
         self._written: dict[Path, tuple[Action, ...]] = {}  # by the name of the YAML file: what was built
         self._given_up: tuple[Action, ...] = ()
         self._question: Question | None = None
         self._typing: TextDialog | None = None
         self._confirmed = ""  # the name whose files may be replaced
-
-    @property
-    def actions(self) -> KeyActions:
-        return {"save_scenario": KeyAction(self.save)}
 
     def take_over(self, left: ScenarioFiles) -> None:
         """Know the files that another program of this run has written."""
@@ -86,12 +83,17 @@ class ScenarioFiles:
             then()
             return
         self._question = Question(f"{question} What was built is not saved", ("discard it", "go back"),
-                                  partial(self._give_up, then), otherwise, esc_stays=True, notes=(f"{self._key()} saves it",))
+                                  partial(self._give_up, then), otherwise, esc_stays=True,
+                                  notes=(f"{self._save_key} saves it",))
         self._dialogs.open(self._question)
 
     def _give_up(self, then: Callable[[], object]) -> None:
         self._given_up = self._crowd.edits
         then()
+
+    @property
+    def _save_key(self) -> str:
+        return self._keymap.key("save_scenario") or "saving as a scenario"
 
     # --- saving ------------------------------------------------------------------------------------------------------
 
@@ -163,7 +165,8 @@ class ScenarioFiles:
                     return shown._replace(config=shown.config.model_copy(update=held_there)), str(path)
                 except ConfigError:  # somebody has changed it since
                     continue
-        return shown._replace(unsaved=f"what was built is not in this: {self._key()} saves a file that holds it"), name
+        unsaved = f"what was built is not in this: {self._save_key} saves a file that holds it"
+        return shown._replace(unsaved=unsaved), name
 
 
 def files_of(name: str) -> tuple[Path, ...]:

@@ -7,19 +7,18 @@ actions, at most one a tick (while time stands still: one a frame), and joins th
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
 
 from crowd_demo.app.crowd.crowd import Crowd
+from crowd_demo.app.crowd.timeline import Timeline
 from crowd_demo.app.editing.brush import Patch, Point, Sweep, points_along, tiles_passed
 from crowd_demo.app.editing.tools import HAND, TOOLS, Motion, Tool, goals_of, who
 from crowd_demo.app.editing.undo import Undo
-from crowd_demo.app.input.key_input import KeyAction, KeyActions
+from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.screen.notices import Notices
-from crowd_demo.config.keys import key_text
 from crowd_demo.config.maps import WALL
 from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.render.camera import Camera
@@ -41,6 +40,7 @@ class Stroke:
     tool: Tool
     radius: float  # world units
     at: Point  # where the mouse is
+    timeline: Timeline  # of the crowd that it is on: another one gets nothing of it
     waiting: list[Point] = field(default_factory=list)
     last: Point | None = None
     is_pressed: bool = True
@@ -91,31 +91,22 @@ class Tools:
     `strokes` are those that are not carried out to their ends yet.
     """
 
-    def __init__(self, crowd: Crowd, camera: Camera, undo: Undo, notices: Notices) -> None:
+    def __init__(self, crowd: Crowd, camera: Camera, undo: Undo, keymap: Keymap, notices: Notices) -> None:
         self.held, self.shown = HAND, False
         self.sizes_m = dict(USUAL_M)
         self.cursor: Point | None = None
-        self.keys: Mapping[str, Sequence[str]] = {}
-        self._crowd, self._camera, self._undo, self._notices = crowd, camera, undo, notices
+        self._crowd, self._camera, self._undo, self._keymap, self._notices = crowd, camera, undo, keymap, notices
         self.strokes: list[Stroke] = []
         self._present: Stroke | None = None
-        crowd.forgetting.append(self._forget)
-
-    @property
-    def actions(self) -> KeyActions:
-        return {"tools": KeyAction(self.toggle_bar, at_once=True),
-                **{tool.action: KeyAction(partial(self.take, tool), at_once=True) for tool in TOOLS},
-                "brush_larger": KeyAction(partial(self.resize, 1), at_once=True),
-                "brush_smaller": KeyAction(partial(self.resize, -1), at_once=True),
-                **self._undo.actions, "undo": KeyAction(self._ask_undo, self._undo.ask_redo, changes=True)}
 
     # --- what is held ------------------------------------------------------------------------------------------------
 
     def toggle_bar(self) -> None:
         self.shown = not self.shown
 
-    def take(self, tool: Tool) -> None:
+    def take(self, name: str) -> None:
         """Make a tool the one that the mouse uses."""
+        tool = TOOLS[name]
         if not tool.is_usable(self._crowd.config):
             self._notices.add(f"nothing to do here: {tool.label}", "tool")
             return
@@ -156,7 +147,8 @@ class Tools:
         if self.is_hand or not self._crowd.takes_changes():
             return False
         at = self._camera.screen_to_world(x, y)
-        self._present = Stroke(self.held, self.radius, at, [] if self.held.motion is Motion.HOLD else [at])
+        waiting = [] if self.held.motion is Motion.HOLD else [at]
+        self._present = Stroke(self.held, self.radius, at, self._crowd.timeline, waiting)
         self.strokes.append(self._present)
         return True
 
@@ -173,6 +165,7 @@ class Tools:
 
     def work(self, at_once: bool = False) -> None:
         """Carry out what is due of the strokes before the next step; with `at_once` all of it."""
+        self.strokes = [stroke for stroke in self.strokes if stroke.timeline is self._crowd.timeline]
         for stroke in self.strokes[:]:
             if at_once or self._is_due(stroke):
                 self._act(stroke)
@@ -204,16 +197,11 @@ class Tools:
             self._notices.add(f"ways follow the new walls: {ways.following} of {len(ways.fields.made)}", "ways",
                               holds=lambda: ways.waits)
 
-    def _ask_undo(self) -> None:
+    def undo(self) -> None:
         """Undo the last stroke, of which the rest is carried out first."""
         self.end()
         self._crowd.apply(partial(self.work, at_once=True))
         self._undo.ask_undo()
-
-    def _forget(self, tick: int) -> None:
-        """Another crowd gets none of the strokes on the present one."""
-        if tick < 0:
-            self.strokes, self._present = [], None
 
     # --- what is shown -----------------------------------------------------------------------------------------------
 
@@ -243,15 +231,12 @@ class Tools:
         """What the bar shows; None while it is folded."""
         if not self.shown:
             return None
-        buttons = [ToolButton(tool.action, tool.icon, tool.label, self._key(tool.action), tool is self.held)
-                   for tool in TOOLS if tool.is_usable(self._crowd.config)]
-        for action in ("undo", "redo"):
-            buttons.append(ToolButton(action, action, PROGRAM[action].what, self._key(action), False))
+        key = self._keymap.key
+        buttons = [ToolButton(f"tool_{tool.name}", tool.name, tool.label, key(f"tool_{tool.name}"), tool is self.held)
+                   for tool in TOOLS.values() if tool.is_usable(self._crowd.config)]
+        buttons += [ToolButton(name, name, PROGRAM[name].what, key(name), False) for name in ("undo", "redo")]
         share = math.log(self.size_m / LEAST_M) / math.log(MAX_M / LEAST_M)
         return ToolBarView(tuple(buttons), size_text(self.size_m), share)
-
-    def _key(self, action: str) -> str:
-        return " ".join(key_text(name) for name in self.keys.get(action, ())[:1])
 
     def _goals(self, sim: Simulation) -> tuple[tuple[Point, Point], ...]:
         """A diamond for each destination, with a cross for an exit, as lines in pixels."""

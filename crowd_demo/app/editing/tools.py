@@ -1,6 +1,6 @@
 """The tools for the mouse: what each of them does to the crowd with what it is moved over, and what the cursor says of it.
 
-Another tool is an entry of `TOOLS`, a name in registry/actions.py and an icon in render/hud/tool_bar.py.
+Another tool is an entry of `TOOLS`, an action in registry/actions.py and an icon in render/hud/tool_bar.py.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.app.crowd.hawk import HAWK, has_hawk
+from crowd_demo.app.crowd.crowd_controls import HAWK, has_hawk
 from crowd_demo.app.editing.brush import Point, Sweep, is_passed, tiles_passed
 from crowd_demo.compute.arrays import Ints
 from crowd_demo.config.behaviours import PeopleSettings
@@ -58,9 +58,8 @@ class Motion(Enum):
 class Tool(NamedTuple):
     """`edit` makes the action of a part of a stroke, or None; `tells` says beside the cursor what a press will do."""
 
-    action: str  # of the registry, whose keys take the tool
+    name: str  # after `tool_` in registry/actions.py, and of its icon
     label: str
-    icon: str
     motion: Motion
     edit: Callable[[Simulation, Sweep], Action | None]
     tells: Callable[[Simulation, Sweep], str]
@@ -191,24 +190,23 @@ def _tells_exit(sim: Simulation, sweep: Sweep) -> str:
     return f"destination {flips.number}: a click makes it {'an exit' if flips.is_exit else 'no exit'}"
 
 
-HAND = Tool("tool_hand", "hand: click inspects, drag pans", "hand", Motion.HOLD, lambda sim, sweep: None,
-            lambda sim, sweep: "")
-TOOLS: tuple[Tool, ...] = (
+HAND = Tool("hand", "hand: click inspects, drag pans", Motion.HOLD, lambda sim, sweep: None, lambda sim, sweep: "")
+TOOLS: dict[str, Tool] = {tool.name: tool for tool in (
     HAND,
-    Tool("tool_wall", "wall: drag builds", "wall", Motion.SWEEP, partial(_paint, True), lambda sim, sweep: "wall",
+    Tool("wall", "wall: drag builds", Motion.SWEEP, partial(_paint, True), lambda sim, sweep: "wall",
          paints=True),
-    Tool("tool_erase", "erase: drag tears walls down", "erase", Motion.SWEEP, partial(_paint, False),
+    Tool("erase", "erase: drag tears walls down", Motion.SWEEP, partial(_paint, False),
          lambda sim, sweep: "erase", paints=False),
-    Tool("tool_in", "in: press or drag adds agents", "in", Motion.DABS, _bring_in,
+    Tool("in", "in: press or drag adds agents", Motion.DABS, _bring_in,
          lambda sim, sweep: f"{who(sim, count_in(sim, sweep))} in"),
-    Tool("tool_out", "out: press or drag takes agents out", "out", Motion.SWEEP, _take_out, _tells_out),
-    *(Tool(f"tool_{kind}", f"{kind}: press or drag puts one; a press on its middle removes it", kind, Motion.HOLD,
+    Tool("out", "out: press or drag takes agents out", Motion.SWEEP, _take_out, _tells_out),
+    *(Tool(kind, f"{kind}: press or drag puts one; a press on its middle removes it", Motion.HOLD,
            partial(_put_force, kind), partial(_tells_force, kind), size="force")
       for kind in FORCE_KINDS if kind != "scare"),
-    Tool("tool_goal", "goal: click adds a destination, drag moves one", "goal", Motion.DRAG, _set_goal, _tells_goal,
+    Tool("goal", "goal: click adds a destination, drag moves one", Motion.DRAG, _set_goal, _tells_goal,
          is_usable=has_goals, shows_goals=True),
-    Tool("tool_exit", "exit: a click lets people leave at a destination, or not", "exit", Motion.DABS, _flip_exit, _tells_exit,
+    Tool("exit", "exit: a click lets people leave at a destination, or not", Motion.DABS, _flip_exit, _tells_exit,
          is_usable=lambda config: has_goals(config) and config.crowd.wait_s > 0, shows_goals=True),
-    Tool("tool_scare", "scare: who is near flees; a hawk follows the pointer", "scare", Motion.HOLD, _scare,
+    Tool("scare", "scare: who is near flees; a hawk follows the pointer", Motion.HOLD, _scare,
          lambda sim, sweep: "the hawk" if has_hawk(sim.config) else "scare", size="force"),
-)
+)}

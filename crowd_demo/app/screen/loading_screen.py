@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, wait
 
 import pygame
 
+from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.screen.window import screen
-from crowd_demo.config.keys import key_text
 from crowd_demo.host.compiling.loading import Loaded, LoadingProgress
 from crowd_demo.host.shutdown import ShutdownRequest
 from crowd_demo.host.streams import ProgressLine
@@ -27,23 +27,16 @@ FIRST_KEYS = {
 }
 
 
-def show_progress(job: Future[Loaded], progress: LoadingProgress, quits: Callable[[pygame.Event], bool],
-                  quitting: ShutdownRequest, keys: Mapping[str, Sequence[str]]) -> None:
-    """Draw until the job is done or somebody wants to quit; `quits` says which events mean that."""
-    pen, shown, first = Pen(), 0.0, first_keys(keys)
+def show_progress(job: Future[Loaded], progress: LoadingProgress, keymap: Keymap, quitting: ShutdownRequest) -> None:
+    """Draw until the job is done or the user wants to quit."""
+    pen, shown, first = Pen(), 0.0, keymap.hints(FIRST_KEYS)
     while not job.done() and not quitting.asked:
-        if any(quits(event) for event in pygame.event.get()):
+        if any(keymap.quits(event) for event in pygame.event.get()):
             quitting.ask()
         shown = max(shown, progress.part()) if progress.total else 0.0  # a helper may end before an earlier kernel
         draw_progress(screen(), str(progress), shown, pen, first)
         pygame.display.flip()
         wait((job,), timeout=FRAME_S)
-
-
-def first_keys(keys: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
-    """The keys to press first, and what they do; `keys` by action."""
-    named = ((keys.get(action, ()), what) for action, what in FIRST_KEYS.items())
-    return [(names[0], what) for names, what in named if names]
 
 
 def draw_progress(on: pygame.Surface, text: str, part: float, pen: Pen, keys: Sequence[tuple[str, str]] = ()) -> None:
@@ -64,7 +57,7 @@ def draw_progress(on: pygame.Surface, text: str, part: float, pen: Pen, keys: Se
     canvas.left(canvas.fitted(text, wide), left, bottom + 18, NORMAL, DIM)
     for line, (key, what) in enumerate(keys):
         at = bottom + 52 + 20 * line
-        canvas.left(key_text(key), left, at, NORMAL)
+        canvas.left(key, left, at, NORMAL)
         canvas.left(canvas.fitted(what, wide - 60), left + 60, at, NORMAL, DIM)
     on.blit(canvas.surface, (0, 0))
 

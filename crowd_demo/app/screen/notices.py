@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
-from crowd_demo.config.keys import key_text
+from crowd_demo.app.key_input import Keymap
 
 NOTICE_S = 3.0
 NOTICES = 4  # at a time
 WELCOME = "welcome"
 WELCOME_S = 15.0
-PANELS = "panels"
 WELCOME_KEYS = {"simd": "SIMD lanes", "tour": "tours", "scenarios": "other crowds", "help": "all keys", "hud": "panels"}
-HIDDEN_KEYS = {"hud": "shows them again", "help": "all keys"}
-HIDDEN_S = 6.0
 
 
 def always() -> bool:
@@ -65,14 +62,7 @@ class Notices:
         self.shown = {about: notice for about, notice in left.shown.items() if notice.holds is always} | self.shown
 
 
-def welcome(notices: Notices, keys: Mapping[str, Sequence[str]]) -> None:
-    """Show which keys to press first; `keys` by action, as they are shown."""
-    named = [f"{key_text(keys[action][0])}: {what}" for action, what in WELCOME_KEYS.items() if keys.get(action)]
-    if named:
+def welcome(notices: Notices, keymap: Keymap) -> None:
+    """Show which keys to press first."""
+    if named := [f"{key}: {what}" for key, what in keymap.hints(WELCOME_KEYS)]:
         notices.add(f"Press {', '.join(named)}", WELCOME, WELCOME_S)
-
-
-def panels_hidden(notices: Notices, keys: Mapping[str, Sequence[str]]) -> None:
-    """Show how to get the panels back."""
-    named = [f"{key_text(keys[action][0])} {what}" for action, what in HIDDEN_KEYS.items() if keys.get(action)]
-    notices.add(": ".join(["the panels are hidden", *filter(None, [", ".join(named)])]), PANELS, HIDDEN_S)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable
 
-from crowd_demo.app.input.key_input import KeyAction, KeyActions
-from crowd_demo.app.screen.notices import PANELS, Notices, panels_hidden
+from crowd_demo.app.key_input import Keymap
+from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.screen.preferences import Preferences
 from crowd_demo.config.model import HudSettings
 from crowd_demo.render.hud.status import PanelSettings
@@ -15,43 +14,36 @@ MODES = ("full", "compact", "off")
 SCALES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.4, 1.6, 1.8, 2.0, 2.5, 3.0)
 THEMES = ("dark", "light")
 UNITS = ("fps", "ms")
+PANELS = "panels"  # topic of notices
+HIDDEN_KEYS = {"hud": "shows them again", "help": "all keys"}
+HIDDEN_S = 6.0
 
 
 class PanelControls:
     """`now` is what the HUD draws by; what is changed becomes a preference, but for hidden panels: a start shows them.
 
-    `keys` are those of each action as they are shown. `show_held` shows those that have made room for a tour.
+    `show_held` shows those that have made room for a tour, and returns whether there are any.
     """
 
-    def __init__(self, preferences: Preferences, window: HudSettings, notices: Notices) -> None:
-        self.keys: Mapping[str, Sequence[str]] = {}
-        self.show_held: Callable[[], bool] = bool  # none are
-        self._preferences, self._notices = preferences, notices
+    def __init__(self, preferences: Preferences, window: HudSettings, keymap: Keymap, show_held: Callable[[], bool],
+                 notices: Notices) -> None:
+        self._preferences, self._keymap, self._show_held, self._notices = preferences, keymap, show_held, notices
         self.now = PanelSettings(window.hud, window.scale, window.theme, window.units, frozenset(preferences.values.folded))
-
-    @property
-    def actions(self) -> KeyActions:
-        return {"hud": KeyAction(self.next_mode, partial(self.next_mode, backwards=True), at_once=True),
-                **{name: KeyAction(do, at_once=True) for name, do in (
-                    ("larger", partial(self.resize, 1)), ("smaller", partial(self.resize, -1)),
-                    ("normal_size", partial(self.resize, 0)), ("theme", self.next_theme), ("units", self.next_units),
-                    ("fit_graph", self.fit_graph))}}
 
     def next_mode(self, backwards: bool = False) -> None:
         """Show the panels in full, compact or not at all; in full first where they are compact to make room."""
-        if self.show_held():
+        if self._show_held():
             return
         self._change(hud=_next(MODES, self.now.hud, backwards))
         if self.now.hud == "off":
-            panels_hidden(self._notices, self.keys)
+            named = ", ".join(f"{key} {what}" for key, what in self._keymap.hints(HIDDEN_KEYS))
+            self._notices.add(f"the panels are hidden: {named}".removesuffix(": "), PANELS, HIDDEN_S)
         else:
             self._notices.drop(PANELS)
 
-    def next_theme(self) -> None:
-        self._change(theme=_next(THEMES, self.now.theme))
-
-    def next_units(self) -> None:
-        self._change(units=_next(UNITS, self.now.units))
+    def go_on(self, setting: str) -> None:
+        """Go on to the next theme, or to the other units."""
+        self._change(**{setting: _next({"theme": THEMES, "units": UNITS}[setting], getattr(self.now, setting))})
 
     def resize(self, direction: int) -> None:
         """Make text and panels a step larger (1) or smaller (-1), or (0) as large as usual."""
@@ -89,5 +81,3 @@ class PanelControls:
 
 def _next(choices: tuple[str, ...], value: str, backwards: bool = False) -> str:
     return choices[(choices.index(value) + (-1 if backwards else 1)) % len(choices)]
-
-

@@ -7,10 +7,8 @@ Without a window the whole zoom is made at once, so that pictures do not depend 
 from __future__ import annotations
 
 import math
-from functools import partial
 
 from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.model import Config
 from crowd_demo.registry.built_in import COLOURS
@@ -19,26 +17,17 @@ from crowd_demo.render.camera import Camera
 GLIDE_S = 0.05  # in which a glide comes nearer by a factor of e
 DONE = 1e-3  # of a factor: what is left of a glide is made at once
 NOTCH = 1.15**2  # of the zoom, a press
-BOOKMARKS = 9
 
 
 class CameraControls:
     """`smooth`: zooming glides."""
 
-    def __init__(self, config: Config, camera: Camera, crowd: Crowd, notices: Notices) -> None:
-        self.smooth = False
+    def __init__(self, config: Config, camera: Camera, crowd: Crowd, notices: Notices, smooth: bool) -> None:
+        self.smooth = smooth
         self._configured, self._camera, self._crowd, self._notices = config.scene.colours, camera, crowd, notices
         self.zoom_left = 1.0  # the factor by which to zoom still
         self._at = 0.0, 0.0  # the pixel that stays where it is
         self._bookmarks: dict[int, tuple[float, float, float]] = {}
-
-    @property
-    def actions(self) -> KeyActions:
-        marks = range(1, BOOKMARKS + 1)
-        return {"fit": KeyAction(self.fit), "zoom_in": KeyAction(partial(self.zoom_middle, NOTCH)),
-                "zoom_out": KeyAction(partial(self.zoom_middle, 1 / NOTCH)),
-                "colours": KeyAction(self.next_colours, partial(self.next_colours, backwards=True)),
-                **{f"bookmark_{n}": KeyAction(partial(self.go_to, n), partial(self.keep, n)) for n in marks}}
 
     # --- zoom --------------------------------------------------------------------------------------------------------
 
@@ -52,9 +41,9 @@ class CameraControls:
         if not self.smooth:
             self.glide(math.inf)
 
-    def zoom_middle(self, factor: float) -> None:
+    def zoom_middle(self, notches: int) -> None:
         width, height = self._camera.size
-        self.zoom(width / 2, height / 2, factor)
+        self.zoom(width / 2, height / 2, NOTCH**notches)
 
     def glide(self, elapsed_s: float) -> None:
         """Make the part of the zoom for that time."""

@@ -14,8 +14,7 @@ import numpy as np
 import pygame
 
 from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.input.key_input import KeyAction, KeyActions
-from crowd_demo.registry.built_in import AT_FIRST, OVERLAYS
+from crowd_demo.registry.built_in import AT_FIRST
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.hud.canvas import THEMES, Pen
 from crowd_demo.render.hud.status import Inspection, LegendItem, MemoryStrip, PanelSettings
@@ -27,6 +26,7 @@ from crowd_demo.sim.inspection import around, counts_of, facts_of, neighbours_of
 from crowd_demo.sim.simulation import Simulation
 
 NEAR_PX = 14.0  # a click that hits nobody within that distance inspects nobody
+FREEZE = "freeze"  # the overlay of the frozen frustum
 STRIP = 400  # candidates on the strip of memory
 
 
@@ -34,15 +34,15 @@ class Overlays:
     """`shown` are their names, `frozen` is the part of the world that culling keeps while the frustum is frozen."""
 
     def __init__(self, crowd: Crowd, camera: Camera, inspector: Inspector, at_first: Iterable[str] = (),
-                 compiled: Callable[[], bool] = lambda: True) -> None:
-        """Nothing is drawn until `compiled` returns True."""
+                 compiled: Callable[[], bool] = lambda: True, moved: Moved = lambda rect: rect) -> None:
+        """Nothing is drawn until `compiled` returns True; `moved` moves a rectangle away from the HUD."""
         self.shown: set[str] = {AT_FIRST[label] for label in at_first}
         self.frozen: Rect | None = None
         self.cursor: tuple[float, float] | None = None  # in pixels, if it is in the window
         self.legend_items: tuple[LegendItem, ...] = ()  # for the legend
-        self.moved: Moved = lambda rect: rect  # away from the HUD
         self._items_of_ground: tuple[LegendItem, ...] = ()
-        self._crowd, self._camera, self._inspector, self._compiled = crowd, camera, inspector, compiled
+        self._crowd, self._camera, self._inspector, self._compiled, self._moved = (
+            crowd, camera, inspector, compiled, moved)
         self._pen: Pen | None = None
         self._scales = Scales()
 
@@ -51,20 +51,14 @@ class Overlays:
         """The labels with which a configuration begins with what is shown."""
         return tuple(label for label, name in AT_FIRST.items() if name in self.shown)
 
-    @property
-    def actions(self) -> KeyActions:
-        return {**{name: KeyAction(partial(self.toggle, name)) for name in OVERLAYS}, "freeze": KeyAction(self.freeze)}
-
     def toggle(self, name: str) -> None:
+        """Show or hide an overlay. `freeze` goes on to cull by the present view and shows it as a rectangle."""
         self.shown ^= {name}
+        if name == FREEZE:
+            self.frozen = self._camera.view_rect() if name in self.shown else None
 
     def hide_all(self) -> None:
         self.shown, self.frozen = set(), None
-
-    def freeze(self) -> None:
-        """Go on to cull by the present view and show it as a rectangle; or cull by the camera's view again."""
-        self.toggle("freeze")
-        self.frozen = self._camera.view_rect() if "freeze" in self.shown else None
 
     def draw_on_ground(self, panels: PanelSettings, on: pygame.Surface) -> None:
         """Begin with those that agents are drawn over. Call from the worker's thread, like `draw`: this runs kernels."""
@@ -93,7 +87,7 @@ class Overlays:
         self._pen.theme = THEMES[panels.theme]
         with sim.profile.stage("overlays"):
             view = OverlayView(sim, self._camera, self.frozen, scene.used, self._scales, self.cursor)
-            return tuple(draw_overlays(on, shown, view, self._pen, partial(more, view), panels.scale, self.moved))
+            return tuple(draw_overlays(on, shown, view, self._pen, partial(more, view), panels.scale, self._moved))
 
 
 class Inspector:
@@ -110,11 +104,6 @@ class Inspector:
         self._generation = 0  # of the id: it may be another agent's one day
         self._sim: ReferenceType[Simulation] | None = None  # in which that was so
         self._wanted: list[Callable[[], None]] = []  # for the worker's thread, which alone knows where everybody is
-
-    @property
-    def actions(self) -> KeyActions:
-        return {"inspect": KeyAction(self._inspect_or_stop, self._whole_view),
-                "inspect_next": KeyAction(partial(self._go_on, 1), partial(self._go_on, -1))}
 
     @property
     def active(self) -> bool:
@@ -136,17 +125,17 @@ class Inspector:
     def stop(self) -> None:
         self.identity, self.box, self.found, self._wanted = None, None, None, []
 
-    def _inspect_or_stop(self) -> None:
+    def inspect_or_stop(self) -> None:
         """Inspect the agent nearest to the middle of the view, or stop."""
         if self.active:
             self.stop()
         else:
             self._wanted = [partial(self._take_nearest, self._camera.x, self._camera.y, np.inf)]
 
-    def _whole_view(self) -> None:
+    def whole_view(self) -> None:
         self.select((0, 0), self._camera.size)
 
-    def _go_on(self, way: int) -> None:
+    def go_on(self, way: int) -> None:
         """Inspect the next agent by id; if none is inspected, the one nearest to the middle of the box or of the view."""
         if self.identity is not None:
             self._wanted = [partial(self._take_next, way)]

@@ -10,17 +10,17 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any, cast
 from unittest.mock import MagicMock
 
 import pytest
-from driven import Driven
+from driven import Driven, wait_until
 
 from crowd_demo.app import loop
-from crowd_demo.app.crowd.switching import Switcher
+from crowd_demo.app.crowd.technique_controls import Switcher
 from crowd_demo.app.options import RunOptions
 from crowd_demo.compute.jit import Launch, is_on_disk
 from crowd_demo.config.loader import load_config
@@ -161,15 +161,12 @@ class Willing:
         self.told.append(kernel)
         return len(self.told) <= self.most
 
-    def rest(self) -> None:
-        """It is gone already."""
-
-    close = rest
+    rest = close = lambda self: None
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize("most", [0, 1, 50])
-def test_whatever_helpers_do_all_kernels_are_there_in_the_end(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("most", "here"), [(0, True), (1, True), (50, True), (50, False)])
+def test_whatever_helpers_do_all_kernels_are_there_in_the_end(most: int, here: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "SETTLE_S", 0.0)
     kernels = [Slow(f"kernel_{number}") for number in range(40)]
     launches = [Launch(cast(Any, kernel), (0,) * (number * 7 % 11)) for number, kernel in enumerate(kernels)]
@@ -177,8 +174,8 @@ def test_whatever_helpers_do_all_kernels_are_there_in_the_end(most: int, monkeyp
     with closing(Compilers(config := load_config("1k"))) as compilers:
         compilers.employ(helper)  # type: ignore[arg-type]
         compilers.want(launches, config.optimizations)
-        compilers.work(lambda text, done, total: told.append((text, done)))
-    assert all(kernel.compiled_here == 1 for kernel in kernels)
+        compilers.work(lambda text, done, total: told.append((text, done)), here=here)
+    assert all(kernel.compiled_here == 1 for kernel in kernels) and (here or len(helper.told) == 40)
     arguments = [key.count("int64") for key in helper.told]
     assert arguments == sorted(arguments, reverse=True), "the largest kernels come first"
     done = [done for _, done in told]
@@ -210,11 +207,9 @@ def test_where_no_process_can_be_started_kernels_are_compiled_here(
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize("kind", [FORKING])
-def test_where_no_copy_can_be_asked_for_nothing_is_compiled(
-        kind: type[CompilerSource], monkeypatch: pytest.MonkeyPatch) -> None:
-    config = load_config("1k")
-    source = kind(config)
+@pytest.mark.skipif(not helpers.CAN_FORK, reason="it cannot fork")
+def test_where_no_copy_can_be_asked_for_nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = ForkingSource(config := load_config("1k"))
     monkeypatch.setattr(socket, "socketpair", fail)
     assert not Helper(source).compile("anything", config.optimizations)
     source.close()
@@ -222,19 +217,14 @@ def test_where_no_copy_can_be_asked_for_nothing_is_compiled(
 
 @pytest.mark.parametrize("lasts", [True, False])
 def test_it_is_started_only_where_the_cache_lasts(driven: Driven, lasts: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    started: list[str] = []
-
-    def precompiler(*_: object) -> MagicMock:
-        started.append("it")
-        return MagicMock()
-
-    monkeypatch.setattr(loop, "Precompiler", precompiler)
-    monkeypatch.setattr(Switcher, "stand_by", lambda _: started.append("helpers"))
+    started = MagicMock()
+    monkeypatch.setattr(loop, "Precompiler", started.it)
+    monkeypatch.setattr(Switcher, "stand_by", started.helpers)
     monkeypatch.setattr(loop, "CACHE_LASTS", lasts)
     monkeypatch.setattr(loop, "PRECOMPILE_FRAME", 2)
     driven.loop.options, driven.loop.frames = RunOptions(), 3
     driven.loop.run()
-    assert started == ["helpers", "it"] * lasts
+    assert [name for name, *_ in started.mock_calls[:2]] == ["helpers", "it"] * lasts
 
 
 @pytest.mark.quick
@@ -308,20 +298,13 @@ def test_a_pause_ends_the_process_and_another_one_goes_on() -> None:
     compiling = Precompiler(cast(CompilerSource, source), config.optimizations)
     assert not has_ended(compiling, 0.01) and not source.talks
     compiling.pause(False)
-    wait_for(lambda: len(source.talks) == 1)
+    wait_until(lambda: len(source.talks) == 1)
     compiling.pause(True)
     assert not has_ended(compiling, 0.01) and len(source.talks) == 1
     compiling.pause(False)
-    wait_for(lambda: [talk.asked for talk in source.talks] == [ALL_CHOICES] * 2)
+    wait_until(lambda: [talk.asked for talk in source.talks] == [ALL_CHOICES] * 2)
     source.talks[1].may_go_on.set()
     assert has_ended(compiling, 10)
     compiling.pause(True)
     compiling.pause(False)
     assert len(source.talks) == 2, "it is over"
-
-
-def wait_for(happened: Callable[[], bool]) -> None:
-    end = time.monotonic() + 10
-    while not happened() and time.monotonic() < end:
-        time.sleep(0.001)
-    assert happened()

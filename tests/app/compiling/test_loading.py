@@ -6,16 +6,15 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import Future
-from functools import partial
 
 import pygame
 import pytest
 
-from crowd_demo.app.input.key_input import quits
-from crowd_demo.app.input.keyboard import Keyboard
+from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.screen.loading_screen import draw_progress, show_progress
 from crowd_demo.compute import cache
-from crowd_demo.host.compiling.loading import LoadingProgress
+from crowd_demo.config.keys import Keys
+from crowd_demo.host.compiling.loading import Loaded, LoadingProgress
 from crowd_demo.host.shutdown import ShutdownRequest
 from crowd_demo.registry import texts
 from crowd_demo.registry.built_in import BEHAVIOURS
@@ -84,19 +83,13 @@ def test_kernels_of_every_choice_are_known_beforehand(behaviour: str) -> None:
 
 
 @pytest.mark.quick
-def test_progress_names_what_is_compiled() -> None:
+def test_progress_names_what_is_compiled_and_whether_it_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     progress = LoadingProgress()
     assert str(progress) == "starting" and progress.part() == 0
     progress.compiling("see lanes", 2, 11)
     assert str(progress) == "compiling see lanes (3 of 11, for this and later starts)"
     progress.compiling("the last kernels", 11, 11)
     assert str(progress) == "compiling the last kernels (11 of 11, for this and later starts)"
-
-
-@pytest.mark.quick
-def test_progress_promises_nothing_for_later_starts_once_a_kernel_could_not_be_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    progress = LoadingProgress()
-    progress.compiling("see lanes", 2, 11)
     monkeypatch.setattr(texts, "_said", {cache.NOT_KEPT})
     progress.compiling("move", 3, 11)
     assert str(progress) == "compiling move (4 of 11)"
@@ -128,18 +121,15 @@ def test_the_bar_grows(screen: pygame.Surface) -> None:
 @pytest.mark.quick
 @pytest.mark.parametrize("event", [pygame.Event(pygame.KEYDOWN, key=pygame.K_ESCAPE, mod=0), pygame.Event(pygame.QUIT)])
 def test_loading_can_be_left(screen: pygame.Surface, event: pygame.Event) -> None:
-    never: Future[object] = Future()
     pygame.event.post(event)
-    ends = partial(quits, keyboard=Keyboard(), bindings={"escape": "quit"})
     quitting = ShutdownRequest()
-    show_progress(never, LoadingProgress(), ends, quitting, {"help": ("f1",)})  # type: ignore[arg-type]
+    show_progress(Future(), LoadingProgress(), Keymap(Keys()), quitting)
     assert quitting.asked and not quitting.interrupted
 
 
 @pytest.mark.quick
 def test_the_screen_stays_until_the_job_is_done(screen: pygame.Surface) -> None:
-    job: Future[object] = Future()
+    job, quitting = Future[Loaded](), ShutdownRequest()
     threading.Timer(0.1, job.set_result, (None,)).start()
-    quitting = ShutdownRequest()
-    show_progress(job, LoadingProgress(), lambda event: False, quitting, {"help": ("f1",)})  # type: ignore[arg-type]
+    show_progress(job, LoadingProgress(), Keymap(Keys()), quitting)
     assert job.done() and not quitting.asked

@@ -8,25 +8,22 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import pygame
 import pytest
 from driven import Driven
 
 from crowd_demo.app import main
-from crowd_demo.app.crowd import switching
+from crowd_demo.app.crowd import opening
 from crowd_demo.app.crowd.crowd_files import replay_command
-from crowd_demo.app.crowd.switching import CannotOpenError, Opening
+from crowd_demo.app.crowd.opening import CannotOpenError, Opening
 from crowd_demo.app.loop import Loop
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.screen.window import screen
-from crowd_demo.compute.jit import Launch
 from crowd_demo.config.loader import load_config
-from crowd_demo.host.compiling import compilers as module
-from crowd_demo.host.compiling.compilers import Compilers
 from crowd_demo.host.recording.format import read_recording
 from crowd_demo.host.system import Worker
 from crowd_demo.sim.simulation import Simulation
@@ -57,9 +54,7 @@ def test_the_present_crowd_goes_on_until_the_other_one_is_there(driven: Driven) 
 
 
 def test_techniques_start_as_the_configuration_says_and_the_window_stays_as_it_is(driven: Driven) -> None:
-    driven.press("tab")
-    driven.press("f7")
-    driven.press("9")
+    driven.keys("tab", "f7", "9")
     driven.settle()
     pygame.display.set_mode((500, 300), pygame.RESIZABLE, 32)
     driven.frames(2)
@@ -71,18 +66,13 @@ def test_techniques_start_as_the_configuration_says_and_the_window_stays_as_it_i
     assert program.camera.zoom == pytest.approx(0.97 * 300 / 600), "the whole world fits into the window that is there"
 
 
-def test_the_crowd_that_is_left_is_freed(driven: Driven) -> None:
-    driven.frames(3)
+def test_the_crowd_that_is_left_is_freed_and_going_back_does_not_lead_into_it(driven: Driven) -> None:
+    driven.frames(20)
     driven.press("tab")
     left = weakref.ref(driven.program.sim)
     driven.open("birds")
     gc.collect()
     assert left() is None
-
-
-def test_going_back_does_not_lead_into_the_other_crowd(driven: Driven) -> None:
-    driven.frames(20)
-    driven.open("birds")
     driven.frames(5)
     for _ in range(10):
         driven.press("backspace")
@@ -97,19 +87,11 @@ def test_a_recording_ends_with_its_crowd(driven: Driven) -> None:
     driven.open("birds")
     driven.program.files.finish(10)
     (path,) = Path().glob("*.replay")
+    assert replay_command(Path("my runs", "a.replay")) == "crowd-demo replay 'my runs/a.replay'"
     script = read_recording(path)
     assert script.ended and not script.crash and script.parts[-1].end == last.sim.tick
     line = f"another scenario ended the recording {path}; to see it again: crowd-demo replay {path}"
     assert driven.program.crowd.recording is None and line in driven.status().notices
-
-
-def test_the_notice_of_a_recording_says_how_to_replay_it(driven: Driven) -> None:
-    driven.press("f8")
-    driven.press("f8")
-    driven.program.files.finish(10)
-    (path,) = Path().glob("*.replay")
-    assert f"recorded {path}; to see it again: crowd-demo replay {path}" in driven.status().notices
-    assert replay_command(Path("my runs", "a.replay")) == "crowd-demo replay 'my runs/a.replay'"
 
 
 def test_a_mistake_is_a_notice_and_the_present_crowd_goes_on(driven: Driven, folder: Path) -> None:
@@ -119,23 +101,20 @@ def test_a_mistake_is_a_notice_and_the_present_crowd_goes_on(driven: Driven, fol
     driven.until(lambda: line in driven.status().notices)
     assert driven.loop.opening is None and driven.loop.opened is None
     driven.frames(3)
+    driven.program.crowd.player = object()  # type: ignore[assignment]
+    driven.program.act("scenarios")
+    assert driven.program.dialogs.top is None, "a replay is not left for another crowd"
+    driven.program.crowd.player = None
 
 
-def test_too_little_memory_is_a_notice(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    def build(*_: object) -> None:
-        raise MemoryError
+def test_too_little_memory_is_a_notice_and_another_error_is_none(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails_with(error: type[Exception]) -> None:
+        monkeypatch.setattr(opening, "build", MagicMock(side_effect=error))
+        driven.program.open_scenario("birds")
 
-    monkeypatch.setattr(switching, "build", build)
-    driven.program.open_scenario("birds")
+    fails_with(MemoryError)
     driven.until(lambda: "birds: too little memory for it beside the present crowd" in driven.status().notices)
-
-
-def test_another_error_is_no_notice(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    def build(*_: object) -> None:
-        raise ZeroDivisionError
-
-    monkeypatch.setattr(switching, "build", build)
-    driven.program.open_scenario("birds")
+    fails_with(ZeroDivisionError)
     with pytest.raises(ZeroDivisionError):
         driven.until(lambda: False)
 
@@ -158,50 +137,6 @@ def test_what_is_given_up_ends() -> None:
     assert not opened.busy
     with pytest.raises(CannotOpenError, match="birds: given up"):
         opened.opened()
-
-
-def test_a_replay_is_not_left_for_another_crowd(driven: Driven) -> None:
-    driven.program.crowd.player = object()  # type: ignore[assignment]
-    driven.program.act("scenarios")
-    assert driven.program.dialogs.top is None
-
-
-class Idle:
-    """A helper that says it has compiled each kernel."""
-
-    def __init__(self) -> None:
-        self.told: list[str] = []
-
-    def compile(self, kernel: str, options: object) -> bool:
-        self.told.append(kernel)
-        return True
-
-    def rest(self) -> None:
-        """It is no process."""
-
-    close = rest
-
-
-class Unneeded:
-    """A kernel that is only loaded."""
-
-    def __init__(self, name: str) -> None:
-        self.__name__, self.overloads = name, dict[object, object]()
-
-    def compile(self, signature: object) -> None:
-        self.overloads[signature] = True
-
-
-@pytest.mark.quick
-def test_helpers_compile_everything_while_frames_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "SETTLE_S", 0.0)
-    launches = [Launch(Unneeded(f"kernel_{number}"), ()) for number in range(7)]  # type: ignore[arg-type]
-    helper = Idle()
-    with closing(Compilers(config := load_config("1k"))) as compilers:
-        compilers.employ(helper)  # type: ignore[arg-type]
-        compilers.want(launches, config.optimizations)
-        compilers.work(lambda text, done, total: None, here=False)
-    assert len(helper.told) == 7 and all(launch.compiled.overloads for launch in launches)
 
 
 # --- whole runs ------------------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,11 +26,6 @@ from crowd_demo.sim.simulation import Simulation
 QUICK = {technique.path: technique.quick for technique in TECHNIQUES if technique.quick is not None}
 
 
-@pytest.fixture
-def on_disk(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Launch], bool]], None]:
-    return lambda is_there: monkeypatch.setattr(compilers, "is_on_disk", is_there)
-
-
 @pytest.mark.quick
 def test_quick_values_are_exact_choices() -> None:
     assert QUICK
@@ -54,7 +48,10 @@ def kernels_for(options: Optimizations, overlays: bool = True) -> list[Launch]:
 
 
 @pytest.mark.quick
-def test_a_start_is_quick_where_that_saves_kernels(on_disk: Callable[[Callable[[Launch], bool]], None]) -> None:
+def test_a_start_is_quick_where_that_saves_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    def on_disk(is_there: Callable[[Launch], bool]) -> None:
+        monkeypatch.setattr(compilers, "is_on_disk", is_there)
+
     config, ahead = load_config("20k"), cast(KernelFinder, SimpleNamespace(missing=kernels_for))
 
     def chosen(**changed: object) -> dict[str, Value]:
@@ -71,13 +68,6 @@ def test_a_start_is_quick_where_that_saves_kernels(on_disk: Callable[[Callable[[
     assert chosen() == {}, "there is little to compile"
 
 
-def frames_until(driven: Driven, done: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE_S
-    while not done():
-        assert time.monotonic() < end, "it never happened"
-        driven.frames(2)
-
-
 def test_the_configured_values_follow_and_the_crowd_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compilers, "quick_values", lambda config, ahead, launches: QUICK)
     driven = Driven(quick=True)
@@ -86,31 +76,35 @@ def test_the_configured_values_follow_and_the_crowd_is_the_same(monkeypatch: pyt
     program.overlays.toggle("show_density")
     assert all(sim.optimizations.get(path) == value for path, value in QUICK.items())
     assert techniques.asked() == driven.config.optimizations
-    frames_until(driven, lambda: sim.optimizations == driven.config.optimizations)
+    driven.until(lambda: sim.optimizations == driven.config.optimizations)
     driven.frames(10)
     assert program.overlays.legend_items and not techniques.beginning
     assert sim.optimizations == driven.config.optimizations and techniques.deferred == frozenset(QUICK)
     alone = Simulation(driven.config)
     alone.step(sim.tick)
     assert alone.state_hash() == sim.state_hash()
-    for switcher in program.switchers:
-        switcher.close()
+    techniques.switcher.close()
 
 
 def test_the_past_with_values_that_nobody_chose_is_forgotten(driven: Driven) -> None:
     driven.frames(20)
     driven.program.techniques.follow({"simd": False})
-    frames_until(driven, lambda: not driven.program.sim.optimizations.simd)
+    driven.until(lambda: not driven.program.sim.optimizations.simd)
     driven.frames(10)
     past = driven.program.crowd.past()
     assert 20 <= past.oldest <= past.tick - 10
+    driven.program.overlays.toggle("show_density")
+    for beginning in (True, False):
+        driven.program.techniques.beginning = beginning
+        driven.frames(2)
+        assert bool(driven.program.overlays.legend_items) is not beginning, "they wait for what they draw with"
 
 
 def test_who_switches_what_is_still_to_follow_asks_for_it(driven: Driven) -> None:
     techniques = driven.program.techniques
     driven.program.crowd.apply(Switch("simd", False))
     driven.frames(1)
-    techniques.switcher.pending["simd"], techniques.deferred = True, frozenset({"simd", "blitter"})
+    techniques.follow({"simd": True, "blitter": driven.config.optimizations.blitter})
     driven.press("2")
     driven.frames(1)
     assert techniques.touched == "simd" and techniques.asked().simd and techniques.deferred == {"blitter"}
@@ -121,8 +115,8 @@ def test_a_save_has_the_values_that_are_still_being_compiled(
     monkeypatch.chdir(tmp_path)
     program = driven.program
     assert program.sim.optimizations.simd
-    program.techniques.switcher.pending["simd"] = False
-    monkeypatch.setattr(program.techniques.switcher, "ready", lambda options: {})
+    program.techniques.switcher.request("simd", False)
+    monkeypatch.setattr(program.techniques.switcher, "ready", lambda options: [])
     program.act("save")
     driven.frames(1)
     program.files.finish(PATIENCE_S)
@@ -141,7 +135,7 @@ def test_what_follows_waits_while_the_crowd_is_in_the_past(driven: Driven) -> No
     driven.frames(1)
     assert program.sim.optimizations.simd and program.crowd.past().newest == newest
     program.crowd.sought = newest
-    frames_until(driven, lambda: not program.sim.optimizations.simd)
+    driven.until(lambda: not program.sim.optimizations.simd)
 
 
 @pytest.mark.quick
@@ -150,12 +144,3 @@ def test_what_follows_waits_while_the_crowd_is_in_the_past(driven: Driven) -> No
     {"trace": Path("t.json")}, {"load": object()}, {"replay": object()}], ids=lambda options: next(iter(options)))
 def test_what_is_measured_kept_or_compared_has_all_kernels(options: dict[str, Any]) -> None:
     assert RunOptions(tour="talk").is_interactive and not RunOptions(**options).is_interactive
-
-
-def test_overlays_wait_until_what_they_draw_with_is_compiled(driven: Driven) -> None:
-    program = driven.program
-    program.overlays.toggle("show_density")
-    for beginning in (True, False):
-        program.techniques.beginning = beginning
-        driven.frames(2)
-        assert bool(program.overlays.legend_items) is not beginning

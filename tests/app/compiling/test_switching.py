@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 import threading
-import time
-from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, cast
 
 import pytest
-from driven import Driven
+from driven import Driven, wait_until
 
-from crowd_demo.app.crowd.switching import Switcher, next_choice, next_number
+from crowd_demo.app.crowd.technique_controls import BESIDE, Switcher, next_choice, next_number
 from crowd_demo.compute.jit import Launch
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import Optimizations
@@ -27,11 +25,11 @@ pytestmark = pytest.mark.quick
 class SlowKernel:
     """Compiles when it is told to."""
 
-    def __init__(self, name: str, error: Exception | None = None) -> None:
+    def __init__(self, name: str) -> None:
         self.__name__ = name
         self.overloads: dict[Any, Any] = {}
         self.began, self.may_go_on = threading.Event(), threading.Event()
-        self.error = error
+        self.error: Exception | None = None
 
     def compile(self, signature: Any) -> None:
         self.began.set()
@@ -41,122 +39,23 @@ class SlowKernel:
         self.overloads[signature] = True
 
 
-class FakeAhead:
-    """Each value of `depth` has a kernel of its own."""
-
-    def __init__(self, **kernels: Any) -> None:
-        self.kernels = kernels
-
-    def missing(self, options: Any) -> list[Launch]:
-        kernel = self.kernels.get(options.get("depth"))
-        return [Launch(kernel, ())] if kernel and not kernel.overloads else []
-
-
-def switcher_of(ahead: Any, *helpers: Any) -> Switcher:
-    compilers = Compilers(load_config("1k"))
-    for helper in helpers:
-        compilers.employ(helper)
-    return Switcher(ahead, compilers)
-
-
-def wait_for(switcher: Switcher, options: Any) -> dict[str, Any]:
-    end = time.monotonic() + 10
-    while switcher.busy and time.monotonic() < end:
-        time.sleep(0.001)
-    return switcher.ready(options)
-
-
-def test_a_value_waits_for_its_kernel() -> None:
-    slow, options = SlowKernel("sort_all"), Optimizations()
-    switcher = switcher_of(FakeAhead(full=slow))
-    switcher.request("depth", "full")
-    assert switcher.ready(options) == {} and switcher.pending == {"depth": "full"}
-    slow.may_go_on.set()
-    assert wait_for(switcher, options) == {"depth": "full"}
-    assert switcher.pending == {} and not switcher.busy
-
-
-def test_the_crowd_goes_on_with_the_old_value_until_the_kernels_of_the_new_one_are_there(driven: Driven) -> None:
-    slow, program = SlowKernel("sort_all"), driven.program
-    program.techniques.switcher = switcher_of(FakeAhead(full=slow))
-    program.techniques.choose(BY_PATH["depth"], "full")
-    tick, before = program.sim.tick, program.sim.optimizations.get("depth")
-    driven.frames(5)
-    assert program.sim.tick == tick + 5 and program.sim.optimizations.get("depth") == before != "full"
-    assert program.is_compiling and program.techniques.value("depth") == "full"
-    slow.may_go_on.set()
-    driven.settle()
-    assert program.sim.optimizations.get("depth") == "full" and not program.is_compiling
-
-
-def test_what_is_compiled_takes_effect_at_once() -> None:
-    switcher, options = switcher_of(FakeAhead()), Optimizations()
-    switcher.request("depth", "full")
-    assert switcher.ready(options) == {"depth": "full"} and not switcher.busy
-
-
-def test_the_last_wish_counts() -> None:
-    slow, options = SlowKernel("sort_all"), Optimizations()
-    switcher = switcher_of(FakeAhead(full=slow))
-    switcher.request("depth", "full")
-    switcher.request("depth", "off")
-    slow.may_go_on.set()
-    assert wait_for(switcher, options) == {"depth": "off"}
-
-
-class TwoAhead:
-    """`depth: full` has three kernels, `cull: agents` one, and both together a fifth."""
+class Ahead:
+    """`depth: full` has three kernels, `cull: agents` one, and both together a fifth. `asked` counts the questions."""
 
     def __init__(self) -> None:
         self.slow = [SlowKernel(name) for name in ("sort_bands", "merge", "sort_all", "test_agents", "sort_tested")]
+        self.asked = 0
+
+    def let_go(self) -> None:
+        for kernel in self.slow:
+            kernel.may_go_on.set()
 
     def missing(self, options: Any) -> list[Launch]:
+        self.asked += 1
         full, agents = options.depth == "full", options.cull == "agents"
         wanted = [full, full, full, agents, full and agents]
         return [Launch(cast(Any, kernel), ()) for kernel, is_wanted in zip(self.slow, wanted, strict=True)
                 if is_wanted and not kernel.overloads]
-
-
-def test_of_several_pending_values_the_cheap_one_takes_effect_first() -> None:
-    ahead, options = TwoAhead(), Optimizations()
-    sort_bands, merge, sort_all, test_agents, sort_tested = ahead.slow
-    switcher = switcher_of(ahead)
-    switcher.request("depth", "full")
-    assert switcher.ready(options) == {} and sort_bands.began.wait(60)
-    switcher.request("cull", "agents")
-    assert switcher.ready(options) == {}
-    sort_bands.may_go_on.set()  # under way already
-    assert wait_until(lambda: bool(sort_bands.overloads)) and switcher.ready(options) == {}
-    test_agents.may_go_on.set()
-    assert wait_for(switcher, options) == {"cull": "agents"} and switcher.pending == {"depth": "full"}
-    options.cull = "agents"
-    assert switcher.ready(options) == {}, "together they need one more"
-    for kernel in (merge, sort_all, sort_tested):
-        kernel.may_go_on.set()
-    assert wait_for(switcher, options) == {"depth": "full"} and switcher.pending == {}
-
-
-def test_what_is_compiled_does_not_wait_for_what_is_not_and_frames_do_not_look_again_and_again() -> None:
-    class Counting(FakeAhead):
-        asked = 0
-
-        def missing(self, options: Any) -> list[Launch]:
-            self.asked += 1
-            return super().missing(options)
-
-    slow, options = SlowKernel("sort_all"), Optimizations()
-    ahead = Counting(full=slow)
-    switcher = switcher_of(ahead)
-    switcher.request("depth", "full")
-    assert switcher.ready(options) == {}
-    switcher.request("cull", "agents")
-    assert switcher.ready(options) == {"cull": "agents"} and switcher.pending == {"depth": "full"}
-    before = ahead.asked
-    for _ in range(100):
-        assert switcher.ready(options) == {}
-    assert ahead.asked == before + 1, "what has to wait may need more beside what took effect"
-    slow.may_go_on.set()
-    assert wait_for(switcher, options) == {"depth": "full"}
 
 
 class Helping:
@@ -178,137 +77,172 @@ class Helping:
         self.may_go_on.set()
 
 
+class Asked(Switcher):
+    """Values are asked for beside the default options, with these helpers."""
+
+    def __init__(self, *helpers: Helping) -> None:
+        self.ahead, self.options = Ahead(), Optimizations()
+        super().__init__(cast(Any, self.ahead), Compilers(load_config("1k")))
+        for helper in helpers:
+            self._compilers.employ(cast(Any, helper))
+
+    def ask(self, path: str, value: Value) -> dict[str, Value]:
+        """Ask for a value; return what is ready."""
+        self.request(path, value)
+        return self.taken()
+
+    def taken(self) -> dict[str, Value]:
+        """The values that are compiled, by path; that of the second crowd by its own."""
+        return {BESIDE if request.beside else request.path: request.value for request in self.ready(self.options)}
+
+    def ended(self) -> dict[str, Value]:
+        """What is ready once nothing is compiled any more."""
+        wait_until(lambda: not self.busy)
+        return self.taken()
+
+
 @pytest.fixture
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Helpers begin at once."""
     monkeypatch.setattr(compilers, "SETTLE_S", 0.0)
 
 
+FULL = {"depth": "full"}
+NAMES = ["sort_bands", "merge", "sort_all"]
+
+
+def test_a_value_waits_for_its_kernels_and_what_is_compiled_takes_effect_at_once() -> None:
+    switcher = Asked()
+    assert switcher.ask("depth", "full") == {} and switcher.pending == FULL
+    switcher.ahead.let_go()
+    assert switcher.ended() == FULL and switcher.pending == {} and not switcher.busy
+    switcher.request("depth", "off")  # the last one counts
+    assert switcher.ask("depth", "full") == FULL and not switcher.busy
+
+
+def test_the_crowd_goes_on_with_the_old_value_until_the_kernels_of_the_new_one_are_there(driven: Driven) -> None:
+    program, options = driven.program, driven.program.sim.optimizations
+    program.techniques.switcher = switcher = Asked()
+    program.techniques.choose(BY_PATH["depth"], "full")
+    tick, before = program.sim.tick, options.depth
+    driven.frames(5)
+    assert program.sim.tick == tick + 5 and options.depth == before != "full"
+    assert program.techniques.switcher.busy and program.techniques.value("depth") == "full"
+    switcher.ahead.let_go()
+    driven.settle()
+    assert options.depth == "full" and not program.techniques.switcher.busy
+
+
+def test_of_several_pending_values_the_cheap_one_takes_effect_first() -> None:
+    switcher = Asked()
+    sort_bands, _, _, test_agents, _ = switcher.ahead.slow
+    assert switcher.ask("depth", "full") == {} and sort_bands.began.wait(60)
+    assert switcher.ask("cull", "agents") == {}
+    sort_bands.may_go_on.set()  # under way already
+    wait_until(lambda: sort_bands.overloads)
+    assert switcher.taken() == {}
+    test_agents.may_go_on.set()
+    assert switcher.ended() == {"cull": "agents"} and switcher.pending == FULL
+    switcher.options.cull = "agents"
+    assert switcher.taken() == {}, "together they need one more"
+    switcher.ahead.let_go()
+    assert switcher.ended() == FULL and switcher.pending == {}
+
+
+def test_what_is_compiled_does_not_wait_for_what_is_not_and_frames_do_not_look_again_and_again() -> None:
+    switcher = Asked()
+    assert switcher.ask("depth", "full") == {}
+    assert switcher.ask("blitter", "pygame") == {"blitter": "pygame"} and switcher.pending == FULL
+    before = switcher.ahead.asked
+    for _ in range(100):
+        assert switcher.taken() == {}
+    assert switcher.ahead.asked == before + 1, "what has to wait may need more beside what took effect"
+    switcher.ahead.let_go()
+    assert switcher.ended() == FULL
+
+
 @pytest.mark.usefixtures("settled")
 def test_helpers_compile_and_a_value_waits_for_them() -> None:
-    ahead, helper = TwoAhead(), Helping()
-    switcher, options = switcher_of(ahead, helper), Optimizations()
-    switcher.request("depth", "full")
-    assert switcher.ready(options) == {}
-    assert wait_until(lambda: helper.told == [("sort_bands", "full")])
-    for kernel in ahead.slow:
-        kernel.may_go_on.set()
-    assert switcher.ready(options) == {} and not any(kernel.overloads for kernel in ahead.slow)
+    switcher = Asked(helper := Helping())
+    assert switcher.ask("depth", "full") == {}
+    wait_until(lambda: helper.told == [("sort_bands", "full")])
+    switcher.ahead.let_go()
+    assert switcher.taken() == {} and not any(kernel.overloads for kernel in switcher.ahead.slow)
     helper.may_go_on.set()
-    assert wait_for(switcher, options) == {"depth": "full"}
-    assert helper.told == [(name, "full") for name in ("sort_bands", "merge", "sort_all")]
+    assert switcher.ended() == FULL and helper.told == [(name, "full") for name in NAMES]
 
 
 @pytest.mark.usefixtures("settled")
 def test_helpers_compile_for_an_experiment_too_and_this_process_only_loads() -> None:
-    ahead, helper = TwoAhead(), Helping()
-    switcher = switcher_of(ahead, helper)
+    switcher = Asked(helper := Helping())
     helper.may_go_on.set()
-    for kernel in ahead.slow:
-        kernel.may_go_on.set()
-    lines = list(switcher.compile_one_by_one(Optimizations.model_validate({"depth": "full"})))
-    names = ["sort_bands", "merge", "sort_all"]
-    assert lines == [f"compiling {name.replace('_', ' ')}" for name in names]
-    assert helper.told == [(name, "full") for name in names] and all(kernel.overloads for kernel in ahead.slow[:3])
+    switcher.ahead.let_go()
+    lines = list(switcher.compile_one_by_one(Optimizations.model_validate(FULL)))
+    assert lines == [f"compiling {name.replace('_', ' ')}" for name in NAMES]
+    assert helper.told == [(name, "full") for name in NAMES] and all(kernel.overloads for kernel in switcher.ahead.slow[:3])
     switcher.close()
 
 
 @pytest.mark.usefixtures("settled")
-def test_two_switchers_share_helpers_and_neither_forgets_what_the_other_one_wants() -> None:
-    ahead, helper, options = TwoAhead(), Helping(), Optimizations()
-    left = switcher_of(ahead, helper)
-    right = Switcher(cast(Any, ahead), left._compilers)
-    for kernel in ahead.slow:
-        kernel.may_go_on.set()
-    left.request("depth", "full")
-    right.request("cull", "agents")
-    assert left.ready(options) == right.ready(options) == {}
-    assert wait_until(lambda: bool(helper.told))
-    right.request("cull", options.cull)
-    assert right.ready(options) == {"cull": options.cull}, "nothing is wanted there any more"
-    helper.may_go_on.set()
-    assert wait_for(left, options) == {"depth": "full"}
-    assert {name for name, _ in helper.told} >= {"sort_bands", "merge", "sort_all"}
-
-
-def test_a_switcher_does_not_wait_for_what_another_one_wants() -> None:
-    ahead, options = TwoAhead(), Optimizations()
-    left = switcher_of(ahead)
-    right = Switcher(cast(Any, ahead), left._compilers)
-    left.request("depth", "full")
-    right.request("cull", "agents")
-    assert left.ready(options) == right.ready(options) == {}
-    ahead.slow[3].may_go_on.set()
-    assert wait_for(right, options) == {"cull": "agents"} and left.busy and left.pending == {"depth": "full"}
-    for kernel in ahead.slow:
-        kernel.may_go_on.set()
-    assert wait_for(left, options) == {"depth": "full"}
+def test_a_value_of_the_second_crowd_is_compiled_in_the_same_queue_beside_the_values_of_the_first() -> None:
+    switcher = Asked()
+    beside = switcher.request("cull", "agents", beside=True)
+    assert switcher.taken() == {} and switcher.pending == {} and switcher.coming(switcher.options) == switcher.options
+    assert switcher.ask("depth", "full") == {} and switcher.pending == FULL
+    switcher.ahead.let_go()
+    assert switcher.ended() == {BESIDE: "agents"} and beside.state == "waiting for a step"
+    assert switcher.ended() == FULL and switcher.coming(switcher.options).depth == "full"
+    assert not switcher.ahead.slow[4].overloads, "no crowd has both"
+    switcher.request("cull", cull := switcher.options.cull, beside=True)
+    assert switcher.taken() == {BESIDE: cull}
 
 
 @pytest.mark.usefixtures("settled")
 def test_without_its_helper_the_program_compiles() -> None:
-    ahead, helper = TwoAhead(), Helping(ends=True)
-    switcher, options = switcher_of(ahead, helper), Optimizations()
-    for kernel in ahead.slow:
-        kernel.may_go_on.set()
-    switcher.request("depth", "full")
-    assert switcher.ready(options) == {}
+    switcher = Asked(helper := Helping(ends=True))
+    switcher.ahead.let_go()
+    assert switcher.ask("depth", "full") == {}
     helper.may_go_on.set()
-    assert wait_for(switcher, options) == {"depth": "full"} and len(helper.told) == 1
+    assert switcher.ended() == FULL and len(helper.told) == 1
 
 
 @pytest.mark.usefixtures("settled")
-def test_what_a_helper_compiles_in_vain_holds_nobody_up() -> None:
-    ahead, helpers = TwoAhead(), (Helping(), Helping())
-    switcher, options = switcher_of(ahead, *helpers), Optimizations()
-    switcher.request("depth", "full")
-    assert switcher.ready(options) == {}
-    assert wait_until(lambda: all(helper.told for helper in helpers))
-    switcher.request("depth", options.depth)
-    switcher.request("cull", "agents")
-    assert switcher.ready(options) == {"depth": options.depth}
-    ahead.slow[3].may_go_on.set()
+def test_what_a_helper_compiles_without_need_delays_nothing() -> None:
+    helpers = Helping(), Helping()
+    switcher = Asked(*helpers)
+    assert switcher.ask("depth", "full") == {}
+    wait_until(lambda: all(helper.told for helper in helpers))
+    switcher.request("depth", depth := switcher.options.depth)
+    assert switcher.ask("cull", "agents") == {"depth": depth}
+    switcher.ahead.slow[3].may_go_on.set()
     helpers[0].may_go_on.set()
-    assert wait_for(switcher, options)["cull"] == "agents" and not helpers[1].may_go_on.is_set()
+    assert switcher.ended()["cull"] == "agents" and not helpers[1].may_go_on.is_set()
     switcher.close()
     assert all(helper.closed for helper in helpers)
 
 
 def test_a_helper_does_not_begin_with_what_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compilers, "SETTLE_S", 3600.0)
-    ahead, helper = TwoAhead(), Helping()
-    switcher, options = switcher_of(ahead, helper), Optimizations()
+    switcher = Asked(helper := Helping())
     switcher.request("depth", "full")
-    switcher.request("depth", options.depth)
-    assert wait_for(switcher, options) == {"depth": options.depth} and not helper.told
+    switcher.request("depth", depth := switcher.options.depth)
+    assert switcher.ended() == {"depth": depth} and not helper.told
     switcher.close()
 
 
-def wait_until(happened: Callable[[], bool]) -> bool:
-    end = time.monotonic() + 60
-    while not happened() and time.monotonic() < end:
-        time.sleep(0.001)
-    return happened()
-
-
 def test_a_kernel_that_does_not_compile_is_an_error_of_the_program() -> None:
-    slow, options = SlowKernel("sort_all", ZeroDivisionError("in the compiler")), Optimizations()
-    switcher = switcher_of(FakeAhead(full=slow))
-    switcher.request("depth", "full")
-    assert switcher.ready(options) == {}
-    slow.may_go_on.set()
+    switcher = Asked()
+    switcher.ahead.slow[0].error = ZeroDivisionError("in the compiler")
+    assert switcher.ask("depth", "full") == {}
+    switcher.ahead.let_go()
     with pytest.raises(ZeroDivisionError, match="in the compiler"):
-        wait_for(switcher, options)
+        switcher.ended()
 
 
-def test_the_next_choice_goes_round_both_ways() -> None:
-    depth = BY_PATH["depth"]
+def test_the_next_choice_goes_round_both_ways_also_from_between_them() -> None:
+    depth, stagger = BY_PATH["depth"], BY_PATH["stagger.avoidance"]
     first, last = depth.choices[0], depth.choices[-1]
     assert next_choice(depth, last) == first and next_choice(depth, first, backwards=True) == last
-
-
-def test_a_value_between_the_choices_leads_to_one_of_them() -> None:
-    stagger = BY_PATH["stagger.avoidance"]
     assert next_choice(stagger, 5) == stagger.choices[0]
     assert next_choice(stagger, 5, backwards=True) == stagger.choices[-1]
 
@@ -333,12 +267,9 @@ def test_numbers_lead_through_the_whole_range_and_back_over_the_same_ones(techni
         Optimizations().set(technique.path, numbers.kind(value))
 
 
-def test_a_number_between_leads_to_its_neighbours() -> None:
+def test_a_number_between_leads_to_its_neighbours_and_words_have_none() -> None:
     cell = BY_PATH["cell_size"].numbers
     assert cell and (next_number(cell, 24.024, 1), next_number(cell, 24.024, -1)) == (26, 24)
-
-
-def test_a_technique_of_words_has_no_numbers() -> None:
     assert {t.path for t in TECHNIQUES if not t.numbers} == {
         "neighbours", "simd", "avoidance", "reorder.when", "curve", "removal", "neighbour_limit", "stagger.by", "cull",
         "depth", "blitter", "device"}

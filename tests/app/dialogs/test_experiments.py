@@ -13,8 +13,8 @@ import pytest
 from driven import Driven
 from versus import versus
 
-from crowd_demo.app.dialogs.experiments import Running, other_value
-from crowd_demo.app.screen.window import close_window, screen
+from crowd_demo.app.dialogs.experiments import ExperimentDialog, other_value
+from crowd_demo.app.screen.window import screen
 from crowd_demo.config.model import CameraSettings
 from crowd_demo.host.system import Worker
 from crowd_demo.measure.experiment import Slice
@@ -25,7 +25,7 @@ from crowd_demo.render.hud.views import ListView
 
 
 @pytest.fixture
-def driven(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Driven]:
+def driven(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Driven:
     """Its comparisons take no time, and always find a factor of 3.1."""
     def against(self: ThreeCrowds, others: Mapping[str, Value], limits: Limits) -> Generator[float, None, Versus]:
         yield 0.5
@@ -33,15 +33,7 @@ def driven(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Driven]:
 
     monkeypatch.setattr(ThreeCrowds, "against", against)
     monkeypatch.chdir(tmp_path)
-    yield Driven()
-    close_window()
-
-
-def view(driven: Driven) -> ListView:
-    assert driven.program.dialogs.top
-    found = driven.program.dialogs.top.view()
-    assert isinstance(found, ListView)
-    return found
+    return Driven()
 
 
 def finish(driven: Driven) -> None:
@@ -53,18 +45,24 @@ def texts(found: ListView) -> list[list[str]]:
     return [[row.text, *row.cells] for row in found.rows]
 
 
-def test_a_window_that_is_resized_meanwhile_shows_the_crowd_in_all_of_it(
-        driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    def endless(self: ThreeCrowds, others: Mapping[str, Value], limits: Limits) -> Generator[float, None, Versus]:
-        while True:
-            yield 0.5
-            time.sleep(0.01)
+@pytest.fixture
+def let_go(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Comparisons have no end until there is something in it."""
+    let_go: list[bool] = []
 
-    monkeypatch.setattr(ThreeCrowds, "against", endless)
+    def against(self: ThreeCrowds, others: Mapping[str, Value], limits: Limits) -> Generator[float, None, Versus]:
+        while not let_go:
+            time.sleep(0.01)
+            yield 0.5
+        return versus(3.1)
+
+    monkeypatch.setattr(ThreeCrowds, "against", against)
+    return let_go
+
+
+def test_a_window_that_is_resized_meanwhile_shows_the_crowd_in_all_of_it(driven: Driven, let_go: list[bool]) -> None:
     driven.program.camera.look_at(*driven.program.camera.screen_to_world(320, 180), 8.0)
-    driven.press("tab")
-    driven.press("tab")
-    driven.press("3")
+    driven.keys("tab", "tab", "3")
     driven.settle()
     driven.press("m")
     driven.frames(2)
@@ -86,7 +84,7 @@ def test_m_measures_the_technique_touched_last_against_its_value_before(driven: 
     line = "drift against every: 3.1x faster (95 %: 2.9-3.3), same crowd"
     assert driven.program.measured == {"reorder.when": line}
     assert driven.program.notices.present() == []
-    found = view(driven)
+    found = driven.view()
     assert found.title == "reorder: drift against every" and found.columns == ("ms", "drift", "every", "buys", "95 %")
     assert found.notes == ["same crowd", AS_SHOWN]
     assert texts(found) == [["step", "2.00", "6.20", "3.1x", "2.9-3.3"], ["frame", "4.00", "12.4", "3.1x", "2.9-3.3"]]
@@ -94,35 +92,26 @@ def test_m_measures_the_technique_touched_last_against_its_value_before(driven: 
     driven.press("escape")
     assert driven.program.dialogs.top is None and driven.program.running
     assert driven.program.notices.present() == [f"reorder, {line}"]
-
-
-def test_a_technique_that_is_off_is_measured_as_what_it_buys(driven: Driven) -> None:
-    driven.press("3")  # reorder: every -> off
+    driven.press("3")
     driven.settle()
     driven.press("m")
     finish(driven)
-    assert view(driven).title == "reorder: every against off"
-    assert driven.program.measured == {"reorder.when": "every against off: 3.1x faster (95 %: 2.9-3.3), same crowd"}
-    assert driven.program.techniques.value("reorder.when") == "off"
+    assert driven.view().title == "reorder: drift against off" and driven.program.techniques.value("reorder.when") == "off"
+    assert driven.program.measured["reorder.when"].startswith("drift against off: 3.1x faster"), "what it buys"
+    driven.press("s")
+    record = json.loads(Path("crowd-0001.json").read_text("utf-8"))
+    assert (record["kind"], record["technique"], record["value"]) == ("measurement", "reorder.when", "drift")
+    assert driven.program.notices.present()[-1] == "saved crowd-0001.json"
 
 
-def test_the_crowd_stands_still_while_an_experiment_runs(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    let_go: list[bool] = []
-
-    def against(self: ThreeCrowds, others: Mapping[str, Value], limits: Limits) -> Generator[float, None, Versus]:
-        while not let_go:
-            time.sleep(0.01)
-            yield 0.5
-        return versus(3.1)
-
-    monkeypatch.setattr(ThreeCrowds, "against", against)
+def test_the_crowd_stands_still_while_an_experiment_runs(driven: Driven, let_go: list[bool]) -> None:
     driven.frames(3)
     driven.press("n")
     tick, frames = driven.program.sim.tick, driven.program.sim.profile.frames
     driven.frames(2)
     assert driven.program.experiments.dialog
     assert (driven.program.sim.tick, driven.program.sim.profile.frames) == (tick, frames)
-    assert "The crowd on the screen stands still" in " ".join(view(driven).notes)
+    assert "The crowd on the screen stands still" in " ".join(driven.view().notes)
     let_go.append(True)
     finish(driven)
     driven.frames(2)
@@ -130,9 +119,11 @@ def test_the_crowd_stands_still_while_an_experiment_runs(driven: Driven, monkeyp
 
 
 def test_n_shows_what_each_technique_buys_and_keeps_it_for_the_tooltips(driven: Driven) -> None:
+    driven.program.experiments._config_name = "1k"
     driven.press("n")
     finish(driven)
-    found = view(driven)
+    found = driven.view()
+    assert any(note.startswith("in a terminal: crowd-demo ablate --config 1k --set agents=200") for note in found.notes)
     labels = {row[0].split(":")[0] for row in texts(found)}
     assert {"neighbours", "SIMD lanes", "threads", "culling", "blitter"} <= labels
     assert labels == {BY_PATH[path].label.strip() for path in driven.program.measured}
@@ -150,16 +141,16 @@ def test_escape_stops_with_what_there_is_and_then_closes(driven: Driven, monkeyp
 
     monkeypatch.setattr(ThreeCrowds, "against", against)
     driven.press("n")
-    while not view(driven).rows:
+    while not driven.view().rows:
         driven.frames()
     driven.frames(2)
     driven.press("4")  # means nothing meanwhile
-    assert driven.program.experiments.dialog and view(driven).progress == pytest.approx(1.5 / 13, abs=0.01)
+    assert driven.program.experiments.dialog and driven.view().progress == pytest.approx(1.5 / 13, abs=0.01)
     driven.press("escape")
     driven.frames()
     assert not driven.program.experiments.dialog and driven.program.sim.optimizations.stagger.avoidance == 3
-    assert [row[0] for row in texts(view(driven))] == ["neighbours: sorted"]
-    assert view(driven).notes[0] == "stopped before the end"
+    assert [row[0] for row in texts(driven.view())] == ["neighbours: sorted"]
+    assert driven.view().notes[0] == "stopped before the end"
     assert driven.program.measured.keys() == {"neighbours"}
     driven.press("escape")
     assert driven.program.dialogs.top is None and driven.program.running
@@ -167,22 +158,10 @@ def test_escape_stops_with_what_there_is_and_then_closes(driven: Driven, monkeyp
 
 def test_a_click_outside_stops_and_closes(driven: Driven) -> None:
     driven.press("p")
-    for kind in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP):
-        pygame.event.post(pygame.Event(kind, pos=(2, 200), button=pygame.BUTTON_LEFT))
-    driven.frames(2)
+    driven.drag((2, 200))
     finish(driven)
     driven.frames()
     assert driven.program.dialogs.top is None and driven.program.sim.tick > 0
-
-
-def test_s_saves_the_table_as_json(driven: Driven) -> None:
-    driven.program.techniques.touched = "stagger.avoidance"
-    driven.press("m")
-    finish(driven)
-    driven.press("s")
-    record = json.loads(Path("crowd-0001.json").read_text("utf-8"))
-    assert (record["kind"], record["technique"], record["value"]) == ("measurement", "stagger.avoidance", 3)
-    assert driven.program.notices.present()[-1] == "saved crowd-0001.json"
 
 
 def test_p_searches_the_largest_crowd_and_the_ladder(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,15 +169,14 @@ def test_p_searches_the_largest_crowd_and_the_ladder(driven: Driven, monkeypatch
     monkeypatch.setattr("crowd_demo.measure.largest.FIRST", 4)
     driven.press("p")
     finish(driven)
-    rows = texts(view(driven))
+    rows = texts(driven.view())
     assert rows[0][0] == "everything off" and rows[-1][0] == "+ threads: auto"
-    assert "+: not more, because of the test" in view(driven).notes
+    assert "+: not more, because of the test" in driven.view().notes
 
 
 def test_what_is_measured_is_what_the_screen_shows(driven: Driven) -> None:
     """Number of agents, techniques and view; a view of the whole world stays one."""
-    driven.press("=")
-    driven.press("1")
+    driven.keys("=", "1")
     driven.settle()
     driven.press("home")
     experiments: Any = driven.program.experiments
@@ -211,28 +189,19 @@ def test_what_is_measured_is_what_the_screen_shows(driven: Driven) -> None:
     assert camera.zoom == driven.program.camera.zoom and camera.center == (driven.program.camera.x, driven.program.camera.y)
 
 
-def test_nothing_is_measured_beside_the_compiler(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    driven.program.techniques.switcher.pending["depth"] = "full"
-    monkeypatch.setattr(driven.program.techniques.switcher, "ready", lambda options: {})
+def test_nothing_is_measured_beside_the_compiler_or_without_memory(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    driven.program.techniques.switcher.request("depth", "full")
+    monkeypatch.setattr(driven.program.techniques.switcher, "ready", lambda options: [])
     driven.press("n")
     assert not driven.program.experiments.dialog and driven.program.dialogs.top is None
     assert "still compiling" in " ".join(driven.program.notices.present())
-
-
-def test_what_cannot_be_measured_is_told_in_a_line(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    driven.program.techniques.switcher.pending.clear()
     monkeypatch.setattr("crowd_demo.measure.three_crowds.available_bytes", lambda: 1)
     driven.press("n")
     finish(driven)
     driven.frames()
     assert driven.program.dialogs.top is None
     assert driven.program.notices.present() == ["three crowds of 200 need about 0 MB, and 0 MB are free"]
-
-
-def test_the_table_names_the_command_that_does_the_same(driven: Driven) -> None:
-    driven.program.experiments._config_name = "1k"
-    driven.press("n")
-    finish(driven)
-    assert any(note.startswith("in a terminal: crowd-demo ablate --config 1k --set agents=200") for note in view(driven).notes)
 
 
 def test_the_window_is_drawn_while_a_slice_takes_long(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -257,13 +226,10 @@ def test_the_window_is_drawn_while_a_slice_takes_long(driven: Driven, monkeypatc
 
 @pytest.mark.quick
 def test_a_slice_that_fails_is_an_error() -> None:
-    def make() -> Any:
-        raise ZeroDivisionError
-
-    running, worker = Running(make), Worker()
+    dialog, worker = ExperimentDialog[Any]("", lambda: 1 // 0, list, dict, print), Worker()
     with pytest.raises(ZeroDivisionError):
-        while not running.over:
-            running.advance(worker)
+        while not dialog.over:
+            dialog.advance(worker)
 
 
 @pytest.mark.quick

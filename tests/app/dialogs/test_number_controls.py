@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pygame
@@ -11,12 +10,12 @@ from driven import Driven
 
 from crowd_demo.app import window_events
 from crowd_demo.app.copying import copy
-from crowd_demo.app.screen.window import close_window
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.numbers import value_of
 from crowd_demo.render.hud.canvas import Target
 from crowd_demo.render.hud.status import Hovered
 from crowd_demo.render.hud.text_panels import tip_of
+from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.tuning import SetNumbers, Tune
 
 CTRL = pygame.KMOD_LCTRL
@@ -32,31 +31,20 @@ class Window(Driven):
 
     def place_of(self, kind: str, path: str, share: float = 0.5) -> tuple[int, int]:
         """The pixel at that share of a target, from its left edge."""
-        hud = self.loop.presenter.hud
+        hud = self.program.hud
         panel, at = hud.panels[0], hud._gap
         rect = next(region.rect for region in panel.targets if region.target == Target(kind, path))
         return round(at + rect.left + share * (rect.width - 1)), at + rect.centery
 
-    def move(self, to: tuple[int, int], held: bool = False) -> None:
-        self.post(pygame.MOUSEMOTION, pos=to, rel=(0, 0), buttons=(int(held), 0, 0))
-
-    def drag(self, path: str, *shares: float, release: bool = True) -> None:
+    def slide(self, path: str, *shares: float, release: bool = True) -> None:
         """Press on a slider at the first share, and go to the others."""
-        self.post(pygame.MOUSEBUTTONDOWN, pos=self.place_of("slider", path, shares[0]), button=1)
-        for share in shares[1:]:
-            self.move(self.place_of("slider", path, share), held=True)
-        if release:
-            self.post(pygame.MOUSEBUTTONUP, pos=self.place_of("slider", path, shares[-1]), button=1)
+        self.drag(*(self.place_of("slider", path, share) for share in shares), release=release)
         self.frames(3)
 
-    def click(self, to: tuple[int, int]) -> None:
-        self.post(pygame.MOUSEBUTTONDOWN, pos=to, button=1)
-        self.post(pygame.MOUSEBUTTONUP, pos=to, button=1)
-
-    def type(self, text: str) -> None:
-        for key in text:
-            self.press(key)
-        self.press("return")
+    def enter(self, path: str, text: str) -> None:
+        """Click on a value, and type another one."""
+        self.drag(self.place_of("setting", path, 0.8))
+        self.keys(*text, "return")
         self.frames(2)
 
     def value(self, path: str) -> float:
@@ -74,9 +62,8 @@ def patient_clicks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def window() -> Iterator[Window]:
-    yield Window()
-    close_window()
+def window() -> Window:
+    return Window()
 
 
 LIVE = ["speed_min", "speed_max", "follow_nearest", "blind", "sight", "separation", "align", "cohere", "separate", "crowding",
@@ -84,13 +71,12 @@ LIVE = ["speed_min", "speed_max", "follow_nearest", "blind", "sight", "separatio
 
 
 def test_the_section_opens_and_folds_by_its_key(window: Window) -> None:
-    hud = window.loop.presenter.hud
+    hud = window.program.hud
     assert not hud.sections()["numbers"] and window.status().numbers
     assert [row.number.key for row in window.status().numbers] == LIVE
     window.press("n", CTRL)
     assert hud.sections()["numbers"] and not window.status().numbers
-    window.click((hud._gap + 20, next(hud._gap + region.rect.centery for region in hud.panels[0].targets
-                                         if region.target == Target("unfold", "numbers"))))
+    window.drag(window.find("unfold", "numbers"))
     window.frames(2)
     assert not hud.sections()["numbers"]
     window.press("tab")
@@ -98,28 +84,25 @@ def test_the_section_opens_and_folds_by_its_key(window: Window) -> None:
     assert window.program.panels.now.hud == "full" and window.status().numbers
 
 
-@pytest.mark.parametrize("key", LIVE)
-def test_each_row_is_dragged_typed_and_reset(window: Window, key: str) -> None:
-    path = f"flock.{key}"
-    shipped = window.value(path)
+def test_each_row_is_dragged_typed_and_reset(window: Window) -> None:
     window.program.crowd.unpaced = True  # a step a frame
-    low = {"speed_max": 0.65, "speed_min": 0.3}.get(key, 0.5)
-    window.drag(path, low, low + 0.1, low + 0.15)
-    dragged = window.value(path)
-    assert dragged != shipped and window.tunes[-1][1] == Tune(path, dragged)
-    at = window.place_of("slider", path, 0.9)
-    window.click(at)
-    window.click(at)
-    window.frames(2)
-    assert window.value(path) == shipped and not window.program.sim.numbers.values
-    window.click(window.place_of("setting", path, 0.8))
-    typed = round(shipped * 0.9) or 1
-    window.type(f"{typed:g}")
-    assert window.value(path) == typed and window.program.dialogs.top is None
+    for key in LIVE:
+        path, low = f"flock.{key}", {"speed_max": 0.65, "speed_min": 0.3}.get(key, 0.5)
+        shipped = window.value(path)
+        window.slide(path, low, low + 0.1, low + 0.15)
+        dragged = window.value(path)
+        assert dragged != shipped and window.tunes[-1][1] == Tune(path, dragged)
+        typed = round(shipped * 0.9) or 1
+        window.enter(path, f"{typed:g}")
+        assert window.value(path) == typed and window.program.dialogs.top is None
+        for _ in range(2):
+            window.drag(window.place_of("slider", path, 0.9))
+        window.frames(2)
+        assert window.value(path) == shipped and not window.program.sim.numbers.values, "two clicks reset it"
 
 
 def test_a_drag_is_one_action_a_tick_at_most(window: Window) -> None:
-    window.drag("flock.align", *(0.3 + 0.01 * step for step in range(30)))
+    window.slide("flock.align", *(0.3 + 0.01 * step for step in range(30)))
     window.frames(5)
     ticks = [tick for tick, _ in window.tunes]
     assert len(ticks) == len(set(ticks)) > 0
@@ -128,7 +111,7 @@ def test_a_drag_is_one_action_a_tick_at_most(window: Window) -> None:
 
 def test_while_paused_a_drag_is_one_action(window: Window) -> None:
     window.press("space")
-    window.drag("flock.align", 0.3, 0.5, 0.8, release=False)
+    window.slide("flock.align", 0.3, 0.5, 0.8, release=False)
     assert not window.tunes and window.status().numbers[LIVE.index("align")].value > 2  # as it will be
     window.post(pygame.MOUSEBUTTONUP, pos=window.place_of("slider", "flock.align", 0.8), button=1)
     window.frames(2)
@@ -136,13 +119,11 @@ def test_while_paused_a_drag_is_one_action(window: Window) -> None:
 
 
 def test_a_bad_value_is_not_taken(window: Window) -> None:
-    window.click(window.place_of("setting", "flock.crowding", 0.8))
-    window.type("2.5")
+    window.enter("flock.crowding", "2.5")
     assert window.program.dialogs.top is not None
     assert "must be a whole number from 1 to 10000" in window.program.dialogs.top.view().hint
     window.press("escape")
-    window.click(window.place_of("setting", "flock.speed_min", 0.8))
-    window.type("500")
+    window.enter("flock.speed_min", "500")
     assert any("must not be above" in notice for notice in window.status().notices) and not window.program.sim.numbers.values
 
 
@@ -151,91 +132,71 @@ def test_rewinding_goes_back_over_a_change_and_forward_again(window: Window) -> 
     window.frames(10)
     before = window.program.sim.tick
     window.frames(3)
-    window.drag("flock.align", 0.8)
+    window.slide("flock.align", 0.8)
     window.frames(10)
     after, tuned = window.program.sim.tick, dict(window.program.sim.numbers.values)
     hashed = window.program.sim.state_hash()
-    window.program.crowd.seek(before)
+    window.program.controls.seek(before)
     window.frames(3)
     assert window.program.sim.tick == before and not window.program.sim.numbers.values
-    window.program.crowd.seek(after)
+    window.program.controls.seek(after)
     window.frames(30)
     assert (window.program.sim.state_hash(), window.program.sim.numbers.values) == (hashed, tuned)
 
 
-def test_a_restart_keeps_the_numbers_and_copy_has_them(window: Window) -> None:
-    window.drag("flock.align", 0.8)
-    tuned, value = dict(window.program.sim.numbers.values), window.value("flock.align")
-    window.press("r")
+def test_a_restart_keeps_the_numbers_and_a_copy_makes_the_same_crowd(window: Window, tmp_path: Path) -> None:
+    window.slide("flock.align", 0.8)
+    window.slide("flock.speed_max", 0.8)
+    sim, value = window.program.sim, window.value("flock.align")
+    window.keys("r", "space")
     window.frames(2)
-    assert window.program.sim.numbers.values == tuned and window.value("flock.align") == value
-    assert f"--set flock.align={value:g}" in copy(window.program._on_screen(), "20k-flock").text
-    text = copy(window.program._on_screen(), None).text
+    assert window.program.sim.numbers.values == sim.numbers.values and window.value("flock.align") == value
+    sim, shown = window.program.sim, window.program._on_screen()
+    assert f"--set flock.align={value:g}" in copy(shown, "20k-flock").text
+    text = copy(shown, None, as_yaml=True).text
     assert f"align: {value:g}" in text and "Tune" not in text
-
-
-def test_the_copied_configuration_is_the_crowd_that_a_restart_makes(window: Window, tmp_path: Path) -> None:
-    window.drag("flock.speed_max", 0.8)
-    window.press("r")
-    window.press("space")
-    window.frames(2)
-    path = tmp_path / "copied.yaml"
-    path.write_text(copy(window.program._on_screen(), None, as_yaml=True).text, "utf-8")
-    from crowd_demo.sim.simulation import Simulation
-
-    copied = Simulation(load_config(path))
-    sim = window.program.sim
+    (tmp_path / "copied.yaml").write_text(text, "utf-8")
+    copied = Simulation(load_config(tmp_path / "copied.yaml"))
     copied.step(sim.tick)
     assert copied.state_hash() == sim.state_hash() and not copied.numbers.values and sim.numbers.values
 
 
 def test_presets(window: Window) -> None:
-    window.drag("flock.align", 0.8)
+    window.slide("flock.align", 0.8)
     window.program.act("reset_numbers")
     window.frames(2)
     assert not window.program.sim.numbers.values and isinstance(window.program.sim.history[-1][1], SetNumbers)
-    window.drag("flock.align", 0.8)
-    at = next(region.rect.center for region in window.loop.presenter.hud.panels[0].targets
-              if region.target == Target("action", "reset_numbers"))
-    margin = window.loop.presenter.hud._gap
-    window.click((at[0] + margin, at[1] + margin))
+    window.slide("flock.align", 0.8)
+    window.drag(window.find("action", "reset_numbers"))
     window.frames(2)
     assert not window.program.sim.numbers.values
-
-
-def test_shipped_numbers_are_those_of_the_program() -> None:
     window = Window("flock.align=7")
     window.program.act("shipped_numbers")
     window.frames(2)
     assert window.value("flock.align") == 2.0 and window.program.sim.numbers.values["flock.align"] == 2.0
-    close_window()
 
 
 def test_people_have_more_rows_than_fit_and_the_wheel_scrolls() -> None:
     window = Window(config="1k")
-    hud = window.loop.presenter.hud
+    hud = window.program.hud
     window.move(window.place_of("slider", "crowd.radius"))
-    window.post(pygame.MOUSEWHEEL, x=0, y=-3, precise_y=-3.0)
+    window.wheel(-3)
     window.frames(2)
     shown = [region.target.name for region in hud.panels[0].targets if region.target.kind == "slider"]
     assert shown[0] == "crowd.speed_max"
     for _ in range(40):
-        window.post(pygame.MOUSEWHEEL, x=0, y=-1, precise_y=-1.0)
+        window.wheel(-1)
     fixed = window.place_of("setting", "crowd.exits", 0.8)
-    window.click(fixed)
+    window.drag(fixed)
     window.frames(2)
     assert any("crowd.exits cannot be changed" in notice for notice in window.status().notices)
     assert window.program.dialogs.top is None
     window.program.numbers.reset("crowd.speed_max")
-    assert window.program.camera.zoom == window.program._configured_view((1280, 720)).zoom
-    close_window()
-
-
-def test_what_is_drawn_at_birth_says_so() -> None:
-    window = Window(config="1k")
-    window.drag("crowd.speed_max", 0.8)
+    for _ in range(40):
+        window.wheel(1)
+    window.slide("crowd.speed_max", 0.8)
     assert any("for who is born from now on" in notice for notice in window.status().notices)
-    close_window()
+    assert window.program.camera.zoom == window.program._configured_view((1280, 720)).zoom
 
 
 def test_tooltips_tell_what_a_number_is_and_where_it_stands(window: Window) -> None:
@@ -245,20 +206,16 @@ def test_tooltips_tell_what_a_number_is_and_where_it_stands(window: Window) -> N
     text = " ".join(text for text, _ in tip.paragraphs)
     assert "align * match_x" in text and "next step" in text and "1/s" in text
     assert tip_of(Target("setting", "flock.nothing"), window.program.sim, status) is None
+    window.press("n", CTRL)
+    assert window.program.numbers.rows() == () == window.status().numbers, "a folded section needs nothing"
+    assert window.program.numbers.asked is None and not window.program.crowd.changes
 
 
 def test_rows_of_links_and_limits() -> None:
     window = Window(config="cloth")
     keys = [row.number.path for row in window.status().numbers]
     assert "links.gravity" in keys and "flock.limit_kept" not in keys
-    window.drag("links.gravity", 0.9) if window.loop.presenter.hud._numbers.shown == len(keys) else None
+    window.slide("links.gravity", 0.9) if window.program.hud._numbers.shown == len(keys) else None
     window.press("k")
     window.settle()
     assert "flock.limit_kept" in [row.number.path for row in window.status().numbers]
-    close_window()
-
-
-def test_a_folded_section_asks_for_nothing(window: Window) -> None:
-    window.press("n", CTRL)
-    assert window.program.numbers.rows() == () and window.status().numbers == () and window.program.numbers.asked is None
-    assert not window.program.crowd.changes

@@ -77,16 +77,13 @@ def test_while_its_files_are_checked_it_keeps_no_program_that_is_left(folder: Pa
     checking.result(60)
 
 
-def test_a_present_file_that_is_gone_selects_the_first(folder: Path) -> None:
-    assert scenarios_menu(str, "gone.yaml").selected == 0
-
-
 def test_the_users_own_files_come_last_and_broken_ones_say_why_and_cannot_be_chosen(folder: Path) -> None:
     (folder / "configs" / "mine.yaml").write_text("# Mine.\n# Watch: me.\nagents: 5\n", "utf-8")
     (folder / "configs" / "broken.yaml").write_text("# Hers.\nagents: many\n", "utf-8")
     (folder / "configs" / "binary.yaml").write_bytes(b"\xff\xfe\n")
     chosen: list[str] = []
-    menu = scenarios_menu(chosen.append, None)
+    menu = scenarios_menu(chosen.append, "gone.yaml")
+    assert menu.selected == 0, "the present file is gone"
     found = rows(menu)
     assert list(found)[-3:] == ["binary", "broken", "mine"]
     assert found["mine"] == Row("mine (your own)", "Mine.", "Watch: me.")
@@ -114,15 +111,12 @@ def test_a_broken_file_cannot_be_chosen_before_its_turn_to_be_read(folder: Path)
     menu.checking.result(60)
 
 
-def test_a_file_of_ones_own_hides_the_shipped_one_of_its_name(folder: Path) -> None:
+def test_a_file_of_ones_own_hides_the_shipped_one_of_its_name_unless_it_is_elsewhere(folder: Path) -> None:
     (folder / "configs" / "20k.yaml").write_text("# Mine.\nagents: 5\n", "utf-8")
+    (folder / "maze.yaml").write_text("agents: 5\n", "utf-8")
     found = rows(scenarios_menu(str, None))
     assert found["20k"].text == "20k (your own)" and len(found) == len(list_configs())
-
-
-def test_what_another_file_has_the_name_of_is_opened_by_its_path(folder: Path) -> None:
-    (folder / "maze.yaml").write_text("agents: 5\n", "utf-8")
-    assert str(list_configs()["maze"]) in rows(scenarios_menu(str, None))
+    assert str(list_configs()["maze"]) in found, "whose name means another file is opened by its path"
 
 
 def test_tours_are_listed_with_those_of_the_user(folder: Path) -> None:
@@ -135,17 +129,8 @@ def test_tours_are_listed_with_those_of_the_user(folder: Path) -> None:
 
 def test_f2_and_a_click_open_a_scenario(driven: Driven, folder: Path) -> None:
     (folder / "configs" / "mine.yaml").write_text("agents: 50\nbehaviour: flock\nworld: {width: 500, height: 300}\n", "utf-8")
-    driven.press("f2")
-    for key in ("end", "up", "down"):
-        driven.press(key)
-    dialog = driven.program.dialogs.top
-    assert dialog
-    number = str(dialog.view().selected)
-    width, height = driven.program.camera.size
-    at = next((x, y) for y in range(0, height, 3) for x in range(0, width, 3)
-              if driven.loop.presenter.hud.target_at(x, y) == ("row", number))
-    driven.post(pygame.MOUSEBUTTONDOWN, button=1, pos=at)
-    driven.post(pygame.MOUSEBUTTONUP, button=1, pos=at)
+    driven.keys("f2", "end", "up", "down")
+    driven.drag(driven.find("row", str(driven.view().selected)))
     assert driven.program.dialogs.top is None
     driven.until(lambda: driven.loop.opened)
     driven.follow()

@@ -6,7 +6,6 @@ import errno
 import os
 import shlex
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,6 @@ from driven import Driven
 
 from crowd_demo.app.dialogs.dialog import Question, TextDialog
 from crowd_demo.app.editing import scenario_files
-from crowd_demo.app.screen.window import close_window
 from crowd_demo.cli.arguments import parser_of
 from crowd_demo.cli.run import RUN, config_of
 from crowd_demo.config.loader import load_config
@@ -31,12 +29,11 @@ SMALL = ("world.width=640", "world.height=360", "camera.zoom=1", "window.hud=off
 # --- by events in a program ---------------------------------------------------------------------------------------------
 
 @pytest.fixture
-def hands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Driven]:
+def hands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Driven:
     monkeypatch.chdir(tmp_path)
     driven = Driven(*SMALL, "map=doorway")
     driven.program.config_name = "1k"  # for the command; a program without a name calls its files crowd-N
-    yield driven
-    close_window()
+    return driven
 
 
 def ctrl(driven: Driven, key: str) -> None:
@@ -47,9 +44,7 @@ def ctrl(driven: Driven, key: str) -> None:
 def build(driven: Driven, y: int = 60) -> None:
     """Build a wall with the tool, and put it away."""
     ctrl(driven, PROGRAM["tool_wall"].keys[0].removeprefix("ctrl+"))
-    driven.post(pygame.MOUSEBUTTONDOWN, pos=(120, y), button=1)
-    driven.post(pygame.MOUSEMOTION, pos=(220, y), rel=(100, 0), buttons=(1, 0, 0))
-    driven.post(pygame.MOUSEBUTTONUP, pos=(220, y), button=1)
+    driven.drag((120, y), (220, y))
     driven.frames(2)
     ctrl(driven, "space")
 
@@ -59,10 +54,13 @@ def enter(driven: Driven) -> None:
     driven.frames(2)
 
 
-def typed(driven: Driven, text: str) -> None:
-    driven.press("delete")
-    for key in text:
-        driven.press(key)
+def save(driven: Driven, name: str = "") -> None:
+    """Save as a scenario, under that name or the one that is offered."""
+    ctrl(driven, "s")
+    if name:
+        driven.press("delete")
+        driven.keys(*name)
+    enter(driven)
 
 
 def notices(driven: Driven) -> str:
@@ -80,10 +78,6 @@ def naming(driven: Driven) -> TextDialog:
     return top
 
 
-def offered(driven: Driven) -> str:
-    return naming(driven).typed
-
-
 def test_restart_keeps_what_was_built_and_ctrl_s_writes_it(hands: Driven) -> None:
     build(hands)
     hands.press("-")  # fewer agents
@@ -91,35 +85,27 @@ def test_restart_keeps_what_was_built_and_ctrl_s_writes_it(hands: Driven) -> Non
     hands.frames(5)
     built = hands.program.sim.terrain.kinds.copy()
     assert (built != hands.program.sim.terrain.first_kinds).any()
-    hands.press("space")
-    hands.press("r")
+    hands.keys("space", "r")
     hands.frames(2)
     sim = hands.program.sim
     assert sim.tick == 0 and np.array_equal(sim.terrain.kinds, built) and sim.settings.crowd.radius == 21
-    ctrl(hands, "s")
-    assert offered(hands) == "crowd-1"
-    enter(hands)
+    save(hands)
     assert "saved crowd-1.yaml and crowd-1.map" in notices(hands)
     config = load_config("crowd-1.yaml")
     assert config.agents == sim.agents.count and config.crowd.radius == 21
     assert Simulation(config).state_hash() == sim.state_hash()
-    ways = config.camera.center, config.camera.zoom
-    assert ways == (hands.config.camera.center, hands.config.camera.zoom)
+    assert config.camera == hands.config.camera
 
 
 def test_a_name_can_be_typed_and_own_files_are_replaced(hands: Driven, tmp_path: Path) -> None:
     (tmp_path / "configs").mkdir()
     build(hands)
-    ctrl(hands, "s")
-    typed(hands, "my-hall")
-    enter(hands)
+    save(hands, "my-hall")
     assert sorted(path.name for path in (tmp_path / "configs").iterdir()) == ["my-hall.map", "my-hall.yaml"]
     assert "crowd-demo --config configs/my-hall.yaml" in notices(hands)
     first = (tmp_path / "configs/my-hall.map").read_text("utf-8")
     build(hands, 90)
-    ctrl(hands, "s")
-    typed(hands, "my-hall")
-    enter(hands)
+    save(hands, "my-hall")
     assert not hands.program.dialogs.top and (tmp_path / "configs/my-hall.map").read_text("utf-8") != first
     hands.program.open_scenarios()
     hands.frames()
@@ -130,32 +116,28 @@ def test_ctrl_s_twice_takes_the_offered_name_and_offers_it_again(hands: Driven, 
     (tmp_path / "crowd-1.map").write_text("somebody else's", "utf-8")
     for _ in range(2):
         ctrl(hands, "s")
-        assert offered(hands) == "crowd-2"
+        assert naming(hands).typed == "crowd-2"
         ctrl(hands, "s")
         hands.frames(2)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["crowd-1.map", "crowd-2.yaml"]  # doorway is a shipped map
 
 
-def test_other_files_are_replaced_only_when_asked_twice(hands: Driven, tmp_path: Path) -> None:
+def test_other_files_are_replaced_only_when_asked_twice_and_some_names_cannot_be(hands: Driven, tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text("agents: 3\n", "utf-8")
-    ctrl(hands, "s")
-    typed(hands, "mine")
-    enter(hands)
-    assert naming(hands).wrong == "mine.yaml exists: Enter again replaces it"
-    assert (tmp_path / "mine.yaml").read_text("utf-8") == "agents: 3\n"
+    made_of = "a name is made of letters, digits, - and _"
+    for name, wrong in {"../up": made_of, "a;b": made_of, "-x": made_of, "1k": "1k is a shipped scenario: take another name",
+                        "mine": "mine.yaml exists: Enter again replaces it"}.items():
+        save(hands, name)
+        assert naming(hands).wrong == wrong
+        hands.press("escape")
+    save(hands, "mine")
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.yaml"] and load_config("mine").agents == 3
     enter(hands)
     assert not hands.program.dialogs.top and load_config("mine").agents == 200
-
-
-@pytest.mark.parametrize(("name", "wrong"), [
-    ("", "a name is made of letters, digits, - and _"), ("../up", "a name is made of letters, digits, - and _"),
-    ("a;b", "a name is made of letters, digits, - and _"), ("-x", "a name is made of letters, digits, - and _"),
-    ("1k", "1k is a shipped scenario: take another name")])
-def test_names_that_cannot_be(hands: Driven, tmp_path: Path, name: str, wrong: str) -> None:
     ctrl(hands, "s")
-    typed(hands, name)
+    hands.press("delete")
     enter(hands)
-    assert naming(hands).wrong == wrong and not list(tmp_path.iterdir())
+    assert naming(hands).wrong == made_of
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc is of Linux")
@@ -163,8 +145,7 @@ def test_a_folder_that_takes_no_files_is_said_before_anything_is_written(
         hands: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scenario_files, "FOLDER", Path("/proc"))
     build(hands)
-    ctrl(hands, "s")
-    enter(hands)
+    save(hands)
     assert naming(hands).wrong.startswith("/proc/crowd-1.yaml cannot be written: ")
     assert hands.program.scenario_files.has_unsaved
 
@@ -184,8 +165,7 @@ def test_a_full_disk_is_one_line_and_leaves_no_half_of_it(
 
     monkeypatch.setattr(Path, "write_bytes", write)
     build(hands)
-    ctrl(hands, "s")
-    enter(hands)
+    save(hands)
     assert f"cannot save crowd-1.yaml: {os.strerror(errno.ENOSPC)}" in notices(hands)
     assert len(written) == full_at and not list(tmp_path.iterdir())
     assert hands.program.scenario_files.has_unsaved
@@ -204,8 +184,7 @@ def test_esc_asks_about_what_was_built_until_it_is_saved(hands: Driven) -> None:
     hands.press("escape")
     assert hands.program.running and not hands.program.dialogs.top
     hands.press("escape")
-    ctrl(hands, "s")
-    enter(hands)
+    save(hands)
     assert not hands.program.scenario_files.has_unsaved and not hands.program.dialogs.top
     hands.press("escape")
     assert not asked(hands) and isinstance(hands.program.dialogs.top, Question)
@@ -226,19 +205,15 @@ def test_enter_leaves_and_what_was_undone_needs_no_question(hands: Driven) -> No
     assert not hands.program.running
 
 
-def test_closing_the_window_asks_once(hands: Driven) -> None:
+def test_closing_the_window_asks_once_and_only_if_something_was_built(hands: Driven) -> None:
+    hands.program.crowd.apply(Tune("crowd.radius", 21.0))
+    hands.frames(2)
+    assert not hands.program.scenario_files.has_unsaved
     build(hands)
     hands.post(pygame.QUIT)
     assert asked(hands) and hands.program.running
     hands.press("escape")
     hands.post(pygame.QUIT)
-    hands.post(pygame.QUIT)
-    assert not hands.program.running
-
-
-def test_a_window_in_which_nothing_was_built_closes_at_once(hands: Driven) -> None:
-    hands.program.crowd.apply(Tune("crowd.radius", 21.0))
-    hands.frames(2)
     hands.post(pygame.QUIT)
     assert not hands.program.running
 
@@ -267,14 +242,9 @@ def test_a_tour_asks_before_it_opens_its_crowd_and_is_over_if_the_user_stays(han
 
 
 def test_loading_a_save_asks_unless_a_save_holds_it(hands: Driven, tmp_path: Path) -> None:
-    def save() -> None:
-        before = len(list(tmp_path.glob("*.crowd")))
-        hands.press("f5")
-        hands.until(lambda: len(list(tmp_path.glob("*.crowd"))) > before)
-        hands.until(lambda: "saved crowd-" in notices(hands))
-
     build(hands)
-    save()
+    hands.press("f5")
+    hands.until(lambda: "saved crowd-" in notices(hands))
     assert not hands.program.scenario_files.has_unsaved
     held = hands.program.crowd.edits
     build(hands, 90)
@@ -288,23 +258,23 @@ def test_loading_a_save_asks_unless_a_save_holds_it(hands: Driven, tmp_path: Pat
 
 # --- the command ----------------------------------------------------------------------------------------------------------
 
+def copied_by(driven: Driven, capsys: pytest.CaptureFixture[str]) -> str:
+    driven.frames()
+    capsys.readouterr()
+    driven.press("y")
+    return capsys.readouterr().err
+
+
 def test_y_says_that_a_file_is_needed_and_then_names_it(hands: Driven, capsys: pytest.CaptureFixture[str]) -> None:
     build(hands)
-    hands.press("space")
-    hands.press("r")
-    hands.frames()
-    capsys.readouterr()
-    hands.press("y")
-    copied = capsys.readouterr().err
+    hands.keys("space", "r")
+    copied = copied_by(hands, capsys)
     assert "# what was built is not in this: Ctrl+S saves a file that holds it" in copied
     assert "Ctrl+S saves a file that holds it" in notices(hands)
-    ctrl(hands, "s")
-    enter(hands)
+    save(hands)
     hands.program.crowd.apply(Tune("crowd.radius", 21.0))
     hands.frames(2)
-    capsys.readouterr()
-    hands.press("y")
-    copied = capsys.readouterr().err
+    copied = copied_by(hands, capsys)
     program, *arguments = shlex.split(copied, comments=True)
     assert arguments[:2] == ["--config", "crowd-1.yaml"] and "built" not in copied and program == "crowd-demo"
     config = config_of(parser_of("run", RUN).parse_args(arguments))
@@ -313,5 +283,4 @@ def test_y_says_that_a_file_is_needed_and_then_names_it(hands: Driven, capsys: p
     assert config.crowd.radius == 21 and Simulation(config).state_hash() == hands.program.sim.state_hash()
     assert (config.map or "").endswith("crowd-1.map")
     build(hands, 90)
-    hands.press("y")
-    assert "Ctrl+S saves a file that holds it" in capsys.readouterr().err
+    assert "Ctrl+S saves a file that holds it" in copied_by(hands, capsys)

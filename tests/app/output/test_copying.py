@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import MagicMock
 
 import pygame
 import pytest
@@ -69,11 +70,6 @@ def looked(x: float, y: float, zoom: float, size: tuple[int, int] = (1000, 700))
 
 
 @quick
-def test_nothing_is_changed_so_nothing_is_set() -> None:
-    assert copy(shown(load_config("20k")), "20k") == ("crowd-demo --config 20k\n", "a command: 20k with 0 changes")
-
-
-@quick
 def test_a_command_and_yaml_give_what_is_on_the_screen(tmp_path: Path) -> None:
     config = load_config("20k", ["seed=7", "flock.sight=40", "keys.pause=f14", "map=null"])
     techniques = with_values(config.optimizations, {"neighbours": "kd_tree", "reorder.drift": 0.1 + 0.2, "cull": "off",
@@ -94,22 +90,18 @@ def test_a_command_and_yaml_give_what_is_on_the_screen(tmp_path: Path) -> None:
 
 
 @quick
-def test_values_of_the_file_that_were_taken_back_are_set_to_nothing() -> None:
+def test_what_is_as_configured_is_not_set_and_values_that_were_taken_back_are_set_to_nothing() -> None:
+    assert copy(shown(load_config("20k")), "20k") == ("crowd-demo --config 20k\n", "a command: 20k with 0 changes")
     config = load_config("20k", ["camera.zoom=null", "camera.center=null", "map=null"])
     text, _ = copy(shown(config), "20k")
     assert parsed(text) == config and "map=null" in text
-
-
-@quick
-def test_a_view_as_configured_follows_the_size_of_the_window() -> None:
     config = load_config("20k", ["camera.zoom=null"])
-    camera = configured_view(config, (800, 600))
-    text, _ = copy(shown(config, camera=camera), "20k")
-    assert parsed(text).camera == config.camera and parsed(text).window.height == 600
+    text, _ = copy(shown(config, camera=configured_view(config, (800, 600))), "20k")
+    assert parsed(text).camera == config.camera and parsed(text).window.height == 600, "a view follows the size of the window"
 
 
 @quick
-def test_a_file_that_is_gone_or_changed_meanwhile(tmp_path: Path) -> None:
+def test_a_file_that_is_gone_or_changed_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "it's my $HOME & more.yaml"
     file.write_text("agents: 300\nseed: 5\n", "utf-8")
     config = load_config(file)
@@ -121,11 +113,7 @@ def test_a_file_that_is_gone_or_changed_meanwhile(tmp_path: Path) -> None:
     file.unlink()
     text, about = copy(shown(config), str(file))
     assert read(text, tmp_path) == config and about == "YAML, for there is no configuration file"
-
-
-@quick
-def test_the_name_of_a_file_may_look_like_an_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(tmp_path)  # where a name may look like an option
     Path("-x.yaml").write_text("agents: 300\n", "utf-8")
     text, _ = copy(shown(load_config("-x.yaml")), "-x.yaml")
     assert parsed(text).agents == 300
@@ -172,12 +160,11 @@ def test_a_shell_hands_on_what_is_meant() -> None:
 
 
 def test_the_key_copies_what_a_program_shows_after_many_others(
-        driven: Driven, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        driven: Driven, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     driven.program.config_name = "1k"
-    for key in ("8", "7", "1", "]", "=", "/", "/", "tab", "tab", "."):
-        driven.press(key)
+    driven.keys(*"871]=//", "tab", "tab", ".")
     driven.settle()
-    driven.post(pygame.MOUSEWHEEL, x=0, y=5)
+    driven.wheel(5)
     driven.press("d", hold=True)
     driven.frames(3)
     driven.release("d")
@@ -194,19 +181,9 @@ def test_the_key_copies_what_a_program_shows_after_many_others(
         assert (view.x, view.y, view.zoom, view.size) == (camera.x, camera.y, camera.zoom, camera.size)
         assert (config.agents, config.time.speed, config.window.hud) == (250, 4.0, "off")
     assert driven.status().notices[-1] == "in the terminal: YAML"
-
-
-def test_without_a_clipboard_the_terminal_gets_it(
-        driven: Driven, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(text: str) -> None:
-        raise pygame.error("there is none")
-
-    monkeypatch.setattr(pygame.scrap, "put_text", fail)
     monkeypatch.setattr(pygame.display, "get_driver", lambda: "x11")
-    driven.program.config_name = "1k"
-    driven.press("y")
-    assert capsys.readouterr().err.startswith("crowd-demo --config 1k --set ")
-    assert driven.status().notices[-1].startswith("in the terminal: a command: 1k with ")
-    monkeypatch.setattr(pygame.scrap, "put_text", lambda text: None)
-    driven.press("y")
-    assert driven.status().notices[-1].startswith("copied: a command: 1k with ")
+    for clipboard, told in (({"side_effect": pygame.error("there is none")}, "in the terminal"), ({}, "copied")):
+        monkeypatch.setattr(pygame.scrap, "put_text", MagicMock(**clipboard))
+        driven.press("y")
+        assert capsys.readouterr().err.startswith("crowd-demo --config 1k --set ")
+        assert driven.status().notices[-1].startswith(f"{told}: a command: 1k with ")

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from driven import Driven
 
-from crowd_demo.app.crowd.switching import Switcher
+from crowd_demo.app.crowd.technique_controls import Switcher
 from crowd_demo.host.report import LEAST_FRAMES, last_second, noting_collections, save_last_second, to_csv
 from crowd_demo.profile import HISTORY, Profile
 
@@ -118,11 +118,6 @@ def test_collections_are_noted_while_asked_for(monkeypatch: pytest.MonkeyPatch) 
     assert sum("garbage collection of generation 2: " in note for note in notes) == 1 and gc.callbacks == before
 
 
-def crowd(*actions: Any, capacity: int = 100, profile: Profile | None = None) -> Any:
-    return SimpleNamespace(history=[(0, action) for action in actions], agents=SimpleNamespace(capacity=capacity),
-                           profile=profile or Profile())
-
-
 def test_the_key_saves_frames_of_the_program(driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     driven.press("f4")  # there is no frame yet
@@ -131,8 +126,7 @@ def test_the_key_saves_frames_of_the_program(driven: Driven, tmp_path: Path, mon
     driven.settle()
     driven.press("r")
     driven.frames(4)
-    driven.press("=")
-    driven.press("f4")
+    driven.keys("=", "f4")
     comments, found = rows((tmp_path / "crowd-0001.csv").read_text("utf-8"))
     assert "saved crowd-0001.csv: " in driven.status().notices[-1]
     profile = driven.program.sim.profile
@@ -142,6 +136,11 @@ def test_the_key_saves_frames_of_the_program(driven: Driven, tmp_path: Path, mon
     notes = "; ".join(row["notes"] for row in found)
     for what in ("Switch(path='depth', value='off')", "another crowd", "Populate(count=250)"):
         assert what in notes
+    (gone := tmp_path / "gone").mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    driven.press("f4")
+    assert driven.status().notices[-1] == "cannot save the last second: No such file or directory"
 
 
 def test_a_frame_beside_which_a_kernel_is_compiled_says_so(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,13 +148,3 @@ def test_a_frame_beside_which_a_kernel_is_compiled_says_so(driven: Driven, monke
     monkeypatch.setattr(Switcher, "busy", True)
     driven.frames()
     assert ["compiling" in record.notes for record in driven.program.sim.profile.records()] == [False, True]
-
-
-def test_a_folder_that_cannot_be_written_is_told(driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = tmp_path / "gone"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    folder.rmdir()
-    driven.frames(2)
-    driven.press("f4")
-    assert driven.status().notices == ["cannot save the last second: No such file or directory"]

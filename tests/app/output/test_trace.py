@@ -18,6 +18,12 @@ from crowd_demo.sim.simulation import Simulation
 quick = pytest.mark.quick
 SMALL = ["--config", "1k", "--set", "agents=200", "--set", "map=null", "--size", "320x200", "--headless"]
 FULL = Path("/dev/full")
+without_full_disk = pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
+
+
+@pytest.fixture
+def profile(tmp_path: Path) -> TracedProfile:
+    return TracedProfile(Trace(tmp_path / "trace.json"))
 
 
 def measure(profile: Profile, frames: int = 4) -> None:
@@ -60,78 +66,70 @@ def stage_ms(spans: list[dict[str, Any]], stage: str) -> list[float]:
     return [float(np.float32(ms)) for ms in found]
 
 
-@quick
-def test_spans_are_the_times_of_the_profile(tmp_path: Path) -> None:
-    path = tmp_path / "trace.json"
-    profile = TracedProfile(Trace(path))
-    measure(profile)
+def written(profile: TracedProfile, kind: str = "X") -> list[dict[str, Any]]:
+    """The events of a kind in the file, once the trace is closed."""
     profile.trace.close()
-    spans = events(path.read_text("utf-8"))
+    return events(profile.trace.path.read_text("utf-8"), kind)
+
+
+@quick
+def test_spans_are_the_times_of_the_profile_and_counters_are_written_where_they_change(profile: TracedProfile) -> None:
+    measure(profile)
+    spans, counted = written(profile), defaultdict(list)
     frames = [span for span in spans if span["name"] == "frame"]
     assert [np.float32(ns(frame["dur"]) / 1e6) for frame in frames] == profile.frame_ms().tolist()
     assert [frame["args"] for frame in frames] == [{"frame": number, "tick": 10 * number} for number in range(4)]
     for stage in profile.stages:
         assert stage_ms(spans, stage) == profile.stage_ms(stage).tolist()
     assert sum(span["name"] == "step" for span in spans) == profile.steps == 6
-
-
-@quick
-def test_counters_are_written_where_they_change_and_notes_as_instants(tmp_path: Path) -> None:
-    path = tmp_path / "trace.json"
-    profile = TracedProfile(Trace(path))
-    measure(profile)
-    profile.trace.close()
-    counted = defaultdict(list)
-    for event in events(path.read_text("utf-8"), "C"):
+    for event in written(profile, "C"):
         counted[event["name"]].append(event["args"]["value"])
     assert counted == {"drawn": [0, 1, 2], "total": [7]}
-    (instant,) = events(path.read_text("utf-8"), "i")
+    (instant,) = written(profile, "i")
     assert instant["name"] == 'Switch(path="cull")' and profile.records()[2].notes == (instant["name"],)
-    names = {event["name"]: event["args"]["name"] for event in events(path.read_text("utf-8"), "M")}
+    names = {event["name"]: event["args"]["name"] for event in written(profile, "M")}
     assert names == {"process_name": "crowd-demo", "thread_name": "MainThread"}
 
 
 @quick
-def test_each_frame_is_in_the_file_as_it_ends(tmp_path: Path) -> None:
-    path = tmp_path / "trace.json"
-    profile = TracedProfile(Trace(path))
+def test_each_frame_is_in_the_file_as_it_ends(profile: TracedProfile) -> None:
     for frames in (1, 2, 3):
         measure(profile, frames=1)
-        left = path.read_text("utf-8")  # by a crash, say: the array is open, and nothing is missing but its end
+        left = profile.trace.path.read_text("utf-8")  # by a crash, say: the array is open, and nothing is missing but its end
         assert sum(span["name"] == "frame" for span in events(left + "]")) == frames
     profile.trace.close()
 
 
 @quick
 def test_a_trace_is_bounded_and_says_so(
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        profile: TracedProfile, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("crowd_demo.app.trace.MAX_BYTES", 5000)
-    path = tmp_path / "trace.json"
-    profile = TracedProfile(Trace(path))
     measure(profile, frames=12)
-    profile.trace.close()
+    assert 1 <= sum(span["name"] == "frame" for span in written(profile)) < 12
+    path = profile.trace.path
     assert path.stat().st_size <= 5010 and profile.frames == 12
-    assert 1 <= sum(span["name"] == "frame" for span in events(path.read_text("utf-8"))) < 12
     assert capsys.readouterr().err == f"crowd-demo: --trace: {path} ends at 0.005 MB; the run goes on\n"
     assert profile.trace.error is None
 
 
 @quick
-def test_a_full_disk_costs_a_line_and_not_the_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    if not FULL.exists():
-        pytest.skip("there is no /dev/full")
+@without_full_disk
+def test_a_full_disk_costs_a_line_and_not_the_run(
+        capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     profile = TracedProfile(Trace(FULL))
     measure(profile)
     profile.trace.close()
     assert capsys.readouterr().err == "crowd-demo: --trace: cannot write /dev/full: No space left on device\n"
     assert profile.trace.error and profile.frames == 4
     assert Trace(tmp_path / "no" / "such").error
+    monkeypatch.setattr("crowd_demo.cli.run.is_special", lambda path: False)
+    assert cli.main([*SMALL, "--frames", "4", "--trace", str(FULL)]) == 1
 
 
 @quick
 @pytest.mark.parametrize(("path", "line"), [
     ("no/such/trace.json", "--trace: there is no folder no/such"), (".", "--trace: . is a folder"),
-    ("/dev/null", "--trace: /dev/null is no regular file"),
+    ("/dev/null", "--trace: /dev/null is not a regular file"),
 ])
 def test_a_path_that_cannot_be_written_is_one_line(path: str, line: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([*SMALL, "--trace", path]) == 2
@@ -174,10 +172,3 @@ def test_a_crash_leaves_a_trace_with_the_step_that_led_to_it(tmp_path: Path, mon
     assert cli.main([*SMALL, "--frames", "8", "--trace", str(trace)]) == 1
     names = [span["name"] for span in events(trace.read_text("utf-8"))]
     assert names.count("frame") == 3 and names.count("step") == names.count("interaction") == 4
-
-
-def test_a_trace_that_could_not_be_written_is_exit_code_1(monkeypatch: pytest.MonkeyPatch) -> None:
-    if not FULL.exists():
-        pytest.skip("there is no /dev/full")
-    monkeypatch.setattr("crowd_demo.cli.run.is_special", lambda path: False)
-    assert cli.main([*SMALL, "--frames", "4", "--trace", str(FULL)]) == 1

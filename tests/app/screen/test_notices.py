@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from driven import Driven
 
-from crowd_demo.app.screen.notices import NOTICE_S, WELCOME, WELCOME_S, Notices, welcome
+from crowd_demo.app.key_input import Keymap
+from crowd_demo.app.screen.notices import NOTICE_S, WELCOME, WELCOME_KEYS, WELCOME_S, Notices, welcome
+from crowd_demo.config.keys import Keys
 
 pytestmark = pytest.mark.quick
 
@@ -20,42 +22,28 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return now
 
 
-def test_the_time_of_a_notice_begins_when_it_is_first_presented(clock: list[float]) -> None:
-    notices = Notices()
-    notices.add("saved")
-    clock[0] += 100  # a frame that takes long
-    assert notices.present() == ["saved"]
-    clock[0] += NOTICE_S - 0.1
-    assert notices.present() == ["saved"], "and is not begun again"
-    clock[0] += 0.2
-    assert notices.present() == []
-
-
-def test_a_notice_about_the_same_topic_has_time_of_its_own(clock: list[float]) -> None:
+def test_the_time_of_a_notice_begins_when_it_is_first_presented_or_replaced(clock: list[float]) -> None:
     notices = Notices()
     notices.add("paused", "pause")
     notices.add("saved")
-    notices.present()
+    clock[0] += 100  # a frame that takes long
+    assert notices.present() == ["paused", "saved"]
     clock[0] += NOTICE_S - 0.1
     notices.add("goes on", "pause")
-    assert notices.present() == ["saved", "goes on"]
+    assert notices.present() == ["saved", "goes on"], "its time is not begun again"
     clock[0] += 0.2
     assert notices.present() == ["goes on"]
 
 
 def test_a_window_says_first_which_keys_to_press(clock: list[float]) -> None:
     notices = Notices()
-    welcome(notices, {"simd": ("2",), "tour": ("f3",), "help": ()})
-    assert notices.present() == ["Press 2: SIMD lanes, F3: tours"]
+    welcome(notices, Keymap(Keys.model_validate({"help": None, "scenarios": None}), {}))
+    assert notices.present() == ["Press 2: SIMD lanes, F3: tours, Tab: panels"]
     clock[0] += WELCOME_S - 0.1
     assert notices.present() and WELCOME_S > NOTICE_S
     notices.drop(WELCOME)
-    assert notices.present() == []
-
-
-def test_without_keys_it_says_nothing() -> None:
-    welcome(notices := Notices(), {})
-    assert notices.present() == []
+    welcome(notices, Keymap(Keys.model_validate(dict.fromkeys(WELCOME_KEYS)), {}))
+    assert notices.present() == [], "without keys"
 
 
 def test_a_notice_about_a_state_goes_with_it_and_does_not_go_over_to_another_crowd(clock: list[float]) -> None:

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import pytest
 
-from crowd_demo.app.screen.notices import HIDDEN_S, NOTICE_S, Notices
-from crowd_demo.app.screen.panel_controls import SCALES, PanelControls
+from crowd_demo.app.key_input import Keymap
+from crowd_demo.app.screen.notices import NOTICE_S, Notices
+from crowd_demo.app.screen.panel_controls import HIDDEN_S, SCALES, PanelControls
 from crowd_demo.app.screen.preferences import Preferences
+from crowd_demo.config.keys import Keys
 from crowd_demo.config.model import HudSettings
 
 pytestmark = pytest.mark.quick
 
 
+def panels_with(notices: Notices, **keys: object) -> PanelControls:
+    keymap = Keymap(Keys.model_validate(keys), {})
+    return PanelControls(Preferences(), HudSettings.model_validate({}), keymap, lambda: False, notices)
+
+
 @pytest.fixture
 def panels() -> PanelControls:
-    return PanelControls(Preferences(), HudSettings.model_validate({}), Notices())
+    return panels_with(Notices())
 
 
 def test_modes_themes_and_units_go_round(panels: PanelControls) -> None:
@@ -25,8 +32,8 @@ def test_modes_themes_and_units_go_round(panels: PanelControls) -> None:
     assert modes == ["full", "compact", "off", "full"]
     panels.next_mode(backwards=True)
     assert panels.now.hud == "off"
-    panels.next_theme()
-    panels.next_units()
+    panels.go_on("theme")
+    panels.go_on("units")
     assert (panels.now.theme, panels.now.units) == ("light", "ms")
 
 
@@ -52,14 +59,12 @@ def test_what_is_unfolded_last_is_the_last_to_be_folded_for_room(panels: PanelCo
 
 
 def test_while_the_panels_are_hidden_a_notice_says_how_to_get_them_back() -> None:
-    panels = PanelControls(Preferences(), HudSettings.model_validate({}), notices := Notices())
-    panels.keys = {"hud": ("tab",), "help": ("f1", "?")}
+    panels = panels_with(notices := Notices())
     panels.next_mode()
     assert notices.present() == []
     panels.next_mode()
     assert notices.present() == ["the panels are hidden: Tab shows them again, F1 all keys"] and HIDDEN_S > NOTICE_S
     panels.next_mode()
     assert notices.present() == []
-    panels.keys = {}
-    panels.next_mode(backwards=True)
+    panels_with(notices, hud=None, help=None).next_mode(backwards=True)
     assert notices.present() == ["the panels are hidden"], "by the menu, and no key is bound"

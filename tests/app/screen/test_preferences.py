@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.screen import preferences as module
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.screen.panel_controls import PanelControls
 from crowd_demo.app.screen.preferences import HEADER, Preferences, PreferencesError, Values, read, user_file
+from crowd_demo.config.keys import Keys
 from crowd_demo.config.loader import ConfigError, ReadConfig, load_config, parse_overrides
 from crowd_demo.config.model import WindowSettings
 from crowd_demo.host.recording.saves import with_overrides
@@ -38,10 +40,17 @@ def configured(*overrides: str) -> WindowSettings:
     return load_config("1k", overrides).window
 
 
+def panels_of(preferences: Preferences, *overrides: str) -> PanelControls:
+    return PanelControls(preferences, preferences.window(configured(*overrides)), Keymap(Keys(), {}), lambda: False, Notices())
+
+
 # --- the file --------------------------------------------------------------------------------------------------------
 
 def test_what_is_changed_is_there_next_time(file: Path) -> None:
     preferences = Preferences(file, NEVER_S)
+    preferences.change(theme="dark", scale=1.0)
+    preferences.close()
+    assert not file.exists(), "nothing has changed"
     preferences.change(theme="light", scale=1.4)
     preferences.change(folded=("graph", "step"), size=(800, 600))
     assert not file.exists()
@@ -54,7 +63,7 @@ def test_what_is_changed_is_there_next_time(file: Path) -> None:
 def test_a_change_is_written_soon_and_many_changes_once(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     writes: list[bytes] = []
     monkeypatch.setattr(module, "write_file", lambda path, content: writes.append(content))
-    preferences = Preferences(file, 0.05)
+    preferences = Preferences(file, 0.5)
     for scale in 1.1, 1.25, 1.4:
         preferences.change(scale=scale)
     timer = preferences._timer
@@ -63,13 +72,6 @@ def test_a_change_is_written_soon_and_many_changes_once(file: Path, monkeypatch:
     assert writes == [f"{HEADER}scale: 1.4\n".encode()]
     preferences.close()
     assert len(writes) == 1
-
-
-def test_nothing_is_written_where_nothing_has_changed(file: Path) -> None:
-    preferences = Preferences(file, 0.0)
-    preferences.change(theme="dark", scale=1.0)
-    preferences.close()
-    assert not file.exists()
 
 
 def test_the_last_of_two_programs_wins(file: Path) -> None:
@@ -129,8 +131,7 @@ def test_the_file_is_where_the_system_keeps_such_files(monkeypatch: pytest.Monke
     for name in (module.VARIABLE, "XDG_CONFIG_HOME", "APPDATA"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
-    places = {"Linux": ".config", "Darwin": "Library/Application Support"}
-    for system, folder in places.items():
+    for system, folder in {"Linux": ".config", "Darwin": "Library/Application Support"}.items():
         monkeypatch.setattr(platform, "system", lambda system=system: system)
         assert user_file() == tmp_path / folder / "crowd-demo/preferences.yaml"
     monkeypatch.setattr(platform, "system", lambda: "Windows")
@@ -139,16 +140,11 @@ def test_the_file_is_where_the_system_keeps_such_files(monkeypatch: pytest.Monke
     monkeypatch.setattr(platform, "system", lambda: "Linux")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     assert user_file() == tmp_path / "config/crowd-demo/preferences.yaml"
+    monkeypatch.delenv("XDG_CONFIG_HOME")
+    monkeypatch.setenv("HOME", "")
+    assert user_file() is None, "without a home there are no preferences"
     monkeypatch.setenv(module.VARIABLE, str(tmp_path / "mine.yaml"))
     assert user_file() == tmp_path / "mine.yaml"
-
-
-def test_whoever_has_no_home_has_no_preferences(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in (module.VARIABLE, "XDG_CONFIG_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(platform, "system", lambda: "Linux")
-    monkeypatch.setenv("HOME", "")
-    assert user_file() is None
 
 
 # --- who wins --------------------------------------------------------------------------------------------------------
@@ -163,9 +159,6 @@ def test_preferences_stand_where_the_configuration_says_nothing(file: Path, tmp_
     window = preferences.window(load_config(own, ["window.units=fps"]).window)
     assert (window.theme, window.units, window.hud, window.scale) == ("dark", "fps", "full", 2)
     assert (window.width, window.height) == (1000, 720)
-
-
-def test_without_preferences_the_configuration_is_what_it_was() -> None:
     assert Preferences().window(configured("window.width=640")) == configured("window.width=640")
 
 
@@ -181,34 +174,24 @@ def test_a_saved_crowd_leaves_the_preferences_what_its_configuration_did_not_set
 
 def test_what_is_changed_in_the_window_is_preferred_and_nothing_else(file: Path) -> None:
     preferences = Preferences(file, NEVER_S)
-    panels = PanelControls(preferences, preferences.window(configured("window.theme=light", "window.hud=off")), Notices())
+    panels = panels_of(preferences, "window.theme=light", "window.hud=off")
     panels.resize(1)
     panels.fold("graph")
     panels.fit_graph()
     assert preferences.values.model_dump(exclude_defaults=True) == {"scale": 1.1, "folded": ("graph",)}
-    panels.next_theme()
+    assert Preferences(file).window(configured("window.hud=off")).hud == "off", "hidden panels only if they are configured so"
+    panels.go_on("theme")
     panels.next_mode()
     assert preferences.values.model_dump(exclude_defaults=True) == {"scale": 1.1, "folded": ("graph",)}  # dark and full: usual
     panels.next_mode()
     panels.unfold("graph")
     assert preferences.values.model_dump(exclude_defaults=True) == {"scale": 1.1, "hud": "compact"}
     preferences.close()
-    again = PanelControls(Preferences(file), Preferences(file).window(configured()), Notices())
+    kept = Preferences(file, NEVER_S)
+    again = panels_of(kept)
     assert again.now._replace(opened=()) == panels.now._replace(opened=(), theme="dark", graph_fits=0)
-
-
-def test_a_start_shows_the_panels_that_were_hidden_but_not_those_that_are_configured_so(file: Path) -> None:
-    preferences = Preferences(file, NEVER_S)
-    panels = PanelControls(preferences, preferences.window(configured()), Notices())
-    panels.next_mode()
-    panels.next_mode()
-    panels.resize(1)
-    preferences.close()
-    assert panels.now.hud == "off" and read(file).model_dump(exclude_defaults=True) == {"scale": 1.1}
-    assert Preferences(file).window(configured("window.hud=off")).hud == "off"
-
-
-def test_how_much_is_shown_is_one_of_three_words() -> None:
+    again.next_mode()
+    assert again.now.hud == "off" and kept.values.hud == "full", "a start shows the panels that were hidden"
     with pytest.raises(ConfigError, match=r"window\.hud: must be one of full, compact, off, not false"):
         configured("window.hud=false")
 

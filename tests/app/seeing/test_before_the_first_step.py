@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from driven import Driven
 
-from crowd_demo.app.screen.window import close_window
 from crowd_demo.registry.built_in import BEHAVIOURS, COLOURS, OVERLAYS
 from crowd_demo.sim.metrics.readings import METERS
 from crowd_demo.sim.simulation import Simulation
@@ -44,4 +43,3 @@ def test_everything_that_can_be_seen_is_seen_of_a_crowd_without_a_step(behaviour
         state = sim.tick, sim.state_hash()
         look_at_everything(driven)
         assert (sim.tick, sim.state_hash()) == state and crowd.sim is sim
-    close_window()

@@ -19,9 +19,7 @@ pytestmark = pytest.mark.quick
 def seeing(smooth: bool = True) -> tuple[CameraControls, Camera]:
     camera = Camera((4000.0, 3000.0), (800, 600))
     camera.look_at(2000, 1500, 0.5)
-    made = CameraControls(Config.model_validate({}), camera, None, Notices())  # type: ignore[arg-type]
-    made.smooth = smooth
-    return made, camera
+    return CameraControls(Config.model_validate({}), camera, None, Notices(), smooth), camera  # type: ignore[arg-type]
 
 
 def test_a_zoom_glides_and_ends_exactly_where_a_jump_does() -> None:
@@ -63,7 +61,7 @@ def test_a_glide_that_cannot_go_on_is_over() -> None:
     assert camera.zoom == pytest.approx(MAX_ZOOM / 2)
 
 
-def test_bookmarks_are_kept_and_come_back_by_keys(driven: Driven) -> None:
+def test_bookmarks_are_kept_and_come_back_by_keys_and_others_zoom_at_the_middle(driven: Driven) -> None:
     camera = driven.program.camera
     driven.press("1", pygame.KMOD_CTRL)
     assert any("no bookmark 1" in notice for notice in driven.status().notices)
@@ -74,10 +72,6 @@ def test_bookmarks_are_kept_and_come_back_by_keys(driven: Driven) -> None:
     assert camera.zoom != 2.0
     driven.press("1", pygame.KMOD_CTRL)
     assert (camera.x, camera.y, camera.zoom) == (300, 200, 2.0)
-
-
-def test_keys_zoom_at_the_middle(driven: Driven) -> None:
-    camera = driven.program.camera
     camera.look_at(500, 300, 1.0)
     driven.press("up", pygame.KMOD_CTRL)
     assert camera.zoom == pytest.approx(1.15**2) and (camera.x, camera.y) == pytest.approx((500, 300))
@@ -87,47 +81,33 @@ def test_keys_zoom_at_the_middle(driven: Driven) -> None:
 
 def test_a_key_shows_the_minimap_with_view_and_frozen_frustum(driven: Driven) -> None:
     assert driven.status().minimap is None
-    before = driven.program.sim.state_hash()
-    driven.press("space")
-    driven.press("end")
-    driven.press("f")
+    driven.keys("space", "end", "f")
     driven.program.camera.look_at(200, 200, 4.0)
     driven.frames()
     looked = driven.status().minimap
     assert looked and looked.view == driven.program.camera.view_rect() and looked.frozen not in (None, looked.view)
-    assert before
 
 
 def test_a_press_on_the_minimap_looks_there_and_a_drag_goes_along(driven: Driven) -> None:
-    driven.press("space")
-    driven.press("end")
+    driven.keys("space", "end")
     driven.frames()
-    camera, hud = driven.program.camera, driven.loop.presenter.hud
+    camera, hud = driven.program.camera, driven.program.hud
     camera.look_at(100, 100, 3.0)
-    x, y = next((x, y) for x in range(0, 640, 2) for y in range(0, 360, 2) if hud.target_at(x, y) == ("minimap", ""))
+    x, y = driven.find("minimap")
     corner = x + 20, y + 20
-    driven.post(pygame.MOUSEBUTTONDOWN, pos=corner, button=1)
+    driven.drag(corner, release=False)
     first = camera.x, camera.y
     assert first == hud.minimap.world_at(*corner) and first != (100, 100) and camera.zoom == 3.0
-    driven.post(pygame.MOUSEMOTION, pos=(x + 30, y + 25), rel=(10, 5), buttons=(1, 0, 0))
+    driven.move((x + 30, y + 25), button=1)
     moved = camera.x - first[0], camera.y - first[1]
     assert moved[0] > 0 and moved[0] == pytest.approx(2 * moved[1])
-    driven.post(pygame.MOUSEMOTION, pos=(0, 0), rel=(-500, -300), buttons=(1, 0, 0))
+    driven.move((0, 0), button=1)
     assert (camera.x, camera.y) == (0, 0), "beside it, the nearest place"
     driven.post(pygame.MOUSEBUTTONUP, pos=(0, 0), button=1)
     assert camera.zoom == 3.0 and not driven.program.inspector.active
-
-
-def test_a_press_on_the_minimap_only_closes_what_is_open(driven: Driven) -> None:
-    driven.press("end")
-    driven.frames()
-    x, y = next((x, y) for x in range(639, 0, -2) for y in range(359, 0, -2)
-                if driven.loop.presenter.hud.target_at(x, y) == ("minimap", ""))
     driven.press("f10")
-    before = driven.program.camera.settings()
-    for kind in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP):
-        driven.post(kind, pos=(x, y), button=1)
-    assert not driven.program.dialogs.top and driven.program.camera.settings() == before
+    driven.drag(corner)
+    assert not driven.program.dialogs.top and (camera.x, camera.y) == (0, 0), "a press only closes what is open"
 
 
 def test_colours_are_told_by_the_legend_or_by_a_notice_never_by_both(driven: Driven) -> None:

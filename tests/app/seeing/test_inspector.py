@@ -27,6 +27,12 @@ def inspected(driven: Driven) -> int:
     return int(told(driven).title.removeprefix("agent ").replace(",", ""))
 
 
+def inspect_last(driven: Driven) -> None:
+    driven.press("f6")
+    while inspected(driven) != 199:
+        driven.press(";")
+
+
 def pixel_of(driven: Driven, slot: int) -> tuple[float, float]:
     columns = driven.program.sim.agents.columns
     return driven.program.camera.world_to_screen(float(columns.x[slot]), float(columns.y[slot]))
@@ -44,8 +50,7 @@ def test_a_click_inspects_who_is_there_and_a_click_beside_everybody_ends_it(driv
 
 def test_a_key_inspects_who_is_nearest_to_the_middle_and_others_go_on_by_id(driven: Driven) -> None:
     driven.frames(3)
-    driven.press("space")
-    driven.press("f6")
+    driven.keys("space", "f6")
     sim, camera = driven.program.sim, driven.program.camera
     x, y = sim.agents.columns.x[:200], sim.agents.columns.y[:200]
     first = inspected(driven)
@@ -77,9 +82,7 @@ def test_an_agent_is_followed_through_sorts_and_restarts(driven: Driven) -> None
 
 
 def test_one_that_dies_is_said_to_be_gone_and_is_there_again_in_the_past(driven: Driven) -> None:
-    driven.press("f6")
-    while inspected(driven) != 199:
-        driven.press(";")
+    inspect_last(driven)
     driven.frames(4)
     tick = driven.program.sim.tick
     driven.program.crowd.apply(Populate(100))
@@ -92,9 +95,7 @@ def test_one_that_dies_is_said_to_be_gone_and_is_there_again_in_the_past(driven:
 
 
 def test_another_agent_with_the_id_of_a_dead_one_is_not_taken_for_it(driven: Driven) -> None:
-    driven.press("f6")
-    while inspected(driven) != 199:
-        driven.press(";")
+    inspect_last(driven)
     for count in (100, 200):
         driven.program.crowd.apply(Populate(count))
         driven.frames(2)
@@ -102,13 +103,9 @@ def test_another_agent_with_the_id_of_a_dead_one_is_not_taken_for_it(driven: Dri
 
 
 def test_a_box_is_selected_by_a_drag_with_shift_and_stays_on_the_ground(driven: Driven) -> None:
-    driven.press("space")
-    driven.press("tab")
-    driven.press("tab")
+    driven.keys("space", "tab", "tab")
     pygame.key.set_mods(pygame.KMOD_LSHIFT)
-    driven.post(pygame.MOUSEBUTTONDOWN, button=1, pos=(200, 100))
-    driven.post(pygame.MOUSEMOTION, pos=(400, 250), rel=(200, 150), buttons=(1, 0, 0))
-    driven.post(pygame.MOUSEBUTTONUP, button=1, pos=(400, 250))
+    driven.drag((200, 100), (400, 250))
     pygame.key.set_mods(0)
     camera, box = driven.program.camera, driven.program.inspector.box
     assert box
@@ -120,12 +117,12 @@ def test_a_box_is_selected_by_a_drag_with_shift_and_stays_on_the_ground(driven: 
     x = camera.x
     camera.pan(50, 0)
     assert camera.x != x and driven.program.inspector.box == box
-
-
-def test_all_in_view_are_counted_by_key(driven: Driven) -> None:
-    driven.press("space")
+    middle = (box.left + box.right) / 2, (box.top + box.bottom) / 2
+    driven.press(";")
+    assert inspected(driven) == columns.id[np.hypot(columns.x[:200] - middle[0], columns.y[:200] - middle[1]).argmin()]
+    driven.press("home")
     driven.press("f6", pygame.KMOD_LSHIFT)
-    assert rows(driven)["agents"] == "200"
+    assert told(driven).is_box and rows(driven)["agents"] == "200", "all in view"
 
 
 @pytest.mark.parametrize("shown", ["agent", "box"])
@@ -153,13 +150,3 @@ def test_everything_is_drawn_with_every_structure_and_after_switches(driven: Dri
     driven.press("k")
     driven.settle()
     assert "slot" in rows(driven)
-
-
-def test_the_next_one_after_a_box_is_who_is_nearest_to_its_middle(driven: Driven) -> None:
-    driven.press("space")
-    driven.program.inspector.select((100.0, 100.0), (300.0, 200.0))
-    assert told(driven).is_box
-    columns, camera = driven.program.sim.agents.columns, driven.program.camera
-    x, y = camera.screen_to_world(200.0, 150.0)
-    driven.press(";")
-    assert inspected(driven) == columns.id[np.hypot(columns.x[:200] - x, columns.y[:200] - y).argmin()]

@@ -8,16 +8,20 @@ from driven import Driven
 from crowd_demo.app.screen.window import screen
 from crowd_demo.registry.built_in import OVERLAYS
 from crowd_demo.render.hud.text_panels import LEGEND
-from crowd_demo.render.hud.views import ListView
 
 
 def rows(driven: Driven) -> dict[str, tuple[str, str]]:
-    view = driven.status().view
-    assert isinstance(view, ListView)
-    return {row.text: (row.detail, row.about) for row in view.rows}
+    return {row.text: (row.detail, row.about) for row in driven.view().rows}
 
 
-def test_the_list_has_every_overlay_and_says_which_has_nothing_to_show(driven: Driven) -> None:
+def show_all(driven: Driven) -> None:
+    for name in OVERLAYS:
+        driven.program.act(name)
+    driven.frames(2)
+    assert len(driven.status().legend_items) == len(OVERLAYS)
+
+
+def test_the_list_has_every_overlay_says_which_has_nothing_to_show_and_stays_open(driven: Driven) -> None:
     driven.press("f10")
     found = rows(driven)
     assert list(found) == ["hide all", *(entry.label for entry in OVERLAYS.values())]
@@ -27,21 +31,14 @@ def test_the_list_has_every_overlay_and_says_which_has_nothing_to_show(driven: D
         why = entry.inactive(situation)
         assert ("nothing to show" in value) == bool(why) and why in about and entry.why in about
     assert "tied" in found["links"][1] and found["freeze"][0] == "F"
-
-
-def test_return_shows_and_hides_one_and_the_list_stays_open(driven: Driven) -> None:
-    driven.press("f10")
     first = next(iter(OVERLAYS))
     driven.press("return")
     assert driven.program.overlays.shown == {first} and "shown" in rows(driven)[OVERLAYS[first].label][0]
-    driven.press("down")
-    driven.press("return")
+    driven.keys("down", "return")
     assert driven.program.overlays.shown == set(list(OVERLAYS)[:2])
     driven.frames()
     assert [item.name for item in driven.status().legend_items] == [entry.label for entry in list(OVERLAYS.values())[:2]]
-    driven.press("return")
-    driven.press("up")
-    driven.press("return")
+    driven.keys("return", "up", "return")
     driven.frames()
     assert not driven.program.overlays.shown and not driven.status().legend_items
 
@@ -50,18 +47,15 @@ def test_an_overlay_has_its_time_in_the_profile_and_none_costs_nothing(driven: D
     profile = driven.program.sim.profile
     driven.frames(2)
     assert "overlays" not in profile.stages
-    driven.program.act("show_density")
-    driven.frames(2)
-    assert profile.stage_ms("overlays", 1)[0] > 0
-    driven.program.act("show_density")
-    driven.frames(2)
-    assert profile.stage_ms("overlays", 1)[0] == 0
+    for shown in (True, False):
+        driven.program.act("show_density")
+        driven.frames(2)
+        assert (profile.stage_ms("overlays", 1)[0] > 0) == shown
 
 
 def test_overlays_are_drawn_while_paused_after_a_step_back_and_after_a_restart(driven: Driven) -> None:
-    for name in OVERLAYS:
-        driven.program.act(name)
-    driven.frames(4)
+    show_all(driven)
+    driven.frames(2)
     for key in ("space", "backspace", "r", ".", "-", "=", "1"):
         driven.press(key)
         driven.settle()
@@ -101,10 +95,8 @@ def test_a_configuration_may_begin_with_overlays() -> None:
 def test_all_are_hidden_at_once_by_shift_and_by_the_menu(driven: Driven) -> None:
     overlays = driven.program.overlays
     for keys in (("f10", pygame.KMOD_SHIFT),), (("f10", 0), ("home", 0), ("return", 0)):
-        for name in OVERLAYS:
-            driven.program.act(name)
-        driven.frames(2)
-        assert len(driven.status().legend_items) == len(OVERLAYS) and overlays.frozen
+        show_all(driven)
+        assert overlays.frozen
         for key, mod in keys:
             driven.press(key, mod)
         driven.frames()
@@ -112,24 +104,16 @@ def test_all_are_hidden_at_once_by_shift_and_by_the_menu(driven: Driven) -> None
 
 
 def test_the_wheel_scrolls_a_legend_that_is_too_high_and_zooms_elsewhere(driven: Driven) -> None:
-    hud, camera = driven.loop.presenter.hud, driven.program.camera
-    for name in OVERLAYS:
-        driven.program.act(name)
-    driven.frames(2)
-
-    def wheel(x: int, y: int, notches: int) -> None:
-        driven.post(pygame.MOUSEMOTION, pos=(x, y), rel=(1, 1), buttons=(0, 0, 0))
-        driven.post(pygame.MOUSEWHEEL, x=0, y=notches, precise_y=float(notches), precise_x=0.0)
-
-    x, y = next((x, y) for y in range(350, 0, -4) for x in range(0, 640, 4)
-                if (target := hud.target_at(x, y)) and target.kind == LEGEND)
+    hud, camera = driven.program.hud, driven.program.camera
+    show_all(driven)
+    driven.move(driven.find(LEGEND))
     height, zoom = len(OVERLAYS), camera.zoom
     for _ in range(3 * height):
-        wheel(x, y, -1)
+        driven.wheel(-1)
     assert camera.zoom == zoom and 5 < hud._legend_first < 3 * height
     last = hud._legend_first
-    wheel(x, y, 1)
+    driven.wheel(1)
     assert hud._legend_first == last - 1
-    x, y = next((x, y) for y in range(0, 360, 4) for x in range(0, 640, 4) if not hud.target_at(x, y))
-    wheel(x, y, 1)
+    driven.move(driven.find())
+    driven.wheel(1)
     assert camera.zoom != zoom and hud._legend_first == last - 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-import pygame
 import pytest
 from driven import Driven
 from hypothesis import given
@@ -78,70 +77,57 @@ def until_measured(driven: Driven) -> None:
     driven.until(done)
 
 
-def press(driven: Driven, *keys: str) -> None:
-    for key in keys:
-        driven.press(key)
-
-
-def test_a_bet_is_asked_for_before_its_step_does_anything(touring: Driven) -> None:
+def test_digits_are_the_guess_before_its_step_does_anything_and_switch_no_techniques(touring: Driven) -> None:
     assert (shown(touring).text, shown(touring).step) == ("Of 150, how many will be tested?", 2)
     assert bet_of(touring) == BetView(("0", "300"), "", "candidates", None, is_open=True)
     assert touring.program.sim.optimizations.neighbours == "sorted" and touring.program.sim.agents.count == 150
-
-
-def test_digits_are_the_guess_and_switch_no_techniques(touring: Driven) -> None:
-    press(touring, "1", "2", ".", "5", "backspace", "backspace", "0")
+    touring.keys(*"12.5", "backspace", "backspace", "0")
     assert (bet_of(touring).guess, bet_of(touring).share) == ("120", 0.4)
     assert touring.program.sim.history == [] and shown(touring).step == 2
-    press(touring, "return")
+    touring.press("return")
     until_measured(touring)
     outcome = bet_of(touring).outcome
     assert outcome and (outcome.measured, outcome.is_right) == ("120 candidates", True)
     assert outcome.verdict == "Your guess of 120 lies within what was measured."
-    press(touring, "2")
+    touring.press("2")
     touring.settle()
     assert touring.program.sim.optimizations.simd, "digits are keys again"
 
 
-def test_a_wrong_guess_is_told_by_how_much(touring: Driven) -> None:
-    press(touring, "9", "right")
-    until_measured(touring)
-    outcome = bet_of(touring).outcome
-    assert outcome and (outcome.verdict, outcome.is_right) == ("Your guess of 9 is too low by 111.", False)
-
-
 def test_who_has_no_guess_goes_on_and_is_shown_none(touring: Driven) -> None:
-    press(touring, "return")
+    touring.press("return")
     until_measured(touring)
     assert shown(touring).text == "Everybody tests 120." and shown(touring).bet is None
     assert shown(touring).question == "Why?"
 
 
 def test_backspace_takes_a_digit_back_and_then_the_page(touring: Driven) -> None:
-    press(touring, "4", "backspace")
+    touring.keys("4", "backspace")
     assert (bet_of(touring).guess, shown(touring).step) == ("", 2)
-    press(touring, "backspace")
+    touring.press("backspace")
     assert shown(touring).step == 1
-    press(touring, "4")
+    touring.press("4")
     touring.settle()
     assert touring.program.sim.history, "a page without a bet leaves digits to the program"
 
 
-def test_going_back_to_a_bet_undoes_the_step_and_keeps_the_guess(touring: Driven) -> None:
-    press(touring, "7", "return")
+def test_a_wrong_guess_is_told_by_how_much_and_going_back_undoes_the_step_and_keeps_it(touring: Driven) -> None:
+    touring.keys("9", "right")
     until_measured(touring)
-    press(touring, "left")
+    outcome = bet_of(touring).outcome
+    assert outcome and (outcome.verdict, outcome.is_right) == ("Your guess of 9 is too low by 111.", False)
+    touring.press("left")
     touring.settle()
     assert touring.program.sim.optimizations.neighbours == "sorted" and touring.program.sim.agents.count == 150
-    assert (bet_of(touring).guess, bet_of(touring).is_open) == ("7", True)
+    assert (bet_of(touring).guess, bet_of(touring).is_open) == ("9", True)
 
 
 def test_a_bet_of_a_mark_is_decided_by_the_factor_since_then(touring: Driven) -> None:
     for _ in range(3):
-        press(touring, "right")
+        touring.press("right")
         until_measured(touring)
     assert shown(touring).text == "How many times as fast?"
-    press(touring, "5", "0", "0", "return")
+    touring.keys(*"500", "return")
     until_measured(touring)
     outcome = bet_of(touring).outcome
     assert outcome and outcome.verdict.startswith("Your guess of 500 is too high by "), outcome
@@ -150,14 +136,14 @@ def test_a_bet_of_a_mark_is_decided_by_the_factor_since_then(touring: Driven) ->
 
 def test_a_bet_before_another_scenario_is_asked_for_in_the_present_one(touring: Driven) -> None:
     for _ in range(5):
-        press(touring, "right")
+        touring.press("right")
         until_measured(touring)
     assert shown(touring).text == "How many are there?" and touring.program.config_name == "small"
-    press(touring, "9", "0", "right")
+    touring.keys(*"90", "right")
     until_measured(touring)
     outcome = bet_of(touring).outcome
     assert touring.program.config_name == "other" and outcome and outcome.is_right
-    press(touring, "left")
+    touring.press("left")
     until_measured(touring)
     assert touring.program.config_name == "small" and bet_of(touring).is_open
     assert touring.program.sim.optimizations.neighbours == "sorted" and not touring.program.sim.optimizations.simd
@@ -165,16 +151,15 @@ def test_a_bet_before_another_scenario_is_asked_for_in_the_present_one(touring: 
 
 def test_a_click_and_a_drag_on_the_scale_are_guesses(touring: Driven) -> None:
     touring.frames()
-    hud, (width, height) = touring.loop.presenter.hud, touring.program.camera.size
+    hud, (width, height) = touring.program.hud, touring.program.camera.size
     on_scale = [(x, y) for y in range(0, height, 3) for x in range(0, width, 3) if hud.target_at(x, y) == BET]
     left, right, y = min(on_scale)[0], max(on_scale)[0], on_scale[0][1]
     camera = touring.program.camera.x
-    touring.post(pygame.MOUSEBUTTONDOWN, button=1, pos=((left + right) // 2, y))
+    middle = (left + right) // 2, y
+    touring.drag(middle)
     assert float(bet_of(touring).guess) == pytest.approx(150, abs=8)
-    touring.post(pygame.MOUSEMOTION, pos=(width - 1, 0), rel=(0, 0), buttons=(1, 0, 0))
-    assert bet_of(touring).guess == "300"
-    touring.post(pygame.MOUSEBUTTONUP, button=1, pos=(width - 1, 0))
-    touring.post(pygame.MOUSEMOTION, pos=(left, y), rel=(0, 0), buttons=(0, 0, 0))
+    touring.drag(middle, (width - 1, 0))
+    touring.move((left, y))
     assert bet_of(touring).guess == "300" and touring.program.camera.x == camera
 
 

@@ -36,6 +36,7 @@ def test_steps_are_told_apart_from_frames_and_drawing() -> None:
     assert [now[name] for name in ("step_ms", "interaction_ms", "draw_ms")] == pytest.approx([3, 2, 4])
     assert (now["frame_ms"], now["fps"], now["agents"], now["drawn"], now["candidates"]) == (7, 100, 500, 120, 64.25)
     assert math.isnan(now["near_reads"])
+    assert math.isnan(measured(profile(20, steps_a_frame=0), Readings(), Moment(0, 0), 60)["step_ms"])
     assert now.keys() | {"factor", "faster", "draw_factor", "draw_faster"} == NUMBERS.keys()
 
 
@@ -82,10 +83,6 @@ def test_of_what_a_card_tells_a_tour_says_the_same() -> None:
     (Span.about("step", 1.5, 1433.0, True), "about 955x slower", "955 times slower")])
 def test_a_tour_says_in_words_what_the_card_says(span: Span, card: str, tour: str) -> None:
     assert (outcome_text(span), compared("faster", *of_card([span], {}))) == (card, tour)
-
-
-def test_without_steps_their_time_is_unknown() -> None:
-    assert math.isnan(measured(profile(20, steps_a_frame=0), Readings(), Moment(0, 0), 60)["step_ms"])
 
 
 @pytest.mark.parametrize(("before", "now", "factor", "words"), [

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 from weakref import ref
 
-import pygame
 import pytest
 from driven import Driven
 
-from crowd_demo.app.crowd import switching
+from crowd_demo.app.crowd import opening
 from crowd_demo.app.tours.live_numbers import TO_COME, UNKNOWN
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.resources import list_tours
@@ -75,8 +74,7 @@ def touring(driven: Driven) -> Driven:
     dialog: Any = driven.program.dialogs.top
     rows = dialog.view().rows
     assert (rows[-1].text, rows[-1].detail) == ("mine (your own)", "My own tour.")
-    driven.press("end")
-    driven.press("return")
+    driven.keys("end", "return")
     until_measured(driven)
     return driven
 
@@ -85,70 +83,48 @@ def options(driven: Driven) -> Any:
     return driven.program.sim.optimizations
 
 
-def test_it_begins_in_its_own_configuration(touring: Driven) -> None:
-    view = shown(touring)
-    assert touring.program.config_name == "small" and touring.program.sim.agents.count == 150
-    assert (view.title, view.step, view.steps) == ("mine", 1, 5)
-    assert view.text.startswith("A step takes ") and TO_COME not in view.text and UNKNOWN not in view.text
-
-
-def test_a_step_is_told_at_once_and_its_numbers_when_they_are_measured(touring: Driven) -> None:
+def test_a_step_is_shown_at_once_its_numbers_once_measured_and_back_takes_back_what_it_has_set(touring: Driven) -> None:
+    program, first = touring.program, shown(touring)
+    assert program.config_name == "small" and program.sim.agents.count == 150
+    assert (first.title, first.step, first.steps) == ("mine", 1, 5)
+    assert first.text.startswith("A step takes ") and TO_COME not in first.text and UNKNOWN not in first.text
     touring.press("return")
-    view = shown(touring)
-    assert view.text == "Everybody tests … of …, … and …x." and view.doing
-    view = until_measured(touring)
-    assert view.text.startswith("Everybody tests 120 of 120, ") and view.question == "Why 120?"
-    assert (options(touring).neighbours, options(touring).simd, touring.program.crowd.speed) == ("none", False, 2)
-
-
-def test_the_answer_comes_with_the_next_key_and_leaves_the_question(touring: Driven) -> None:
+    assert shown(touring).text == "Everybody tests … of …, … and …x." and shown(touring).doing
+    told = until_measured(touring)
+    assert told.text.startswith("Everybody tests 120 of 120, ") and told.question == "Why 120?"
+    assert (options(touring).neighbours, options(touring).simd, program.crowd.speed) == ("none", False, 2)
     touring.press("right")
-    until_measured(touring)
-    touring.press("right")
-    view = shown(touring)
-    assert (view.step, view.is_answer, view.question) == (2, True, "Why 120?")
-    assert view.text == "Because nobody knows better. 120."
+    answer = shown(touring)
+    assert (answer.step, answer.is_answer, answer.question) == (2, True, "Why 120?")
+    assert answer.text == "Because nobody knows better. 120."
     touring.press("left")
-    assert shown(touring).text.startswith("Everybody tests 120 of 120, ")
-
-
-def test_going_back_gives_back_what_the_step_has_set_and_shows_what_was_measured(touring: Driven) -> None:
-    first = shown(touring).text
-    touring.press("right")
-    until_measured(touring)
+    assert shown(touring).text == told.text
     touring.press("backspace")
     touring.settle()
-    assert shown(touring).text == first
-    assert (options(touring).neighbours, options(touring).simd, touring.program.crowd.speed) == ("sorted", True, 1)
-    assert touring.program.sim.agents.count == 150
+    assert shown(touring).text == first.text and program.sim.agents.count == 150
+    assert (options(touring).neighbours, options(touring).simd, program.crowd.speed) == ("sorted", True, 1)
 
 
-def test_pause_frozen_view_and_camera(touring: Driven) -> None:
-    before = touring.program.camera.view_rect()
+def test_pause_frozen_view_and_camera_which_shows_more_in_a_larger_window(touring: Driven) -> None:
+    program, camera = touring.program, touring.program.camera
+    before = camera.view_rect()
     for _ in range(3):
         touring.press("right")
         until_measured(touring)
-    program = touring.program
-    assert program.crowd.paused and program.overlays.frozen == before and (program.camera.x, program.camera.zoom) == (100, 1.5)
-    touring.press("left")
-    assert not program.crowd.paused and program.overlays.frozen is None and program.camera.view_rect() == before
-    assert program.crowd.speed == 2, "what earlier steps have set stays"
-
-
-def test_a_view_shows_the_same_in_every_window_larger_in_a_larger_one(touring: Driven) -> None:
-    for _ in range(3):
-        touring.press("right")
-        until_measured(touring)
-    camera = touring.program.camera
-    seen = camera.view_rect()
+    assert program.crowd.paused and program.overlays.frozen == before and (camera.x, camera.zoom) == (100, 1.5)
+    seen, usual = camera.view_rect(), camera.size
     for size, zoom in (((1280, 720), 3), ((2560, 1440), 6), ((2560, 720), 3)):
-        touring.program.resize(size)
+        program.resize(size)
         assert (camera.x, camera.y, camera.zoom) == (100, 100, zoom)
         now = camera.view_rect()
         assert now.left <= seen.left and now.right >= seen.right and (now.top, now.bottom) == (seen.top, seen.bottom)
     camera.pan(9, 9)
-    touring.program.resize((2560, 720))
+    program.resize((2560, 720))
     assert camera.x > 100, "while the size stays, the view is the user's"
+    program.resize(usual)
+    touring.press("left")
+    assert not program.crowd.paused and program.overlays.frozen is None and camera.view_rect() == before
+    assert program.crowd.speed == 2, "what earlier steps have set stays"
 
 
 def test_it_opens_another_scenario_and_goes_back_to_the_first(touring: Driven) -> None:
@@ -164,18 +140,15 @@ def test_it_opens_another_scenario_and_goes_back_to_the_first(touring: Driven) -
     assert touring.program.config_name == "small" and options(touring).neighbours == "none"
     assert touring.program.crowd.paused and touring.program.overlays.frozen and touring.program.crowd.speed == 2
     assert touring.program.sim.agents.count == 120
-
-
-def test_what_somebody_switches_meanwhile_is_measured_and_stays(touring: Driven) -> None:
-    touring.press("9")
-    touring.settle()
-    assert options(touring).blitter == "pygame"
-    touring.press("right")
-    until_measured(touring)
-    assert options(touring).blitter == "pygame"
+    for _ in range(3):
+        touring.press("right")
+        until_measured(touring) if touring.status().tour else None
+    assert touring.status().tour is None and touring.program.running, "after the last page it is over"
 
 
 def test_other_keys_do_what_they_do_and_held_ones_do_not_race_through_the_tour(touring: Driven) -> None:
+    touring.press("9")
+    touring.settle()
     before = touring.program.camera.x
     touring.press("d", hold=True)
     touring.frames(2)
@@ -185,6 +158,8 @@ def test_other_keys_do_what_they_do_and_held_ones_do_not_race_through_the_tour(t
     touring.loop.events.keys.hold(5.0)
     touring.release("right")
     assert shown(touring).step == 2
+    until_measured(touring)
+    assert options(touring).blitter == "pygame", "the user's switch stays"
     touring.press("f1")
     assert touring.program.dialogs.top
 
@@ -197,22 +172,10 @@ def test_a_tour_can_be_left_and_everything_stays_as_it_is(touring: Driven, leave
     assert touring.status().tour is None and options(touring).neighbours == "none"
     assert touring.program.running and touring.program.dialogs.top is None
     assert "the tour is over" in touring.status().notices
-
-
-def test_once_it_is_over_it_keeps_no_crowd_that_is_left(touring: Driven) -> None:
-    touring.press("escape")
     left = ref(touring.program.sim)
     touring.open("other")
     collect()
-    assert left() is None
-
-
-def test_after_the_last_page_it_is_over(touring: Driven) -> None:
-    for _ in range(6):
-        until_measured(touring)
-        touring.press("right")
-    assert touring.status().tour is None
-    assert touring.program.running
+    assert left() is None, "it keeps no crowd that is left"
 
 
 def test_another_scenario_of_the_users_ends_it(touring: Driven) -> None:
@@ -231,8 +194,7 @@ def test_a_configuration_that_cannot_be_opened_any_more_ends_it(touring: Driven,
 
 
 def test_who_goes_on_early_goes_on_when_the_numbers_are_there(touring: Driven) -> None:
-    touring.press("right")
-    touring.press("right")
+    touring.keys("right", "right")
     assert shown(touring).step == 2 and shown(touring).doing.endswith("then on")
     touring.until(lambda: shown(touring).is_answer)
     touring.press("left")
@@ -240,13 +202,12 @@ def test_who_goes_on_early_goes_on_when_the_numbers_are_there(touring: Driven) -
 
 
 def test_who_asks_twice_goes_on_at_once_and_who_goes_back_takes_it_back(touring: Driven) -> None:
-    for key in ("right", "right", "right"):
-        touring.press(key)
+    for _ in range(3):
+        touring.press("right")
     assert shown(touring).is_answer
-    touring.press("left")
-    touring.press("right")
-    touring.press("left")
-    assert shown(touring).step == 1
+    for key, step in (("left", 2), ("right", 2), ("left", 1)):
+        touring.press(key)
+        assert shown(touring).step == step
     touring.frames(20)
     assert shown(touring).step == 1
 
@@ -264,20 +225,12 @@ def test_parts_of_the_panel_are_buttons(touring: Driven) -> None:
     touring.press("right")
     until_measured(touring)
     for name, step in (("back", 1), ("next", 2)):
-        click(touring, name)
+        touring.frames()
+        touring.drag(touring.find("tour", name))
         assert shown(touring).step == step
-    click(touring, "leave")
+    touring.frames()
+    touring.drag(touring.find("tour", "leave"))
     assert touring.status().tour is None
-
-
-def click(driven: Driven, name: str) -> None:
-    driven.frames()
-    width, height = driven.program.camera.size
-    found = (at for at in ((x, y) for y in range(0, height, 4) for x in range(0, width, 4))
-             if (target := driven.loop.presenter.hud.target_at(*at)) and target == ("tour", name))
-    at = next(found)
-    driven.post(pygame.MOUSEBUTTONDOWN, button=1, pos=at)
-    driven.post(pygame.MOUSEBUTTONUP, button=1, pos=at)
 
 
 @pytest.fixture
@@ -287,7 +240,7 @@ def small_crowds(monkeypatch: pytest.MonkeyPatch) -> None:
         config = load_config(name)
         return config.model_copy(update={"agents": min(config.agents // 10, 1000)})
 
-    monkeypatch.setattr(switching, "load_config", load)
+    monkeypatch.setattr(opening, "load_config", load)
 
 
 @pytest.mark.parametrize("name", list(list_tours()))
@@ -298,7 +251,7 @@ def test_a_shipped_tour_can_be_played_to_its_end_with_all_its_numbers(
     for number, page in enumerate(tour.pages):
         few = min(driven.program.crowd.agents_asked, 800)
         if driven.program.crowd.agents_asked != few:
-            driven.program.crowd.populate(few)
+            driven.program.controls.populate(few)
         view = until_measured(driven)
         assert view.step == page.step + 1 and TO_COME not in view.text + view.question, view
         assert UNKNOWN not in view.text + view.question, (number, view)

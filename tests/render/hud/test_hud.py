@@ -10,8 +10,10 @@ from crowds import PLACES, open_world, simulation
 from hud_spy import KEYS, ContrastSpy, Spy, changed, colour_of_text, crowd, drawn, picture, pixels, texts
 from numpy.typing import NDArray
 
+from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.screen.notices import Notices, welcome
 from crowd_demo.config.events import ScenarioEvent
+from crowd_demo.config.keys import Keys
 from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import Technique
 from crowd_demo.registry.readouts import READOUTS
@@ -226,7 +228,7 @@ def test_every_text_can_be_read_over_any_picture(theme: str) -> None:
 @pytest.mark.parametrize("height", [400, 600, 2000])
 def test_the_first_notice_never_wraps(width: int, height: int) -> None:
     notices = Notices()
-    welcome(notices, KEYS)
+    welcome(notices, Keymap(Keys(), {}))
     text, = notices.present()
     assert "F1" in text
     for scale in (0.5, 1.0, 3.0):
@@ -279,10 +281,10 @@ def test_compact_shows_the_rate_and_what_was_touched() -> None:
 def test_a_tooltip_says_what_a_technique_is_and_what_it_gave() -> None:
     where = Hovered(Target("technique", "simd"), (1270, 710))
     found = " ".join(texts(crowd(), Status(hovered=where, measured={"simd": "3.1x, same crowd"})))
-    assert "each candidate broadcast to all of them" in found and "3.1x, same crowd" in found
-    assert BY_PATH["simd"].watch.split()[0] in found and "key: off and back on; with Shift: the next choice" in found
+    assert "against the same candidate" in found and "3.1x, same crowd" in found
+    assert BY_PATH["simd"].watch.split()[0] in found and "key: off and back on (Shift: the next value)" in found
     where = Hovered(Target("technique", "neighbours"), (1270, 710))
-    assert "key: the next choice; with Shift: the one before" in " ".join(texts(crowd(), Status(hovered=where)))
+    assert "key: the next value (Shift: the previous one)" in " ".join(texts(crowd(), Status(hovered=where)))
     where = Hovered(Target("technique", "simd"), (1270, 710))
     assert not (drawn(Hud(KEYS), crowd(), Status(hovered=where))[1279] != pixels(picture())[1279]).any()
 

@@ -36,6 +36,13 @@ def test_columns_move_with_their_ids(mode: str) -> None:
 
 
 @pytest.mark.quick
+@pytest.mark.parametrize(("mode", "rows"), [("swap_back", 18), ("shift", 18), ("deferred", 20)])
+def test_only_a_deferred_removal_leaves_gaps(mode: str, rows: int) -> None:
+    agents = birds(20)
+    agents.remove(np.array([3, 5]), mode)
+    assert agents.count == rows and len(agents.handles) == 18
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_a_held_agent_is_found_again_after_sorts_births_and_deaths(mode: str) -> None:
     sim = simulation("20k-flock", agents=300, world__width=500, world__height=400, optimizations__reorder__every=2,

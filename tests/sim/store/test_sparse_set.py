@@ -43,6 +43,16 @@ def test_a_set_and_its_data_follow_a_plain_list(steps: list[tuple[str, list[int]
     assert got.generations[:8].tolist() == [wanted.removed.get(identity, 0) for identity in range(8)]
 
 
+def test_gaps_of_several_deferred_removals_are_closed_together() -> None:
+    some = SparseSet()
+    some.add_many(np.arange(10))
+    for gone in (2, 5, 7):
+        some.discard_many(np.array([gone]), "deferred")
+    assert some.ids.tolist() == [0, 1, -1, 3, 4, -1, 6, -1, 8, 9]
+    some.compact()
+    assert some.ids.tolist() == [0, 1, 3, 4, 6, 8, 9]
+
+
 def test_unknown_ids_are_harmless() -> None:
     some = SparseSet()
     assert some.slots_of([0, -1, 10**12]).tolist() == [-1, -1, -1]

@@ -1,0 +1,268 @@
+"""Keys: what they are called on any layout, the actions that they are bound to, which are held.
+
+Digits and W A S D are positions: they are called as on a US keyboard. All other names are characters, or what is printed on
+the key ("page up"). A key may have several names; of those that are bound the first counts:
+
+1. the sign that Shift or AltGr makes it type: on a German keyboard Shift+7 is `/`, and AltGr+8 is `[`;
+2. its position, if that is a digit's or one of W A S D: on a French keyboard Z pans up, and the key of 6 and - is technique 6;
+3. the character that it types, unless that names another position;
+4. if it does, the character that the key at that position types: the two are exchanged, as A and Q on a French keyboard;
+5. if it types no Latin letter, the one at its position on a US keyboard: Russian is used like US;
+6. what a key of the keypad is called elsewhere on the keyboard.
+
+Which keys are held is known from events alone, not from `pygame.key.get_pressed`, so a test can post events.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable, Iterator, Mapping, Set
+from dataclasses import dataclass
+from functools import partial
+from typing import cast
+
+import pygame
+
+from crowd_demo.config.keys import ACTIONS, CHORD, Keys, key_text, keys_of
+
+POSITIONS = frozenset("0123456789wasd")
+US = dict(enumerate(string.ascii_lowercase + "1234567890", start=pygame.KSCAN_A))  # scancode -> its letter or digit
+SCANCODES = {character: scancode for scancode, character in US.items()}
+TYPING = (*range(pygame.KSCAN_A, pygame.KSCAN_SLASH + 1), pygame.KSCAN_NONUSBACKSLASH)  # scancodes of keys that type
+SCANCODE_COUNT = 512
+LAST_CHARACTER = 0x2FFF  # no layout types what comes after it without a program that composes it
+MODIFIERS = (*(f"{side} {key}" for side in ("left", "right") for key in ("shift", "ctrl", "alt", "meta")), "alt gr",
+             "caps lock", "numlock", "scroll lock")
+KEYPAD = {**{f"[{sign}]": sign for sign in "0123456789.+-*/"}, "enter": "return", "equals": "="}
+ALTGR = pygame.KMOD_RALT | pygame.KMOD_MODE
+OTHER_MODIFIERS = pygame.KMOD_ALT | pygame.KMOD_META  # shortcuts of the system use these
+
+PAN_PX_PER_S = 900.0
+REPEAT_AFTER_S = 0.35
+THROUGH_DIALOG = ("up", "down", "page up", "page down", "home", "end")  # keys that go through a list and choose nothing
+DIALOG_REPEATS = ("up", "down", "left", "right", "page up", "page down")
+DIALOG_EVERY_S = 0.06
+
+
+class Keymap:
+    """The key bindings of a configuration on the present layout.
+
+    bindings    names of keys -> actions
+    types       what each key types without modifiers, by its scancode
+    shown       each action's keys by what is printed on them, if possible only those that need neither Shift nor AltGr
+    """
+
+    def __init__(self, keys: Keys, types: Mapping[int, str] | None = None) -> None:
+        """Read the present layout unless it is given."""
+        self.bindings, self._keys = {key: action for action, key in keys.pairs()}, keys
+        self.shown: dict[str, tuple[str, ...]] = {}
+        self.follow_layout(types)
+
+    def follow_layout(self, types: Mapping[int, str] | None = None) -> None:
+        """Read the present layout again, unless it is given; `shown` stays the same object."""
+        self.types = present_layout() if types is None else types
+        self._labels = dict(self._printed())
+        self.shown.update({action: self._shown(keys_of(self._keys, action)) for action in ACTIONS})
+
+    # --- what a key does ---------------------------------------------------------------------------------------------
+
+    def names(self, event: pygame.Event) -> Iterator[tuple[str, bool]]:
+        """What a key that goes down is called, and whether Shift is held besides; what counts most comes first.
+
+        With Ctrl the names begin with `ctrl+`; with Alt, or what else the system's shortcuts use, there are none.
+        """
+        modifiers, plain, typed = getattr(event, "mod", 0), _plain(event), getattr(event, "unicode", "")
+        chord = CHORD if modifiers & pygame.KMOD_CTRL else ""
+        shift = bool(modifiers & pygame.KMOD_SHIFT)
+        if modifiers & ALTGR and _is_sign(typed) and typed != plain:  # Windows reports Ctrl, too
+            yield typed, False
+        elif not modifiers & OTHER_MODIFIERS:
+            if (shift or chord) and _is_sign(typed):  # comes first: on some keyboards the keys of digits type signs
+                yield chord + typed, False
+            for name in self._plain_names(getattr(event, "scancode", 0), plain):
+                yield chord + name, shift
+            if _is_sign(typed):
+                yield chord + typed, shift
+
+    def action(self, event: pygame.Event) -> tuple[str, bool]:
+        """The action that a key is bound to, "" if to none; and whether to do it as with Shift."""
+        bound = ((self.bindings[name], shift) for name, shift in self.names(event) if name in self.bindings)
+        return next(bound, ("", False))
+
+    def dialog_name(self, event: pygame.Event) -> str:
+        """The name for a dialog: letters are characters, digits positions, keypad keys like others; Shift is left out."""
+        name = next((name for name, _ in self.names(event) if name not in MODIFIERS), "")
+        if name.isalpha():
+            name = _plain(event)
+        return KEYPAD.get(name, name)
+
+    def quits(self, event: pygame.Event) -> bool:
+        """Return whether this event ends the program, or begins to."""
+        return event.type == pygame.QUIT or (event.type == pygame.KEYDOWN and self.action(event) == ("quit", False))
+
+    # --- what is shown -----------------------------------------------------------------------------------------------
+
+    def key(self, action: str) -> str:
+        """The first key that is shown for an action, such as Ctrl+S; empty if it has none."""
+        return " ".join(key_text(name) for name in self.shown[action][:1])
+
+    def hints(self, said: Mapping[str, str]) -> list[tuple[str, str]]:
+        """The first key of each action that has one, and what is said of it."""
+        return [(key, what) for action, what in said.items() if (key := self.key(action))]
+
+    def all_keys(self, action: str) -> tuple[str, ...]:
+        """An action's keys by what is printed on them; what is typed with Shift or AltGr comes last."""
+        printed = (self._labels.get(name, name) for name in keys_of(self._keys, action))
+        return tuple(dict.fromkeys((*self.shown[action], *printed)))
+
+    def _shown(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        labels = self._labels
+        found = tuple(labels.get(name, name) for name in names if name in labels or len(name.removeprefix(CHORD)) > 1)
+        return found or names
+
+    def _printed(self) -> Iterator[tuple[str, str]]:
+        """Yield names that are bound and need neither Shift nor AltGr, and what is printed on their keys."""
+        for scancode, character in self.types.items():
+            for chord in ("", CHORD):
+                names = (chord + name for name in self._plain_names(scancode, character))
+                if name := next((name for name in names if name in self.bindings), ""):
+                    yield name, name if name[-1].isdigit() else chord + character
+
+    def _plain_names(self, scancode: int, plain: str) -> Iterator[str]:
+        """What the key there is called without modifiers, if it types `plain` then."""
+        position = US.get(scancode, "") if scancode else plain
+        if position in POSITIONS:
+            yield position
+        yield self._displaced_by(plain) if plain in POSITIONS else plain
+        if position.isalpha() and not plain.isascii():
+            yield position
+        if plain in KEYPAD:
+            yield KEYPAD[plain]
+
+    def _displaced_by(self, name: str) -> str:
+        """What the key at that position types; if that names a position again, what the key there types, and so on."""
+        for _ in POSITIONS:
+            name = self.types.get(SCANCODES[name], name)
+            if name not in POSITIONS:
+                break
+        return name
+
+
+def present_layout() -> dict[int, str]:
+    """What each key types without modifiers; empty without a window. SDL lists it only by keys whose state is read."""
+    if not pygame.display.get_init():
+        return {}
+    scancode_of = pygame.key.ScancodeWrapper(cast("Iterator[bool]", range(SCANCODE_COUNT)))
+    found = {int(scancode_of[code]): chr(code) for code in range(ord("!"), LAST_CHARACTER)}
+    return {scancode: found[scancode] for scancode in TYPING if scancode in found}
+
+
+@dataclass
+class _Held:
+    """What a held key repeats; `left_s` is None in the frame in which it went down."""
+
+    do: Callable[[], object]
+    every_s: float
+    left_s: float | None = None
+
+    def is_due(self, elapsed_s: float) -> bool:
+        """Let time pass; return whether to repeat now."""
+        again = self.left_s is not None and self.left_s <= elapsed_s
+        self.left_s = self.every_s if again else REPEAT_AFTER_S if self.left_s is None else self.left_s - elapsed_s
+        return again
+
+
+class KeyInput:
+    """Does what keys are bound to.
+
+    `act` does an action by name, as with Shift or not. `press` offers a key, by name and with Shift or not, to the
+    dialog or the tour that gets keys first; it returns whether the key was taken.
+    """
+
+    def __init__(self, keymap: Keymap, act: Callable[[str, bool], object], press: Callable[[str, bool], bool]) -> None:
+        self._keymap, self._act, self._press = keymap, act, press
+        self._panning: dict[int, tuple[int, int]] = {}  # directions, by key
+        self._repeating: dict[int, _Held] = {}
+        self._dialog_open = False
+        self._wanted: Set[str] = frozenset()
+
+    def listen(self, dialog_open: bool, wanted: Set[str]) -> None:
+        """Say before each event whether a dialog gets all keys, and which ones are wanted first even without a dialog.
+
+        When a dialog opens or closes, keys that are held are as if they were released.
+        """
+        if dialog_open != self._dialog_open:
+            self.release_all()
+        self._dialog_open, self._wanted = dialog_open, wanted
+
+    def down(self, event: pygame.Event) -> None:
+        action, shifted = self._keymap.action(event)
+        name = self._dialog_name(event, action)
+        if action and self._dialog_open and not ACTIONS[action].over_dialog:
+            action = ""
+        if (self._dialog_open or name in self._wanted) and not _modifiers(event) & pygame.KMOD_CTRL:
+            offer = partial(self._offer, name, bool(_modifiers(event) & pygame.KMOD_SHIFT), action, shifted)
+            if self._dialog_open and name in DIALOG_REPEATS:
+                self._repeating[_key(event)] = _Held(offer, DIALOG_EVERY_S)
+            offer()
+        elif action and any(ACTIONS[action].pans):
+            self._panning[_key(event)] = ACTIONS[action].pans
+        elif action:
+            if every_s := ACTIONS[action].repeats_s:
+                self._repeating[_key(event)] = _Held(partial(self._act, action, False), every_s)
+            self._act(action, shifted)
+
+    def up(self, event: pygame.Event) -> None:
+        self._panning.pop(_key(event), None)
+        self._repeating.pop(_key(event), None)
+
+    def release_all(self) -> None:
+        self._panning.clear()
+        self._repeating.clear()
+
+    def hold(self, elapsed_s: float) -> tuple[float, float]:
+        """Repeat what is due after `elapsed_s` seconds, each at most once a call, so none pile up; return pixels to pan by."""
+        for key in tuple(self._repeating.values()):
+            if key.is_due(elapsed_s):
+                key.do()
+        directions = set(self._panning.values())
+        dx, dy = sum(x for x, _ in directions), sum(y for _, y in directions)
+        return dx * PAN_PX_PER_S * elapsed_s, dy * PAN_PX_PER_S * elapsed_s
+
+    def is_for_now(self, event: pygame.Event) -> bool:
+        """Return whether a key's action is one that is done at once, or the key goes through what is open."""
+        action, _ = self._keymap.action(event)
+        name = self._dialog_name(event, action)
+        if self._dialog_open or name in self._wanted:
+            return self._dialog_open and name in THROUGH_DIALOG
+        return action != "" and ACTIONS[action].at_once
+
+    def _dialog_name(self, event: pygame.Event, action: str) -> str:
+        return "escape" if action == "quit" else self._keymap.dialog_name(event)
+
+    def _offer(self, name: str, shift: bool, action: str, shifted: bool) -> None:
+        """Offer a key that has a name; if nobody takes it, do what it is bound to."""
+        if name and not self._press(name, shift) and action and not any(ACTIONS[action].pans):
+            self._act(action, shifted)
+
+
+def _modifiers(event: pygame.Event) -> int:
+    modifiers: int = getattr(event, "mod", 0)
+    return modifiers
+
+
+def _key(event: pygame.Event) -> int:
+    """Which key it is, whatever it types: going up it may type something else than going down."""
+    scancode: int = getattr(event, "scancode", 0) or event.key
+    return scancode
+
+
+def _plain(event: pygame.Event) -> str:
+    """The character that a key types without modifiers, or what is printed on it; "" if neither is known."""
+    if event.key <= LAST_CHARACTER and chr(event.key).isprintable() and not chr(event.key).isspace():
+        return chr(event.key)
+    return pygame.key.name(event.key)
+
+
+def _is_sign(typed: str) -> bool:
+    return len(typed) == 1 and typed.isprintable() and not typed.isalnum() and not typed.isspace()
