@@ -74,20 +74,17 @@ class Loop:
     def run(self) -> None:
         try:
             with noting_collections(self.program.sim.profile.note):
-                self._run()
+                while self.program.running and self.frames_left and not self.opened and not self._is_played:
+                    self.frame()
+                    if self.program.running and not self.options.headless:
+                        self.end_window_frame()
+                if self.options.report:
+                    self.recorder.collect()
         finally:
             if self._precompiler:
                 self._precompiler.close()
             for switcher in self.program.switchers:
                 switcher.close()
-
-    def _run(self) -> None:
-        while self.program.running and self.frames_left and not self.opened and not self._is_played:
-            self.frame()
-            if self.program.running and not self.options.headless:
-                self.end_window_frame()
-        if self.options.report:
-            self.recorder.collect()
 
     @property
     def frames_left(self) -> int:

@@ -19,7 +19,7 @@ from crowd_demo.app.crowd.switching import Switcher
 from crowd_demo.app.crowd.technique_controls import Techniques
 from crowd_demo.app.dialogs.dialog import Dialogs, Question, TextDialog
 from crowd_demo.app.dialogs.experiments import Experiments
-from crowd_demo.app.dialogs.menus import Menus, scenarios_menu
+from crowd_demo.app.dialogs.menus import Menus, scenarios_menu, tours_menu
 from crowd_demo.app.dialogs.number_controls import Numbers
 from crowd_demo.app.editing.scenario_files import ScenarioFiles
 from crowd_demo.app.editing.tool_controls import Tools
@@ -187,9 +187,11 @@ class Program:
                                        lambda text: self.crowd.populate(agents_of(text))))
 
     def open_tours(self) -> None:
-        """A list of tours; or the end of the present one."""
-        if menu := self.guide.menu(self):
-            self.dialogs.open(menu)
+        """Show a list of tours to choose from; or end the present one."""
+        if self.guide.tour:
+            self.guide.tour.end()
+        else:
+            self.dialogs.open(tours_menu(partial(self.guide.begin, program=self)))
 
     def show_card(self) -> None:
         """Show the card of the last switch again, or hide it."""

@@ -229,10 +229,8 @@ class Tools:
         return [RingView(camera.world_to_screen(force.x, force.y), force.radius * camera.zoom, force.kind)
                 for force in self._crowd.sim.world.forces.present]
 
-    def bar(self) -> ToolBarView | None:
-        """What the bar shows; None while it is folded."""
-        if not self.shown:
-            return None
+    def bar(self) -> ToolBarView:
+        """What the bar shows while it is unfolded."""
         key = self._keymap.key
         buttons = [ToolButton(f"tool_{tool.name}", tool.name, tool.label, key(f"tool_{tool.name}"), tool is self.held)
                    for tool in TOOLS.values() if tool.is_usable(self._crowd.config)]

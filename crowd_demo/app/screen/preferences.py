@@ -103,13 +103,11 @@ class Preferences:
         return configured.model_copy(update=preferred)
 
     def change(self, **values: object) -> None:
+        """Change values, and write them a second from now."""
         changed = self.values.model_copy(update=values)
-        if changed != self.values:
-            self.values = changed
-            self.save_soon()
-
-    def save_soon(self) -> None:
-        """Write the values a second from now."""
+        if changed == self.values:
+            return
+        self.values = changed
         with self._lock:
             if self._path and not self._timer:
                 self._timer = Timer(self._save_s, self._save)
