@@ -24,6 +24,7 @@ from crowd_demo.extras.lab.motion import motion_of, watch
 from crowd_demo.extras.lab.validate.experiments import EXPERIMENTS
 from crowd_demo.extras.lab.validate.validation_experiment import OWN, Reading, WalkedScene
 from crowd_demo.extras.lab.validate.walkers import CrowdWalk
+from crowd_demo.measure.experiment import result_of
 from crowd_demo.sim.simulation import Simulation
 
 BOUNDS: dict[str, tuple[float, float]] = {
@@ -65,15 +66,8 @@ def readings(settings: Settings, seed: int) -> Iterator[tuple[str, float]]:
     people = CrowdWalk("slow_down", "", {"avoidance": "slow_down", "overlap_passes": 2}, settings)
     for name, numbers in SCENES.items():
         experiment = EXPERIMENTS[name]
-        runs = {}
-        for number in numbers or experiment.numbers:
-            walk = people.walk(scene := experiment.scene(number, False), seed)
-            while True:
-                try:
-                    next(walk)
-                except StopIteration as end:
-                    runs[number] = WalkedScene(scene, end.value)
-                    break
+        scenes = {number: experiment.scene(number, False) for number in numbers or experiment.numbers}
+        runs = {number: WalkedScene(scene, result_of(people.walk(scene, seed))) for number, scene in scenes.items()}
         for reading in experiment.read(runs, OWN):
             yield f"{name}: {reading.what}", shortfall(reading)
 

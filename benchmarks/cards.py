@@ -22,20 +22,13 @@ import statistics
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 
-from crowd_demo.app.loop import Loop
-from crowd_demo.app.options import RunOptions
-from crowd_demo.app.program import Program
-from crowd_demo.app.screen.window import open_window
-from crowd_demo.config.loader import load_config
-from crowd_demo.host.compiling.ahead import compile_missing
-from crowd_demo.host.compiling.loading import LoadingProgress, load_program
-from crowd_demo.host.system import Worker
+from app_child import opened, run_in_window
+
 from crowd_demo.measure.ablation import Measurement
 from crowd_demo.measure.statistics import Interval
 from crowd_demo.registry.entries import Technique, Value
@@ -66,36 +59,28 @@ class Watched:
     """A program whose cards are on, frame by frame."""
 
     def __init__(self, name: str) -> None:
-        config = load_config(name, [])
-        open_window(config.window, headless=True)
-        worker = Worker()
-        loaded = worker.submit(lambda: load_program(config, True, LoadingProgress())).result()
-        options = RunOptions(headless=True)
-        self.program = Program(config, loaded, options)
-        self.program.techniques.follow(loaded.follow)
-        self.loop = Loop(self.program, options, worker)
+        self.loop = opened(name, ())
+        self.program = self.loop.program
         self.program.cards.on, self.program.crowd.unpaced = True, False
-        self._compile = partial(compile_missing, loaded.ahead)
         self._frames(SETTLED)
 
     def switch(self, technique: Technique, value: Value) -> Span | None:
         """Switch, wait for the end of the card, and return its first row; None where it has none."""
         self.program.techniques.choose(technique, value)
-        while self.program.techniques.switcher.pending:
-            self._frames(1)
+        run_in_window(self.loop, lambda: bool(self.program.techniques.switcher.pending))
         self._frames(2)
-        while (trial := self.program.cards.trial) and not trial.over:
-            self._frames(1)
+        trial = self.program.cards.trial
         assert trial
+        run_in_window(self.loop, lambda: not trial.over)
         return next(iter(trial.card().spans), None)
 
     def measure(self, start: Snapshot, technique: Technique, other: Value) -> Interval:
         """How many times as fast `M` finds a technique's value in the snapshot, compared with `other`."""
-        measurement = Measurement(start, technique.path, other, self._compile)
+        measurement = Measurement(start, technique.path, other, self.program.techniques.switcher.compile_one_by_one)
         self.loop._pause_precompiler(True)  # it would compile beside the measurement; the next frame lets it go on
         self.loop.worker.submit(lambda: [None for _ in measurement.run()]).result()
         assert measurement.found
-        return (measurement.found.frame if is_drawn(technique) else measurement.found.step).factor
+        return (measurement.found.frame if is_drawn(technique) else measurement.found.step).ratio
 
     def choices(self) -> list[tuple[Technique, Value]]:
         """All that can be switched to: techniques that do something at present, but for brute force."""
@@ -104,9 +89,8 @@ class Watched:
                 if value != get(technique.path) and (technique.path, value) != ("neighbours", "none")]
 
     def _frames(self, count: int) -> None:
-        for _ in range(count):
-            self.loop.frame()
-            self.loop.end_window_frame()
+        end = self.loop.frames_left - count
+        run_in_window(self.loop, lambda: self.loop.frames_left > end)
 
 
 def main() -> int:

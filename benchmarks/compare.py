@@ -4,7 +4,8 @@
 
 Each of the two is installed into an environment of its own and runs in a process of its own; the other commit runs twice, and
 what lies within the difference of its two copies is no difference. The exit code is 1 if the crowds differ. `--cold` measures
-the first start instead, with an empty kernel cache: wall and CPU seconds of all processes until one frame has been drawn.
+the first start instead, with an empty kernel cache, and `--warm` a later one: wall and CPU seconds of all processes until one
+frame has been drawn.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from installs import Install, InstallError, at_commit, here
-from variants import ChildError, ChildVariant, ColdVariant
+from variants import ChildError, ChildVariant, StartVariant
 
 from crowd_demo.cli.arguments import Parser, count, unwritable
 from crowd_demo.cli.main import exit_code
@@ -25,7 +27,7 @@ from crowd_demo.config.loader import ConfigError, parse_overrides
 from crowd_demo.host.shutdown import FAILED, OK, USAGE_ERROR
 from crowd_demo.measure.comparison import (
     BlockTimes,
-    Estimate,
+    Comparison,
     Finished,
     Outcome,
     TimedBlock,
@@ -34,7 +36,7 @@ from crowd_demo.measure.comparison import (
     compare,
     interleave,
 )
-from crowd_demo.measure.experiment import header, result_json
+from crowd_demo.measure.experiment import header
 from crowd_demo.measure.statistics import Interval
 from crowd_demo.profile import HISTORY
 
@@ -44,7 +46,7 @@ Overrides = tuple[Mapping[str, object], Mapping[str, object]]  # of each of the 
 Blocks = dict[str, list[TimedBlock]]
 
 
-class Comparison(NamedTuple):
+class Compared(NamedTuple):
     """The results of all variants; `base` and `repeat` name two of them."""
 
     base: str
@@ -65,10 +67,10 @@ class Comparison(NamedTuple):
     def record(self) -> dict[str, object]:
         """All variants, as `arms`; `differing` are those whose state is not that of the base."""
         return {"base": self.base, "repeat": self.repeat, "blocks": self.blocks, "differing": self.differing(),
-                "arms": {name: result_json(result) for name, result in self.results.items()}}
+                "arms": {name: result.record() for name, result in self.results.items()}}
 
 
-Found = dict[str, Comparison]  # by what was compared
+Found = dict[str, Compared]  # by what was compared
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -87,6 +89,7 @@ def _parser() -> Parser:
     made.add_argument("--frames", metavar="N", type=count, default=40, help="frames of a block (default: %(default)s)")
     made.add_argument("--no-picture", action="store_true", help="steps only")
     made.add_argument("--cold", action="store_true", help="the first start instead")
+    made.add_argument("--warm", action="store_true", help="a start with all kernels in the cache instead")
     made.add_argument("--no-install", action="store_true", help="run both sources in the present environment: quick, offline")
     made.add_argument("--extra", metavar="NAME", default="", help="install with this extra, such as fast")
     made.add_argument("--json", metavar="PATH", type=Path, help="write all that was measured")
@@ -100,7 +103,7 @@ def _main(args: argparse.Namespace) -> int:
         for line in mistakes(args):
             raise InstallError(line)
         installs = at_commit(args.against, not args.no_install, args.extra), here(not args.no_install, args.extra)
-        measure = measured_cold if args.cold else measured
+        measure = measured_starts if args.cold or args.warm else measured
         found = {config: measure(args, installs, config, (shared, {**shared, **own})) for config in configs}
     except (ConfigError, InstallError, ChildError) as error:
         print(error, file=sys.stderr)
@@ -144,23 +147,27 @@ def compared(timed: Mapping[str, Sequence[BlockTimes]], hashes: Mapping[str, str
     """By `frame` and by `stages`."""
     frames: Blocks = {name: [each.frame for each in of_variant] for name, of_variant in timed.items()}
     stages: Blocks = {name: [each.stages for each in of_variant] for name, of_variant in timed.items()}
-    return {kind: Comparison(base, repeat, len(blocks[base]), compare(blocks, hashes, base, repeat))
+    return {kind: Compared(base, repeat, len(blocks[base]), compare(blocks, hashes, base, repeat))
             for kind, blocks in (("frame", frames), ("stages", stages))}
 
 
-def measured_cold(args: argparse.Namespace, installs: Pair, config: str, overrides: Overrides) -> Found:
-    """First starts, once printed. Raises ChildError."""
+def measured_starts(args: argparse.Namespace, installs: Pair, config: str, overrides: Overrides) -> Found:
+    """First or later starts, once printed. Raises ChildError."""
     base, other = installs
-    variants = {install.name: ColdVariant(install, config, own) for install, own in zip(installs, overrides, strict=True)}
-    starts = collect(variants, watched(interleave(variants, [1] * args.blocks), config, args.blocks * len(variants)))
+    with ExitStack() as kept:
+        variants = {install.name: StartVariant(install, config, own,
+                                               kept.enter_context(TemporaryDirectory()) if args.warm else "")
+                    for install, own in zip(installs, overrides, strict=True)}
+        turns = interleave(variants, [1] * args.blocks, int(args.warm))  # the first start compiles what is kept
+        starts = collect(variants, watched(turns, config, (args.blocks + args.warm) * len(variants)))
     by_kind = {kind: {name: [each[kind] for each in of_variant] for name, of_variant in starts.items()}
                for kind in ("wall", "cpu")}
-    found = {kind: Comparison(base.name, base.name, len(starts[base.name]),
+    found = {kind: Compared(base.name, base.name, len(starts[base.name]),
                               compare(blocks, dict.fromkeys(variants, ""), base.name, base.name))
              for kind, blocks in by_kind.items()}
     rows = (row(f"{kind} s", results[base.name].step, results[other.name].step, 1e-3)
             for kind, (_, _, _, results) in found.items())
-    print(f"{config}: {args.blocks} first starts each, to one frame", head(base.name, other.name), *rows, "", sep="\n")
+    print(f"{config}: {args.blocks} starts each, to one frame", head(base.name, other.name), *rows, "", sep="\n")
     return found
 
 
@@ -200,23 +207,23 @@ def head(base: str, other: str) -> str:
     return f"{'':14}{base:>9} {other:>9}    ratio, 95 %"
 
 
-def row(name: str, before: Estimate | None, now: Estimate | None, scale: float = 1.0) -> str:
-    cells = [f"{estimate.ms.value * scale:9.3f}" if estimate else f"{'-':>9}" for estimate in (before, now)]
+def row(name: str, before: Comparison | None, now: Comparison | None, scale: float = 1.0) -> str:
+    cells = [f"{found.b.value * scale:9.3f}" if found else f"{'-':>9}" for found in (before, now)]
     return " ".join([f"{name:13}", *cells, f"  {conclusion(now)}" if before and now else ""]).rstrip()
 
 
-def conclusion(estimate: Estimate) -> str:
+def conclusion(found: Comparison) -> str:
     """The ratio to the base and what follows from it."""
-    if not estimate.ratio.known:
-        return f"{estimate.ratio.value:.3f}  too few blocks"
-    return f"{interval(estimate.ratio)}  {estimate.verdict}" if estimate.noise.known else interval(estimate.ratio)
+    if not found.ratio.known:
+        return f"{found.ratio.value:.3f}  too few blocks"
+    return f"{interval(found.ratio)}  {found.verdict}" if found.noise.known else interval(found.ratio)
 
 
 def interval(of: Interval) -> str:
     return f"{of.value:.3f}  {of.low:.3f}-{of.high:.3f}"
 
 
-def verdict(comparison: Comparison) -> str:
+def verdict(comparison: Compared) -> str:
     wanted = comparison.results[comparison.base].state_hash
     differing = ", ".join(f"{name} {comparison.results[name].state_hash}" for name in comparison.differing())
     return f"THE CROWDS DIFFER: {comparison.base} {wanted}, {differing}" if differing else f"one state hash: {wanted}"

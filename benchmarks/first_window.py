@@ -64,7 +64,7 @@ def _watch(process: subprocess.Popen[bytes], display: str, began: float, watched
                 moving_s = now_s
             before = pixels if colours > COLOURS else []
         if watched_s:
-            peak_mb = max(peak_mb, sum(map(_proportional_mb, _with_children(process.pid))))
+            peak_mb = max(peak_mb, sum(status_mb(pid, "smaps_rollup", "Pss") for pid in _with_children(process.pid)))
         time.sleep(POLL_S if not before else POLL_S / 4)
     return Seen(bar_s, moving_s, peak_mb)
 
@@ -104,10 +104,10 @@ def _with_children(pid: int) -> Iterator[int]:
         return  # it has ended
 
 
-def _proportional_mb(pid: int) -> float:
-    """0 if it has ended."""
+def status_mb(pid: int, file: str, name: str) -> float:
+    """A size in a file about a process; 0 if it has ended."""
     try:
-        text = Path(f"/proc/{pid}/smaps_rollup").read_text("utf-8")
+        text = Path(f"/proc/{pid}/{file}").read_text("utf-8")
     except OSError:
         return 0.0
-    return next((int(line.split()[1]) / 1024 for line in text.splitlines() if line.startswith("Pss:")), 0.0)
+    return next((int(line.split()[1]) / 1024 for line in text.splitlines() if line.startswith(f"{name}:")), 0.0)

@@ -93,6 +93,10 @@ def output_of(command: list[str], name: str) -> bytes:
     """Standard output of a command. Raises InstallError with the last line of its standard error."""
     done = subprocess.run(command, capture_output=True)
     if done.returncode:
-        lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no message"]
-        raise InstallError(f"{name}: {lines[-1]}")
+        raise InstallError(f"{name}: {last_line(done.stderr.decode(errors='replace'))}")
     return done.stdout
+
+
+def last_line(text: str) -> str:
+    """The last line of what a process has said."""
+    return (text.strip().splitlines() or ["no message"])[-1]

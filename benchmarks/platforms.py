@@ -28,7 +28,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from installs import ROOT, InstallError
+from installs import ROOT, InstallError, last_line
 from platform_pythons import debian_python, environment, install_wheels, own_architecture, python_of
 
 from crowd_demo.cli.arguments import Parser, mistaken, unwritable
@@ -191,8 +191,7 @@ def stepped(command: Sequence[str], variables: dict[str, str], folder: Path) -> 
         with printed.open("w", encoding="utf-8") as out, errors.open("w", encoding="utf-8") as err:
             code = subprocess.run(command, env=variables, cwd=folder, stdout=out, stderr=err, timeout=LIMIT_S).returncode
         if code:
-            last = (errors.read_text("utf-8", "replace").strip().splitlines() or ["no message"])[-1]
-            found.failure = f"{last} (exit code {code})"
+            found.failure = f"{last_line(errors.read_text('utf-8', 'replace'))} (exit code {code})"
     except subprocess.TimeoutExpired:
         found.failure = f"it took more than {LIMIT_S} s"
     for line in printed.read_text("utf-8").splitlines():

@@ -1,9 +1,10 @@
 """The table of what this program should reach, measured: each line with its target, what was found, and the verdict.
 
-    python benchmarks/table.py [NAME]... [--list] [--quick] [--against COMMIT] [--json PATH]
+    python benchmarks/table.py [NAME]... [--list] [--quick] [--json PATH]
 
-What takes another commit runs it from its sources in the present environment. `--quick` takes fewer blocks and leaves out
-what is large. A line that cannot be measured here says why. The exit code is 1 if a target was missed.
+`--quick` takes fewer blocks and leaves out what is large. A line that cannot be measured here says why. The exit code is 1 if
+a target was missed. Steps against C, by size and by thread are claims of `crowd-demo lab`; `compare.py` measures against
+another commit.
 """
 
 from __future__ import annotations
@@ -14,16 +15,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from installs import InstallError
-from targets import TARGETS
-from targets.base import Found, Session, SkippedError, Target
+from targets import TARGETS, Found, SkippedError, Target
 from variants import ChildError
 
 from crowd_demo.cli.arguments import Parser, mistaken, unwritable
 from crowd_demo.cli.main import exit_code
 from crowd_demo.host.shutdown import FAILED, OK
 from crowd_demo.measure.experiment import header
-
-AGAINST = "1fe08e2"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -36,7 +34,6 @@ def _parser() -> Parser:
     made.add_argument("names", metavar="NAME", nargs="*", help="lines to measure (all)")
     made.add_argument("--list", action="store_true", help="say what there is, and measure nothing")
     made.add_argument("--quick", action="store_true", help="fewer blocks, and nothing large")
-    made.add_argument("--against", metavar="COMMIT", default=AGAINST, help="the other commit (default: %(default)s)")
     made.add_argument("--json", metavar="PATH", type=Path, help="write all that was measured")
     return made
 
@@ -51,23 +48,21 @@ def _main(args: argparse.Namespace) -> int:
     if args.list:
         print(*listed(chosen), sep="\n")
         return OK
-    session, results = Session(args.against, args.quick), {}
     print(head())
-    for target in chosen:
-        results[target.name] = measured(target, session)
+    results = {target.name: measured(target, args.quick) for target in chosen}
     if args.json:
         from crowd_demo.host.report import write_report
 
-        write_report(to_json(args.against, args.quick, results), args.json)
+        write_report(to_json(args.quick, results), args.json)
     return FAILED if any(found.verdict == "missed" for founds in results.values() if not isinstance(founds, str)
                           for found in founds) else OK
 
 
-def measured(target: Target, session: Session) -> list[Found] | str:
+def measured(target: Target, quick: bool) -> list[Found] | str:
     """What was found, once printed, or why it could not be measured."""
     founds: list[Found] = []
     try:
-        for found in target.measure(session):
+        for found in target.measure(quick):
             founds.append(found)
             print(row(target.name, found), flush=True)
     except (SkippedError, ChildError, InstallError) as error:
@@ -92,8 +87,8 @@ def listed(targets: Sequence[Target]) -> Iterator[str]:
         yield f"{'':13}{target.how}"
 
 
-def to_json(against: str, quick: bool, results: dict[str, list[Found] | str]) -> dict[str, object]:
-    return {**header("table"), "against": against, "quick": quick, "lines": {
+def to_json(quick: bool, results: dict[str, list[Found] | str]) -> dict[str, object]:
+    return {**header("table"), "quick": quick, "lines": {
         name: {"skipped": founds} if isinstance(founds, str) else {"found": [found.to_json() for found in founds]}
         for name, founds in results.items()}}
 

@@ -11,14 +11,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
-from contextlib import redirect_stdout, suppress
+from contextlib import nullcontext, redirect_stdout, suppress
 from io import StringIO
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
-from installs import Install
+from installs import Install, last_line
 
 from crowd_demo.measure.comparison import BlockTimes, TimedBlock
 
@@ -82,7 +82,7 @@ class ChildVariant:
         if not line:
             self._process.wait()
             self._errors.seek(0)
-            last = (self._errors.read().strip().splitlines() or ["no message"])[-1]
+            last = last_line(self._errors.read())
             raise ChildError(f"{self.install.name}: ended with code {self._process.returncode}: {last}")
         return json.loads(line)
 
@@ -90,8 +90,8 @@ class ChildVariant:
 class StartVariant:
     """Runs `crowd-demo --headless --frames 1`, which waits for every kernel. Only where there is `os.wait4`."""
 
-    def __init__(self, install: Install, config: str, overrides: Mapping[str, object], cache: str) -> None:
-        """The kernels are kept in the folder `cache`."""
+    def __init__(self, install: Install, config: str, overrides: Mapping[str, object], cache: str = "") -> None:
+        """The kernels are kept in the folder `cache`; without one each start begins with an empty cache."""
         self.install, self._cache = install, cache
         changes = [text for path, value in overrides.items() for text in ("--set", f"{path}={value}")]
         self._command = [*install.command, "-m", "crowd_demo", "--config", config, *changes, "--headless", "--frames", "1"]
@@ -106,24 +106,14 @@ class StartVariant:
     def _start(self) -> tuple[float, float]:
         if sys.platform == "win32":
             raise ChildError("only where there is os.wait4")
-        with tempfile.TemporaryFile("w+", encoding="utf-8") as errors:
+        with (tempfile.TemporaryFile("w+", encoding="utf-8") as errors,
+              nullcontext(self._cache) if self._cache else tempfile.TemporaryDirectory() as cache):
             begun = time.perf_counter()
-            process = subprocess.Popen(self._command, env={**self.install.environment, "CROWD_DEMO_CACHE": self._cache},
+            process = subprocess.Popen(self._command, env={**self.install.environment, "CROWD_DEMO_CACHE": cache},
                                        cwd=self.install.folder, stdout=subprocess.DEVNULL, stderr=errors)
             _, status, used = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
             if process.returncode:
                 errors.seek(0)
-                raise ChildError(f"{self.install.name}: {(errors.read().strip().splitlines() or ['no message'])[-1]}")
+                raise ChildError(f"{self.install.name}: {last_line(errors.read())}")
             return (time.perf_counter() - begun) * 1e3, (used.ru_utime + used.ru_stime) * 1e3
-
-
-class ColdVariant(StartVariant):
-    """The same with an empty cache in each start."""
-
-    def __init__(self, install: Install, config: str, overrides: Mapping[str, object]) -> None:
-        super().__init__(install, config, overrides, "")
-
-    def _start(self) -> tuple[float, float]:
-        with tempfile.TemporaryDirectory() as self._cache:
-            return super()._start()

@@ -59,7 +59,7 @@ class Simulation(simulation.Simulation):
             raise ValueError(f"a picture of {size[0]:,} x {size[1]:,} pixels {short}")
         (scale,) = _numbers("zoom", 1 if zoom is None else zoom, 1)
         if scale <= 0:
-            raise ValueError(f"zoom: must be above 0 pixels a unit, not {zoom}")
+            raise ValueError(f"zoom: must be above 0 pixels per unit, not {zoom}")
         import pygame
 
         from crowd_demo.measure.crowd_variant import Picture

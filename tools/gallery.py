@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,7 +27,7 @@ from crowd_demo.host.system import Worker
 from crowd_demo.registry.built_in import OWN_COLOURS as COLOUR_MODES
 from crowd_demo.registry.built_in import OWN_OVERLAYS as OVERLAYS
 
-FOLDER = Path(__file__).resolve().parent / "pictures/window"
+FOLDER = Path(__file__).resolve().parents[1] / "docs/pictures/window"
 SIZE = 1280, 720
 PATIENCE_S = 1800.0
 
@@ -117,32 +118,24 @@ def apart() -> None:
         it.save("apart")
 
 
-def ablation() -> None:
-    with visit("20k") as it:
-        it.do("ablate")
+class Shown(NamedTuple):
+    """A dialog: the configuration, changes of it, and the action that opens it. Experiments run to their end."""
+
+    config: str
+    action: str
+    overrides: tuple[str, ...] = ()
+
+
+DIALOGS = {"ablation": Shown("20k", "ablate"), "ladder": Shown("5k", "largest"), "scenarios": Shown("20k", "scenarios"),
+           "menu": Shown("20k", "menu", ("window.theme=light",))}
+
+
+def dialog(name: str) -> None:
+    config, action, overrides = DIALOGS[name]
+    with visit(config, *overrides) as it:
+        it.do(action)
         it.until(lambda: not it.program.experiments.dialog)
-        it.save("ablation")
-
-
-def ladder() -> None:
-    with visit("5k") as it:
-        it.do("largest")
-        it.until(lambda: not it.program.experiments.dialog)
-        it.save("ladder")
-
-
-def scenarios() -> None:
-    with visit("20k") as it:
-        it.do("scenarios")
-        it.wait(0.5)
-        it.save("scenarios")
-
-
-def menu() -> None:
-    with visit("20k", "window.theme=light") as it:
-        it.do("menu")
-        it.wait(0.5)
-        it.save("menu")
+        it.save(name)
 
 
 def tour() -> None:
@@ -291,8 +284,9 @@ def side_by_side() -> None:
 
 
 PICTURES: dict[str, Callable[[], None]] = {
-    function.__name__: function for function in (
-        card, apart, ablation, ladder, scenarios, menu, tour, tools, evacuation, overlays, colours, inspector, side_by_side)}
+    **{name: partial(dialog, name) for name in DIALOGS},
+    **{function.__name__: function for function in (
+        card, apart, tour, tools, evacuation, overlays, colours, inspector, side_by_side)}}
 
 
 def main(names: Sequence[str]) -> int:

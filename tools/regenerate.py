@@ -98,9 +98,6 @@ def main() -> int:
             path.write_text(text, "utf-8")
     if args.pictures and not args.check:
         make_pictures()
-        make_scenario_pictures()
-        make_ensemble_picture()
-        make_window_pictures()
     if args.validation and not args.check:
         program("validate", "--out", str(ROOT / "docs"))
     return 1 if args.check and outdated else 0
@@ -108,20 +105,25 @@ def main() -> int:
 
 def derived() -> dict[Path, str]:
     """The files that are derived, or hold something that is, as they should be."""
-    readme = README.read_text("utf-8")
-    readme = between(readme, "techniques", technique_table())
-    readme = between(readme, "configurations", listed(list_configs()))
-    readme = between(readme, "tours", listed(list_tours()))
-    numbers = between(TOURS.read_text("utf-8"), "numbers", listed_numbers())
-    gallery = between(GALLERY.read_text("utf-8"), "overlay pictures", overlay_pictures())
-    glossary = between(GLOSSARY.read_text("utf-8"), "stages", stage_table())
-    glossary = between(glossary, "readouts", readout_table())
-    return {SCHEMA: schema(Config), TOUR_SCHEMA: schema(Tour), README: readme, TOURS: numbers,
-            TUTORIAL: with_code(TUTORIAL.read_text("utf-8")), GLOSSARY: glossary,
-            WINDOW: between(WINDOW.read_text("utf-8"), "overlays", overlay_table()),
-            GALLERY: between(gallery, "colour pictures", colour_pictures()),
-            TERMS: terms_file(),
-            ENSEMBLE: between(ENSEMBLE.read_text("utf-8"), "measures", measure_table())}
+    texts = {SCHEMA: schema(Config), TOUR_SCHEMA: schema(Tour), TERMS: terms_file(),
+             TUTORIAL: with_code(TUTORIAL.read_text("utf-8"))}
+    for path, name, content in (
+            (README, "techniques", technique_table()), (README, "configurations", listed(list_configs())),
+            (README, "tours", listed(list_tours())),
+            (TOURS, "numbers", table(("number", ""), ((f"`{{{name}}}`", what) for name, what in NUMBERS.items()))),
+            (GLOSSARY, "stages", table(("part", "stage", "what it does"), (
+                (stage.part, stage.name, stage.about) for stage in STAGES.values()))),
+            (GLOSSARY, "readouts", table(("number", "what it is"), (  # the tooltips say what to make of each, too
+                (label, readout.what) for label, readout in READOUTS.items()))),
+            (WINDOW, "overlays", table(("overlay", "action", "it shows"), (
+                (entry.label, f"`{entry.name}`", entry.why) for entry in OWN_OVERLAYS))),
+            (GALLERY, "overlay pictures", captions("overlay", ((entry.label, entry.why) for entry in OWN_OVERLAYS))),
+            (GALLERY, "colour pictures", captions("colours", ((entry.name, entry.why) for entry in OWN_COLOURS))),
+            (ENSEMBLE, "measures", table(("measure", "what it is", "unit", "of a run", "behaviour"), (
+                (f"`{entry.name}`", entry.why, entry.unit.replace("^2", "²"), entry.fold, ", ".join(entry.behaviours) or "all")
+                for entry in MEASURES.values())))):
+        texts[path] = between(texts.get(path) or path.read_text("utf-8"), name, content)
+    return texts
 
 
 def schema(model: type[BaseModel]) -> str:
@@ -163,52 +165,20 @@ def term_of(name: str, key: str, chapters: Sequence[str]) -> str:
 
 def technique_table() -> str:
     """Of the README: a table for each group that has any."""
-    return "\n\n".join(f"**{group.capitalize()}**: {about}.\n\n{_techniques_of(group)}" for group, about in GROUPS.items()
-                       if any(technique.group == group for technique in TECHNIQUES))
-
-
-def _techniques_of(group: str) -> str:
-    rows = []
+    rows: dict[str, list[Sequence[str]]] = {group: [] for group in GROUPS}
     for technique in TECHNIQUES:
-        if technique.group == group:
-            choices = ", ".join(f"**{yaml_word(choice)}**" if choice == technique.default else yaml_word(choice)
-                                for choice in technique.choices)
-            rows.append((f"`{technique.key}`" if technique.key else "", f"{technique.label}: {technique.why}",
-                         f"`{technique.path}`", choices, exactness(technique)))
-    return table(("key", "technique", "YAML, under `optimizations`", "choices (**default**)", "crowd"), rows)
+        choices = ", ".join(f"**{yaml_word(choice)}**" if choice == technique.default else yaml_word(choice)
+                            for choice in technique.choices)
+        rows[technique.group].append((f"`{technique.key}`" if technique.key else "", f"{technique.label}: {technique.why}",
+                                      f"`{technique.path}`", choices, exactness(technique)))
+    head = "key", "technique", "YAML, under `optimizations`", "choices (**default**)", "crowd"
+    return "\n\n".join(f"**{group.capitalize()}**: {GROUPS[group]}.\n\n{table(head, found)}"
+                       for group, found in rows.items() if found)
 
 
-def stage_table() -> str:
-    return table(("part", "stage", "what it does"), ((stage.part, stage.name, stage.about) for stage in STAGES.values()))
-
-
-def readout_table() -> str:
-    """Of the glossary; the tooltips say what to make of each, too."""
-    return table(("number", "what it is"), ((label, readout.what) for label, readout in READOUTS.items()))
-
-
-def overlay_table() -> str:
-    return table(("overlay", "action", "it shows"), ((entry.label, f"`{entry.name}`", entry.why) for entry in OWN_OVERLAYS))
-
-
-def overlay_pictures() -> str:
-    return "\n\n".join(f"**{entry.label}**: {entry.why}\n\n![{entry.label}](pictures/window/overlay-{entry.label}.jpg)"
-                       for entry in OWN_OVERLAYS)
-
-
-def colour_pictures() -> str:
-    return "\n\n".join(f"**{entry.name}**: {entry.why}\n\n![{entry.name}](pictures/window/colours-{entry.name}.jpg)"
-                       for entry in OWN_COLOURS)
-
-
-def measure_table() -> str:
-    return table(("measure", "what it is", "unit", "of a run", "behaviour"), (
-        (f"`{entry.name}`", entry.why, entry.unit.replace("^2", "²"), entry.fold, ", ".join(entry.behaviours) or "all")
-        for entry in MEASURES.values()))
-
-
-def listed_numbers() -> str:
-    return "\n".join(["| number | |", "|---|---|", *(f"| `{{{name}}}` | {what} |" for name, what in NUMBERS.items())])
+def captions(kind: str, shown: Iterable[tuple[str, str]]) -> str:
+    """What each overlay or colour mode shows, and its picture."""
+    return "\n\n".join(f"**{name}**: {why}\n\n![{name}](pictures/window/{kind}-{name}.jpg)" for name, why in shown)
 
 
 def with_code(page: str) -> str:
@@ -237,38 +207,24 @@ def between(text: str, name: str, content: str) -> str:
 
 
 def make_pictures() -> None:
-    for name, options in PICTURES.items():
-        target = ROOT / "docs/pictures" / f"{name}.png"
-        take_picture(name, target, options)
-        print(target.relative_to(ROOT))
-
-
-def make_ensemble_picture() -> None:
-    """80 runs, and the picture that they give."""
-    target = ROOT / "docs/pictures/ensemble.png"
-    with tempfile.TemporaryDirectory() as folder:
-        program("ensemble", *ENSEMBLE_PICTURE, "--out", folder)
-        target.write_bytes((Path(folder) / "plot.png").read_bytes())
-    print(target.relative_to(ROOT))
-
-
-def make_window_pictures() -> None:
     import gallery  # late: it imports the whole program, and is found only where this file is run as a script
 
-    gallery.main(())
-
-
-def make_scenario_pictures() -> None:
+    pictures = ROOT / "docs/pictures"
+    for name, options in PICTURES.items():
+        take_picture(name, pictures / f"{name}.png", options)
     SCENARIOS.mkdir(exist_ok=True)
     for name in list_configs():
-        target = SCENARIOS / f"{name}.png"
-        take_picture(name, target, SCENES.get(name, ["--frames", "300", *BARE]))
-        shrink(target)
-        print(target.relative_to(ROOT))
+        take_picture(name, SCENARIOS / f"{name}.png", SCENES.get(name, ["--frames", "300", *BARE]))
+        shrink(SCENARIOS / f"{name}.png")
+    with tempfile.TemporaryDirectory() as folder:  # 80 runs, and the picture that they give
+        program("ensemble", *ENSEMBLE_PICTURE, "--out", folder)
+        (pictures / "ensemble.png").write_bytes((Path(folder) / "plot.png").read_bytes())
+    gallery.main(())
 
 
 def take_picture(name: str, target: Path, options: Sequence[str]) -> None:
     program("--config", name, "--headless", *options, "--screenshot", str(target))
+    print(target.relative_to(ROOT))
 
 
 def program(*arguments: str) -> None:

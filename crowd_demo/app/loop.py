@@ -19,7 +19,7 @@ from weakref import WeakSet
 
 import pygame
 
-from crowd_demo.app.crowd.switching import CannotOpenError, Opening
+from crowd_demo.app.crowd.opening import CannotOpenError, Opening
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.presenter import LONG_FRAME_MS, Presenter, moment_of
 from crowd_demo.app.program import Program
@@ -83,8 +83,7 @@ class Loop:
         finally:
             if self._precompiler:
                 self._precompiler.close()
-            for switcher in self.program.switchers:
-                switcher.close()
+            self.program.techniques.switcher.close()
 
     @property
     def frames_left(self) -> int:
@@ -153,10 +152,10 @@ class Loop:
         program.crowd.rate.add(now, profile.steps)
         if self.options.render:
             self.presenter.present(self.events.mouse.resting_on)
-        if program.is_compiling:
+        if program.techniques.switcher.busy:
             profile.note("compiling")
         profile.end_frame(tick=program.sim.tick)
-        program.crowd.frame_took(float(profile.frame_ms(1)[-1]))
+        program.crowd.timeline.frame_took(program.sim.tick, float(profile.frame_ms(1)[-1]))
         self._frame += 1
         self._record()
 
@@ -171,7 +170,7 @@ class Loop:
             tour.measure_frame()
             if self.options.headless and self.options.tour:
                 tour.go_alone()
-        if self.program.techniques.switcher.pending:
+        if self.program.techniques.switcher.compiling:
             self.program.techniques.switch_to_compiled()
         if self.program.numbers.asked:
             self.program.numbers.offer()
@@ -300,13 +299,13 @@ class Loop:
 
     def end_window_frame(self) -> None:
         """Start the compilers in the background once the first frames are over; wait if the frame was very short."""
-        idle = not (self.program.is_compiling or self.program.experiments.dialog)
+        idle = not (self.program.techniques.switcher.busy or self.program.experiments.dialog)
         if self._frame >= PRECOMPILE_FRAME and idle and CACHE_LASTS and not self._precompiler:
             self._precompiler = Precompiler(self.program.techniques.switcher.stand_by(), self.program.sim.optimizations)
         self._pause_precompiler(not idle)
         spent = time.perf_counter() - self._last
         least = LEAST_FRAME_S if pygame.display.get_active() else HIDDEN_FRAME_S
-        if self.program.is_compiling:
+        if self.program.techniques.switcher.busy:
             least = max(least, COMPILING_FRAME_S)
         if spent < least:
             time.sleep(least - spent)

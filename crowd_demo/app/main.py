@@ -34,7 +34,8 @@ from crowd_demo.host.streams import STDOUT, OutputError
 from crowd_demo.host.system import Worker, eager_threads, free_cycles, seconds_since_start
 
 if TYPE_CHECKING:
-    from crowd_demo.app.crowd.switching import Opening, Switcher
+    from crowd_demo.app.crowd.opening import Opening
+    from crowd_demo.app.crowd.technique_controls import Switcher
     from crowd_demo.app.loop import Loop
     from crowd_demo.app.program import Program
     from crowd_demo.app.trace import Trace
@@ -192,7 +193,7 @@ class Session:
     def _leave_compiling(self, loop: Loop | None, timeout_s: float = 0.0) -> None:
         """Stop the compiling that a loop has begun; wait at most so long for each thread."""
         if loop:
-            threads: list[Switcher | Opening] = [*loop.program.switchers, *loop.openings]
+            threads: list[Switcher | Opening] = [loop.program.techniques.switcher, *loop.openings]
             for thread in threads:
                 thread.close(timeout_s)
             self.compiling.update(threads)

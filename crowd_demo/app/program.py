@@ -12,11 +12,10 @@ from pathlib import Path
 
 from crowd_demo.app.card.cards import Cards
 from crowd_demo.app.copying import Shown, copy, to_clipboard, to_terminal
-from crowd_demo.app.crowd.crowd import Crowd, agents_of
+from crowd_demo.app.crowd.crowd import Crowd
+from crowd_demo.app.crowd.crowd_controls import CrowdControls, Hawk, agents_of
 from crowd_demo.app.crowd.crowd_files import LONG_S, CrowdFiles
-from crowd_demo.app.crowd.hawk import Hawk
-from crowd_demo.app.crowd.switching import Switcher
-from crowd_demo.app.crowd.technique_controls import Techniques
+from crowd_demo.app.crowd.technique_controls import Switcher, Techniques
 from crowd_demo.app.dialogs.dialog import Dialogs, Question, TextDialog
 from crowd_demo.app.dialogs.experiments import Experiments
 from crowd_demo.app.dialogs.menus import Menus, scenarios_menu, tours_menu
@@ -63,6 +62,7 @@ class Program:
         self.hud = Hud(self.keymap.shown, state_colours(load_manifest(assets_folder())))
         self.crowd = Crowd(config, loaded.sim, loaded.scene, config.time.rewind_mb if rewind else 0, self.notices,
                            player, unpaced=options.headless, stops_at_end=options.headless)
+        self.controls = CrowdControls(self.crowd, self.notices)
         self.panels = PanelControls(self.preferences, window, self.keymap, self.hud.show_held, self.notices)
         self.timeline_shown, self.minimap_shown, self.fullscreen = True, False, window.fullscreen
         self.guide = Guide()
@@ -76,8 +76,7 @@ class Program:
         self.overlays = Overlays(self.crowd, self.camera, self.inspector, config.scene.overlays,
                                  lambda: not self.techniques.beginning, self.hud.uncovered)
         self.seeing = CameraControls(config, self.camera, self.crowd, self.notices, smooth=not options.headless)
-        self.split = SideBySide(self.crowd, self.camera, self.techniques, Switcher(loaded.ahead, loaded.compilers),
-                                self.notices)
+        self.split = SideBySide(self.crowd, self.camera, self.techniques, self.notices)
         self.dialogs = Dialogs()
         self.menus = Menus(self.dialogs, self.crowd, self.techniques, self.panels, self.overlays, self.seeing,
                            self.keymap, self.hud.sections, self.act)
@@ -91,15 +90,6 @@ class Program:
         self.leaves_at_once = bool(options.frames)  # without being asked, on Esc
         self.picture_asked: Path | None = None
         self.scenario_asked: str | None = None  # the name or the path of a configuration that is to be opened
-
-    @property
-    def switchers(self) -> tuple[Switcher, ...]:
-        """The compilers of values for either crowd."""
-        return self.techniques.switcher, self.split.switcher
-
-    @property
-    def is_compiling(self) -> bool:
-        return any(switcher.busy for switcher in self.switchers)
 
     def act(self, name: str, shifted: bool = False) -> None:
         """Do an action, as with Shift or not; a replay refuses those that change the crowd."""
@@ -142,8 +132,8 @@ class Program:
 
     def tell_changes(self) -> None:
         """Tell the parts what was done to the crowd in this frame. Call from the thread that makes the steps, after them."""
-        for change in self.crowd.take_changed():
-            self.crowd.meters.crowd_changed()
+        changed, self.crowd.changed = self.crowd.changed, []
+        for change in changed:
             self.techniques.crowd_changed(change)
             self.split.crowd_changed(change)
             self.cards.crowd_changed(change)
@@ -153,7 +143,7 @@ class Program:
         self.files.news()
         while self.preferences.news:
             self.notices.add(self.preferences.news.pop(0))
-        if line := self.crowd.check.result_line(self.sim.dt):
+        if line := self.crowd.timeline.check.result_line(self.sim.dt):
             self.notices.add(line, "replayed", LONG_S)
         self.cards.readings = self.crowd.meters.readings(self.sim)
 
@@ -184,7 +174,7 @@ class Program:
     def type_agents(self) -> None:
         """Let the user type the number of agents."""
         self.dialogs.open(TextDialog(f"Agents, now {self.crowd.agents_asked:,}",
-                                       lambda text: self.crowd.populate(agents_of(text))))
+                                       lambda text: self.controls.populate(agents_of(text))))
 
     def open_tours(self) -> None:
         """Show a list of tours to choose from; or end the present one."""
@@ -266,7 +256,7 @@ class Program:
 
     @property
     def has_timeline(self) -> bool:
-        return self.timeline_shown and self.panels.now.hud == "full" and self.crowd.remembers
+        return self.timeline_shown and self.panels.now.hud == "full" and self.crowd.timeline.keyframes.bound > 0
 
     # --- what is on the screen, for others ---------------------------------------------------------------------------
 

@@ -288,7 +288,7 @@ class Mouse:
                 if held.name == RIGHT:
                     program.split.change_number(steps)
                 elif held.name == "agents":
-                    program.crowd.drag_agents(steps)
+                    program.controls.drag_agents(steps)
                 else:
                     program.techniques.drag_number(held.name, steps)
         else:
@@ -299,7 +299,7 @@ class Mouse:
         program, held = self._program, self._held
         if self.scrubbing:
             bar = bar_of(program.camera.size, scale_for(program.camera.size, program.panels.now.scale))
-            program.crowd.seek(tick_at(program.crowd.past(), self.cursor[0], bar))
+            program.controls.seek(tick_at(program.crowd.past(), self.cursor[0], bar))
         elif held is None or program.dialogs.top:
             return
         elif held.kind == "minimap":

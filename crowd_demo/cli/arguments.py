@@ -28,21 +28,21 @@ Read = TypeVar("Read")
 RUN = "run"  # the command if none is named
 COMMANDS = {  # the module that has a `Command` of that name in capitals, and a line about it
     RUN: ("cli.run", "open a window and run a configuration; the command if none is named"),
-    "replay": ("cli.run", "make a recorded run again, and compare its state hashes"),
+    "replay": ("cli.run", "replay a recorded run and compare its state hashes"),
     "sweep": ("extras.commands.experiments", "measure one technique at each of its values"),
-    "ablate": ("cli.measuring", "switch off each technique in turn: what each one buys"),
-    "largest": ("cli.measuring", "find the largest crowd at 60 frames a second, also from brute force to all techniques"),
-    "lab": ("extras.commands.lab", "put claims of the documents to the test: one report with a verdict for each"),
-    "ensemble": ("extras.commands.ensemble", "make many runs, seeds times settings, here or on a cluster; one table"),
-    "export": ("extras.commands.export", "write a run for others: a page that plays, pictures that move, trajectories"),
-    "play": ("extras.commands.play", "show trajectories of others: PedPy's, JuPedSim's or a table's"),
-    "validate": ("extras.commands.validate", "hold how people walk against the literature"),
+    "ablate": ("cli.measuring", "measure every technique by turning it off"),
+    "largest": ("cli.measuring", "find the largest crowd at 60 FPS, also from brute force to all techniques"),
+    "lab": ("extras.commands.lab", "test claims of the literature: one report with a verdict for each"),
+    "ensemble": ("extras.commands.ensemble", "run many seeds and settings, here or on a cluster, into one table"),
+    "export": ("extras.commands.export", "export a run: a web page, a video, images or trajectories"),
+    "play": ("extras.commands.play", "show measured trajectories: PedPy, JuPedSim or a table"),
+    "validate": ("extras.commands.validate", "compare simulated pedestrians with published data"),
 }
 EXPERIMENTS = {  # of the lab, with options of their own
-    "lab flocks": ("extras.commands.experiments", "measure how birds keep together, split and merge"),
+    "lab flocks": ("extras.commands.experiments", "measure how flocks keep together, split and merge"),
     "lab motion": ("extras.commands.experiments", "measure how people move: distances, density, turning, stuck people"),
-    "lab columns": ("extras.commands.experiments", "measure columns against records"),
-    "lab memory": ("extras.commands.experiments", "compare ways to store components with their formulas"),
+    "lab columns": ("extras.commands.experiments", "compare columns with records"),
+    "lab memory": ("extras.commands.experiments", "compare storage of components with formulas"),
 }
 
 

@@ -177,10 +177,9 @@ def _largest(args: argparse.Namespace, config: Config) -> int:
 
 ABLATE = Command(
     _ablate, _read_ablate, epilog=PATHS, about="""\
-Switch each technique off in turn and measure that against the present settings: step and frame with it and without, what it
-buys with its interval, and whether the crowd stays the same; what costs more than it buys is in the table too. Off is the
-baseline: brute force, no lanes, no order, a period of 1, one thread. Ctrl-C prints the results so far. The exit code is 1 if
-an exact technique changed the crowd.""",
+Measure every technique by turning it off: step and frame with it and without, the speedup with its interval, and whether the
+crowd is identical. Techniques that cost more than they gain are in the table too. Off means brute force, no lanes, no order, a
+period of 1 or one thread. Ctrl-C prints the results so far. The exit code is 1 if an exact technique changed the crowd.""",
     options=[
         *crowd_options(),
         option("paths", metavar="PATH", nargs="*", default=[], help="only these techniques (default: all that are on)"),
@@ -191,9 +190,9 @@ an exact technique changed the crowd.""",
 
 LARGEST = Command(
     _largest, checked_config, about="""\
-Find the largest crowd of which a frame (its steps and a picture of the window's size) takes 16.7 ms here, by search. The world
-grows with the crowd: as many agents share a unit of area as in the configuration. With --ladder also for each rung from brute
-force to all techniques. Ctrl-C stops and prints the results so far.""",
+Search for the largest crowd with a frame of 16.7 ms on this machine: its steps, and drawing at the window's size. The world
+grows with the crowd at constant density. --ladder does the same for each rung from brute force to all techniques. Ctrl-C stops
+and prints the results so far.""",
     options=[
         *crowd_options(),
         option("--ladder", action="store_true", help="each rung from everything off to everything on, too"),

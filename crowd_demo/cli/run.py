@@ -42,7 +42,7 @@ SET = option("--set", metavar="KEY.PATH=VALUE", action="append", default=[], des
              help="replace a value of the configuration; may be given several times")
 HOW_TO_RUN = OptionGroup(title="how to run", options=[
     HEADLESS,
-    option("--frames", metavar="N", type=count, help="stop after so many frames"),
+    option("--frames", metavar="N", type=count, help="stop after N frames"),
     option("--no-render", action="store_false", dest="render", help="with --headless: no picture either"),
     option("--screenshot", metavar="PATH.png", type=file_path, help="save the last frame"),
     report_option("times, counters and the state's hash"),
@@ -91,7 +91,7 @@ def run_mistakes(args: argparse.Namespace) -> Iterator[str]:
     for name, path in (("--record", args.record), ("--trace", args.trace)):
         if path:
             mistakes = list(unwritable(name, path))
-            yield from mistakes or ([f"{name}: {path} is no regular file"] if is_special(path) else [])
+            yield from mistakes or ([f"{name}: {path} is not a regular file"] if is_special(path) else [])
     yield from unwritable_report(args)
 
 

@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from crowd_demo.config.section import Area, Length, Problem, Section, Speed, Whole, number, refuse
 
 LENGTH = "world units"
-SPEED = "world units a second"
+SPEED = "world units per second"
 FORCE = "world units / s^2"
 BIRTH = "birth"
 LAID_OUT = "no: the areas of destinations are laid out by it at the start"
@@ -25,8 +25,8 @@ class BehaviourSettings(Section):
     A key that ends in `_min` must not be above the one that ends in `_max` instead.
     """
 
-    limit_scanned: Whole = number(48, 0, 65_536, "agents", "first: scan at most so many others")
-    limit_kept: Whole = number(10, 0, 64, "neighbours", "first and nearest: keep at most so many")
+    limit_scanned: Whole = number(48, 0, 65_536, "agents", "first: maximum of candidates that are scanned")
+    limit_kept: Whole = number(10, 0, 64, "neighbours", "first and nearest: maximum of neighbours that are kept")
 
     def flow_fields(self, marked: int) -> int:
         """How many flow fields it follows on a map with so many marked destinations."""
@@ -52,48 +52,48 @@ class PeopleSettings(BehaviourSettings):
     speed_max: Speed = number(58.3, 0, 10_000, SPEED, "fastest preferred speed", BIRTH)
     radius: Length = number(40, 0, 4096, LENGTH, "avoidance: others nearer than this count")
     body: Length = number(6, 0, 1024, LENGTH, "radius of a body: kept clear of walls and, by contact, of other bodies")
-    speed_draws: Whole = number(4, 1, 16, "draws", "preferred speeds are means of so many; 1: all speeds are as frequent",
+    speed_draws: Whole = number(4, 1, 16, "draws", "a preferred speed is the mean of this number of draws; 1: uniform",
                                 BIRTH)
     wait_s: float = number(30, 0, 3600, "seconds", "pause at a goal")
-    stuck_s: float = number(1.5, 0, 3600, "seconds", "without progress for so long an agent counts as stuck")
+    stuck_s: float = number(1.5, 0, 3600, "seconds", "time without progress after which an agent counts as stuck")
     wiggle: Speed = number(18, 0, 10_000, SPEED, "sideways speed with which a stuck agent frees itself")
-    avoid_weight: float = number(1.0, 0, 100, "", "weight of avoidance against the wish to walk on")
-    repulsion: float = number(0.75, 0, 100, "", "anticipate, slow_down: weight of the push of who is near")
-    behind: float = number(0.3, 0, 1, "", "anticipate, slow_down: how much somebody straight behind counts")
+    avoid_weight: float = number(1.0, 0, 100, "", "weight of avoidance relative to the goal")
+    repulsion: float = number(0.75, 0, 100, "", "anticipate, slow_down: weight of the push of near neighbours")
+    behind: float = number(0.3, 0, 1, "", "anticipate, slow_down: weight of a neighbour straight behind")
     ahead_s: float = number(3, 0, 60, "seconds", "anticipate, slow_down: how far people look ahead")
     gap: Length = number(36, 0, 4096, LENGTH,
-                         "anticipate, slow_down: they step aside for whom they would pass nearer than this")
-    aside: float = number(1.5, 0, 100, "", "anticipate: how far they turn for one such, as a part of straight on")
-    slow_aside: float = number(1.7, 0, 100, "", "slow_down: the same, instead of `aside`")
+                         "anticipate, slow_down: people step aside for others whom they would pass nearer than this")
+    aside: float = number(1.5, 0, 100, "", "anticipate: strength of that step aside, relative to straight on")
+    slow_aside: float = number(1.7, 0, 100, "", "slow_down: the same, in place of `aside`")
     headway_s: float = number(0.8, 0, 60, "seconds",
-                              "slow_down: time for which the room ahead lasts, at the speed that people choose by it")
-    standing: Length = number(9.1, 0, 4096, LENGTH, "slow_down: distance to somebody ahead at which there is no room")
-    in_way: Length = number(10.5, 0, 4096, LENGTH, "slow_down: who is ahead and less than this beside the way is in it")
-    creep: float = number(0.2, 0, 1, "", "slow_down: part of the preferred speed that people walk at without room")
-    swerve: float = number(45, 0, 90, "degrees", "slow_down: people turn so far to where there is more room")
+                              "slow_down: people choose a speed at which the room ahead lasts for this time")
+    standing: Length = number(9.1, 0, 4096, LENGTH, "slow_down: distance to the person ahead at which the room is zero")
+    in_way: Length = number(10.5, 0, 4096, LENGTH, "slow_down: people ahead are in the way within this distance beside it")
+    creep: float = number(0.2, 0, 1, "", "slow_down: speed without room, as a part of the preferred speed")
+    swerve: float = number(45, 0, 90, "degrees", "slow_down: maximum turn to where there is more room")
     swerve_ramp: float = number(0.5, 0, 10, "",
-                                "slow_down: gained room, as a part of the wanted room, for which they turn in full")
-    swerve_gain: float = number(0.38, 0, 1, "", "slow_down: part of the gained room by which they may walk faster")
+                                "slow_down: gain of room, as a part of the wanted room, for the maximum turn")
+    swerve_gain: float = number(0.38, 0, 1, "", "slow_down: part of the gained room that counts for the speed")
     max_speed_factor: float = number(1.3, 0, 10, "", "top speed as a multiple of the preferred speed")
     stuck_max_speed_factor: float = number(1.6, 0, 10, "", "the same while stuck")
     arrive: Length = number(24, 0, 4096, LENGTH, "distance at which a goal counts as reached")
-    response: float = number(4.0, 0, 1000, "1/s", "how fast the velocity follows the wish")
+    response: float = number(4.0, 0, 1000, "1/s", "how fast the velocity follows the wanted velocity")
     destinations: Whole = number(12, 1, 64, "places", "drawn by the seed when the map marks none",
                                  "no: they are drawn at the start")
-    destination_spread: Length = number(160, 0, 65_536, LENGTH, "goals lie so far around their destination", LAID_OUT)
+    destination_spread: Length = number(160, 0, 65_536, LENGTH, "maximum distance of goals from their destination", LAID_OUT)
     room: Area = number(800, 0, 1_000_000, "square units",
-                        "all destinations together claim so much for each of the agents; 0: no areas, all are let in",
+                        "area of all destinations together, per agent; 0: no areas, all are admitted",
                         LAID_OUT)
     area_per_person: Area = number(405.6, 1, 1_000_000, "square units",
-                         "what one person takes at a destination: who finds no room there queues", LAID_OUT)
+                         "area that one person takes at a destination; when it is full, others queue", LAID_OUT)
     detour: float = number(6.0, 0, 100, "",
-                           "a way through n people per m2 counts as 1 + detour * n^2 times as long, at most 32;"
-                           " 0: the shortest way")
+                           "a route through n people per m2 counts as 1 + detour * n^2 times as long, at most 32;"
+                           " 0: the shortest route")
     detour_s: float = number(2.0, 0, 3600, "seconds",
-                             "so often people look how crowded their ways are, and on large maps less often",
+                             "time between two updates of how crowded the routes are, longer on large maps",
                              "no: the turns in which flow fields are made again follow from it")
     exits: Whole = number(0, 0, 64, "destinations",
-                          "the first so many are exits: who arrives there leaves, and another comes in",
+                          "number of exits, which are the first destinations: people who arrive leave, and others come in",
                           "no: whether there are exits is decided at the start")
 
     def flow_fields(self, marked: int) -> int:
@@ -112,11 +112,11 @@ class FlockSettings(BehaviourSettings):
 
     speed_min: float = number(60, 0, 10_000, SPEED, "slowest preferred speed")
     speed_max: float = number(120, 0, 10_000, SPEED, "fastest preferred speed")
-    follow: Literal["radius", "nearest"] = Field("radius", description="whom a bird follows: all in sight, or its nearest")
-    follow_nearest: Whole = number(7, 1, 64, "neighbours", "follow nearest: so many of those in sight")
-    blind: float = number(90, 0, 180, "degrees", "blind angle behind a bird, in which it follows nobody")
+    follow: Literal["radius", "nearest"] = Field("radius", description="birds to follow: all in sight, or the nearest")
+    follow_nearest: Whole = number(7, 1, 64, "neighbours", "follow nearest: maximum of birds in sight")
+    blind: float = number(90, 0, 180, "degrees", "blind angle behind a bird, in which it follows no other")
     separate_by: Literal["contact", "offset"] = Field("contact", description=(
-        "contact: the nearer a neighbour the stronger; offset: the farther, and nothing at contact, as in many boids"))
+        "contact: strongest at contact; offset: proportional to distance, zero at contact, as in many boids"))
 
     sight: float = number(24, 0, 4096, LENGTH, "perception: others nearer than this are neighbours")
     separation: float = number(16, 0, 4096, LENGTH, "neighbours nearer than this are too near")
@@ -125,8 +125,8 @@ class FlockSettings(BehaviourSettings):
     separate: float = number(12.0, 0, 10_000, "1/s^2", "push away from neighbours too near")
     crowding: Whole = number(7, 1, 10_000, "neighbours", "count at which cohesion vanishes, so that flocks stay loose")
     wander: float = number(80, 0, 10_000, FORCE, "random turning")
-    roost: float = number(0, 0, 1000, "1/s^2", "pull back to the roost, by how far a bird is outside of it; 0: there is none")
-    roost_radius: float = number(400, 0, 65_536, LENGTH, "the roost reaches so far around the middle of the world")
+    roost: float = number(0, 0, 1000, "1/s^2", "pull back to the roost, per unit outside it; 0: no roost")
+    roost_radius: float = number(400, 0, 65_536, LENGTH, "radius of the roost around the middle of the world")
     border: float = number(200, 0, 100_000, FORCE, "turning away from edges and walls")
     margin: float = number(60, 0, 65_536, LENGTH, "distance from edges and walls at which turning begins")
 
@@ -134,15 +134,15 @@ class FlockSettings(BehaviourSettings):
 class HuntSettings(FlockSettings):
     """Predators and prey: prey flock and flee, predators chase the densest cell that they see."""
 
-    predators: Whole = number(8, 0, 64, "agents", "so many, those with the lowest ids, are predators",
-                              "no: who hunts is decided at birth, for life")
+    predators: Whole = number(8, 0, 64, "agents", "number of predators, which have the lowest ids",
+                              "no: predators are chosen at birth, for life")
     predator_sight: float = number(600, 0, 65_536, LENGTH, "a predator sees the cells whose middles are nearer than this")
     predator_speed_min: float = number(100, 0, 10_000, SPEED, "slowest speed of a predator")
     predator_speed_max: float = number(180, 0, 10_000, SPEED, "fastest speed of a predator")
     predator_response: float = number(1.5, 0, 1000, "1/s", "how fast its velocity follows the chase")
     square: float = number(100, 1, 65_536, LENGTH, "side of the cells in which predators count prey")
-    fear: float = number(120, 0, 4096, LENGTH, "predators nearer than this are fled from")
-    flee: float = number(8, 0, 10_000, "1/s^2", "push away from a predator, by how far it would have to be")
+    fear: float = number(120, 0, 4096, LENGTH, "prey flee from predators nearer than this")
+    flee: float = number(8, 0, 10_000, "1/s^2", "push away from a predator, per unit nearer than fear")
 
 
 class CratesSettings(BehaviourSettings):
@@ -154,23 +154,24 @@ class CratesSettings(BehaviourSettings):
     gap: float = number(1, 0, 1024, LENGTH, "crates nearer than this push each other")
     repulsion: float = number(5, 0, 1000, "1/s", "how fast crates that overlap move apart")
     response: float = number(10, 0, 1000, "1/s", "how fast the velocity follows water and push")
-    flow: float = number(60, 0, 10_000, SPEED, "of the water between two whirls")
-    whirls: Whole = number(3, 1, 64, "whirls", "side by side, each way")
-    speed_max: float = number(200, 0, 10_000, SPEED, "fastest a crate moves")
+    flow: float = number(60, 0, 10_000, SPEED, "speed of the water between two whirls")
+    whirls: Whole = number(3, 1, 64, "whirls", "number side by side, in x and in y")
+    speed_max: float = number(200, 0, 10_000, SPEED, "maximum speed of a crate")
 
 
 class PlaybackSettings(BehaviourSettings):
     """People whose paths are in a file of trajectories (`crowd-demo play`)."""
 
     file: str | None = Field(None, max_length=4096, description=(
-        "trajectories: PedPy's .txt, JuPedSim's .sqlite or a .csv (relative to this file); null: nobody moves"))
+        "trajectories: PedPy's .txt, JuPedSim's .sqlite or a .csv (relative to this file); null: no people move"))
     columns: str = Field("", max_length=1000, description=(
-        "names of the file's columns from the left, such as frame,id,x,y; empty: as the file says, else id,frame,x,y"))
+        "names of the file's columns from the left, such as frame,id,x,y; empty: as the file specifies, else id,frame,x,y"))
     corner: Annotated[tuple[float, float], Field(strict=False)] | None = Field(None, description=(
-        "[x, y] in metres: where the map's left upper corner is, if the map does not say it"))
+        "[x, y] in metres: the map's left upper corner, if the map does not specify it"))
     beside: str | None = Field(None, max_length=4096, description=(
         "a configuration whose run is shown right of the line that splits the window, in the same map"))
-    fps: float = number(0, 0, 1000, "frames a second", "of the file; 0: as it says itself",
-                        "no: when everybody is where follows from it")
+    fps: float = number(0, 0, 1000, "frames per second", "of the file; 0: as the file specifies",
+                        "no: the times of all positions follow from it")
     radius: Length = number(40, 0, 4096, LENGTH, "others nearer than this are neighbours")
-    standing: Speed = number(2.6, 0, 10_000, SPEED, "who is slower stands", "no: it is found for the whole file at the start")
+    standing: Speed = number(2.6, 0, 10_000, SPEED, "slower people count as standing",
+                             "no: it is found for the whole file at the start")

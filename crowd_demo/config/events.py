@@ -4,7 +4,7 @@
       - {at: 20 s, do: {walls: {rectangle: [100, 40, 120, 80], build: false}}, say: the doors open}
       - {at: 30 s, do: {send: {to: [0, 1], leave: true}}, say: everybody out, clock: true}
       - {hand: block the left door, do: {walls: {rectangle: [100, 40, 120, 80]}}}
-      - {when: left < 1 %, say: nearly all are out, end: true}
+      - {when: left < 1%, say: nearly all are out, end: true}
 
 Nothing here runs anything: sim/events.py does. Docs: docs/events.md.
 """
@@ -82,16 +82,16 @@ def condition_of(text: str) -> Condition:
     """Raises ValueError, in one line."""
     found = _CONDITION.fullmatch(text.strip())
     if not found:
-        raise ValueError(f'must be a measure compared with a number, such as "left < 1 %", not {text[:40]!r}')
+        raise ValueError(f'must be a measure compared with a number, such as "left < 1%", not {text[:40]!r}')
     measure, place, unit = found["measure"], found["place"] or "", found["unit"] or ""
     if measure not in MEASURES:
         raise ValueError(f"no measure {measure[:40]!r}{close_to(measure, MEASURES) or '; there are ' + ', '.join(MEASURES)}")
     if bool(place) != (measure in NAMED):
         raise ValueError(f"{measure} takes no name" if place else f"{measure} needs a name of measure.{NAMED[measure]}")
     if unit == "%" and measure not in SHARES:
-        raise ValueError(f"{measure} is no share: leave out the %")
+        raise ValueError(f"{measure} is not a share: leave out the %")
     if unit == "s" and measure != "time":
-        raise ValueError(f"{measure} is no time: leave out the s")
+        raise ValueError(f"{measure} is not a time: leave out the s")
     return Condition(measure, place, found["compare"], float(found["value"]), unit == "%")
 
 
@@ -123,7 +123,7 @@ class Disc(Point):
 
 
 class Newcomers(Disc):
-    """So many agents come in, on free tiles around a place."""
+    """A number of agents come in, on free tiles around a place."""
 
     count: Whole = number(100, 1, MAX_AGENTS, "agents", "how many")
 
@@ -132,8 +132,8 @@ class Pull(Disc):
     """A force in a disc."""
 
     radius: Length = number(260, 0.01, 65_536, "world units", "how far it reaches")
-    strength: float = number(2, 0.01, 100, "", "how strong it is")
-    seconds: Seconds = Field(0, description=f"how long it lasts; 0: to the end (0 to {MAX_SECONDS})")
+    strength: float = number(2, 0.01, 100, "", "strength")
+    seconds: Seconds = Field(0, description=f"duration; 0: to the end (0 to {MAX_SECONDS})")
 
 
 class Fright(Pull):
@@ -144,43 +144,43 @@ class Fright(Pull):
 
 
 class Sending(Section):
-    """People set out for the nearest of some destinations."""
+    """People walk to the nearest of some destinations."""
 
     to: Numbers = Field(min_length=1, max_length=64, description="destinations, counted from 0: each goes to the nearest")
     inside: str = Field("", max_length=60, description="only those in that area of measure.areas")
-    leave: bool = Field(False, description="from then on who arrives there leaves for good")
+    leave: bool = Field(False, description="from then on people who arrive there leave for good")
 
 
 class Deeds(Section):
-    """What an event does, in this order; the same as a hand can do in the window."""
+    """What an event does, in this order. Each is also a tool or a key of the window."""
 
     walls: WallRectangle | None = Field(None, description="build walls, or tear them down")
-    take_out: Disc | None = Field(None, description="remove all agents that are no farther from a place")
+    take_out: Disc | None = Field(None, description="remove all agents within a distance of a place")
     bring_in: Newcomers | None = Field(None, description="add agents around a place")
     goal: Point | None = Field(None, description="add a destination for people at a place")
     set: dict[str, float] = Field({}, description=(
         "numbers of the behaviour and of links by path, such as flock.align, and the values that they get"))
-    agents: AgentCount | None = Field(None, description=f"be so many (0 to {MAX_AGENTS})")
-    attract: Pull | None = Field(None, description="draw everybody in a disc to its middle")
-    repel: Pull | None = Field(None, description="push everybody in a disc away from its middle")
-    scare: Fright | None = Field(None, description="let everybody in a disc run or fly away from its middle")
+    agents: AgentCount | None = Field(None, description=f"set the number of agents (0 to {MAX_AGENTS})")
+    attract: Pull | None = Field(None, description="pull all agents in a disc to its middle")
+    repel: Pull | None = Field(None, description="push all agents in a disc away from its middle")
+    scare: Fright | None = Field(None, description="let all agents in a disc run or fly away from its middle")
     send: Sending | None = Field(None, description="send people to the nearest of some destinations")
 
 
 class ScenarioEvent(Section):
     """Something that happens once: `at` a time, at a `tick`, `when` a condition holds, or by `hand`."""
 
-    at: Seconds | None = Field(None, description=f"seconds of the crowd's time (0 to {MAX_SECONDS})")
+    at: Seconds | None = Field(None, description=f"simulated seconds (0 to {MAX_SECONDS})")
     tick: Ticks | None = Field(None, description=f"steps (0 to {MAX_TICKS})")
     when: str | None = Field(None, max_length=100, description=(
-        "a measure compared (< <= > >= =) with a number, looked at every 10 steps; "
+        "a measure compared (< <= > >= =) with a number, tested every 10 steps; "
         + "; ".join(f"{name}: {what}" for name, what in MEASURES.items())))
     hand: str | None = Field(None, min_length=1, max_length=60, pattern=PRINTABLE, description=(
-        "a key lets it happen: what that key does; of several the first that has not happened comes next"))
+        "triggered by a key, with this text; of several, the key triggers the first that has not happened"))
     do: Deeds = section(Deeds)
-    say: str = Field("", max_length=200, pattern=PRINTABLE, description="what is shown then")
-    clock: bool = Field(False, description="the clock of the scenario, and of its answer, begins")
-    end: bool = Field(False, description="the question of the scenario is answered: a run without a window ends")
+    say: str = Field("", max_length=200, pattern=PRINTABLE, description="message to show")
+    clock: bool = Field(False, description="start the clock of the scenario and of its answer")
+    end: bool = Field(False, description="end of the scenario: its question is answered, and a run without a window ends")
 
     @model_validator(mode="after")
     def _happens_some_time(self) -> Self:
@@ -264,7 +264,7 @@ def _cannot_be_sent(send: Sending, config: Eventful) -> tuple[str, str] | None:
     if config.behaviour != "crowd" or people is None or people.room == 0:
         return "to", "only people can be sent, and only with a crowd.room above 0"
     if send.leave and people.wait_s == 0:
-        return "leave", "who arrives leaves only with a crowd.wait_s above 0"
+        return "leave", "people leave only with a crowd.wait_s above 0"
     if send.inside and send.inside not in config.measure.areas:
         return "inside", f"measure.areas has no {send.inside!r}{close_to(send.inside, config.measure.areas)}"
     return None
@@ -278,16 +278,16 @@ def missing_destinations(events: Sequence[ScenarioEvent], doors: Mapping[str, in
               for index, event in enumerate(events) if event.do.send}
     for path, wanted in named.items():
         if wanted >= destinations:
-            yield path, f"there is no destination {wanted}: there are {destinations}, from 0"
+            yield path, f"destination {wanted} does not exist: there are {destinations}, counted from 0"
 
 
 def _cannot_be_set(path: str, value: float, config: Eventful) -> str:
-    """Why a number cannot have that value while the crowd runs; whether it goes together with others shows when it is set."""
+    """Return why a parameter cannot have that value while the crowd runs. Conflicts with others show when it is set."""
     name, _, key = path.partition(".")
     sections = [config.behaviour, *(["links"] if config.links.pattern != "none" else [])]
     known = {f"{each}.{key}": field for each in sections for key, field in type(getattr(config, each)).model_fields.items()}
     if path not in known:
-        return f"is no number of the behaviour{close_to(path, known)}"
+        return f"is not a parameter of the behaviour{close_to(path, known)}"
     extra = known[path].json_schema_extra
     live, _, why_not = str(extra.get("live", "step") if isinstance(extra, dict) else "step").partition(": ")
     if live == "no":

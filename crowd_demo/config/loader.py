@@ -180,7 +180,7 @@ def _with_paths(name: str, folder: Path, config: Config) -> tuple[Config, Iterat
 
     path = beside(name, folder)
     if path is None or path.suffix.lower() not in TRAJECTORIES:
-        raise ValueError(f"{name!r} is no file ({', '.join(TRAJECTORIES)})")
+        raise ValueError(f"{name!r} is not a file ({', '.join(TRAJECTORIES)})")
     paths = load(READ_PATHS)(path, Metres(*config.map_scale))
     if not (fps := config.playback.fps or paths.fps):
         raise ValueError(f"{path}: has no frame rate; playback.fps, or --fps, specifies it")

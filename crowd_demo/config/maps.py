@@ -177,7 +177,7 @@ def read_map(path: str | Path, metres: Metres = IN_METRES) -> MapData:
         data = bytes_of(path)
         found = parse_png(data, path) if suffix == ".png" else parse_octile(data, path)
     if not can_be_stood_on(found.kinds if found.under is None else found.under):
-        raise MapError(f"{path}: there is no tile to stand on")
+        raise MapError(f"{path}: no tile is free")
     return found
 
 

@@ -65,9 +65,9 @@ class WorldSettings(Section):
     tile: Side = Field(13, description=(
         "side of a tile of a map in metres (.wkt, .json, .dxf), whose size is then the world's (0.1 to 65536)"))
     y_axis: Literal["auto", "up", "down"] = Field("auto", description=(
-        "which way y grows in a map in metres, and in trajectories; auto: as the file says, else up"))
+        "direction of y in a map in metres, and in trajectories; auto: as the file specifies, else up"))
     unit: Literal["auto", "m", "cm", "mm"] = Field("auto", description=(
-        "unit of x and y in trajectories, and of the geometry in that file; auto: as the file says, else m"))
+        "unit of x and y in trajectories, and of the geometry in that file; auto: as the file specifies, else m"))
 
 
 class SceneSettings(Section):
@@ -76,8 +76,8 @@ class SceneSettings(Section):
     colours: ColourName = Field("looks", description="; ".join(
         f"{name}: {entry.why}" for name, entry in COLOURS.items()))
     ground: Literal["stone", "grass", "floor", "sky", "dusk", "night", "water", "meadow"] = Field("stone", description=(
-        "what an open tile looks like; at night lamps light the ways, a meadow has paths and lakes with round edges"))
-    overlays: Overlays = Field((), description="what is drawn over the crowd at first; " + "; ".join(
+        "look of open tiles; at night lamps light the streets, a meadow has paths and lakes with round edges"))
+    overlays: Overlays = Field((), description="overlays at the start; " + "; ".join(
         f"{label}: {OVERLAYS[name].why}" for label, name in AT_FIRST.items()))
 
 
@@ -95,25 +95,25 @@ class Spawn(Section):
 class Life(Section):
     """Births and deaths while the crowd runs."""
 
-    births_per_s: float = number(0, 0, 1_000_000, "agents a second", "how many are born, at random places")
-    deaths_per_s: float = number(0, 0, 1_000_000, "agents a second", "how many die, chosen at random")
+    births_per_s: float = number(0, 0, 1_000_000, "agents per second", "births, at random places")
+    deaths_per_s: float = number(0, 0, 1_000_000, "agents per second", "deaths, chosen at random")
     season_s: float = number(0, 0, 3600, "seconds", "a season: more births in its first half, then more deaths; 0: no")
-    most: Whole = number(MAX_AGENTS, 0, MAX_AGENTS, "agents", "no births while there are so many")
-    causes: Whole = number(1, 1, 64, "removals a step", "the dead of a step are removed in so many passes")
+    most: Whole = number(MAX_AGENTS, 0, MAX_AGENTS, "agents", "maximum number of agents: no births above it")
+    causes: Whole = number(1, 1, 64, "removals per step", "number of passes in which the dead of a step are removed")
 
 
 class Links(Section):
-    """Springs between agents, who are tied in the order of their ids."""
+    """Springs between agents, linked in the order of their ids."""
 
     pattern: Literal["none", "rope", "cloth", "column"] = Field("none", description=(
         "ropes that hang from a pinned agent; one cloth with its top row pinned; columns of followers behind free leaders"))
     length: Whole = number(40, 2, 100_000, "agents", "in a rope or a column, or in a row of the cloth",
-                           "no: who is tied to whom is decided at birth")
+                           "no: links are made at birth")
     rest: float = number(10, 0, 1000, "world units", "length of a link at which it does not pull")
-    stiffness: float = number(900, 0, 3000, "1/s^2", "pull for each unit that a link is too long")
-    damping: float = number(4, 0, 15, "1/s", "pull for each unit a second that its ends move apart")
+    stiffness: float = number(900, 0, 3000, "1/s^2", "pull per unit that a link is too long")
+    damping: float = number(4, 0, 15, "1/s", "pull per unit per second at which its ends move apart")
     gravity: float = number(0, 0, 10_000, "world units / s^2", "pull downwards")
-    wind: float = number(0, 0, 10_000, "world units / s^2", "how strong the gusts are")
+    wind: float = number(0, 0, 10_000, "world units / s^2", "strength of the gusts")
     drag: float = number(0.5, 0, 60, "1/s", "how fast the air slows agents down")
 
     @property
@@ -128,26 +128,26 @@ class Links(Section):
 
 
 class Time(Section):
-    """Steps are of fixed length, whatever the frames a second."""
+    """Steps have a fixed length, independent of the frame rate."""
 
-    step_hz: float = number(60, 1, 1000, "1/s", "steps in a second of the crowd's time",
+    step_hz: float = number(60, 1, 1000, "1/s", "steps per simulated second",
                             "no: clock, timeline, births and gusts count steps of one length")
-    speed: float = number(1.0, 0.01, 100, "", "seconds of the crowd's time in a second of the clock")
-    catch_up: Whole = number(4, 1, 64, "steps", "so many a picture are made up for (at speed 1); beyond, the crowd slows down")
-    rewind_mb: Whole = number(64, 0, 65_536, "MB", "memory for going back in time; 0: none")
+    speed: float = number(1.0, 0.01, 100, "", "simulated seconds per second of real time")
+    catch_up: Whole = number(4, 1, 64, "steps", "maximum steps per frame (at speed 1); beyond it the crowd slows down")
+    rewind_mb: Whole = number(64, 0, 65_536, "MB", "memory for rewinding; 0: none")
 
 
 class HudSettings(Section):
-    """What lies over the picture."""
+    """The HUD."""
 
     hud: HudMode = Field("full", description="how much of the HUD is shown at the start; true is full, false is off")
-    scale: float = number(1.0, 0.5, 3, "", "size of text and panels, times what fits the height of the window")
+    scale: float = number(1.0, 0.5, 3, "", "size of text and panels relative to the height of the window")
     theme: Literal["dark", "light"] = Field("dark", description="colours of text and panels")
     units: Literal["fps", "ms"] = Field("fps", description="the large number: FPS shown, or ms of step and draw")
 
 
 class WindowSettings(HudSettings):
-    """The window, and what lies over the picture."""
+    """The window and its HUD."""
 
     width: Whole = number(1280, 16, 16_384, "pixels", "width")
     height: Whole = number(720, 16, 16_384, "pixels", "height")
@@ -159,7 +159,7 @@ class CameraSettings(Section):
     """The first view."""
 
     center: Point | None = Field(None, description="[x, y] in world units; null is the middle of the world")
-    zoom: Zoom | None = Field(None, description="pixels a world unit (0.05 to 8); null fits the whole world")
+    zoom: Zoom | None = Field(None, description="pixels per world unit (0.05 to 8); null fits the whole world")
 
 
 class Cache(Section):
@@ -238,7 +238,7 @@ class Config(_WithBehaviours):
     cache: Cache = section(Cache)
     measure: Places = section(Places)
     events: Annotated[tuple[ScenarioEvent, ...], Field(strict=False)] = Field((), max_length=MAX_EVENTS, description=(
-        "what happens by itself, each once; of those that are due at the same time the first comes first"))
+        "events of the scenario, each of which happens once, in the order of the file if due at the same time"))
     keys: Keys = section(Keys)
 
     @model_validator(mode="after")

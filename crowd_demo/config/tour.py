@@ -37,22 +37,22 @@ from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 from crowd_demo.registry.texts import printable
 
 NUMBERS = {
-    "step_ms": "milliseconds of a step of the crowd",
-    "interaction_ms": "of these, those of the stage in which agents meet their neighbours",
-    "draw_ms": "milliseconds that the picture of the crowd takes",
-    "frame_ms": "milliseconds of a frame: a step and its picture",
-    "fps": "pictures that the window shows in a second",
-    "agents": "size of the crowd",
-    "candidates": "how many others an agent tested",
-    "neighbours": "how many of these were neighbours",
+    "step_ms": "milliseconds per step",
+    "interaction_ms": "of these, milliseconds of the stage interaction",
+    "draw_ms": "milliseconds per frame for drawing the crowd",
+    "frame_ms": "milliseconds per frame: a step, and drawing it",
+    "fps": "frames per second",
+    "agents": "number of agents",
+    "candidates": "candidates per agent",
+    "neighbours": "neighbours per agent",
     "drawn": "agents that were drawn",
-    "near_reads": "share of reads that find the next agent in the same line of memory or the one after, in percent",
-    "factor": "how many times as long a step took before",
+    "near_reads": "share of reads in the same cache line as the previous read or in the next one, in percent",
+    "factor": "previous time per step relative to the current one",
     "faster": "the same in words: 3.1 times as fast, about as fast, 1.4 times slower, neither clearly faster nor slower",
-    "draw_factor": "how many times as long the picture took before",
+    "draw_factor": "previous time of drawing relative to the current one",
     "draw_faster": "the same in words",
 }
-"""What may stand in {} in the texts of a tour."""
+"""Names allowed in {} in the texts of a tour."""
 
 FACTORS = ("factor", "draw_factor")
 WORDS = ("faster", "draw_faster")  # of these, what is no number
@@ -81,16 +81,16 @@ else:
 
 
 class Actions(Section):
-    """What a step of a tour does; what it does not name stays as it is."""
+    """Settings that a step of a tour changes. All others stay."""
 
-    scenario: str = Field("", max_length=4096, description="open another configuration")
+    scenario: str = Field("", max_length=4096, description="configuration to open")
     set: Techniques = section(Techniques)
-    agents: Whole = number(0, 0, MAX_AGENTS, "agents", "be so many")
-    speed: float = number(1.0, 0.01, 100, "", "seconds of the crowd's time in a second of the clock")
-    pause: bool = Field(False, description="pause, or go on")
-    freeze: bool = Field(False, description="go on to cull by the view of this moment, or cull by the camera again")
+    agents: Whole = number(0, 0, MAX_AGENTS, "agents", "set the number of agents")
+    speed: float = number(1.0, 0.01, 100, "", "simulated seconds per second of real time")
+    pause: bool = Field(False, description="pause or resume")
+    freeze: bool = Field(False, description="keep culling by the current view, or cull by the camera again")
     camera: CameraSettings = section(CameraSettings)
-    restart: bool = Field(False, description="start again with the same seed, once all the rest holds")
+    restart: bool = Field(False, description="restart with the same seed, after the other settings")
 
     @property
     def settings(self) -> Settings:
@@ -100,12 +100,12 @@ class Actions(Section):
 
 
 class Bet(Section):
-    """A guess at a number, asked for before the step does what it does."""
+    """A guess at a number, made before the step changes anything."""
 
     ask: Text = Field(description="the question")
-    of: str = Field(max_length=100, description="the number of the step that is guessed, as it would stand in {}")
-    low: float = number(1.0, 0, 1e9, "", "where the scale for guesses begins")
-    high: float = number(100.0, 0, 1e9, "", "where it ends")
+    of: str = Field(max_length=100, description="the number to guess, named as in {}")
+    low: float = number(1.0, 0, 1e9, "", "start of the scale for guesses")
+    high: float = number(100.0, 0, 1e9, "", "end of the scale")
 
     @property
     def name(self) -> str:
@@ -134,14 +134,14 @@ class Bet(Section):
 class Step(Section):
     """A sentence or two, and what is done before they are said."""
 
-    say: Text = Field(description="what is said")
+    say: Text = Field(description="the text")
     do: Actions = section(Actions)
-    bet: Bet | None = Field(None, description="a guess that is asked for before that")
-    wait: Whole = number(60, 1, 600, "frames", "measure over so many, where the texts have numbers")
-    panels: bool = Field(False, description="it speaks of the panels: without them it says which key shows them")
-    mark: str = Field("", max_length=40, description="a name for this step's numbers, of small letters, digits and _")
+    bet: Bet | None = Field(None, description="a guess to make before it")
+    wait: Whole = number(60, 1, 600, "frames", "frames to measure, if the text has numbers")
+    panels: bool = Field(False, description="the text is about the panels: if hidden, it names the key that shows them")
+    mark: str = Field("", max_length=40, description="a name for the numbers of this step: small letters, digits and _")
     ask: Text | None = Field(None, description="a question")
-    answer: Text | None = Field(None, description="its answer, which comes with the next key")
+    answer: Text | None = Field(None, description="its answer, shown with the next key")
 
 
 class Page(NamedTuple):

@@ -23,6 +23,7 @@ from typing import TypeVar
 
 _IMPORTED = time.perf_counter()
 NICENESS = 15  # of threads beside the frames, on systems where a thread has a niceness
+SWITCH_S = 0.00005  # the longest that a frame waits for the compiling thread, which happens some forty times a frame
 EAGER_S = 0.0002  # after this time a compiling thread lets another one run Python code
 Result = TypeVar("Result")
 
@@ -92,6 +93,14 @@ def eager_threads(interval_s: float = EAGER_S) -> Iterator[None]:
         yield
     finally:
         sys.setswitchinterval(before)
+
+
+@contextmanager
+def compiling_beside_frames() -> Iterator[None]:
+    """Let frames go first while this thread may be inside the compiler."""
+    lower_priority()
+    with eager_threads(SWITCH_S):
+        yield
 
 
 # --- memory and age --------------------------------------------------------------------------------------------------

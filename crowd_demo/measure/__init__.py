@@ -12,7 +12,7 @@ any time; the results so far remain:
     largest            the largest crowd at 60 frames a second, by search, on each rung of a ladder
     three_crowds       the crowds that the first two compare: two with the present techniques, one with others
 
-    trajectories       speed, density, flow, lanes, of who was where when, in metres; distances: of people, in world units
+    trajectories       speed, density, flow, lanes, of who was where when, in metres; walking: of people, in world units
 
 docs/design/measuring.md says why it is done this way.
 """

@@ -10,8 +10,9 @@ from collections.abc import Generator, Iterator, Sequence
 from statistics import median
 from typing import NamedTuple
 
+from crowd_demo.measure.comparison import Comparison
 from crowd_demo.measure.experiment import Compile, Slice, TextTable, crowd_json, header, with_progress
-from crowd_demo.measure.three_crowds import AS_SHOWN, CROWDS, Limits, Pair, ThreeCrowds, Versus
+from crowd_demo.measure.three_crowds import AS_SHOWN, CROWDS, Limits, ThreeCrowds, Versus
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word, inactive, is_drawn
 from crowd_demo.sim.snapshot import Snapshot
@@ -85,7 +86,7 @@ class Measurement(_OfTechniques):
             yield Slice(text, 0)
         self.found = yield from self._compared(crowds, self.path, self.other)
 
-    def pairs(self) -> dict[str, Pair]:
+    def comparisons(self) -> dict[str, Comparison]:
         """The technique's stage, if it ran in all crowds, the step and the frame; empty until the measurement is over."""
         found = self.found
         if not found:
@@ -94,9 +95,9 @@ class Measurement(_OfTechniques):
         return {**stage, "step": found.step, "frame": found.frame}
 
     def table(self) -> TextTable:
-        """A row for each of the pairs."""
+        """A row for each comparison."""
         return TextTable(("ms", hud_word(self.value), hud_word(self.other), "buys", "95 %"),
-                         [(name, *pair.cells()) for name, pair in self.pairs().items()])
+                         [(name, *found.cells()) for name, found in self.comparisons().items()])
 
     def notes(self) -> Sequence[str]:
         return [CROWDS[self.found.crowd], AS_SHOWN, *memory_note(self.path, self.value, self.other)] if self.found else []
@@ -136,7 +137,7 @@ class Ablation(_OfTechniques):
 
     @property
     def rows(self) -> list[TechniqueRow]:
-        return sorted(self._found, key=lambda row: -row.found.frame.factor.value)
+        return sorted(self._found, key=lambda row: -row.found.frame.ratio.value)
 
     def run(self) -> Iterator[Slice]:
         crowds = self._taken_crowds()
@@ -173,7 +174,7 @@ class Ablation(_OfTechniques):
 
     def noise(self) -> str:
         """How far frames of two copies with the present techniques differ, in a usual comparison."""
-        known = [row.found.frame.other.noise for row in self.rows if row.found.frame.other.noise.known]
+        known = [row.found.frame.noise for row in self.rows if row.found.frame.noise.known]
         if not known:
             return "too few frames for an interval"
         low, high = median(interval.low for interval in known), median(interval.high for interval in known)

@@ -7,6 +7,7 @@ repeat shows by how much a variant differs from itself on this machine at this t
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Generic, NamedTuple, Protocol, TypeVar
@@ -16,12 +17,20 @@ import numpy as np
 from crowd_demo.compute.arrays import Doubles, Floats
 from crowd_demo.measure.statistics import (
     LEAST_BLOCKS,
+    NARROW,
+    OPPOSITE,
+    UNCLEAR,
     UNKNOWN,
     Cost,
     Interval,
     Verdict,
     cost_of,
+    factor,
+    factors,
+    finite,
+    interval_json,
     median_interval,
+    milliseconds,
     ratio_interval,
     verdict,
 )
@@ -120,26 +129,73 @@ def block_lengths(steps: int) -> list[int]:
 
 # --- what blocks say -------------------------------------------------------------------------------------------------
 
-class Estimate(NamedTuple):
-    """A time, its ratio to the base's, that of the base's repeat, and what follows."""
+class Comparison(NamedTuple):
+    """A base, A, and a variant of it, B, in milliseconds, and what follows.
 
-    ms: Interval
-    ratio: Interval
-    noise: Interval
-    verdict: Verdict
+    `ratio` is that of the time of B to that of A, the median of the ratios turn by turn: so many times as fast A is, and
+    below 1 it is slower. `noise` is that of a second copy of A to the first. `verdict` is about B.
+    """
+
+    a: Interval
+    b: Interval
+    ratio: Interval = UNKNOWN
+    noise: Interval = UNKNOWN
+    verdict: Verdict = "unknown"
+
+    @property
+    def verdict_of_a(self) -> Verdict:
+        return OPPOSITE.get(self.verdict, self.verdict)
+
+    @property
+    def difference(self) -> str:
+        """`no difference`, or that there may be one."""
+        least, most = NARROW
+        return "no difference" if least <= self.ratio.low and self.ratio.high <= most else UNCLEAR
+
+    def cells(self) -> tuple[str, str, str, str]:
+        """Milliseconds of A and of B, what A buys, and the interval of that.
+
+        The factor is the median of the ratios turn by turn, and not quite the ratio of the medians. So as on the card, the
+        second time is the first one times the factor (`AS_SHOWN`); the record has both medians.
+        """
+        is_known = not math.isnan(self.ratio.value)
+        b = Interval(self.a.value * self.ratio.value, 0, 0) if is_known else self.b
+        buys = factor(self.ratio.value) if is_known else "-"
+        if self.verdict == "no difference":
+            buys = self.difference
+        return milliseconds(self.a), milliseconds(b), buys, factors(self.ratio) if self.ratio.known else "too few"
+
+    def sentence(self) -> str:
+        """How fast A is: `3.1x faster (95 %: 2.9-3.3)`, `1.2x slower (...)`, or what there is instead of such a number."""
+        if self.verdict == "unknown":
+            return f"{factor(self.ratio.value)} (too few steps to be sure)"
+        if self.verdict == "no difference":
+            return f"{self.difference} (95 %: {factors(self.ratio)})"
+        times = self.ratio if self.verdict_of_a == "faster" else self.ratio.inverse
+        return f"{factor(times.value)} {self.verdict_of_a} (95 %: {factors(times)})"
+
+    def record(self) -> dict[str, object]:
+        """Without A."""
+        return {"ms": interval_json(self.b), "ratio": interval_json(self.ratio), "noise": interval_json(self.noise),
+                "verdict": self.verdict}
 
 
 class VariantResult(NamedTuple):
     """What was measured of a variant."""
 
-    step: Estimate  # the whole step: the sum of its stages
-    stages: dict[str, Estimate]  # in the order of the step; those that ran
+    step: Comparison  # the whole step: the sum of its stages
+    stages: dict[str, Comparison]  # in the order of the step; those that ran
     counters: dict[str, float]
     state_hash: str
 
     @property
     def stages_ms(self) -> dict[str, float]:
-        return {stage: estimate.ms.value for stage, estimate in self.stages.items()}
+        return {stage: found.b.value for stage, found in self.stages.items()}
+
+    def record(self) -> dict[str, object]:
+        return {"step_ms": finite(self.step.b.value), "stages_ms": self.stages_ms, "step": self.step.record(),
+                "stages": {stage: found.record() for stage, found in self.stages.items()}, "counters": self.counters,
+                "state_hash": self.state_hash}
 
 
 def compare(measured: Mapping[str, Sequence[TimedBlock]], hashes: Mapping[str, str], base: str,
@@ -157,7 +213,7 @@ def compare(measured: Mapping[str, Sequence[TimedBlock]], hashes: Mapping[str, s
         for name, of_variant in measured.items()}
 
 
-def compare_stage(stage: str, measured: Mapping[str, Sequence[TimedBlock]], base: str, repeat: str) -> dict[str, Estimate]:
+def compare_stage(stage: str, measured: Mapping[str, Sequence[TimedBlock]], base: str, repeat: str) -> dict[str, Comparison]:
     """Compare one stage by itself; variants in which it never ran are left out."""
     costs = {name: cost_of([_times(block, stage) for block in blocks]) for name, blocks in measured.items()}
     return {name: _stage(cost, costs[base], costs[repeat]) for name, cost in costs.items() if cost.ran.any()}
@@ -191,23 +247,25 @@ def _times(block: TimedBlock, stage: str) -> Floats:
     return block.times_ms[stage] if stage in block.times_ms else np.zeros(block.steps, np.float32)
 
 
-def _step(costs: Costs, base: Costs, repeat: Costs) -> Estimate:
-    parts = np.array([cost.ms for cost in costs.values()])
+def _step(costs: Costs, base: Costs, repeat: Costs) -> Comparison:
+    a, b = (median_interval(np.array([cost.ms for cost in each.values()])) for each in (base, costs))
     wholes = (np.sum([cost.ms for cost in each.values()], axis=0) for each in (costs, base, repeat))
-    return _estimate(median_interval(parts), *wholes)
+    return _comparison(a, b, *wholes)
 
 
-def _stages(costs: Costs, base: Costs, repeat: Costs) -> dict[str, Estimate]:
+def _stages(costs: Costs, base: Costs, repeat: Costs) -> dict[str, Comparison]:
     return {name: _stage(cost, *(each.get(name, _never(cost)) for each in (base, repeat))) for name, cost in costs.items()}
 
 
-def _stage(cost: Cost, base: Cost, repeat: Cost) -> Estimate:
+def _stage(cost: Cost, base: Cost, repeat: Cost) -> Comparison:
     """Only blocks in which it ran are compared; in the others its cost is an average."""
     both = cost.ran & base.ran & repeat.ran
-    ms = median_interval(cost.ms)
-    if cost.ran.sum() < LEAST_BLOCKS:
-        ms = Interval(ms.value, UNKNOWN.low, UNKNOWN.high)
-    return _estimate(ms, *(each.ms[both] for each in (cost, base, repeat)))
+    return _comparison(_ms(base), _ms(cost), *(each.ms[both] for each in (cost, base, repeat)))
+
+
+def _ms(cost: Cost) -> Interval:
+    found = median_interval(cost.ms)
+    return found if cost.ran.sum() >= LEAST_BLOCKS else UNKNOWN._replace(value=found.value)
 
 
 def _never(cost: Cost) -> Cost:
@@ -215,6 +273,6 @@ def _never(cost: Cost) -> Cost:
     return Cost(np.zeros_like(cost.ms), np.zeros_like(cost.ran))
 
 
-def _estimate(ms: Interval, whole: Doubles, base: Doubles, repeat: Doubles) -> Estimate:
+def _comparison(a: Interval, b: Interval, whole: Doubles, base: Doubles, repeat: Doubles) -> Comparison:
     ratio, noise = ratio_interval(whole, base), ratio_interval(repeat, base)
-    return Estimate(ms, ratio, noise, verdict(ratio, noise))
+    return Comparison(a, b, ratio, noise, verdict(ratio, noise))

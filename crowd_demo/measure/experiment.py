@@ -5,7 +5,6 @@ window, and records them as JSON.
 
 from __future__ import annotations
 
-import math
 import os
 import platform
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -16,8 +15,6 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations
-from crowd_demo.measure.comparison import Estimate, VariantResult
-from crowd_demo.measure.statistics import Interval
 from crowd_demo.registry.entries import Value
 from crowd_demo.version import __version__
 
@@ -58,6 +55,16 @@ class Experiment(InSlices, Protocol):
         """The results so far, of what JSON can say."""
 
 
+def result_of(parts: Generator[object, None, Result]) -> Result:
+    """Run all slices; return what the generator returns."""
+    while True:
+        try:
+            next(parts)
+        except StopIteration as end:
+            found: Result = end.value
+            return found
+
+
 def with_progress(parts: Generator[float, None, Result], text: str, done: float = 0.0,
                   share: float = 1.0) -> Generator[Slice, None, Result]:
     """Run the slices of one part and yield the progress of the whole; return what the part returns.
@@ -91,25 +98,10 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
                      for name, *cells in rows)
 
 
-def milliseconds(interval: Interval) -> str:
-    """The median with three digits or so: 0.52, 3.14, 31.4, 31,400."""
-    number = interval.value
-    digits = 2 if number < 9.995 else 1 if number < 99.95 else 0
-    return f"{number:,.{digits}f}"
-
-
-def factor(number: float) -> str:
-    """How many times: 0.52x, 1.04x, 3.1x, 31x, 1,200x."""
-    return f"{number:,.{_digits(number)}f}x"
-
-
-def factors(interval: Interval) -> str:
-    """Where a factor lies, with the digits that the larger end has."""
-    return f"{interval.low:,.{_digits(interval.high)}f}-{interval.high:,.{_digits(interval.high)}f}"
-
-
-def _digits(number: float) -> int:
-    return 2 if number < 1.995 else 1 if number < 19.95 else 0
+def markdown_table(rows: Sequence[Sequence[str]]) -> str:
+    """A table of Markdown; the first row has the heads."""
+    head, *others = ([cell.replace("|", "\\|") for cell in row] for row in rows)
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *others))
 
 
 # --- records ---------------------------------------------------------------------------------------------------------
@@ -149,25 +141,3 @@ def _processor() -> str:
 def crowd_json(config: Config, techniques: Mapping[str, Value]) -> dict[str, object]:
     """What crowd was measured."""
     return {"config": config.model_dump(mode="json", exclude={"optimizations", "keys"}), "optimizations": dict(techniques)}
-
-
-# --- comparisons -----------------------------------------------------------------------------------------------------
-
-def result_json(result: VariantResult) -> dict[str, object]:
-    return {"step_ms": finite(result.step.ms.value), "stages_ms": result.stages_ms, "step": estimate_json(result.step),
-            "stages": {stage: estimate_json(estimate) for stage, estimate in result.stages.items()},
-            "counters": result.counters, "state_hash": result.state_hash}
-
-
-def estimate_json(estimate: Estimate) -> dict[str, object]:
-    return {"ms": interval_json(estimate.ms), "ratio": interval_json(estimate.ratio),
-            "noise": interval_json(estimate.noise), "verdict": estimate.verdict}
-
-
-def interval_json(interval: Interval) -> dict[str, float | None]:
-    """`low` and `high` are null where there are too few blocks to tell, `value` where the base takes no time."""
-    return {name: finite(number) for name, number in interval._asdict().items()}
-
-
-def finite(number: float) -> float | None:
-    return number if math.isfinite(number) else None

@@ -14,19 +14,17 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from crowd_demo.compute.arrays import Bools, Doubles
-from crowd_demo.measure.comparison import LONGEST, BlockTimes, Costs, Variant, costs_of, whole_steps
+from crowd_demo.measure.comparison import LONGEST, BlockTimes, Comparison, Costs, Variant, costs_of, whole_steps
 from crowd_demo.measure.crowd_variant import DRAW, STEP
 from crowd_demo.measure.statistics import (
     STUDENT_T,
     UNKNOWN,
     Cost,
     Interval,
-    Verdict,
     few_ratios_interval,
     ratio_interval,
     verdict,
@@ -37,25 +35,6 @@ BLOCK_MS = 8.0  # of what is timed, but for the last frame of a block
 UNTIMED = 1  # frames before each block
 RESAMPLES = 500  # so that an effect is found within a millisecond or two
 FRAME = "frame"
-
-
-class Effect(NamedTuple):
-    """Milliseconds with the old values and with the new ones, nan where they are not known, and what follows.
-
-    `ratio` is that of the new time to the old one, `noise` that of a copy's second block to its first. Where there is a
-    ratio, `after_ms` is `before_ms` times it.
-    """
-
-    before_ms: float
-    after_ms: float
-    ratio: Interval = UNKNOWN
-    noise: Interval = UNKNOWN
-    verdict: Verdict = "unknown"
-
-    @property
-    def factor(self) -> Interval:
-        """How many times as fast it is now; below 1 it is slower."""
-        return inverse(self.ratio)
 
 
 class InterleavedTiming:
@@ -113,32 +92,35 @@ class InterleavedTiming:
         stages = stages_of(part, dict.fromkeys((*old, *new)))
         return max(stages, key=lambda name: abs(_median(old, name) - _median(new, name)), default="")
 
-    def effect(self, name: str) -> Effect:
-        """What has become of the step, the picture (`draw`), the frame, or a stage."""
+    def effect(self, name: str) -> Comparison:
+        """The old values, A, against the new ones, B: the step, the picture (`draw`), the frame, or a stage.
+
+        A and B are nan where they are not known. Where there is a ratio, B is A times it.
+        """
         if not self.turns:
-            return Effect(np.nan, np.nan)
+            return Comparison(UNKNOWN, UNKNOWN)
         old, new = (_cost(blocks, name) for blocks in self._complete())
         ran = np.all((old.ran & new.ran).reshape(-1, 2), axis=1, keepdims=False)
         return effect_of(old.ms.reshape(-1, 2), new.ms.reshape(-1, 2), ran)
 
 
-def effect_of(old: Doubles, new: Doubles, ran: Bools | None = None) -> Effect:
+def effect_of(old: Doubles, new: Doubles, ran: Bools | None = None) -> Comparison:
     """From the costs of both blocks in each turn, float64[turns, 2] milliseconds.
 
     `ran`, bool[turns], are the turns in which a stage ran in all blocks. Only these are compared: in a block without it,
     its cost is an average.
     """
-    before, after = float(np.median(old)), float(np.median(new))
+    before, after = (UNKNOWN._replace(value=float(np.median(ms))) for ms in (old, new))
     if ran is not None:
         old, new = old[ran], new[ran]
     ratio, both = _ratios(new.mean(axis=1), old.mean(axis=1)), np.concatenate((old, new))
     again = _ratios(both[:, 1], both[:, 0])
-    back = inverse(again)
+    back = again.inverse
     noise = Interval(again.value, min(again.low, back.low), max(again.high, back.high))  # either block may be the slower one
     if not ratio.value > 0:  # there are no turns to compare
-        return Effect(before, after)
-    ratio = of_another(ratio)
-    return Effect(before, before * ratio.value, widened(ratio, noise), noise, verdict(ratio, noise))
+        return Comparison(before, after)
+    ratio, after = of_another(ratio), UNKNOWN._replace(value=before.value * ratio.value)
+    return Comparison(before, after, widened(ratio, noise), noise, verdict(ratio, noise))
 
 
 def _ratios(values: Doubles, base: Doubles) -> Interval:
@@ -163,11 +145,6 @@ def widened(ratio: Interval, noise: Interval) -> Interval:
     low = value * math.exp(-math.hypot(math.log(value / ratio.low), reach))
     high = value * math.exp(math.hypot(math.log(ratio.high / value), reach))
     return Interval(value, low, high)
-
-
-def inverse(ratio: Interval) -> Interval:
-    value, high, low = (1 / number if number else np.inf for number in ratio)
-    return Interval(value, low, high) if ratio.known else ratio._replace(value=value)
 
 
 def _cost(blocks: Sequence[BlockTimes], name: str) -> Cost:

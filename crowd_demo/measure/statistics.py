@@ -24,6 +24,9 @@ STUDENT_T = {3: 4.303, 4: 3.182, 5: 2.776}  # by the number of values: 95 % of m
 Times = Mapping[str, Floats]  # by stage: milliseconds in each of the same steps, or frames; 0 where it did not run
 
 Verdict = Literal["faster", "slower", "no difference", "unknown"]
+OPPOSITE: Mapping[Verdict, Verdict] = {"faster": "slower", "slower": "faster"}
+NARROW = 0.9, 1.1  # a factor between these is next to 1
+UNCLEAR = "too noisy to tell"
 
 
 class Interval(NamedTuple):
@@ -36,6 +39,12 @@ class Interval(NamedTuple):
     @property
     def known(self) -> bool:
         return math.isfinite(self.low) and math.isfinite(self.high)
+
+    @property
+    def inverse(self) -> Interval:
+        """Of the base to what it was the base of."""
+        value, high, low = (1 / number if number else math.inf for number in self)
+        return Interval(value, low, high) if self.known else self._replace(value=value)
 
 
 UNKNOWN = Interval(math.nan, -math.inf, math.inf)
@@ -132,3 +141,35 @@ def verdict(ratio: Interval, noise: Interval) -> Verdict:
     if ratio.high < min(noise.low, 1):
         return "faster"
     return "slower" if ratio.low > max(noise.high, 1) else "no difference"
+
+
+# --- texts and records -----------------------------------------------------------------------------------------------
+
+def milliseconds(interval: Interval) -> str:
+    """The median with three digits or so: 0.52, 3.14, 31.4, 31,400."""
+    number = interval.value
+    digits = 2 if number < 9.995 else 1 if number < 99.95 else 0
+    return f"{number:,.{digits}f}"
+
+
+def factor(number: float) -> str:
+    """How many times: 0.52x, 1.04x, 3.1x, 31x, 1,200x."""
+    return f"{number:,.{_digits(number)}f}x"
+
+
+def factors(interval: Interval) -> str:
+    """Where a factor lies, with the digits that the larger end has."""
+    return f"{interval.low:,.{_digits(interval.high)}f}-{interval.high:,.{_digits(interval.high)}f}"
+
+
+def _digits(number: float) -> int:
+    return 2 if number < 1.995 else 1 if number < 19.95 else 0
+
+
+def interval_json(interval: Interval) -> dict[str, float | None]:
+    """`low` and `high` are null where there are too few blocks to tell, `value` where the base takes no time."""
+    return {name: finite(number) for name, number in interval._asdict().items()}
+
+
+def finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None

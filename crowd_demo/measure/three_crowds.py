@@ -18,9 +18,8 @@ from crowd_demo.config.memory import MB, agent_bytes, available_bytes
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.measure.comparison import (
     BlockTimes,
-    Estimate,
+    Comparison,
     Finished,
-    VariantResult,
     block_lengths,
     collect,
     compare,
@@ -30,8 +29,8 @@ from crowd_demo.measure.comparison import (
     without,
 )
 from crowd_demo.measure.crowd_variant import DRAW, CrowdVariant, Picture, all_pairs_s
-from crowd_demo.measure.experiment import Slice, estimate_json, factor, factors, interval_json, milliseconds
-from crowd_demo.measure.statistics import LEAST_BLOCKS, Interval, Verdict
+from crowd_demo.measure.experiment import Slice
+from crowd_demo.measure.statistics import LEAST_BLOCKS, interval_json
 from crowd_demo.registry.entries import EXACT, KINDS, MODEL, Value
 from crowd_demo.registry.techniques import BY_PATH, hud_word, kind_of, strongest
 from crowd_demo.sim.simulation import Simulation
@@ -43,10 +42,7 @@ WARM_UP_SHARE = 0.2  # of the seconds; slow crowds warm up for fewer steps
 MAX_STEPS = 120
 PATIENCE = 4  # slow crowds may take so many times the seconds, to have enough blocks for an interval
 LONGEST_STEP_S = 10.0  # brute force that would take longer is not tried
-NARROW = 0.9, 1.1  # a factor between these is next to 1
 REORDER = "reorder."  # how the paths of the techniques begin whose effect comes much later, in another order of memory
-OPPOSITE: Mapping[Verdict, Verdict] = {"faster": "slower", "slower": "faster"}
-UNCLEAR = "too noisy to tell"
 AS_SHOWN = "The second time is the first times the factor, which is the median of the ratios turn by turn."
 CROWDS = {"same": "same crowd", "DIFFERS": "THE CROWD DIFFERS",
           **{kind.name: f"not the same ({kind.name})" for kind in KINDS if kind is not EXACT}}
@@ -71,71 +67,17 @@ class Limits(NamedTuple):
         return block_lengths(self.steps or min(max(fitting, min(LEAST_BLOCKS, patient), 1), MAX_STEPS))
 
 
-class Pair(NamedTuple):
-    """Milliseconds with the present techniques and with the others; `other` is compared with the present ones."""
-
-    present: Interval
-    other: Estimate
-
-    @property
-    def factor(self) -> Interval:
-        """How many times as fast the present techniques are; below 1 they are slower."""
-        return self.other.ratio
-
-    @property
-    def verdict(self) -> Verdict:
-        """Whether the present techniques are faster or slower: the opposite of what holds for the others."""
-        return OPPOSITE.get(self.other.verdict, self.other.verdict)
-
-    @property
-    def narrow(self) -> bool:
-        """Does the interval exclude all but small differences?"""
-        least, most = NARROW
-        return least <= self.factor.low and self.factor.high <= most
-
-    def cells(self) -> tuple[str, str, str, str]:
-        """Milliseconds with the present techniques and with the others, what the present ones buy, and its interval.
-
-        The factor is the median of the ratios turn by turn, and not quite the ratio of the medians. So as on the card, the
-        second time is the first one times the factor (`AS_SHOWN`); the record has both medians.
-        """
-        other = self.other.ms if math.isnan(self.factor.value) else Interval(self.present.value * self.factor.value, 0, 0)
-        buys = "-" if math.isnan(self.factor.value) else factor(self.factor.value)
-        if self.verdict == "no difference":
-            buys = self.verdict if self.narrow else UNCLEAR
-        between = factors(self.factor) if self.factor.known else "too few"
-        return milliseconds(self.present), milliseconds(other), buys, between
-
-    def sentence(self) -> str:
-        """`3.1x faster (95 %: 2.9-3.3)`, `1.2x slower (...)`, or what there is instead of such a number."""
-        times = self.factor
-        match self.verdict:
-            case "unknown":
-                return f"{factor(times.value)} (too few steps to be sure)"
-            case "no difference":
-                return f"{self.verdict if self.narrow else UNCLEAR} (95 %: {factors(times)})"
-            case "faster":
-                return f"{factor(times.value)} faster (95 %: {factors(times)})"
-            case "slower":
-                slower = Interval(1 / times.value, 1 / times.high, 1 / times.low)
-                return f"{factor(slower.value)} slower (95 %: {factors(slower)})"
-
-    def record(self) -> dict[str, object]:
-        """The ratio of `other` is how many times as fast the present value is; its verdict is about the other value."""
-        return {"ms": interval_json(self.present), "other": estimate_json(self.other)}
-
-
 class Versus(NamedTuple):
-    """What was found about the step and the whole frame, whether it is one crowd, and about the technique's own stage.
+    """The present techniques, A, against the others, B: step and whole frame, whether it is one crowd, and the own stage.
 
     `stage` is None if that stage did not run in all crowds.
     """
 
     steps: int  # of each crowd that were timed
-    step: Pair
-    frame: Pair
+    step: Comparison
+    frame: Comparison
     crowd: Crowd
-    stage: Pair | None = None
+    stage: Comparison | None = None
 
     def line(self, value: Value, other: Value) -> str:
         """What a technique's value gives against another one, in one line."""
@@ -144,8 +86,10 @@ class Versus(NamedTuple):
         return f"{hud_word(value)} against {hud_word(other)}: {both}, {CROWDS[self.crowd]}"
 
     def record(self) -> dict[str, object]:
-        return {"steps": self.steps, "crowd": self.crowd, "step": self.step.record(), "frame": self.frame.record(),
-                "stage": self.stage.record() if self.stage else None}
+        """The ratio of `other` is how many times as fast the present value is; its verdict is about the other value."""
+        parts = {"step": self.step, "frame": self.frame, "stage": self.stage}
+        return {"steps": self.steps, "crowd": self.crowd,
+                **{name: found and {"ms": interval_json(found.a), "other": found.record()} for name, found in parts.items()}}
 
 
 class ThreeCrowds:
@@ -214,9 +158,9 @@ class ThreeCrowds:
         frames = {name: whole_steps(blocks) for name, blocks in measured.items()}
         steps = {name: [without(block, DRAW) for block in blocks] for name, blocks in frames.items()}
         stages = {name: [block.stages for block in blocks] for name, blocks in measured.items()}
-        step, frame = (_pair(compare(blocks, hashes, PRESENT, AGAIN)) for blocks in (steps, frames))
+        step, frame = (compare(blocks, hashes, PRESENT, AGAIN)[OTHER].step for blocks in (steps, frames))
         of_stage = compare_stage(BY_PATH[next(iter(others))].stage, stages, PRESENT, AGAIN)
-        stage = Pair(of_stage[PRESENT].ms, of_stage[OTHER]) if {PRESENT, OTHER} <= of_stage.keys() else None
+        stage = of_stage[OTHER] if {PRESENT, OTHER} <= of_stage.keys() else None
         return Versus(sum(block.steps for block in frames[PRESENT]), step, frame,
                       self._crowd(others, len(set(hashes.values())) == 1), stage)
 
@@ -227,10 +171,6 @@ class ThreeCrowds:
         kind = strongest(kind_of(BY_PATH[path], options.get(path), options.get)
                          for path in others for options in (before, after))
         return "DIFFERS" if kind is EXACT else "model" if kind is MODEL else "approximate"
-
-
-def _pair(found: Mapping[str, VariantResult]) -> Pair:
-    return Pair(found[PRESENT].step.ms, found[OTHER].step)
 
 
 def unsorted(start: Snapshot) -> Snapshot:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 Call = tuple[object, ...]
-"""A method of `Program` or of one of its parts, such as "crowd.pause", and its arguments."""
+"""A method of `Program` or of one of its parts, such as "controls.pause", and its arguments."""
 OFTEN_S, SLOWLY_S = 0.06, 0.2  # between repetitions; slowly where a few steps lead far
 
 
@@ -47,13 +47,13 @@ def _bookmark(number: int, what: str, *, is_listed: bool = False) -> ActionEntry
 OVERLAY_HEADING = "Look inside"
 HEADINGS: dict[str, dict[str, ActionEntry]] = {  # of what one wants to do
     "Time": {
-        "pause": ActionEntry(("space",), "pause or continue", ("crowd.pause",), at_once=True),
-        "step": ActionEntry((".",), "one step, then pause", ("crowd.step_once",), repeats_s=OFTEN_S),
-        "step_back": ActionEntry(("backspace",), "one step back, then pause", ("crowd.step_back",), repeats_s=OFTEN_S),
-        "restart": ActionEntry(("r",), "start again with the same seed", ("crowd.restart",), changes=True),
-        "slower": ActionEntry((",", "<"), "slower motion", ("crowd.change_speed", -1), at_once=True,
+        "pause": ActionEntry(("space",), "pause or continue", ("controls.pause",), at_once=True),
+        "step": ActionEntry((".",), "one step, then pause", ("controls.step_once",), repeats_s=OFTEN_S),
+        "step_back": ActionEntry(("backspace",), "one step back, then pause", ("controls.step_back",), repeats_s=OFTEN_S),
+        "restart": ActionEntry(("r",), "start again with the same seed", ("controls.restart",), changes=True),
+        "slower": ActionEntry((",", "<"), "slower motion", ("controls.change_speed", -1), at_once=True,
                               repeats_s=SLOWLY_S),
-        "faster": ActionEntry(("/", ">"), "faster motion", ("crowd.change_speed", 1), at_once=True, repeats_s=SLOWLY_S),
+        "faster": ActionEntry(("/", ">"), "faster motion", ("controls.change_speed", 1), at_once=True, repeats_s=SLOWLY_S),
         "timeline": ActionEntry(("f7",), "show or hide the timeline", ("toggle", "timeline_shown"), at_once=True),
     },
     "Change the crowd": {
@@ -61,16 +61,16 @@ HEADINGS: dict[str, dict[str, ActionEntry]] = {  # of what one wants to do
                              ("techniques.change_number", -1), changes=True, repeats_s=OFTEN_S),
         "higher": ActionEntry(("]", "page up"), "a larger number for it", ("techniques.change_number", 1), changes=True,
                               repeats_s=OFTEN_S),
-        "fewer": ActionEntry(("-", "delete"), "fewer agents", ("crowd.change_agents", -1), changes=True,
+        "fewer": ActionEntry(("-", "delete"), "fewer agents", ("controls.change_agents", -1), changes=True,
                              repeats_s=SLOWLY_S),
-        "more": ActionEntry(("=", "+", "insert"), "more agents", ("crowd.change_agents", 1), changes=True,
+        "more": ActionEntry(("=", "+", "insert"), "more agents", ("controls.change_agents", 1), changes=True,
                             repeats_s=SLOWLY_S),
         "agents": ActionEntry(("ctrl+a",), "type the number of agents", ("type_agents",), changes=True),
         "numbers": ActionEntry(("ctrl+n",), "numbers of the behaviour: show or fold", ("numbers.show",), at_once=True),
         "reset_numbers": ActionEntry((), "all numbers as in the configuration", ("numbers.reset_all",), changes=True),
         "shipped_numbers": ActionEntry((), "all numbers as the program ships them", ("numbers.ship",), changes=True),
         "happen": ActionEntry(("ctrl+l",), "what the scenario leaves to a hand, such as blocking a door",
-                              ("crowd.let_happen",), changes=True),
+                              ("controls.let_happen",), changes=True),
         "hawk": ActionEntry(("ctrl+h",), "the hawk follows the pointer, or hunts by itself", ("hawk.toggle",),
                             changes=True),
     },

@@ -44,7 +44,7 @@ BEHAVIOURS: dict[str, BehaviourEntry] = {entry.name: entry for entry in with_plu
 # --- overlays: what can be drawn over the picture --------------------------------------------------------------------
 
 _OVERLAYS = "crowd_demo.render.overlays"
-_GRID_LESS = "no structure: everybody is a candidate of everybody"
+_GRID_LESS = "no structure: all agents are candidates of each agent"
 
 
 def _without_structure(situation: Situation) -> str:
@@ -62,12 +62,12 @@ def _no_bands(situation: Situation) -> str:
     return "" if how == "bands" else f"depth order is {how}: it has no bands"
 
 
-def _everybody_looks(situation: Situation) -> str:
-    return "everybody looks in every step" if situation.get("stagger.avoidance") == 1 else ""
+def _all_are_due(situation: Situation) -> str:
+    return "all agents are updated in every step" if situation.get("stagger.avoidance") == 1 else ""
 
 
 def _untied(situation: Situation) -> str:
-    return "" if situation.links else "nobody is tied to anybody"
+    return "" if situation.links else "there are no links"
 
 
 def _without(technique: str, why: str) -> Callable[[Situation], str]:
@@ -76,34 +76,34 @@ def _without(technique: str, why: str) -> Callable[[Situation], str]:
 
 
 OWN_OVERLAYS: tuple[OverlayEntry, ...] = (
-    OverlayEntry("show_density", "how many agents there are on each square of the ground",
+    OverlayEntry("show_density", "number of agents on each square of the ground",
                  f"{_OVERLAYS}.fields:draw_density", on_ground=True),
-    OverlayEntry("show_candidates", "at how many agents one has to look there, by the present structure",
+    OverlayEntry("show_candidates", "number of candidates on each square of the ground, by the current structure",
                  f"{_OVERLAYS}.fields:draw_candidates", inactive=_without_structure, on_ground=True),
-    OverlayEntry("show_streams", "where agents on each square of the ground go, all in all, and how much they agree",
+    OverlayEntry("show_streams", "mean direction of the agents on each square of the ground, and how much they agree",
                  f"{_OVERLAYS}.fields:draw_streams"),
-    OverlayEntry("show_throughput", "how many people a metre of way carries on each square of the ground, by what it can",
+    OverlayEntry("show_throughput", "pedestrian flow per metre of width, relative to capacity",
                  f"{_OVERLAYS}.walking:draw_throughput",
-                 inactive=_without("avoidance", "only of people it is known what a way carries"), on_ground=True),
+                 inactive=_without("avoidance", "capacity is defined only for people"), on_ground=True),
     OverlayEntry("show_fundamental", "speed against density, with the curve by which people walk: the fundamental diagram",
                  f"{_OVERLAYS}.walking:draw_fundamental",
                  inactive=_without("avoidance", "the curve is one of people"), on_ground=True),
-    OverlayEntry("show_turns", "bands and agents whose turn it was, where looking is staggered",
-                 f"{_OVERLAYS}.agents:draw_updates", inactive=_everybody_looks, on_ground=True),
+    OverlayEntry("show_turns", "bands and agents that were due in this step, where avoidance is staggered",
+                 f"{_OVERLAYS}.agents:draw_updates", inactive=_all_are_due, on_ground=True),
     OverlayEntry("show_bands", "the bands of the depth order, as this picture was sorted",
                  f"{_OVERLAYS}.space:draw_bands", inactive=_no_bands, on_ground=True),
-    OverlayEntry("show_culling", "cells taken whole, cells tested, and what was left out",
+    OverlayEntry("show_culling", "cells drawn without tests, cells tested, and cells left out",
                  f"{_OVERLAYS}.space:draw_culling",
                  inactive=lambda situation: "culling is off" if situation.get("cull") == "off" else "", on_ground=True),
-    OverlayEntry("show_cells", "the cells or boxes of the present neighbour structure",
+    OverlayEntry("show_cells", "the cells or boxes of the current neighbour structure",
                  f"{_OVERLAYS}.space:draw_cells", inactive=_without_structure),
-    OverlayEntry("show_curve", "the order through the cells in which agents lie in memory",
+    OverlayEntry("show_curve", "the order of the cells in memory",
                  f"{_OVERLAYS}.space:draw_curve", inactive=_not_moved),
     OverlayEntry("show_flow", "the flow field of the destination nearest to the cursor",
                  f"{_OVERLAYS}.fields:draw_flow", inactive=_without("stagger.paths", "only people follow flow fields")),
     OverlayEntry("show_sight", "lines of sight from people to their goals, clear or blocked",
                  f"{_OVERLAYS}.agents:draw_sight", inactive=_without("stagger.sight", "only people look for their goals")),
-    OverlayEntry("show_avoidance", "whom people yield to, by the present kind of avoidance",
+    OverlayEntry("show_avoidance", "the people whom others avoid, by the current kind of avoidance",
                  f"{_OVERLAYS}.agents:draw_avoidance", inactive=_without("avoidance", "only people yield like this")),
     OverlayEntry("show_links", "springs between agents, by how far they are stretched",
                  f"{_OVERLAYS}.agents:draw_links", inactive=_untied),
@@ -129,15 +129,15 @@ OWN_COLOURS: tuple[ColourEntry, ...] = (
     ColourEntry("state", "what each agent is doing", "crowd_demo.render.colours.modes:StateColours"),
     ColourEntry("heading", "where each agent is going", "crowd_demo.render.colours.modes:HeadingColours"),
     ColourEntry("speed", "how fast each agent moves", "crowd_demo.render.colours.modes:SpeedColours"),
-    ColourEntry("density", "how crowded it is around each agent; for people by Fruin's levels of service, A to F",
+    ColourEntry("density", "local density around each agent, for people by Fruin's levels of service, A to F",
                 "crowd_demo.render.colours.density:DensityColours"),
-    ColourEntry("flow", "how many people a metre of way carries around each, by what it can carry: where a crowd is too full",
+    ColourEntry("flow", "local flow relative to capacity: shows where a crowd is too dense",
                 "crowd_demo.render.colours.flow:FlowColours"),
-    ColourEntry("memory", "each agent's place in memory: sorted memory is a smooth carpet, unsorted is confetti",
+    ColourEntry("memory", "each agent's place in memory: smooth when sorted, confetti when not",
                 "crowd_demo.render.colours.modes:MemoryColours"),
-    ColourEntry("age", "how long ago each agent looked at its neighbours", "crowd_demo.render.colours.modes:AgeColours"),
-    ColourEntry("turn", "when each agent looks at its neighbours next", "crowd_demo.render.colours.modes:TurnColours"),
-    ColourEntry("worker", "which thread's share each agent belongs to when it moves",
+    ColourEntry("age", "steps since each agent's last update", "crowd_demo.render.colours.modes:AgeColours"),
+    ColourEntry("turn", "steps until each agent's next update", "crowd_demo.render.colours.modes:TurnColours"),
+    ColourEntry("worker", "the worker thread that moves each agent",
                 "crowd_demo.render.colours.modes:WorkerColours"),
     ColourEntry("cell", "the cells of the grid, as a chessboard", "crowd_demo.render.colours.modes:CellColours"),
 )
@@ -153,22 +153,23 @@ _PEOPLE = ("crowd",)
 
 OWN_MEASURES: tuple[MeasureEntry, ...] = (
     MeasureEntry("stuck", "share of people who are stuck", f"{_MEASURES}:stuck", behaviours=_PEOPLE),
-    MeasureEntry("jammed", "share of who neither waits nor queues below a quarter of Weidmann's speed at the density around",
+    MeasureEntry("jammed", "share of walking people slower than a quarter of Weidmann's speed at their local density",
                  f"{_MEASURES}:Jammed", behaviours=_PEOPLE),
     MeasureEntry("waiting", "share of people who wait at a goal", f"{_MEASURES}:waiting", behaviours=_PEOPLE),
     MeasureEntry("queuing", "share of people who queue for a goal", f"{_MEASURES}:queuing", behaviours=_PEOPLE),
-    MeasureEntry("speed", "way of people who neither wait nor queue, as a part of what they prefer", f"{_MEASURES}:Speed",
+    MeasureEntry("speed", "speed of walking people relative to their preferred speed", f"{_MEASURES}:Speed",
                  behaviours=_PEOPLE),
-    MeasureEntry("overlap", "share of people whose bodies overlap somebody's", f"{_MEASURES}:overlap", behaviours=_PEOPLE),
-    MeasureEntry("densest", "most people in a square of 48 units", f"{_MEASURES}:densest", fold="most", behaviours=_PEOPLE),
+    MeasureEntry("overlap", "share of people whose bodies overlap others", f"{_MEASURES}:overlap", behaviours=_PEOPLE),
+    MeasureEntry("densest", "maximum number of people in a square of 48 units", f"{_MEASURES}:densest", fold="most",
+                 behaviours=_PEOPLE),
     MeasureEntry("density", "agents in each area of measure.areas", f"{_MEASURES}:density", "1/m^2", places="areas"),
-    MeasureEntry("flow", "agents who cross each line of measure.lines, either way", f"{_MEASURES}:Flow", "1/s",
+    MeasureEntry("flow", "agents that cross each line of measure.lines, in both directions", f"{_MEASURES}:Flow", "1/s",
                  places="lines"),
-    MeasureEntry("answer", "when, by the scenario's clock, an event with end: true answered its question; none if it did not",
+    MeasureEntry("answer", "time on the scenario's clock of an event with end: true (empty without one)",
                  f"{_MEASURES}:answer", "s", fold="last"),
-    MeasureEntry("neighbours", "neighbours of an agent that looked", f"{_MEASURES}:neighbours"),
-    MeasureEntry("population", "agents that live", f"{_MEASURES}:population"),
-    MeasureEntry("step_ms", "time of a step", f"{_MEASURES}:StepTime", "ms", fold="median", time=True),
+    MeasureEntry("neighbours", "neighbours per query", f"{_MEASURES}:neighbours"),
+    MeasureEntry("population", "number of agents", f"{_MEASURES}:population"),
+    MeasureEntry("step_ms", "time per step", f"{_MEASURES}:StepTime", "ms", fold="median", time=True),
 )
 
 MEASURES: dict[str, MeasureEntry] = {

@@ -18,11 +18,11 @@ from pydantic import BaseModel
 Value = str | int | float | bool
 
 GROUPS = {  # of techniques, in the order in which they are shown
-    "search": "who may be near whom, and how many are met",
-    "people": "how people avoid each other: other models, not other ways to compute one",
-    "memory": "where agents lie in memory",
-    "time": "who works when: threads, and work that is not done in every step",
-    "drawing": "what is drawn, in which order, and by what",
+    "search": "finding neighbours: candidates per agent",
+    "people": "how people avoid each other: other models, not other ways to compute one model",
+    "memory": "positions of agents in memory",
+    "time": "scheduling: threads, and work that is not done in every step",
+    "drawing": "agents that are drawn, their order, and the drawing code",
     "more": "techniques of plugins",
 }
 NO_GROUP = "more"

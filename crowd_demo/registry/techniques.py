@@ -73,12 +73,12 @@ def _instead_of_a_field(situation: Situation) -> str:
 
 
 def _without_gpu(situation: Situation) -> str:
-    """Why the processor makes the steps, whatever the technique says."""
+    """Return why steps run on the CPU although the technique is set to the GPU."""
     return Unused(situation.needs_processor)
 
 
 def _lanes_left(situation: Situation) -> bool | str:
-    """Who keeps only some neighbours is taken one at a time; only the stage that moves agents uses lanes then."""
+    """Return what lanes still do with a neighbour limit: only the stage that moves agents uses them."""
     if situation.on_gpu:
         return True
     return "move only" if situation.get("simd") and _searches_grid(situation) else ""
@@ -87,151 +87,149 @@ def _lanes_left(situation: Situation) -> bool | str:
 BUILT_IN: tuple[Technique, ...] = (
     Technique(
         "neighbours", tuple(STRUCTURES), "sorted", EXACT, "neighbours",
-        "how neighbours are found: test all pairs, cell lists, a sorted grid, a grid in Z order, or trees; or a smoothed"
-        " field instead",
+        "how neighbours are found: brute force, cell lists, a sorted grid, a grid in Z order, trees, or a smoothed field"
+        " instead of neighbours",
         stage="interaction", key="1", group="search", inactive=_instead_of_a_field, approximate_if=(("neighbours", "field"),),
         moves_memory=True,
-        watch="candidates and useful: the fewer strangers an agent has to look at, the shorter is interaction; index and query"
-              " are what the structure itself costs",
-        source="cell lists: Hockney and Eastwood 1981; counting sort into cells: Green 2008, CUDA Particles, and Hoetzlein"
-               " 2014; kd-tree: Bentley 1975; box tree: van den Bergen 1997"),
+        watch="candidates and useful: the fewer candidates, the shorter is interaction. Index and query are the cost of the"
+              " structure itself",
+        source="cell lists: Hockney and Eastwood 1981. Counting sort into cells: Green 2008, CUDA Particles, and Hoetzlein"
+               " 2014. Kd-tree: Bentley 1975. Box tree: van den Bergen 1997"),
     Technique(
         "simd", (False, True), True, EXACT, "SIMD lanes",
-        "sixteen agents a register, each candidate broadcast to all of them",
+        "processes 16 agents per instruction against the same candidate",
         stage="interaction", key="2", group="search", quick=False, inactive=_lanes_left,
-        watch="interaction and move, several times shorter although candidates grow: sixteen agents share them all",
+        watch="interaction and move become several times shorter although candidates grow, as 16 agents share them",
         source="clusters of particles that share their candidates: Páll and Hess 2013 (GROMACS)"),
     Technique(
         "cell_size", ("auto", 16, 24, 32, 48, 64, 96), "auto", EXACT, "cell size",
-        "side of a grid cell in world units; auto fits the radius of perception",
+        "side of a grid cell in world units (auto: the radius of perception)",
         stage="interaction", key="c", group="search", range=Range(float, 1, 4096), auto="grid.cell", inactive=_no_cells,
         approximate_if=(("neighbours", "field"), ("neighbour_limit", "first")), moves_memory=True,
-        watch="candidates: large cells let in strangers, small ones mean more cells to visit; least interaction is near auto",
+        watch="candidates: large cells add agents that are too far away, small ones add cells. Auto is near the minimum",
         source="cells as wide as the range of the interaction: Hockney and Eastwood 1981"),
     Technique(
         "leaf_size", (4, 8, 16, 32, 64, 128, 256), 32, EXACT, "leaf size",
-        "most agents in a leaf of a tree: small leaves mean many queries, large ones many candidates",
+        "maximum agents in a leaf of a tree: small leaves mean many queries, large ones many candidates",
         stage="query", key="l", group="search", inactive=_unused("leaf_size"), moves_memory=True,
         watch="query, which grows with small leaves, against candidates and interaction, which grow with large ones",
         source="kd-trees with buckets for leaves: Friedman, Bentley and Finkel 1977"),
     Technique(
         "rebuild", (1, 2, 4, 8, 16), 8, EXACT, "tree rebuilt",
-        "steps over which the next box tree is built; the boxes in use are fitted to the agents in each step",
+        "steps from one build of the box tree to the next, between which its boxes are refitted in each step",
         stage="index", key="u", group="search", range=Range(int, 1, 1000), inactive=_unused("rebuild"), moves_memory=True,
-        watch="index, which falls, while candidates hardly grow: old boxes that are fitted anew stay good for long",
+        watch="index falls while candidates hardly grow: refitted boxes stay good for many steps",
         source="boxes refitted instead of a tree rebuilt: van den Bergen 1997"),
     Technique(
         "neighbour_limit", ("none", "first", "nearest"), "none", EXACT, "neighbour limit",
-        "keep only the first few neighbours found, which lie on one side, or the nearest; in the grid, without lanes",
+        "keep only the first few neighbours found, which lie on one side, or the nearest (grid without lanes)",
         stage="interaction", key="k", group="search", inactive=lambda situation: situation.nearest,
         approximate_if=(("neighbour_limit", "first"), ("neighbour_limit", "nearest")),
-        watch="mean direction to: with first, kept points elsewhere than all; limit error; and interaction, which grows rather"
-              " than falls",
-        source="at most so many neighbours an agent: RVO2's maxNeighbors; birds heed the nearest six or seven: Ballerini and"
+        watch="mean direction to: with first, the two directions differ. Limit error. Interaction, which grows rather than"
+              " falls",
+        source="a maximum of neighbours per agent: RVO2's maxNeighbors. Birds react to the nearest six or seven: Ballerini and"
                " others 2008"),
     Technique(
         "avoidance", ("push", "anticipate", "slow_down"), "slow_down", MODEL, "avoidance",
-        "how people keep apart: pushed away by whoever is near, stepping aside early, or also slowing down where there is"
+        "how people keep apart: pushed away by neighbours, stepping aside early, or also slowing down where there is"
         " little room ahead",
         stage="interaction", key="h", group="people", inactive=_unused("avoidance"),
         watch="zoom in: with push people run into each other and bounce, with anticipate they go around, with slow_down"
-              " they queue behind each other; interaction takes longer",
-        source="nearest approach: Karamouzas and others 2009; a step to the predicted side: Xu and others 2021; speed by"
+              " they queue behind each other. Interaction takes longer",
+        source="nearest approach: Karamouzas and others 2009. A step to the predicted side: Xu and others 2021. Speed by"
                " the gap ahead: Tordeux and others 2016"),
     Technique(
         "overlap_passes", (0, 1, 2, 3, 4), 2, MODEL, "overlap passes",
-        "passes a step that move people apart whose bodies overlap",
+        "passes per step that push overlapping bodies apart",
         stage="contact", key="j", group="people", inactive=_unused("overlap_passes"),
-        watch="zoom in on a jam: without it bodies lie on top of each other; contact takes as long as its passes",
-        source="position based dynamics: Müller and others 2007; for crowds: Weiss and others 2017"),
+        watch="zoom in on a jam: without it bodies overlap. The time of contact is proportional to the passes",
+        source="position based dynamics: Müller and others 2007. For crowds: Weiss and others 2017"),
     Technique(
         "reorder.when", ("off", "drift", "every"), "every", EXACT, "reorder",
         "move agents into cell order, so that neighbours in space are neighbours in memory",
         stage="interaction", key="3", group="memory", inactive=_unused("reorder.when"), moves_memory=True,
-        watch="near reads and L1 misses; interaction grows slowly when it is off, the more so the larger the crowd",
+        watch="near reads and L1 misses. When it is off, interaction grows slowly, most in large crowds",
         source="particles sorted along their cells now and then: Ihmsen and others 2011"),
     Technique(
         "reorder.every", (1, 10, 60, 300), 60, EXACT, "every n steps",
         "steps from one reordering to the next",
         stage="reorder", key="e", group="memory", detail=True, range=Range(int, 1, 1000),
         inactive=_unused("reorder.when", ("reorder.when", "every")), moves_memory=True,
-        watch="reorder, which is paid for each sort, against near reads and interaction, which suffer as since sort grows",
-        source="particles sorted every so many steps: Ihmsen and others 2011"),
+        watch="the cost of reorder against near reads and interaction, which get worse as since sort grows",
+        source="particles sorted every N steps: Ihmsen and others 2011"),
     Technique(
         "reorder.drift", (0.25, 0.5, 1, 2), 0.5, EXACT, "drift of cells",
-        "reorder once an agent may have moved by that share of a cell",
+        "reorder once an agent may have moved by this part of a cell",
         stage="reorder", key="v", group="memory", detail=True, range=Range(float, 0.01, 100),
         inactive=_unused("reorder.when", ("reorder.when", "drift")), moves_memory=True,
-        watch="drift, which climbs to that value and falls to 0 with each of the sorts: the fastest agent decides",
-        source="lists renewed once somebody may have moved too far: Verlet 1967"),
+        watch="drift climbs to this value and falls to 0 with each sort. The fastest agent decides",
+        source="lists renewed once a particle may have moved too far: Verlet 1967"),
     Technique(
         "curve", ("row", "morton", "hilbert"), "row", EXACT, "along a curve",
-        "the curve through the cells along which the sorted grid's agents lie in memory",
+        "the curve through the cells that gives the order of the sorted grid's agents in memory",
         stage="reorder", key="o", group="memory", detail=True, inactive=_sorted_by_nothing, moves_memory=True,
-        watch="near reads, which fall more slowly after a sort along a curve, against reorder and interaction, which take"
-              " longer",
-        source="Morton 1966; Hilbert 1891"),
+        watch="near reads fall more slowly after a sort along a curve, but reorder and interaction take longer",
+        source="Morton 1966, Hilbert 1891"),
     Technique(
         "removal", ("swap_back", "shift", "deferred"), "swap_back", EXACT, "removal",
-        "gaps in memory after deaths: filled from the end, closed in order by each removal, or closed once a step",
+        "how the slots of dead agents are reclaimed: swap with the last, shift down, or compact once per step",
         stage="life", key="x", group="memory", inactive=lambda situation: not situation.births, moves_memory=True,
-        watch="life, or compact where removal is deferred; near reads show that keeping the order gains nothing here",
+        watch="life, or compact where removal is deferred. Near reads show that keeping the order gains nothing here",
         source="the gap filled with the last one: sparse sets, Briggs and Torczon 1993"),
     Technique(
         "threads", ("auto", 1, 2, 4, 8), "auto", EXACT, "threads",
-        "workers that share each stage",
+        "number of worker threads",
         stage="interaction", key="t", group="time", range=Range(int, 1, 64), auto="workers", off=1,
-        watch="interaction, index and reorder, which become shorter where there is enough to do; top worker says how evenly it"
-              " is shared",
+        watch="interaction, index and reorder become shorter where there is enough work. Top worker shows how even the shares"
+              " are",
         source="shares taken from a common counter, as by OpenMP's dynamic schedule"),
     Technique(
         "device", ("auto", "cpu", "cuda"), "auto", EXACT, "device",
-        "what makes the steps: the processor or an NVIDIA GPU, from 20,000 agents on with auto",
+        "where steps run: CPU or NVIDIA GPU (auto: GPU from 20,000 agents)",
         stage="interaction", key="z", group="time", off="cpu", inactive=_without_gpu, moves_memory=True,
-        watch="interaction, index and move, many times shorter in a large crowd; the crowd stays the same, bit for bit",
-        source="cell lists on graphics cards: Green 2008; sums of whole numbers, which no order of threads can change"),
+        watch="interaction, index and move become many times shorter in a large crowd. The state is identical",
+        source="cell lists on graphics cards: Green 2008. Integer sums do not depend on the order of threads"),
     Technique(
         "stagger.avoidance", (1, 2, 3, 4, 8), 3, APPROXIMATE, "stagger avoidance",
-        "update the push of the neighbours every n steps, and keep it in between",
+        "update the push of the neighbours every N steps, and keep it in between",
         stage="interaction", key="4", group="time", range=Range(int, 1, 16),
-        watch="interaction, which falls nearly to one nth, and stagger error: how wrong the pushes are that were kept",
-        source="forces kept for some steps: Streett, Tildesley and Saville 1978; crowds that steer in some frames only:"
+        watch="interaction falls. Stagger error is the error of the pushes that are kept",
+        source="forces kept for some steps: Streett, Tildesley and Saville 1978. Crowds that steer in some frames only:"
                " Reynolds 2006, Big Fast Crowds on PS3"),
     Technique(
         "stagger.by", ("place", "tile", "id"), "place", APPROXIMATE, "avoidance by",
-        "who is updated in one step: bands of the world, square tiles all over it, or ids anywhere",
+        "agents updated together: those in bands of the world, in square tiles, or with certain ids",
         stage="interaction", key="b", group="time", detail=True,
         inactive=lambda situation: situation.get("stagger.avoidance") == 1,
-        watch="interaction, which falls most by place, where whole rows of cells are due at once; stagger error hardly"
-              " changes"),
+        watch="interaction falls most by place, where whole rows of cells are due at once. Stagger error hardly changes"),
     Technique(
         "stagger.sight", (1, 2, 4, 8, 16), 8, APPROXIMATE, "stagger sight",
-        "trace the line of sight to the goal every n steps",
+        "trace the line of sight to the goal every N steps",
         stage="sight", key="5", group="time", range=Range(int, 1, 16), inactive=_unused("stagger.sight"),
-        watch="sight, which falls nearly to one nth; the price is that people notice late that their goal is in sight"),
+        watch="sight falls. The cost is that people notice late that their goal is in sight"),
     Technique(
         "stagger.paths", (1, 2, 4, 8), 4, APPROXIMATE, "stagger paths",
-        "take a new heading from the flow field every n steps",
+        "take a new heading from the flow field every N steps",
         stage="paths", key="6", group="time", range=Range(int, 1, 16), inactive=_unused("stagger.paths"),
-        watch="paths, which falls nearly to one nth; the price is that people turn late at corners",
+        watch="paths falls. The cost is that people turn late at corners",
         source="flow fields: Treuille, Cooper and Popović 2006, Continuum Crowds"),
     Technique(
         "cull", ("off", "agents", "grid"), "grid", EXACT, "culling",
-        "draw only what the camera sees: test each agent, or only the cells in view",
+        "draw only agents in view: test each agent, or only the cells in view",
         stage="cull", key="7", group="drawing",
         watch="drawn against agents, and cull, depth and blit: zoom in, or freeze the view and look from outside",
         source="only what is in view: Clark 1976"),
     Technique(
         "depth", ("off", "full", "bands"), "bands", EXACT, "depth order",
-        "order of drawing, back first: none, one full sort, or bands of Y sorted one by one",
+        "order of drawing, back to front: none, one full sort, or bands of Y sorted one by one",
         stage="depth", key="8", group="drawing", quick="full",
-        watch="depth, and in the picture who stands before whom",
-        source="the back drawn first: Newell, Newell and Sancha 1972"),
+        watch="depth, and in the picture which agents cover others",
+        source="drawing back to front: Newell, Newell and Sancha 1972"),
     Technique(
         "blitter", ("pygame", "compiled"), "compiled", EXACT, "blitter",
         "draw sprites and crates with pygame, or with compiled code that writes rows of pixels into the surface",
         stage="blit", key="9", group="drawing", quick="pygame",
-        watch="blit and ground; the picture stays the same, pixel for pixel",
+        watch="blit and ground. The picture is identical, pixel by pixel",
         source="Python compiled by Numba: Lam, Pitrou and Seibert 2015"),
 )
 
@@ -244,7 +242,7 @@ BY_PATH = {technique.path: technique for technique in TECHNIQUES}
 
 
 def kind_of(technique: Technique, value: Value, get: Callable[[str], Value] | None = None) -> Kind:
-    """What a technique does that is set to a value; `get` returns the present value of any other."""
+    """Return the kind of a technique at a value. `get` returns the current value of any other."""
     present = {technique.path: value}
     approximate = any((present.get(path) if get is None or path in present or path not in BY_PATH else get(path)) == other
                       for path, other in technique.approximate_if)
@@ -277,26 +275,25 @@ def exactness(technique: Technique) -> str:
     own = ", ".join(map(yaml_word, technique.approximate_values))
     some = ", ".join([*([own] if own else []), *(f"with {path} {yaml_word(value)}" for path, value in technique.approximate_if
                                                 if path != technique.path)])
-    return f"exact; {some}: approximate" if some else technique.kind.name
+    return f"exact ({some}: approximate)" if some else technique.kind.name
 
 
 def key_does(technique: Technique) -> str:
-    return ("off and back on; with Shift: the next choice" if technique.has_off else
-            "the next choice; with Shift: the one before")
+    return ("off and back on (Shift: the next value)" if technique.has_off else "the next value (Shift: the previous one)")
 
 
 def is_drawn(technique: Technique) -> bool:
-    """Does it change how a picture is drawn, not the step?"""
+    """Return whether it changes drawing, not the step."""
     return text_of(technique.stage).part == "draw"
 
 
 def inactive(situation: Situation) -> frozenset[str]:
-    """The paths of the techniques whose value changes nothing at present."""
+    """Return the paths of the techniques that have no effect now."""
     return frozenset(path for path, left in _answers(situation) if left and (isinstance(left, Unused | bool)))
 
 
 def partly_inactive(situation: Situation) -> dict[str, str]:
-    """What those techniques still do that are inactive in part, or why one is inactive, by path."""
+    """Return by path what a partly inactive technique still does, or why one is inactive."""
     return {path: left for path, left in _answers(situation) if left and isinstance(left, str)}
 
 
@@ -305,7 +302,7 @@ def _answers(situation: Situation) -> Iterator[tuple[str, bool | str]]:
 
 
 def marks_in_a_line() -> str:
-    """The marks of the kinds, and what has none, in one line."""
+    """Return the marks of the kinds, and the meaning of no mark, in one line."""
     choices = [f"{technique.label} {' and '.join(map(str, technique.approximate_values))}"
                for technique in TECHNIQUES if technique.approximate_values]
     _, approximate, model = (f"{kind.mark} {kind.name}: {kind.does}" for kind in KINDS)

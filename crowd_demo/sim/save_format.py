@@ -11,7 +11,8 @@ from __future__ import annotations
 import hashlib
 import math
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from crowd_demo.config.loader import ConfigError, ReadConfig
 from crowd_demo.config.model import Config
 from crowd_demo.profile import HISTORY
 from crowd_demo.registry.entries import Value
+from crowd_demo.registry.texts import printable
 from crowd_demo.sim import edits, events, tuning  # noqa: F401  # register actions
 from crowd_demo.sim.actions import Action, as_data, from_data
 from crowd_demo.sim.snapshot import Snapshot, check_columns
@@ -45,6 +47,17 @@ _TYPES = {kind.name: kind for kind in ARRAY_TYPES}
 
 class SaveError(ValueError):
     """What is wrong with a save file or a recording, in one line."""
+
+
+@contextmanager
+def naming(origin: object) -> Iterator[None]:
+    """Turn a mistake in a file, or too little memory for it, into a SaveError of one printable line that names the origin."""
+    try:
+        yield
+    except MemoryError:
+        raise SaveError(printable(f"{origin}: needs more memory than there is")) from None
+    except ValueError as error:
+        raise SaveError(printable(f"{origin}: {error}")) from None
 
 
 Count = Annotated[int, Field(ge=0, lt=2**63)]
@@ -142,22 +155,16 @@ def check(snapshot: Snapshot, sim: Simulation) -> None:
     bounds = dict(sim.bounds_with(widest))
     if ways := sim.world.ways:
         bounds["goal"] = 0, max(ways.count_in(snapshot.parts.get(ways.name, EMPTY)) - 1, 0)
-    try:
-        check_columns(snapshot.columns, dtypes_of(sim.agents.kind), bounds)
-    except ValueError as error:
-        raise SaveError(str(error)) from None
+    check_columns(snapshot.columns, dtypes_of(sim.agents.kind), bounds)
 
 
 def _check_parts(snapshot: Snapshot, sim: Simulation) -> None:
     """Raise SaveError for parts of the state that this simulation does not have, or could not restore."""
-    known = {part.name for part in sim.world.parts}
-    for name in snapshot.parts:
-        _require(name in known, f"{name[:40]}: this crowd has no such state")
+    for name in snapshot.parts.keys() - {part.name for part in sim.world.parts}:
+        raise SaveError(f"{name[:40]}: this crowd has no such state")
     for part in sim.world.parts:
-        try:
+        with naming(part.name):
             part.check(snapshot.parts.get(part.name, EMPTY))
-        except ValueError as error:
-            raise SaveError(f"{part.name}: {error}") from None
 
 
 def _require(holds: bool, otherwise: str) -> None:
@@ -212,11 +219,9 @@ def _arrays(header: Header, data: memoryview) -> tuple[dict[str, Any], dict[str,
 
 def _history(entries: Sequence[tuple[int, dict[str, object]]], now: int) -> tuple[tuple[int, Action], ...]:
     ticks = [tick for tick, _ in entries]
-    _require(ticks == sorted(ticks) and (not ticks or ticks[-1] <= now), "history: ticks are not in order")
-    try:
+    with naming("history"):
+        _require([*ticks, now] == sorted([*ticks, now]), "ticks are not in order")
         return tuple((tick, from_data(data)) for tick, data in entries)
-    except ValueError as error:
-        raise SaveError(f"history: {error}") from None
 
 
 def _check_ids(snapshot: Snapshot) -> None:
@@ -240,9 +245,7 @@ def _all_within(ids: Ints, limit: int) -> bool:
 def _with_techniques(snapshot: Snapshot) -> Snapshot:
     """The snapshot, its techniques also those of its configuration, so that a program starts with them."""
     options = snapshot.config.optimizations.model_copy(deep=True)
-    for path, value in snapshot.techniques.items():
-        try:
+    with naming("techniques"):
+        for path, value in snapshot.techniques.items():
             options.set(path, value)
-        except ValueError as error:
-            raise SaveError(f"techniques: {error}") from None
     return snapshot._replace(config=snapshot.config.model_copy(update={"optimizations": options}))

@@ -70,7 +70,7 @@ def test_a_press_that_does_not_move_is_a_click_on_what_is_there(mouse: Mouse, pr
 
 def test_the_number_of_agents_is_dragged_and_a_click_lets_one_type_it(mouse: Mouse, program: MagicMock) -> None:
     drag(mouse, 550, 30, -12)
-    assert program.crowd.drag_agents.mock_calls == [call(3), call(-1)] and not program.act.mock_calls
+    assert program.controls.drag_agents.mock_calls == [call(3), call(-1)] and not program.act.mock_calls
     drag(mouse, 550)
     assert program.act.mock_calls == [call("agents")] and not program.techniques.drag_number.mock_calls
 
@@ -104,7 +104,7 @@ def test_dragging_a_number_changes_it_step_by_step_wherever_the_cursor_gets(mous
 
 def test_the_timeline_and_the_minimap_are_followed_until_the_button_is_released(mouse: Mouse, program: MagicMock) -> None:
     drag(mouse, 350, -200, 10)
-    assert program.crowd.seek.mock_calls == [call(350), call(150), call(160)] and not program.act.mock_calls
+    assert program.controls.seek.mock_calls == [call(350), call(150), call(160)] and not program.act.mock_calls
     drag(mouse, 450, -30, 10)
     assert program.seeing.mock_calls == [call.look_at(4500, 50), call.look_at(4200, 50), call.look_at(4300, 50)]
 

@@ -10,7 +10,7 @@ import pygame
 import pytest
 from driven import Driven
 
-from crowd_demo.app.crowd.crowd import agents_of, fewer, more
+from crowd_demo.app.crowd.crowd_controls import agents_of, fewer, more
 from crowd_demo.app.screen.notices import WELCOME, welcome
 from crowd_demo.compute.jit import is_compiled
 from crowd_demo.config import memory
@@ -102,7 +102,7 @@ def test_more_and_fewer_agents_by_keys_one_and_none(driven: Driven) -> None:
         driven.press(key)
         assert driven.program.sim.agents.count == count
     for count in (1, 0, 3):
-        driven.program.crowd.populate(count)
+        driven.program.controls.populate(count)
         driven.frames(2)
         assert driven.program.sim.agents.count == count
 
@@ -159,11 +159,11 @@ def test_the_number_of_agents_can_be_typed(driven: Driven) -> None:
 
 def test_the_number_of_agents_can_be_dragged_and_counts_once_a_frame(driven: Driven) -> None:
     for _ in range(5):
-        driven.program.crowd.drag_agents(2)
+        driven.program.controls.drag_agents(2)
     driven.frames()
     assert driven.program.sim.agents.count == 400 == driven.program.crowd.agents_asked
     assert [action for _, action in driven.program.sim.history] == [Populate(400)]
-    driven.program.crowd.drag_agents(-1)
+    driven.program.controls.drag_agents(-1)
     driven.frames()
     assert driven.program.sim.agents.count == 380
 

@@ -1,4 +1,4 @@
-"""The table of targets: what is a met target, how a key's wait follows from frames, and what is written."""
+"""The table of targets: what is a met target, what is written, and the process that is asked about the whole program."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 import table
-from targets import TARGETS
-from targets.base import OLD_RULES, Found, Overrides, Session, SkippedError, Target, median
-from targets.sorts import frame_times, unevenness
+from targets import TARGETS, Found, SkippedError, Target, asked, frame_times, unevenness
 from variants import ChildError
 
-from crowd_demo.config.loader import load_config
 from crowd_demo.measure.comparison import BlockTimes, TimedBlock
+from crowd_demo.registry.built_in import COLOURS, OVERLAYS
 
-pytestmark = pytest.mark.quick
+quick = pytest.mark.quick
 
 
 def target(name: str, *founds: Found, error: Exception | None = None) -> Target:
-    def measure(session: Session) -> Iterator[Found]:
+    def measure(quick: bool) -> Iterator[Found]:
         yield from founds
         if error:
             raise error
     return Target(name, "what", "target", "how", measure)
 
 
+@quick
 def test_a_bound_is_an_upper_one_unless_it_says_otherwise() -> None:
     assert [Found("", value, 1.0).verdict for value in (0.9, 1.0, 1.1, math.nan)] == ["met", "met", "missed", "unknown"]
     assert [Found("", value, 1.0, at_least=True).verdict for value in (0.9, 1.0)] == ["missed", "met"]
 
 
+@quick
 def test_frames_with_a_sort_are_told_by_the_stage() -> None:
     sorts = np.full(60, 0.002, np.float32)
     sorts[17] = 0.8
@@ -44,10 +44,7 @@ def test_frames_with_a_sort_are_told_by_the_stage() -> None:
     assert unevenness(plain) == 1.0
 
 
-def test_a_median_lies_between() -> None:
-    assert (median([3, 1, 2]), median([4, 1, 2, 3])) == (2, 2.5) and math.isnan(median([]))
-
-
+@quick
 def test_every_line_has_a_name_of_its_own_and_says_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     assert len({each.name for each in TARGETS}) == len(TARGETS)
     assert table.main(["--list"]) == 0
@@ -55,6 +52,7 @@ def test_every_line_has_a_name_of_its_own_and_says_what_it_is(capsys: pytest.Cap
     assert all(part in told for each in TARGETS for part in (each.name, each.what, each.target, each.how))
 
 
+@quick
 def test_a_table_of_what_was_found(monkeypatch: pytest.MonkeyPatch, tmp_path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = (target("one", Found("birds", 1.2, 1.5), Found("people", 2.0, 1.5)),
              target("two", error=SkippedError("no C here")),
@@ -71,11 +69,22 @@ def test_a_table_of_what_was_found(monkeypatch: pytest.MonkeyPatch, tmp_path, ca
     assert table.main(["two"]) == 0
 
 
-@pytest.mark.parametrize(("name", "rules"), OLD_RULES.items())
-def test_the_rules_of_the_old_commit_are_settings_of_today(name: str, rules: Overrides) -> None:
-    load_config(name, rules)
-
-
+@quick
 def test_an_unknown_line_is_a_mistake_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert table.main(["speed"]) == 2
-    assert capsys.readouterr().err.startswith("speed: no such line; there are step, ")
+    assert capsys.readouterr().err.startswith("speed: no such line; there are looking, ")
+
+
+# --- the process that runs the whole program -------------------------------------------------------------------------
+
+def test_keys_are_pressed_and_each_answer_is_timed() -> None:
+    found = asked("keys", "1k", "agents=50", frames=120)
+    assert len(found["frame_ms"]) == 120
+    assert found["waited_ms"] and min(found["waited_ms"]) > 0
+
+
+def test_each_colour_mode_and_each_overlay_takes_its_turn() -> None:
+    modes = asked("colours", "1k", "agents=50", frames=16)
+    overlays = asked("overlays", "1k", "agents=50", frames=16)
+    assert set(modes) == {"", *COLOURS} - {"looks"} and set(overlays) == {"", *OVERLAYS}
+    assert all(len(blocks) == 2 and min(blocks) > 0 for blocks in (*modes.values(), *overlays.values()))

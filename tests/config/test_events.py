@@ -48,7 +48,7 @@ def test_a_file_with_events_reads_and_reads_again_as_it_is_printed(tmp_path: Pat
     ("{at: 3, do: {send: {to: []}}}",
      "5: events.0.do.send.to: must be a list of a whole number from 0 to 63, at least 1, at most 64, not []"),
     ("{at: 3, do: {send: {to: [99]}}}", "5: events.0.do.send.to.0: must be a whole number from 0 to 63, not 99"),
-    ("{at: 3, do: {send: {to: [0, 6]}}}", "5: events.0.do.send.to: there is no destination 6: there are 6, from 0"),
+    ("{at: 3, do: {send: {to: [0, 6]}}}", "5: events.0.do.send.to: destination 6 does not exist: there are 6, counted from 0"),
     ("{at: 3, do: {send: {to: [0], inside: hal}}}",
      "5: events.0.do.send.inside: measure.areas has no 'hal' (did you mean hall?)"),
     ("{hand: close it, tick: 5}", "5: events.0.hand: an event needs one of at, tick, when and hand; not tick and hand"),
@@ -56,16 +56,16 @@ def test_a_file_with_events_reads_and_reads_again_as_it_is_printed(tmp_path: Pat
     ("{at: 3, do: {walls: {rectangle: [9, 0, 3, 9]}}}",
      "5: events.0.do.walls.rectangle: must be [left, top, right, bottom], with left < right and top < bottom"),
     ("{at: 3, do: {set: {crowd.radiu: 5}}}",
-     "5: events.0.do.set.crowd.radiu: is no number of the behaviour (did you mean crowd.radius?)"),
+     "5: events.0.do.set.crowd.radiu: is not a parameter of the behaviour (did you mean crowd.radius?)"),
     ("{at: 3, do: {set: {crowd.wait_s: -5}}}", "5: events.0.do.set.crowd.wait_s: must be a number from 0 to 3600, not -5.0"),
     ("{when: left < 1 q}",
-     '5: events.0.when: must be a measure compared with a number, such as "left < 1 %", not \'left < 1 q\''),
+     '5: events.0.when: must be a measure compared with a number, such as "left < 1%", not \'left < 1 q\''),
     ("{when: leff < 1 %}", "5: events.0.when: no measure 'leff' (did you mean left?)"),
     ("{when: inside < 1 %}", "5: events.0.when: inside needs a name of measure.areas"),
     ("{when: inside hal < 1}", "5: events.0.when: measure.areas has no 'hal' (did you mean hall?)"),
     ("{when: passed hall < 1}", "5: events.0.when: measure.lines has no 'hall'"),
-    ("{when: agents < 1 %}", "5: events.0.when: agents is no share: leave out the %"),
-    ("{when: agents < 1 s}", "5: events.0.when: agents is no time: leave out the s"),
+    ("{when: agents < 1 %}", "5: events.0.when: agents is not a share: leave out the %"),
+    ("{when: agents < 1 s}", "5: events.0.when: agents is not a time: leave out the s"),
     ("{when: agents door < 1}", "5: events.0.when: agents takes no name"),
     ("{at: 3, do: {attract: {at: [1, 2], radius: 0}}}",
      '5: events.0.do.attract.radius: must be a number from 0.01 to 65536 or text such as "0.46 m", not 0'),
@@ -79,7 +79,7 @@ def test_a_mistake_is_a_line_with_file_line_and_key(tmp_path: Path, event: str, 
 
 
 @pytest.mark.parametrize(("doors", "line"), [
-    ("{door: 6}", "3: measure.doors.door: there is no destination 6: there are 6, from 0"),
+    ("{door: 6}", "3: measure.doors.door: destination 6 does not exist: there are 6, counted from 0"),
     ("{door: 64}", "3: measure.doors.door: must be a whole number from 0 to 63, not 64"),
     ("{doo: 1}", "3: measure.doors.doo: measure.lines has no 'doo' (did you mean door?)")])
 def test_a_door_is_a_line_with_a_destination(tmp_path: Path, doors: str, line: str) -> None:
@@ -108,8 +108,8 @@ def test_conditions_compare(text: str, below: bool, at: bool, above: bool) -> No
     ("behaviour: crowd\ncrowd: {room: 0}\nevents:\n",
      "4: events.0.do.send.to: only people can be sent, and only with a crowd.room above 0"),
     ("behaviour: crowd\ncrowd: {wait_s: 0}\nevents:\n",
-     "4: events.0.do.send.leave: who arrives leaves only with a crowd.wait_s above 0"),
+     "4: events.0.do.send.leave: people leave only with a crowd.wait_s above 0"),
     ("behaviour: crowd\ncrowd: {destinations: 3}\nevents:\n",
-     "4: events.0.do.send.to: there is no destination 5: there are 3, from 0")])
+     "4: events.0.do.send.to: destination 5 does not exist: there are 3, counted from 0")])
 def test_who_cannot_be_sent(tmp_path: Path, head: str, line: str) -> None:
     assert mistakes(tmp_path, "{at: 3, do: {send: {to: [1, 5], leave: true}}}", head=head) == [line]

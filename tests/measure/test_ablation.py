@@ -12,8 +12,9 @@ from versus import no_compiling, pair, versus
 
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.measure.ablation import MEMORY_NOTE, Ablation, Measurement
+from crowd_demo.measure.comparison import Comparison
 from crowd_demo.measure.statistics import UNKNOWN, Interval
-from crowd_demo.measure.three_crowds import AS_SHOWN, Limits, Pair, ThreeCrowds, Versus
+from crowd_demo.measure.three_crowds import AS_SHOWN, Limits, ThreeCrowds, Versus
 from crowd_demo.registry.entries import EXACT, Value
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 
@@ -161,8 +162,8 @@ def test_one_technique_is_measured_against_the_value_that_is_asked_for() -> None
 def test_a_measurement_has_a_row_for_the_stage_that_the_technique_changes() -> None:
     found = measurement("simd", False)
     list(found.run())
-    assert found.found and found.found.stage and found.found.stage.factor.known
-    assert 0 < found.found.stage.present.value < found.found.step.present.value
+    assert found.found and found.found.stage and found.found.stage.ratio.known
+    assert 0 < found.found.stage.a.value < found.found.step.a.value
     assert [row[0] for row in found.table().rows] == ["interaction", "step", "frame"]
     assert found.record()["stage"]
 
@@ -174,17 +175,17 @@ def test_a_stage_that_one_value_does_without_has_no_row() -> None:
     assert found.notes() == ["same crowd", AS_SHOWN, MEMORY_NOTE]
 
 
-def apart(found: Pair) -> Pair:
+def apart(found: Comparison) -> Comparison:
     """The same factor beside medians that are another one apart, as where a machine was busy for some of the turns."""
-    return found._replace(other=found.other._replace(ms=Interval(7.0, 6.9, 7.1)))
+    return found._replace(b=Interval(7.0, 6.9, 7.1))
 
 
 def test_the_times_of_a_row_are_as_many_times_apart_as_it_says() -> None:
     """The median of ratios turn by turn is not the ratio of medians: 3.1x beside 2.00 and 7.00 would contradict itself."""
-    pair = versus(3.1).step
-    assert apart(pair).cells() == ("2.00", "6.20", "3.1x", "2.9-3.3")
-    assert apart(pair).record()["other"] != pair.record()["other"], "the record has what was measured"
-    unknown = apart(pair)._replace(other=apart(pair).other._replace(ratio=UNKNOWN, verdict="unknown"))
+    found = versus(3.1).step
+    assert apart(found).cells() == ("2.00", "6.20", "3.1x", "2.9-3.3")
+    assert apart(found).record() != found.record(), "the record has what was measured"
+    unknown = apart(found)._replace(ratio=UNKNOWN, verdict="unknown")
     assert unknown.cells() == ("2.00", "7.00", "-", "too few")
 
 

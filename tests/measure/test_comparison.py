@@ -1,18 +1,31 @@
-"""What is concluded from blocks whose times are made up, and from small crowds whose counters are exact."""
+"""Variants run interleaved blocks, and what is concluded from them: of made-up times, and of small crowds."""
 
 from __future__ import annotations
 
 import json
 import math
+from collections import Counter
+from itertools import islice
 
 import numpy as np
 import pytest
 from crowds import FLOCK, simulation
 
 import crowd_demo
-from crowd_demo.measure.comparison import TimedBlock, VariantResult, collect, compare, counters_of, interleave
+from crowd_demo.measure.comparison import (
+    WARM_UP,
+    Finished,
+    TimedBlock,
+    VariantResult,
+    block_lengths,
+    collect,
+    compare,
+    counters_of,
+    interleave,
+)
 from crowd_demo.measure.crowd_variant import CrowdVariant, Picture, picture_hash
-from crowd_demo.measure.experiment import VERSION, header, result_json
+from crowd_demo.measure.experiment import VERSION, header
+from crowd_demo.measure.statistics import LEAST_BLOCKS
 from crowd_demo.profile import HISTORY
 
 quick = pytest.mark.quick
@@ -52,7 +65,7 @@ def test_a_variant_that_does_more_work_is_told_apart() -> None:
     assert (slower.step.verdict, faster.step.verdict) == ("slower", "faster")
     assert slower.step.ratio.low < 1.3 < slower.step.ratio.high and slower.stages["interaction"].verdict == "slower"
     assert (base.counters, slower.counters) == ({"work": 2000}, {"work": 2600})
-    assert base.step.ms.value == sum(base.stages_ms.values()) == pytest.approx(4, rel=0.05)
+    assert base.step.b.value == sum(base.stages_ms.values()) == pytest.approx(4, rel=0.05)
 
 
 @quick
@@ -69,8 +82,7 @@ def test_a_stage_that_the_base_does_not_have_has_no_ratio() -> None:
     more = found["more"]
     assert more.stages["links"].verdict == "unknown" and math.isnan(more.stages["links"].ratio.value)
     assert more.step.verdict == "slower" and more.stages["interaction"].verdict == "no difference"
-    assert result_json(more)["stages"]["links"]["ratio"] == {  # type: ignore[index]
-        "value": None, "low": None, "high": None}
+    assert more.stages["links"].record()["ratio"] == {"value": None, "low": None, "high": None}
 
 
 @quick
@@ -90,7 +102,7 @@ def test_a_stage_that_ran_in_few_blocks_tells_nothing_but_its_time() -> None:
 
     found = compare({"a": blocks(20), "b": blocks(20), "c": blocks(60)}, dict.fromkeys("abc", ""), "a", "b")["c"]
     assert found.stages["sort"].verdict == "unknown" and found.stages["sort"].ratio.value == pytest.approx(3)
-    assert found.stages_ms["sort"] == pytest.approx(60 / BLOCKS) and not found.stages["sort"].ms.known
+    assert found.stages_ms["sort"] == pytest.approx(60 / BLOCKS) and not found.stages["sort"].b.known
     assert found.step.verdict == "slower" and found.step.ratio.value == pytest.approx(2, rel=0.1)
 
 
@@ -102,7 +114,7 @@ def test_nothing_measured_is_an_error() -> None:
 
 @quick
 def test_the_record_has_a_version_and_is_json() -> None:
-    found = json.loads(json.dumps({**header("test"), **result_json(compared(slower=3)["slower"])}, allow_nan=False))
+    found = json.loads(json.dumps({**header("test"), **compared(slower=3)["slower"].record()}, allow_nan=False))
     assert (found["version"], found["kind"]) == (VERSION, "test") == (1, "test")
     assert found["versions"]["crowd-demo"] == crowd_demo.__version__ and {"python", "numba", "numpy"} < set(found["versions"])
     assert set(found["machine"]) == {"cpu", "cores", "os", "simd"}
@@ -160,3 +172,69 @@ def test_a_picture_after_each_step_is_measured_too() -> None:
 def test_a_block_longer_than_the_profile_is_refused() -> None:
     with pytest.raises(ValueError, match=f"a block of {HISTORY} steps: the times of at most {HISTORY - 1} are kept"):
         CrowdVariant(simulation(**FLOCK)).run(HISTORY)
+
+
+# --- the interleaved blocks ------------------------------------------------------------------------------------------
+
+
+
+class Counting:
+    """A variant whose blocks say how many steps it has made."""
+
+    def __init__(self) -> None:
+        self.made: list[int] = []
+
+    def run(self, steps: int) -> int:
+        self.made.append(steps)
+        return sum(self.made)
+
+
+def counting(names: str) -> dict[str, Counting]:
+    return {name: Counting() for name in names}
+
+
+@quick
+def test_every_variant_warms_up_and_then_runs_every_block() -> None:
+    variants = counting("abc")
+    turns = list(interleave(variants, [4, 4, 2], warm_up=10))
+    assert [turn.block for turn in turns] == [WARM_UP] * 3 + [0] * 3 + [1] * 3 + [2] * 3
+    assert all(variant.made == [10, 4, 4, 2] for variant in variants.values())
+    assert collect(variants, turns) == {name: [14, 18, 20] for name in "abc"}
+
+
+@quick
+def test_without_a_warm_up_every_block_counts() -> None:
+    assert collect("ab", interleave(counting("ab"), [3])) == {"a": [3], "b": [3]}
+
+
+@quick
+def test_each_block_has_an_order_of_its_own_that_the_seed_decides() -> None:
+    def orders(seed: int) -> list[str]:
+        names = [turn.name for turn in interleave(counting("abc"), [1] * 60, seed=seed)]
+        return ["".join(names[start:start + 3]) for start in range(0, len(names), 3)]
+
+    assert orders(1) == orders(1) != orders(2)
+    found = Counter(orders(1))
+    assert len(found) == 6 and max(found.values()) <= 20  # all six orders, none of them mostly
+
+
+@quick
+def test_who_stops_keeps_the_blocks_that_all_variants_finished() -> None:
+    variants = counting("ab")
+    turns = islice(interleave(variants, [5] * 100, warm_up=1), 7)  # the warm-up, two blocks, and half of the third
+    measured = collect(variants, turns)
+    assert measured == {"a": [6, 11], "b": [6, 11]}
+    assert sorted(sum(variant.made) for variant in variants.values()) == [11, 16]
+    assert collect(variants, islice(interleave(variants, [5]), 1)) == collect(variants, ()) == {"a": [], "b": []}
+
+
+@quick
+def test_turns_are_plain_records() -> None:
+    assert next(interleave(counting("a"), [2])) == Finished(0, "a", 2)
+
+
+@quick
+@pytest.mark.parametrize("steps, wanted", [(120, [10] * 12), (125, [10] * 12 + [5]), (30, [5] * 6), (4, [1] * 4), (1, [1])])
+def test_steps_are_cut_into_blocks_enough_for_an_interval(steps: int, wanted: list[int]) -> None:
+    assert block_lengths(steps) == wanted
+    assert sum(wanted) == steps and len(wanted) >= min(steps, LEAST_BLOCKS)

@@ -1,10 +1,11 @@
-"""The largest crowd within a sixtieth of a second: of crowds whose times are made up, and of small ones that it is found."""
+"""The largest crowd: how a number of agents is measured, the search for it, and the rungs of the ladder."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from versus import no_compiling
 
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.model import Config
-from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.config.section import MAX_AGENTS
 from crowd_demo.measure.comparison import TimedBlock
 from crowd_demo.measure.crowd_variant import DRAW, STEP
@@ -26,12 +27,16 @@ from crowd_demo.measure.largest import (
     crowd_of,
     is_clear,
     is_hopeless,
+    largest_number,
     measure,
     measured_of,
     most_agents,
     present_and_rungs,
+    rungs,
 )
 from crowd_demo.measure.statistics import Interval
+from crowd_demo.registry.entries import MODEL, Value
+from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 
 quick = pytest.mark.quick
 CONFIG = load_config("20k-flock")
@@ -202,3 +207,112 @@ def test_everything_off_and_everything_on_are_searched_on_a_real_crowd(monkeypat
     found = Largest(small(), [ladder[0], ladder[-1]], no_compiling)
     list(found.run())
     assert found.done and len(found.answers) == 2
+
+
+# --- the search alone ------------------------------------------------------------------------------------------------
+
+
+
+def found(start: int, most: int, fits: Callable[[int], bool], precision: float = 0.02) -> tuple[int, list[int]]:
+    """The answer, and what was asked."""
+    search, asked = largest_number(start, most, precision), []
+    try:
+        number = next(search)
+        while True:
+            asked.append(number)
+            number = search.send(fits(number))
+    except StopIteration as end:
+        return end.value, asked
+
+
+@quick
+@pytest.mark.parametrize("start", [1, 7, 100, 299, 1000])
+def test_without_tolerance_it_finds_the_very_number(start: int) -> None:
+    for limit in range(320):
+        answer, asked = found(start, 300, lambda number, limit=limit: number <= limit, precision=0)  # type: ignore[misc]
+        assert answer == min(limit, 300) and all(1 <= number <= 300 for number in asked)
+
+
+@quick
+@pytest.mark.parametrize("limit", [0, 1, 99, 12_345, 1_999_999, 2_000_000, 10**9])
+@pytest.mark.parametrize("start", [1, 1000, 2_000_000])
+def test_it_comes_as_near_as_it_is_asked_to_in_few_questions(limit: int, start: int) -> None:
+    answer, asked = found(start, 2_000_000, lambda number: number <= limit)
+    truth = min(limit, 2_000_000)
+    assert answer <= truth <= max(answer * 1.02, answer + 1) and len(asked) < 40
+
+
+@quick
+def test_it_doubles_and_then_bisects_with_round_numbers() -> None:
+    assert found(1000, 10**6, lambda number: number <= 12_345) == (
+        12_300, [1000, 2000, 4000, 8000, 16_000, 11_300, 13_400, 12_300, 12_800, 12_500, 12_500])
+
+
+@quick
+def test_a_moment_in_which_nothing_fitted_does_not_end_it() -> None:
+    """2,000 fits but for the first time that it is asked; so it is asked again, and the search goes on above."""
+    times: list[int] = []
+
+    def fits(number: int) -> bool:
+        times.append(number)
+        return number <= 12_345 and (number, times.count(number)) != (2000, 1)
+
+    answer, asked = found(1000, 10**6, fits)
+    assert answer == 12_300 and asked.count(2000) == 2
+
+
+# --- the ladder ------------------------------------------------------------------------------------------------------
+
+
+
+@quick
+def test_the_lowest_rung_has_every_technique_off_and_the_highest_none() -> None:
+    found = list(rungs(Optimizations()))
+    optional = [technique for technique in TECHNIQUES if technique.kind is not MODEL]
+    assert all(found[0].options.get(technique.path) == technique.baseline for technique in optional)
+    assert found[0].options.get("threads") == 1 and found[-1].options == Optimizations()
+    assert [rung.name for rung in found] == [
+        "everything off", "+ cell lists", "+ neighbours: sorted", "+ reorder: every", "+ SIMD lanes", "+ stagger",
+        "+ culling, depth order, blitter", "+ threads: auto"]
+
+
+@quick
+def test_each_rung_keeps_what_those_below_it_have_switched_on() -> None:
+    found = list(rungs(Optimizations()))
+    for below, rung in pairwise(found):
+        assert rung.adds and rung.options != below.options
+        for path in (path for path, technique in BY_PATH.items() if path != "neighbours" and technique.kind is not MODEL):
+            assert below.options.get(path) in (BY_PATH[path].baseline, rung.options.get(path))
+
+
+@quick
+@pytest.mark.parametrize("values",
+                         [{"avoidance": "push", "overlap_passes": 0}, {"avoidance": "anticipate", "overlap_passes": 3}])
+def test_all_rungs_have_the_present_model_so_that_they_compute_one_crowd(values: dict[str, Value]) -> None:
+    assert {technique.path for technique in TECHNIQUES if technique.kind is MODEL} >= set(values)
+    for rung in present_and_rungs(with_values(Optimizations(), values)):
+        assert {path: rung.options.get(path) for path in values} == values
+
+
+@quick
+def test_on_is_the_present_value_or_else_the_default() -> None:
+    present = with_values(Optimizations(),
+                          {"neighbours": "kd_tree", "simd": False, "stagger.avoidance": 8, "neighbour_limit": "nearest"})
+    found = list(rungs(present))
+    assert found[2].name == "+ neighbours: kd_tree" and found[-1].options.get("neighbour_limit") == "nearest"
+    assert (found[-1].options.get("simd"), found[-1].options.get("stagger.avoidance")) == (True, 8)
+
+
+@quick
+def test_a_rung_that_would_add_nothing_is_left_out() -> None:
+    names = [rung.name for rung in rungs(with_values(Optimizations(), {"neighbours": "linked"}))]
+    assert "+ cell lists" in names and not any("neighbours" in name for name in names)
+
+
+@quick
+def test_the_present_techniques_come_first_unless_they_are_the_highest_rung() -> None:
+    assert [rung.name for rung in present_and_rungs(Optimizations(), ladder=False)] == ["as now"]
+    assert present_and_rungs(Optimizations())[0].name == "everything off"
+    slower = with_values(Optimizations(), {"simd": False})
+    found = present_and_rungs(slower)
+    assert found[0].name == "as now" and found[0].options == slower and len(found) == 9

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import islice
 
 import numpy as np
 import pytest
 from crowds import BIRTHS_AND_DEATHS, CROWD, Settings, simulation
 
+from crowd_demo.measure.experiment import result_of
 from crowd_demo.measure.proof import Apart, Replicas, SameTickHashes, apart, hash_of, touch
 from crowd_demo.registry.techniques import STRUCTURES
 from crowd_demo.sim.simulation import Simulation
@@ -23,15 +23,6 @@ def until(proof: Replicas, steps: int) -> list[str]:
         if f"after {steps} step" in told[-1]:
             return told
     return [*told, proof.finding.text]
-
-
-def result(parts: Iterator[None]):
-    """What a generator returns."""
-    while True:
-        try:
-            next(parts)
-        except StopIteration as end:
-            return end.value
 
 
 @pytest.mark.parametrize(("path", "old", "new"), [
@@ -103,12 +94,12 @@ def test_an_approximate_technique_that_changes_nothing_gives_the_same_crowd() ->
 @pytest.mark.quick
 def test_agents_that_only_one_crowd_has_differ() -> None:
     one, other = simulation(agents=10, map="null"), simulation(agents=12, map="null")
-    assert result(apart(one, other)) == Apart(2 / 12, 0, 0)
+    assert result_of(apart(one, other)) == Apart(2 / 12, 0, 0)
     other.agents.columns.x[3] += 30
     other.agents.columns.y[3] -= 40
-    assert result(apart(one, other)) == pytest.approx((3 / 12, 0, 50))
-    assert result(apart(one, simulation(agents=0, map="null"))) == Apart(1.0)
-    assert result(apart(simulation(agents=0, map="null"), simulation(agents=0, map="null"))) == Apart(0.0)
+    assert result_of(apart(one, other)) == pytest.approx((3 / 12, 0, 50))
+    assert result_of(apart(one, simulation(agents=0, map="null"))) == Apart(1.0)
+    assert result_of(apart(simulation(agents=0, map="null"), simulation(agents=0, map="null"))) == Apart(0.0)
 
 
 @pytest.mark.quick
@@ -116,13 +107,13 @@ def test_agents_that_only_one_crowd_has_differ() -> None:
 def test_broken_ids_are_a_difference_and_no_error(identity: int) -> None:
     one, other = simulation(agents=10, map="null"), simulation(agents=10, map="null")
     other.agents.columns.id[3] = identity
-    assert result(apart(one, other)) == Apart(1.0)
+    assert result_of(apart(one, other)) == Apart(1.0)
 
 
 @pytest.mark.quick
 def test_the_hash_in_parts_is_the_state_hash(crowd: Settings) -> None:
     sim = simulation(**{**crowd, "agents": 50})
-    assert result(hash_of(sim)) == sim.state_hash()
+    assert result_of(hash_of(sim)) == sim.state_hash()
 
 
 def test_hashes_of_one_tick_are_made_while_the_crowds_go_on(crowd: Settings) -> None:

@@ -44,7 +44,7 @@ def test_exact_techniques_give_the_same_crowd(kind: dict[str, Any]) -> None:
         found = against(crowds, **others)
         assert found.crowd == "same" and found.steps == 6
         assert found.step == found.frame, "there is no picture"
-        assert found.step.present.value > 0 and found.step.factor.value > 0 and found.step.factor.known
+        assert found.step.a.value > 0 and found.step.ratio.value > 0 and found.step.ratio.known
 
 
 def test_an_approximate_technique_is_called_so_and_a_wrong_crowd_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,7 +57,7 @@ def test_an_approximate_technique_is_called_so_and_a_wrong_crowd_too(monkeypatch
 
 def test_with_pictures_a_frame_is_more_than_its_step() -> None:
     found = against(crowds_of(simulation(**{**FLOCK, **SMALL}), picture=True), cull="off")
-    assert found.crowd == "same" and found.frame.present.value > found.step.present.value
+    assert found.crowd == "same" and found.frame.a.value > found.step.a.value
 
 
 def test_each_trial_begins_with_the_state_that_was_given() -> None:

@@ -35,7 +35,7 @@ from crowd_demo.sim.metrics.readings import MEMORY_ORDER, Readings
 
 PROOF = "proof"  # the stage that proving is, and the note of its frames
 EXCLUDED = {PROOF, "hud", "meters"}  # stages of a frame that are not compared: a card is shown only after the switch
-COUNTED, MAX_COUNTED = 16, 64  # frames of a timing window whose counters are kept, and of several windows
+COUNTED = 16  # frames of a timing window whose counters are kept
 NO_TIMES: Times = {}
 Counted = Mapping[str, tuple[float, float]]  # counters and readings before and after, by name
 About = Literal["step", "motion", "memory", "picture"]
@@ -60,70 +60,49 @@ class SwitchTimes:
     def __init__(self, profile: Profile, before: TimingWindow, drawn: bool) -> None:
         """`drawn`: a technique of drawing was switched."""
         self.before, self.after = before, TimingWindow()
-        self._drawn = drawn
-        self._collected = profile.frames + 1
-        self._same_view = True
+        self._drawn, self._since = drawn, profile.frames + 1
+        self._same_view: TimingWindow | None = None  # the times up to a change of the view
 
     def collect(self, profile: Profile) -> None:
-        """Take the frames that are over since the last call."""
-        new = latest(profile, profile.frames - self._collected)
-        self._collected = max(profile.frames, self._collected)
-        if not self._same_view:
-            new = new._replace(frames=NO_TIMES, counters=() if self._drawn else new.counters)
-        self.after = together(self.after, new)
+        """Take the frames that are over, as far as they are kept."""
+        self.after = latest(profile, profile.frames - self._since)
+        if self._same_view:
+            counters = (self._same_view if self._drawn else self.after).counters
+            self.after = self.after._replace(frames=self._same_view.frames, counters=counters)
 
     def view_changed(self, profile: Profile) -> None:
         """Take frames up to the present one, and steps alone from then on."""
-        if self._same_view:
+        if not self._same_view:
             self.collect(profile)
-            self._same_view = False
+            self._same_view = self.after
 
     @property
-    def measured(self) -> int:
-        """Steps since the switch that were measured, or frames if drawing was switched."""
-        return extent(self.after)[self._drawn]
+    def extents(self) -> tuple[int, int]:
+        """The number of steps, or of frames if drawing was switched, before and after."""
+        return extent(self.before)[self._drawn], extent(self.after)[self._drawn]
 
     @property
-    def extent(self) -> str:
-        before, after = self._extents
+    def text(self) -> str:
+        before, after = self.extents
         return f"{before:,} {'frames' if self._drawn else 'steps'} before, " * (before > 0) + f"{after:,} after"
 
-    def spans(self) -> Iterator[Span]:
-        """What counts comes first, then the stage that changed most; each takes a millisecond or less.
+    def span(self, name: str, before_ms: float, after_ms: float) -> Span:
+        """Return a row of the card, with a factor only if enough was measured."""
+        return Span.about(name, before_ms, after_ms, min(self.extents) >= FEW)
 
-        These are the step, its stage and the frame; or where drawing was switched the frame, all of drawing and its
-        stage.
-        """
+    def spans(self) -> Iterator[Span]:
+        """The step, the stage that changed most, and the frame; or of drawing the frame, all of it, and its stage."""
         steps, drawings = (self.before.steps, self.after.steps), (drawing(self.before.frames), drawing(self.after.frames))
         step, picture = (tuple(map(total_ms, part)) for part in (steps, drawings))
-        enough = self.is_enough
-        frame = Span.about(FRAME, step[0] + picture[0], step[1] + picture[1], enough)
-        if self._drawn:
+        frame = self.span(FRAME, step[0] + picture[0], step[1] + picture[1])
+        yield from (frame, self.span(DRAW, *picture)) if self._drawn else (self.span(STEP, *step),)
+        before, after = drawings if self._drawn else steps
+        if before and after:
+            stages = {name: (typical(before, name), typical(after, name)) for name in (*before, *after)}
+            stage = max(stages, key=lambda name: abs(stages[name][1] - stages[name][0]))
+            yield self.span(stage, *stages[stage])
+        if not self._drawn:
             yield frame
-            yield Span.about(DRAW, picture[0], picture[1], enough)
-            yield from _most_changed(*drawings, enough)
-        else:
-            yield Span.about(STEP, step[0], step[1], enough)
-            yield from _most_changed(*steps, enough)
-            yield frame
-
-    @property
-    def is_enough(self) -> bool:
-        """Were so many steps or frames measured that there may be a factor?"""
-        return min(self._extents) >= FEW
-
-    @property
-    def _extents(self) -> tuple[int, int]:
-        """Steps, or frames if drawing was switched, before and after."""
-        return extent(self.before)[self._drawn], self.measured
-
-
-def _most_changed(before: Times, after: Times, enough: bool) -> Iterator[Span]:
-    """The stage that gained or lost most time; none before both were measured."""
-    if before and after:
-        stages = dict.fromkeys((*before, *after))
-        stage = max(stages, key=lambda name: abs(typical(after, name) - typical(before, name)))
-        yield Span.about(stage, typical(before, stage), typical(after, stage), enough)
 
 
 def before_now(profile: Profile, crowd_since: int, view_since: int) -> TimingWindow:
@@ -158,12 +137,6 @@ def _steps(profile: Profile, ordinary: Bools) -> Times:
     return {name: times[:kept][ordinary] for name, times in profile.steps_ms(kept + present).items()}
 
 
-def together(one: TimingWindow, other: TimingWindow) -> TimingWindow:
-    counters = (*one.counters, *other.counters)
-    return TimingWindow(joined(one.frames, other.frames), joined(one.steps, other.steps),
-                   counters[::2] if len(counters) > MAX_COUNTED else counters)
-
-
 def typical(times: Times, stage: str) -> float:
     """What a stage costs, milliseconds: its median where it ran, times the share of steps or frames in which it did."""
     ran = times[stage][times[stage] > 0] if stage in times else np.zeros(0)
@@ -177,12 +150,6 @@ def total_ms(times: Times) -> float:
 
 def drawing(times: Times) -> Times:
     return {name: times[name] for name in stages_of(DRAW, times)}
-
-
-def joined(*parts: Times) -> Times:
-    """The times of all parts; a stage that a part does not know did not run in it."""
-    names = dict.fromkeys(name for times in parts for name in times)
-    return {name: np.concatenate([times.get(name, np.zeros(count(times), np.float32)) for times in parts]) for name in names}
 
 
 def extent(times: TimingWindow) -> tuple[int, int]:

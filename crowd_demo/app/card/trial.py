@@ -38,7 +38,7 @@ from crowd_demo.measure.proof_of_answers import Answers
 from crowd_demo.measure.statistics import STUDENT_T, Times
 from crowd_demo.measure.three_crowds import REORDER
 from crowd_demo.profile import Profile
-from crowd_demo.registry.entries import EXACT, Kind, Situation
+from crowd_demo.registry.entries import EXACT
 from crowd_demo.registry.techniques import BY_PATH, hud_word, inactive, is_drawn, kind_of_all, strongest
 from crowd_demo.render.hud.card import LEAST_MS, Card, ProofLine, Span, outcome_text
 from crowd_demo.sim.simulation import Simulation
@@ -88,10 +88,6 @@ class Switched(NamedTuple):
         changed = [path for path in new if new[path] != old[path]]
         return Switched({path: old[path] for path in changed}, {path: new[path] for path in changed})
 
-    def kind(self, situation: Situation) -> Kind:
-        """The strongest kind of both sets of values."""
-        return strongest(kind_of_all(values, situation) for values in self)
-
 
 class Trial:
     """Made in the frame in which the techniques are switched; `before` and `readings` are from before that.
@@ -109,7 +105,7 @@ class Trial:
         self._at = at
         self.frame, self._steps_before = at.sim.profile.frames, at.sim.profile.steps - at.sim.profile.steps_in_frame
         self.drawn = all(is_drawn(BY_PATH[path]) for path in switched.new)  # what changes steps is the larger claim
-        self._kind = switched.kind(at.sim.situation)
+        self._kind = strongest(kind_of_all(values, at.sim.situation) for values in switched)
         self._note = "changes nothing at present, " * (set(switched.new) <= inactive(at.sim.situation))
         self._long = False  # is a step too long, or the crowd too large, for copies that make steps?
         self._until = ""  # why it was over before its time
@@ -273,7 +269,7 @@ class Trial:
     def is_young(self) -> bool:
         """Has it too few measurements for a result?"""
         turns = self._copies.turns if self._copies else None
-        return self.age_s < YOUNG_S or not (turns.turns if turns else self._times.measured)
+        return self.age_s < YOUNG_S or not (turns.turns if turns else self._times.extents[1])
 
     @property
     def is_settled(self) -> bool:
@@ -294,8 +290,7 @@ class Trial:
             return self._spans
         if self._takes_turns:
             return tuple(span.scaled(scale) for span in self._spans)
-        return tuple(Span.about(span.name, scale * span.before_ms, span.after_ms, self._times.is_enough)
-                     for span in self._spans)
+        return tuple(self._times.span(span.name, scale * span.before_ms, span.after_ms) for span in self._spans)
 
     def card(self) -> Card:
         (title, change), *more = changes = list(self._changes())
@@ -311,7 +306,8 @@ class Trial:
         if len(self.switched.new) > 1 or not known:
             return {}
         (path,), ((_, change),) = self.switched.new, self._changes()
-        return {path: f"{change}: {', '.join(map(in_words, known))}; {self._finding.text}"}
+        rows = ", ".join(f"{span.name} {outcome_text(span)}" for span in known)
+        return {path: f"{change}: {rows}; {self._finding.text}"}
 
     def _changes(self) -> Iterator[tuple[str, str]]:
         """The label of each technique, and what became of it."""
@@ -324,7 +320,7 @@ class Trial:
             return "waits until the crowd moves again"
         until = f", until {self._until}" * bool(self._until)
         if self._slow or not self._takes_turns:
-            return f"{self._note}{self._times.extent}{until}"
+            return f"{self._note}{self._times.text}{until}"
         if not (turns := self._copies.turns if self._copies else None):
             return f"{self._note}copies are being made{until}"
         several = "s" * (turns.turns != 1)
@@ -335,14 +331,9 @@ def span_of(name: str, turns: InterleavedTiming) -> Span:
     """The row of what was timed interleaved; no factor of what takes no time, or hardly ever runs."""
     found = turns.effect(name)
     seldom = found.verdict == "unknown" and turns.turns >= min(STUDENT_T)
-    none = seldom or min(found.before_ms, found.after_ms) < LEAST_MS
-    return Span(name, found.before_ms, found.after_ms, *found.factor, "no factor" if none else found.verdict,
+    none = seldom or min(found.a.value, found.b.value) < LEAST_MS
+    return Span(name, found.a.value, found.b.value, *found.ratio.inverse, "no factor" if none else found.verdict,
                 found.noise.high)
-
-
-def in_words(span: Span) -> str:
-    """interaction 3.1x faster"""
-    return f"{span.name} {outcome_text(span)}"
 
 
 def whole(times: Times) -> Floats:

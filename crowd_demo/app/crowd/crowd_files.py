@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from concurrent.futures import wait
+from concurrent.futures import Future, wait
 from functools import partial
 from pathlib import Path
 from shlex import quote
@@ -15,8 +15,8 @@ from crowd_demo.app.screen.notices import Notices
 from crowd_demo.host.child import start
 from crowd_demo.host.files import free_name
 from crowd_demo.host.recording.recording import Recording, write_clip
-from crowd_demo.host.recording.saves import SUFFIX, Save, Saver, newest, read_save
-from crowd_demo.host.system import in_thread, lower_priority
+from crowd_demo.host.recording.saves import SUFFIX, Save, newest, read_save, write_save
+from crowd_demo.host.system import beside_frames, in_thread, lower_priority
 from crowd_demo.registry.texts import error_line
 from crowd_demo.render.camera import Camera
 from crowd_demo.sim.save_format import SaveError
@@ -25,6 +25,7 @@ from crowd_demo.sim.snapshot import Snapshot, differences, same_world
 
 RECORDING_SUFFIX, PAGE_SUFFIX = ".replay", ".html"
 LONG_S = 8.0  # to read a command
+MAX_AT_ONCE = 2  # save files that are being written or wait for that
 EXPORTED_S = 30.0  # of the past that becomes a page
 EXPORTER = "crowd_demo.extras.commands.export"  # which reads what is written here, and must not be imported: it lies above
 ONE_THREAD = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -44,19 +45,12 @@ class PageExport:
         self.page, self.recording = page, page.with_suffix(RECORDING_SUFFIX)
         self.progress, self.told, self.error, self.cancelled = "0%", "", "", False
         self._process: subprocess.Popen[str] | None = None
-        self._done = in_thread(partial(self._make, first, last), "crowd-demo export")
-
-    @property
-    def done(self) -> bool:
-        return self._done.done()
+        self.job = in_thread(partial(self._make, first, last), "crowd-demo export")
 
     def cancel(self) -> None:
         self.cancelled = True
         if self._process and self._process.stdin:
             self._process.stdin.close()
-
-    def wait(self, timeout_s: float) -> None:
-        wait((self._done,), timeout_s)
 
     def _make(self, first: Snapshot, last: Snapshot) -> None:
         lower_priority()
@@ -89,7 +83,8 @@ class CrowdFiles:
     def __init__(self, crowd: Crowd, techniques: Techniques, camera: Camera, notices: Notices) -> None:
         self.broken: Recording | None = None
         self._crowd, self._techniques, self._camera, self._notices = crowd, techniques, camera, notices
-        self._saver = Saver()
+        self._writer = beside_frames()
+        self._saving: dict[Path, Future[None]] = {}
         self._export: PageExport | None = None
         self._ended: dict[Recording, str] = {}  # recordings of which not all is written, and what is said of each then
 
@@ -108,25 +103,26 @@ class CrowdFiles:
                 self._notices.add(f"{said} {path}; to see it again: {replay_command(path)}", "record", LONG_S)
         if self._export:
             self._tell_export(self._export)
-        if self._saver.jobs:
-            for line in self._saver.finished():
-                self._notices.add(line)
+        for path in [path for path, job in list(self._saving.items()) if job.done()]:
+            error = self._saving.pop(path).exception()
+            self._notices.add(f"cannot save {path}: {getattr(error, 'strerror', None) or error}" if error else f"saved {path}")
 
     def finish(self, timeout_s: float) -> None:
         """End the recording and wait until it is written, and at most so long for what is being saved; cancel the page."""
         self.close_recording()
         if self._export:
             self._export.cancel()
-            self._export.wait(timeout_s)
+            wait((self._export.job,), timeout_s)
         for recording in self._ended:
             recording.wait()
-        self._saver.wait(timeout_s)
+        wait(self._saving.values(), timeout_s)
         self.news()
 
     def take_over(self, left: CrowdFiles) -> None:
         """Take over the files that another program is still writing; its recording ends."""
         left.leave()
-        self._saver, self._ended, self.broken, self._export = left._saver, left._ended, left.broken, left._export
+        self._writer, self._saving, self._ended = left._writer, left._saving, left._ended
+        self.broken, self._export = left.broken, left._export
 
     # --- recordings --------------------------------------------------------------------------------------------------
 
@@ -175,10 +171,10 @@ class CrowdFiles:
         if self._export:
             self._export.cancel()
             return
-        begin = max(sim.tick - round(EXPORTED_S * sim.config.time.step_hz), crowd.oldest)
-        first = crowd.keyframes.before(begin)
+        begin = max(sim.tick - round(EXPORTED_S * sim.config.time.step_hz), crowd.timeline.oldest)
+        first = crowd.timeline.keyframes.before(begin)
         if not first or first.tick == sim.tick:
-            self._notices.add("there is no past yet that could become a page" if crowd.keyframes.oldest is not None else
+            self._notices.add("there is no past yet that could become a page" if first else
                               "no past is kept of this crowd that could become a page: time.rewind_mb", "export")
             return
         scene = first.config.scene.model_copy(update={"colours": crowd.scene.colours} if crowd.scene else {})
@@ -189,11 +185,11 @@ class CrowdFiles:
 
     def _tell_export(self, export: PageExport) -> None:
         """Show how far the page is, or how it ended."""
-        if not export.done:
+        if not export.job.done():
             if export.told != export.progress:
                 export.told = export.progress
                 said = f"making {export.page}: {export.progress}; the same key cancels"
-                self._notices.add(said, "export", LONG_S, holds=lambda: not export.done)
+                self._notices.add(said, "export", LONG_S, holds=lambda: not export.job.done())
             return
         self._export = None
         if export.cancelled:
@@ -208,16 +204,21 @@ class CrowdFiles:
     # --- saves -------------------------------------------------------------------------------------------------------
 
     def save(self) -> None:
-        """Save the crowd under a free name, in the background."""
+        """Save under a free name, in the background; block while `MAX_AT_ONCE` are unfinished, as each holds its snapshot."""
+        unfinished = [path for path, job in list(self._saving.items()) if not job.done()]
+        if len(unfinished) == MAX_AT_ONCE:
+            wait(self._saving.values())
+        path = free_name(Path(), SUFFIX, taken=unfinished)
         snapshot = self._crowd.sim.snapshot()
         config = snapshot.config.model_copy(update={"camera": self._camera.settings()})
         techniques = {**snapshot.techniques, **self._techniques.switcher.pending}  # what is being compiled is asked for, too
         edits, kept = self._crowd.edits, self._crowd.kept_edits
-        job = self._saver.save(snapshot._replace(config=config, techniques=techniques))
+        job = self._writer.submit(write_save, path, snapshot._replace(config=config, techniques=techniques))
+        self._saving[path] = job
         job.add_done_callback(lambda job: None if job.exception() else kept.append(edits))
 
     def load_newest(self) -> None:
-        self._saver.wait()
+        wait(self._saving.values())
         try:
             path = newest(Path())
             if not path:

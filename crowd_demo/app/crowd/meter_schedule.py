@@ -28,16 +28,12 @@ class Meters:
         self._read_at: dict[str, float] = {}
         self._read_under: dict[str, Settings] = {}
         self._pause_until = 0.0
-        self._holding: set[str] | None = None  # meters whose last reading holds; None until that is found anew
+        self._holding, self._held_at = set[str](), -1  # meters whose last reading holds, and after how many assignments
 
     def readings(self, sim: Simulation) -> Readings:
         """Return the last readings, None for those that do not hold under the present settings."""
         holding = self._held(sim)
         return Readings(**{name: value for name, value in self._last._asdict().items() if name in holding})
-
-    def crowd_changed(self) -> None:
-        """Find anew which readings hold. Call after each switch, and whenever techniques may have other values."""
-        self._holding = None
 
     def read(self, sim: Simulation) -> None:
         """Read one meter if it is time. Call after a step, from the thread that makes the steps."""
@@ -56,12 +52,12 @@ class Meters:
     def _measure(self, name: str, sim: Simulation) -> None:
         self._last = self._last.with_value(name, METERS[name].measure(sim))
         self._read_under[name] = METERS[name].settings(sim)
-        self._read_at[name] = self._clock()
-        self.crowd_changed()
+        self._read_at[name], self._held_at = self._clock(), -1
 
     def _held(self, sim: Simulation) -> set[str]:
-        """Return the meters whose last reading holds. Asked in every frame, so it is not looked up each time."""
-        if self._holding is None:
+        """Return the meters whose last reading holds. Looked up only after a technique was assigned or a meter read."""
+        if self._held_at != sim.optimizations.changes:
+            self._held_at = sim.optimizations.changes
             present = {settings: settings(sim) for settings in {meter.settings for meter in METERS.values()}}
             self._holding = {name for name, meter in METERS.items()
                              if meter.applies(sim) and self._read_under.get(name) == present[meter.settings]}

@@ -1,20 +1,188 @@
-"""The values of the techniques: those that the crowd has, and those that were asked for and are compiled meanwhile."""
+"""The values of the techniques: those that the crowd has, and those that are requested and compiled meanwhile.
+
+A value takes effect once a thread has its kernels. The thread loads from the disk cache what helpers compile (compilers.py),
+and never runs a kernel; it ends when no request is left. It shares Python's lock with the frames, so it compiles only where
+there are no helpers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, wait
+from dataclasses import dataclass
+from typing import Literal
 
 from crowd_demo.app.crowd.crowd import Change, Crowd
-from crowd_demo.app.crowd.switching import Switcher, next_choice, next_number
 from crowd_demo.app.screen.notices import Notices
+from crowd_demo.compute.jit import Launch
 from crowd_demo.config.optimizations import Optimizations, with_values
-from crowd_demo.registry.entries import Technique, Value
+from crowd_demo.host.compiling.ahead import KernelFinder, kernel_name
+from crowd_demo.host.compiling.compilers import HELPER_NICENESS, Compilers, compile_cost, helpers_that_fit
+from crowd_demo.host.compiling.helpers import CompilerSource
+from crowd_demo.host.system import compiling_beside_frames, in_thread
+from crowd_demo.registry.entries import Range, Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, hud_word, inactive
 from crowd_demo.render.hud.status import Tick
 from crowd_demo.sim.actions import Switch
 
 MAX_TICKS = 20  # kept for the graph
 TOUCHED_FIRST = "stagger.avoidance"  # the number keys change this until the user has chosen a technique
+HELPERS = 2  # at most: what a value needs is rarely more than a few kernels
+EXPERIMENT = "experiment"  # owns what `compile_one_by_one` wants
+BESIDE = "beside"  # the request of the second crowd
+
+
+def next_choice(technique: Technique, value: Value, backwards: bool = False) -> Value:
+    """The choice after a value, or before it; of a value that is no choice the first, or the last."""
+    choices = technique.choices
+    if value not in choices:
+        return choices[-1 if backwards else 0]
+    return choices[(choices.index(value) + (-1 if backwards else 1)) % len(choices)]
+
+
+def next_number(numbers: Range, value: float, direction: int) -> Value:
+    """The next number above (direction 1) or below (-1), clamped to the range.
+
+    The numbers are 1 2 .. 10 11 .. 20 22 .. 50 55 .. 100 110, a tenth to a twentieth at a time, the same in both directions.
+    The unit is 1, or the least number of a range that begins between 0 and 1.
+    """
+    unit = min(numbers.low or 1, 1)
+    units = round(value / unit, 6)
+    step = _step_at(units if direction > 0 else units * (1 - 1e-9))
+    units = (math.floor(units / step) + 1 if direction > 0 else math.ceil(units / step) - 1) * step
+    return numbers.kind(min(max(round(units * unit, 6), numbers.low), numbers.high))
+
+
+def _step_at(units: float) -> int:
+    """The difference to the next number above."""
+    power = 10 ** math.floor(math.log10(max(units, 10)) - 1)
+    return int(power * (1 if units < 20 * power else 2 if units < 50 * power else 5))
+
+
+@dataclass
+class Request:
+    """A value that a technique is to have: that of the crowd, or of the second one, which is shown `beside` it.
+
+    One that `follows` is configured, and was left out at first because its kernels take long to compile: nobody waits.
+    """
+
+    path: str
+    value: Value
+    beside: bool = False
+    follows: bool = False
+    state: Literal["compiling", "waiting for a step", "in effect"] = "compiling"
+
+    @property
+    def is_coming(self) -> bool:
+        """Will the crowd have the value soon?"""
+        return not self.beside and self.state in ("compiling", "waiting for a step")
+
+
+class Switcher:
+    """`requests` are the last ones of each technique, and of the second crowd; `text` says what is being compiled.
+
+    A value takes effect when all of its kernels are there. The values that are compiled soonest come first.
+    """
+
+    def __init__(self, ahead: KernelFinder, compilers: Compilers) -> None:
+        self.requests: dict[str, Request] = {}
+        self.text = ""
+        self._ahead, self._compilers = ahead, compilers
+        self._asked = False  # since `ready` looked last
+        self._work: Future[None] | None = None
+
+    def request(self, path: str, value: Value, beside: bool = False, follows: bool = False) -> Request:
+        """Ask for a value, in place of the one that was asked for before."""
+        self._asked = True
+        request = self.requests[BESIDE if beside else path] = Request(path, value, beside, follows)
+        return request
+
+    @property
+    def compiling(self) -> list[Request]:
+        return [request for request in self.requests.values() if request.state == "compiling"]
+
+    @property
+    def pending(self) -> dict[str, Value]:
+        """The values of the crowd whose kernels are not compiled yet, by path."""
+        return {request.path: request.value for request in self.compiling if not request.beside}
+
+    def coming(self, options: Optimizations) -> Optimizations:
+        """Return the crowd's `options` as they will be soon."""
+        coming = (request for request in self.requests.values() if request.is_coming)
+        return with_values(options, {request.path: request.value for request in coming})
+
+    def ready(self, options: Optimizations) -> list[Request]:
+        """Return the requests whose kernels are compiled beside `options` and those before it; compile the others.
+
+        Raises the thread's error. To be called in every frame: it looks for kernels, which takes milliseconds, after a
+        request and when the thread is done.
+        """
+        if self._work and self._work.done():
+            self._work.result()
+        compiling = self.compiling
+        if not compiling or (self.busy and not self._asked):
+            return []
+        ready: list[Request] = []
+        missing: list[tuple[list[Launch], Optimizations]] = []
+        for request in compiling:
+            asked = with_values(options, {request.path: request.value})
+            if launches := self._ahead.missing(asked):
+                missing.append((launches, asked))
+            else:
+                ready.append(request)
+                request.state = "waiting for a step"
+                options = options if request.beside else asked
+        self._asked = bool(ready and missing)  # beside what takes effect the others may need more
+        if missing or self.busy or self.text:
+            self._compile_cheapest(missing, options)
+        return ready
+
+    def compile_one_by_one(self, options: Optimizations) -> Iterator[str]:
+        """Compile what these options need, each kernel in a helper if there is one; yield a line before each.
+
+        A process keeps some 5 MB of each kernel that it compiles, and a tenth of one that it loads.
+        """
+        for launch in self._ahead.missing(options):
+            yield f"compiling {kernel_name(launch)}"
+            self._compilers.want((launch,), options, owner=EXPERIMENT)
+            self._compilers.work(lambda *_: None, here=False, owner=EXPERIMENT)
+
+    def stand_by(self) -> CompilerSource:
+        """Start helpers before any value is asked for, as that takes a second; return the source of their processes."""
+        self._compilers.keep_helpers(HELPERS)
+        if not self._compilers.source:
+            self._compilers.start(min(helpers_that_fit() + 1, HELPERS), HELPER_NICENESS)  # the frames leave most of a core
+        assert self._compilers.source
+        return self._compilers.source
+
+    @property
+    def busy(self) -> bool:
+        """Is the compiling thread at work?"""
+        return self._work is not None and not self._work.done()
+
+    def close(self, timeout_s: float = 0.0) -> None:
+        """Stop after the present kernel, and wait for that at most so long."""
+        self._compilers.close()
+        if self._work:
+            wait((self._work,), timeout_s)
+
+    def _compile_cheapest(self, missing: list[tuple[list[Launch], Optimizations]], options: Optimizations) -> None:
+        """Start compiling the launches that take the least time to compile; stop if there are none."""
+        launches, asked = min(missing, key=lambda each: sum(map(compile_cost, each[0])), default=([], options))
+        self._compilers.want(launches, asked, owner=self)
+        if not launches:
+            self.text = ""
+        elif not self.busy:
+            self._work = in_thread(self._compile, "crowd-demo compiler")
+
+    def _compile(self) -> None:
+        """Compile all that is wanted, which may change meanwhile; `ready` raises the error if there is one."""
+        with compiling_beside_frames():
+            self._compilers.work(self._show_progress, here=False, owner=self)
+
+    def _show_progress(self, kernel: str, done: int, total: int) -> None:
+        self.text = f"compiling {kernel}"
 
 
 class Techniques:
@@ -22,7 +190,6 @@ class Techniques:
 
     touched    the path of the one that was changed last, empty before that
     previous   by path: the value before the last switch
-    deferred   techniques whose configured values take effect once compiled, until a user changes them
     beginning  is True until a first start has compiled what is not needed at once: all that overlays draw with
     ticks      where techniques were switched, in the graph
     """
@@ -31,43 +198,47 @@ class Techniques:
         self.switcher = switcher
         self.touched = ""
         self.previous: dict[str, Value] = {}
-        self.deferred: frozenset[str] = frozenset()
         self.beginning = False
         self.ticks: list[Tick] = []
-        self._on: dict[str, Value] = {}  # by path: the last value that was not off, once somebody has asked for another
         self._crowd, self._notices = crowd, notices
 
     def asked(self) -> Optimizations:
         """The values of all techniques, as they will be soon."""
-        return with_values(self._crowd.sim.optimizations, {**self._coming(), **self.switcher.pending})
+        return self.switcher.coming(self._crowd.sim.optimizations)
 
     def value(self, path: str) -> Value:
         """The value that a technique has, or will have soon."""
-        return self.switcher.pending.get(path, self._coming_value(path))
+        request = self.switcher.requests.get(path)
+        return request.value if request and request.is_coming else self._crowd.sim.optimizations.get(path)
+
+    @property
+    def deferred(self) -> frozenset[str]:
+        """The techniques whose configured values take effect once compiled, until a user changes them."""
+        return frozenset(request.path for request in self.switcher.requests.values() if request.follows)
 
     # --- asking ------------------------------------------------------------------------------------------------------
 
     def switch(self, path: str, shift: bool = False) -> None:
         """Do what a technique's key does; a value that is still being compiled counts, if the user has chosen it."""
-        technique = BY_PATH[path]
-        value = self._coming_value(path) if path in self.deferred else self.value(path)
+        technique, off = BY_PATH[path], BY_PATH[path].baseline
+        value = self._crowd.sim.optimizations.get(path) if path in self.deferred else self.value(path)
         if shift or not technique.has_off:
             value = next_choice(technique, value, backwards=shift and not technique.has_off)
         else:
-            value = self._on_value(technique) if value == technique.baseline else technique.baseline
-        self._touch(technique)
+            value = self._on_value(technique) if value == off else off
+        self._touch(path, value)
         self.switcher.request(path, value)
 
     def choose(self, technique: Technique, value: Value) -> None:
         if self._crowd.takes_changes():
-            self._touch(technique)
+            self._touch(technique.path, value)
             self.switcher.request(technique.path, value)
 
     def follow(self, values: Mapping[str, Value]) -> None:
         """Ask for the configured values that were left out at first, because their kernels take long to compile."""
-        self.deferred, self.beginning = frozenset(values), bool(values)
+        self.beginning = bool(values)
         for path, value in values.items():
-            self.switcher.request(path, value)
+            self.switcher.request(path, value, follows=True)
 
     def change_number(self, direction: int) -> None:
         """Change the number of the technique that was touched last, up or down; `auto` starts at the number it stands for."""
@@ -85,9 +256,9 @@ class Techniques:
             self._notices.add(f"{name}: {hud_word(value)}, the {'most' if direction > 0 else 'least'}", path)
         else:
             no_effect = " (changes nothing at present)" * (path in inactive(sim.situation))
-            self._touch(technique)
-            self._notices.add(f"{name}: {hud_word(value)}{no_effect}", path)
+            self._touch(path, value)
             self.switcher.request(path, value)
+            self._notices.add(f"{name}: {hud_word(value)}{no_effect}", path)
 
     def drag_number(self, path: str, steps: int) -> None:
         """Change a number by so many steps; in a replay do nothing."""
@@ -97,18 +268,17 @@ class Techniques:
         for _ in range(abs(steps)):
             self.change_number(1 if steps > 0 else -1)
 
-    def _touch(self, technique: Technique) -> None:
-        """Note that it is about to have another value."""
-        path = self.touched = technique.path
+    def _touch(self, path: str, value: Value) -> None:
+        """Note that a technique is about to have another value."""
+        self.touched = path
         self._notices.drop(path)
-        self.deferred -= {path}
-        if (before := self.value(path)) != technique.baseline:
-            self._on[path] = before
+        if (before := self.value(path)) != value:
+            self.previous[path] = before
 
     def _on_value(self, technique: Technique) -> Value:
         """The value it had before it was off; or else the configured one, the default, or the first that is not off."""
         configured, off = self._crowd.config.optimizations.get(technique.path), technique.baseline
-        values = self._on.get(technique.path, configured), technique.default, next_choice(technique, off)
+        values = self.previous.get(technique.path, configured), configured, technique.default, next_choice(technique, off)
         return next(value for value in values if value != off)
 
     # --- taking effect -----------------------------------------------------------------------------------------------
@@ -116,25 +286,21 @@ class Techniques:
     def switch_to_compiled(self) -> None:
         """Switch to the values whose kernels are compiled by now. Call in every frame."""
         pending = self.switcher.pending
-        if not pending or (self.deferred.issuperset(pending) and self._crowd.in_past):  # nobody waits for those
+        if pending and self.deferred.issuperset(pending) and self._crowd.in_past:  # nobody waits for those
             return
-        ready = self.switcher.ready(with_values(self._crowd.sim.optimizations, self._coming()))
-        for path, value in ready.items():
-            self._crowd.apply(Switch(path, value))
-        if self.deferred.issuperset(ready) and ready and not pending:
+        ready = [request for request in self.switcher.ready(self._crowd.sim.optimizations) if not request.beside]
+        for request in ready:
+            self._crowd.apply(Switch(request.path, request.value))
+        if ready and all(request.follows for request in ready) and not self.switcher.pending:
             self._crowd.apply(self._crowd.begin_past)  # which had other values that nobody chose
 
     def crowd_changed(self, change: Change) -> None:
         """Call after each switch, whatever made it."""
         if change.path:
             self.beginning = False
-            self.previous[change.path] = change.old
+            if change.old != change.new:
+                self.previous[change.path] = change.old
+            if (request := self.switcher.requests.get(change.path)) and request.value == change.new:
+                request.state = "in effect"
             tick = Tick(self._crowd.sim.profile.frames, f"{BY_PATH[change.path].label.strip()} {hud_word(change.new)}")
             self.ticks = [*self.ticks[-MAX_TICKS:], tick]
-
-    def _coming(self) -> dict[str, Value]:
-        """By path: values that are compiled and take effect with the crowd's next changes."""
-        return {change.path: change.value for change in self._crowd.changes if isinstance(change, Switch)}
-
-    def _coming_value(self, path: str) -> Value:
-        return self._coming().get(path, self._crowd.sim.optimizations.get(path))

@@ -26,9 +26,9 @@ from crowd_demo.host.files import free_name
 from crowd_demo.host.report import write_report
 from crowd_demo.host.system import Worker, eager_threads, give_back_freed
 from crowd_demo.measure.ablation import Ablation, Measurement
+from crowd_demo.measure.comparison import Comparison
 from crowd_demo.measure.experiment import Experiment, Slice
 from crowd_demo.measure.largest import Largest, present_and_rungs
-from crowd_demo.measure.three_crowds import Pair
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, yaml_word
 from crowd_demo.render.hud.canvas import BAD, DIM, GOOD, TEXT, WARM, Colour
@@ -151,9 +151,9 @@ class ExperimentDialog(ListDialog, Generic[Kind]):
             self._notify(f"cannot save {path}: {error.strerror or error}", "experiment")
 
 
-def colour_of(pair: Pair) -> Colour:
+def colour_of(found: Comparison) -> Colour:
     """Green for what buys something, amber for what costs."""
-    return {"faster": GOOD, "slower": WARM}.get(pair.verdict, DIM)
+    return {"faster": GOOD, "slower": WARM}.get(found.verdict_of_a, DIM)
 
 
 # --- beginning one ---------------------------------------------------------------------------------------------------
@@ -185,7 +185,7 @@ class Experiments:
                 value, other = other, value
             title = f"{name}: {yaml_word(value)} against {yaml_word(other)}"
             self._begin(title, partial(self._measurement, path, value, other), lambda experiment: [
-                colour_of(pair) for pair in experiment.pairs().values()], _result_of)
+                colour_of(found) for found in experiment.comparisons().values()], _result_of)
 
     def ablate(self) -> None:
         """Each technique off in turn."""

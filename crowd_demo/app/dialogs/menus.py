@@ -146,7 +146,7 @@ class Menus:
     def _technique_row(self, technique: Technique, unused: Set[str]) -> Row:
         changes_nothing = "Changes nothing at present. " if technique.path in unused else ""
         return Row(f"{technique.group}: {technique.label.strip()}", hud_word(self._techniques.value(technique.path)),
-                   f"{changes_nothing}{technique.why}. Watch {technique.watch}")
+                   f"{changes_nothing}{technique.why}. Watch: {technique.watch}")
 
     def _section_items(self) -> list[Item]:
         return [Item(Row(name, "folded" if folded else ""),

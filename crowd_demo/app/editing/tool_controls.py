@@ -13,6 +13,7 @@ from functools import partial
 import numpy as np
 
 from crowd_demo.app.crowd.crowd import Crowd
+from crowd_demo.app.crowd.timeline import Timeline
 from crowd_demo.app.editing.brush import Patch, Point, Sweep, points_along, tiles_passed
 from crowd_demo.app.editing.tools import HAND, TOOLS, Motion, Tool, goals_of, who
 from crowd_demo.app.editing.undo import Undo
@@ -39,6 +40,7 @@ class Stroke:
     tool: Tool
     radius: float  # world units
     at: Point  # where the mouse is
+    timeline: Timeline  # of the crowd that it is on: another one gets nothing of it
     waiting: list[Point] = field(default_factory=list)
     last: Point | None = None
     is_pressed: bool = True
@@ -96,7 +98,6 @@ class Tools:
         self._crowd, self._camera, self._undo, self._keymap, self._notices = crowd, camera, undo, keymap, notices
         self.strokes: list[Stroke] = []
         self._present: Stroke | None = None
-        crowd.forgetting.append(self._forget)
 
     # --- what is held ------------------------------------------------------------------------------------------------
 
@@ -146,7 +147,8 @@ class Tools:
         if self.is_hand or not self._crowd.takes_changes():
             return False
         at = self._camera.screen_to_world(x, y)
-        self._present = Stroke(self.held, self.radius, at, [] if self.held.motion is Motion.HOLD else [at])
+        waiting = [] if self.held.motion is Motion.HOLD else [at]
+        self._present = Stroke(self.held, self.radius, at, self._crowd.timeline, waiting)
         self.strokes.append(self._present)
         return True
 
@@ -163,6 +165,7 @@ class Tools:
 
     def work(self, at_once: bool = False) -> None:
         """Carry out what is due of the strokes before the next step; with `at_once` all of it."""
+        self.strokes = [stroke for stroke in self.strokes if stroke.timeline is self._crowd.timeline]
         for stroke in self.strokes[:]:
             if at_once or self._is_due(stroke):
                 self._act(stroke)
@@ -199,11 +202,6 @@ class Tools:
         self.end()
         self._crowd.apply(partial(self.work, at_once=True))
         self._undo.ask_undo()
-
-    def _forget(self, tick: int) -> None:
-        """Another crowd gets none of the strokes on the present one."""
-        if tick < 0:
-            self.strokes, self._present = [], None
 
     # --- what is shown -----------------------------------------------------------------------------------------------
 

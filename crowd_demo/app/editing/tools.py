@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.app.crowd.hawk import HAWK, has_hawk
+from crowd_demo.app.crowd.crowd_controls import HAWK, has_hawk
 from crowd_demo.app.editing.brush import Point, Sweep, is_passed, tiles_passed
 from crowd_demo.compute.arrays import Ints
 from crowd_demo.config.behaviours import PeopleSettings

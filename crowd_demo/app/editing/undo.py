@@ -8,9 +8,9 @@ makes the steps, between two of them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from crowd_demo.app.crowd.crowd import Crowd
+from crowd_demo.app.crowd.timeline import Entries, Entry
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.sim.actions import Action, Edit
 from crowd_demo.sim.edits import PaintWalls, PutBack, PutForce, Remove, RemoveForce, SetGoal
@@ -21,28 +21,10 @@ NewHandles = Mapping[tuple[int, int], tuple[int, int]]
 DIFFERENCE = "undo takes an edit back and the crowd goes on; the timeline goes back in time"
 
 
-class Entry(NamedTuple):
-    """A stroke, or an undo of one: `inverses` take it back, in their order."""
-
-    what: str
-    inverses: tuple[Action, ...]
-    stroke: object = None  # the one that it belongs to, while it may go on
-
-
-class Entries(NamedTuple):
-    """What can be undone and redone from a tick on, the newest last."""
-
-    tick: int
-    done: tuple[Entry, ...] = ()
-    undone: tuple[Entry, ...] = ()
-
-
 class Undo:
     def __init__(self, crowd: Crowd, notices: Notices) -> None:
         self._crowd, self._notices = crowd, notices
-        self._times = [Entries(-1)]
         self._said = False  # what the difference to the timeline is
-        crowd.forgetting.append(self._forget)
 
     def ask_undo(self) -> None:
         self._crowd.apply(self.undo)
@@ -53,8 +35,8 @@ class Undo:
     @property
     def present(self) -> Entries:
         """Those of the present tick."""
-        tick = self._crowd.sim.tick
-        return next(entries for entries in reversed(self._times) if entries.tick <= tick)
+        tick, known = self._crowd.sim.tick, self._crowd.timeline.entries
+        return next(entries for at, entries in reversed(known.items()) if at <= tick)
 
     def carry_out(self, action: Action, what: str, stroke: object) -> bool:
         """Carry out an action of a stroke, unless it would change nothing; return whether it was done."""
@@ -121,18 +103,11 @@ class Undo:
 
     def _set(self, done: tuple[Entry, ...], undone: tuple[Entry, ...]) -> None:
         """Remember the entries from the present tick on."""
-        tick = self._crowd.sim.tick
-        if self._times[-1].tick == tick:
-            self._times.pop()
-        self._times.append(Entries(tick, done[-MAX:], undone[-MAX:]))
-        if len(self._times) > MAX_TIMES:
-            oldest = self._crowd.oldest
-            first = max((number for number, entries in enumerate(self._times) if entries.tick <= oldest), default=0)
-            self._times[:first] = []
-
-    def _forget(self, tick: int) -> None:
-        """Forget what was done after a tick; with -1 everything, for another crowd begins."""
-        self._times = [entries for entries in self._times if entries.tick <= tick] or [Entries(-1)]
+        timeline = self._crowd.timeline
+        timeline.entries[self._crowd.sim.tick] = Entries(done[-MAX:], undone[-MAX:])
+        if len(timeline.entries) > MAX_TIMES:
+            first = max((at for at in timeline.entries if at <= timeline.oldest), default=0)
+            timeline.entries = {at: entries for at, entries in timeline.entries.items() if at >= first}
 
 
 def joined(first: tuple[Action, ...], then: tuple[Action, ...]) -> tuple[Action, ...]:

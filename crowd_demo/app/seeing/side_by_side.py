@@ -18,12 +18,12 @@ from pathlib import Path
 import pygame
 
 from crowd_demo.app.crowd.crowd import OTHER_CROWD, OTHER_TIME, Change, Crowd
-from crowd_demo.app.crowd.switching import Switcher, next_choice, next_number
-from crowd_demo.app.crowd.technique_controls import TOUCHED_FIRST, Techniques
+from crowd_demo.app.crowd.technique_controls import TOUCHED_FIRST, Request, Techniques, next_choice, next_number
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.seeing.second_crowd import SecondCrowd, SecondRun, config_beside
 from crowd_demo.config.loader import ConfigError
 from crowd_demo.config.memory import TooManyError, check_agents
+from crowd_demo.config.model import Config
 from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import EXACT, Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, hud_word, kind_of
@@ -49,13 +49,11 @@ class SideBySide:
     The value on the right is compiled ahead, like every value: until its kernels are there, the second crowd waits.
     """
 
-    def __init__(self, crowd: Crowd, camera: Camera, techniques: Techniques, switcher: Switcher, notices: Notices) -> None:
+    def __init__(self, crowd: Crowd, camera: Camera, techniques: Techniques, notices: Notices) -> None:
         self.second: SecondCrowd | None = None
         self.share = 0.5
-        self.value: Value = 0  # that is asked for on the right
+        self.request: Request | None = None  # of the value on the right
         self._crowd, self._camera, self._techniques, self._notices = crowd, camera, techniques, notices
-        self.switcher = switcher
-        self._is_requested = False  # the value on the right, beside the crowd's present techniques
         self._is_compiled = False  # is what the second crowd runs with?
         self.halves: Halves | None = None  # what is said of them, since the last picture
         self.takes_turns = False
@@ -74,77 +72,69 @@ class SideBySide:
     def toggle(self) -> None:
         """Show the technique that was touched last with its present value and with another one; or one crowd again."""
         if self.second:
-            self.second = self.halves = None
+            self.second = self.request = self.halves = None
             return
         try:
             check_agents(self._crowd.sim.agents.count, self._crowd.config)
         except TooManyError as error:
             self._notices.add(f"side by side: {error}", "split")
             return
-        self._is_compiled = self.takes_turns = False
-        self._rates = UNKNOWN, UNKNOWN
-        if self._crowd.sim.config.behaviour == "playback" and self._show_run():
-            return
-        technique = self._technique
-        self.second = SecondCrowd(technique.path, other_value(technique, self._techniques.value(technique.path)))
-        self._choose(self.second.value)
+        self.takes_turns, self._rates = False, (UNKNOWN, UNKNOWN)
+        config = self._config_of_run()
+        self._is_compiled = config is not None
+        if config:
+            self.second = SecondRun(config)
+        else:
+            technique = self._technique
+            self.second = SecondCrowd(technique.path, other_value(technique, self._techniques.value(technique.path)))
+            self._choose(self.second.value)
 
-    def _show_run(self) -> bool:
-        """Show the run beside measured people, if there is one."""
+    def _config_of_run(self) -> Config | None:
+        """The configuration of the run beside measured people, if there is one."""
         try:
-            config = config_beside(self._crowd.sim.config)
+            return config_beside(self._crowd.sim.config)
         except ConfigError as error:
             self._notices.add(str(error).splitlines()[0], "split")
-            return False
-        self.second = SecondRun(config) if config else None
-        self._is_compiled = True
-        return config is not None
+            return None
 
     def next_value(self, backwards: bool = False) -> None:
         """Show the next choice on the right, but for the one that is on the left."""
         if not self.second:
             self.toggle()
-            return
-        if isinstance(self.second, SecondRun):
-            return
-        value = next_choice(self._technique, self.value, backwards)
-        if value == self._techniques.value(self._technique.path):
-            value = next_choice(self._technique, value, backwards)
-        self._choose(value)
+        elif self.request:
+            value = next_choice(self._technique, self.request.value, backwards)
+            if value == self._techniques.value(self._technique.path):
+                value = next_choice(self._technique, value, backwards)
+            self._choose(value)
 
     def change_number(self, steps: int) -> None:
         """Change the number on the right by so many steps, if it is one."""
-        numbers, value = self._technique.numbers, self.value
-        if not self.second or isinstance(self.second, SecondRun) or not numbers or isinstance(value, str):
+        numbers = self._technique.numbers
+        if not self.request or not numbers or isinstance(value := self.request.value, str):
             return
         for _ in range(abs(steps)):
             value = next_number(numbers, float(value), 1 if steps > 0 else -1)
         self._choose(value)
 
     def _choose(self, value: Value) -> None:
-        self.value, self._is_requested = value, False
-        self._notices.add(f"{self._technique.label.strip()}: {hud_word(value)} on the right", "split",
-                          holds=lambda: self.second and self.value == value)
+        technique = self._technique
+        self.request = self._techniques.switcher.request(technique.path, value, beside=True)
+        self._notices.add(f"{technique.label.strip()}: {hud_word(value)} on the right", "split",
+                          holds=lambda: self.request and self.request.value == value)
 
     def show_compiled(self, second: SecondCrowd) -> None:
         """Show on the right what is asked for, once its kernels are compiled. Call in every frame."""
-        path = second.path
-        if isinstance(second, SecondRun):
-            return
-        if not self._is_requested:
-            self._is_requested = True
-            self.switcher.pending.clear()
-            self.switcher.request(path, self.value)
-        if path in self.switcher.ready(self._crowd.sim.optimizations):
-            second.value, self._is_compiled = self.value, True
+        if self.request and self.request.state == "waiting for a step":
+            second.value, self._is_compiled = self.request.value, True
+            self.request.state = "in effect"
 
     def crowd_changed(self, change: Change) -> None:
         """Let the second crowd begin again, with kernels for the present techniques. Call from the worker's thread."""
-        if not self.second or isinstance(self.second, SecondRun):
+        if not self.second or not self.request:
             return
         self.second.sim = None
         if change.path not in ("", self.second.path) or change.what in (OTHER_TIME, OTHER_CROWD):
-            self._is_requested = False
+            self.request = self._techniques.switcher.request(self.second.path, self.request.value, beside=True)
             self._is_compiled &= not change.path
 
     # --- steps -------------------------------------------------------------------------------------------------------
@@ -211,19 +201,18 @@ class SideBySide:
         """What the labels say: of each crowd its value, times and hash; on the right also since when it is a copy."""
         turns = ("steps every other frame",) * self.takes_turns
         if isinstance(second, SecondRun):
-            names = Path(sim.config.playback.file or "").name, Path(sim.config.playback.beside or "").stem
-            behind = second.sim is not None and second.sim.tick < sim.tick
-            left, right = (Half(RIGHT, printable(name), live.step_ms, live.frame_ms, None, notes) for name, live, notes in zip(
-                names, self._rates, (turns, ("catching up",) * behind + turns), strict=True))
-            return Halves(self.line_px, left, right)
-        label, is_compiled = self._technique.label.strip(), self._is_compiled and second.value == self.value
-        copied = f"{'exact, ' * second.is_exact}copied at {time_text(second.begun_at * sim.dt)}"
-        notes = turns, (copied if is_compiled else "compiling", *turns)
-        values = sim.optimizations.get(second.path), self.value
-        parts = zip((second.path, RIGHT), values, self._rates, second.hash_lines(sim.dt), notes, strict=True)
-        left, right = (Half(target, f"{label}: {hud_word(value)}", live.step_ms, live.frame_ms, state, note)
-                       for target, value, live, state, note in parts)
-        return Halves(self.line_px, left, right)
+            measured, run = Path(sim.config.playback.file or ""), Path(sim.config.playback.beside or "")
+            left, names = RIGHT, [printable(measured.name), printable(run.stem)]
+            notes = ("catching up",) * (second.sim is not None and second.sim.tick < sim.tick)
+        else:
+            label, value = self._technique.label.strip(), self.request.value if self.request else second.value
+            names = [f"{label}: {hud_word(each)}" for each in (sim.optimizations.get(second.path), value)]
+            left = second.path
+            copied = f"{'exact, ' * second.is_exact}copied at {time_text(second.begun_at * sim.dt)}"
+            notes = (copied if self._is_compiled and second.value == value else "compiling",)
+        parts = zip((left, RIGHT), names, self._rates, second.hash_lines(sim.dt), (turns, notes + turns), strict=True)
+        return Halves(self.line_px, *(Half(target, name, live.step_ms, live.frame_ms, state, said)
+                                      for target, name, live, state, said in parts))
 
 
 # --- what is said of it ----------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from typing import Protocol
 from crowd_demo.app.card.cards import Cards
 from crowd_demo.app.card.trial import Trial
 from crowd_demo.app.crowd.crowd import Crowd
+from crowd_demo.app.crowd.crowd_controls import CrowdControls
 from crowd_demo.app.crowd.technique_controls import Techniques
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.seeing.overlay_controls import FREEZE, Overlays
@@ -59,6 +60,7 @@ class Guided(Protocol):
     config: Config
     config_name: str | None
     crowd: Crowd
+    controls: CrowdControls
     techniques: Techniques
     notices: Notices
     overlays: Overlays
@@ -211,11 +213,11 @@ class TourPlayer:
         for name, value in sorted(settings.items(), key=lambda setting: setting[0] == "camera"):
             match name, value:
                 case "agents", int():
-                    self.program.crowd.populate(value)
+                    self.program.controls.populate(value)
                 case "speed", float() | int():
-                    self.program.crowd.set_speed(value)
+                    self.program.controls.set_speed(value)
                 case "pause", bool() if value != self.program.crowd.paused:
-                    self.program.crowd.pause()
+                    self.program.controls.pause()
                 case "freeze", bool() if value != (self.program.overlays.frozen is not None):
                     self.program.overlays.toggle(FREEZE)
                 case "camera", CameraSettings():
@@ -238,7 +240,7 @@ class TourPlayer:
         elif self._restart_due:
             self._restart_due = False
             self._wait()
-            self.program.crowd.restart()
+            self.program.controls.restart()
         elif self._is_enough():
             self._keep_numbers(self._measured())
             if self._hurried:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crowd_demo.extras.export.page import page_content, planned
-from crowd_demo.extras.export.people import PersonNumbers
-from crowd_demo.extras.export.sources import frames, of_simulation
+from crowd_demo.extras.export.sources import PersonNumbers, frames, of_simulation
 from crowd_demo.extras.export.trajectories import asked_for, rows_of
 from crowd_demo.sim.simulation import Simulation
 

@@ -13,8 +13,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Bools, Doubles, Ints, Longs
 from crowd_demo.config.maps import Origin
-from crowd_demo.extras.export.people import AT_ZERO, measured_ways, origin_of
-from crowd_demo.extras.export.sources import Frame
+from crowd_demo.extras.export.sources import AT_ZERO, Frame, measured_ways, origin_of
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.terrain.tiles import Walls
 

@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 from crowd_demo.compute.arrays import Marks, Words
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import assets_folder
-from crowd_demo.extras.export.people import PersonNumbers
-from crowd_demo.extras.export.sources import Frame, Source, frames
+from crowd_demo.extras.export.sources import Frame, PersonNumbers, Source, frames
 from crowd_demo.extras.export.tracks import Tracks, step_length
 from crowd_demo.extras.export.trajectories import MB, Asked, Stepped, lacking, size_text
 from crowd_demo.host.files import write_file

@@ -13,8 +13,7 @@ import numpy as np
 
 from crowd_demo.extras.export.formats import FORMATS, About, FrameRows
 from crowd_demo.extras.export.outline import WalkableArea
-from crowd_demo.extras.export.people import PersonNumbers, origin_of, positions
-from crowd_demo.extras.export.sources import Frame, Source, frames
+from crowd_demo.extras.export.sources import Frame, PersonNumbers, Source, frames, origin_of, positions
 from crowd_demo.host.files import replacing
 
 USUAL_FPS = 10.0  # frames a second, or fewer, unless it is asked for

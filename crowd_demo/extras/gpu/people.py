@@ -16,7 +16,7 @@ import numpy as np
 from crowd_demo.compute.arrays import Bytes, Floats, Ints, Longs
 from crowd_demo.compute.jit import Launch, kernel
 from crowd_demo.compute.simd_memory import add_at, lower_to
-from crowd_demo.extras.gpu.cuda import gpu
+from crowd_demo.extras.gpu import cuda
 from crowd_demo.extras.gpu.stages import GpuCrowd, GpuMove, GpuStage, Made, stages_on
 from crowd_demo.sim.behaviours.contact import MAX_PASSES, Contact, ContactPass, Shifts, SmallCells
 from crowd_demo.sim.behaviours.contact_rules import ContactRules
@@ -389,5 +389,5 @@ MADE = cast(Made, {  # birds' too
 def gpu_step(before: Sequence[Stage], after: Sequence[Stage],
              limits: Callable[[World], NeighbourLimits | None]) -> tuple[GpuCrowd, list[Stage]]:
     """Return the copy of the crowd on the GPU and the stages of its step; arguments as those of `stages_on`."""
-    crowd = GpuCrowd(gpu())
+    crowd = GpuCrowd(cuda.gpu())
     return crowd, stages_on(crowd, MADE, before, after, limits)

@@ -24,9 +24,18 @@ import numpy as np
 from crowd_demo.compute.arrays import Bytes, Doubles, Floats
 from crowd_demo.compute.jit import launch
 from crowd_demo.config.section import metres, per_square_metre
-from crowd_demo.measure.distances import SQUARE, close_pairs, nearest, people, squares, wants_to_walk
 from crowd_demo.measure.experiment import aligned
-from crowd_demo.measure.walking import free_density, is_jammed, surroundings
+from crowd_demo.measure.walking import (
+    CROWDED,
+    close_pairs,
+    free_density,
+    is_jammed,
+    nearest,
+    people,
+    squares,
+    surroundings,
+    wants_to_walk,
+)
 from crowd_demo.render.figures.people import LEAST_SPEED, Facings, face_all, facings
 from crowd_demo.sim.behaviours.people_rules import QUEUING, STUCK, WAITING, PeopleColumns
 from crowd_demo.sim.fundamental_diagram import CAPACITY
@@ -84,7 +93,7 @@ def table(f: Figures, watched: Figures | None) -> str:
 
 def crowding(people: float) -> str:
     """So many in a square, and as a density."""
-    return f"{people} ({per_square_metre(people / SQUARE**2):.1f}/m2)"
+    return f"{people} ({per_square_metre(people / CROWDED**2):.1f}/m2)"
 
 
 def watch(sim: Simulation) -> Figures:

@@ -13,9 +13,9 @@ from typing import NamedTuple
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import with_values
 from crowd_demo.host.compiling.loading import LoadingProgress, load_program
-from crowd_demo.measure.comparison import Estimate, VariantResult, block_lengths, collect, compare, interleave
+from crowd_demo.measure.comparison import Comparison, VariantResult, block_lengths, collect, compare, interleave
 from crowd_demo.measure.crowd_variant import CrowdVariant, Picture, all_pairs_s, picture_hash
-from crowd_demo.measure.experiment import aligned, header, result_json
+from crowd_demo.measure.experiment import aligned, header
 from crowd_demo.registry.entries import EXACT, Kind, Technique, Value
 from crowd_demo.registry.techniques import inactive, kind_of, strongest, yaml_word
 from crowd_demo.sim.metrics.locality import locality
@@ -41,7 +41,7 @@ class Swept(NamedTuple):
 
     def record(self) -> dict[str, object]:
         return {"value": self.value, "crowd": self.kind.name, "measures": self.measures, "picture_hash": self.picture_hash,
-                **result_json(self.result)}
+                **self.result.record()}
 
 
 def variants_of(config: Config, technique: Technique, values: Iterable[Value]) -> Variants:
@@ -101,7 +101,7 @@ def table(technique: Technique, results: Sequence[Swept]) -> str:
 
 def _rows(technique: Technique, results: Sequence[Swept]) -> Iterator[list[str]]:
     yield [technique.path, *(yaml_word(each.value) + "*" * (each.value == technique.default) for each in results)]
-    yield ["frame ms" if results[0].picture_hash else "step ms", *(f"{each.result.step.ms.value:.3f}" for each in results)]
+    yield ["frame ms" if results[0].picture_hash else "step ms", *(f"{each.result.step.b.value:.3f}" for each in results)]
     yield ["of the default's", *(f"{each.result.step.ratio.value:.2f}" for each in results)]
     yield ["  95 %", *(_conclusion(each.result.step, is_default=each is results[0]) for each in results)]
     for stage in dict.fromkeys(stage for each in results for stage in each.result.stages):
@@ -118,7 +118,7 @@ def _rows(technique: Technique, results: Sequence[Swept]) -> Iterator[list[str]]
     yield ["crowd", *(each.kind.name for each in results)]
 
 
-def _conclusion(step: Estimate, is_default: bool) -> str:
+def _conclusion(step: Comparison, is_default: bool) -> str:
     if step.verdict == "unknown":
         return "too few steps"
     if step.verdict == "no difference" and not is_default:

@@ -18,9 +18,9 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from crowd_demo.config.memory import shortage
 from crowd_demo.config.model import Config
-from crowd_demo.host.recording.saves import naming, read_whole
+from crowd_demo.host.recording.saves import read_whole
 from crowd_demo.sim.actions import Action, from_data
-from crowd_demo.sim.save_format import MAX_TICKS, config_of, decode
+from crowd_demo.sim.save_format import MAX_TICKS, config_of, decode, naming
 from crowd_demo.sim.snapshot import Snapshot, same_world
 
 MAGIC: Final = "crowd-demo recording"
@@ -127,16 +127,13 @@ class WentBack(_Line):
     actions: Annotated[int, Field(ge=0)]
 
     def follow(self, parts: list[Part]) -> None:
-        if not parts or not self._leads_somewhere(parts[-1]):
-            raise ValueError("a rewind leads nowhere")
         part = parts[-1]
+        if not (part.first <= self.to <= max(part.end, self.left) and self.actions <= len(part.actions)
+                and all(tick <= self.to for tick, _ in part.actions[:self.actions])):
+            raise ValueError("a rewind leads nowhere")
         part.actions = part.actions[:self.actions]
         part.hashes = {tick: found for tick, found in part.hashes.items() if tick <= self.to}
         part.end = self.to
-
-    def _leads_somewhere(self, part: Part) -> bool:
-        return (part.first <= self.to <= max(part.end, self.left) and self.actions <= len(part.actions)
-                and all(tick <= self.to for tick, _ in part.actions[:self.actions]))
 
 
 class End(_Line):
@@ -161,6 +158,11 @@ _LINE: TypeAdapter[Line] = TypeAdapter(Line)
 def sealed_line(text: bytes) -> bytes:
     """Return the line of a text: its checksum, itself, and the line's end."""
     return _checksum((text,)) + b" " + text + b"\n"
+
+
+def text_of(line: BaseModel) -> bytes:
+    """Return a line as it stands in a file."""
+    return sealed_line(line.model_dump_json(exclude_none=True).encode())
 
 
 def snapshot_line(parts: Sequence[bytes | memoryview], left: int | None) -> Iterator[bytes]:
@@ -203,7 +205,7 @@ def _from_base64(text: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except ValueError:
-        raise ValueError("is damaged: a snapshot is no base64") from None
+        raise ValueError("is damaged: a snapshot is not valid base64") from None
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -266,7 +268,7 @@ def _check_header(line: bytes) -> None:
     try:
         header = RecordingHeader.model_validate_json(line[CHECKSUM_DIGITS + 1:])
     except ValidationError:
-        raise ValueError("is no recording of crowd-demo") from None
+        raise ValueError("is not a recording of crowd-demo") from None
     if header.format != FORMAT:
         raise ValueError(f"has format {header.format}; this program reads format {FORMAT}")
     _unsealed(line)

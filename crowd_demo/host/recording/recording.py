@@ -14,9 +14,9 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
-from functools import partial
+from contextlib import contextmanager
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -32,14 +32,13 @@ from crowd_demo.host.recording.format import (
     RecordingHeader,
     Script,
     WentBack,
-    sealed_line,
     snapshot_line,
+    text_of,
 )
-from crowd_demo.host.recording.saves import naming
 from crowd_demo.host.system import beside_frames
 from crowd_demo.registry.texts import printable
 from crowd_demo.sim.actions import Action, as_data
-from crowd_demo.sim.save_format import SaveError, check, encoded
+from crowd_demo.sim.save_format import SaveError, check, encoded, naming
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import Snapshot
 from crowd_demo.version import __version__
@@ -70,9 +69,9 @@ class Recording:
         self.nbytes = 0  # written so far
         self._jumps = 0  # beginnings and rewinds so far
         self._lock = threading.Lock()  # lines come from several threads
-        self._hashing, self._writing = beside_frames(), beside_frames()
+        self._beside = beside_frames()
         self._hashes: list[Future[None]] = []  # that are not computed yet
-        self._last: Future[None] | None = None  # that was left to `_writing`
+        self._last: Future[None] | None = None  # line that was left to `_beside`
         self._end: Future[None] | None = None
         self._file: int | None = os.open(path, FLAGS, 0o666)
         self._write(RecordingHeader(magic=MAGIC, format=FORMAT, program=__version__))
@@ -88,7 +87,7 @@ class Recording:
             config = sim.config.model_dump(mode="json")
             self._write(Begin(config=config, map_digest=sim.terrain.map_digest, left=left))
         else:
-            self._in_turn(partial(self._write_snapshot, sim.snapshot(), left), takes_long=True)
+            self._last = self._beside.submit(self._append, self._snapshot_line(sim.snapshot(), left))
 
     def acted(self, tick: int, action: Action) -> None:
         """An action was applied."""
@@ -111,12 +110,12 @@ class Recording:
             if self._hashes and nbytes > MAX_WAITING:
                 self._write(Reached(tick=sim.tick, jump=self._jumps))
             else:
-                self._hashes.append(self._hashing.submit(self._write_hash, sim.snapshot(), self._jumps))
+                self._hashes.append(self._beside.submit(self._write_hash, sim.snapshot(), self._jumps))
 
     def end(self, sim: Simulation, crash: str = "") -> None:
         """End the recording with the last hash or the crash, in the background; `is_written` says when that is done."""
-        self._end = self._hashing.submit(self._write_end, sim.tick, None if crash else sim.snapshot(), crash)
-        self._hashing.shutdown(wait=False)
+        self._end = self._beside.submit(self._write_end, sim.tick, None if crash else sim.snapshot(), crash)
+        self._beside.shutdown(wait=False)
 
     @property
     def is_written(self) -> bool:
@@ -130,41 +129,41 @@ class Recording:
 
     # --- lines -------------------------------------------------------------------------------------------------------
 
-    def _write_hash(self, snapshot: Snapshot, jump: int) -> None:
-        self._write(Reached(tick=snapshot.tick, jump=jump, hash=snapshot.state_hash()))
+    def _write(self, line: BaseModel) -> None:
+        """Write a line now; or beside the frames, if one before it is left to that thread and not finished."""
+        if self._last and not self._last.done():
+            self._last = self._beside.submit(self._append, [text_of(line)])
+        else:
+            self._append([text_of(line)])
 
-    def _write_snapshot(self, snapshot: Snapshot, left: int | None) -> None:
-        for piece in snapshot_line(encoded(snapshot, __version__), left):
-            self._append(piece)
+    def _write_hash(self, snapshot: Snapshot, jump: int) -> None:
+        self._append([text_of(Reached(tick=snapshot.tick, jump=jump, hash=snapshot.state_hash()))])
+
+    def _snapshot_line(self, snapshot: Snapshot, left: int | None) -> Iterator[bytes]:
+        yield from snapshot_line(encoded(snapshot, __version__), left)
 
     def _write_end(self, tick: int, snapshot: Snapshot | None, crash: str) -> None:
-        self._write(End(tick=tick, hash=snapshot.state_hash() if snapshot else "", crash=crash))
-        self._writing.shutdown()
-        file, self._file = self._file, None
-        if file is not None:
-            self._guarded(partial(os.close, file))
+        self._append([text_of(End(tick=tick, hash=snapshot.state_hash() if snapshot else "", crash=crash))])
+        with self._guarded():
+            if self._file is not None:
+                os.close(self._file)
+            self._file = None
 
-    def _write(self, line: BaseModel) -> None:
-        text = sealed_line(line.model_dump_json(exclude_none=True).encode())
-        self._in_turn(partial(self._append, text))
+    def _append(self, pieces: Iterable[bytes]) -> None:
+        """Write the pieces of a line."""
+        with self._guarded():
+            for piece in pieces:
+                while piece and self._file is not None:
+                    written = os.write(self._file, piece)
+                    self.nbytes += written
+                    piece = piece[written:]
 
-    def _in_turn(self, write: Callable[[], object], takes_long: bool = False) -> None:
-        """Write now; or beside the frames, if that takes long, or if something before it does and is not finished."""
-        with self._lock:
-            if takes_long or (self._last and not self._last.done()):
-                self._last = self._writing.submit(self._guarded, write)
-            else:
-                self._guarded(write)
-
-    def _append(self, text: bytes) -> None:
-        while text and self._file is not None:
-            written = os.write(self._file, text)
-            self.nbytes += written
-            text = text[written:]
-
-    def _guarded(self, write: Callable[[], object]) -> None:
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """Let one thread write at a time; after an error nothing is written any more."""
         try:
-            write()
+            with self._lock:
+                yield
         except (OSError, ValueError, MemoryError) as error:
             self.error = self.error or getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
             self._file = None
@@ -182,7 +181,7 @@ def write_clip(path: Path, first: Snapshot, last: Snapshot) -> None:
     actions = last.history[len(first.history):]
     lines = [RecordingHeader(magic=MAGIC, format=FORMAT, program=__version__), *(
         Act(tick=tick, action=as_data(action)) for tick, action in actions), End(tick=last.tick, hash=last.state_hash())]
-    header, *others = (sealed_line(line.model_dump_json(exclude_none=True).encode()) for line in lines)
+    header, *others = map(text_of, lines)
     write_file(path, header, *snapshot_line(encoded(first, __version__), None), *others)
 
 

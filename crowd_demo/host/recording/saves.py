@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, wait
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from crowd_demo.config.loader import Override, ReadConfig
 from crowd_demo.config.reading import read_bounded
-from crowd_demo.host.files import free_name, write_file
-from crowd_demo.host.system import beside_frames
-from crowd_demo.registry.texts import printable
-from crowd_demo.sim.save_format import SaveError, check, decode, encoded
+from crowd_demo.host.files import write_file
+from crowd_demo.sim.save_format import SaveError, check, decode, encoded, naming
 from crowd_demo.sim.snapshot import Snapshot, differences
 from crowd_demo.version import __version__
 
@@ -21,7 +17,6 @@ if TYPE_CHECKING:
     from crowd_demo.sim.simulation import Simulation
 
 SUFFIX = ".crowd"
-MAX_AT_ONCE = 2  # files that are being written or wait for that
 MAX_BYTES = 1 << 30  # of a save file or a recording; four million people with their history take 320 MB
 
 
@@ -60,17 +55,6 @@ def read_whole(path: Path) -> bytes:
     return data
 
 
-@contextmanager
-def naming(origin: object) -> Iterator[None]:
-    """Turn a mistake in a file, or too little memory for it, into a SaveError of one printable line that names the origin."""
-    try:
-        yield
-    except MemoryError:
-        raise SaveError(printable(f"{origin}: needs more memory than there is")) from None
-    except ValueError as error:
-        raise SaveError(printable(f"{origin}: {error}")) from None
-
-
 def with_overrides(snapshot: Snapshot, origin: str, overrides: Sequence[Override]) -> Snapshot:
     """Return the snapshot with other techniques, window, camera, keys. Raises ConfigError, also for what steps depend on."""
     source = ReadConfig.of(snapshot.config.model_dump(mode="json"), origin, overrides)
@@ -78,35 +62,6 @@ def with_overrides(snapshot: Snapshot, origin: str, overrides: Sequence[Override
     if other := differences(snapshot.config, config):
         raise source.refuse(other, "cannot be changed, because the saved crowd depends on it")
     return snapshot._replace(config=config, techniques={path: config.optimizations.get(path) for path in snapshot.techniques})
-
-
-class Saver:
-    """Writes save files of free names into the working folder, in a thread of its own."""
-
-    def __init__(self) -> None:
-        self._writer = beside_frames()
-        self.jobs: list[tuple[Path, Future[None]]] = []
-
-    def save(self, snapshot: Snapshot) -> Future[None]:
-        """Write a save file in the background; block while `MAX_AT_ONCE` are unfinished, as each holds its snapshot."""
-        unfinished = [path for path, job in self.jobs if not job.done()]
-        if len(unfinished) == MAX_AT_ONCE:
-            self.wait()
-        path = free_name(Path(), SUFFIX, taken=unfinished)
-        job = self._writer.submit(write_save, path, snapshot)
-        self.jobs.append((path, job))
-        return job
-
-    def wait(self, timeout_s: float | None = None) -> None:
-        """Wait until all is written, or at most so long."""
-        wait([job for _, job in self.jobs], timeout_s)
-
-    def finished(self) -> Iterator[str]:
-        """Yield a line for each file that was written since the last call, or could not be. Any thread may call it."""
-        for path, job in [each for each in self.jobs if each[1].done()]:
-            self.jobs.remove((path, job))
-            error = job.exception()
-            yield f"cannot save {path}: {getattr(error, 'strerror', None) or error}" if error else f"saved {path}"
 
 
 def newest(folder: Path) -> Path | None:

@@ -54,7 +54,7 @@ class Span(NamedTuple):
     before_ms: float
     after_ms: float
     factor: float  # how many times as fast it is now; nan where that is not known
-    low: float  # where the factor of another measurement lies with 95 %; -inf and inf where there were too few turns
+    low: float  # 95% confidence interval of the factor; -inf and inf where there were too few turns
     high: float
     outcome: Outcome
     noise: float = math.nan  # the factor by which times differ with nothing switched
@@ -123,7 +123,7 @@ def interval_text(span: Span) -> str:
     if span.outcome == "no difference" and not span.low <= 1 <= span.high:
         return f"noise here: {digits_text(span.noise, 2)}x"
     ends = (1 / span.high, 1 / span.low) if span.factor < 1 and span.outcome != "no difference" else (span.low, span.high)
-    return f"95 %: {digits_text(ends[0], 2)} - {digits_text(ends[1], 2)}"
+    return f"95%: {digits_text(ends[0], 2)} - {digits_text(ends[1], 2)}"
 
 
 def outcome_text(span: Span) -> str:

@@ -137,9 +137,9 @@ def shown_marks(past: Past) -> list[Mark]:
 def label(past: Past) -> str:
     """The text above the timeline: the present tick, how far back one can go, and the memory for it."""
     reach = why_not(past) or (
-        f"can go back {int((past.newest - past.oldest) / past.hz)} s, {past.nbytes / 1e6:.0f} of {past.bound / 1e6:.0f} MB")
+        f"rewind {int((past.newest - past.oldest) / past.hz)} s ({past.nbytes / 1e6:.0f} of {past.bound / 1e6:.0f} MB)")
     if past.recorded is not None:
-        reach += f"; recording, {past.recorded / 1e6:,.2f} MB"
+        reach += f", recording {past.recorded / 1e6:,.2f} MB"
     if past.tick == past.newest:
         return reach
     ago_s = (past.newest - past.tick) / past.hz

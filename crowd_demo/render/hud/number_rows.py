@@ -33,7 +33,7 @@ ROW, HEAD = 16.0, 16.0
 NAME_WIDTH, SLIDER_LEFT, SLIDER_WIDTH = 100.0, PAD + 106.0, 70.0
 LEAST_ROWS, MAX_ROWS = 3, 16
 KEPT = 1  # the rank up to which other sections stay unfolded beside this one
-UNITS = {"world units": "u", "world units a second": "u/s", "world units / s^2": "u/s²", "square units": "u²",
+UNITS = {"world units": "u", "world units per second": "u/s", "world units / s^2": "u/s²", "square units": "u²",
          "seconds": "s", "degrees": "°", "1/s^2": "1/s²"}
 LONGEST_UNIT = 5  # characters: a longer one stands in the tooltip alone
 WIDE = 20.0  # a range whose ends, or whose end and usual value, are so far apart has a logarithmic slider

@@ -271,7 +271,7 @@ def end_text(sim: Simulation, ends: Sequence[ScenarioEvent]) -> str:
         return f"ends when {ends[0].when}" if ends[0].when else f"ends: {ends[0].text}"
     said = next(event.text for number, event in enumerate(sim.config.events)
                 if event.end and sim.events.happened.get(number) == end_tick)
-    return said if nine_tenths < 0 else f"{said}; slowest tenth: {(end_tick - nine_tenths) * sim.dt:.1f} s"
+    return said if nine_tenths < 0 else f"{said} (slowest tenth: {(end_tick - nine_tenths) * sim.dt:.1f} s)"
 
 
 def _draw_places(on: Canvas, top: float, sim: Simulation) -> float:
@@ -298,7 +298,7 @@ def _draw_hand(on: Canvas, top: float, sim: Simulation, keys: Keys) -> None:
     """Draw which event of the scenario comes next when the key is pressed, or this line is clicked."""
     number = sim.events.by_hand
     if number is None:
-        on.left("nothing more by hand", PAD, top + LINE / 2, SMALL, FAINT)
+        on.left("no manual events left", PAD, top + LINE / 2, SMALL, FAINT)
         return
     on.rect(TOUCHED, (PAD - 4, top + 1, INNER + 8, LINE - 2), radius=4)
     end = on.left(key_text(keys[HAPPEN][0]), PAD, top + LINE / 2, SMALL, ACCENT) + 8 if keys.get(HAPPEN) else PAD

@@ -64,7 +64,7 @@ BET_HIGH = 46.0
 ROW, TITLE, STRIP, FOOT = 14.0, 26.0, 30.0, 18.0
 LABELS = 86.0
 HALF_WIDTH, HALF_LEAST, HALF_EDGE = 214.0, 100.0, 15.0  # of a half's label
-IDLE = "It changes nothing at present: another technique or the behaviour leaves it no work."
+IDLE = "No effect now: another technique or the behaviour leaves it no work."
 
 
 def notice_width(text: str, pen: Pen, scale: float) -> float:
@@ -125,7 +125,7 @@ def tip_of(target: Target, sim: Simulation, status: Status) -> Tip | None:
         case "technique" | "number" if name in BY_PATH:
             return _about_technique(name, sim, status)
         case "number" if name == "agents":
-            return _about_number(name, ("drag: more or fewer; click: type the number", FAINT))
+            return _about_number(name, ("drag to change, click to type a number", FAINT))
         case "slider" | "setting":
             return next((_about_setting(row) for row in status.numbers if row.number.path == name), None)
         case "fact" if name in READOUTS:
@@ -136,16 +136,16 @@ def tip_of(target: Target, sim: Simulation, status: Status) -> Tip | None:
         case "fold":
             return Tip(name, (("click to fold or unfold this section", DIM),))
         case "graph":
-            return _about_number("graph", ("click: fit the scale to the present frames", FAINT))
+            return _about_number("graph", ("click: fit the scale to the current frames", FAINT))
         case "timeline":
             return Tip(name, (("an event of the scenario", DIM),)) if name else _about_number("timeline")
         case "tool" if status.tools:
             return next((Tip(button.label, ((f"key: {button.key}", FAINT),) if button.key else ())
                          for button in status.tools.buttons if button.action == name), None)
         case "brush":
-            return Tip("size of the brush", (("drag, or turn the wheel with Ctrl; in metres", DIM),))
+            return Tip("size of the brush", (("in metres: drag, or Ctrl+wheel", DIM),))
         case "legend":
-            return Tip("legend of the overlays", (("the wheel scrolls; Shift F10 hides all overlays", DIM),))
+            return Tip("legend of the overlays", (("the wheel scrolls, Shift+F10 hides all overlays", DIM),))
     return None
 
 
@@ -157,9 +157,9 @@ def _about_number(name: str, *more: tuple[str, Colour]) -> Tip:
 def _about_setting(row: NumberRow) -> Tip:
     """The tip of a number of the behaviour or of links."""
     number = row.number
-    holds = {"step": "A change holds from the next step on.", "birth": "A change holds for who is born from now on.",
+    holds = {"step": "Changes take effect in the next step.", "birth": "Changes apply to agents born from now on.",
              "no": f"It cannot be changed while the crowd runs: {number.why_not}."}[number.live]
-    hands = "" if number.live == "no" else "drag; double click: as in the configuration; click the value: type it"
+    hands = "" if number.live == "no" else "drag to change, double-click to reset, click the value to type it"
     paragraphs = ((f"{number.about[0].upper()}{number.about[1:]}.", TEXT), (TERMS.get(number.path, ""), ACCENT), (holds, DIM),
                   (f"In the configuration: {row.shipped:g}", FAINT), (hands, FAINT))
     return Tip(number.path, tuple((text, colour) for text, colour in paragraphs if text))
@@ -173,7 +173,7 @@ def _about_technique(path: str, sim: Simulation, status: Status) -> Tip:
         (technique.watch and f"Watch: {technique.watch}", DIM), (measured and f"Measured last: {measured}", GOOD),
         (technique.source and f"From: {technique.source}", FAINT),
         (f"key: {key_does(technique)}", FAINT),
-        ("click: its choices" + ("; drag the number: any other" if technique.numbers else ""), FAINT))
+        ("click: list its values" + (", drag the number: any other value" if technique.numbers else ""), FAINT))
     return Tip(f"{technique.label.strip()} ({exactness(technique)})",
                tuple((text, colour) for text, colour in paragraphs if text))
 

@@ -101,7 +101,7 @@ def draw_sight(sketch: Sketch, view: OverlayView) -> None:
         sketch.lines(x[shown], y[shown], columns.goal_x[of], columns.goal_y[of], ink(colour, 235), 2, dash, shadow)
     side = 3 / sketch.zoom
     sketch.boxes(x - side, y - side, x + side, y + side, ink(BLACK), width=2)
-    sketch.explain(f"goals {how_many} who walk; {clear.mean() if len(clear) else 0:.0%} in sight",
+    sketch.explain(f"goals {how_many} who walk, {clear.mean() if len(clear) else 0:.0%} in sight",
                    Key(WHITE, "in sight"), Key(BLACK, "behind walls or water: the flow field leads", dashed=True))
 
 
@@ -120,7 +120,7 @@ def draw_updates(sketch: Sketch, view: OverlayView) -> None:
     sketch.areas(x - side, y - side, x + side, y + side, ink(WHITE, 255))
     share = updated.mean() if len(slots) else 0.0
     words = {"place": "bands", "tile": "tiles", "id": "ids"}[by]
-    sketch.explain(f"by {words}, one step in {schedule.period}; {share:.0%} of the agents in view were just updated",
+    sketch.explain(f"by {words}, one step in {schedule.period}, {share:.0%} of the agents in view just updated",
                    *(() if schedule.by_id else (Key(ORANGE, "due in the last step"), Key(SKY, "in the next one"))),
                    Key(WHITE, f"updated ({how_many})"))
 
@@ -156,7 +156,7 @@ def draw_links(sketch: Sketch, view: OverlayView) -> None:
     stretch = np.abs(np.hypot(ax - bx, ay - by)[shown] / max(rest, 1e-9) - 1)
     inks = scale_inks(stretch / FULL_STRETCH, 255, 255)
     sketch.lines(ax[shown], ay[shown], bx[shown], by[shown], inks, width=2, shadow=SHADOW)
-    sketch.explain(f"{len(a):,} links" + (f"; 1 in {every} is drawn" if every > 1 else ""), Key(SCALE[0], "at rest"),
+    sketch.explain(f"{len(a):,} links" + (f" (1 in {every} drawn)" if every > 1 else ""), Key(SCALE[0], "at rest"),
                    Key(SCALE[-1], "twice as long, or longer"))
 
 

@@ -178,7 +178,7 @@ def draw_streams(sketch: Sketch, view: OverlayView) -> None:
     sketch.arrows(to_x - 2 * way_x, to_y - 2 * way_y, to_x, to_y, inks_of(way_x, way_y), width=2, shadow=SHADOW)
     keys = (Key(colour, text) for colour, text in zip(WHEEL, ("up", "right", "down", "left"), strict=True))
     thinned = f" (1 in {every} agents)" if every > 1 else ""
-    sketch.explain(f"where agents go, on {square_text(view.sim, side)}{thinned}; long: all agree", *keys)
+    sketch.explain(f"mean direction on {square_text(view.sim, side)}{thinned}, long arrows: all agree", *keys)
 
 
 def _side(sketch: Sketch, sim: Simulation, every: int) -> float:
@@ -200,13 +200,13 @@ def draw_flow(sketch: Sketch, view: OverlayView) -> None:
     """Draw an arrow in each tile on the screen, or in every n-th one; a box where people have arrived."""
     flow, walls = view.sim.world.flow_fields, view.sim.terrain.walls
     if not len(flow.made):
-        sketch.explain("there are no destinations")
+        sketch.explain("no destinations")
         return
     fields, (at_x, at_y) = flow.fields, view.pointed_at
     goal = int(np.argmin((fields.goal_x - at_x) ** 2 + (fields.goal_y - at_y) ** 2))
     sketch.label(f"destination {goal}", float(fields.goal_x[goal]), float(fields.goal_y[goal]))
     if not flow.made[goal]:
-        sketch.explain(f"nobody has needed the field of destination {goal} yet, so it is not made")
+        sketch.explain(f"no agent has needed the flow field of destination {goal} yet, so it is not made")
         return
     tile = float(walls.tile)
     every = 1 << sketch.doublings(tile, ARROW_PX)
@@ -223,7 +223,7 @@ def draw_flow(sketch: Sketch, view: OverlayView) -> None:
     x, y, half = x[lost], y[lost], 0.2 * every * tile
     sketch.lines(x - half, y - half, x + half, y + half, ink(VERMILION, 225))
     sketch.lines(x - half, y + half, x + half, y - half, ink(VERMILION, 225))
-    thinned = f"; one tile in {every} x {every}" if every > 1 else ""
+    thinned = f" (one tile in {every} x {every})" if every > 1 else ""
     sketch.explain(f"to destination {goal}, the nearest to the cursor{thinned}",
                    Key(BLUE, "next tile"), Key(BLACK, "arrived"), Key(VERMILION, "no way there"))
 

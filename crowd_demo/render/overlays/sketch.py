@@ -169,7 +169,7 @@ def draw_heat(sketch: Sketch, heat: Heat, what: str, scales: Scales) -> None:
     inks = scale_inks((heat.amounts - 1) / (end - 1), PALE, FULL)
     sketch.areas(heat.left, heat.top, heat.right, heat.bottom, inks)
     keys = (Key(colour, f"{1 + (end - 1) * third // 3:,}") for third, colour in enumerate(SCALE))
-    sketch.explain(f"{what}; most {most:,.0f}", *keys)
+    sketch.explain(f"{what} (maximum {most:,.0f})", *keys)
 
 
 def round_up(number: float) -> int:

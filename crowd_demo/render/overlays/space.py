@@ -42,7 +42,7 @@ def draw_cells(sketch: Sketch, view: OverlayView) -> None:
     else:
         grid = structure.domain.grid
         text = _draw_grid(sketch, grid.cell, grid.columns, grid.rows, ink(BLACK, 160), 1)
-        sketch.explain(f"{text}; neighbours are searched up to {grid.reach} cells away")
+        sketch.explain(f"{text}, search radius {grid.reach} cells")
 
 
 def _draw_grid(sketch: Sketch, cell: float, columns: float, rows: float, line: int, width: int) -> str:
@@ -54,7 +54,7 @@ def _draw_grid(sketch: Sketch, cell: float, columns: float, rows: float, line: i
     sketch.lines(x, 0, x, bottom, line, width)
     sketch.lines(0, y, right, y, line, width)
     text = f"{columns} x {rows} cells of {cell:.3g} units"
-    return text if every == 1 else f"{text}; one line in {every}"
+    return text if every == 1 else f"{text} (one line in {every})"
 
 
 def _between(low: float, high: float, step: float, end: float) -> Doubles:
@@ -75,7 +75,7 @@ def _draw_tree(sketch: Sketch, tree: TreeStructure) -> None:
         left, top, right, bottom = boxes[shown].T
         sketch.boxes(left, top, right, bottom, line, width)
     sketch.explain(f"{1 << depth:,} leaves of up to {tree.domain.leaf} agents, {depth} levels below the whole"
-                   + ("" if level == depth else f"; boxes of level {level}: leaves are too small to be seen"),
+                   + ("" if level == depth else f" (boxes of level {level}: leaves are too small to be seen)"),
                    Key(BLACK, "leaves" if level == depth else f"level {level}"), Key(WHITE, f"level {max(level - UPPER, 0)}"))
 
 
@@ -189,7 +189,7 @@ def draw_culling(sketch: Sketch, view: OverlayView) -> None:
         x, y = np.arange(cells.column0, cells.column1 + 1) * side, np.arange(cells.row0, cells.row1 + 1) * side
         sketch.lines(x, top, x, bottom, ink(BLACK, 90))
         sketch.lines(left, y, right, y, ink(BLACK, 90))
-    hint = "" if view.frozen else "; freeze the view and zoom out to see it from outside"
+    hint = "" if view.frozen else " (freeze the view and zoom out to see it from outside)"
     sketch.explain(f"{view.sim.profile.counters['tested']:,.0f} of {count:,} agents tested{hint}",
                    Key(SKY, "taken without a test"), Key(ORANGE, "tested"), Key(BLACK, "left out"))
 

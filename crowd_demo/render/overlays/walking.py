@@ -107,8 +107,8 @@ def draw_throughput(sketch: Sketch, view: OverlayView) -> None:
     flow = ground.flow.ravel()[found]
     _paint(sketch, view, ground, found, FLOW_INKS[np.searchsorted(FLOWS, flow, "right")])
     keys = (Key(colour, text) for colour, text in zip(ON_DARK.levels, NAMES, strict=True))
-    sketch.explain(f"people a second through a metre of way, around {square_text(view.sim, ground.squares.side)}"
-                   f"; most {flow.max(initial=0):.1f}", *keys)
+    sketch.explain(f"people per second and metre of width, around {square_text(view.sim, ground.squares.side)}"
+                   f" (maximum {flow.max(initial=0):.1f})", *keys)
 
 
 # --- the fundamental diagram -----------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from watched import Watched
 from crowd_demo.app.card import trial
 from crowd_demo.registry.entries import APPROXIMATE
 from crowd_demo.registry.techniques import BY_PATH, STRUCTURES, is_drawn
-from crowd_demo.render.hud.card import Span
 from crowd_demo.sim.actions import Switch
 from crowd_demo.sim.simulation import Simulation
 
@@ -47,13 +46,6 @@ def test_a_wrong_kernel_is_caught(watched: Watched, forgetful: None) -> None:
     watched.frames(200)
     assert watched.card.proof.kind == "differs" and watched.card.proof.text.startswith("THE CROWDS DIFFER after ")
     assert watched.card.spans[0].outcome != "unknown", "nothing more is timed"
-
-
-def test_what_stays_of_a_card_says_the_same_as_its_rows() -> None:
-    unsure = Span("step", 2.0, 2.1, 0.95, 0.6, 1.6, "no difference")
-    assert trial.in_words(unsure) == "step too noisy to tell"
-    assert trial.in_words(unsure._replace(low=0.94, high=1.04)) == "step no difference"
-    assert trial.in_words(unsure._replace(factor=2.0, low=1.8, high=2.2, outcome="faster")) == "step 2.0x faster"
 
 
 def test_too_little_memory_for_copies_is_said(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -111,7 +111,9 @@ def test_it_takes_a_quarter_of_the_time(watched: Watched) -> None:
 
 
 def test_what_nobody_switched_has_no_card_and_ends_that_of_another_switch(watched: Watched) -> None:
-    watched.program.techniques.deferred = frozenset({"simd", "blitter"})
+    options = watched.program.sim.optimizations
+    watched.program.techniques.follow({path: options.get(path) for path in ("simd", "blitter")})
+    watched.frames()
     watched.switch("simd", False)
     watched.frames(30)
     assert not watched.has_card

@@ -20,7 +20,7 @@ import pytest
 from driven import Driven, wait_until
 
 from crowd_demo.app import loop
-from crowd_demo.app.crowd.switching import Switcher
+from crowd_demo.app.crowd.technique_controls import Switcher
 from crowd_demo.app.options import RunOptions
 from crowd_demo.compute.jit import Launch, is_on_disk
 from crowd_demo.config.loader import load_config

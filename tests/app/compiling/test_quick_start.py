@@ -83,8 +83,7 @@ def test_the_configured_values_follow_and_the_crowd_is_the_same(monkeypatch: pyt
     alone = Simulation(driven.config)
     alone.step(sim.tick)
     assert alone.state_hash() == sim.state_hash()
-    for switcher in program.switchers:
-        switcher.close()
+    techniques.switcher.close()
 
 
 def test_the_past_with_values_that_nobody_chose_is_forgotten(driven: Driven) -> None:
@@ -105,7 +104,7 @@ def test_who_switches_what_is_still_to_follow_asks_for_it(driven: Driven) -> Non
     techniques = driven.program.techniques
     driven.program.crowd.apply(Switch("simd", False))
     driven.frames(1)
-    techniques.switcher.pending["simd"], techniques.deferred = True, frozenset({"simd", "blitter"})
+    techniques.follow({"simd": True, "blitter": driven.config.optimizations.blitter})
     driven.press("2")
     driven.frames(1)
     assert techniques.touched == "simd" and techniques.asked().simd and techniques.deferred == {"blitter"}
@@ -116,8 +115,8 @@ def test_a_save_has_the_values_that_are_still_being_compiled(
     monkeypatch.chdir(tmp_path)
     program = driven.program
     assert program.sim.optimizations.simd
-    program.techniques.switcher.pending["simd"] = False
-    monkeypatch.setattr(program.techniques.switcher, "ready", lambda options: {})
+    program.techniques.switcher.request("simd", False)
+    monkeypatch.setattr(program.techniques.switcher, "ready", lambda options: [])
     program.act("save")
     driven.frames(1)
     program.files.finish(PATIENCE_S)

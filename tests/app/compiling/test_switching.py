@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 from driven import Driven, wait_until
 
-from crowd_demo.app.crowd.switching import Switcher, next_choice, next_number
+from crowd_demo.app.crowd.technique_controls import BESIDE, Switcher, next_choice, next_number
 from crowd_demo.compute.jit import Launch
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import Optimizations
@@ -78,24 +78,27 @@ class Helping:
 
 
 class Asked(Switcher):
-    """Values are asked for beside the default options, with these helpers or those of another one."""
+    """Values are asked for beside the default options, with these helpers."""
 
-    def __init__(self, *helpers: Helping, beside: Asked | None = None) -> None:
-        self.ahead: Ahead = beside.ahead if beside else Ahead()
-        self.options = Optimizations()
-        super().__init__(cast(Any, self.ahead), beside._compilers if beside else Compilers(load_config("1k")))
+    def __init__(self, *helpers: Helping) -> None:
+        self.ahead, self.options = Ahead(), Optimizations()
+        super().__init__(cast(Any, self.ahead), Compilers(load_config("1k")))
         for helper in helpers:
             self._compilers.employ(cast(Any, helper))
 
     def ask(self, path: str, value: Value) -> dict[str, Value]:
         """Ask for a value; return what is ready."""
         self.request(path, value)
-        return self.ready(self.options)
+        return self.taken()
+
+    def taken(self) -> dict[str, Value]:
+        """The values that are compiled, by path; that of the second crowd by its own."""
+        return {BESIDE if request.beside else request.path: request.value for request in self.ready(self.options)}
 
     def ended(self) -> dict[str, Value]:
         """What is ready once nothing is compiled any more."""
         wait_until(lambda: not self.busy)
-        return self.ready(self.options)
+        return self.taken()
 
 
 @pytest.fixture
@@ -124,10 +127,10 @@ def test_the_crowd_goes_on_with_the_old_value_until_the_kernels_of_the_new_one_a
     tick, before = program.sim.tick, options.depth
     driven.frames(5)
     assert program.sim.tick == tick + 5 and options.depth == before != "full"
-    assert program.is_compiling and program.techniques.value("depth") == "full"
+    assert program.techniques.switcher.busy and program.techniques.value("depth") == "full"
     switcher.ahead.let_go()
     driven.settle()
-    assert options.depth == "full" and not program.is_compiling
+    assert options.depth == "full" and not program.techniques.switcher.busy
 
 
 def test_of_several_pending_values_the_cheap_one_takes_effect_first() -> None:
@@ -137,11 +140,11 @@ def test_of_several_pending_values_the_cheap_one_takes_effect_first() -> None:
     assert switcher.ask("cull", "agents") == {}
     sort_bands.may_go_on.set()  # under way already
     wait_until(lambda: sort_bands.overloads)
-    assert switcher.ready(switcher.options) == {}
+    assert switcher.taken() == {}
     test_agents.may_go_on.set()
     assert switcher.ended() == {"cull": "agents"} and switcher.pending == FULL
     switcher.options.cull = "agents"
-    assert switcher.ready(switcher.options) == {}, "together they need one more"
+    assert switcher.taken() == {}, "together they need one more"
     switcher.ahead.let_go()
     assert switcher.ended() == FULL and switcher.pending == {}
 
@@ -152,7 +155,7 @@ def test_what_is_compiled_does_not_wait_for_what_is_not_and_frames_do_not_look_a
     assert switcher.ask("blitter", "pygame") == {"blitter": "pygame"} and switcher.pending == FULL
     before = switcher.ahead.asked
     for _ in range(100):
-        assert switcher.ready(switcher.options) == {}
+        assert switcher.taken() == {}
     assert switcher.ahead.asked == before + 1, "what has to wait may need more beside what took effect"
     switcher.ahead.let_go()
     assert switcher.ended() == FULL
@@ -164,7 +167,7 @@ def test_helpers_compile_and_a_value_waits_for_them() -> None:
     assert switcher.ask("depth", "full") == {}
     wait_until(lambda: helper.told == [("sort_bands", "full")])
     switcher.ahead.let_go()
-    assert switcher.ready(switcher.options) == {} and not any(kernel.overloads for kernel in switcher.ahead.slow)
+    assert switcher.taken() == {} and not any(kernel.overloads for kernel in switcher.ahead.slow)
     helper.may_go_on.set()
     assert switcher.ended() == FULL and helper.told == [(name, "full") for name in NAMES]
 
@@ -181,24 +184,17 @@ def test_helpers_compile_for_an_experiment_too_and_this_process_only_loads() -> 
 
 
 @pytest.mark.usefixtures("settled")
-def test_two_switchers_share_helpers_and_neither_forgets_what_the_other_one_wants() -> None:
-    right = Asked(beside=(left := Asked(helper := Helping())))
-    left.ahead.let_go()
-    assert left.ask("depth", "full") == right.ask("cull", "agents") == {}
-    wait_until(lambda: helper.told)
-    cull = right.options.cull
-    assert right.ask("cull", cull) == {"cull": cull}, "nothing is wanted there any more"
-    helper.may_go_on.set()
-    assert left.ended() == FULL and {name for name, _ in helper.told} >= set(NAMES)
-
-
-def test_a_switcher_does_not_wait_for_what_another_one_wants() -> None:
-    right = Asked(beside=(left := Asked()))
-    assert left.ask("depth", "full") == right.ask("cull", "agents") == {}
-    left.ahead.slow[3].may_go_on.set()
-    assert right.ended() == {"cull": "agents"} and left.busy and left.pending == FULL
-    left.ahead.let_go()
-    assert left.ended() == FULL
+def test_a_value_of_the_second_crowd_is_compiled_in_the_same_queue_beside_the_values_of_the_first() -> None:
+    switcher = Asked()
+    beside = switcher.request("cull", "agents", beside=True)
+    assert switcher.taken() == {} and switcher.pending == {} and switcher.coming(switcher.options) == switcher.options
+    assert switcher.ask("depth", "full") == {} and switcher.pending == FULL
+    switcher.ahead.let_go()
+    assert switcher.ended() == {BESIDE: "agents"} and beside.state == "waiting for a step"
+    assert switcher.ended() == FULL and switcher.coming(switcher.options).depth == "full"
+    assert not switcher.ahead.slow[4].overloads, "no crowd has both"
+    switcher.request("cull", cull := switcher.options.cull, beside=True)
+    assert switcher.taken() == {BESIDE: cull}
 
 
 @pytest.mark.usefixtures("settled")

@@ -55,14 +55,21 @@ def play(crowd: Crowd, ticks: int, chance: np.random.Generator) -> dict[int, str
 
 @pytest.mark.parametrize("kind", [{}, BIRTHS_AND_DEATHS, ROPES], ids=["plain", "births", "links"])
 def test_every_tick_has_the_hash_that_it_had(kind: Settings) -> None:
+    """And the crowd is what it is without going back."""
     chance = np.random.default_rng(1)
     crowd = crowd_of(simulation(**SETTINGS, **kind))
     hashes = {0: crowd.sim.state_hash(), **play(crowd, 120, chance)}
-    assert (crowd.oldest, crowd.newest) == (0, 120)
+    assert (crowd.timeline.oldest, crowd.timeline.newest) == (0, 120)
     for tick in [0, 120, 119, *chance.integers(121, size=40).tolist(), 120]:
         assert go(crowd, tick) == tick == crowd.sim.tick
         assert crowd.sim.state_hash() == hashes[tick], tick
-    assert crowd.newest == 120
+    assert crowd.timeline.newest == 120
+    alone: Simulation = simulation(**SETTINGS, **kind)
+    for tick, action in [*crowd.sim.history, (120, None)]:
+        alone.step(tick - alone.tick)
+        if action:
+            alone.apply(action)
+    assert alone.state_hash() == crowd.sim.state_hash()
 
 
 def test_steps_in_the_past_follow_what_was_done_until_somebody_does_something_else() -> None:
@@ -75,7 +82,7 @@ def test_steps_in_the_past_follow_what_was_done_until_somebody_does_something_el
         assert crowd.sim.state_hash() == hashes[tick]
     go(crowd, 30)
     crowd.carry_out(Populate(120))
-    assert crowd.newest == 30
+    assert crowd.timeline.newest == 30
     assert go(crowd, 31) == 30
     hashes = {**hashes, 30: crowd.sim.state_hash(), **play(crowd, 40, chance)}
     for tick in (70, 3, 29, 30, 31, 55):
@@ -83,67 +90,44 @@ def test_steps_in_the_past_follow_what_was_done_until_somebody_does_something_el
         assert crowd.sim.state_hash() == hashes[tick], tick
 
 
-def test_a_crowd_of_a_run_is_the_run() -> None:
-    crowd = crowd_of(simulation(**SETTINGS))
-    play(crowd, 50, np.random.default_rng(4))
-    for tick in (5, 40, 12, 50):
-        go(crowd, tick)
-    alone: Simulation = simulation(**SETTINGS)
-    for tick, action in [*crowd.sim.history, (50, None)]:
-        alone.step(tick - alone.tick)
-        if action:
-            alone.apply(action)
-    assert alone.state_hash() == crowd.sim.state_hash()
-
-
-
-def test_the_memory_bound_holds_and_the_last_minute_is_kept_where_it_fits() -> None:
-    sim = simulation(**SETTINGS)
-    size = sim.snapshot().columns.nbytes
-    crowd = crowd_of(sim, 30 * size / 1e6)
-    ticks: list[int] = []
-    for _ in range(2000):
+def reaches(crowd: Crowd, steps: int) -> list[int]:
+    """Make steps; return how many ticks back one can go after each of them, within the memory bound."""
+    found, timeline = [], crowd.timeline
+    for _ in range(steps):
         crowd.step()
-        assert crowd.keyframes.nbytes <= crowd.keyframes.bound
-        ticks.append(crowd.newest - crowd.oldest)
+        assert timeline.keyframes.nbytes <= timeline.keyframes.bound
+        found.append(timeline.newest - timeline.oldest)
+    return found
+
+
+def test_the_last_minute_is_kept_where_it_fits() -> None:
+    sim = simulation(**SETTINGS)
+    crowd = crowd_of(sim, 30 * sim.snapshot().columns.nbytes / 1e6)
+    ticks = reaches(crowd, 2000)
     assert min(ticks[1300:]) >= 60 * 20 * 0.9 and max(ticks) < 60 * 20 * 1.2
-    assert crowd.keyframes.every <= 5 * 20
+    assert crowd.timeline.keyframes.every <= 5 * 20
     roomy = crowd_of(sim)
-    for _ in range(200):
-        roomy.step()
-    assert roomy.keyframes.every == 10
+    assert reaches(roomy, 200) and roomy.timeline.keyframes.every == 10
+    one = crowd_of(sim, sim.snapshot().nbytes * 1.5 / 1e6)
+    assert max(reaches(one, 300)) == 5 * 20 - 1, "a single keyframe reaches a few seconds"
 
 
 def test_a_crowd_that_grows_is_thinned_out_and_keeps_its_reach() -> None:
     sim = simulation(**SETTINGS)
     crowd = crowd_of(sim, 40 * sim.snapshot().columns.nbytes / 1e6)
-    for _ in range(600):
-        crowd.step()
+    reaches(crowd, 600)
     crowd.carry_out(Populate(400))
-    for _ in range(400):
-        crowd.step()
-        assert crowd.keyframes.nbytes <= crowd.keyframes.bound
-    assert crowd.oldest == 0
+    assert reaches(crowd, 400)[-1] == 1000
 
 
 @pytest.mark.parametrize("bound", [0, 1000])
-def test_without_memory_there_is_no_way_back(bound: int) -> None:
+def test_without_memory_there_is_no_way_back_but_for_nobody(bound: int) -> None:
     crowd = crowd_of(simulation(**SETTINGS), bound / 1e6)
-    crowd.step()
-    crowd.step()
-    assert crowd.oldest == crowd.newest == crowd.sim.tick == 2 and crowd.keyframes.nbytes == 0
+    assert reaches(crowd, 2) == [0, 0] and crowd.timeline.keyframes.nbytes == 0
     assert go(crowd, 2) == 2
     assert go(crowd, 1) == 2
-
-
-def test_one_keyframe_reaches_a_few_seconds() -> None:
-    sim = simulation(**SETTINGS)
-    crowd = crowd_of(sim, sim.snapshot().nbytes * 1.5 / 1e6)
-    reach = []
-    for _ in range(300):
-        crowd.step()
-        reach.append(crowd.newest - crowd.oldest)
-    assert max(reach) == 5 * 20 - 1
+    nobody = crowd_of(simulation(agents=0), 1.0)
+    assert reaches(nobody, 200) and go(nobody, 10) == 10
 
 
 def test_seeking_can_be_stopped_between_steps() -> None:
@@ -154,12 +138,4 @@ def test_seeking_can_be_stopped_between_steps() -> None:
     crowd.sought = 9
     crowd.carry_out_changes(lambda: next(asked))
     assert crowd.sim.tick == 2
-    assert crowd.sim.state_hash() == hashes[2] and crowd.newest == 30
-
-
-def test_nobody_can_be_rewound_too() -> None:
-    sim = simulation(agents=0)
-    crowd = crowd_of(sim, 1.0)
-    for _ in range(200):
-        crowd.step()
-    assert go(crowd, 10) == 10 and sim.agents.count == 0
+    assert crowd.sim.state_hash() == hashes[2] and crowd.timeline.newest == 30

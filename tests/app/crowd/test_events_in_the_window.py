@@ -98,9 +98,8 @@ def test_a_recording_replays_without_looking_at_conditions(scenario: Path, tmp_p
 def test_a_restart_begins_anew_and_the_end_stops_who_wants_to_be_stopped(scenario: Path) -> None:
     crowd = crowd_of(scenario)
     steps(crowd, 12)
-    crowd.restart()
-    crowd.carry_out_changes(lambda: True)
-    assert not crowd.sim.events.happened and not crowd.past().marks
+    crowd.go_on_with(crowd.at_its_start(60), 12)
+    assert not crowd.sim.events.happened and not crowd.past().marks and crowd.past().newest == 0
     crowd.stops_at_end = True
     steps(crowd, 60)
     assert crowd.sim.tick == 30 and crowd.sim.events.end_tick == 30
@@ -166,6 +165,6 @@ def test_a_key_and_a_click_let_happen_what_is_left_to_a_hand(scenario: Path) -> 
     driven.press("l", pygame.KMOD_LCTRL)
     assert "this scenario leaves nothing more to a hand" in driven.status().notices
     kept = sim.state_hash()
-    driven.program.crowd.seek(0)
+    driven.program.controls.seek(0)
     driven.frames(2)
     assert sim.tick == 0 and sim.events.by_hand == 0 and sim.state_hash() != kept

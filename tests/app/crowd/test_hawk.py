@@ -56,7 +56,7 @@ def test_in_the_past_it_flies_as_it_did(hunting: Driven) -> None:
     hunting.press("backspace")
     assert program.sim.tick == newest - 2
     hunting.press("space")
-    assert program.crowd.newest == newest and program.sim.tick == newest - 1
+    assert program.crowd.timeline.newest == newest and program.sim.tick == newest - 1
 
 
 def test_without_predators_it_says_so(driven: Driven) -> None:

@@ -73,7 +73,6 @@ def test_what_no_longer_applies_is_forgotten(watch: Watch, read: list[str]) -> N
     meters.read(sim)
     assert meters.readings(sim).stagger
     sim.optimizations.stagger.avoidance = 1
-    meters.crowd_changed()
     assert meters.readings(sim).stagger is None
 
 
@@ -98,7 +97,6 @@ def test_a_reading_belongs_to_the_settings_that_it_was_read_under(
     old = getattr(meters.readings(sim), meter)
     assert old
     sim.optimizations.set(path, other)
-    meters.crowd_changed()
     assert getattr(meters.readings(sim), meter) is None
     for _ in METERS:
         meters.read(sim)
@@ -111,7 +109,6 @@ def test_exact_techniques_leave_the_errors_as_they_are(watch: Watch, read: list[
     meters.read(sim)
     for path, value in (("neighbours", "linked"), ("simd", False), ("cell_size", 64), ("cull", "off"), ("threads", 1)):
         sim.optimizations.set(path, value)
-    meters.crowd_changed()
     assert meters.readings(sim).stagger
 
 
@@ -149,7 +146,7 @@ def test_a_new_crowd_has_no_readings_yet(driven: Driven) -> None:
     driven.frames(3)
     assert any(reading is not None for reading in driven.status().readings)
     driven.program.panels.next_mode(backwards=True)
-    driven.program.crowd.restart()
+    driven.program.controls.restart()
     driven.frames(2)
     assert not any(driven.status().readings)
 

@@ -190,8 +190,8 @@ def test_what_is_measured_is_what_the_screen_shows(driven: Driven) -> None:
 
 
 def test_nothing_is_measured_beside_the_compiler_or_without_memory(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    driven.program.techniques.switcher.pending["depth"] = "full"
-    monkeypatch.setattr(driven.program.techniques.switcher, "ready", lambda options: {})
+    driven.program.techniques.switcher.request("depth", "full")
+    monkeypatch.setattr(driven.program.techniques.switcher, "ready", lambda options: [])
     driven.press("n")
     assert not driven.program.experiments.dialog and driven.program.dialogs.top is None
     assert "still compiling" in " ".join(driven.program.notices.present())

@@ -136,10 +136,10 @@ def test_rewinding_goes_back_over_a_change_and_forward_again(window: Window) -> 
     window.frames(10)
     after, tuned = window.program.sim.tick, dict(window.program.sim.tuned)
     hashed = window.program.sim.state_hash()
-    window.program.crowd.seek(before)
+    window.program.controls.seek(before)
     window.frames(3)
     assert window.program.sim.tick == before and not window.program.sim.tuned
-    window.program.crowd.seek(after)
+    window.program.controls.seek(after)
     window.frames(30)
     assert (window.program.sim.state_hash(), window.program.sim.tuned) == (hashed, tuned)
 

@@ -127,7 +127,7 @@ def test_whoever_acts_in_the_past_can_undo_what_was_done_before_and_nothing_else
     undo.undo()
     undo.undo()
     assert kinds.tobytes() == bare and len(undo.present.undone) == 2
-    crowd_.seek(1)
+    crowd_.sought = 1
     crowd_.carry_out_changes(lambda: True)
     assert kinds.tobytes() == first and [entry.what for entry in undo.present.done] == ["first"] and crowd_.in_past
     crowd_.carry_out(Populate(70))
@@ -141,8 +141,7 @@ def test_whoever_acts_in_the_past_can_undo_what_was_done_before_and_nothing_else
 def test_a_restart_forgets_the_strokes() -> None:
     crowd_, undo = crowd()
     undo.carry_out(TakeOut(320, 180, 500), "out", object())
-    crowd_.restart()
-    crowd_.carry_out_changes(lambda: True)
+    crowd_.go_on_with(crowd_.at_its_start(60), 0)
     assert not undo.present.done
 
 

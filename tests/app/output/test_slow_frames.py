@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from driven import Driven
 
-from crowd_demo.app.crowd.switching import Switcher
+from crowd_demo.app.crowd.technique_controls import Switcher
 from crowd_demo.host.report import LEAST_FRAMES, last_second, noting_collections, save_last_second, to_csv
 from crowd_demo.profile import HISTORY, Profile
 

@@ -129,7 +129,7 @@ def test_a_full_disk_costs_a_line_and_not_the_run(
 @quick
 @pytest.mark.parametrize(("path", "line"), [
     ("no/such/trace.json", "--trace: there is no folder no/such"), (".", "--trace: . is a folder"),
-    ("/dev/null", "--trace: /dev/null is no regular file"),
+    ("/dev/null", "--trace: /dev/null is not a regular file"),
 ])
 def test_a_path_that_cannot_be_written_is_one_line(path: str, line: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([*SMALL, "--trace", path]) == 2

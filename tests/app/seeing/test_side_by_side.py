@@ -30,6 +30,12 @@ def split_with(driven: Driven) -> SecondCrowd:
     return second
 
 
+def wanted(driven: Driven) -> object:
+    """The value that is asked for on the right."""
+    request = driven.program.split.request
+    return request and request.value
+
+
 def labels(driven: Driven) -> list[pygame.Rect]:
     """Where the labels of the left and of the right half are."""
     split, placed = driven.program.split, driven.program.hud._placed
@@ -73,21 +79,21 @@ def turns(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_keys_choose_the_value_on_the_right_and_its_kernels_are_compiled_ahead(driven: Driven) -> None:
     driven.program.techniques.touched = "stagger.avoidance"
-    second, split = split_with(driven), driven.program.split
+    second = split_with(driven)
     left = driven.program.sim.optimizations.stagger.avoidance
     seen = []
     for mod in (CTRL, CTRL, CTRL | SHIFT):
         driven.press("\\", mod)
-        driven.until(lambda: second.value == split.value)
+        driven.until(lambda: second.value == wanted(driven))
         driven.frames()
-        assert values(driven) == (left, split.value) and split.value != left
-        seen.append(split.value)
+        assert values(driven) == (left, wanted(driven)) and wanted(driven) != left
+        seen.append(wanted(driven))
     assert len(set(seen[:2])) == 2 and seen[2] == seen[0]
 
 
 def test_what_is_switched_meanwhile_is_compiled_for_both_sides_before_they_go_on(driven: Driven) -> None:
     driven.program.techniques.touched = "stagger.avoidance"
-    second, split = split_with(driven), driven.program.split
+    second = split_with(driven)
     asked: list[object] = []
     for path, value in (("neighbour_limit", "first"), ("stagger.avoidance", 16)):
         driven.program.techniques.choose(BY_PATH[path], value)
@@ -95,7 +101,7 @@ def test_what_is_switched_meanwhile_is_compiled_for_both_sides_before_they_go_on
         driven.until(lambda: second.sim and second.sim.tick == driven.program.sim.tick)
         asked.append(driven.program.sim.optimizations.get(path))
     assert asked == ["first", 16] and second.sim and second.sim.optimizations.neighbour_limit == "first"
-    assert values(driven) == (16, split.value)
+    assert values(driven) == (16, wanted(driven))
 
 
 def test_the_mouse_chooses_either_value(driven: Driven) -> None:
@@ -103,16 +109,16 @@ def test_the_mouse_chooses_either_value(driven: Driven) -> None:
     driven.press("tab")
     driven.program.techniques.touched = "stagger.avoidance"
     second, split = split_with(driven), driven.program.split
-    before, (left, right) = split.value, (rect.center for rect in labels(driven))
+    before, (left, right) = wanted(driven), (rect.center for rect in labels(driven))
     driven.post(pygame.MOUSEBUTTONDOWN, button=1, pos=right)
     driven.post(pygame.MOUSEBUTTONUP, button=1, pos=right)
-    clicked = split.value
+    clicked = wanted(driven)
     assert clicked != before
     driven.post(pygame.MOUSEBUTTONDOWN, button=1, pos=right)
     driven.post(pygame.MOUSEMOTION, pos=(right[0] + 20, right[1]), rel=(20, 0), buttons=(1, 0, 0))
     driven.post(pygame.MOUSEBUTTONUP, button=1, pos=(right[0] + 20, right[1]))
-    assert split.value == int(clicked) + 2 and split.line_px == 320
-    driven.until(lambda: second.value == split.value)
+    assert wanted(driven) == int(str(clicked)) + 2 and split.line_px == 320
+    driven.until(lambda: second.value == wanted(driven))
     driven.post(pygame.MOUSEBUTTONDOWN, button=1, pos=left)
     driven.post(pygame.MOUSEBUTTONUP, button=1, pos=left)
     assert driven.program.dialogs.top, "the choices of the crowd itself"

@@ -14,7 +14,7 @@ from driven import Driven
 
 from crowd_demo.app.card.cards import Cards
 from crowd_demo.app.card.trial import Trial
-from crowd_demo.app.crowd import switching
+from crowd_demo.app.crowd import opening
 from crowd_demo.app.loop import Loop
 from crowd_demo.app.tours.live_numbers import ALIKE, COMPARED, NOT_TOLD, ON_CARD, number_text
 from crowd_demo.config.loader import load_config
@@ -75,7 +75,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     def load(name: str) -> Any:
         config = load_config(name)
         return config.model_copy(update={"agents": min(config.agents, AGENTS)})
-    monkeypatch.setattr(switching, "load_config", load)
+    monkeypatch.setattr(opening, "load_config", load)
     return clock
 
 
@@ -121,7 +121,7 @@ def played(driven: Driven) -> None:
             driven.follow()
         driven.program.cards.on = True
         if (few := min(driven.program.crowd.agents_asked, AGENTS)) != driven.program.crowd.agents_asked:
-            driven.program.crowd.populate(few)
+            driven.program.controls.populate(few)
         tour, trial = driven.program.guide.tour, driven.program.cards.trial
         assert tour
         return not (tour.view().doing or driven.program.crowd.changes) and (trial is None or trial.is_settled)

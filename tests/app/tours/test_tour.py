@@ -10,7 +10,7 @@ from weakref import ref
 import pytest
 from driven import Driven
 
-from crowd_demo.app.crowd import switching
+from crowd_demo.app.crowd import opening
 from crowd_demo.app.tours.live_numbers import TO_COME, UNKNOWN
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.resources import list_tours
@@ -240,7 +240,7 @@ def small_crowds(monkeypatch: pytest.MonkeyPatch) -> None:
         config = load_config(name)
         return config.model_copy(update={"agents": min(config.agents // 10, 1000)})
 
-    monkeypatch.setattr(switching, "load_config", load)
+    monkeypatch.setattr(opening, "load_config", load)
 
 
 @pytest.mark.parametrize("name", list(list_tours()))
@@ -251,7 +251,7 @@ def test_a_shipped_tour_can_be_played_to_its_end_with_all_its_numbers(
     for number, page in enumerate(tour.pages):
         few = min(driven.program.crowd.agents_asked, 800)
         if driven.program.crowd.agents_asked != few:
-            driven.program.crowd.populate(few)
+            driven.program.controls.populate(few)
         view = until_measured(driven)
         assert view.step == page.step + 1 and TO_COME not in view.text + view.question, view
         assert UNKNOWN not in view.text + view.question, (number, view)

@@ -1,4 +1,4 @@
-"""The table: a row for each run in the order of the plan, whoever made it; and the check of state hashes. No kernel runs."""
+"""The table, a row for each run in the order of the plan, whoever made it; its check of state hashes, and its picture."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pytest
 from crowd_demo.extras.ensemble.job import RunRow
 from crowd_demo.extras.ensemble.plan import Plan, make_plan
 from crowd_demo.extras.ensemble.running import MANIFEST, write_manifest
-from crowd_demo.extras.ensemble.table import finished_keys, make_table, parquet
+from crowd_demo.extras.ensemble.table import COLOURS, Table, finished_keys, groups_of, make_table, parquet, plot
 
-pytestmark = pytest.mark.quick
+quick = pytest.mark.quick
 
 
 @pytest.fixture
@@ -26,6 +26,7 @@ def row(plan: Plan, number: int, **what) -> RunRow:
                   "values": {"stuck": 0.1 * number, "population": 7.0, "step_ms": 0.5}, **what})
 
 
+@quick
 def test_rows_stand_in_the_order_of_the_plan_and_circumstances_at_the_end(plan) -> None:
     table = make_table(plan, [row(plan, 2), row(plan, 0), RunRow(key="of another plan", state_hash="0" * 32)])
     assert table.columns == ("map", "seed", "stuck", "population", "steps", "state_hash", "error", "differs", "key",
@@ -39,6 +40,7 @@ def test_rows_stand_in_the_order_of_the_plan_and_circumstances_at_the_end(plan) 
     assert table.csv(circumstances=False).splitlines()[0] == "map,seed,stuck,population,steps,state_hash,error,differs,key"
 
 
+@quick
 def test_what_finished_counts_more_than_what_failed(plan) -> None:
     failed = row(plan, 0, state_hash="", error="ValueError: no")
     for order in ([failed, row(plan, 0)], [row(plan, 0), failed]):
@@ -48,6 +50,7 @@ def test_what_finished_counts_more_than_what_failed(plan) -> None:
     assert finished_keys([failed, row(plan, 1)]) == {plan.runs[1].key}
 
 
+@quick
 def test_a_key_that_was_made_twice_must_have_one_hash(plan) -> None:
     same = make_table(plan, [row(plan, 0), row(plan, 0, worker="b:2")])
     assert same.differences == () and same.rows[0]["differs"] == ""
@@ -57,6 +60,7 @@ def test_a_key_that_was_made_twice_must_have_one_hash(plan) -> None:
     assert [each["differs"] for each in other.rows] == ["f" * 32, "", "", ""]
 
 
+@quick
 def test_a_key_that_was_made_twice_must_have_one_value_of_each_measure_but_times(plan) -> None:
     def measured(**values: float) -> RunRow:
         return row(plan, 0, worker="b:2", values={"stuck": 0.0, "population": 7.0, "step_ms": 0.5, **values})
@@ -70,6 +74,7 @@ def test_a_key_that_was_made_twice_must_have_one_value_of_each_measure_but_times
     assert crowd.column == "state_hash"  # where the crowd differs, so do measures
 
 
+@quick
 def test_the_row_that_finished_first_counts_wherever_its_file_stands(plan) -> None:
     rows = [row(plan, 0, worker="a:1", finished=9.0), row(plan, 0, worker="z:1", finished=5.0)]
     assert make_table(plan, rows).rows[0]["worker"] == "z:1"
@@ -77,6 +82,7 @@ def test_the_row_that_finished_first_counts_wherever_its_file_stands(plan) -> No
     assert make_table(plan, failed).rows[0]["error"] == "last"
 
 
+@quick
 def test_parquet_has_the_same_table(plan) -> None:
     parquet_files = pytest.importorskip("pyarrow.parquet", reason="pyarrow is an extra")
     import pyarrow
@@ -87,14 +93,50 @@ def test_parquet_has_the_same_table(plan) -> None:
     assert parquet_files.read_table(pyarrow.BufferReader(content)).to_pylist() == list(table.rows)
 
 
+@quick
 def test_mixed_values_of_a_setting_are_texts_in_parquet() -> None:
     pytest.importorskip("pyarrow.parquet", reason="pyarrow is an extra")
     plan = make_plan("1k", vary={"optimizations.cell_size": ["auto", 64]}, measures=["population"])
     assert parquet(make_table(plan, []))
 
 
+@quick
 def test_the_manifest_says_what_was_asked_for_and_what_with(plan, tmp_path) -> None:
     write_manifest(plan, tmp_path)
     found = json.loads((tmp_path / MANIFEST).read_text("utf-8"))
     assert (found["kind"], found["runs"], found["varied"], found["seeds"]) == ("ensemble", 4, {"map": [None, "maze"]}, [1, 2])
     assert found["code"] == plan.code and found["config"]["agents"] == 1000 and "numba" in found["versions"]
+
+
+# --- the picture -----------------------------------------------------------------------------------------------------
+
+def table_of(plan: Plan, failed: int = -1) -> Table:
+    """Each run's number is its place in the plan."""
+    return make_table(plan, [
+        RunRow(key=run.key, error="no") if place == failed else
+        RunRow(key=run.key, state_hash=f"{place:032}", values={"stuck": float(place)}) for place, run in enumerate(plan.runs)])
+
+
+@quick
+def test_runs_are_grouped_by_the_other_settings() -> None:
+    plan = make_plan("1k", seeds="1-2", vary={"crowd.radius": [20, 40], "map": [None, "maze"]}, measures=["stuck"])
+    groups = groups_of(table_of(plan, failed=3), ["map"], "crowd.radius", "stuck")
+    assert [(group.name, group.numbers) for group in groups] == [
+        ("null", {20: [0.0, 1.0], 40: [4.0, 5.0]}), ("maze", {20: [2.0], 40: [6.0, 7.0]})]
+    assert [group.colour for group in groups] == list(COLOURS[:2])
+
+
+@quick
+def test_where_there_are_too_many_groups_there_is_one() -> None:
+    plan = make_plan("1k", vary={"crowd.radius": list(range(1, 9)), "map": [None, "maze"]}, measures=["stuck"])
+    (group,) = groups_of(table_of(plan), ["crowd.radius"], "map", "stuck")
+    assert group.numbers == {None: [0, 2, 4, 6, 8, 10, 12, 14], "maze": [1, 3, 5, 7, 9, 11, 13, 15]}
+
+
+@pytest.mark.parametrize("vary", [
+    {}, {"crowd.radius": [20, 40]}, {"map": ["maze", None]}, {"crowd.radius": [20, 40], "optimizations.simd": [True, False]}])
+def test_a_picture_has_a_panel_for_each_measure_and_setting(vary) -> None:
+    image = pytest.importorskip("matplotlib.image", reason="matplotlib is an extra")
+    plan = make_plan("1k", seeds="1-3", vary=vary, measures=["stuck", "population"])
+    height, width = image.imread(io.BytesIO(plot(plan, table_of(plan, failed=1)))).shape[:2]
+    assert height > 400 and width >= 390 * max(len(vary), 1)

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from exported import LEAVING, asked, source
 
-from crowd_demo.extras.export.people import PersonNumbers
-from crowd_demo.extras.export.sources import Source, frames
+from crowd_demo.extras.export.sources import PersonNumbers, Source, frames
 from crowd_demo.extras.export.trajectories import write
 from crowd_demo.measure.trajectories import Rectangle, Trajectories, TrajectoryRecorder, density, speeds
 

@@ -54,7 +54,7 @@ def test_it_says_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str
         "--fps: 7 does not divide the 60 steps a second; 6.666667 and 7.5 do", "--from: the run ends after 1 s, before 3 s"]),
     (["1k", "run.csv", "--seconds", "1", "--to", "3"], ["--to: the run ends after 1 s, before 3 s"]),
     (["1k", "run.csv", "--seconds", "3", "--from", "2", "--to", "1"], ["--to: 1 s is before --from, 2 s"]),
-    (["bad.replay", "run.csv"], ["bad.replay:1: is no recording of crowd-demo"]),
+    (["bad.replay", "run.csv"], ["bad.replay:1: is not a recording of crowd-demo"]),
     (["bad.replay", "run.csv", "--seconds", "1"], ["--seconds: a recording has an end of its own; see --to"]),
     (["bad.replay", "run.csv", "--agents", "5"], ["--agents: not with a recording, which brings its own configuration"]),
     (["bad.crowd", "run.csv", "--seconds", "1"], ["bad.crowd: is no save file of crowd-demo"]),

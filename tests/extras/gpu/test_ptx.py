@@ -56,7 +56,7 @@ def test_no_kernel_of_a_step_is_contracted(settings: Any, monkeypatch: pytest.Mo
     sim = simulation(**settings)
     sim.optimizations.device = "cuda"
     kernels = {(launch.name, launch.signature()): launch for launch in sim.launches_to_compile()
-               if "sim.gpu" in launch.kernel.__module__ or launch.name == "open_destinations"}
+               if "extras.gpu" in launch.kernel.__module__ or launch.name == "open_destinations"}
     assert {"count_cells", "place_agents", "move_each", "gather_rows"} <= {launch.name for launch in kernels.values()}
     for launch in kernels.values():
         assert is_rounded(ptx_of(launch)), launch.name

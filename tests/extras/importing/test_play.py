@@ -18,8 +18,7 @@ from crowd_demo.cli.arguments import parser_of
 from crowd_demo.config.maps import WALL
 from crowd_demo.config.model import Config
 from crowd_demo.extras.commands.play import PLAY
-from crowd_demo.extras.export.people import PersonNumbers
-from crowd_demo.extras.export.sources import frames
+from crowd_demo.extras.export.sources import PersonNumbers, frames
 from crowd_demo.extras.export.trajectories import write
 from crowd_demo.sim.simulation import Simulation
 

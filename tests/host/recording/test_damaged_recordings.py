@@ -99,7 +99,7 @@ def test_lines_that_contradict_each_other_are_named(recorded: bytes, tmp_path: P
         return sealed_line(of.model_dump_json().encode())
 
     assert "has format 2; this program reads format 1" in said(other, begin)
-    assert ":1: is no recording of crowd-demo" in said(begin)
+    assert ":1: is not a recording of crowd-demo" in said(begin)
     assert "it ends before it begins" in said(header)
     assert ":2: the recording does not begin with a crowd" in said(header, rest[0], begin)
     assert ":3: a rewind leads nowhere" in said(header, begin, line(WentBack(left=3, to=5, actions=0)))
@@ -146,7 +146,7 @@ def test_empty_lines_take_no_memory(tmp_path: Path) -> None:
     path.write_bytes(b"\n" * 4_000_000)
     tracemalloc.start()
     try:
-        with pytest.raises(SaveError, match="is no recording"):
+        with pytest.raises(SaveError, match="is not a recording"):
             read_recording(path)
         assert tracemalloc.get_traced_memory()[1] < 5_000_000
     finally:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,10 +17,9 @@ from crowd_demo.cli import main
 from crowd_demo.config import memory
 from crowd_demo.config.loader import ConfigError, parse_overrides
 from crowd_demo.config.memory import AGENT
-from crowd_demo.host.recording import saves
-from crowd_demo.host.recording.saves import Saver, newest, read_save, with_overrides, write_save
+from crowd_demo.host.recording.saves import newest, read_save, with_overrides, write_save
 from crowd_demo.sim.actions import Populate, SetWalls
-from crowd_demo.sim.save_format import CHECKSUM_BYTES, MAGIC, SaveError, check, decode, encoded, sealed
+from crowd_demo.sim.save_format import CHECKSUM_BYTES, MAGIC, check, decode, encoded, sealed
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import Snapshot
 
@@ -83,7 +81,7 @@ def outcome(data: bytes) -> str:
     """The line that the data cost; empty if a crowd can go on from it."""
     try:
         sim = loaded(decode(data))
-    except SaveError as error:
+    except ValueError as error:
         return str(error)
     sim.step(2)
     sim.state_hash()
@@ -219,25 +217,6 @@ def test_the_command_line_goes_on_from_a_save(people: Simulation, tmp_path: Path
     write_save(path, people.snapshot()._replace(map_digest="0"))
     assert main(arguments) == 2
     assert without_progress(capsys.readouterr().err) == f"{path}: the map doorway has changed since\n"
-
-
-def test_a_second_save_has_a_name_of_its_own_and_does_not_wait_for_the_first(
-        people: Simulation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    may = threading.Event()
-
-    def writing(path: Path, snapshot: Snapshot) -> None:
-        may.wait(10)
-        write_save(path, snapshot)
-
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(saves, "write_save", writing)
-    saver = Saver()
-    for _ in range(2):
-        saver.save(people.snapshot())
-    assert not list(tmp_path.iterdir()) and not list(saver.finished())
-    may.set()
-    saver.wait()
-    assert list(saver.finished()) == ["saved crowd-0001.crowd", "saved crowd-0002.crowd"] and not list(saver.finished())
 
 
 @pytest.mark.quick

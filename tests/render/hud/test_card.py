@@ -30,13 +30,13 @@ def drawn(card: Card, window: tuple[int, int] = (1280, 720)) -> tuple[Spy, pygam
 
 
 @pytest.mark.parametrize(("span", "outcome", "interval"), [
-    (FASTER, "3.1x faster", "95 %: 2.9 - 3.3"), (SLOWER, "2.0x slower", "95 %: 1.25 - 2.5"),
-    (ALIKE, "no difference", "95 %: 0.90 - 1.10"),
+    (FASTER, "3.1x faster", "95%: 2.9 - 3.3"), (SLOWER, "2.0x slower", "95%: 1.25 - 2.5"),
+    (ALIKE, "no difference", "95%: 0.90 - 1.10"),
     (ALIKE._replace(factor=0.87, low=0.82, high=0.93, noise=1.31), "too noisy to tell", "noise here: 1.31x"),
     (UNKNOWN, "being timed", ""), (Span.about("step", 1.0, 1.5, True), "no factor", ""),
     (Span.about("step", 1.0, 713.0, True), "about 713x slower", ""), (Span.about("step", 1.0, 713.0, False), "no factor", ""),
     (Span.about("depth", 0.004, 30.0, True), "no factor", ""),
-    (Span("interaction", 120.0, 1.4, 84.21, 70.0, 99.9, "faster"), "84x faster", "95 %: 70 - 100")])
+    (Span("interaction", 120.0, 1.4, 84.21, 70.0, 99.9, "faster"), "84x faster", "95%: 70 - 100")])
 def test_what_a_row_says(span: Span, outcome: str, interval: str) -> None:
     assert (outcome_text(span), interval_text(span)) == (outcome, interval)
 
@@ -55,7 +55,7 @@ def test_a_factor_without_an_interval_is_grey() -> None:
 def test_all_of_it_is_on_the_card_and_nothing_overlaps(window: tuple[int, int]) -> None:
     pen, surface = drawn(CARD, window)
     assert surface.get_width() <= window[0]
-    for text in ("SIMD lanes", "off -> on", "3.1x", "faster", "interaction: 3.10 ms -> 1.00 ms", "95 %: 2.9 - 3.3", SAME.text,
+    for text in ("SIMD lanes", "off -> on", "3.1x", "faster", "interaction: 3.10 ms -> 1.00 ms", "95%: 2.9 - 3.3", SAME.text,
                  "step", "2.0x slower", "no difference", "candidates", "20,000", "31.4", "sorts in 1,000 steps",
                  "300 steps before, 412 after"):
         assert text in pen.texts, text

@@ -298,10 +298,10 @@ def test_compact_shows_the_rate_and_what_was_touched() -> None:
 def test_a_tooltip_says_what_a_technique_is_and_what_it_gave() -> None:
     where = Hovered(Target("technique", "simd"), (1270, 710))
     found = " ".join(texts(crowd(), Status(hovered=where, measured={"simd": "3.1x, same crowd"})))
-    assert "each candidate broadcast to all of them" in found and "3.1x, same crowd" in found
-    assert BY_PATH["simd"].watch.split()[0] in found and "key: off and back on; with Shift: the next choice" in found
+    assert "against the same candidate" in found and "3.1x, same crowd" in found
+    assert BY_PATH["simd"].watch.split()[0] in found and "key: off and back on (Shift: the next value)" in found
     where = Hovered(Target("technique", "neighbours"), (1270, 710))
-    assert "key: the next choice; with Shift: the one before" in " ".join(texts(crowd(), Status(hovered=where)))
+    assert "key: the next value (Shift: the previous one)" in " ".join(texts(crowd(), Status(hovered=where)))
     where = Hovered(Target("technique", "simd"), (1270, 710))
     assert not (drawn(Hud(KEYS), crowd(), Status(hovered=where))[1279] != pixels(picture())[1279]).any()
 

@@ -20,7 +20,7 @@ from crowd_demo.sim.simulation import Simulation
 pytestmark = pytest.mark.quick
 EVENTS: tuple[dict[str, Any], ...] = (
     {"tick": 30, "clock": True}, {"hand": "take half of them out", "do": {"agents": 60}},
-    {"tick": 200, "do": {"agents": 4}}, {"when": "left < 10 %", "end": True, "say": "that was all"})
+    {"tick": 200, "do": {"agents": 4}}, {"when": "left < 10%", "end": True, "say": "that was all"})
 
 
 def scenario(*events: dict[str, Any], **more: Any) -> Simulation:
@@ -45,7 +45,7 @@ def test_it_tells_clock_flow_and_answer() -> None:
     passed = sim.counts.of_line("down")
     flow = passed if len(sim.counts.samples) == 0 else int(sim.counts.samples[-1, 0]) / FLOW_S
     for text in ("0:00:02.0", "120 of 120", f"{passed}", f"{flow:.1f}/s", "take half of them out",
-                 "ends when left < 10 %"):
+                 "ends when left < 10%"):
         assert text in found, text
     c = sim.agents.columns
     inside = ((c.x[:120] > 100) & (c.x[:120] < 360) & (c.y[:120] > 80) & (c.y[:120] < 300)).sum()
@@ -54,16 +54,16 @@ def test_it_tells_clock_flow_and_answer() -> None:
     sim.play(100)
     sim.happen(1)
     found, _ = section(sim)
-    assert "that was all; slowest tenth: 0.0 s" not in found and "2.8 s" not in found
+    assert "that was all (slowest tenth: 0.0 s)" not in found and "2.8 s" not in found
     answer_s = sim.events.answer_s(sim.dt)
-    assert answer_s and f"{answer_s:.1f} s" in found and "nothing more by hand" in found
-    assert any(text.startswith("that was all; slowest tenth: ") for text in found)
+    assert answer_s and f"{answer_s:.1f} s" in found and "no manual events left" in found
+    assert any(text.startswith("that was all (slowest tenth: ") for text in found)
 
 
 def test_it_stands_in_the_left_panel_of_a_scenario_alone() -> None:
     for size in ((1280, 720), (800, 600)):
         found = texts(scenario(*EVENTS), size=size)
-        assert "ends when left < 10 %" in found and "clock" in found
+        assert "ends when left < 10%" in found and "clock" in found
     assert "clock" not in texts(simulation(agents=10, **open_world(500, 400)))
 
 

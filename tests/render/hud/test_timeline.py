@@ -31,10 +31,10 @@ def test_a_press_on_the_column_of_a_tick_goes_to_it_as_nearly_as_pixels_allow(si
 
 
 def test_it_says_where_one_is_and_how_far_back_one_can_go() -> None:
-    assert label(past()) == "can go back 50 s, 61 of 64 MB"
-    assert label(past()._replace(recorded=12_345)) == "can go back 50 s, 61 of 64 MB; recording, 0.01 MB"
+    assert label(past()) == "rewind 50 s (61 of 64 MB)"
+    assert label(past()._replace(recorded=12_345)) == "rewind 50 s (61 of 64 MB), recording 0.01 MB"
     assert label(past(tick=3700)) == (
-        "5.00 s ago, tick 3,700: what you change begins a new future   (can go back 50 s, 61 of 64 MB)")
+        "5.00 s ago, tick 3,700: what you change begins a new future   (rewind 50 s (61 of 64 MB))")
 
 
 def test_what_cannot_be_returned_to_is_darker_and_slow_frames_are_higher() -> None:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from crowd_demo.compute.arrays import Doubles
-from crowd_demo.extras.lab.claims.claim import AGAIN, Answer, CaseFinding, Claim, Found
+from crowd_demo.extras.lab.claims.claim import AGAIN, Answer, CaseFinding, Claim, Found, all_of
 from crowd_demo.measure.statistics import LEAST_BLOCKS, UNKNOWN, Interval, ratio_interval
 
 HOLDS, FROM, NOT, UNCLEAR = "holds", "holds from {} on", "does not hold", "unclear here"
@@ -67,6 +67,16 @@ def faster(found: Found, arm: str, over: str | None = None, times: float = 1.0, 
     if ratio.low > least:
         return "yes"
     return "no" if ratio.high < max(times, LITTLE if times == 1 else 0) else "unclear"
+
+
+def is_faster(arm: str, *others: str, times: float = 1.0, stage: str = "") -> Callable[[Found], Answer]:
+    """Return what decides a claim: whether an arm is at least so many times as fast as each of the others."""
+    return lambda found: all_of(faster(found, arm, other, times, stage) for other in others)
+
+
+def below(limit: float, found: Interval) -> Answer:
+    """Return whether an interval lies below a limit."""
+    return "yes" if found.high < limit else "no" if found.low > limit else "unclear"
 
 
 def blocks_of(found: Found, arm: str, stage: str = "") -> Doubles:

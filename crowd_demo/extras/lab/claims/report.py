@@ -20,8 +20,8 @@ from crowd_demo.extras.lab.claims.judging import blocks_of, claim_verdict, pairs
 from crowd_demo.extras.lab.claims.lab_run import ClaimFindings, LabRun
 from crowd_demo.extras.lab.claims.results import in_order, ns_per_agent, ns_per_pair
 from crowd_demo.host.files import write_file
-from crowd_demo.measure.experiment import factor, factors, header, milliseconds
-from crowd_demo.measure.statistics import UNKNOWN, median_interval
+from crowd_demo.measure.experiment import header, markdown_table
+from crowd_demo.measure.statistics import UNKNOWN, factor, factors, median_interval, milliseconds
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -138,24 +138,18 @@ def notes(each: ClaimFindings) -> list[str]:
 # --- text ------------------------------------------------------------------------------------------------------------
 
 def markdown(run: LabRun) -> str:
-    lines = ["# Claims, put to the test", *machine_lines(run), as_markdown(verdict_table(run)), HOW_TO_READ]
+    lines = ["# Claims, put to the test", *machine_lines(run), markdown_table(verdict_table(run)), HOW_TO_READ]
     for each in run.found:
         claim = each.claim
         lines += [f"## {claim.name}", claim.question, f"**Claim** ({claim.source}): {claim.claim}",
                   f"**Decided by**: {claim.decided_by}", f"**Verdict**: {claim_verdict(claim, each.findings).text}"]
         for finding in each.findings:
-            lines += [f"### {finding.found.case}: {finding.answer}", as_markdown(case_table(finding.found)),
+            lines += [f"### {finding.found.case}: {finding.answer}", markdown_table(case_table(finding.found)),
                       *(f"- warning: {warning}" for warning in finding.warnings)]
         lines += notes(each)
         if is_timed(each) and find_spec("matplotlib"):
             lines.append(f"![every block]({PLOTS}/{claim.name}.png)")
     return "\n\n".join(lines) + "\n"
-
-
-def as_markdown(table: Table) -> str:
-    rows = [[cell.replace("|", "\\|") for cell in row] for row in table]
-    rows.insert(1, ["---"] * len(table[0]))
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
 # --- page ------------------------------------------------------------------------------------------------------------

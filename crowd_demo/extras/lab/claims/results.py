@@ -23,8 +23,8 @@ from crowd_demo.config.reading import read_bounded
 from crowd_demo.extras.lab.claims.claim import AGAIN, Found, LabScale
 from crowd_demo.extras.lab.claims.judging import blocks_of, claim_verdict, pairs
 from crowd_demo.extras.lab.claims.lab_run import ClaimFindings, Kept, LabRun
-from crowd_demo.measure.experiment import TextTable, factor, factors, header, interval_json, milliseconds
-from crowd_demo.measure.statistics import independent_ratio, median_interval
+from crowd_demo.measure.experiment import TextTable, header
+from crowd_demo.measure.statistics import factor, factors, independent_ratio, interval_json, median_interval, milliseconds
 
 INTERACTION = "interaction"  # the stage that tests candidates
 KIND, NAME = "lab", "results.json"

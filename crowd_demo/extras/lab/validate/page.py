@@ -9,7 +9,8 @@ from typing import NamedTuple
 from crowd_demo.extras.lab.validate.validation import ExperimentResult, Validation
 from crowd_demo.extras.lab.validate.validation_experiment import SeededReading, number
 from crowd_demo.host.files import replacing, write_file
-from crowd_demo.measure.experiment import aligned, finite
+from crowd_demo.measure.experiment import aligned, markdown_table
+from crowd_demo.measure.statistics import finite
 
 PASSED, FAILED = "passed", "failed"
 PAGE, PICTURES = "validation.md", "pictures/validation"
@@ -121,7 +122,7 @@ def save_plot(result: ExperimentResult, path: Path) -> None:
 
     figure = Figure(SIZE_INCHES, DPI, layout="constrained")
     axes = figure.subplots()
-    result.experiment.plot(axes, result.runs)
+    result.experiment.draw(axes, result.runs)
     axes.set_title(result.experiment.title, loc="left", fontsize="medium")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
@@ -147,22 +148,22 @@ def _held(validation: Validation, walkers: Sequence[str]) -> str:
     every = [found for _, found in rows_of]
     held_out = [found for name, found in rows_of if name in NOT_FITTED]
     shared = [found for found in every if set(walkers) <= set(found)]
-    lines = [["held", *walkers], ["---"] * (len(walkers) + 1)]
+    lines = [["held", *walkers]]
     for text, of in (("of all {} numbers", every), ("of the {} of experiments to which nothing was fitted", held_out),
                      ("of the {} that everybody here can walk", shared)):
         lines.append([text.format(len(of)), *(_share([found[name].passes for found in of if name in found])
                                               for name in walkers)])
-    return _table(lines)
+    return markdown_table(lines)
 
 
 def _summary(validation: Validation, walkers: Sequence[str]) -> str:
     """Return a table of how many readings of each experiment everybody passes."""
-    lines = [["experiment", *walkers], ["---"] * (len(walkers) + 1)]
+    lines = [["experiment", *walkers]]
     for result in validation.results:
         anchor = result.experiment.title.lower().replace(" ", "-").replace(",", "")
         scores = (_share([reading.passes for reading in result.readings.get(name, ())]) for name in walkers)
         lines.append([f"[{result.experiment.title}](#{anchor})", *scores])
-    return _table(lines)
+    return markdown_table(lines)
 
 
 def _share(passed: Sequence[bool]) -> str:
@@ -175,12 +176,12 @@ def _section(result: ExperimentResult, walkers: Sequence[str]) -> Iterator[str]:
     yield f"## {experiment.title}"
     yield experiment.about
     if found := list(rows(result)):
-        lines = [["", "expected", *walkers, "PedPy"], ["---"] * (len(walkers) + 3)]
+        lines = [["", "expected", *walkers, "PedPy"]]
         for row in found:
             pedpy = "-" if row.by_pedpy is None else number(row.by_pedpy)
             lines.append([row.what, row.expected, *(row.cell(name, "**{}**") for name in walkers), pedpy])
         by_pedpy = any(row.by_pedpy is not None for row in found)
-        yield _table(lines if by_pedpy else [line[:-1] for line in lines])
+        yield markdown_table(lines if by_pedpy else [line[:-1] for line in lines])
     notes = [*(f"{name} could not be computed: {why}." for name, why in result.errors.items()),
              *(f"{why}." for why in dict.fromkeys(result.left_out.values()))]
     if notes:
@@ -188,7 +189,3 @@ def _section(result: ExperimentResult, walkers: Sequence[str]) -> Iterator[str]:
     if result.runs:
         yield f"![{experiment.title}]({PICTURES}/{experiment.name}.png)"
     yield f"Source: {experiment.source}."
-
-
-def _table(lines: Sequence[Sequence[str]]) -> str:
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)

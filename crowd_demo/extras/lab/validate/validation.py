@@ -6,8 +6,14 @@ page.py makes tables of the results.
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+import signal
+import threading
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, wait
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -24,8 +30,8 @@ from crowd_demo.extras.lab.validate.validation_experiment import (
     WalkScene,
 )
 from crowd_demo.extras.lab.validate.walkers import CrowdWalk, SceneWalker
-from crowd_demo.extras.lab.validate.walks import Begin, Walk, walks_in
-from crowd_demo.measure.experiment import Compile, Slice, with_progress
+from crowd_demo.measure.experiment import Compile, Slice, result_of, with_progress
+from crowd_demo.measure.trajectories import Trajectories
 
 PUSH = CrowdWalk("push", "`avoidance: push` and `overlap_passes: 0`: people are pushed by who is near, and have no bodies",
                  {"avoidance": "push", "overlap_passes": 0})
@@ -34,6 +40,12 @@ ANTICIPATE = CrowdWalk("anticipate", "`avoidance: anticipate` and `overlap_passe
 SLOW_DOWN = CrowdWalk("slow_down", "`avoidance: slow_down` and `overlap_passes: 2`, the default: they slow down, too",
                       {"avoidance": "slow_down", "overlap_passes": 2})
 MODELS = (PUSH, ANTICIPATE, SLOW_DOWN)
+
+
+POLL_S = 0.1
+
+Walk = Generator[float, None, Trajectories]
+Begin = Callable[[SceneWalker, WalkScene, int], Walk]  # the last is the seed
 
 
 @dataclass
@@ -141,3 +153,52 @@ def _runs(walks: Walks, title: str, done: float, share: float) -> Generator[Slic
 
 def options_of(model: CrowdWalk) -> Optimizations:
     return with_values(Config.model_validate({}).optimizations, model.techniques)
+
+
+# --- where scenes are walked: in this process, or several at a time in processes of their own ------------------------
+
+# A walk is a generator: it yields how much of it is done, 0 to 1, and returns who was where. Those of other processes
+# begin in the order in which they are asked for, before anybody waits for them.
+
+def walks_in(processes: int) -> AbstractContextManager[Begin]:
+    """Return what begins walks, in so many processes; they end with the context."""
+    return in_processes(processes) if processes > 1 else in_this_process()
+
+
+@contextmanager
+def in_this_process() -> Iterator[Begin]:
+    yield lambda walker, scene, seed: walker.walk(scene, seed)
+
+
+@contextmanager
+def in_processes(count: int) -> Iterator[Begin]:
+    pool = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _be_a_worker)
+    try:
+        yield lambda walker, scene, seed: _awaited(pool.submit(_walked, walker, scene, seed))
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in multiprocessing.active_children():  # they may be in the middle of a walk
+            process.terminate()
+
+
+def _awaited(future: Future[Trajectories]) -> Walk:
+    while not wait((future,), POLL_S).done:
+        yield 0.0
+    return future.result()
+
+
+def _be_a_worker() -> None:
+    """Leave Ctrl-C to the program, and end when it does, whatever ends it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_the_program, daemon=True).start()
+
+
+def _end_with_the_program() -> None:
+    program = multiprocessing.parent_process()
+    assert program
+    program.join()
+    os._exit(0)
+
+
+def _walked(walker: SceneWalker, scene: WalkScene, seed: int) -> Trajectories:
+    return result_of(walker.walk(scene, seed))

@@ -114,21 +114,25 @@ class ValidationExperiment:
     short_numbers: tuple[float, ...]  # of the short form, whose scenes may be smaller, too
     scene: Callable[[float, bool], WalkScene]  # of a number; True for the short form
     read: Callable[[WalkedScenes, Measures], Iterable[Reading]]
-    plot: Callable[[Axes, Mapping[str, WalkedScenes]], None]
+    axes: Mapping[str, object]  # of the picture: their labels and limits
+    plot: Callable[[Axes, Mapping[str, WalkedScenes]], None] = lambda axes, walkers: None  # what is expected, and more
+    measure: Callable[[WalkedScene, Measures], float] | None = None  # of each scene: a line for each walker
 
     def scenes(self, short: bool) -> dict[float, WalkScene]:
         return {number: self.scene(number, short) for number in (self.short_numbers if short else self.numbers)}
+
+    def draw(self, axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
+        """Draw what everybody did, over what the scenes differ in or over time."""
+        self.plot(axes, walkers)
+        if self.measure:
+            for name, runs in walkers.items():
+                axes.plot(list(runs), [self.measure(run, OWN) for run in runs.values()], marker="o", label=name)
+        axes.set(**self.axes)
 
 
 def number(value: float) -> str:
     """With three digits; a time that nobody has seen the end of is never."""
     return "none" if math.isnan(value) else "never" if value == math.inf else f"{value:.3g}"
-
-
-def plot_by_walker(axes: Axes, walkers: Mapping[str, WalkedScenes], measure: Callable[[float, WalkedScene], float]) -> None:
-    """A line for each walker: what is measured in each scene, over what the scenes differ in."""
-    for name, runs in walkers.items():
-        axes.plot(list(runs), [measure(key, run) for key, run in runs.items()], marker="o", label=name)
 
 
 # --- scenes ----------------------------------------------------------------------------------------------------------

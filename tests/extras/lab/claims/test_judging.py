@@ -26,6 +26,7 @@ from crowd_demo.extras.lab.claims.judging import (
     warnings,
 )
 from crowd_demo.measure.comparison import TimedBlock
+from crowd_demo.measure.experiment import result_of
 from crowd_demo.registry.techniques import STRUCTURES
 
 quick = pytest.mark.quick
@@ -156,12 +157,7 @@ class SteadyClock(DriftingClock):
 
 
 def measured(case: TimedCase, blocks: int = 8) -> Found:
-    parts = case.run(blocks)
-    while True:
-        try:
-            next(parts)
-        except StopIteration as end:
-            return end.value
+    return result_of(case.run(blocks))
 
 
 @quick

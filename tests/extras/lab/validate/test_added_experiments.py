@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from crowd_demo.extras.lab.validate.experiments import EXPERIMENTS
-from crowd_demo.extras.lab.validate.experiments.doors import most
-from crowd_demo.extras.lab.validate.experiments.single_file import expected_speed
-from crowd_demo.extras.lab.validate.experiments.wide_bottlenecks import FLOWS, TILES
+from crowd_demo.extras.lab.validate.experiments.doors import FLOWS, TILES, most
+from crowd_demo.extras.lab.validate.experiments.streams import expected_speed
 from crowd_demo.extras.lab.validate.validation_experiment import OWN, Reading, WalkedScene, placed
 from crowd_demo.measure.trajectories import TrajectoryRecorder
 

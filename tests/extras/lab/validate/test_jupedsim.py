@@ -8,21 +8,9 @@ from versus import no_compiling
 from crowd_demo.extras.lab.validate.experiments import EXPERIMENTS
 from crowd_demo.extras.lab.validate.jupedsim_walk import STUCK_S, WALKS, jupedsim_walkers
 from crowd_demo.extras.lab.validate.validation import Validation
-from crowd_demo.extras.lab.validate.validation_experiment import WalkScene
-from crowd_demo.extras.lab.validate.walkers import SceneWalker
-from crowd_demo.measure.trajectories import Trajectories
+from crowd_demo.measure.experiment import result_of
 
 pytest.importorskip("jupedsim", reason="JuPedSim is installed by hand: pip install jupedsim")
-
-
-def walked(scene: WalkScene, walker: SceneWalker) -> Trajectories:
-    walk = walker.walk(scene)
-    while True:
-        try:
-            next(walk)
-        except StopIteration as end:
-            found: Trajectories = end.value
-            return found
 
 
 @pytest.mark.parametrize("name", ["rimea-1", "rimea-6"])
@@ -44,7 +32,8 @@ def test_it_says_what_it_cannot_walk() -> None:
 def test_a_walk_ends_when_nobody_has_left_for_a_minute() -> None:
     """Two people of the collision-free speed model stand face to face for ever."""
     (scene,) = EXPERIMENTS["head-on"].scenes(True).values()
-    walk = walked(scene._replace(seconds=300), jupedsim_walkers()[0])
+    walker = jupedsim_walkers()[0]
+    walk = result_of(walker.walk(scene._replace(seconds=300)))
     assert walk.end_s == STUCK_S
     (alone,) = EXPERIMENTS["rimea-1"].scenes(True).values()
-    assert 30 < walked(alone, jupedsim_walkers()[0]).end_s < 35
+    assert 30 < result_of(walker.walk(alone)).end_s < 35

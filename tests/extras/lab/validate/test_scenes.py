@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 import pytest
@@ -25,23 +23,14 @@ from crowd_demo.extras.lab.validate.validation_experiment import (
     ring,
 )
 from crowd_demo.extras.lab.validate.walkers import SceneWalker
+from crowd_demo.measure.experiment import result_of
 from crowd_demo.measure.trajectories import Rectangle, Trajectories, speeds
 
-Value = TypeVar("Value")
 FLOOR = Rectangle(0, 0, 10, 2)
 
 
-def returned(parts: Generator[float, None, Value]) -> Value:
-    """What it returns in the end."""
-    while True:
-        try:
-            next(parts)
-        except StopIteration as end:
-            return end.value
-
-
 def walked(scene: WalkScene, walker: SceneWalker = ANTICIPATE) -> Trajectories:
-    return returned(walker.walk(scene))
+    return result_of(walker.walk(scene))
 
 
 @pytest.mark.quick
@@ -120,7 +109,7 @@ def test_somebody_alone_walks_as_fast_as_wanted_and_is_taken_out_at_the_exit() -
 
 def test_the_same_scene_is_walked_in_the_same_way_again_unless_the_seed_is_another() -> None:
     scene = ring(FLOOR, (WalkGroup(20, FLOOR, 0), WalkGroup(20, FLOOR, 1)), 3)
-    one, same, other = walked(scene), walked(scene), returned(ANTICIPATE.walk(scene, 2))
+    one, same, other = walked(scene), walked(scene), result_of(ANTICIPATE.walk(scene, 2))
     assert np.array_equal(one.x, same.x) and np.array_equal(one.y, same.y)
     assert not np.array_equal(one.x, other.x)
 

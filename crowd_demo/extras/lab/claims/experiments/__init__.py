@@ -1,29 +1,11 @@
-"""The claims, in the order of the report. An experiment is a file of this folder, and a line here."""
+"""The claims, in the order of the report. An experiment is a `Claim` of a file of this folder, and its name here."""
 
 from __future__ import annotations
 
 from crowd_demo.extras.lab.claims.claim import Claim
-from crowd_demo.extras.lab.claims.experiments import (
-    against_c,
-    blitters,
-    contact,
-    culling,
-    curves,
-    density,
-    depth,
-    ladder,
-    layout,
-    limits,
-    peers,
-    removal,
-    scaling,
-    sort_interval,
-    sorted_memory,
-    sparse_memory,
-    stagger,
-    structures,
-)
+from crowd_demo.extras.lab.claims.experiments import against_c, growth, memory, peers, pictures, techniques
 
-CLAIMS: dict[str, Claim] = {module.CLAIM.name: module.CLAIM for module in (
-    ladder, sort_interval, curves, sorted_memory, removal, sparse_memory, structures, stagger, depth, culling, blitters,
-    limits, contact, layout, scaling, density, peers, against_c)}
+CLAIMS: dict[str, Claim] = {claim.name: claim for claim in (
+    growth.LADDER, techniques.SORT_INTERVAL, techniques.CURVES, memory.SORTED_MEMORY, memory.REMOVAL, memory.SPARSE_MEMORY,
+    techniques.STRUCTURES, techniques.STAGGER, pictures.DEPTH, pictures.CULLING, pictures.BLITTERS, techniques.LIMITS,
+    techniques.CONTACT, memory.LAYOUT, growth.SCALING, techniques.DENSITY, peers.PEERS, against_c.CLAIM)}

@@ -22,7 +22,7 @@ import numpy as np
 from crowd_demo.config.model import Config
 from crowd_demo.extras.lab.claims.cases import Arm, CrowdArm, TimedCase, Values, configured
 from crowd_demo.extras.lab.claims.claim import OWN, Answer, Case, Claim, Figures, Found, LabScale
-from crowd_demo.extras.lab.claims.judging import speed_up
+from crowd_demo.extras.lab.claims.judging import below, speed_up
 from crowd_demo.measure.comparison import TimedBlock
 from crowd_demo.measure.experiment import machine
 
@@ -112,10 +112,7 @@ def cases(scale: LabScale) -> Sequence[Case]:
 
 
 def decide(found: Found) -> Answer:
-    longer = speed_up(found, CPP, OURS)
-    if not longer.known:
-        return "unclear"
-    return "yes" if longer.high < LONGEST else "no" if longer.low > LONGEST else "unclear"
+    return below(LONGEST, speed_up(found, CPP, OURS))
 
 
 CLAIM = Claim(

@@ -50,7 +50,6 @@ def plot_corridor(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
         axes.plot(walked.frame / walked.fps, walked.x, label=name)
     begin = 1 / SPEED
     axes.fill_betweenx((0, LENGTH), (begin, begin + 26), (begin, begin + 34), color="0.9", label="expected")
-    axes.set(xlabel="time, s", ylabel="way, m")
 
 
 CORRIDOR = ValidationExperiment(
@@ -58,7 +57,8 @@ CORRIDOR = ValidationExperiment(
     title="Speed in a corridor",
     about="One person with a desired speed of 1.33 m/s walks 40 m along a corridor 2 m wide.",
     source="RiMEA, Guideline for Microscopic Evacuation Analysis, test 1",
-    numbers=(SPEED,), short_numbers=(SPEED,), scene=corridor, read=read_corridor, plot=plot_corridor)
+    numbers=(SPEED,), short_numbers=(SPEED,), scene=corridor, read=read_corridor,
+    axes={"xlabel": "time, s", "ylabel": "way, m"}, plot=plot_corridor)
 
 
 # --- RiMEA 6: people go round a corner and do not walk into its walls ------------------------------------------------
@@ -104,7 +104,6 @@ def plot_corner(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
         for part in runs[CORNER_PEOPLE].scene.floor:
             left = part.left + number * (LEG + 3)
             axes.fill_between((left, left + part.width), part.top, part.bottom, color="0.93", zorder=0)
-    axes.set(xlabel="m", ylabel="m", aspect="equal")
     axes.invert_yaxis()
 
 
@@ -114,7 +113,8 @@ CORNER = ValidationExperiment(
     about="20 people in a corridor 2 m wide walk around a corner to the left.",
     source="RiMEA, test 6: all get round the corner without walking through a wall. The time is that of the farthest, who"
            " has 17 m to go, with a queue at most as long again",
-    numbers=(CORNER_PEOPLE,), short_numbers=(CORNER_PEOPLE,), scene=corner, read=read_corner, plot=plot_corner)
+    numbers=(CORNER_PEOPLE,), short_numbers=(CORNER_PEOPLE,), scene=corner, read=read_corner,
+    axes={"xlabel": "m", "ylabel": "m", "aspect": "equal"}, plot=plot_corner)
 
 
 # --- two people who walk exactly against each other pass without touching, and lose hardly any time ------------------
@@ -146,7 +146,6 @@ def plot_head_on(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
         for person in (0, 1):
             rows = walked.id == np.unique(walked.id)[person]
             axes.plot(walked.x[rows], walked.y[rows], color=f"C{number}", label=name if person == 0 else None)
-    axes.set(xlabel="m", ylabel="m", ylim=(0, MEETING_WIDTH))
 
 
 HEAD_ON = ValidationExperiment(
@@ -155,4 +154,5 @@ HEAD_ON = ValidationExperiment(
     about="Two people who want to walk at 1.34 m/s walk against each other on the very middle of a corridor 3 m wide.",
     source="Bodies of 0.46 m do not touch. People evade early and hardly slow down: Moussaïd and others, Experimental study"
            " of the behavioural mechanisms underlying self-organization in human crowds, 2009",
-    numbers=(MEETING_SPEED,), short_numbers=(MEETING_SPEED,), scene=head_on, read=read_head_on, plot=plot_head_on)
+    numbers=(MEETING_SPEED,), short_numbers=(MEETING_SPEED,), scene=head_on, read=read_head_on,
+    axes={"xlabel": "m", "ylabel": "m", "ylim": (0, MEETING_WIDTH)}, plot=plot_head_on)

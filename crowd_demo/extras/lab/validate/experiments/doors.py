@@ -18,7 +18,6 @@ from crowd_demo.extras.lab.validate.validation_experiment import (
     WalkGroup,
     WalkScene,
     gate,
-    plot_by_walker,
     right_of,
 )
 from crowd_demo.measure.trajectories import Rectangle, flow, longest_gap, middle, nearest
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LEAST, MAX = 1.2, 2.0  # flow through an opening, people/(m s)
-WIDE, MAX_WIDE = 2.0, 2.8  # through one that is wider than so many metres: the Hermes experiments, wide_bottlenecks.py
+WIDE, MAX_WIDE = 2.0, 2.8  # through one that is wider than so many metres: the Hermes experiments
 
 
 def most(width: float) -> float:
@@ -63,18 +62,19 @@ def bottleneck(width: float, short: bool) -> WalkScene:
     return WalkScene((first, between, second), (right_of(second),), (group,), 240)
 
 
-def specific_flow(width: float, run: WalkedScene, measures: Measures) -> float:
-    """Return the flow through the middle of the bottleneck per metre of its width, people/(m s)."""
-    return flow(middle(times_through(run, measures))) / width
+def flow_through(run: WalkedScene, measures: Measures) -> float:
+    """Return the flow through the middle of the bottleneck, people/s."""
+    return flow(middle(times_through(run, measures)))
 
 
 def read_bottleneck(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
-    found = {width: specific_flow(width, run, measures) for width, run in runs.items()}
+    found = {width: flow_through(run, measures) / width for width, run in runs.items()}
     for width, value in found.items():
         yield Reading(f"flow per metre, {width:g} m wide", value, LEAST, most(width), "people/(m s)", True)
     narrow, wide = min(found), max(found)
-    yield Reading(f"flow, {wide:g} m over {narrow:g} m", found[wide] * wide / (found[narrow] * narrow),
-                  0.8 * wide / narrow, 1.2 * wide / narrow, "times", measured=True)
+    if wide > narrow:
+        yield Reading(f"flow, {wide:g} m over {narrow:g} m", found[wide] * wide / (found[narrow] * narrow),
+                      0.8 * wide / narrow, 1.2 * wide / narrow, "times", measured=True)
 
 
 def plot_expected_flow(axes: Axes, widths: Sequence[float]) -> None:
@@ -87,10 +87,9 @@ def plot_bottleneck(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
     widths = sorted(next(iter(walkers.values())))
     plot_expected_flow(axes, widths)
     axes.plot(widths, [1.9 * width for width in widths], color="0.4", label="Seyfried 2009")
-    plot_by_walker(axes, walkers, lambda width, run: specific_flow(width, run, OWN) * width)
-    axes.set(xlabel="width, m", ylabel="flow, people/s", ylim=(0, None))
 
 
+FLOW_AXES = {"xlabel": "width, m", "ylabel": "flow, people/s", "ylim": (0, None)}
 BOTTLENECK = ValidationExperiment(
     name="rimea-12",
     title="Flow through a bottleneck",
@@ -100,7 +99,8 @@ BOTTLENECK = ValidationExperiment(
            " Kretz, Grünebohm and Schreckenberg (Experimental study of pedestrian flow through a bottleneck, 2006), 1.9 by"
            " Seyfried and others (New insights into pedestrian flow through bottlenecks, 2009), whose flow grows linearly"
            " with the width; up to 2.8 through openings wider than 2 m, as in the Hermes experiments below",
-    numbers=(1.0, 1.5, 2.0, 2.5, 3.0), short_numbers=(1.0, 2.0), scene=bottleneck, read=read_bottleneck, plot=plot_bottleneck)
+    numbers=(1.0, 1.5, 2.0, 2.5, 3.0), short_numbers=(1.0, 2.0), scene=bottleneck, read=read_bottleneck,
+    axes=FLOW_AXES, plot=plot_bottleneck, measure=flow_through)
 
 
 # --- how long a room takes to empty, against the width of its door ---------------------------------------------------
@@ -132,8 +132,6 @@ def plot_evacuation(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
     runs = next(iter(walkers.values()))
     bounds = np.array([expected_seconds(width, run.scene.people) for width, run in runs.items()]).T
     axes.fill_between(list(runs), *bounds, color="0.9", label="expected")
-    plot_by_walker(axes, walkers, lambda width, run: seconds_to_empty(run, OWN))
-    axes.set(xlabel="width of the door, m", ylabel="time until the room is empty, s", ylim=(0, None))
 
 
 EVACUATION = ValidationExperiment(
@@ -143,7 +141,9 @@ EVACUATION = ValidationExperiment(
     source="The people divided by the flow that is expected of a bottleneck (1.2 to 2 per metre and second, 2.8 if wider"
            " than 2 m), and a second to begin with or six for those who have the longest way; in proportion to the width, as"
            " in the evacuation experiments compared by Seyfried and others, 2009",
-    numbers=(1.0, 1.5, 2.0, 3.0), short_numbers=(1.0, 2.0), scene=evacuation, read=read_evacuation, plot=plot_evacuation)
+    numbers=(1.0, 1.5, 2.0, 3.0), short_numbers=(1.0, 2.0), scene=evacuation, read=read_evacuation,
+    axes={"xlabel": "width of the door, m", "ylabel": "time until the room is empty, s", "ylim": (0, None)},
+    plot=plot_evacuation, measure=seconds_to_empty)
 
 
 # --- two hundred people leave through one door: no arch of people lasts before it ------------------------------------
@@ -174,7 +174,7 @@ def plot_door(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
     people = runs[WIDTH].scene.people
     seconds = np.linspace(0, people / LEAST)
     axes.fill_between(seconds, seconds * LEAST, np.minimum(seconds * MAX, people), color="0.9", label="expected")
-    axes.set(xlabel="time, s", ylabel="people through the door", ylim=(0, people))
+    axes.set_ylim(0, people)
 
 
 DOOR = ValidationExperiment(
@@ -185,4 +185,41 @@ DOOR = ValidationExperiment(
     source="Flow as for the bottleneck. Arches form and break where people push: Helbing, Farkas and Vicsek, Simulating"
            " dynamical features of escape panic, 2000; Garcimartín and others, Flow of pedestrians through narrow doors with"
            " different competitiveness, 2016",
-    numbers=(WIDTH,), short_numbers=(WIDTH,), scene=door, read=read_door, plot=plot_door)
+    numbers=(WIDTH,), short_numbers=(WIDTH,), scene=door, read=read_door,
+    axes={"xlabel": "time, s", "ylabel": "people through the door"}, plot=plot_door)
+
+
+# --- bottlenecks wider than two metres, as in the Hermes experiments: a large crowd gets through a short one ---------
+
+FLOWS = {2.4: 6.1, 3.0: 7.2, 3.6: 9.0, 4.4: 10.9, 5.0: 13.8}  # people/s by width in metres, in the experiment
+TILES = {2.4: 0.6, 3.0: 0.5, 3.6: 0.6, 4.4: 0.55, 5.0: 0.5}  # of which the widths are multiples, metres
+SIDE, PASSAGE, BEHIND = 12.0, 1.0, 4.0  # metres, about: in whole tiles
+
+
+def wide_bottleneck(width: float, short: bool) -> WalkScene:
+    """A room full of people, an opening in the middle of its right side, and behind it room enough."""
+    tile = TILES[width]
+    side, passage, behind = (round(length / tile) * tile for length in (SIDE, PASSAGE, BEHIND))
+    top = (side - width) / 2 // tile * tile
+    room, opening = Rectangle(0, 0, side, side), Rectangle(side, top, side + passage, top + width)
+    outside = Rectangle(side + passage, 0, side + passage + behind, side)
+    group = WalkGroup(120 if short else 350, Rectangle(0, 0, side - 1, side), 0)
+    return WalkScene((room, opening, outside), (right_of(outside),), (group,), 300, tile=tile)
+
+
+def plot_wide(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
+    plot_expected_flow(axes, list(FLOWS))
+    axes.plot(list(FLOWS), list(FLOWS.values()), "s", color="0.4", label="Hermes 2009")
+
+
+WIDE_BOTTLENECK = ValidationExperiment(
+    name="hermes",
+    title="Flow through a wide bottleneck",
+    about="350 people in a room of 12 m x 12 m walk through an opening 1 m long. The flow is that of the middle 60 %"
+           " of them. Tiles are 0.5 to 0.6 m, so that each width is a multiple.",
+    source="The experiments of the Hermes project, 2009, with up to 350 people: 6.1, 7.2, 9.0, 10.9 and 13.8 people"
+           " a second through 2.4, 3.0, 3.6, 4.4 and 5.0 m, which is 2.4 to 2.8 per metre; Liao and others,"
+           " Experimental study on pedestrian flow through wide bottleneck, 2014. Here at least 1.2, as for narrow"
+           " ones; and in proportion to the width, give or take a fifth",
+    numbers=tuple(FLOWS), short_numbers=(2.4,), scene=wide_bottleneck, read=read_bottleneck, axes=FLOW_AXES,
+    plot=plot_wide, measure=flow_through)

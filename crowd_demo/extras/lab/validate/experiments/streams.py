@@ -1,4 +1,4 @@
-"""Dense crowds that walk the same way, against each other, or across each other; how fast, against Weidmann's curve."""
+"""Dense crowds that walk the same way, one behind the other, against each other, or across each other; and how fast."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from crowd_demo.extras.lab.validate.validation_experiment import (
     WalkGroup,
     WalkScene,
     above,
-    plot_by_walker,
+    below,
+    left_of,
     right_of,
     ring,
 )
@@ -37,6 +38,11 @@ def plot_weidmann(axes: Axes, x: Doubles, scatter: float = 0.0, scatter_share: f
     off = scatter + scatter_share * curve
     axes.fill_between(x, np.maximum(curve - off, 0), curve + off, color="0.9", label="expected")
     axes.plot(x, curve, color="0.4", label="Weidmann 1993")
+
+
+def speed_reading(what: str, found: float, expected: float, scatter: float) -> Reading:
+    """Return the reading of a mean speed, m/s, which is expected to be so near to another one."""
+    return Reading(what, found, max(expected - scatter, 0), expected + scatter, "m/s", measured=True)
 
 
 def speeds_along(run: WalkedScene, measures: Measures, last_s: float) -> tuple[Longs, Doubles]:
@@ -64,17 +70,14 @@ def mean_speed(run: WalkedScene, measures: Measures) -> float:
 
 def read_fundamental(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
     for density, run in runs.items():
-        expected = float(weidmann(density))
-        yield Reading(f"speed at {density:g} people/m²", mean_speed(run, measures), max(expected - SCATTER, 0),
-                      expected + SCATTER, "m/s", measured=True)
+        yield speed_reading(f"speed at {density:g} people/m²", mean_speed(run, measures), float(weidmann(density)), SCATTER)
 
 
 def plot_fundamental(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
     plot_weidmann(axes, np.linspace(0.2, MAX_DENSE, 60), SCATTER)
-    plot_by_walker(axes, walkers, lambda density, run: mean_speed(run, OWN))
-    axes.set(xlabel="people per m²", ylabel="mean speed, m/s", ylim=(0, None))
 
 
+SPEED_AXES = {"xlabel": "people per m²", "ylabel": "mean speed, m/s", "ylim": (0, None)}
 FUNDAMENTAL = ValidationExperiment(
     name="rimea-4",
     title="Speed against density",
@@ -84,20 +87,69 @@ FUNDAMENTAL = ValidationExperiment(
            " about the scatter of the field data compared by Seyfried and others (The fundamental diagram of pedestrian"
            " movement revisited, 2005)",
     numbers=(0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0), short_numbers=(0.5, 2.0, 4.0),
-    scene=fundamental, read=read_fundamental, plot=plot_fundamental)
+    scene=fundamental, read=read_fundamental, axes=SPEED_AXES, plot=plot_fundamental, measure=mean_speed)
+
+
+# --- people who walk one behind the other and cannot overtake --------------------------------------------------------
+
+LANE = Rectangle(0, 0, 24, 0.8)  # one tile wide: too narrow for two bodies of 0.46 m beside each other
+FREE_SPEED, STANDING, TIME_GAP = 1.24, 0.36, 1.06  # m/s; metres; s
+
+
+def single_file(density: float, short: bool) -> WalkScene:
+    group = WalkGroup(round(density * LANE.width), LANE, 0, FREE_SPEED)
+    return ring(LANE, (group,), 20 if short else 40)._replace(tile=LANE.height)
+
+
+def expected_speed(density: float) -> float:
+    """Return the speed of people in single file, m/s, from people/m: each needs 0.36 m, and 1.06 s of the way ahead."""
+    return min(max((1 / density - STANDING) / TIME_GAP, 0.0), FREE_SPEED)
+
+
+def overtaken(run: WalkedScene) -> float:
+    """Return how many have gone past whoever was in front of them at the start, once around the ring included."""
+    first, last = (run.walked.chosen(run.walked.frame == frame) for frame in (0, run.walked.frame[-1]))
+    order = np.argsort(first.x)
+    ahead = np.diff(last.x[order], append=last.x[order[0]] + run.scene.floor[0].width)
+    return float(np.sum(ahead < 0))
+
+
+def read_single_file(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
+    for density, run in runs.items():
+        yield speed_reading(f"speed at {density:g} people/m", mean_speed(run, measures), expected_speed(density), SCATTER)
+    yield Reading("people who overtake somebody", sum(map(overtaken, runs.values())), 0, 0)
+
+
+def plot_single_file(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
+    densities = np.linspace(0.3, 2.4)
+    expected = np.array([expected_speed(density) for density in densities])
+    axes.fill_between(densities, np.maximum(expected - SCATTER, 0), expected + SCATTER, color="0.9", label="expected")
+    axes.plot(densities, expected, color="0.4", label="Seyfried 2005")
+
+
+SINGLE_FILE = ValidationExperiment(
+    name="rimea-16",
+    title="Speed in single file",
+    about="People who want to walk at 1.24 m/s walk one behind the other along a corridor 0.8 m wide, closed to a"
+           " ring of 24 m. Speeds are those of the last ten of forty seconds.",
+    source="RiMEA, test 16; Seyfried, Steffen, Klingsch and Boltes, The fundamental diagram of pedestrian movement"
+           " revisited, 2005: somebody who walks at v needs 0.36 m + 1.06 s v, up to the free speed of 1.24 m/s;"
+           " give or take 0.25 m/s. Nobody can overtake",
+    numbers=(0.5, 1.0, 1.5, 2.0), short_numbers=(0.5, 1.5), scene=single_file, read=read_single_file,
+    axes={**SPEED_AXES, "xlabel": "people per m"}, plot=plot_single_file, measure=mean_speed)
 
 
 # --- people who walk against each other form lanes -------------------------------------------------------------------
 
-BOTH_WAYS = Rectangle(0, 0, 24, 5)
+MIXED = Rectangle(0, 0, 24, 5)
 LANES_S = 20.0  # at the end
 ORDER = 0.8
 COUNTERFLOW_SCATTER = 0.3  # m/s
 
 
 def counterflow(density: float, short: bool) -> WalkScene:
-    groups = tuple(WalkGroup(round(density * BOTH_WAYS.size / 2), BOTH_WAYS, way) for way in (0, 1))
-    return ring(BOTH_WAYS, groups, 20 if short else 60)
+    groups = tuple(WalkGroup(round(density * MIXED.size / 2), MIXED, way) for way in (0, 1))
+    return ring(MIXED, groups, 20 if short else 60)
 
 
 def to_the_right(run: WalkedScene, ids: Longs) -> Bools:
@@ -121,9 +173,8 @@ def pace(run: WalkedScene, measures: Measures) -> float:
 
 def pace_reading(density: float, run: WalkedScene, measures: Measures) -> Reading:
     """Return the reading of everybody's pace, which is expected to be near Weidmann's curve."""
-    expected = float(weidmann(density))
-    return Reading(f"speed at {density:g} people/m²", pace(run, measures), max(expected - COUNTERFLOW_SCATTER, 0),
-                   expected + COUNTERFLOW_SCATTER, "m/s", measured=True)
+    return speed_reading(f"speed at {density:g} people/m²", pace(run, measures), float(weidmann(density)),
+                         COUNTERFLOW_SCATTER)
 
 
 def read_counterflow(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
@@ -140,7 +191,6 @@ def plot_counterflow(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
             label = f"{name}, {density:g} people/m²"
             axes.plot(*lane_orders(run), style, color=f"C{number}", linewidth=1, label=label)
     axes.axhspan(ORDER, 1, color="0.9", label="expected")
-    axes.set(xlabel="time, s", ylabel="order of the lanes", ylim=(0, 1.02))
 
 
 COUNTERFLOW = ValidationExperiment(
@@ -154,7 +204,8 @@ COUNTERFLOW = ValidationExperiment(
            " cellular automaton model, 2012), who speak of lanes above 0.8. Streams of both ways are about as fast as one of"
            " that density: Zhang and Seyfried, Empirical characteristics of different types of pedestrian streams, 2013; here"
            " Weidmann's curve, give or take 0.3 m/s",
-    numbers=(1.0, 1.5, 2.0), short_numbers=(1.0,), scene=counterflow, read=read_counterflow, plot=plot_counterflow)
+    numbers=(1.0, 1.5, 2.0), short_numbers=(1.0,), scene=counterflow, read=read_counterflow,
+    axes={"xlabel": "time, s", "ylabel": "order of the lanes", "ylim": (0, 1.02)}, plot=plot_counterflow)
 
 
 # --- two streams that cross at right angles go through each other without a jam --------------------------------------
@@ -213,9 +264,9 @@ def plot_crossing(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
     plot_weidmann(axes, np.linspace(0.1, 4), scatter_share=SCATTER_SHARE)
     for name, runs in walkers.items():
         axes.plot(*np.array([busy(run, OWN) for run in runs.values()]).T, marker="o", label=name)
-    axes.set(xlabel="people per m² in the crossing", ylabel="mean speed there, m/s", ylim=(0, None))
 
 
+CROSSING_AXES = {"xlabel": "people per m² in the crossing", "ylabel": "mean speed there, m/s", "ylim": (0, None)}
 CROSSING = ValidationExperiment(
     name="crossing",
     title="Two streams that cross",
@@ -224,4 +275,62 @@ CROSSING = ValidationExperiment(
     source="Streams that cross are about as fast as one stream of that density: Zhang and Seyfried, Comparison of"
            " intersecting pedestrian flows based on experiments, 2014; here Weidmann's curve, give or take 30 %. Nobody gets"
            " stuck",
-    numbers=(0.5, 1.0, 1.5), short_numbers=(1.0,), scene=crossing, read=read_crossing, plot=plot_crossing)
+    numbers=(0.5, 1.0, 1.5), short_numbers=(1.0,), scene=crossing, read=read_crossing, axes=CROSSING_AXES,
+    plot=plot_crossing)
+
+
+# --- the same with two directions, against Weidmann's curve ----------------------------------------------------------
+
+def both_ways(density: float, short: bool) -> WalkScene:
+    groups = tuple(WalkGroup(round(density * SAME_WAY.size / 2), SAME_WAY, way) for way in (0, 1))
+    return ring(SAME_WAY, groups, 30 if short else 60)
+
+
+def read_both_ways(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
+    for density, run in runs.items():
+        yield pace_reading(density, run, measures)
+
+
+def plot_both_ways(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
+    plot_weidmann(axes, np.linspace(0.2, 4), COUNTERFLOW_SCATTER)
+
+
+BOTH_WAYS = ValidationExperiment(
+    name="both-ways",
+    title="Speed against density, both ways",
+    about="As many people walk to the left as to the right along the corridor of the first diagram, 4 m wide and"
+           " closed to a ring of 18 m. Speeds are everybody's along their own way in the last twenty seconds of a"
+           " minute.",
+    source="Zhang and Seyfried, Empirical characteristics of different types of pedestrian streams, 2013: up to 3"
+           " people per m² streams of both ways are about as fast as those of one; here Weidmann's curve, give or"
+           " take 0.3 m/s",
+    numbers=(0.5, 1.0, 2.0, 3.0), short_numbers=(0.5, 2.0), scene=both_ways, read=read_both_ways,
+    axes=SPEED_AXES, plot=plot_both_ways, measure=pace)
+
+
+# --- four streams that cross -----------------------------------------------------------------------------------------
+
+FROM_EXITS = 1.0  # metres that people begin before an exit that is not theirs
+
+
+def four_ways(density: float, short: bool) -> WalkScene:
+    """Two corridors that cross, each walked in both ways; the density is that of each stream."""
+    across, upwards = Rectangle(-LEG, 0, LEG + WIDTH, WIDTH), Rectangle(0, -LEG, WIDTH, LEG + WIDTH)
+    near, far = 1.0, LEG - FROM_EXITS
+    starts = (Rectangle(-far, 0, -near, WIDTH), Rectangle(WIDTH + near, 0, WIDTH + far, WIDTH),
+              Rectangle(0, WIDTH + near, WIDTH, WIDTH + far), Rectangle(0, -far, WIDTH, -near))
+    groups = tuple(WalkGroup(round(start.size * density), start, number) for number, start in enumerate(starts))
+    exits = right_of(across), left_of(across), above(upwards), below(upwards)
+    return WalkScene((across, upwards), exits, groups, 90)
+
+
+FOUR_WAYS = ValidationExperiment(
+    name="four-ways",
+    title="Four streams that cross",
+    about="Corridors 4 m wide cross at right angles, and a stream comes from each of the four sides. Speed and"
+           " density are those in the square of the crossing while it is busy.",
+    source="Zhang and Seyfried, Comparison of intersecting pedestrian flows based on experiments, 2014, and Cao and"
+           " others, Fundamental diagrams for multidirectional pedestrian flows, 2017; here Weidmann's curve, give"
+           " or take 30 %. Nobody gets stuck",
+    numbers=(0.25, 0.5, 0.75), short_numbers=(0.25,), scene=four_ways, read=read_crossing, axes=CROSSING_AXES,
+    plot=plot_crossing)

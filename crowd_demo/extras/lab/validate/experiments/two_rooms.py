@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crowd_demo.compute.arrays import Doubles
 from crowd_demo.extras.lab.validate.experiments.streams import to_the_right
 from crowd_demo.extras.lab.validate.validation_experiment import (
-    OWN,
     Exit,
     Measures,
     Reading,
@@ -22,14 +20,10 @@ from crowd_demo.extras.lab.validate.validation_experiment import (
     WalkScene,
     gate,
     left_of,
-    plot_by_walker,
     right_of,
 )
 from crowd_demo.measure.trajectories import Rectangle
 from crowd_demo.sim.lines import Line
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 REACH = 0.1  # of a line into the walls, metres
 
@@ -74,11 +68,6 @@ def read_against(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
                       measured=True)
 
 
-def plot_against(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
-    plot_by_walker(axes, walkers, lambda others, run: seconds_for_all(run, OWN))
-    axes.set(xlabel="people against them", ylabel="time until 100 are in the other room, s", ylim=(0, None))
-
-
 AGAINST = ValidationExperiment(
     name="imo-8",
     title="A crowd against another in a corridor",
@@ -86,7 +75,8 @@ AGAINST = ValidationExperiment(
            " while 0, 10, 50 or 100 come from there. They have five minutes.",
     source="IMO, MSC.1/Circ.1533, Revised guidelines on evacuation analysis, 2016, test 8, which ISO 20414, 2020,"
            " has too: the more come against them, the longer it takes. Here also: nobody gets stuck",
-    numbers=(0, 10, 50, 100), short_numbers=(0, 40), scene=against, read=read_against, plot=plot_against)
+    numbers=(0, 10, 50, 100), short_numbers=(0, 40), scene=against, read=read_against, measure=seconds_for_all,
+    axes={"xlabel": "people against them", "ylabel": "time until 100 are in the other room, s", "ylim": (0, None)})
 
 
 # --- RiMEA 14: people choose the shorter way, and a longer one when that is crowded ----------------------------------
@@ -115,11 +105,6 @@ def read_choice(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
     yield Reading(f"share by the longer way, {MANY} people", many, 0.1, 0.9, "", measured=True)
 
 
-def plot_choice(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
-    plot_by_walker(axes, walkers, lambda people, run: share_by_longer(run, OWN))
-    axes.set(xlabel="people", ylabel="share by the longer way", ylim=(0, 1))
-
-
 CHOICE = ValidationExperiment(
     name="rimea-14",
     title="A shorter and a longer way",
@@ -128,4 +113,5 @@ CHOICE = ValidationExperiment(
     source="RiMEA, test 14, which asks for no number. Read here: few people take the shorter way. When 100 want to"
            " get through, those at the end of the queue would stand for nearly a minute, many times as long as the"
            " detour takes, so at least a tenth goes round, and at least a tenth does not",
-    numbers=(FEW, 30, MANY), short_numbers=(FEW, MANY), scene=choice, read=read_choice, plot=plot_choice)
+    numbers=(FEW, 30, MANY), short_numbers=(FEW, MANY), scene=choice, read=read_choice, measure=share_by_longer,
+    axes={"xlabel": "people", "ylabel": "share by the longer way", "ylim": (0, 1)})

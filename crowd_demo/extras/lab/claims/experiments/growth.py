@@ -1,20 +1,79 @@
-"""From a thousand agents to millions, on one thread to all; beside what this machine can copy and compute (a roofline)."""
+"""How far a crowd grows: what fits into a frame, and how the time of a step grows with agents and threads."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Generator, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from crowd_demo.compute.jit import kernel, launch
+from crowd_demo.config.loader import load_config
+from crowd_demo.config.optimizations import with_values
 from crowd_demo.extras.lab.claims.cases import Arm, CallArm, TimedCase, Values, crowds
-from crowd_demo.extras.lab.claims.claim import OWN, Answer, Case, Claim, Found, LabScale
+from crowd_demo.extras.lab.claims.claim import GRIDS, OWN, Answer, Case, Claim, Found, LabScale, all_of, is_true
 from crowd_demo.extras.lab.claims.judging import blocks_of, faster, pairs
+from crowd_demo.host.compiling.ahead import KernelFinder, compile_missing
+from crowd_demo.measure.experiment import Slice
+from crowd_demo.measure.largest import Largest, Rung
+from crowd_demo.registry.entries import Value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+# --- the largest crowd at 60 frames a second, from all pairs to all techniques ---------------------------------------
+
+NAIVE, GRID, SORTED, LANES, THREADS, STAGGER = "naive", "+ grid", "+ sorted memory", "+ lanes", "+ threads", "+ stagger 3"
+STEPS: dict[str, dict[str, Value]] = {  # what each rung adds
+    NAIVE: {"neighbours": "none", "reorder.when": "off", "simd": False, "threads": 1, "stagger.avoidance": 1},
+    GRID: {"neighbours": "linked"}, SORTED: {"neighbours": "sorted", "reorder.when": "every"}, LANES: {"simd": True},
+    THREADS: {"threads": "auto"}, STAGGER: {"stagger.avoidance": 3}}
+WANTED = {NAIVE: 400, GRID: 5_000, LANES: 10_000}  # of one core
+
+
+def rungs() -> Iterator[Rung]:
+    options = load_config("20k-flock").optimizations
+    for name, values in STEPS.items():
+        options = with_values(options, values)
+        yield Rung(name, options, adds=name != NAIVE)
+
+
+class LadderCase(NamedTuple):
+    """A search on each rung, at one density; pictures are drawn by the fastest way on all of them."""
+
+    name: str
+    most: int
+    seconds: float = 40.0
+
+    def run(self, blocks: int) -> Generator[Slice, None, Found]:
+        config = load_config("20k-flock")
+        compile_for = partial(compile_missing, KernelFinder(config, render=True))
+        search = Largest(config, list(rungs()), compile_for, self.most)
+        yield from search.run()
+        figures = {answer.rung.name: {"agents": answer.measured.agents, "frame_ms": round(answer.measured.frame.value, 3)}
+                   for answer in search.answers if answer.measured}
+        return Found(self.name, self.most, 1, 0, figures=figures)
+
+
+def ladder_cases(scale: LabScale) -> Sequence[Case]:
+    return [LadderCase("birds at the density of 20k-flock", scale.most, 40.0 if scale.most <= 250_000 else 120.0)]
+
+
+def decide_ladder(found: Found) -> Answer:
+    return all_of(is_true(found.figures.get(rung, {}).get("agents", 0) >= least) for rung, least in WANTED.items())
+
+
+LADDER = Claim(
+    "ladder", "How many agents fit into 60 frames a second on each rung?",
+    "on one core 400 with all pairs, 5,000 to 6,000 with a grid, 10,000 to 20,000 with lanes", GRIDS,
+    "at least 400, 5,000 and 10,000 birds whose step and picture take 16.7 ms, on one core", ladder_cases,
+    decide_ladder, by_size=False)
+
+
+# --- one thread to all; beside what this machine can copy and compute (a roofline) -----------------------------------
 
 COPIED = 64 << 20  # bytes: more than caches hold, read and written
 FLOPS = 1 << 22  # multiplications and additions, half each
@@ -36,7 +95,7 @@ def threads() -> list[int]:
     return sorted({cores, *(1 << power for power in range(cores.bit_length()))} & set(range(1, cores + 1)))
 
 
-def arms(agents: int) -> dict[str, Callable[[], Arm]]:
+def scaling_arms(agents: int) -> dict[str, Callable[[], Arm]]:
     chosen: dict[str, Values] = {f"{number} thread{'s' * (number > 1)}": {"threads": number} for number in threads()}
     return crowds("20k-flock", agents, chosen)
 
@@ -50,13 +109,13 @@ def limits_of_machine() -> dict[str, Callable[[], Arm]]:
             "arithmetic": lambda: CallArm(lambda _: arithmetic.run(), figures={"operations": 2 * FLOPS})}
 
 
-def cases(scale: LabScale) -> Sequence[Case]:
+def scaling_cases(scale: LabScale) -> Sequence[Case]:
     return [TimedCase("this machine, one core", 1, limits_of_machine(), steps=3, seconds=2, same=(), workers=1),
-            *(TimedCase(f"{size:,} birds", size, arms(size), steps=4, seconds=2 + size * 3e-5)
+            *(TimedCase(f"{size:,} birds", size, scaling_arms(size), steps=4, seconds=2 + size * 3e-5)
               for size in scale.sizes(1_000, 10_000, 100_000, 1_000_000, 4_000_000))]
 
 
-def decide(found: Found) -> Answer:
+def decide_scaling(found: Found) -> Answer:
     if "copy" in found.blocks_ms:
         return "yes"
     *_, most = found.arms
@@ -90,7 +149,7 @@ def ns(found: Found, arm: str) -> float:
     return float(np.median(blocks_of(found, arm))) * 1e6
 
 
-CLAIM = Claim(
+SCALING = Claim(
     "scaling", "How does the time of a step grow with agents and threads?", "more threads, shorter steps", OWN,
-    "all cores are at least 1.3 times as fast as one; the first case is what one core copies and computes", cases, decide,
-    draw=draw_roofline)
+    "all cores are at least 1.3 times as fast as one; the first case is what one core copies and computes", scaling_cases,
+    decide_scaling, draw=draw_roofline)

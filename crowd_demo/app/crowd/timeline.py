@@ -1,23 +1,110 @@
-"""Keyframes: snapshots of a run from which any later tick can be reached by steps.
+"""What is known of a run, by tick: actions, keyframes, edits to undo, and the times of frames.
 
-They are `every` ticks apart. That is at least half a second of the crowd's time, or as much more as it takes for them to
-reach a minute back within the memory bound, at most five seconds. Where they do not fit, the oldest that are closer together
-than that are thinned out, and then the oldest of all are dropped. A keyframe costs the copy of a snapshot, and nothing in
-other steps. Whether steps that are made again lead to the same state is checked by hashes.
+The state of a tick is the one after the actions that were given at it. The present tick may lie before the newest one: then
+the rest is the future that steps follow, until `truncate` drops it. Another crowd begins another timeline.
+
+Keyframes are snapshots from which any later tick can be reached by steps, `every` ticks apart. That is at least half a
+second of the crowd's time, or as much more as it takes for them to reach a minute back within the memory bound, at most
+five seconds. Where they do not fit, the oldest that are closer together than that are thinned out, and then the oldest of
+all are dropped. A keyframe costs the copy of a snapshot, and nothing in other steps.
 """
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from collections.abc import Iterator
 from concurrent.futures import Future
+from typing import NamedTuple
+
+import numpy as np
 
 from crowd_demo.host.system import in_thread, lower_priority
+from crowd_demo.render.hud.status import Mark, Past
+from crowd_demo.sim.actions import Action
+from crowd_demo.sim.events import Event
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import Snapshot
 
 REACH_S = 60.0
 LEAST_GAP_S, LONGEST_GAP_S = 0.5, 5.0
+
+
+class Entry(NamedTuple):
+    """A stroke, or an undo of one: `inverses` take it back, in their order."""
+
+    what: str
+    inverses: tuple[Action, ...]
+    stroke: object = None  # the one that it belongs to, while it may go on
+
+
+class Entries(NamedTuple):
+    """What can be undone and redone from a tick on, the newest last."""
+
+    done: tuple[Entry, ...] = ()
+    undone: tuple[Entry, ...] = ()
+
+
+class Timeline:
+    """`actions` are those of all known ticks, (tick, action); `entries` hold from the tick that is their key on."""
+
+    def __init__(self, sim: Simulation, bound: int) -> None:
+        """Begin with the present state, and keep keyframes in at most `bound` bytes; with 0 there is no going back."""
+        self.newest = self.timed = sim.tick  # `timed`: how far the times of frames are known
+        self.keyframes, self.check = Keyframes(sim, bound), ReplayCheck()
+        self.entries = {-1: Entries()}
+        self.actions: list[tuple[int, Action]] = []
+        self._events, self._marks = sim.config.events, tuple[Mark, ...]()
+        for tick, action in sim.history:
+            self.append(tick, action)
+        self._hz = sim.config.time.step_hz
+        self._span = math.ceil(REACH_S * self._hz)  # ticks that are shown
+        self._frame_ms = np.zeros((2, self._span), np.float32)  # [:, t % span] of the frame that made tick t; 0 if not known
+
+    @property
+    def oldest(self) -> int:
+        """The first tick that can be returned to."""
+        return self.newest if self.keyframes.oldest is None else self.keyframes.oldest
+
+    def append(self, tick: int, action: Action) -> None:
+        """Note what was done at the newest tick."""
+        self.actions.append((tick, action))
+        if isinstance(action, Event):
+            self._marks += (Mark(tick, self._events[action.number].text),)
+
+    def due(self, sim: Simulation) -> Iterator[Action]:
+        """Yield the known actions up to the present tick that the simulation has not seen yet."""
+        while (done := len(sim.history)) < len(self.actions) and self.actions[done][0] <= sim.tick:
+            yield self.actions[done][1]
+
+    def stepped(self, sim: Simulation) -> None:
+        """Call after each step."""
+        if sim.tick > self.newest:
+            self.newest = sim.tick
+            self._frame_ms[:, self.newest % self._span] = 0
+        self.keyframes.stepped(sim)
+
+    def truncate(self, tick: int) -> None:
+        """Forget all that came after a tick."""
+        self._frame_ms[:, np.arange(tick + 1, self.newest + 1) % self._span] = 0
+        self.newest = tick
+        self.keyframes.drop_after(tick)
+        self.check = ReplayCheck()
+        self.entries = {at: entries for at, entries in self.entries.items() if at <= tick}
+        self.actions = [each for each in self.actions if each[0] <= tick]
+        self._marks = tuple(mark for mark in self._marks if mark.tick <= tick)
+
+    def frame_took(self, tick: int, ms: float) -> None:
+        """Call after each frame with the present tick and its time, which is shown for the ticks made in it."""
+        for made in range(max(self.timed + 1, tick - self._span + 1), tick + 1):
+            self._frame_ms[:, made % self._span] = ms
+        self.timed = tick
+
+    def shown(self, tick: int, recorded: int | None, replayed: bool) -> Past:
+        """Return what the bar shows at a tick; its times are those of the moment at which they are read."""
+        first = (self.newest + 1) % self._span  # where the oldest time lies; all are kept twice, so they lie in one piece
+        return Past(self.oldest, self.newest, tick, self._span, self._hz, self.keyframes.nbytes, self.keyframes.bound,
+                    self._frame_ms.reshape(-1)[first:first + self._span], recorded, replayed, self._marks)
 
 
 class Keyframes:
@@ -98,25 +185,18 @@ class ReplayCheck:
     """Do the steps that are made again, after going back, lead to the state that was left?
 
     Both hashes are computed beside the frames, from snapshots: a frame pays for the copy. `_tick` is the one that was
-    left, -1 if nothing is to be compared, `_start` the one of the keyframe that was restored last.
+    left, -1 if nothing is to be compared, `start` the one of the keyframe that was restored last.
     """
 
     def __init__(self) -> None:
-        self._tick = self._start = -1
+        self._tick = self.start = -1
         self._hashes: list[Future[str]] = []  # of the state that was left, and of the one at arrival
-
-    def forget(self) -> None:
-        """What was left does not come again."""
-        self._tick = -1
 
     def leave(self, sim: Simulation) -> None:
         """Call before going back from the last tick. While older hashes are being computed it is left without one."""
-        self.forget()
+        self._tick = -1
         if all(each.done() for each in self._hashes):
             self._tick, self._hashes = sim.tick, [_hash(sim)]
-
-    def restored(self, tick: int) -> None:
-        self._start = tick
 
     def arrive(self, sim: Simulation) -> None:
         """Call when steps have reached the last tick again."""
@@ -128,13 +208,12 @@ class ReplayCheck:
         if len(self._hashes) < 2 or not all(each.done() for each in self._hashes):
             return ""
         (left, again), tick = (each.result() for each in self._hashes), self._tick
-        self._hashes = []
-        self.forget()
+        self._tick, self._hashes = -1, []
         if tick < 0:
             return ""
         if left != again:
             return f"replayed: ANOTHER HASH at tick {tick:,}: it was {left[:8]}, and now it is {again[:8]}"
-        return f"replayed: same hash ({left[:8]} at tick {tick:,}, {(tick - self._start) * step_s:.1f} s made again)"
+        return f"replayed: same hash ({left[:8]} at tick {tick:,}, {(tick - self.start) * step_s:.1f} s made again)"
 
 
 def _hash(sim: Simulation) -> Future[str]:

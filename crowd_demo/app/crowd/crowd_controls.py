@@ -1,0 +1,160 @@
+"""What keys, panels and tours ask of the crowd: how many agents, which event, how fast, and which tick."""
+
+from __future__ import annotations
+
+import re
+
+from crowd_demo.app.crowd.crowd import Crowd
+from crowd_demo.app.crowd.technique_controls import next_number
+from crowd_demo.app.screen.notices import Notices
+from crowd_demo.config.model import Config
+from crowd_demo.config.section import MAX_AGENTS
+from crowd_demo.registry.entries import Range
+from crowd_demo.render.camera import Camera
+from crowd_demo.render.hud.navigation import why_not
+from crowd_demo.render.hud.status import speed_text
+from crowd_demo.sim.actions import Place, Populate
+from crowd_demo.sim.events import Event
+
+SPEEDS = tuple(2.0**power for power in range(-3, 7))  # 1/8 to 64
+ROUND = (*range(10), *(each * 10**power for power in range(6) for each in (10, 12, 15, 20, 25, 30, 40, 50, 60, 80)
+                       if each * 10**power <= MAX_AGENTS))  # numbers of agents that the keys go through
+AGENTS = Range(int, 0, MAX_AGENTS)
+HAWK = 0  # predators have the lowest ids
+
+
+def fewer(count: int) -> int:
+    """The next round number below."""
+    return max((each for each in ROUND if each < count), default=0)
+
+
+def more(count: int) -> int:
+    """The next round number above."""
+    return min((each for each in ROUND if each > count), default=MAX_AGENTS)
+
+
+def agents_of(text: str) -> int:
+    """A number of agents as people type it: 40000, 40,000, 40k, 1.5m. Raises ValueError with a line for the window."""
+    found = re.fullmatch(r"([0-9]+|[0-9]+[.][0-9]+(?=[km]))([km]?)", re.sub("[ ,_']", "", text.lower()))
+    if not found:
+        raise ValueError(f"'{text}' is no number of agents: type one such as 40000, 40,000 or 40k")
+    count = round(float(found[1]) * {"": 1, "k": 1e3, "m": 1e6}[found[2]])
+    if count > MAX_AGENTS:
+        raise ValueError(f"{count:,} agents are too many: at most {MAX_AGENTS:,}")
+    return count
+
+
+class CrowdControls:
+    """Call from the main thread: what it asks for is done before or with the next steps."""
+
+    def __init__(self, crowd: Crowd, notices: Notices) -> None:
+        self._crowd, self._notices = crowd, notices
+
+    # --- changes -----------------------------------------------------------------------------------------------------
+
+    def populate(self, count: int) -> None:
+        crowd = self._crowd
+        crowd.agents_asked = count
+        if crowd.changes and isinstance(crowd.changes[-1], Populate):
+            crowd.changes.pop()  # a drag asks several times a frame
+        crowd.apply(Populate(count))
+        self._notices.add(f"{count:,} agents", "agents", holds=lambda: crowd.agents_asked == count)
+
+    def change_agents(self, direction: int) -> None:
+        """Go on to the next round number of agents, up (1) or down (-1)."""
+        agents = self._crowd.agents_asked
+        self.populate(more(agents) if direction > 0 else fewer(agents))
+
+    def drag_agents(self, steps: int) -> None:
+        """Change the number of agents by so many steps, of a tenth to a twentieth; in a replay do nothing."""
+        if self._crowd.player:
+            return
+        count = self._crowd.agents_asked
+        for _ in range(abs(steps)):
+            count = int(next_number(AGENTS, count, 1 if steps > 0 else -1))
+        self.populate(count)
+
+    def let_happen(self) -> None:
+        """Let the event happen that is left to a hand and comes next, or say that there is none."""
+        number = self._crowd.sim.events.by_hand
+        if number is None:
+            self._notices.add("this scenario leaves nothing more to a hand", "event")
+        else:
+            self._crowd.apply(Event(number))
+
+    def restart(self) -> None:
+        """Start again with the same seed, the present number of agents and techniques, and what was built or set by hand."""
+        self._crowd.apply(self._restart)
+        self._notices.add("started again", "restart")
+
+    def _restart(self) -> None:
+        crowd = self._crowd
+        try:
+            crowd.go_on_with(crowd.at_its_start(crowd.agents_asked), crowd.sim.tick)
+        except ValueError as error:
+            self._notices.add(f"cannot start again: {error}", "restart")
+
+    # --- time --------------------------------------------------------------------------------------------------------
+
+    def pause(self) -> None:
+        self._crowd.paused = not self._crowd.paused
+        self._crowd.rate.clear()
+
+    def set_speed(self, speed: float) -> None:
+        self._crowd.speed = speed
+        self._crowd.rate.clear()
+
+    def change_speed(self, direction: int) -> None:
+        crowd = self._crowd
+        if faster := [speed for speed in SPEEDS if (speed - crowd.speed) * direction > 0]:
+            self.set_speed(min(faster, key=lambda speed: abs(speed - crowd.speed)))
+        speed = crowd.speed
+        self._notices.add(f"speed {speed_text(speed)}", "speed", holds=lambda: crowd.speed == speed)
+
+    def step_once(self) -> None:
+        self._crowd.paused = True
+        self._crowd.steps_asked += 1
+
+    def step_back(self) -> None:
+        crowd = self._crowd
+        self.seek((crowd.sim.tick if crowd.sought is None else crowd.sought) - 1)
+
+    def seek(self, tick: int) -> None:
+        """Pause, and go to a tick that is known; or say why there is no going back."""
+        crowd = self._crowd
+        if why := why_not(crowd.past()):
+            self._notices.add(why, "rewind", holds=lambda: why_not(crowd.past()) == why)
+        else:
+            crowd.paused, crowd.sought = True, tick
+
+
+# --- the hawk under the pointer -----------------------------------------------------------------------------------------
+
+class Hawk:
+    """While that is wanted, the first predator is put where the mouse is (`cursor`, in pixels), once a frame."""
+
+    def __init__(self, crowd: Crowd, camera: Camera, notices: Notices) -> None:
+        self.led = False
+        self.cursor = camera.size[0] / 2, camera.size[1] / 2
+        self._crowd, self._camera, self._notices = crowd, camera, notices
+
+    def toggle(self) -> None:
+        if not self._exists():
+            self._notices.add("there is no hawk here: F2 opens murmuration", "hawk", holds=lambda: not self._exists())
+            return
+        self.led = not self.led
+        self._notices.add("the hawk follows the pointer" if self.led else "the hawk hunts by itself", "hawk",
+                          holds=self._exists)
+
+    def lead(self) -> None:
+        """Call from the thread that makes the steps, before those of a frame. In the past it flies as it did."""
+        if self.led and self._exists() and not self._crowd.player and not self._crowd.in_past:
+            self._crowd.carry_out(Place(HAWK, *self._camera.screen_to_world(*self.cursor)))
+
+    def _exists(self) -> bool:
+        return has_hawk(self._crowd.config) and self._crowd.sim.agents.count > 0
+
+
+def has_hawk(config: Config) -> bool:
+    """Are there predators, of which the first one can be led?"""
+    return config.behaviour == "hunt" and config.hunt.predators > 0

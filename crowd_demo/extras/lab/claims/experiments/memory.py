@@ -1,0 +1,246 @@
+"""What memory costs: its order, gaps in it, and how components are stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from crowd_demo.compute.arrays import Floats, Ints
+from crowd_demo.compute.jit import Launch, device, kernel, launch
+from crowd_demo.extras.lab.claims.cases import Arm, CallArm, CountedCase, TimedCase, Values, crowds, memory_order
+from crowd_demo.extras.lab.claims.claim import (
+    COMPACTING,
+    SORTING,
+    Answer,
+    Case,
+    Claim,
+    Figures,
+    Found,
+    LabScale,
+    all_of,
+    is_true,
+)
+from crowd_demo.extras.lab.claims.judging import is_faster
+from crowd_demo.extras.lab.storage import CANDIDATES, STORAGES, layouts, measured_bytes
+
+# --- a query once agents are sorted: the scan that the source prints, and a real one ---------------------------------
+
+WINDOW, SIDE, CELL = 100, 100.0, 10.0
+UNSORTED, SORTED = "unsorted", "sorted"
+SORTED_ARMS: dict[str, Values] = {UNSORTED: {"reorder.when": "off", "simd": False},
+                                  SORTED: {"reorder.when": "every", "reorder.every": 60, "simd": False}}
+
+
+def scan(x: Floats, y: Floats) -> Ints:
+    """As it is printed: how many of the next 99 entries are nearer than 1. After a sort that is a different set."""
+    count = np.zeros(len(x), np.int32)
+    for i in range(len(x)):
+        dx, dy = x[i + 1:i + WINDOW] - x[i], y[i + 1:i + WINDOW] - y[i]
+        count[i] = np.sum(dx * dx + dy * dy < 1)
+    return count
+
+
+def printed(agents: int) -> dict[str, Callable[[], Arm]]:
+    """Its two arms; the number of pairs that each finds shows whether they did the same work."""
+    x, y = np.random.default_rng(0).uniform(0, SIDE, (2, agents)).astype(np.float32)
+    order = np.argsort((x // CELL).astype(np.int32) * 65_536 + (y // CELL).astype(np.int32), kind="stable")
+
+    def arm(x: Floats, y: Floats) -> Callable[[], Arm]:
+        return lambda: CallArm(lambda _: scan(x, y), figures={"agents": agents, "pairs_found": int(scan(x, y).sum())})
+
+    return {UNSORTED: arm(x, y), SORTED: arm(x[order], y[order])}
+
+
+def sorted_cases(scale: LabScale) -> Sequence[Case]:
+    [most] = scale.sizes(10_000)
+    return [TimedCase(f"the printed scan of {most:,}", most, printed(most), steps=1, seconds=8, same=(), workers=1, warm_up=1),
+            *(TimedCase(f"{size:,} birds, their real neighbours", size,
+                        crowds("20k-flock", size, SORTED_ARMS, measure=memory_order), steps=10, seconds=4 + size * 6e-5)
+              for size in scale.sizes(20_000, 100_000, 1_000_000))]
+
+
+SORTED_MEMORY = Claim(
+    "sorted-memory", "How much faster does one sort make the same query?",
+    "expect a ~1.5-3x speedup on the post-sort version", SORTING,
+    "at least 1.5 times as fast; the printed scan reads a different set after the sort (pairs found), so birds with their real"
+    " neighbours, one at a time without lanes, stand beside it", sorted_cases, is_faster(SORTED, UNSORTED, times=1.5))
+
+
+# --- how the gap of a removed entity is closed: from the end, by a shift, or all at once -----------------------------
+
+COLUMNS = 8  # of four bytes, beside the id
+REMOVED = 1000
+ORDERS = ("reverse", "forward", "random")
+
+
+class Store(NamedTuple):
+    """Columns int32[1 + COLUMNS, entities], ids first; where each id is, int32[entities]; and how many there are, int32[1]."""
+
+    rows: Ints
+    slot: Ints
+    size: Ints
+
+
+@device
+def _move(store: Store, source: int, target: int) -> None:
+    for row in range(store.rows.shape[0]):
+        store.rows[row, target] = store.rows[row, source]
+    store.slot[store.rows[0, target]] = target
+
+
+@kernel
+def swap_back(worker: int, workers: int, store: Store, ids: Ints) -> None:
+    for k in range(ids.shape[0]):
+        store.size[0] -= 1
+        _move(store, store.size[0], store.slot[ids[k]])
+
+
+@kernel
+def shift(worker: int, workers: int, store: Store, ids: Ints) -> None:
+    for k in range(ids.shape[0]):
+        store.size[0] -= 1
+        first = store.slot[ids[k]]
+        for row in range(store.rows.shape[0]):
+            for at in range(first, store.size[0]):
+                store.rows[row, at] = store.rows[row, at + 1]
+        for at in range(first, store.size[0]):
+            store.slot[store.rows[0, at]] = at
+
+
+@kernel
+def deferred(worker: int, workers: int, store: Store, ids: Ints) -> None:
+    """Mark all that go, then close the gaps in one pass."""
+    for k in range(ids.shape[0]):
+        store.slot[ids[k]] = -1
+    kept = 0
+    for at in range(store.size[0]):
+        if store.slot[store.rows[0, at]] >= 0:
+            _move(store, at, kept)
+            kept += 1
+    store.size[0] = kept
+
+
+def numpy_delete(store: Store, ids: Ints) -> Store:
+    rows = np.delete(store.rows, store.slot[ids], axis=1)
+    store.slot[rows[0]] = np.arange(rows.shape[1], dtype=np.int32)
+    return Store(rows, store.slot, np.array([rows.shape[1]], np.int32))
+
+
+def full_store(entities: int) -> Store:
+    ids = np.arange(entities, dtype=np.int32)
+    return Store(np.tile(ids, (1 + COLUMNS, 1)), ids.copy(), np.array([entities], np.int32))
+
+
+def ids_to_remove(entities: int, order: str) -> Ints:
+    count = min(REMOVED, entities // 2)
+    if order == "random":
+        return np.random.default_rng(0).permutation(entities)[:count].astype(np.int32)
+    first = np.arange(count, dtype=np.int32)
+    return first if order == "forward" else entities - 1 - first
+
+
+def who_is_left(store: Store) -> Ints:
+    """Sorted ids, and with each its last column: the same for every way to remove."""
+    count = int(store.size[0])
+    order = np.argsort(store.rows[0, :count])
+    return store.rows[[0, COLUMNS]][:, :count][:, order]
+
+
+def removal_arms(entities: int, order: str) -> dict[str, Callable[[], Arm]]:
+    ids, full = ids_to_remove(entities, order), full_store(entities)
+
+    def copied() -> Store:
+        return Store(*(column.copy() for column in full))
+
+    def compiled(function: object) -> Callable[[], Arm]:
+        def run(store: Store) -> Store:
+            launch(function, 1, store, ids).run()  # type: ignore[arg-type]  # one of the kernels above
+            return store
+        return lambda: CallArm(run, copied, who_is_left)
+
+    return {"shift": compiled(shift), "swap-back": compiled(swap_back), "deferred": compiled(deferred),
+            "numpy.delete": lambda: CallArm(lambda store: numpy_delete(store, ids), copied, who_is_left)}
+
+
+def removal_cases(scale: LabScale) -> Sequence[Case]:
+    return [TimedCase(f"{size:,} entities, {order}", size, removal_arms(size, order), steps=2, seconds=1 + size * 2e-5,
+                      workers=1, warm_up=1, bytes_each=100)
+            for size in scale.sizes(10_000, 100_000, 250_000) for order in ORDERS]
+
+
+REMOVAL = Claim(
+    "removal", "How should the gap of a removed entity be closed?",
+    "all of 250,000 removed one by one: swap-back 0.69 to 1.07 ms; shifting 1.06 ms in reverse, 17.9 s at random, 37 s"
+    " forward", COMPACTING,
+    f"{REMOVED:,} entities of nine columns are removed: swap-back is faster than each other way, in every order",
+    removal_cases, is_faster("swap-back", "shift", "deferred", "numpy.delete"), by_size=False)
+
+
+# --- bytes of a component that only some entities have: by id, or in a sparse set ------------------------------------
+
+USES = (0.1, 0.5, 1.0)
+GENERATION = 4  # bytes an entity that this program's sparse set has for handles that notice a death
+TIMES = 3  # measured; the least counts, for other threads may allocate something meanwhile
+OBJECTS = 2048  # bytes of Python objects around the arrays, at most
+PRINTED = {(24, "linear"): 14_125}  # an entry of its table for 1,000 entities that is not what its formula gives
+
+
+def counted(entities: int, component: int) -> Generator[tuple[str, Figures], None, None]:
+    for used in USES:
+        for name, storage in STORAGES.items():
+            extra = GENERATION * entities if name == "sparse" else 0
+            allocated = min(measured_bytes(storage, entities, component, used) for _ in range(TIMES))
+            formula = round(storage.formula(entities, component, used))
+            figures = {"bytes": allocated - extra, "formula": formula}
+            printed = PRINTED.get((component, name))
+            yield f"{name}, {used:.0%} used", {**figures, **({"printed": printed} if printed and entities == 1000 else {})}
+
+
+def sparse_cases(scale: LabScale) -> Sequence[Case]:
+    sizes = dict.fromkeys((1_000, *scale.sizes(100_000, 1_000_000)))
+    return [CountedCase(f"{size:,} entities, {component} bytes", size, partial(counted, size, component))
+            for size in sizes for component in (8, 24, 64)]
+
+
+def decide_sparse(found: Found) -> Answer:
+    return all_of(is_true(abs(figures["bytes"] - figures["formula"]) <= OBJECTS) for figures in found.figures.values())
+
+
+SPARSE_MEMORY = Claim(
+    "sparse-memory", "When does a sparse set save memory?",
+    "linear takes C N + N/8 bytes, sparse 8 N + C N U (N entities, C bytes, a share U used); a table for N = 1,000",
+    COMPACTING,
+    f"bytes allocated are within {OBJECTS} of the formula, without the 4 N of generations, which are this program's (its table"
+    " has 14,125 for 24 bytes by id, where its formula gives 24,125)", sparse_cases, decide_sparse, by_size=False)
+
+
+# --- columns against records: the inner loop of a flock over both ----------------------------------------------------
+
+LAYOUT_BYTES = 200  # an agent and layout
+
+
+def layout_arms(agents: int, scattered: bool) -> dict[str, Callable[[], Arm]]:
+    """Columns, and records of a bird and of a person; arrays are made when the case begins."""
+    def make(number: int) -> Callable[[], Arm]:
+        def made() -> Arm:
+            launch: Launch = list(layouts(agents, scattered, 1).values())[number]
+            return CallArm(lambda _: launch.run(), after=lambda _: np.array(launch.args[-1]),
+                        figures={"candidates_per_agent": CANDIDATES})
+        return made
+
+    return {name: make(number) for number, name in enumerate(("columns", "records of 32 bytes", "records of 68 bytes"))}
+
+
+def layout_cases(scale: LabScale) -> Sequence[Case]:
+    return [TimedCase(f"{size:,} agents, {'scattered' if scattered else 'in order'}", size, layout_arms(size, scattered),
+                      steps=1, seconds=1 + size * 3e-5, workers=1, warm_up=1, bytes_each=LAYOUT_BYTES)
+            for size in scale.sizes(20_000, 250_000, 1_000_000) for scattered in (False, True)]
+
+
+LAYOUT = Claim(
+    "layout", "Are columns (a structure of arrays) faster than records?", "what is read together should lie together", SORTING,
+    "a loop over 48 candidates that reads four fields is faster over columns than over records of 32 bytes, in order and"
+    " scattered", layout_cases, is_faster("columns", "records of 32 bytes"), by_size=False)

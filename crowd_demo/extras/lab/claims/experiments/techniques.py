@@ -1,0 +1,277 @@
+"""What a technique gives: crowds that differ in it alone, by size, speed, density or kind."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from crowd_demo.extras.lab.claims.cases import Arm, CrowdArm, TimedCase, Values, configured, crowds, memory_order
+from crowd_demo.extras.lab.claims.claim import (
+    NOTES,
+    OWN,
+    SORTING,
+    TAY,
+    Answer,
+    Case,
+    Claim,
+    Figures,
+    Found,
+    LabScale,
+    all_of,
+    is_true,
+)
+from crowd_demo.extras.lab.claims.judging import below, blocks_of, faster, is_faster, pairs, speed_up
+from crowd_demo.extras.lab.storage import allocated_bytes
+from crowd_demo.measure.walking import nearest, people
+from crowd_demo.registry.techniques import BY_PATH
+from crowd_demo.sim.metrics.avoidance_error import ages, exact_error, stagger_error
+from crowd_demo.sim.metrics.bias import bias
+from crowd_demo.sim.neighbours.schedule import LONGEST
+from crowd_demo.sim.simulation import Simulation
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+# --- how often agents are sorted; slow and fast birds ----------------------------------------------------------------
+
+EVERY = (1, 3, 10, 30, 100)
+INTERVALS: dict[str, Values] = {
+    "every 1": {"reorder.when": "every", "reorder.every": 1},
+    **{f"every {steps}": {"reorder.when": "every", "reorder.every": steps} for steps in EVERY[1:]},
+    "by drift": {"reorder.when": "drift"}, "never": {"reorder.when": "off"}}
+SLOW, FAST = (15, 30), (240, 480)  # units a second; a cell is 24 wide
+
+
+def sort_interval_cases(scale: LabScale) -> Sequence[Case]:
+    return [TimedCase(f"{size:,} {name} birds", size,
+                      crowds("20k-flock", size, INTERVALS, measure=memory_order, flock__speed_min=least,
+                             flock__speed_max=most), steps=20, seconds=6 + size * 8e-5)
+            for size in scale.sizes(10_000, 100_000, 1_000_000) for name, (least, most) in (("slow", SLOW), ("fast", FAST))]
+
+
+SORT_INTERVAL = Claim(
+    "sort-interval", "How often does it pay to sort agents in memory?",
+    "100 steps of 10,000 take 0.85 s sorted every step, 0.62 s every 10, 0.75 s every 100, 1.20 s never", SORTING,
+    "a step sorted every 10 steps is faster than one sorted every step, and than one of a crowd that is never sorted; all"
+    " begin in random order", sort_interval_cases, is_faster("every 10", "every 1", "never"))
+
+
+# --- the curve through the cells along which agents lie in memory ----------------------------------------------------
+
+CURVE_ARMS: dict[str, Values] = {"row": {"curve": "row"}, "morton": {"curve": "morton"}, "hilbert": {"curve": "hilbert"},
+                                 "never sorted": {"reorder.when": "off"}}
+
+
+def curve_cases(scale: LabScale) -> Sequence[Case]:
+    return [TimedCase(f"{size:,} birds", size, crowds("20k-flock", size, CURVE_ARMS, measure=memory_order), steps=20,
+                      seconds=4 + size * 6e-5)
+            for size in scale.sizes(10_000, 100_000, 250_000, 1_000_000)]
+
+
+CURVES = Claim(
+    "curves", "Does a curve through the cells keep memory in better order than rows of cells?",
+    "Z-order outperforms simple packing by 10-30 %; Hilbert keeps locality even better, but costs more", SORTING,
+    "a whole step, sorts included, is 1.1 times as fast along Morton's curve as along rows", curve_cases,
+    is_faster("morton", "row", times=1.1))
+
+
+# --- neighbour structures: birds all over and in a clump, and crates of all sizes ------------------------------------
+
+TREES: dict[str, Values] = {f"{tree} {leaf}": {"neighbours": tree, "leaf_size": leaf}
+                            for tree in ("kd_tree", "aabb_tree") for leaf in (8, 32, 128)}
+CELLS: dict[str, Values] = {"sorted": {"neighbours": "sorted"},
+                            "sorted, half cells": {"neighbours": "sorted", "cell_size": 12},
+                            "sorted, double cells": {"neighbours": "sorted", "cell_size": 48},
+                            **{name: {"neighbours": name} for name in ("buckets", "linked", "z_grid")}}
+ALL_PAIRS: dict[str, Values] = {"all pairs": {"neighbours": "none"}}
+WIDE: dict[str, Values] = {name: values for name, values in CELLS.items() if "cell_size" not in values}
+
+
+def structure_cases(scale: LabScale) -> Sequence[Case]:
+    small, *_ = scale.sizes(10_000)
+    found: list[Case] = [TimedCase(f"{small:,} birds of radius 24", small,
+                                   crowds("20k-flock", small, {**CELLS, **TREES, **ALL_PAIRS}), steps=5, seconds=8),
+                         TimedCase(f"{small:,} birds of radius 50", small,
+                                   crowds("20k-flock", small, {**WIDE, **TREES, **ALL_PAIRS}, flock__sight=50), steps=5,
+                                   seconds=8),
+                         TimedCase(f"{small:,} birds in a clump", small,
+                                   crowds("clump", small, {**CELLS, **TREES}), steps=5, seconds=5)]
+    for size in scale.sizes(100_000):
+        found += [TimedCase(f"{size:,} birds", size, crowds("20k-flock", size, {**CELLS, **TREES}), steps=3, seconds=15),
+                  TimedCase(f"{size:,} crates of 2 to 100 units", size, crowds("crates", size, {**WIDE, **TREES}), steps=3,
+                            seconds=25)]
+    return found
+
+
+def decide_structures(found: Found) -> Answer:
+    """The grid against the kd-tree, and all pairs where they were tried; of crates the tree of boxes against the grid."""
+    if "crates" in found.case:
+        return faster(found, "aabb_tree 8", "sorted", times=1.1)
+    pairs = [faster(found, "sorted", "all pairs", times=10)] if "all pairs" in found.blocks_ms else []
+    return all_of([faster(found, "sorted", "kd_tree 32", times=1.1), *pairs])
+
+
+STRUCTURES = Claim(
+    "structures", "Which structure finds neighbours fastest, and with which cells and leaves?",
+    "10,000 agents of radius 50 on 8 threads: all pairs 231.7 ms, kd-tree 9.08, grid 6.25; in a clump 256.8, 58.9, 36.0",
+    TAY,
+    "the sorted grid is 1.1 times as fast as the kd-tree with leaves of 32, and 10 times as fast as all pairs; of agents of"
+    " very different sizes the tree of boxes with leaves of 8 is 1.1 times as fast as the grid; build (index), query and"
+    " interaction stand apart", structure_cases, decide_structures, by_size=False)
+
+
+# --- neighbours every n steps only: time against error, and the longest wait -----------------------------------------
+
+ALWAYS, CLAIMED = "every step", "every 3"
+FEW, PERIODS = (2, 3, 4, 8, LONGEST), range(2, LONGEST + 1)  # of a large crowd and of a small one
+RULES = [str(rule) for rule in BY_PATH["stagger.by"].choices]
+
+
+def stagger_arms(rule: str, periods: Sequence[int]) -> dict[str, Values]:
+    return {ALWAYS: {"stagger.avoidance": 1},
+            **{f"every {period}": {"stagger.avoidance": period, "stagger.by": rule} for period in periods}}
+
+
+def stagger_price(crowd: CrowdArm) -> Figures:
+    """The error of the avoidance that was kept, of a mean one; and the most steps that anybody has waited."""
+    waited = ages(crowd.sim)
+    return {"longest_wait": float(np.flatnonzero(waited).max(initial=0)), "error": stagger_error(crowd.sim).mean}
+
+
+def stagger_cases(scale: LabScale) -> Sequence[Case]:
+    return [TimedCase(f"{size:,} {who} by {rule}", size,
+                      crowds(name, size, stagger_arms(rule, PERIODS if size <= 20_000 else FEW), measure=stagger_price),
+                      steps=LONGEST, same=(), seconds=1.5 + size * 5e-5)
+            for size in scale.sizes(20_000, 100_000) for name, who in (("20k", "people"), ("20k-flock", "birds"))
+            for rule in RULES]
+
+
+def draw_price(axes: Axes, found: Sequence[Found]) -> None:
+    """One curve for each case: the error of each period over its time of the interaction, relative to that of period 1."""
+    for case in found:
+        shares = [float(np.median(blocks_of(case, arm, "interaction") / blocks_of(case, ALWAYS, "interaction")))
+                  for arm in case.arms]
+        axes.plot(shares, [case.figures[arm]["error"] for arm in case.arms], ".-", label=case.case, linewidth=0.8)
+    axes.set(xscale="log", xlabel="time of the interaction, of that of every step", ylabel="error, of a mean push")
+    axes.set_title(f"Periods 1 (right) to {LONGEST} (left)", loc="left", fontsize="small")
+    axes.legend(fontsize="x-small", frameon=False)
+
+
+STAGGER = Claim(
+    "stagger", "What does it save to ask for neighbours every n steps only, and what does it cost?",
+    "a period of 3 saves about 67 % of the avoidance", NOTES,
+    "the stage interaction is at least 2.5 times as fast at period 3 (60 % saved); periods 1 to 16, by place, tile and id,"
+    " stand beside it with their error and the longest wait in steps", stagger_cases,
+    is_faster(CLAIMED, ALWAYS, times=2.5, stage="interaction"), by_size=False, draw=draw_price)
+
+
+# --- limits of candidates and neighbours, and a smoothed field instead: time, bias and error -------------------------
+
+LIMIT_ARMS: dict[str, Values] = {
+    "all, lanes": {}, "all, no lanes": {"simd": False}, "first 10 of 48": {"neighbour_limit": "first"},
+    "nearest 10": {"neighbour_limit": "nearest"}, "field": {"neighbours": "field"}}
+
+
+def limit_price(crowd: CrowdArm) -> Figures:
+    """How far the neighbours that are kept lie on one side, where all would lie around; and the error of a mean push."""
+    has_neighbours = crowd.sim.optimizations.get("neighbours") != "field"
+    found = {"error": exact_error(crowd.sim).mean}
+    return {**found, "bias": math.hypot(*bias(crowd.sim).kept)} if has_neighbours else found
+
+
+def limit_cases(scale: LabScale) -> Sequence[Case]:
+    return [TimedCase(f"{size:,} {who}", size, crowds(name, size, LIMIT_ARMS, measure=limit_price), steps=5,
+                      same=("all, lanes", "all, no lanes"), seconds=5 + size * 3e-4)
+            for size in scale.sizes(20_000, 100_000) for name, who in (("push-20k", "people"), ("20k-flock", "birds"))]
+
+
+LIMITS = Claim(
+    "limits", "Does it pay to stop after some candidates and neighbours, and what does that do to the crowd?",
+    "at most 48 candidates are scanned and 10 neighbours heeded", NOTES,
+    "a step with both limits is faster than one with all neighbours, one agent at a time; lanes, the nearest ten and a"
+    " smoothed field stand beside it, with bias and error", limit_cases,
+    is_faster("first 10 of 48", "all, no lanes"), by_size=False)
+
+
+# --- how people keep apart: time against how near they come ----------------------------------------------------------
+
+CONTACT_ARMS: dict[str, Values] = {
+    f"{avoidance}, {passes} passes": {"avoidance": avoidance, "overlap_passes": passes}
+    for avoidance, passes in (("push", 0), ("push", 2), ("anticipate", 0), ("anticipate", 2),
+                              ("slow_down", 0), ("slow_down", 1), ("slow_down", 2), ("slow_down", 4))}
+WITHOUT, WITH_TWO = "slow_down, 0 passes", "slow_down, 2 passes"
+BODY = 10.5  # units: bodies are 12 wide
+LONGER = 1.5  # times as long as without
+FEWER = 0.5  # of the overlaps without
+
+
+def overlaps(crowd: CrowdArm) -> Figures:
+    """The share of people whose nearest neighbour is nearer than a body is wide."""
+    c = people(crowd.sim)
+    return {"overlap": float(np.mean(nearest(c.x, c.y) < BODY))}
+
+
+def contact_cases(scale: LabScale) -> Sequence[Case]:
+    return [TimedCase(f"{size:,} people", size, crowds("20k", size, CONTACT_ARMS, measure=overlaps), steps=20, same=(),
+                      seconds=15 + size * 2e-4) for size in scale.sizes(20_000)]
+
+
+def decide_contact(found: Found) -> Answer:
+    without, with_two = (found.figures.get(arm, {}).get("overlap", 0.0) for arm in (WITHOUT, WITH_TWO))
+    return all_of((below(LONGER, speed_up(found, WITHOUT, WITH_TWO)), is_true(with_two <= FEWER * without)))
+
+
+CONTACT = Claim(
+    "contact", "What does it cost to keep bodies apart?", "two passes against overlap are enough, and cheap", OWN,
+    f"with two passes at most half as many people overlap, and a step takes at most {LONGER} times as long", contact_cases,
+    decide_contact, by_size=False)
+
+
+# --- the time of a pair and the memory of an agent, from one agent in a cell to 64 -----------------------------------
+
+SHARING = (1, 2, 4, 8, 16, 32, 64)  # agents in a cell, on the mean
+SPARSELY = 1_000_000  # agents beyond which only every third density is tried: each is a crowd in memory
+CELL = 24  # units: what a bird of 20k-flock perceives
+SPARSE, DENSE = (f"{number} a cell" for number in (SHARING[0], SHARING[-1]))
+PAIR_LONGER = 1.5  # times as long as a pair of a sparse crowd
+
+
+def density_arm(agents: int, sharing: int) -> Callable[[], Arm]:
+    side = CELL * math.sqrt(20_000 / sharing)  # of the configuration, whose world grows with the crowd
+    return lambda: CrowdArm(configured("20k-flock", agents, world__width=side, world__height=side), measure=bytes_of)
+
+
+def bytes_of(crowd: CrowdArm) -> Figures:
+    """Bytes an agent of all that a simulation holds after a step: columns in both buffers, index, schedule."""
+    config = crowd.sim.config
+    held = min(allocated_bytes(lambda: stepped(Simulation(config))) for _ in range(2))  # the first remembers more
+    return {"bytes_an_agent": held / max(config.agents, 1)}
+
+
+def stepped(sim: Simulation) -> Simulation:
+    sim.step()
+    return sim
+
+
+def density_cases(scale: LabScale) -> Sequence[Case]:
+    return [TimedCase(f"{size:,} birds", size,
+                      {f"{sharing} a cell": density_arm(size, sharing) for sharing in SHARING[::3 if size > SPARSELY else 1]},
+                      steps=3, same=(), seconds=1 + size * 1.5e-5)
+            for size in scale.sizes(1_000, 10_000, 100_000, 250_000, 1_000_000, 4_000_000)]
+
+
+def decide_density(found: Found) -> Answer:
+    """By the interaction: how many times as long it takes in the dense crowd, for as many pairs."""
+    more = pairs(found, DENSE) / max(pairs(found, SPARSE), 1)
+    return below(PAIR_LONGER * more, speed_up(found, DENSE, SPARSE, "interaction").inverse)
+
+
+DENSITY = Claim(
+    "density", "What does a pair cost, and how much memory an agent, from one agent in a cell to 64?",
+    "a step costs what its pairs cost, however many share a cell", OWN,
+    f"a pair (an agent and a candidate that it is tested with) takes less than {PAIR_LONGER} times as long with 64 agents in a"
+    " cell as with one", density_cases, decide_density)
