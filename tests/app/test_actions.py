@@ -14,7 +14,8 @@ from crowd_demo.config.keys import ACTIONS
 
 ONE_MORE = """
 from crowd_demo.registry import actions
-actions.PROGRAM["wave"] = actions.ActionEntry(("f13",), "all agents wave", ("controls.populate", 7), heading="Time", changes=True)
+wave = ("controls.populate", 7)
+actions.PROGRAM["wave"] = actions.ActionEntry(("f13",), "all agents wave", wave, heading="Time", changes=True)
 from driven import Driven
 from crowd_demo.cli import main
 from crowd_demo.config.model import Config
