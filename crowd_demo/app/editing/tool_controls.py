@@ -104,11 +104,12 @@ class Tools:
 
     @property
     def actions(self) -> KeyActions:
+        redo = KeyAction(partial(self._crowd.apply, self._undo.redo), changes=True)
         return {"tools": KeyAction(self.toggle_bar, at_once=True),
                 **{tool.action: KeyAction(partial(self.take, tool), at_once=True) for tool in TOOLS},
                 "brush_larger": KeyAction(partial(self.resize, 1), at_once=True),
                 "brush_smaller": KeyAction(partial(self.resize, -1), at_once=True),
-                **self._undo.actions, "undo": KeyAction(self._ask_undo, self._undo.ask_redo, changes=True)}
+                "undo": KeyAction(self._ask_undo, redo.do, changes=True), "redo": redo}
 
     # --- what is held ------------------------------------------------------------------------------------------------
 
@@ -211,7 +212,7 @@ class Tools:
         """Undo the last stroke, of which the rest is carried out first."""
         self.end()
         self._crowd.apply(partial(self.work, at_once=True))
-        self._undo.ask_undo()
+        self._crowd.apply(self._undo.undo)
 
     # --- what is shown -----------------------------------------------------------------------------------------------
 

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.timeline import Entries, Entry
-from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.sim.actions import Action, Edit
 from crowd_demo.sim.edits import PaintWalls, PutBack, PutForce, Remove, RemoveForce, SetGoal
@@ -26,16 +25,6 @@ class Undo:
     def __init__(self, crowd: Crowd, notices: Notices) -> None:
         self._crowd, self._notices = crowd, notices
         self._said = False  # what the difference to the timeline is
-
-    @property
-    def actions(self) -> KeyActions:
-        return {"undo": KeyAction(self.ask_undo, self.ask_redo, changes=True), "redo": KeyAction(self.ask_redo, changes=True)}
-
-    def ask_undo(self) -> None:
-        self._crowd.apply(self.undo)
-
-    def ask_redo(self) -> None:
-        self._crowd.apply(self.redo)
 
     @property
     def present(self) -> Entries:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pygame
 import pytest
@@ -63,7 +64,10 @@ def test_techniques_start_as_the_configuration_says_and_the_window_stays_as_it_i
     driven.settle()
     pygame.display.set_mode((500, 300), pygame.RESIZABLE, 32)
     driven.frames(2)
+    left = weakref.ref(driven.program.sim)
     driven.open("birds")
+    gc.collect()
+    assert left() is None, "the crowd that is left is freed"
     program = driven.program
     assert program.panels.now.hud == "compact" and not program.timeline_shown
     assert program.sim.optimizations.blitter == "compiled"
@@ -71,30 +75,16 @@ def test_techniques_start_as_the_configuration_says_and_the_window_stays_as_it_i
     assert program.camera.zoom == pytest.approx(0.97 * 300 / 600), "the whole world fits into the window that is there"
 
 
-def test_the_crowd_that_is_left_is_freed(driven: Driven) -> None:
-    driven.frames(3)
-    driven.press("tab")
-    left = weakref.ref(driven.program.sim)
-    driven.open("birds")
-    gc.collect()
-    assert left() is None
-
-
-def test_going_back_does_not_lead_into_the_other_crowd(driven: Driven) -> None:
+def test_a_recording_ends_with_its_crowd_and_going_back_does_not_lead_into_it(driven: Driven) -> None:
+    driven.press("f8")
     driven.frames(20)
+    last = driven.program
     driven.open("birds")
     driven.frames(5)
     for _ in range(10):
         driven.press("backspace")
         driven.frames(2)
     assert driven.program.sim.tick == 0 and driven.program.sim.agents.count == 300
-
-
-def test_a_recording_ends_with_its_crowd(driven: Driven) -> None:
-    driven.press("f8")
-    driven.frames(5)
-    last = driven.program
-    driven.open("birds")
     driven.program.files.finish(10)
     (path,) = Path().glob("*.replay")
     script = read_recording(path)
@@ -121,20 +111,12 @@ def test_a_mistake_is_a_notice_and_the_present_crowd_goes_on(driven: Driven, fol
     driven.frames(3)
 
 
-def test_too_little_memory_is_a_notice(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    def build(*_: object) -> None:
-        raise MemoryError
-
-    monkeypatch.setattr(opening, "build", build)
+def test_too_little_memory_is_a_notice_and_another_error_is_none(
+        driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening, "build", Mock(side_effect=MemoryError))
     driven.program.open_scenario("birds")
     driven.until(lambda: "birds: too little memory for it beside the present crowd" in driven.status().notices)
-
-
-def test_another_error_is_no_notice(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    def build(*_: object) -> None:
-        raise ZeroDivisionError
-
-    monkeypatch.setattr(opening, "build", build)
+    monkeypatch.setattr(opening, "build", Mock(side_effect=ZeroDivisionError))
     driven.program.open_scenario("birds")
     with pytest.raises(ZeroDivisionError):
         driven.until(lambda: False)

@@ -27,11 +27,11 @@ pytestmark = pytest.mark.quick
 class SlowKernel:
     """Compiles when it is told to."""
 
-    def __init__(self, name: str, error: Exception | None = None) -> None:
+    def __init__(self, name: str) -> None:
         self.__name__ = name
         self.overloads: dict[Any, Any] = {}
         self.began, self.may_go_on = threading.Event(), threading.Event()
-        self.error = error
+        self.error: Exception | None = None
 
     def compile(self, signature: Any) -> None:
         self.began.set()
@@ -41,15 +41,23 @@ class SlowKernel:
         self.overloads[signature] = True
 
 
-class FakeAhead:
-    """Each value of `depth` has a kernel of its own."""
+class Ahead:
+    """`depth: full` has three kernels, `cull: agents` one, and both together a fifth."""
 
-    def __init__(self, **kernels: Any) -> None:
-        self.kernels = kernels
+    def __init__(self) -> None:
+        self.slow = [SlowKernel(name) for name in ("sort_bands", "merge", "sort_all", "test_agents", "sort_tested")]
+        self.asked = 0
 
     def missing(self, options: Any) -> list[Launch]:
-        kernel = self.kernels.get(options.get("depth"))
-        return [Launch(kernel, ())] if kernel and not kernel.overloads else []
+        self.asked += 1
+        full, agents = options.depth == "full", options.cull == "agents"
+        wanted = [full, full, full, agents, full and agents]
+        return [Launch(cast(Any, kernel), ()) for kernel, is_wanted in zip(self.slow, wanted, strict=True)
+                if is_wanted and not kernel.overloads]
+
+    def go_on(self) -> None:
+        for kernel in self.slow:
+            kernel.may_go_on.set()
 
 
 def switcher_of(ahead: Any, *helpers: Any) -> Switcher:
@@ -71,59 +79,21 @@ def wait_for(switcher: Switcher, options: Any) -> dict[str, Any]:
     return ready(switcher, options)
 
 
-def test_a_value_waits_for_its_kernel() -> None:
-    slow, options = SlowKernel("sort_all"), Optimizations()
-    switcher = switcher_of(FakeAhead(full=slow))
-    switcher.request("depth", "full")
-    assert ready(switcher, options) == {} and switcher.pending == {"depth": "full"}
-    slow.may_go_on.set()
-    assert wait_for(switcher, options) == {"depth": "full"}
-    assert switcher.pending == {} and not switcher.busy
-
-
 def test_the_crowd_goes_on_with_the_old_value_until_the_kernels_of_the_new_one_are_there(driven: Driven) -> None:
-    slow, program = SlowKernel("sort_all"), driven.program
-    program.techniques.switcher = switcher_of(FakeAhead(full=slow))
+    ahead, program = Ahead(), driven.program
+    program.techniques.switcher = switcher_of(ahead)
     program.techniques.choose(BY_PATH["depth"], "full")
     tick, before = program.sim.tick, program.sim.optimizations.get("depth")
     driven.frames(5)
     assert program.sim.tick == tick + 5 and program.sim.optimizations.get("depth") == before != "full"
     assert program.techniques.switcher.busy and program.techniques.value("depth") == "full"
-    slow.may_go_on.set()
+    ahead.go_on()
     driven.settle()
     assert program.sim.optimizations.get("depth") == "full" and not program.techniques.switcher.busy
 
 
-def test_what_is_compiled_takes_effect_at_once() -> None:
-    switcher, options = switcher_of(FakeAhead()), Optimizations()
-    switcher.request("depth", "full")
-    assert ready(switcher, options) == {"depth": "full"} and not switcher.busy
-
-
-def test_the_last_wish_counts() -> None:
-    slow, options = SlowKernel("sort_all"), Optimizations()
-    switcher = switcher_of(FakeAhead(full=slow))
-    switcher.request("depth", "full")
-    switcher.request("depth", "off")
-    slow.may_go_on.set()
-    assert wait_for(switcher, options) == {"depth": "off"}
-
-
-class TwoAhead:
-    """`depth: full` has three kernels, `cull: agents` one, and both together a fifth."""
-
-    def __init__(self) -> None:
-        self.slow = [SlowKernel(name) for name in ("sort_bands", "merge", "sort_all", "test_agents", "sort_tested")]
-
-    def missing(self, options: Any) -> list[Launch]:
-        full, agents = options.depth == "full", options.cull == "agents"
-        wanted = [full, full, full, agents, full and agents]
-        return [Launch(cast(Any, kernel), ()) for kernel, is_wanted in zip(self.slow, wanted, strict=True)
-                if is_wanted and not kernel.overloads]
-
-
 def test_of_several_pending_values_the_cheap_one_takes_effect_first() -> None:
-    ahead, options = TwoAhead(), Optimizations()
+    ahead, options = Ahead(), Optimizations()
     sort_bands, merge, sort_all, test_agents, sort_tested = ahead.slow
     switcher = switcher_of(ahead)
     switcher.request("depth", "full")
@@ -142,26 +112,19 @@ def test_of_several_pending_values_the_cheap_one_takes_effect_first() -> None:
 
 
 def test_what_is_compiled_does_not_wait_for_what_is_not_and_frames_do_not_look_again_and_again() -> None:
-    class Counting(FakeAhead):
-        asked = 0
-
-        def missing(self, options: Any) -> list[Launch]:
-            self.asked += 1
-            return super().missing(options)
-
-    slow, options = SlowKernel("sort_all"), Optimizations()
-    ahead = Counting(full=slow)
+    ahead, options = Ahead(), Optimizations()
     switcher = switcher_of(ahead)
     switcher.request("depth", "full")
     assert ready(switcher, options) == {}
-    switcher.request("cull", "agents")
-    assert ready(switcher, options) == {"cull": "agents"} and switcher.pending == {"depth": "full"}
+    switcher.request("curve", "hilbert")
+    assert ready(switcher, options) == {"curve": "hilbert"} and switcher.pending == {"depth": "full"}
     before = ahead.asked
     for _ in range(100):
         assert ready(switcher, options) == {}
     assert ahead.asked == before + 1, "what has to wait may need more beside what took effect"
-    slow.may_go_on.set()
-    assert wait_for(switcher, options) == {"depth": "full"}
+    switcher.request("depth", "off")
+    ahead.go_on()
+    assert wait_for(switcher, options) == {"depth": "off"}, "the last wish counts"
 
 
 class Helping:
@@ -191,13 +154,12 @@ def settled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("settled")
 def test_helpers_compile_and_a_value_waits_for_them() -> None:
-    ahead, helper = TwoAhead(), Helping()
+    ahead, helper = Ahead(), Helping()
     switcher, options = switcher_of(ahead, helper), Optimizations()
     switcher.request("depth", "full")
     assert ready(switcher, options) == {}
     assert wait_until(lambda: helper.told == [("sort_bands", "full")])
-    for kernel in ahead.slow:
-        kernel.may_go_on.set()
+    ahead.go_on()
     assert ready(switcher, options) == {} and not any(kernel.overloads for kernel in ahead.slow)
     helper.may_go_on.set()
     assert wait_for(switcher, options) == {"depth": "full"}
@@ -206,11 +168,10 @@ def test_helpers_compile_and_a_value_waits_for_them() -> None:
 
 @pytest.mark.usefixtures("settled")
 def test_helpers_compile_for_an_experiment_too_and_this_process_only_loads() -> None:
-    ahead, helper = TwoAhead(), Helping()
+    ahead, helper = Ahead(), Helping()
     switcher = switcher_of(ahead, helper)
     helper.may_go_on.set()
-    for kernel in ahead.slow:
-        kernel.may_go_on.set()
+    ahead.go_on()
     lines = list(switcher.compile_one_by_one(Optimizations.model_validate({"depth": "full"})))
     names = ["sort_bands", "merge", "sort_all"]
     assert lines == [f"compiling {name.replace('_', ' ')}" for name in names]
@@ -219,16 +180,15 @@ def test_helpers_compile_for_an_experiment_too_and_this_process_only_loads() -> 
 
 
 def test_a_value_of_the_second_crowd_is_compiled_in_the_same_queue_beside_the_values_of_the_first() -> None:
-    ahead, options = TwoAhead(), Optimizations()
+    ahead, options = Ahead(), Optimizations()
     switcher = switcher_of(ahead)
     beside = switcher.request("cull", "agents", beside=True)
-    assert ready(switcher, options) == {} and switcher.pending == {} and switcher.coming(options) == options
+    assert ready(switcher, options) == {} and switcher.pending == {} and not beside.is_coming
     switcher.request("depth", "full")
     assert ready(switcher, options) == {} and switcher.pending == {"depth": "full"}
-    for kernel in ahead.slow:
-        kernel.may_go_on.set()
+    ahead.go_on()
     assert wait_for(switcher, options) == {BESIDE: "agents"} and beside.state == "waiting for a step"
-    assert wait_for(switcher, options) == {"depth": "full"} and switcher.coming(options).depth == "full"
+    assert wait_for(switcher, options) == {"depth": "full"} and switcher.requests["depth"].is_coming
     assert not ahead.slow[4].overloads, "no crowd has both"
     switcher.request("cull", options.cull, beside=True)
     assert ready(switcher, options) == {BESIDE: options.cull}
@@ -236,10 +196,9 @@ def test_a_value_of_the_second_crowd_is_compiled_in_the_same_queue_beside_the_va
 
 @pytest.mark.usefixtures("settled")
 def test_without_its_helper_the_program_compiles() -> None:
-    ahead, helper = TwoAhead(), Helping(ends=True)
+    ahead, helper = Ahead(), Helping(ends=True)
     switcher, options = switcher_of(ahead, helper), Optimizations()
-    for kernel in ahead.slow:
-        kernel.may_go_on.set()
+    ahead.go_on()
     switcher.request("depth", "full")
     assert ready(switcher, options) == {}
     helper.may_go_on.set()
@@ -248,7 +207,7 @@ def test_without_its_helper_the_program_compiles() -> None:
 
 @pytest.mark.usefixtures("settled")
 def test_what_a_helper_compiles_in_vain_holds_nobody_up() -> None:
-    ahead, helpers = TwoAhead(), (Helping(), Helping())
+    ahead, helpers = Ahead(), (Helping(), Helping())
     switcher, options = switcher_of(ahead, *helpers), Optimizations()
     switcher.request("depth", "full")
     assert ready(switcher, options) == {}
@@ -265,7 +224,7 @@ def test_what_a_helper_compiles_in_vain_holds_nobody_up() -> None:
 
 def test_a_helper_does_not_begin_with_what_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compilers, "SETTLE_S", 3600.0)
-    ahead, helper = TwoAhead(), Helping()
+    ahead, helper = Ahead(), Helping()
     switcher, options = switcher_of(ahead, helper), Optimizations()
     switcher.request("depth", "full")
     switcher.request("depth", options.depth)
@@ -281,25 +240,22 @@ def wait_until(happened: Callable[[], bool]) -> bool:
 
 
 def test_a_kernel_that_does_not_compile_is_an_error_of_the_program() -> None:
-    slow, options = SlowKernel("sort_all", ZeroDivisionError("in the compiler")), Optimizations()
-    switcher = switcher_of(FakeAhead(full=slow))
+    ahead, options = Ahead(), Optimizations()
+    ahead.slow[0].error = ZeroDivisionError("in the compiler")
+    switcher = switcher_of(ahead)
     switcher.request("depth", "full")
     assert ready(switcher, options) == {}
-    slow.may_go_on.set()
+    ahead.go_on()
     with pytest.raises(ZeroDivisionError, match="in the compiler"):
         wait_for(switcher, options)
 
 
-def test_the_next_choice_goes_round_both_ways() -> None:
-    depth = BY_PATH["depth"]
-    first, last = depth.choices[0], depth.choices[-1]
-    assert next_choice(depth, last) == first and next_choice(depth, first, backwards=True) == last
-
-
-def test_a_value_between_the_choices_leads_to_one_of_them() -> None:
-    stagger = BY_PATH["stagger.avoidance"]
-    assert next_choice(stagger, 5) == stagger.choices[0]
-    assert next_choice(stagger, 5, backwards=True) == stagger.choices[-1]
+def test_the_next_choice_goes_round_both_ways_also_from_a_value_between_choices() -> None:
+    depth, stagger = BY_PATH["depth"].choices, BY_PATH["stagger.avoidance"].choices
+    assert next_choice(BY_PATH["depth"], depth[-1]) == depth[0]
+    assert next_choice(BY_PATH["depth"], depth[0], backwards=True) == depth[-1]
+    assert next_choice(BY_PATH["stagger.avoidance"], 5) == stagger[0]
+    assert next_choice(BY_PATH["stagger.avoidance"], 5, backwards=True) == stagger[-1]
 
 
 def climb(numbers: Range, value: float, direction: int) -> list[float]:
