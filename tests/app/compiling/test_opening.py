@@ -111,8 +111,8 @@ def test_a_mistake_is_a_notice_and_the_present_crowd_goes_on(driven: Driven, fol
     driven.frames(3)
 
 
-def test_too_little_memory_is_a_notice_and_another_error_is_none(
-        driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_memory_is_a_notice(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And another error is none."""
     monkeypatch.setattr(opening, "build", Mock(side_effect=MemoryError))
     driven.program.open_scenario("birds")
     driven.until(lambda: "birds: too little memory for it beside the present crowd" in driven.status().notices)
