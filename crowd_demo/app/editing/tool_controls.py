@@ -201,7 +201,7 @@ class Tools:
         """Undo the last stroke, of which the rest is carried out first."""
         self.end()
         self._crowd.apply(partial(self.work, at_once=True))
-        self._undo.ask_undo()
+        self._crowd.apply(self._undo.undo)
 
     # --- what is shown -----------------------------------------------------------------------------------------------
 

@@ -26,9 +26,6 @@ class Undo:
         self._crowd, self._notices = crowd, notices
         self._said = False  # what the difference to the timeline is
 
-    def ask_undo(self) -> None:
-        self._crowd.apply(self.undo)
-
     def ask_redo(self) -> None:
         self._crowd.apply(self.redo)
 
