@@ -10,9 +10,8 @@ import pytest
 from exported import FLUX, LEAVING, READERS, asked, of_sqlite, queried, source, walked_through, written
 from recorded_run import Run, random_action
 
-from crowd_demo.extras.export.formats import FORMATS
 from crowd_demo.extras.export.sources import PersonNumbers, Source, frames, read_source
-from crowd_demo.extras.export.trajectories import no_room, steps_between, write
+from crowd_demo.extras.export.trajectories import FORMATS, no_room, steps_between, write
 from crowd_demo.host.recording.saves import write_save
 from crowd_demo.sim.actions import SetWalls
 from crowd_demo.sim.behaviours.people_rules import WAITING
