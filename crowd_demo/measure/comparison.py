@@ -163,7 +163,7 @@ class Comparison(NamedTuple):
         buys = factor(self.ratio.value) if is_known else "-"
         if self.verdict == "no difference":
             buys = self.difference
-        return milliseconds(self.a), milliseconds(b), buys, factors(self.ratio) if self.ratio.known else "too few"
+        return milliseconds(self.a), milliseconds(b), buys, factors(self.ratio)
 
     def sentence(self) -> str:
         """How fast A is: `3.1x faster (95 %: 2.9-3.3)`, `1.2x slower (...)`, or what there is instead of such a number."""

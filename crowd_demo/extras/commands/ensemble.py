@@ -26,7 +26,7 @@ from crowd_demo.cli.arguments import (
 )
 from crowd_demo.host.files import write_file
 from crowd_demo.host.shutdown import FAILED, OK, Interrupted
-from crowd_demo.host.streams import ProgressLine
+from crowd_demo.host.streams import ProgressLine, duration
 from crowd_demo.registry.built_in import MEASURES
 
 if TYPE_CHECKING:
@@ -137,16 +137,6 @@ class Made:
         if self.count and left:
             text += f", {duration((time.monotonic() - self._began) / self.count * left)} to go"
         return text
-
-
-def duration(seconds: float) -> str:
-    """0.3 s, 45 s, 12 min, 3 h 20 min."""
-    if seconds < 1:
-        return f"{max(seconds, 0.01):.1g} s"
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 100 else f"{minutes // 60:,} h {minutes % 60} min"
 
 
 def _make(plan: Plan, args: argparse.Namespace, missing: Sequence[Run], made: Made) -> None:

@@ -80,11 +80,10 @@ def _read(args: argparse.Namespace) -> ExportJob:
         mistakes.append(f"{NAME}: {args.file} is no regular file")
     refuse(mistakes)
     from crowd_demo.extras.export.animations import FILMS
-    from crowd_demo.extras.export.formats import FORMATS
     from crowd_demo.extras.export.page import no_room_for_page, planned, write_page
     from crowd_demo.extras.export.pictures import mistakes_of, write_pictures
     from crowd_demo.extras.export.sources import read_source
-    from crowd_demo.extras.export.trajectories import USUAL_FPS, asked_for, no_room, write
+    from crowd_demo.extras.export.trajectories import FORMATS, USUAL_FPS, asked_for, no_room, write
 
     if suffix != PAGE and (missing := (FORMATS | FILMS)[suffix].missing):
         mistakes.append(f"{args.file}: {missing}")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self
 from crowd_demo.cli.arguments import EXPERIMENTS, Command, collected, file_path, option, print_error, refuse
 from crowd_demo.cli.measuring import watched
 from crowd_demo.host.shutdown import FAILED, OK
-from crowd_demo.host.streams import ProgressLine
+from crowd_demo.host.streams import ProgressLine, duration
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -64,7 +64,6 @@ def _read_results(command: str, *paths: str) -> list[Results]:
 def _run(args: argparse.Namespace, read: list[Claim] | list[Results]) -> int:
     from crowd_demo.extras.lab.claims import results
     from crowd_demo.extras.lab.claims.claim import FULL, QUICK, Claim
-    from crowd_demo.extras.lab.claims.lab_run import in_words
 
     scale = QUICK if args.quick else FULL
     claims = [each for each in read if isinstance(each, Claim)]
@@ -76,7 +75,7 @@ def _run(args: argparse.Namespace, read: list[Claim] | list[Results]) -> int:
     if args.list:
         for claim in claims:
             print(f"{claim.name:14} {claim.question}\n{'':14} {claim.claim} ({claim.source});"
-                  f" about {in_words(claim.seconds(scale))}")
+                  f" about {duration(claim.seconds(scale))}")
         return OK
     return watched("lab", lambda tell: _made(claims, scale, args.out), lambda run: _concluded(run, args.out), progress_line)
 

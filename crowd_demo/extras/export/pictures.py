@@ -17,10 +17,9 @@ import pygame
 from crowd_demo.compute.arrays import Bytes
 from crowd_demo.config.model import Config
 from crowd_demo.extras.export.animations import FILMS, Film, Pictures
-from crowd_demo.extras.export.formats import FFMPEG
 from crowd_demo.extras.export.page import VIEW, facts_of, title_of
 from crowd_demo.extras.export.sources import Frame, frames
-from crowd_demo.extras.export.trajectories import Asked, Stepped, lacking, size_text
+from crowd_demo.extras.export.trajectories import FFMPEG, Asked, Stepped, lacking, size_text
 from crowd_demo.host.files import replacing
 from crowd_demo.measure.crowd_variant import Picture
 from crowd_demo.registry.techniques import BY_PATH, hud_word

@@ -88,7 +88,7 @@ def test_an_option_that_cannot_be_read_is_one_line(capsys: pytest.CaptureFixture
 @pytest.mark.quick
 def test_a_missing_library_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
                                    capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("crowd_demo.extras.export.formats.find_spec", lambda name: None)
+    monkeypatch.setattr("crowd_demo.extras.export.trajectories.find_spec", lambda name: None)
     path = tmp_path / "run.parquet"
     assert main(["export", "1k", str(path), "--seconds", "1"]) == 2
     assert capsys.readouterr().err == f'{path}: pyarrow is not installed: pip install "crowd-demo[export]"\n'
@@ -104,7 +104,7 @@ def test_a_missing_library_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 @pytest.mark.quick
 def test_the_command_names_every_format() -> None:
     from crowd_demo.extras.export.animations import FILMS
-    from crowd_demo.extras.export.formats import FORMATS
+    from crowd_demo.extras.export.trajectories import FORMATS
 
     assert (*FORMATS, export.PAGE, *FILMS) == export.SUFFIXES
 

@@ -19,8 +19,9 @@ from crowd_demo.registry.entries import Technique
 from crowd_demo.registry.readouts import READOUTS
 from crowd_demo.registry.stages import PARTS
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word
+from crowd_demo.registry.texts import digits_text
 from crowd_demo.render.colours.base import Legend
-from crowd_demo.render.hud.canvas import DARK, LIGHT, THEMES, WARM, Canvas, Pen, Target, digits_text, scale_for
+from crowd_demo.render.hud.canvas import DARK, LIGHT, THEMES, WARM, Canvas, Pen, Target, scale_for
 from crowd_demo.render.hud.hud import Hud
 from crowd_demo.render.hud.panel_layout import ON_PANEL
 from crowd_demo.render.hud.status import (

@@ -20,8 +20,8 @@ from crowd_demo.extras.lab.claims.judging import blocks_of, claim_verdict, pairs
 from crowd_demo.extras.lab.claims.lab_run import ClaimFindings, LabRun
 from crowd_demo.extras.lab.claims.results import in_order, ns_per_agent, ns_per_pair
 from crowd_demo.host.files import write_file
-from crowd_demo.measure.experiment import header, markdown_table
-from crowd_demo.measure.statistics import UNKNOWN, factor, factors, median_interval, milliseconds
+from crowd_demo.measure.experiment import figure_text, header, markdown_table
+from crowd_demo.measure.statistics import factor, factors, median_interval, milliseconds
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -77,20 +77,18 @@ def case_table(found: Found) -> Table:
     times = ["ms", "as fast", "95 %", "ns", *["ns a pair"] * paired, *(f"{stage} ms" for stage in stages)] * timed
     rows = [["", *times, *(name.replace("_", " ") for name in names), *["hash"] * bool(found.hashes)]]
     for arm in in_order(found):
-        cells = [*time_cells(found, arm), *[_number(ns_per_pair(found, arm))] * paired] if timed else []
-        cells += [_number(float(np.median(blocks_of(found, arm, stage)))) for stage in stages]
+        cells = [*time_cells(found, arm), *[figure_text(ns_per_pair(found, arm))] * paired] if timed else []
+        cells += [figure_text(float(np.median(blocks_of(found, arm, stage)))) for stage in stages]
         figures = found.figures.get(arm, {})
-        rows.append([arm, *cells, *(_number(figures.get(name)) for name in names),
+        rows.append([arm, *cells, *(figure_text(figures.get(name)) for name in names),
                      *[found.hashes.get(arm, "")[:8]] * bool(found.hashes)])
     return rows
 
 
 def time_cells(found: Found, arm: str) -> Iterator[str]:
+    ratio, is_first = speed_up(found, arm), arm == next(iter(found.blocks_ms))
     yield milliseconds(median_interval(blocks_of(found, arm)))
-    first = next(iter(found.blocks_ms))
-    ratio = speed_up(found, arm) if arm != first else UNKNOWN
-    yield factor(ratio.value) if arm != first else "1"
-    yield factors(ratio) if ratio.known else "-"
+    yield from ("1", "-") if is_first else (factor(ratio.value), factors(ratio))
     yield f"{ns_per_agent(found, arm):,.1f}"
 
 
@@ -108,12 +106,6 @@ def figure_names(found: Found) -> list[str]:
     def differs(name: str) -> bool:
         return len({found.figures[arm].get(name) for arm in found.arms if arm in found.figures}) > 1 or len(found.arms) == 1
     return [name for name in names if differs(name)][:SHOWN_FIGURES]
-
-
-def _number(number: float | None) -> str:
-    if number is None:
-        return "-"
-    return f"{number:,.0f}" if number == int(number) or abs(number) >= 1000 else f"{number:.3g}"
 
 
 def machine_lines(run: LabRun) -> list[str]:

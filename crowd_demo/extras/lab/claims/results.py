@@ -124,7 +124,7 @@ def compared(a: Results, b: Results) -> TextTable:
                 times = independent_ratio(before, after)
                 rows.append((" ".join((key[0], key[1], arm)), milliseconds(median_interval(before)),
                              milliseconds(median_interval(after)), factor(times.value),
-                             factors(times) if times.known else "too few", one_hash(ours, theirs, arm)))
+                             factors(times), one_hash(ours, theirs, arm)))
     return TextTable(("claim, case, arm", "A ms", "B ms", "B is faster by", "95 %", "hash"), rows)
 
 
