@@ -16,7 +16,7 @@ import numba
 import numpy
 
 from crowd_demo.config.loader import load_config
-from crowd_demo.sim.interaction.rows import interact_lanes
+from crowd_demo.sim.interaction.runs import interact_lanes
 from crowd_demo.sim.simulation import Simulation
 
 WORKERS = 2  # as in tests/pins.py; a hash does not depend on them

@@ -15,7 +15,8 @@ from crowd_demo.config.memory import shortage
 from crowd_demo.config.model import Config
 from crowd_demo.config.section import whole
 from crowd_demo.sim import simulation
-from crowd_demo.sim.actions import ACTIONS, Action, checked
+from crowd_demo.sim.actions import ACTIONS, Action, Place, Populate, SetWalls, checked
+from crowd_demo.sim.terrain.tiles import Rectangle
 
 if TYPE_CHECKING:
     from crowd_demo.extras.export.notebook import PlayedRun, TrajectoryTable
@@ -44,6 +45,19 @@ class Simulation(simulation.Simulation):
         if not isinstance(action, tuple(ACTIONS.values())):
             raise TypeError(f"action: must be one such as Populate(500), not {action!r:.60}")
         super().apply(checked(action))
+
+    def populate(self, count: int) -> None:
+        """Have so many agents: newcomers take the lowest free ids, the highest ids leave. Raises ValueError."""
+        super().populate(checked(Populate(count)).count)
+
+    def place(self, id: int, x: float, y: float) -> None:
+        """Put the agent with an id at a place, out of walls and into the world. Raises ValueError if nobody has that id."""
+        checked(Place(id, x, y)).apply(self)
+
+    def set_walls(self, rectangle: Rectangle, wall: bool) -> None:
+        """Build or tear down walls on tiles [left, top, right, bottom); agents in a new wall step out, or are removed."""
+        asked = checked(SetWalls(rectangle, wall))
+        super().set_walls(asked.rectangle, asked.wall)
 
     def picture(self, width: SupportsIndex = 1280, height: SupportsIndex = 720, center: ArrayLike | None = None,
                 zoom: SupportsFloat | None = None) -> Bytes:

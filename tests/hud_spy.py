@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from crowd_demo.config.keys import ACTIONS, keys_of
 from crowd_demo.config.model import Config
-from crowd_demo.profile import Profile
+from crowd_demo.profile import Profile, Ring
 from crowd_demo.render.hud.canvas import TEXT, Colour, Pen
 from crowd_demo.render.hud.hud import Hud
 from crowd_demo.render.hud.status import Status
@@ -105,8 +105,15 @@ def crowd(**states: int) -> Any:
     """A flock of which some steps have been measured; unlike a real one it also looks for paths and may have states."""
     sim: Any = simulation("1k", behaviour="flock", agents=100, **open_world(4000, 3000))
     sim.profile, sim.states, sim.behaviour.techniques = measured(), lambda: states, PATHS
-    sim.life.population = lambda: np.arange(90, 101, dtype=np.int32)
+    have_lived(sim, range(90, 101))
     return sim
+
+
+def have_lived(sim: Any, counts: Iterable[int]) -> None:
+    """Have so many agents after each of the last steps."""
+    sim.lived = Ring(np.int32)
+    for count in counts:
+        sim.lived.put(count)
 
 
 def picture(size: tuple[int, int] = (1280, 720)) -> pygame.Surface:

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from crowd_demo.sim.behaviours.avoidance import AnticipateRules
-from crowd_demo.sim.behaviours.slow_down import SlowDownRules
+from crowd_demo.sim.behaviours.avoidance import AnticipateRules, SlowDownRules
 
 F = np.float32
 WALKING, WAITING, STUCK, QUEUING = range(4)
@@ -261,7 +260,7 @@ def _wave(turns: Any) -> Any:
 
 
 def pull_at(x: Any, y: Any, forces: Any) -> tuple[Any, Any]:
-    """The sum of forces at a place, those of `sim.world.forces.present`."""
+    """The sum of forces at a place, those of `sim.forces.present`."""
     pull_x, pull_y = F(0), F(0)
     for force in sorted(forces, key=lambda force: (force.kind == "scare", force.number)):
         dx, dy = F(force.x) - x, F(force.y) - y

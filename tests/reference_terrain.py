@@ -1,4 +1,4 @@
-"""Slow, obvious versions of what tiles.py, line_of_sight.py, flow_fields.py and ground.py of sim/terrain compute."""
+"""Slow, obvious versions of what tiles.py, flow_fields.py and ground.py of sim/terrain compute."""
 
 from __future__ import annotations
 

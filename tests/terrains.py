@@ -10,10 +10,10 @@ from hypothesis.extra import numpy as hnp
 
 from crowd_demo.compute.jit import run
 from crowd_demo.config.maps import FLOOR, WALL, MapData, parse_octile
-from crowd_demo.sim.terrain.areas import Layout
 from crowd_demo.sim.terrain.crowding import DIAGONAL, STRAIGHT, Crowding, Prices
 from crowd_demo.sim.terrain.flow_fields import ARRIVED, STEP_COLUMN, STEP_ROW, UNREACHABLE, FlowFields
 from crowd_demo.sim.terrain.tiles import Terrain
+from crowd_demo.sim.ways import Layout
 
 REAL_MAPS = Path(__file__).parents[2] / "shared" / "maps"  # of the MovingAI benchmark, not part of the project
 

@@ -100,7 +100,7 @@ WRONG: list[tuple[Callable[[Simulation], object], str]] = [
     (lambda sim: sim.apply(BringIn(-5, 1, 1, 1)), "action bring_in: count: must be a whole number from 0 to 32000000, not -5"),
     (lambda sim: sim.apply(Event(-1)), "action event: number: must be a whole number from 0 to 99, not -1"),
     (lambda sim: sim.apply(5), "action: must be one such as Populate(500), not 5"),
-    (lambda sim: sim.happen(-1), "event -1: there is none"),
+    (lambda sim: sim.events.happen(-1, sim), "event -1: there is none"),
     (lambda sim: sim.restore(None), "snapshot: must be a Snapshot, not None"),
     (lambda sim: Simulation.from_snapshot(5), "snapshot: must be a Snapshot, not 5"),
     (lambda sim: Simulation(None), "config: must be a Config, not None"),

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from importlib.metadata import distribution, version
 from pathlib import Path
 
-from crowd_demo.compute import cache, fingerprint
+from crowd_demo.compute import cache
 from crowd_demo.config.resources import list_configs
 from crowd_demo.registry import plugins
 from crowd_demo.version import __version__
@@ -44,7 +44,7 @@ def build(out: Path, levels: Sequence[str], configs: Sequence[str], steps_only: 
     """Compile for each level, in a process of its own, and write the wheel; return its path. Raises BuildError."""
     if plugins.sources():
         raise BuildError("there are plugins, of which kernels would depend: build in an environment without them")
-    if missing := [level for level in levels if level not in fingerprint.levels()]:
+    if missing := [level for level in levels if level not in cache.levels()]:
         raise BuildError(f"this processor, with the variables NUMBA_... as they are, does not have {', '.join(missing)}")
     with tempfile.TemporaryDirectory() as folder:
         started = [_start(Path(folder) / level, level, configs, steps_only) for level in levels]
@@ -60,7 +60,7 @@ def build(out: Path, levels: Sequence[str], configs: Sequence[str], steps_only: 
 
 def _start(kept: Path, level: str, configs: Sequence[str], steps_only: bool) -> subprocess.Popen[str]:
     """Numba is told the level's name, and no features beyond what it stands for: that is the key of an installed kernel."""
-    environment = {**os.environ, "CROWD_DEMO_CACHE": str(kept), "CROWD_DEMO_KERNELS": fingerprint.NONE,
+    environment = {**os.environ, "CROWD_DEMO_CACHE": str(kept), "CROWD_DEMO_KERNELS": cache.NONE,
                    "CROWD_DEMO_PLAIN_NUMBA": "", "NUMBA_CPU_NAME": level, "NUMBA_CPU_FEATURES": ""}
     return subprocess.Popen([sys.executable, __file__, "--compile", *["--steps-only"] * steps_only, *configs], env=environment,
                             stdout=subprocess.PIPE, encoding="utf-8")
@@ -80,7 +80,7 @@ def compile_all(configs: Sequence[str], steps_only: bool) -> None:
         if not steps_only:
             compile_launches(missing_anywhere(ahead, config.optimizations))
         print(f"{os.environ['NUMBA_CPU_NAME']}: {name}", file=sys.stderr, flush=True)
-    print(fingerprint.portable())
+    print(cache.portable_fingerprint())
 
 
 def write_wheel(out: Path, kernels: dict[str, bytes]) -> Path:
@@ -120,7 +120,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("configs", nargs="*", help="names or files of configurations; all shipped ones by default")
     parser.add_argument("--out", type=Path, default=ROOT / "dist", help="folder for the wheel")
-    parser.add_argument("--level", choices=list(fingerprint.LEVELS), action="append", help="one level only; may be repeated")
+    parser.add_argument("--level", choices=list(cache.LEVELS), action="append", help="one level only; may be repeated")
     parser.add_argument("--steps-only", action="store_true", help="only what a step needs, without pictures and other choices")
     parser.add_argument("--compile", action="store_true", help=argparse.SUPPRESS)
     asked = parser.parse_args()
@@ -129,7 +129,7 @@ def main() -> int:
         compile_all(configs, asked.steps_only)
         return 0
     try:
-        path = build(asked.out, asked.level or list(fingerprint.LEVELS), configs, asked.steps_only)
+        path = build(asked.out, asked.level or list(cache.LEVELS), configs, asked.steps_only)
     except BuildError as error:
         print(f"build_kernels: {error}", file=sys.stderr)
         return 1

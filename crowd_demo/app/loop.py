@@ -207,7 +207,7 @@ class Loop:
         if steps and program.hawk.led:
             program.hawk.lead()
         crowd.make_steps(steps, lambda: program.running)
-        if (ways := program.sim.world.ways) and ways.waits:
+        if (ways := program.sim.ways) and ways.waits:
             program.tools.tell_ways(ways)
         program.tell_changes()
         if program.crowd.scene and (program.running or self.options.screenshot):

@@ -120,7 +120,7 @@ def status_of(program: Program, hovered: Hovered | None = None) -> Status:
         if scene and program.minimap_shown else None,
         halves=program.split.halves, tools=program.tools.bar() if program.tools.shown else None,
         brush=program.tools.brush() if program.tools.cursor and not top else None,
-        rings=program.tools.rings() if program.sim.world.forces.present else ())
+        rings=program.tools.rings() if program.sim.forces.present else ())
 
 
 def moment_of(program: Program, alpha: float) -> Moment:

@@ -10,7 +10,7 @@ changed since 0.53. Without them:
     create_struct_proxy                     `extract_value` by the position of a field, as in `data_of`
     impl_ret_borrowed                       the value itself, where no references are counted
     AbstractTemplate, infer_global          `numba.extending.type_callable`, which takes longer for each operator
-    Conversion, lower_constant              numbers of formulas would be written `np.float32(1)` (formula.py)
+    Conversion, lower_constant              numbers of formulas would be written `np.float32(1)` (dispatch.py)
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ from numba.core.typed_passes import NativeLowering
 from numba.core.typing import signature
 
 from crowd_demo.compute import cache, llvm, numba_plain
-from crowd_demo.compute.fingerprint import levels
+from crowd_demo.compute.cache import levels
 from crowd_demo.compute.workers import HAS_POOL, INTP, field, run_shares
 from crowd_demo.registry.texts import say_once
 

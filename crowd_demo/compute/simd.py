@@ -4,7 +4,7 @@ Three types live in vector registers: `f32v` (16 float32), `i32v` (16 int32) and
 on them, also against a scalar, which is broadcast; so do `abs`, `min` and `max`. Every function here takes a scalar as well,
 so a formula is written once and the type of its arguments decides the width: the scalar and the SIMD path share their source
 and, because each operation is the same IEEE operation and nothing is contracted or reassociated, their bits. Numbers in the
-source of a formula take the type of what is beside them (formula.py).
+source of a formula take the type of what is beside them (dispatch.py).
 
 LLVM splits the registers where the CPU's are narrower (AVX2: two of 8, NEON: four of 4); the results do not change.
 """
@@ -21,8 +21,7 @@ from numba import types
 from numba.extending import intrinsic, lower_builtin, lower_cast, models, register_model
 
 from crowd_demo.compute.arrays import Float, Int
-from crowd_demo.compute.dispatch import formula
-from crowd_demo.compute.formula import FRACTION, WHOLE, NumberType
+from crowd_demo.compute.dispatch import FRACTION, WHOLE, NumberType, formula
 from crowd_demo.compute.hashing import lowbias32
 from crowd_demo.compute.jit import device
 from crowd_demo.compute.llvm import I32, I64, AbstractTemplate, Conversion, function_of, infer_global, number, repeat

@@ -31,7 +31,7 @@ from crowd_demo.sim.behaviours.base import Behaviour
 from crowd_demo.sim.interaction import pairwise
 from crowd_demo.sim.interaction.pairwise import Position, Sums
 from crowd_demo.sim.neighbours.schedule import BAND_RADII
-from crowd_demo.sim.stage import Index, Stage
+from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.terrain.tiles import Terrain
 from crowd_demo.sim.world import Needs, World
 
@@ -251,7 +251,7 @@ class Playback(Behaviour):
         fastest = float(self._paths.speeds().max(initial=0)) if self._paths else 0.0
         return fastest * self._fps * self._metre * SLACK
 
-    def stages(self, world: World, index: Index) -> Sequence[Stage]:
+    def stages(self, world: World) -> Sequence[Stage]:
         tracks = self._paths and MeasuredWays(self._paths, self._fps, world.terrain, self._metre, self.settings,
                                               world.config.world.y_axis != "down")
         self._enter = EnterAndLeave(tracks, self._step_hz)

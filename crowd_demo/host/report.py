@@ -110,7 +110,7 @@ def report(config: Config, sim: Simulation, recorder: Recorder, warmup: int, sta
         "rss_mb": memory_mb(),
         "startup_s": {name: round(seconds, 3) for name, seconds in startup_s.items()},
         "versions": versions(),
-        "threads": {"layer": threading_layer(), "workers": sim.world.workers},
+        "threads": {"layer": threading_layer(), "workers": sim.workers},
         "machine": machine(),
     }
 

@@ -21,6 +21,7 @@ import pygame
 from numpy.typing import NDArray
 
 from crowd_demo.compute.arrays import Ints, Longs, Words
+from crowd_demo.compute.jit import Launch
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.measure.crowd_variant import CrowdVariant
 from crowd_demo.measure.interleaved import InterleavedTiming
@@ -31,7 +32,7 @@ from crowd_demo.render.scene import Scene
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import begun_hash
 from crowd_demo.sim.store.agents import Agents, in_order
-from crowd_demo.sim.store.columns import Columns
+from crowd_demo.sim.store.state import Columns
 
 Kind = Literal["running", "same", "differs", "apart", "sample"]
 Values = Mapping[str, Value]  # of techniques, by path
@@ -136,7 +137,7 @@ class Replicas(ProofInParts):
                 if self.turns.turns and self.turns.frame_ms > MAX_FRAME_MS:  # a single block may be slow by chance
                     self.turns, self.untimed = None, True
             else:
-                old_ms, new_ms = (yield from timed(old.step_in_parts())), (yield from timed(new.step_in_parts()))
+                old_ms, new_ms = (yield from timed(old.launches())), (yield from timed(new.launches()))
                 first_ms = [*first_ms[:FIRST], (old_ms, new_ms)]
                 self.steps += 1
                 self._begin_turns(replicas, max(map(min, zip(*first_ms, strict=True))))
@@ -170,10 +171,11 @@ class Replicas(ProofInParts):
         return Finding("differs", f"THE CROWDS DIFFER {after_steps}: {short(before)} and {short(after)}")
 
 
-def timed(parts: Iterator[None]) -> Generator[None, None, float]:
-    """Go through the parts; return the milliseconds spent in them."""
+def timed(launches: Iterator[Launch]) -> Generator[None, None, float]:
+    """Run the kernels, each a part; return the milliseconds spent in them and between them."""
     spent_ns, began_ns = 0, time.perf_counter_ns()
-    for _ in parts:
+    for launch in launches:
+        launch.run()
         spent_ns += time.perf_counter_ns() - began_ns
         yield
         began_ns = time.perf_counter_ns()

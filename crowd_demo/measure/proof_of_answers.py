@@ -64,9 +64,10 @@ class Answers(ProofInParts):
 def answers(replica: Simulation, values: Values, groups: list[Longs]) -> Iterator[Doubles]:
     """Yield the pushes of all groups in turn with those values, float64[2, agents]; and those of nobody in between."""
     set_values(replica.optimizations, values)
-    for _ in replica.reindex_in_parts():
+    for launch in replica.reindexing():
+        launch.run()
         yield NOBODY
-    world, columns = replica.world, replica.agents.columns
+    world, columns = replica, replica.agents.columns
     rows = (columns.y[:replica.agents.count] / np.float32(world.grid.cell)).astype(np.int32)  # of cells
     brute = isinstance(replica.structure, Brute)
     for first in range(0, len(groups), 1 if brute else TOGETHER):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowd_demo.compute.arrays import Bools, Doubles, Longs
-from crowd_demo.sim.lines import Line, steps_across
+from crowd_demo.sim.fundamental_diagram import Line, steps_across
 
 
 class Rectangle(NamedTuple):

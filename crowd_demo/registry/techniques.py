@@ -35,8 +35,8 @@ STRUCTURES: dict[str, str] = {  # the code of each neighbour structure; a behavi
     "buckets": f"{_STRUCTURES}.cell_structures:Buckets",
     "sorted": f"{_STRUCTURES}.cell_structures:Sorted",
     "z_grid": f"{_STRUCTURES}.z_grid:ZGrid",
-    "kd_tree": f"{_STRUCTURES}.tree_structures:KdTree",
-    "aabb_tree": f"{_STRUCTURES}.tree_structures:AabbTree",
+    "kd_tree": f"{_STRUCTURES}.trees:KdTree",
+    "aabb_tree": f"{_STRUCTURES}.trees:AabbTree",
     "field": f"{_STRUCTURES}.cell_structures:Sorted",
 }
 

@@ -25,9 +25,9 @@ from crowd_demo.compute.simd import LANES, are_contiguous, floor, lane_numbers, 
 from crowd_demo.compute.simd_memory import Contiguous, gather, load, store_bytes
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.render.camera import Camera, Rect, View
-from crowd_demo.sim.stage import DeviceCrowd
-from crowd_demo.sim.store.columns import Columns
+from crowd_demo.sim.store.agents import DeviceCrowd
 from crowd_demo.sim.store.sparse_set import Handles
+from crowd_demo.sim.store.state import Columns
 
 C = TypeVar("C")
 MARGIN_PX = 1.0  # a figure has whole pixels, and its position is rounded

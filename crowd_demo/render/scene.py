@@ -222,7 +222,7 @@ class Scene:
             return
         with profile.stage("cull"):
             now = self._frame_input(camera, frozen_rect, alpha)
-            slots = self._cull.run(self._cull_launches(now), self.sim.world.light_workers, self.sim.agents.count)
+            slots = self._cull.run(self._cull_launches(now), self.sim.light_workers, self.sim.agents.count)
         with profile.stage("depth"):
             slots, bands = self._ordered(now, slots)
         self.used = Used(now, slots, self._cull.in_view, bands, self._depth.start)
@@ -250,7 +250,7 @@ class Scene:
             self.ground.draw_edge(target)
 
     def _draw_roofs(self, target: pygame.Surface, camera: Camera) -> None:
-        if ways := self.sim.world.ways:
+        if ways := self.sim.ways:
             self._roofs.draw(target, camera, self.sim.terrain, ways.exits)
 
     # --- on a graphics card ------------------------------------------------------------------------------------------
@@ -273,7 +273,7 @@ class Scene:
         with sim.agents.seen_on_gpu(light.crowd.columns):
             now = self._frame_input(camera, None, alpha)
             mode = self._mode.mode(sim) if self._mode else None
-        self._used = lambda: Used(self._frame_input(camera, None, alpha), sim.world.grid.identity[:agents], None, None,
+        self._used = lambda: Used(self._frame_input(camera, None, alpha), sim.grid.identity[:agents], None, None,
                                   self._depth.start)
         self._draw_ground(target, now)
         if on_ground:
@@ -291,7 +291,7 @@ class Scene:
         no_slots, frame = np.zeros(0, np.int32), np.zeros((1, 1), np.uint32)
         yield from self._cull_launches(now)
         if options.depth == "bands":
-            yield from self._depth.launches(self.sim.world.light_workers, no_slots, now.agents, now.ahead, self._bands(now))
+            yield from self._depth.launches(self.sim.light_workers, no_slots, now.agents, now.ahead, self._bands(now))
         if options.blitter == "compiled":
             self.ground.prepare(options.cull, self.sim.terrain, camera, now.rect)
             yield self.ground.launch(now.workers, frame)
@@ -316,13 +316,13 @@ class Scene:
         ahead = np.float32(alpha * sim.dt)
         time_s = np.float64(sim.tick * sim.dt) + np.float64(ahead)
         columns = sim.agents.view
-        return FrameInput(sim.world.workers, sim.optimizations, columns, moving(columns), ahead, time_s, camera, camera.view(),
+        return FrameInput(sim.workers, sim.optimizations, columns, moving(columns), ahead, time_s, camera, camera.view(),
                           rect, bounds, sim.agents.handles)
 
     # --- cull and depth ----------------------------------------------------------------------------------------------
 
     def _cull_launches(self, now: FrameInput) -> tuple[Launch, ...]:
-        world, how = self.sim.world, self.sim.optimizations.cull
+        world, how = self.sim, self.sim.optimizations.cull
         workers, count, slack = world.light_workers, world.agents.count, 0.0
         if how == "grid" and world.on_gpu:  # nobody makes the grid here
             how = "agents"
@@ -340,7 +340,7 @@ class Scene:
         if how == "full":
             return depth.full(slots, now.agents, now.ahead), None
         bands = self._bands(now)
-        run(self._depth.launches(self.sim.world.light_workers, slots, now.agents, now.ahead, bands))
+        run(self._depth.launches(self.sim.light_workers, slots, now.agents, now.ahead, bands))
         return self._depth.ordered(len(slots)), bands
 
     def _bands(self, now: FrameInput) -> depth.Scale:
@@ -361,4 +361,4 @@ class Scene:
 
     def _line_launches(self, now: FrameInput, frame: Frame) -> tuple[Launch, ...]:
         """A kernel with either blitter: those differ in how figures and ground are drawn."""
-        return self._lines.launches(now.workers, self.sim.links.pairs(), now.agents, now.ahead, now.view, frame)
+        return self._lines.launches(now.workers, self.sim.links.pairs, now.agents, now.ahead, now.view, frame)

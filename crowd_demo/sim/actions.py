@@ -12,79 +12,21 @@ An action is a frozen dataclass of plain fields, registered under a name, so fil
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, ClassVar, Protocol, TypeVar, cast, runtime_checkable
+from typing import Annotated, ClassVar, Protocol, TypeVar, cast, runtime_checkable
 
+import numpy as np
 from pydantic import Field, RootModel, ValidationError
 
 from crowd_demo.config.explain import close_to, explain
-from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.config.section import MAX_AGENTS, plain
 from crowd_demo.registry.entries import Value
-from crowd_demo.sim.store.agents import Agents
-from crowd_demo.sim.store.columns import Columns
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from crowd_demo.compute.arrays import Floats, Ints
-    from crowd_demo.config.model import Config
-    from crowd_demo.sim.terrain.tiles import Rectangle, Run, Terrain
-    from crowd_demo.sim.world import World
+from crowd_demo.sim.world import World
 
 Coordinate = Annotated[float, Field(ge=-2**31, le=2**31)]
 Tile = Annotated[int, Field(ge=-2**31, le=2**31)]
-
-
-class Changeable(Protocol):
-    """What actions change: a `Simulation`."""
-
-    @property
-    def optimizations(self) -> Optimizations: ...
-
-    @property
-    def agents(self) -> Agents[Columns]: ...
-
-    @property
-    def world(self) -> World: ...
-
-    @property
-    def terrain(self) -> Terrain: ...
-
-    @property
-    def column_bounds(self) -> Mapping[str, tuple[float, float]]: ...
-
-    @property
-    def settings(self) -> Config: ...
-
-    @property
-    def tuned(self) -> Mapping[str, int | float]: ...
-
-    def set_numbers(self, values: Mapping[str, int | float]) -> None: ...
-
-    def populate(self, count: int) -> None: ...
-
-    def check_room(self, count: int) -> None: ...
-
-    def add_agents_at(self, ids: Ints, x: Floats, y: Floats, seed: int) -> None: ...
-
-    def return_agents(self, columns: Mapping[str, ArrayLike]) -> None: ...
-
-    def remove_agents(self, ids: Ints) -> None: ...
-
-    def set_walls(self, rectangle: Rectangle, wall: bool) -> None: ...
-
-    def paint_walls(self, runs: Iterable[Run], wall: bool) -> None: ...
-
-    def set_goal(self, number: int, tile: int) -> None: ...
-
-    def set_exit(self, number: int, is_exit: bool) -> None: ...
-
-    def place(self, identity: int, x: float, y: float) -> None: ...
-
-    def happen(self, event: int) -> None: ...
 
 
 class Action(Protocol):
@@ -97,15 +39,15 @@ class Action(Protocol):
 
     about: ClassVar[str]
 
-    def apply(self, sim: Changeable) -> None:
-        """Change the simulation. Raises ValueError when that is impossible, and changes nothing then."""
+    def apply(self, world: World) -> None:
+        """Change the crowd. Raises ValueError when that is impossible, and changes nothing then."""
 
 
 @runtime_checkable
 class Edit(Action, Protocol):
     """An action that can be undone."""
 
-    def inverse(self, sim: Changeable) -> tuple[Action, ...]:
+    def inverse(self, world: World) -> tuple[Action, ...]:
         """Return, before it is applied, the actions that will take it back, in their order; none if it will change nothing."""
 
 
@@ -132,8 +74,8 @@ class Populate:
     count: Annotated[int, Field(ge=0, le=MAX_AGENTS)]
     about: ClassVar[str] = "the number of agents changed"
 
-    def apply(self, sim: Changeable) -> None:
-        sim.populate(self.count)
+    def apply(self, world: World) -> None:
+        world.populate(self.count)
 
 
 @action("switch")
@@ -145,8 +87,8 @@ class Switch:
     value: Value
     about: ClassVar[str] = "a technique was switched"
 
-    def apply(self, sim: Changeable) -> None:
-        sim.optimizations.set(self.path, self.value)
+    def apply(self, world: World) -> None:
+        world.options.set(self.path, self.value)
 
 
 @action("set_walls")
@@ -159,22 +101,32 @@ class SetWalls:
     about: ClassVar[str] = "the walls changed"
     lasts: ClassVar[bool] = True
 
-    def apply(self, sim: Changeable) -> None:
-        sim.set_walls(self.rectangle, self.wall)
+    def apply(self, world: World) -> None:
+        world.set_walls(self.rectangle, self.wall)
 
 
 @action("place")
 @dataclass(frozen=True)
 class Place:
-    """Put the agent with that id at a place, such as a hawk under the pointer. Raises ValueError if nobody has it."""
+    """Put the agent with that id at a place, such as a hawk under the pointer, out of walls and into the world.
+
+    Raises ValueError if nobody has the id.
+    """
 
     id: Annotated[int, Field(ge=0, le=2**31 - 1)]
     x: Coordinate
     y: Coordinate
     about: ClassVar[str] = "an agent was put elsewhere"
 
-    def apply(self, sim: Changeable) -> None:
-        sim.place(self.id, self.x, self.y)
+    def apply(self, world: World) -> None:
+        slot = int(world.agents.handles.slots_of(np.array([self.id]))[0])
+        if slot < 0:
+            raise ValueError(f"there is no agent {self.id}")
+        columns, ground = world.agents.columns, world.ground
+        columns.x[slot] = min(float(ground.limit_x), max(0.0, self.x))
+        columns.y[slot] = min(float(ground.limit_y), max(0.0, self.y))
+        world.terrain.step_out(columns.x[slot:slot + 1], columns.y[slot:slot + 1])
+        world.grid.outdated()
 
 
 # --- as plain data ---------------------------------------------------------------------------------------------------

@@ -12,9 +12,9 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Doubles, Floats, Longs
 from crowd_demo.config.model import Config
-from crowd_demo.sim.lines import Line, steps_across
+from crowd_demo.sim.fundamental_diagram import Line, steps_across
 from crowd_demo.sim.stage import Stage
-from crowd_demo.sim.state_part import EMPTY, PartState
+from crowd_demo.sim.store.state import EMPTY, PartState
 from crowd_demo.sim.world import World
 
 MAX_SAMPLES = 600  # seconds

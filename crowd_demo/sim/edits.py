@@ -21,12 +21,12 @@ from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Bytes, Ints
 from crowd_demo.config.maps import MAX_SIDE, WALL, WATER
 from crowd_demo.config.section import MAX_AGENTS
-from crowd_demo.sim.actions import Action, Changeable, Coordinate, SetWalls, Tile, action
-from crowd_demo.sim.snapshot import check_columns
-from crowd_demo.sim.store.columns import dtypes_of, views
+from crowd_demo.sim.actions import Action, Coordinate, SetWalls, Tile, action
+from crowd_demo.sim.store.state import check_columns, dtypes_of, views
 from crowd_demo.sim.terrain.forces import UNTIL_REMOVED, Force, ForceKind, ForceNumber, Reach, Strength, Ticks
 from crowd_demo.sim.terrain.tiles import AT_FIRST, GONE, NEAR_TILES, Terrain
-from crowd_demo.sim.ways import MAX_GOALS
+from crowd_demo.sim.ways import MAX_GOALS, NO_EXITS
+from crowd_demo.sim.world import World
 
 Run = tuple[Tile, Tile, Tile]
 Radius = Annotated[float, Field(ge=0, le=65_536)]
@@ -49,17 +49,17 @@ class PaintWalls:
     about: ClassVar[str] = "the walls changed"
     lasts: ClassVar[bool] = True
 
-    def apply(self, sim: Changeable) -> None:
-        sim.paint_walls(self.runs, self.wall)
+    def apply(self, world: World) -> None:
+        world.paint_walls(self.runs, self.wall)
 
-    def inverse(self, sim: Changeable) -> tuple[Action, ...]:
-        terrain, columns, count = sim.terrain, sim.agents.columns, sim.agents.count
+    def inverse(self, world: World) -> tuple[Action, ...]:
+        terrain, columns, count = world.terrain, world.agents.columns, world.agents.count
         changed = terrain.changed_by(terrain.mask_of(self.runs), self.wall)
         if not changed.any():
             return ()
         back = PaintWalls(terrain.runs_of(changed), not self.wall)
         lost = terrain.walled_in(columns.x[:count], columns.y[:count], changed, NEAR_TILES) if self.wall else ()
-        return (back, PutBack.of(sim, np.sort(columns.id[lost]))) if len(lost) else (back,)
+        return (back, PutBack.of(world, np.sort(columns.id[lost]))) if len(lost) else (back,)
 
 
 @action("set_goal")
@@ -75,11 +75,11 @@ class SetGoal:
     about: ClassVar[str] = "a destination changed"
     lasts: ClassVar[bool] = True
 
-    def apply(self, sim: Changeable) -> None:
-        sim.set_goal(self.number, self.tile)
+    def apply(self, world: World) -> None:
+        world.set_goal(self.number, self.tile)
 
-    def inverse(self, sim: Changeable) -> tuple[Action, ...]:
-        terrain = sim.terrain
+    def inverse(self, world: World) -> tuple[Action, ...]:
+        terrain = world.terrain
         is_new = self.number >= len(terrain.destinations)
         before = GONE if is_new else terrain.goals.get(self.number, AT_FIRST)
         return (SetGoal(self.number, before),) if before != self.tile else ()
@@ -95,18 +95,18 @@ class AddGoal:
     about: ClassVar[str] = "a destination came"
     lasts: ClassVar[bool] = True
 
-    def apply(self, sim: Changeable) -> None:
-        if (tile := sim.terrain.tile_number(self.x, self.y)) is None:
+    def apply(self, world: World) -> None:
+        if (tile := world.terrain.tile_number(self.x, self.y)) is None:
             raise ValueError("a goal: it is outside of the map")
-        sim.set_goal(self._number(sim), tile)
+        world.set_goal(self._number(world), tile)
 
-    def inverse(self, sim: Changeable) -> tuple[Action, ...]:
-        return (SetGoal(self._number(sim), GONE),)
+    def inverse(self, world: World) -> tuple[Action, ...]:
+        return (SetGoal(self._number(world), GONE),)
 
-    def _number(self, sim: Changeable) -> int:
+    def _number(self, world: World) -> int:
         """That of one that is gone, or else the next one."""
-        gone = (number for number, tile in sim.terrain.goals.items() if tile == GONE)
-        return min(gone, default=len(sim.terrain.destinations))
+        gone = (number for number, tile in world.terrain.goals.items() if tile == GONE)
+        return min(gone, default=len(world.terrain.destinations))
 
 
 @action("set_exit")
@@ -119,11 +119,13 @@ class SetExit:
     about: ClassVar[str] = "an exit changed"
     lasts: ClassVar[bool] = True
 
-    def apply(self, sim: Changeable) -> None:
-        sim.set_exit(self.number, self.is_exit)
+    def apply(self, world: World) -> None:
+        if world.ways is None:
+            raise ValueError(NO_EXITS)
+        world.ways.set_exit(self.number, self.is_exit)
 
-    def inverse(self, sim: Changeable) -> tuple[Action, ...]:
-        ways = sim.world.ways
+    def inverse(self, world: World) -> tuple[Action, ...]:
+        ways = world.ways
         return (SetExit(self.number, not self.is_exit),) if ways and (self.number in ways.exits) != self.is_exit else ()
 
 
@@ -138,20 +140,20 @@ class BringIn:
     radius: Radius
     about: ClassVar[str] = "agents came in"
 
-    def apply(self, sim: Changeable) -> None:
-        tiles = sim.terrain.free_tiles_near(self.x, self.y, self.radius)
+    def apply(self, world: World) -> None:
+        tiles = np.flatnonzero(world.terrain.brush(self.x, self.y, self.radius) & (world.terrain.blocked == 0))
         if not len(tiles):
             raise ValueError("there is no room for anybody: all tiles there are blocked")
-        sim.check_room(sim.agents.count + self.count)
-        ids, seed = self._ids(sim), int(hashing.key(sim.world.config.seed, sim.world.tick, hashing.BIRTH)) & 0x7FFFFFFF
-        x, y = sim.terrain.random_points(tiles, ids.astype(np.int64), seed)
-        sim.add_agents_at(ids, x, y, seed)
+        world.check_room(world.agents.count + self.count)
+        ids, seed = self._ids(world), int(hashing.key(world.config.seed, world.tick, hashing.BIRTH)) & 0x7FFFFFFF
+        x, y = world.terrain.random_points(tiles, ids.astype(np.int64), seed)
+        world.add_agents_at(ids, x, y, seed)
 
-    def inverse(self, sim: Changeable) -> tuple[Action, ...]:
-        return (Remove(handles_of(sim, self._ids(sim))),) if self.count else ()
+    def inverse(self, world: World) -> tuple[Action, ...]:
+        return (Remove(handles_of(world, self._ids(world))),) if self.count else ()
 
-    def _ids(self, sim: Changeable) -> Ints:
-        return sim.agents.handles.free_ids(self.count)
+    def _ids(self, world: World) -> Ints:
+        return world.agents.handles.free_ids(self.count)
 
 
 @action("take_out")
@@ -164,15 +166,15 @@ class TakeOut:
     radius: Radius
     about: ClassVar[str] = "agents were taken out"
 
-    def apply(self, sim: Changeable) -> None:
-        sim.remove_agents(self._ids(sim))
+    def apply(self, world: World) -> None:
+        world.remove_agents(self._ids(world))
 
-    def inverse(self, sim: Changeable) -> tuple[Action, ...]:
-        ids = self._ids(sim)
-        return (PutBack.of(sim, ids),) if len(ids) else ()
+    def inverse(self, world: World) -> tuple[Action, ...]:
+        ids = self._ids(world)
+        return (PutBack.of(world, ids),) if len(ids) else ()
 
-    def _ids(self, sim: Changeable) -> Ints:
-        columns, count = sim.agents.columns, sim.agents.count
+    def _ids(self, world: World) -> Ints:
+        columns, count = world.agents.columns, world.agents.count
         dx, dy = columns.x[:count] - np.float32(self.x), columns.y[:count] - np.float32(self.y)
         radius = np.float32(self.radius)
         return np.sort(columns.id[:count][dx * dx + dy * dy <= radius * radius])
@@ -186,22 +188,22 @@ class Remove:
     handles: Handles
     about: ClassVar[str] = "agents were taken out"
 
-    def apply(self, sim: Changeable) -> None:
-        sim.remove_agents(self._ids(sim))
+    def apply(self, world: World) -> None:
+        world.remove_agents(self._ids(world))
 
-    def inverse(self, sim: Changeable) -> tuple[Action, ...]:
-        ids = self._ids(sim)
-        return (PutBack.of(sim, ids),) if len(ids) else ()
+    def inverse(self, world: World) -> tuple[Action, ...]:
+        ids = self._ids(world)
+        return (PutBack.of(world, ids),) if len(ids) else ()
 
     def with_handles(self, new: Mapping[tuple[int, int], tuple[int, int]]) -> Remove:
         """The same agents, some of whom have new handles since they came back."""
         return Remove(tuple(new.get(handle, handle) for handle in self.handles))
 
-    def _ids(self, sim: Changeable) -> Ints:
+    def _ids(self, world: World) -> Ints:
         ids, generations = np.array(self.handles, np.int64).reshape(-1, 2).T
-        known = sim.agents.handles.has(ids)
+        known = world.agents.handles.has(ids)
         ids, generations = ids[known], generations[known]
-        return np.unique(ids[sim.agents.handles.generations[ids] == generations]).astype(np.int32)
+        return np.unique(ids[world.agents.handles.generations[ids] == generations]).astype(np.int32)
 
 
 @action("put_back")
@@ -219,34 +221,38 @@ class PutBack:
     about: ClassVar[str] = "agents came back"
 
     @classmethod
-    def of(cls, sim: Changeable, ids: Ints) -> PutBack:
+    def of(cls, world: World, ids: Ints) -> PutBack:
         """The action that would add those agents again."""
-        rows = np.ascontiguousarray(sim.agents.front[1:, sim.agents.handles.slots_of(ids)], "<i4")
-        return cls(len(ids), base64.b64encode(rows.tobytes()).decode(), handles_of(sim, ids))
+        rows = np.ascontiguousarray(world.agents.front[1:, world.agents.handles.slots_of(ids)], "<i4")
+        return cls(len(ids), base64.b64encode(rows.tobytes()).decode(), handles_of(world, ids))
 
-    def new_handles(self, sim: Changeable) -> dict[tuple[int, int], tuple[int, int]]:
+    def new_handles(self, world: World) -> dict[tuple[int, int], tuple[int, int]]:
         """Return, before it is applied, the handles that they will have, by their former ones."""
-        return dict(zip(self.former, handles_of(sim, sim.agents.handles.free_ids(self.count)), strict=True))
+        return dict(zip(self.former, handles_of(world, world.agents.handles.free_ids(self.count)), strict=True))
 
-    def apply(self, sim: Changeable) -> None:
-        sim.check_room(sim.agents.count + self.count)
-        names = sim.agents.names
+    def apply(self, world: World) -> None:
+        world.check_room(world.agents.count + self.count)
+        names = world.agents.names
         try:
             data = base64.b64decode(self.columns, validate=True)
         except binascii.Error:
             raise ValueError("put_back: columns is no base64") from None
         if len(data) != 4 * self.count * (len(names) - 1):
             raise ValueError(f"put_back: columns has {len(data)} bytes, {self.count} agents have another number")
-        ids = sim.agents.handles.free_ids(self.count)
+        ids = world.agents.handles.free_ids(self.count)
         rows = np.vstack((ids, np.frombuffer(data, "<i4").reshape(len(names) - 1, self.count))).astype(np.int32)
-        check_columns(rows, dtypes_of(sim.agents.kind), sim.column_bounds)
-        columns: dict[str, ArrayLike] = dict(zip(names, views(sim.agents.kind, rows), strict=True))
-        if sim.terrain.blocked.all():
+        check_columns(rows, dtypes_of(world.agents.kind), world.bounds_of(world.widest))
+        columns: dict[str, ArrayLike] = dict(zip(names, views(world.agents.kind, rows), strict=True))
+        if world.terrain.blocked.all():
             raise ValueError("there is no room for anybody: all tiles are blocked")
-        sim.return_agents(columns)
+        before = world.agents.count
+        world.agents.spawn(**columns)
+        all_columns, new = world.agents.columns, slice(before, world.agents.count)
+        world.terrain.step_out(all_columns.x[new], all_columns.y[new])
+        world.grid.outdated()
 
-    def inverse(self, sim: Changeable) -> tuple[Action, ...]:
-        return (Remove(handles_of(sim, sim.agents.handles.free_ids(self.count))),) if self.count else ()
+    def inverse(self, world: World) -> tuple[Action, ...]:
+        return (Remove(handles_of(world, world.agents.handles.free_ids(self.count))),) if self.count else ()
 
 
 @action("put_force")
@@ -267,17 +273,17 @@ class PutForce:
     about: ClassVar[str] = "a force changed"
     lasts: ClassVar[bool] = True
 
-    def apply(self, sim: Changeable) -> None:
-        sim.world.forces.put(self._force(sim))
+    def apply(self, world: World) -> None:
+        world.forces.put(self._force(world))
 
-    def inverse(self, sim: Changeable) -> tuple[Action, ...]:
-        before = sim.world.forces.of_number(self.number)
-        if before == self._force(sim):
+    def inverse(self, world: World) -> tuple[Action, ...]:
+        before = world.forces.of_number(self.number)
+        if before == self._force(world):
             return ()
-        return (put_again(sim, before) if before else RemoveForce(self.number),)
+        return (put_again(world, before) if before else RemoveForce(self.number),)
 
-    def _force(self, sim: Changeable) -> Force:
-        until = sim.world.tick + self.ticks if self.ticks else UNTIL_REMOVED
+    def _force(self, world: World) -> Force:
+        until = world.tick + self.ticks if self.ticks else UNTIL_REMOVED
         return Force(self.number, self.kind, self.x, self.y, self.radius, self.strength, until)
 
 
@@ -290,22 +296,22 @@ class RemoveForce:
     about: ClassVar[str] = "a force was removed"
     lasts: ClassVar[bool] = True
 
-    def apply(self, sim: Changeable) -> None:
-        sim.world.forces.remove(self.number)
+    def apply(self, world: World) -> None:
+        world.forces.remove(self.number)
 
-    def inverse(self, sim: Changeable) -> tuple[Action, ...]:
-        before = sim.world.forces.of_number(self.number)
-        return (put_again(sim, before),) if before else ()
+    def inverse(self, world: World) -> tuple[Action, ...]:
+        before = world.forces.of_number(self.number)
+        return (put_again(world, before),) if before else ()
 
 
-def put_again(sim: Changeable, force: Force) -> PutForce:
+def put_again(world: World, force: Force) -> PutForce:
     """The action that would put a force where it is, for as long as it will last."""
-    return PutForce(*force[:-1], ticks=force.until - sim.world.tick if force.until else UNTIL_REMOVED)
+    return PutForce(*force[:-1], ticks=force.until - world.tick if force.until else UNTIL_REMOVED)
 
 
-def handles_of(sim: Changeable, ids: Ints) -> tuple[tuple[int, int], ...]:
+def handles_of(world: World, ids: Ints) -> tuple[tuple[int, int], ...]:
     """Return (id, generation) of each id, also of those that nobody has yet."""
-    generations = sim.agents.handles.generations
+    generations = world.agents.handles.generations
     known = np.zeros(len(ids), np.int32)
     inside = ids < len(generations)
     known[inside] = generations[ids[inside]]
@@ -328,7 +334,9 @@ def lasting_edits(history: Iterable[tuple[int, Action]], terrain: Terrain,
             found += [PaintWalls(runs, wall) for runs, wall in ((built, True), (torn, False)) if runs]
         else:
             found += actions
-    found += (*_standing_goals(lasting, terrain, kinds), *_changed_exits(lasting, first_exits), *_standing_forces(lasting))
+    last = {change.number: change for change in lasting if isinstance(change, SetExit)}
+    exits = (change for number, change in sorted(last.items()) if change.is_exit != (number in first_exits))
+    found += (*_standing_goals(lasting, terrain, kinds), *exits, *_standing_forces(lasting))
     return tuple(found)
 
 
@@ -348,12 +356,6 @@ def _standing_goals(actions: Iterable[Action], terrain: Terrain, kinds: Bytes) -
         del goals[last]
     moved = [SetGoal(number, GONE) for number in goals if number < first]  # so that no two are ever on one tile
     return moved + [SetGoal(number, tile) for number, tile in goals.items() if number >= first or tile != GONE]
-
-
-def _changed_exits(actions: Iterable[Action], first_exits: Collection[int]) -> Iterator[SetExit]:
-    """Yield the last change of each destination that is an exit now and was none at first, or the other way round."""
-    last = {change.number: change for change in actions if isinstance(change, SetExit)}
-    yield from (change for number, change in sorted(last.items()) if change.is_exit != (number in first_exits))
 
 
 def _standing_forces(actions: Iterable[Action]) -> Iterator[PutForce]:

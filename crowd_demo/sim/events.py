@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Protocol
+from typing import Annotated, ClassVar, cast
 
 import numpy as np
 from pydantic import Field
@@ -16,14 +16,15 @@ from pydantic import Field
 from crowd_demo.config.events import MAX_EVENTS, OF_PEOPLE, Condition, Deeds, Pull
 from crowd_demo.config.model import Config
 from crowd_demo.registry.texts import say_once
-from crowd_demo.sim.actions import Action, Changeable, Coordinate, Populate, action
-from crowd_demo.sim.behaviours.ways_out import WaysOut
+from crowd_demo.sim.actions import Action, Coordinate, Populate, action
+from crowd_demo.sim.behaviours.wayfinding import WaysOut
 from crowd_demo.sim.counts import Counts
 from crowd_demo.sim.edits import AddGoal, BringIn, PaintWalls, PutForce, TakeOut
-from crowd_demo.sim.state_part import EMPTY, PartState
+from crowd_demo.sim.store.state import EMPTY, PartState
 from crowd_demo.sim.terrain.forces import FORCE_KINDS, UNTIL_REMOVED
 from crowd_demo.sim.terrain.tiles import Run, Terrain
-from crowd_demo.sim.tuning import SetNumbers
+from crowd_demo.sim.tuning import SetNumbers, tuned
+from crowd_demo.sim.world import World
 
 LOOK_EVERY = 10  # steps from one look at the conditions to the next
 
@@ -39,8 +40,8 @@ class Event:
     number: Annotated[int, Field(ge=0, le=MAX_EVENTS - 1)]
     about: ClassVar[str] = "an event happened"
 
-    def apply(self, sim: Changeable) -> None:
-        sim.happen(self.number)
+    def apply(self, world: World) -> None:
+        cast(Events, world.part(Events)).happen(self.number, world)
 
 
 @action("send")
@@ -56,28 +57,10 @@ class Send:
     within: tuple[Coordinate, Coordinate, Coordinate, Coordinate] | None = None
     about: ClassVar[str] = "people were sent"
 
-    def apply(self, sim: Changeable) -> None:
-        ways_out = next((part for part in sim.world.parts if isinstance(part, WaysOut)), None)
-        if ways_out is None:
+    def apply(self, world: World) -> None:
+        if (ways_out := world.part(WaysOut)) is None:
             raise ValueError("only people can be sent")
-        ways_out.send(sim.world, self.to, self.leave, self.within)
-
-
-class Watched(Changeable, Protocol):
-    """What conditions look at: a `Simulation`."""
-
-    @property
-    def config(self) -> Config: ...
-
-    @property
-    def tick(self) -> int: ...
-
-    @property
-    def dt(self) -> float: ...
-
-    counts: Counts
-
-    def states(self) -> dict[str, int]: ...
+        ways_out.send(world, self.to, self.leave, self.within)
 
 
 class Events:
@@ -92,23 +75,23 @@ class Events:
         self.happened: dict[int, int] = {}  # ticks by number
         self.impossible: list[str] = []  # why something was left out, until somebody takes it up
 
-    def due(self, sim: Watched) -> list[int]:
+    def due(self, world: World) -> list[int]:
         """Return the events that happen before the next step, in the order of the configuration. Call at every tick.
 
         An event never makes the condition of another hold at the same tick, even if this is called again.
         """
         if len(self.happened) == len(self._events):
             return []
-        evaluated = any(tick == sim.tick and self._events[number].hand is None for number, tick in self.happened.items())
-        evaluate = sim.tick % LOOK_EVERY == 0 and not evaluated
+        evaluated = any(tick == world.tick and self._events[number].hand is None for number, tick in self.happened.items())
+        evaluate = world.tick % LOOK_EVERY == 0 and not evaluated
         return [number for number in range(len(self._events))
-                if number not in self.happened and self._is_due(number, sim, evaluate)]
+                if number not in self.happened and self._is_due(number, world, evaluate)]
 
-    def _is_due(self, number: int, sim: Watched, evaluate: bool) -> bool:
+    def _is_due(self, number: int, world: World, evaluate: bool) -> bool:
         tick, condition = self._due[number], self._conditions[number]
         if condition is None:
-            return tick is not None and sim.tick >= tick
-        return evaluate and condition.holds(measured(condition, sim))
+            return tick is not None and world.tick >= tick
+        return evaluate and condition.holds(measured(condition, world))
 
     @property
     def end_tick(self) -> int | None:
@@ -129,17 +112,17 @@ class Events:
         """The event that a key lets happen next."""
         return next((number for number, event in enumerate(self._events) if event.hand and number not in self.happened), None)
 
-    def happen(self, number: int, sim: Watched) -> None:
+    def happen(self, number: int, world: World) -> None:
         """Note that an event happens, and do all of it that is possible.
 
         Raises ValueError for an event that the configuration does not have, or that has happened.
         """
         if not 0 <= number < len(self._events) or number in self.happened:
             raise ValueError(f"event {number}: " + ("it has happened" if number in self.happened else "there is none"))
-        self.happened[number] = sim.tick
-        for deed in actions_of(self._events[number].do, sim):
+        self.happened[number] = world.tick
+        for deed in actions_of(self._events[number].do, world):
             try:
-                deed.apply(sim)
+                deed.apply(world)
             except ValueError as error:
                 self.impossible.append(str(error))
                 say_once(f"events.{number}: a part was left out: {error}")
@@ -170,36 +153,36 @@ def _pairs(state: PartState) -> list[tuple[int, int]]:
 
 # --- what conditions compare -----------------------------------------------------------------------------------------
 
-def measured(condition: Condition, sim: Watched) -> float:
+def measured(condition: Condition, world: World) -> float:
     """Return what a condition compares, in percent if it says so. Reads the simulation, and changes nothing."""
     if condition.measure == "time":
-        return sim.tick * sim.dt
+        return world.tick * world.dt
     if condition.measure == "passed":
-        return sim.counts.of_line(condition.place)
-    count = sim.agents.count
+        return cast(Counts, world.part(Counts)).of_line(condition.place)
+    count = world.agents.count
     if condition.measure in OF_PEOPLE:
-        found, of = sim.states().get(condition.measure, 0), count
+        found, of = world.states().get(condition.measure, 0), count
     elif condition.measure == "inside":
-        found, of = inside(condition.place, sim), count
+        found, of = inside(condition.place, world), count
     else:
-        found, of = count, sim.config.agents
+        found, of = count, world.config.agents
     return 100 * found / max(of, 1) if condition.share else found
 
 
-def inside(place: str, sim: Watched) -> int:
+def inside(place: str, world: World) -> int:
     """Return how many agents are in an area of `measure.areas`; its border does not belong to it."""
-    left, top, right, bottom = sim.config.measure.areas[place]
-    columns, count = sim.agents.view, sim.agents.count
+    left, top, right, bottom = world.config.measure.areas[place]
+    columns, count = world.agents.view, world.agents.count
     x, y = columns.x[:count], columns.y[:count]
     return int(np.count_nonzero((left < x) & (x < right) & (top < y) & (y < bottom)))
 
 
 # --- what events do ----------------------------------------------------------------------------------------------------
 
-def actions_of(do: Deeds, sim: Changeable) -> Iterator[Action]:
+def actions_of(do: Deeds, world: World) -> Iterator[Action]:
     """Yield the actions of an event, one for each key of its `do`, in their order."""
     if do.walls is not None:
-        yield PaintWalls(_runs_within(do.walls.rectangle, sim.terrain), do.walls.build)
+        yield PaintWalls(_runs_within(do.walls.rectangle, world.terrain), do.walls.build)
     if do.take_out is not None:
         yield TakeOut(*do.take_out.at, do.take_out.radius)
     if do.bring_in is not None:
@@ -207,16 +190,16 @@ def actions_of(do: Deeds, sim: Changeable) -> Iterator[Action]:
     if do.goal is not None:
         yield AddGoal(*do.goal.at)
     if do.set:
-        yield SetNumbers(tuple({**sim.tuned, **do.set}.items()))
+        yield SetNumbers(tuple({**tuned(world).values, **do.set}.items()))
     if do.agents is not None:
         yield Populate(do.agents)
     for kind in FORCE_KINDS:
         force: Pull | None = getattr(do, kind)
         if force:
-            ticks = max(round(force.seconds * sim.world.config.time.step_hz), 1) if force.seconds else UNTIL_REMOVED
-            yield PutForce(sim.world.forces.next_number, kind, *force.at, force.radius, force.strength, ticks)
+            ticks = max(round(force.seconds * world.config.time.step_hz), 1) if force.seconds else UNTIL_REMOVED
+            yield PutForce(world.forces.next_number, kind, *force.at, force.radius, force.strength, ticks)
     if do.send is not None:
-        area = sim.settings.measure.areas[do.send.inside] if do.send.inside else None
+        area = world.settings.measure.areas[do.send.inside] if do.send.inside else None
         yield Send(do.send.to, do.send.leave, area)
 
 

@@ -21,10 +21,10 @@ from crowd_demo.sim.interaction.runs import written_out
 from crowd_demo.sim.neighbours.candidates import Cells, Lists, Runs
 from crowd_demo.sim.neighbours.schedule import LONGEST
 from crowd_demo.sim.neighbours.structure import Structure
-from crowd_demo.sim.neighbours.tree_structures import TreeStructure
+from crowd_demo.sim.neighbours.trees import TreeStructure
 from crowd_demo.sim.neighbours.z_grid import ZGrid
 from crowd_demo.sim.simulation import Simulation
-from crowd_demo.sim.store.columns import Columns
+from crowd_demo.sim.store.state import Columns
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom in world units
 Rows = tuple[tuple[str, str], ...]  # what, and how much
@@ -54,7 +54,7 @@ def mark_perceived(columns: Columns, rules: Rules, slot: int, candidates: Ints, 
 def perceive_launch(sim: Simulation, slot: int, candidates: Ints) -> tuple[Launch, Bytes]:
     """Return the kernel that finds which candidates are neighbours, and the array that it writes."""
     found = np.zeros(len(candidates), np.uint8)
-    return launch(mark_perceived, sim.agents.view, sim.world.rules, slot, candidates, found), found
+    return launch(mark_perceived, sim.agents.view, sim.rules, slot, candidates, found), found
 
 
 def neighbours_of(sim: Simulation, slot: int, candidates: Ints) -> Ints:
@@ -81,16 +81,16 @@ def avoidance_launch(sim: Simulation, slots: Ints, candidates: Sequence[Ints]) -
     first = np.cumsum([0, *map(len, candidates)]).astype(np.int32)
     pushes = np.zeros((int(first[-1]), 2), np.float32)
     joined = np.concatenate([np.zeros(0, np.int32), *candidates]).astype(np.int32)
-    return launch(find_pushes, sim.agents.view, sim.world.rules, slots, first, joined, pushes), pushes
+    return launch(find_pushes, sim.agents.view, sim.rules, slots, first, joined, pushes), pushes
 
 
 # --- where it looks --------------------------------------------------------------------------------------------------
 
 def around(sim: Simulation, slot: int) -> Around | None:
     """Return where the agent in a slot looks; None while the structure is not built."""
-    world, structure = sim.world, sim.index.built(sim.world)
-    if world.neighbour_limit != "none" or world.needs.nearest:
-        return _in_cells(world.grid.view(), slot, world.grid.cell) if world.grid.fresh else None
+    structure = sim.built_structure
+    if sim.searches_grid:
+        return _in_cells(sim.grid.view(), slot, sim.grid.cell) if sim.grid.fresh else None
     if structure is None:
         return None
     match structure.candidates():

@@ -27,9 +27,9 @@ from crowd_demo.registry.entries import Value
 from crowd_demo.registry.texts import printable
 from crowd_demo.sim import edits, events, tuning  # noqa: F401  # register actions
 from crowd_demo.sim.actions import Action, as_data, from_data
-from crowd_demo.sim.snapshot import Snapshot, check_columns
-from crowd_demo.sim.state_part import ARRAY_TYPES, EMPTY, PartState
-from crowd_demo.sim.store.columns import dtypes_of
+from crowd_demo.sim.behaviours.base import make_behaviour
+from crowd_demo.sim.snapshot import Snapshot
+from crowd_demo.sim.store.state import ARRAY_TYPES, EMPTY, PartState, check_columns, dtypes_of
 
 if TYPE_CHECKING:
     from crowd_demo.sim.simulation import Simulation
@@ -64,7 +64,7 @@ Count = Annotated[int, Field(ge=0, lt=2**63)]
 
 
 class PartHeader(BaseModel):
-    """A part of the state (state_part.py)."""
+    """A part of the state (store/state.py)."""
 
     model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 
@@ -148,21 +148,21 @@ def check(snapshot: Snapshot, sim: Simulation) -> None:
     sim.check_room(snapshot.agents)
     _require(snapshot.map_digest == sim.terrain.map_digest, f"the map {sim.config.map} has changed since")
     _require(sim.terrain.allows(snapshot.kinds), "there are tiles that no wall makes")
-    _require(sim.world.crowding.allows(snapshot.crowding), "crowding: not the prices of these tiles")
+    _require(sim.crowding.allows(snapshot.crowding), "crowding: not the prices of these tiles")
     _require(sim.links.active or not len(snapshot.link_ends), "there are links, but the configuration has none")
     _check_parts(snapshot, sim)
     widest = sim.numbers.widest_of(snapshot.parts.get(sim.numbers.name, EMPTY))
-    bounds = dict(sim.bounds_with(widest))
-    if ways := sim.world.ways:
+    bounds = dict(sim.bounds_of(make_behaviour(widest)))
+    if ways := sim.ways:
         bounds["goal"] = 0, max(ways.count_in(snapshot.parts.get(ways.name, EMPTY)) - 1, 0)
     check_columns(snapshot.columns, dtypes_of(sim.agents.kind), bounds)
 
 
 def _check_parts(snapshot: Snapshot, sim: Simulation) -> None:
     """Raise SaveError for parts of the state that this simulation does not have, or could not restore."""
-    for name in snapshot.parts.keys() - {part.name for part in sim.world.parts}:
+    for name in snapshot.parts.keys() - {part.name for part in sim.parts}:
         raise SaveError(f"{name[:40]}: this crowd has no such state")
-    for part in sim.world.parts:
+    for part in sim.parts:
         with naming(part.name):
             part.check(snapshot.parts.get(part.name, EMPTY))
 

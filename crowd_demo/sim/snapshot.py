@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from crowd_demo.compute.arrays import Bytes, Ints
 from crowd_demo.config.model import Config
 from crowd_demo.config.section import differences as config_differences
+from crowd_demo.profile import Ring
 from crowd_demo.registry.entries import Value
+from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.sim.actions import Action
-from crowd_demo.sim.state_part import PartState
-from crowd_demo.sim.store.agents import Agents
-from crowd_demo.sim.store.columns import Columns
-from crowd_demo.sim.terrain.tiles import Terrain
+from crowd_demo.sim.store.state import EMPTY, PartState
+from crowd_demo.sim.world import World
 
 HISTORY_ENTRY = 100  # bytes, about, of an action and its tick
 VIEW_SECTIONS = frozenset({"optimizations", "scene", "window", "camera", "keys", "cache", "measure"})  # no step reads them
@@ -47,7 +47,7 @@ class Snapshot(NamedTuple):
     drift: float  # world units
     population: Ints  # [at most 1024]: number of agents after each of the last steps, oldest first
     history: tuple[tuple[int, Action], ...]  # (tick, action)
-    parts: Mapping[str, PartState]  # by name, those that are not empty (state_part.py)
+    parts: Mapping[str, PartState]  # by name, those that are not empty (store/state.py)
 
     @property
     def agents(self) -> int:
@@ -85,24 +85,6 @@ def begun_hash(tick: int, agents: int) -> hashlib.blake2b:
     return hashlib.blake2b(f"{tick} {agents}".encode(), digest_size=16)
 
 
-ANY = {"f": (-1e18, 1e18), "i": (-2**31, 2**31 - 1)}  # the bounds of other columns; larger squares are not finite
-
-
-def check_columns(rows: Ints, kinds: Mapping[str, np.dtype[np.generic]], bounds: Mapping[str, tuple[float, float]],
-                  whose: str = "") -> None:
-    """Raise ValueError for columns, int32[names, n], with a value that is out of bounds, or no number; ids come first.
-
-    Its text begins with `whose`.
-    """
-    for row, (name, kind) in zip(rows, kinds.items(), strict=True):
-        column = row.view(kind)
-        low, high = (kind.type(bound) for bound in bounds.get(name, ANY[kind.kind]))
-        if column.size and not (low <= column.min() and column.max() <= high):  # which a NaN is not
-            slot = int(((low <= column) & (column <= high)).argmin())
-            raise ValueError(f"{whose}column {name} has {column[slot]:.7g} for agent {rows[0, slot]},"
-                             f" outside {low:.7g} to {high:.7g}")
-
-
 def differences(one: Config, other: Config) -> list[str]:
     """Return the paths of the keys that steps depend on and that differ, such as `agents` and `crowd.radius`."""
     if one is other:
@@ -116,19 +98,55 @@ def same_world(one: Config, other: Config) -> bool:
     return set(differences(one, other)) <= {"agents"}
 
 
-class Shared(NamedTuple):
-    """Arrays that snapshots share until what they were copied from changes: until an agent dies, or a wall is built."""
+class Snapshots:
+    """Takes snapshots of one world; they share arrays until what these were copied from changes: a death, or a wall."""
 
-    generations: Ints = np.zeros(0, np.int32)
-    deaths: int = -1
-    kinds: Bytes = np.zeros((0, 0), np.uint8)
-    version: int = -1  # of the terrain
+    def __init__(self) -> None:
+        self._generations, self._deaths = np.zeros(0, np.int32), -1
+        self._kinds, self._version = np.zeros((0, 0), np.uint8), -1  # of the terrain
 
-    def refreshed(self, agents: Agents[Columns], terrain: Terrain) -> Shared:
-        """Return the arrays for the present state."""
-        handles, kept = agents.handles, self
-        if kept.deaths != handles.removed or len(kept.generations) != handles.limit:
-            kept = kept._replace(generations=handles.generations[:handles.limit].copy(), deaths=handles.removed)
-        if kept.version != terrain.version:
-            kept = kept._replace(kinds=terrain.kinds.copy(), version=terrain.version)
-        return kept
+    def of(self, world: World, history: tuple[tuple[int, Action], ...]) -> Snapshot:
+        """Return the state of a world, whose columns it does not copy; gaps of removed agents are closed first."""
+        agents, handles, terrain, drift = world.agents, world.agents.handles, world.terrain, world.drift
+        agents.close_gaps(world.workers)
+        if self._deaths != handles.removed or len(self._generations) != handles.limit:
+            self._generations, self._deaths = handles.generations[:handles.limit].copy(), handles.removed
+        if self._version != terrain.version:
+            self._kinds, self._version = terrain.kinds.copy(), terrain.version
+        return Snapshot(
+            config=world.config, techniques={path: world.options.get(path) for path in BY_PATH}, tick=world.tick,
+            names=agents.names, columns=agents.matrix[:, :agents.count], generations=self._generations, kinds=self._kinds,
+            map_digest=terrain.map_digest, crowding=world.crowding.state, link_ends=world.links.ends,
+            link_generations=world.links.generations, sorts=drift.sorts, steps_since_sort=drift.steps, drift=drift.units,
+            population=world.population, history=history,
+            parts={part.name: state for part in world.parts if not (state := part.state()).is_empty})
+
+    def restore(self, world: World, snapshot: Snapshot) -> None:
+        """Put a snapshot into a world. Raises ValueError for one of another configuration or map."""
+        if other := differences(world.config, snapshot.config):
+            raise ValueError(f"the snapshot is of another crowd: {', '.join(other)} differ")
+        if snapshot.map_digest != world.terrain.map_digest:
+            raise ValueError("the snapshot is of another map")
+        world.check_room(snapshot.agents)
+        for path, value in snapshot.techniques.items():
+            world.options.set(path, value)
+        world.tick, drift = snapshot.tick, world.drift
+        drift.sorts, drift.steps, drift.units = snapshot.sorts, snapshot.steps_since_sort, snapshot.drift
+        version = world.terrain.version
+        world.terrain.set_kinds(snapshot.kinds)
+        if world.terrain.version != version:
+            world.read_terrain()
+        world.crowding.state = snapshot.crowding
+        if world.crowding.active:  # fields may have been made for another one
+            world.flow_fields.made[:] = 0
+        for part in world.parts:
+            part.restore(snapshot.parts.get(part.name, EMPTY))
+        world.agents.restore(snapshot.columns, snapshot.generations)
+        self._generations, self._deaths = snapshot.generations, world.agents.handles.removed
+        self._kinds, self._version = snapshot.kinds, world.terrain.version
+        if world.links.ends is not snapshot.link_ends:
+            world.links.restore(snapshot.link_ends, snapshot.link_generations)
+        world.lived = Ring(np.int32)
+        for count in snapshot.population.tolist():
+            world.lived.put(count)
+        world.checked_writes = world.agents.writes

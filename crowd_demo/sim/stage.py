@@ -1,26 +1,20 @@
-"""Stages, the named parts of a step or of preparing a picture: what one is, how a list of them is run, and those that need the
-world alone (compact, index, reorder, query, and the grid for culling).
-
-A step is a loop over a list of stages. Compiling ahead loops over the same list for a small copy of the crowd and only skips
-running, so it compiles exactly the kernels that the step will call.
+"""Stages, the named parts of a step or of preparing a picture: what one is, and those that belong to all behaviours (compact,
+index, reorder, query, and the grid for culling).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
-from crowd_demo.compute.arrays import Ints
-from crowd_demo.compute.jit import Launch, run
+from crowd_demo.compute.jit import Launch
 from crowd_demo.registry.entries import load
 from crowd_demo.registry.plugins import installed, owner_of
 from crowd_demo.registry.stages import STAGES
-from crowd_demo.registry.techniques import STRUCTURES
 from crowd_demo.registry.texts import say_once
 from crowd_demo.sim.neighbours.structure import Structure
 from crowd_demo.sim.store.agents import reorder_due
-from crowd_demo.sim.store.columns import Columns
-from crowd_demo.sim.world import Sizes, World
+from crowd_demo.sim.world import World
 
 
 class Stage(Protocol):
@@ -53,34 +47,20 @@ class Stage(Protocol):
         return
 
 
-class DeviceCrowd(Protocol):
-    """The copy of a crowd on another processor whose stages make the steps."""
+def launches_of(stages: Iterable[Stage], world: World) -> Iterator[Launch]:
+    """Yield the kernels of all stages that are wanted, in their order, each to run before the next; and time the stages.
 
-    columns: Columns
-
-    def is_newest(self, world: World) -> bool:
-        """Return whether its columns are the current ones."""
-
-    def column(self, number: int) -> Ints:
-        """Return a copy of one column, as int32[agents]."""
-
-    def work(self) -> Mapping[str, float]:
-        """Return the counters of the work in the last step."""
-
-
-def run_stages(stages: Iterable[Stage], world: World, run: Callable[[Iterable[Launch]], object] = run) -> None:
-    """Run all stages that are wanted, in their order, each with its time in the profile.
-
-    Compiling ahead gives another `run`, which keeps the launches of a small copy of the world instead of running them.
+    Compiling ahead keeps those of a small copy of the crowd instead of running them, so it compiles exactly the kernels that
+    a step calls.
     """
     for stage in stages:
         if stage.wanted(world):
             with world.profile.stage(stage.name):
-                run(stage.launches(world))
+                yield from stage.launches(world)
                 stage.commit(world)
 
 
-# --- those that need the world alone ---------------------------------------------------------------------------------
+# --- of all behaviours -----------------------------------------------------------------------------------------------
 
 class Compact(Stage):
     """Close the gaps of removed agents, where removal is deferred."""
@@ -98,38 +78,15 @@ class Compact(Stage):
 
 
 class Index(Stage):
-    """Build the index of the neighbour structure that the options name; only one structure exists at a time."""
+    """Build the index of the neighbour structure that the options name."""
 
     name = "index"
 
-    def __init__(self, own: Mapping[str, type[Structure]]) -> None:
-        """`own` are those of the behaviour, which replace others of the same name."""
-        self._own = own
-        self._made_for: tuple[str, Sizes | None] = "", None
-        self._structure: Structure
-
-    def kind(self, name: str) -> type[Structure]:
-        """Return the structure of that name."""
-        return self._own.get(name) or load(STRUCTURES[name])
-
-    def structure(self, world: World) -> Structure:
-        """Return that structure; make it again when the options or the sizes of memory have changed."""
-        name, sizes = world.options.neighbours, world.sizes
-        if self._made_for[0] != name or self._made_for[1] is not sizes:
-            self._made_for = name, sizes
-            self._structure = self.kind(name)(world.domain)
-        return self._structure
-
-    def built(self, world: World) -> Structure | None:
-        """Return that structure as the last step left it, without making one; None if its slots are not the present ones."""
-        is_present = not world.on_gpu and self._made_for[0] == world.options.neighbours and self._made_for[1] is world.sizes
-        return self._structure if is_present and self._structure.fresh else None
-
     def launches(self, world: World) -> tuple[Launch, ...]:
-        return self.structure(world).index(world.tick)
+        return world.structure.index(world.tick)
 
     def commit(self, world: World) -> None:
-        self.structure(world).built()
+        world.structure.built()
 
 
 class Reorder(Stage):
@@ -137,23 +94,18 @@ class Reorder(Stage):
 
     name = "reorder"
 
-    def __init__(self, index: Index) -> None:
-        self.index = index
-
     def wanted(self, world: World) -> bool:
-        structure = self.index.structure(world)
-        reorder = world.options.reorder
+        structure, reorder = world.structure, world.options.reorder
         return (structure.REORDERS and not structure.in_order and reorder_due(
             reorder.when, reorder.every, reorder.drift, world.tick, world.drift, world.grid.cell))
 
     def launches(self, world: World) -> tuple[Launch, ...]:
-        structure = self.index.structure(world)
-        along = structure.along(world.options.curve)
-        return (*along, *world.agents.reordering(structure.order, world.workers))
+        along = world.structure.along(world.options.curve)
+        return (*along, *world.agents.reordering(world.structure.order, world.workers))
 
     def commit(self, world: World) -> None:
         world.agents.swap()
-        self.index.structure(world).reordered()
+        world.structure.reordered()
         world.drift.reset()
 
 
@@ -162,11 +114,8 @@ class SharedGrid(Stage):
 
     name = "index"
 
-    def __init__(self, index: Index) -> None:
-        self.index = index
-
     def wanted(self, world: World) -> bool:
-        return not self.index.structure(world).USES_GRID
+        return not world.structure.USES_GRID
 
     def launches(self, world: World) -> tuple[Launch, ...]:
         return world.grid.launches() if self._needed(world) else ()
@@ -201,23 +150,19 @@ class Query(Stage):
 
     name = "query"
 
-    def __init__(self, index: Index) -> None:
-        self.index = index
-
     def wanted(self, world: World) -> bool:
-        return self.index.structure(world).has_query
+        return type(world.structure).query is not Structure.query
 
     def launches(self, world: World) -> tuple[Launch, ...]:
-        return self.index.structure(world).query(world.options.simd, world.rules, world.schedule)
+        return world.structure.query(world.options.simd, world.rules, world.schedule)
 
 
 # --- stages of plugins -----------------------------------------------------------------------------------------------
 
-def with_plugin_stages(stages: Sequence[Stage], check: Callable[[str], None]) -> Sequence[Stage]:
+def with_plugin_stages(stages: Sequence[Stage]) -> Sequence[Stage]:
     """Return the stages with those of plugins, each after the last stage of the name that it follows, if there is one.
 
-    After each stage of a plugin or of its behaviour `check` is called, with words for the beginning of its error: it raises
-    ValueError for columns that kernels cannot use.
+    Columns are checked after each stage of a plugin or of its behaviour.
     """
     listed = list(stages)
     for plugin in installed():
@@ -228,14 +173,14 @@ def with_plugin_stages(stages: Sequence[Stage], check: Callable[[str], None]) ->
             elif entry.after not in STAGES:  # else it is one of another behaviour
                 say_once(f"plugin {plugin.name}: stage {entry.code} is left out: there is no stage {entry.after!r} to follow")
     owners = [owner_of(type(stage).__module__) for stage in listed]
-    return tuple(Checked(stage, owner, check) if owner else stage for stage, owner in zip(listed, owners, strict=True))
+    return tuple(Checked(stage, owner) if owner else stage for stage, owner in zip(listed, owners, strict=True))
 
 
 class Checked(Stage):
     """A stage of a plugin; columns are checked after it, for kernels find memory by them."""
 
-    def __init__(self, stage: Stage, plugin: str, check: Callable[[str], None]) -> None:
-        self.stage, self._plugin, self._check = stage, plugin, check
+    def __init__(self, stage: Stage, plugin: str) -> None:
+        self.stage, self._plugin = stage, plugin
         self.name, self.before_index = stage.name, stage.before_index
         self.wanted, self.launches = stage.wanted, stage.launches  # type: ignore[method-assign]
         self.retune, self.later = stage.retune, stage.later  # type: ignore[method-assign]
@@ -243,4 +188,4 @@ class Checked(Stage):
     def commit(self, world: World) -> None:
         """Raises ValueError for an agent that is not in the world, or for another value that no agent may have."""
         self.stage.commit(world)
-        self._check(f"plugin {self._plugin}: stage {self.name}: ")
+        world.check_columns(f"plugin {self._plugin}: stage {self.name}: ")

@@ -7,16 +7,19 @@ agents were born with lasts, so bounds that kernels rely on follow the widest se
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, cast
+from weakref import proxy
 
 from pydantic import Field
 
 from crowd_demo.config.model import Config
 from crowd_demo.config.numbers import Number, numbers_of, value_of, with_numbers
-from crowd_demo.sim.actions import Action, Changeable, action
-from crowd_demo.sim.state_part import PartState
+from crowd_demo.sim.actions import Action, action
+from crowd_demo.sim.behaviours.base import make_behaviour, same_kernels
+from crowd_demo.sim.store.state import PartState
+from crowd_demo.sim.world import World
 
 Path = Annotated[str, Field(max_length=100)]
 
@@ -30,11 +33,11 @@ class Tune:
     value: float
     about: ClassVar[str] = "a number was changed"
 
-    def apply(self, sim: Changeable) -> None:
-        sim.set_numbers({**sim.tuned, self.path: self.value})
+    def apply(self, world: World) -> None:
+        tuned(world).set({**tuned(world).values, self.path: self.value})
 
-    def inverse(self, sim: Changeable) -> tuple[Action, ...]:
-        before = value_of(sim.settings, self.path)
+    def inverse(self, world: World) -> tuple[Action, ...]:
+        before = value_of(world.settings, self.path)
         return () if before == self.value else (Tune(self.path, before),)
 
 
@@ -46,11 +49,11 @@ class SetNumbers:
     values: tuple[tuple[Path, float], ...] = ()
     about: ClassVar[str] = "numbers were changed"
 
-    def apply(self, sim: Changeable) -> None:
-        sim.set_numbers(dict(self.values))
+    def apply(self, world: World) -> None:
+        tuned(world).set(dict(self.values))
 
-    def inverse(self, sim: Changeable) -> tuple[Action, ...]:
-        before = sim.tuned
+    def inverse(self, world: World) -> tuple[Action, ...]:
+        before = tuned(world).values
         return () if before == dict(self.values) else (SetNumbers(tuple(before.items())),)
 
 
@@ -68,8 +71,13 @@ def numbers_by_hand(history: Iterable[tuple[int, Action]], config: Config) -> di
     return {path: value for path, value in values.items() if value != value_of(config, path)}
 
 
+def tuned(world: World) -> TunedNumbers:
+    """Return the numbers that differ from the configuration's."""
+    return cast(TunedNumbers, world.part(TunedNumbers))
+
+
 class TunedNumbers:
-    """The numbers that differ from the configuration's, as a part of the state; `changed` is called when they have changed.
+    """The numbers that differ from the configuration's, as a part of the state.
 
     values    by path, those that differ
     born      by path: the least and the greatest value so far, of numbers drawn at birth that were changed
@@ -78,27 +86,38 @@ class TunedNumbers:
 
     name = "settings"
 
-    def __init__(self, config: Config, changed: Callable[[], None]) -> None:
-        self.config, self._changed = config, changed
+    def __init__(self, world: World) -> None:
+        self.config = world.config
+        self._world: World = proxy(world)  # a cycle of references would outlive the crowd
         self.values: Mapping[str, Number] = {}
         self.born: Mapping[str, tuple[float, float]] = {}
         self.fastest = 0.0
-        self.present = config
+        self.present = world.config
 
     @property
     def widest(self) -> Config:
         """The settings that anybody alive may have been born with: the least `_min`, and the greatest of all others."""
         return self._widest(self.present, self.born)
 
-    def change(self, present: Config, fastest: float) -> None:
-        """Have the numbers of another configuration; `fastest` is the top speed so far."""
+    def set(self, values: Mapping[str, Number]) -> None:
+        """Give numbers of the behaviour and of links these values, by path, and all others those of the configuration.
+
+        They hold from the next step on. Raises ValueError, in one line, for values that cannot be, or not while it runs.
+        """
+        present, before, world = with_numbers(self.config, values), self.present, self._world
+        if present.behaviour_settings == before.behaviour_settings and present.links == before.links:
+            return
+        if not same_kernels(make_behaviour(present), world.behaviour, world):
+            switched = next(number.path for number in numbers_of(self.config)
+                            if (value_of(present, number.path) == 0) != (value_of(before, number.path) == 0))
+            raise ValueError(f"{switched} cannot change between 0 and another number while the crowd runs: 0 turns it off")
         born = dict(self.born)
         for number in numbers_of(self.config):
-            before, after = (value_of(config, number.path) for config in (self.present, present))
-            if number.live == "birth" and before != after:
-                low, high = born.get(number.path, (before, before))
-                born[number.path] = min(low, after), max(high, after)
-        self._become(present, born, fastest)
+            old, new = value_of(before, number.path), value_of(present, number.path)
+            if number.live == "birth" and old != new:
+                low, high = born.get(number.path, (old, old))
+                born[number.path] = min(low, new), max(high, new)
+        self._become(present, born, world.needs.top_speed)
 
     def nobody_was_born(self) -> None:
         """Forget the numbers before the present ones: nobody has been born with them."""
@@ -106,10 +125,16 @@ class TunedNumbers:
             self._become(self.present, {}, 0.0)
 
     def _become(self, present: Config, born: Mapping[str, tuple[float, float]], fastest: float) -> None:
+        """Have the world go on with these numbers; bounds are those of the widest."""
         values = {number.path: value_of(present, number.path) for number in numbers_of(self.config)}
         self.values = {path: value for path, value in values.items() if value != value_of(self.config, path)}
-        self.present, self.born, self.fastest = present, born, fastest
-        self._changed()
+        self.present, self.born = present, born
+        behaviour = make_behaviour(present)
+        widest = make_behaviour(self.widest) if born else behaviour
+        self.fastest = fastest if fastest > widest.needs.top_speed else 0.0
+        needs = widest.needs._replace(top_speed=max(widest.needs.top_speed, self.fastest))
+        self._world.use(present, behaviour, widest, needs)
+        self._world.begin()
 
     # --- as a part of the state --------------------------------------------------------------------------------------
 

@@ -31,7 +31,7 @@ def test_numbers_go_down_and_up_from_the_choice_that_was_touched_last(
 
 def test_auto_starts_from_what_it_stands_for(driven: Driven) -> None:
     sim = driven.program.sim
-    for path, before in ("threads", sim.world.workers), ("cell_size", sim.world.grid.cell):
+    for path, before in ("threads", sim.workers), ("cell_size", sim.grid.cell):
         driven.program.techniques.touched = path
         driven.press("]")
         driven.settle()

@@ -16,8 +16,8 @@ import numba
 import pytest
 from llvmlite import binding
 
-from crowd_demo.compute import cache, fingerprint
-from crowd_demo.compute.fingerprint import V3, V4
+from crowd_demo.compute import cache
+from crowd_demo.compute.cache import V3, V4
 from crowd_demo.registry import plugins
 from crowd_demo.version import __version__
 
@@ -32,14 +32,14 @@ def folder(tmp_path: Path, monkeypatch: Patch) -> Path:
     """An installed distribution whose kernels fit, and a processor that has all levels."""
     for name in ("CROWD_DEMO_KERNELS", "CROWD_DEMO_PLAIN_NUMBA"):
         monkeypatch.delenv(name, raising=False)
-    for name in fingerprint.PROCESSOR:
+    for name in cache.PROCESSOR:
         monkeypatch.setattr(numba.config, name, None)
-    monkeypatch.setattr(fingerprint, "levels", fingerprint.levels.__wrapped__)
-    monkeypatch.setattr(fingerprint, "_sources_hash", fingerprint._sources_hash.__wrapped__)
+    monkeypatch.setattr(cache, "levels", cache.levels.__wrapped__)
+    monkeypatch.setattr(cache, "_sources_hash", cache._sources_hash.__wrapped__)
     monkeypatch.setattr(plugins, "sources", lambda: ())
     has(V4)(monkeypatch)
     package = tmp_path / cache.INSTALLED
-    made = package / fingerprint.portable()
+    made = package / cache.portable_fingerprint()
     made.mkdir(parents=True)
     (package / "__init__.py").touch()
     monkeypatch.syspath_prepend(tmp_path)
@@ -53,8 +53,8 @@ def has(features: frozenset[str]) -> Callable[[Patch], None]:
 
 
 def another_source(patch: Patch) -> None:
-    path, source = next(iter(fingerprint.kernel_sources().items()))
-    patch.setattr(fingerprint, "kernel_sources", lambda: {path: source + b"#"})
+    path, source = next(iter(cache.kernel_sources().items()))
+    patch.setattr(cache, "kernel_sources", lambda: {path: source + b"#"})
 
 
 def a_plugin(patch: Patch) -> None:
@@ -106,14 +106,14 @@ def test_a_processor_has_the_levels_of_which_no_feature_is_missing(folder: Path,
                                                                   asked: str, found: tuple[str, ...]) -> None:
     has(features)(monkeypatch)
     monkeypatch.setenv("CROWD_DEMO_KERNELS", asked)
-    assert fingerprint.levels() == found
+    assert cache.levels() == found
 
 
 @pytest.mark.quick
 def test_a_level_that_does_not_exist_is_said(folder: Path, monkeypatch: Patch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("crowd_demo.registry.texts._said", set())
     monkeypatch.setenv("CROWD_DEMO_KERNELS", "avx2")
-    assert cache.installed_folder.__wrapped__() is None and fingerprint.levels() == ()
+    assert cache.installed_folder.__wrapped__() is None and cache.levels() == ()
     assert capsys.readouterr().err == ("crowd-demo: CROWD_DEMO_KERNELS must be x86-64-v4, x86-64-v3 or none, not 'avx2': "
                                        "no installed kernels are used\n")
 

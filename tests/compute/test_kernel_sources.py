@@ -18,7 +18,7 @@ import pytest
 
 import crowd_demo
 from crowd_demo.compute import dispatch, jit
-from crowd_demo.compute.fingerprint import kernel_sources
+from crowd_demo.compute.cache import kernel_sources
 
 CONSTANT = bool, int, float, str, tuple, np.generic, np.ndarray, np.dtype
 pytestmark = pytest.mark.quick

@@ -24,7 +24,7 @@ from crowd_demo.measure.trajectories import (
     speeds,
 )
 from crowd_demo.measure.walking import free_density, is_jammed, surroundings
-from crowd_demo.sim.lines import Line
+from crowd_demo.sim.fundamental_diagram import Line
 from crowd_demo.sim.terrain.tiles import Walls
 
 pytestmark = pytest.mark.quick

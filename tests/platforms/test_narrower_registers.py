@@ -17,7 +17,7 @@ from typing import Any, cast
 import pytest
 
 from crowd_demo.config.loader import load_config
-from crowd_demo.sim.interaction.rows import interact_lanes
+from crowd_demo.sim.interaction.runs import interact_lanes
 from crowd_demo.sim.simulation import Simulation
 
 CROWDS = {"20k-flock": ("agents=300", "world.width=500", "world.height=400"),

@@ -6,7 +6,6 @@ import reference_render as reference
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowd_demo.render import tile_corners as corners
 from crowd_demo.render import tile_layer as grounds
 from crowd_demo.render import tile_pictures as tiles
 from crowd_demo.render.camera import Camera
@@ -162,16 +161,6 @@ def test_a_frozen_view_has_no_edge_of_the_world_beyond_what_it_shows(tile_set, h
         assert bool(frame_of(surface).any()) == has_edge
 
 
-def test_walls_that_change_are_seen(tile_set):
-    ground, camera, map_ = grounds.TileLayer(tile_set, marks=True), Camera((180, 140), SIZE), terrain()
-    ground.prepare("grid", map_, camera, camera.view_rect())
-    before = paving_of(ground).number.copy()
-    map_.kinds[:] = tiles.WALL
-    map_.version += 1
-    ground.prepare("grid", map_, camera, camera.view_rect())
-    assert not np.array_equal(before, paving_of(ground).number)
-
-
 def test_the_small_ground_has_a_pixel_a_tile_and_may_be_asked_for_before_the_picture(tile_set):
     ground, camera, map_ = grounds.TileLayer(tile_set, marks=True), Camera((180, 140), SIZE), terrain()
     ground.prepare("grid", map_, camera, camera.view_rect())
@@ -308,7 +297,7 @@ def test_lamps_hang_at_equal_distances_along_walls_beside_paved_ways_and_in_tree
     trees[5, [10, 29]] = True
     paving = np.zeros_like(walls)
     paving[3, :20] = True
-    found = corners.lamps(walls, trees, paving)
+    found = tiles.lamps(walls, trees, paving)
     assert np.flatnonzero(found[2]).tolist() == [4, 10, 16], "the part of 19 tiles from 1 to 19; two tiles are too few"
     assert np.argwhere(found[3:]).tolist() == [[2, 10]], "the other tree is far from what is paved"
 
@@ -320,8 +309,8 @@ def test_lamplight_is_brightest_at_lamps_fades_without_steps_and_leaves_tops_of_
     manifest = load_manifest(assets)["tiles"]
     numbers = tiles.TileSet(assets, manifest, "night").numbers(kinds, np.full(kinds.shape, -1, np.int16))
     assert len(np.unique(numbers)) > 30
-    light = corners.lamp_light(corners.lamps(kinds == tiles.WALL, kinds > 9, kinds == tiles.FLOOR))
-    found = corners.Looks(256, 4)
+    light = tiles.lamp_light(tiles.lamps(kinds == tiles.WALL, kinds > 9, kinds == tiles.FLOOR))
+    found = tiles.Looks(256, 4)
     numbered = found.numbers(np.zeros(kinds.shape, np.int16), (light,))
     levels = [[found.levels([number], 0).spread(16)[0] for number in row] for row in numbered.tolist()]
     field = np.concatenate([np.concatenate(row, axis=1) for row in levels])
@@ -334,10 +323,10 @@ def test_lamplight_is_brightest_at_lamps_fades_without_steps_and_leaves_tops_of_
 
 @pytest.mark.quick
 def test_the_numbers_of_looks_stay_and_tell_picture_and_levels():
-    found, rng = corners.Looks(256, 4), np.random.default_rng(1)
+    found, rng = tiles.Looks(256, 4), np.random.default_rng(1)
     water = rng.random((9, 9)) < 0.5
     pictures = rng.integers(0, 256, (9, 9)).astype(np.int16)
-    field = corners.coverage(water)
+    field = tiles.coverage(water)
     numbers = found.numbers(pictures, (np.zeros_like(field), field))
     assert np.array_equal(numbers[field == 0], pictures[field == 0]) and (numbers[field > 0] >= 256).all()
     padded = np.pad(water, 1, mode="edge")
@@ -348,16 +337,16 @@ def test_the_numbers_of_looks_stay_and_tell_picture_and_levels():
         assert not found.levels([number], 0).corners.any() and levels.own[0] == water[row, column]
         share = padded[row:row + 2, column:column + 2].mean()
         assert levels.corners[0, 0] == pytest.approx({0: 0, 0.25: 1 / 3, 0.5: 0.5, 0.75: 2 / 3, 1: 1}[share])
-    again = found.numbers(pictures[::-1], (np.zeros_like(field), corners.coverage(water[::-1])))
+    again = found.numbers(pictures[::-1], (np.zeros_like(field), tiles.coverage(water[::-1])))
     assert np.array_equal(found.numbers(pictures, (np.zeros_like(field), field)), numbers) and len(again) == 9
 
 
 @pytest.mark.quick
 def test_a_ground_with_more_looks_than_there_are_numbers_has_tiles_without_fields(monkeypatch):
-    monkeypatch.setattr(corners, "MAX_LOOKS", 3)
-    found = corners.Looks(256, 4)
+    monkeypatch.setattr(tiles, "MAX_LOOKS", 3)
+    found = tiles.Looks(256, 4)
     water = np.random.default_rng(1).random((9, 9)) < 0.5
-    numbers = found.numbers(np.full((9, 9), 40, np.int16), (corners.coverage(water),))
+    numbers = found.numbers(np.full((9, 9), 40, np.int16), (tiles.coverage(water),))
     assert set(np.unique(numbers).tolist()) == {40, 256, 257, 258}
 
 

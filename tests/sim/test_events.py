@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crowds import CROWD, FLOCK, open_world, simulation
+from crowds import CROWD, FLOCK, events, open_world, simulation
 
-from crowd_demo.config.events import ScenarioEvent
 from crowd_demo.sim.actions import as_data, from_data
 from crowd_demo.sim.counts import across
 from crowd_demo.sim.events import Event, measured
-from crowd_demo.sim.lines import Line, steps_across
-from crowd_demo.sim.save_format import SaveError, check, decode, encoded
+from crowd_demo.sim.fundamental_diagram import Line, steps_across
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.terrain.forces import Force
 
@@ -24,10 +22,9 @@ LINES = {"measure__lines__down": "[250, 0, 250, 400]", "measure__lines__slope": 
 WALLS = {"rectangle": [100, 90, 300, 170]}
 
 
-def scenario(*events: dict[str, Any], **settings: Any) -> Simulation:
+def scenario(*happens: dict[str, Any], **more: Any) -> Simulation:
     """Sixty people, or as the settings say, with events."""
-    config = simulation(**{"agents": 60, **open_world(500, 400), **LINES, **settings}).config
-    return Simulation(config.model_copy(update={"events": tuple(map(ScenarioEvent.model_validate, events))}))
+    return events(*happens, **{"agents": 60, **open_world(500, 400), **LINES, **more})
 
 
 def test_each_event_happens_once_at_its_tick() -> None:
@@ -93,18 +90,18 @@ def test_what_is_impossible_is_left_out_and_said() -> None:
 def test_numbers_are_set() -> None:
     sim = scenario({"tick": 2, "do": {"set": {"crowd.radius": 20, "crowd.arrive": 30}}})
     sim.play(3)
-    assert dict(sim.tuned) == {"crowd.radius": 20, "crowd.arrive": 30}
+    assert dict(sim.numbers.values) == {"crowd.radius": 20, "crowd.arrive": 30}
 
 
 def test_forces_are_put_for_so_long() -> None:
     sim = scenario({"tick": 2, "do": {"attract": {"at": [250, 200], "radius": 90}, "scare": {"at": [60, 60]}}},
                    {"tick": 4, "do": {"repel": {"at": [1, 2], "strength": 3, "seconds": 0.1}}})
     sim.play(5)
-    assert sim.world.forces.present == (
+    assert sim.forces.present == (
         Force(0, "attract", 250, 200, 90, 2), Force(2, "repel", 1, 2, 260, 3, 10), Force(1, "scare", 60, 60, 260, 2, 242))
     assert sim.history == [(2, Event(0)), (4, Event(1))]
     sim.play(5)
-    assert [force.kind for force in sim.world.forces.present] == ["attract", "scare"]
+    assert [force.kind for force in sim.forces.present] == ["attract", "scare"]
 
 
 def test_an_event_is_no_event_of_a_configuration_without_it() -> None:
@@ -132,47 +129,6 @@ def test_one_hash_under_exact_techniques(crowd: dict[str, Any]) -> None:
         sim.play(60)
         found.add((sim.state_hash(), tuple(sim.history), tuple(sim.counts.passed.tolist())))
     assert len(found) == 1 and len(found.pop()[1]) == 4
-
-
-def test_a_replay_evaluates_no_condition_and_counts_the_same() -> None:
-    sim = eventful(**CROWD)
-    sim.play(60)
-    again = eventful(**CROWD)
-    actions = list(sim.history)
-    while again.tick < sim.tick:
-        while actions and actions[0][0] == again.tick:
-            again.apply(from_data(as_data(actions.pop(0)[1])))
-        again.step()
-    while actions:
-        again.apply(actions.pop(0)[1])
-    assert again.state_hash() == sim.state_hash()
-    assert again.counts.passed.tolist() == sim.counts.passed.tolist() and again.events.happened == sim.events.happened
-
-
-def test_a_save_in_the_middle_goes_on_as_the_run_did() -> None:
-    sim = eventful(**CROWD)
-    sim.play(25)
-    data = b"".join(bytes(piece) for piece in encoded(sim.snapshot(), "test"))
-    sim.play(45)
-    snapshot = decode(data)
-    later = Simulation(snapshot.config)
-    check(snapshot, later)
-    later.restore(snapshot)
-    later.play(45)
-    assert later.state_hash() == sim.state_hash() and later.history == sim.history
-    assert later.counts.passed.tolist() == sim.counts.passed.tolist() and later.counts.passed.all()
-    later.restore(Simulation(snapshot.config).snapshot())
-    assert not later.events.happened and not later.counts.passed.any()
-
-
-@pytest.mark.parametrize("happened", [[[9, 1]], [[0, -1]], [[0]], 5, [["a", 1]]])
-def test_a_file_with_other_events_is_refused(happened: object) -> None:
-    sim = eventful()
-    sim.play(20)
-    state = sim.snapshot()
-    parts = {**state.parts, "events": state.parts["events"]._replace(values={"happened": happened})}
-    with pytest.raises(SaveError, match="events: not those of this configuration"):
-        check(state._replace(parts=parts), sim)
 
 
 def test_a_run_without_events_has_no_stage_for_them_and_no_state() -> None:

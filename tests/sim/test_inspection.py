@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from crowds import CROWDS, simulation
 
+from crowd_demo.compute.jit import run
 from crowd_demo.config.section import UNITS_A_METRE
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.sim.behaviours.hunt import PREDATOR, HuntColumns
@@ -22,9 +23,8 @@ def indexed(name: str = "crowd", **settings: Any) -> Simulation:
     """A crowd whose index is that of its present places."""
     sim = simulation(**CROWDS[name], optimizations__stagger__avoidance=1, **settings)
     sim.step(3)
-    sim.reindex()
-    for launch in sim.structure.query(sim.optimizations.simd, sim.world.rules, sim.world.schedule):
-        launch.run()
+    run(sim.reindexing())
+    run(sim.structure.query(sim.optimizations.simd, sim.rules, sim.schedule))
     return sim
 
 
@@ -32,7 +32,7 @@ def indexed(name: str = "crowd", **settings: Any) -> Simulation:
 @pytest.mark.parametrize("structure", STRUCTURES)
 def test_neighbours_are_found_among_the_candidates_of_every_structure(structure: str, simd: bool) -> None:
     sim = indexed(optimizations__neighbours=structure, optimizations__simd=simd)
-    columns, count, radius = sim.agents.columns, sim.agents.count, np.float32(sim.world.needs.radius)
+    columns, count, radius = sim.agents.columns, sim.agents.count, np.float32(sim.needs.radius)
     x, y = columns.x[:count], columns.y[:count]
     for slot in range(0, count, 41):
         near = around(sim, slot)
@@ -139,7 +139,7 @@ def test_the_pushes_of_all_candidates_add_up_to_the_push_of_an_agent() -> None:
     candidates = [near.candidates for near in (around(sim, int(slot)) for slot in slots) if near]
     finding, pushes = avoidance_launch(sim, slots, candidates)
     finding.run()
-    for launch in sim.interaction.all_launches(sim.world, exact=True):
+    for launch in sim.interaction.all_launches(sim, exact=True):
         launch.run()
     ends = np.cumsum([0, *map(len, candidates)])
     for slot, first, last in zip(slots, ends[:-1], ends[1:], strict=True):

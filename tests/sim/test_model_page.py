@@ -16,11 +16,11 @@ from crowds import open_world, refresh_rules, shuffle, simulation
 from crowd_demo.config.events import ScenarioEvent
 from crowd_demo.sim.actions import Populate
 from crowd_demo.sim.behaviours.people_rules import QUEUING, STUCK, WAITING, WALKING
-from crowd_demo.sim.behaviours.ways_out import WaysOut
+from crowd_demo.sim.behaviours.wayfinding import WaysOut
 from crowd_demo.sim.counts import across
 from crowd_demo.sim.edits import AddGoal, BringIn, SetExit, SetGoal, TakeOut
 from crowd_demo.sim.events import Event
-from crowd_demo.sim.lines import Line
+from crowd_demo.sim.fundamental_diagram import Line
 from crowd_demo.sim.simulation import Simulation
 
 F = np.float32
@@ -265,7 +265,7 @@ def test_a_force_of_an_event_acts_for_the_rounded_number_of_ticks(seconds: float
     ticks, acted = max(round(seconds * step_hz), 1), []
     for tick in range(ticks + 5):
         sim.let_events_happen()
-        acted += [tick] * len(sim.world.forces.present)
+        acted += [tick] * len(sim.forces.present)
         sim.step()
     assert acted == [*range(2, 2 + ticks)]
 
@@ -413,7 +413,7 @@ def drawn(folder: Path, *rows: str, **settings: Any) -> Simulation:
 
 def areas_of(sim: Simulation) -> Any:
     """The destinations with their areas."""
-    return next(part.areas for part in sim.world.parts if isinstance(part, WaysOut))
+    return next(part.areas for part in sim.parts if isinstance(part, WaysOut))
 
 
 @pytest.mark.quick

@@ -98,11 +98,11 @@ class Hands:
         return Remove(handles_of(sim, ids))
 
     def put(self, sim: Simulation) -> Action:
-        number, kind = self.below(sim.world.forces.next_number + 1), FORCE_KINDS[self.below(len(FORCE_KINDS))]
+        number, kind = self.below(sim.forces.next_number + 1), FORCE_KINDS[self.below(len(FORCE_KINDS))]
         return PutForce(number, kind, *self.place_at(), 20.0 + self.below(200), 0.5 + self.below(3), self.below(30))
 
     def drop(self, sim: Simulation) -> Action:
-        return RemoveForce(self.below(sim.world.forces.next_number))
+        return RemoveForce(self.below(sim.forces.next_number))
 
     def goal(self, sim: Simulation) -> Action:
         return AddGoal(*self.place_at())

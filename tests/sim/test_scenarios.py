@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from crowd_demo.config.loader import load_config
-from crowd_demo.sim.actions import as_data, from_data
-from crowd_demo.sim.events import Event
 from crowd_demo.sim.simulation import Simulation
 
 SHIPPED = {"doorway": (60, 60), "evacuation": (250, 160), "evacuation-two-doors": (250, 190), "concert": (200, 190),
@@ -57,35 +53,10 @@ def test_a_blocked_door_turns_people_back_and_opens_again() -> None:
     for wanted in ("block the right door", "open the right door again"):
         number = sim.events.by_hand
         assert number is not None and sim.config.events[number].hand == wanted
-        sim.happen(number)
+        sim.events.happen(number, sim)
         goal = sim.agents.columns.goal[:sim.agents.count]  # type: ignore[attr-defined]
         assert set(goal) == ({0, 1} if wanted.startswith("block") else {0, 1, 2})
         sim.play(60 * 6)
     sim.play(60 * 30)
     assert sim.events.by_hand is None and not sim.events.impossible
     assert sim.counts.of_line("right") > right
-
-
-def blocked_evacuation(**techniques: Any) -> Simulation:
-    """Twelve seconds after the alarm; the right door is blocked after three."""
-    changes = {f"optimizations.{path}": value for path, value in techniques.items()}
-    sim = Simulation(load_config("evacuation", {"agents": 400, **changes}))
-    sim.play(60 * 23)
-    sim.apply(Event(2))
-    sim.play(60 * 9)
-    return sim
-
-
-def test_an_evacuation_is_one_crowd_under_exact_techniques_and_its_replay_agrees() -> None:
-    sims = [blocked_evacuation(**techniques) for techniques in (
-        {}, {"simd": False, "threads": 1, "removal": "deferred"}, {"neighbours": "z_grid", "threads": 3, "removal": "shift"})]
-    sim = sims[0]
-    assert len({each.state_hash() for each in sims}) == 1 and sim.agents.count < 400
-    assert len({each.counts.samples.tobytes() for each in sims}) == 1
-    again, actions = Simulation(sim.config), list(sim.history)
-    assert [action for _, action in actions] == [Event(0), Event(1), Event(2)]
-    while again.tick < sim.tick:
-        while actions and actions[0][0] == again.tick:
-            again.apply(from_data(as_data(actions.pop(0)[1])))
-        again.step()
-    assert again.state_hash() == sim.state_hash()

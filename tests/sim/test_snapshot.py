@@ -91,20 +91,6 @@ def test_every_choice_of_every_technique_goes_on_alike(technique: Technique, kin
         assert on(sim, 15) == wanted, choice
 
 
-def test_techniques_may_change_between_snapshot_and_return(crowd: Settings) -> None:
-    sim = simulation(**crowd)
-    sim.step(5)
-    snapshot = sim.snapshot()
-    sim.step(10)
-    wanted = sim.state_hash()
-    for neighbours in ("aabb_tree", "linked", "sorted"):
-        sim.optimizations.neighbours = neighbours
-        sim.restore(snapshot)
-        sim.optimizations.neighbours = neighbours
-        sim.step(10)
-        assert sim.state_hash() == wanted, neighbours
-
-
 @pytest.mark.quick
 def test_nobody_writes_into_a_snapshot() -> None:
     sim = simulation(agents=200, **BIRTHS_AND_DEATHS)
@@ -126,9 +112,9 @@ def test_what_did_not_change_is_shared_and_not_made_again() -> None:
     sim.step()
     second = sim.snapshot()
     assert first.kinds is second.kinds and first.generations is second.generations
-    front, ground, version = sim.agents.front, sim.world.ground, sim.terrain.version
+    front, ground, version = sim.agents.front, sim.ground, sim.terrain.version
     sim.restore(first)
-    assert sim.agents.front is front and sim.world.ground is ground and sim.terrain.version == version
+    assert sim.agents.front is front and sim.ground is ground and sim.terrain.version == version
     assert sim.snapshot().kinds is first.kinds
     sim.set_walls((20, 20, 23, 23), True)
     assert sim.snapshot().kinds is not first.kinds
@@ -172,6 +158,10 @@ def test_actions_are_plain_data_and_back() -> None:
     (5, "must have a name"), ({"count": 5}, "must have a name"), ({"name": "populat"}, "did you mean populate"),
     ({"name": "populate", "count": -1}, "populate: count"), ({"name": "populate", "count": 10**9}, "populate: count"),
     ({"name": "populate"}, "populate: count"), ({"name": "populate", "count": 5, "x": 1}, "populate: unknown field 'x'"),
+    *(({"name": "tune", **data}, "action tune: ") for data in (
+        {"path": "flock.align"}, {"path": "flock.align", "value": "3"}, {"path": 3, "value": 3},
+        {"path": "x" * 101, "value": 3})),
+    *(({"name": "set_numbers", "values": values}, "action set_numbers: ") for values in ([["flock.align"]], 5)),
     ({"name": "set_walls", "rectangle": [1, 2, 3], "wall": True}, "set_walls: rectangle"),
     ({"name": "set_walls", "rectangle": [1, 2, 3, 10**30], "wall": True}, "set_walls: rectangle"),
 ])

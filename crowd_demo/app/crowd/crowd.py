@@ -125,7 +125,7 @@ class Crowd:
     @property
     def edits(self) -> tuple[Action, ...]:
         """What was built by hand, as actions on a fresh world; numbers are not among them. Any thread may ask."""
-        ways = self.sim.world.ways
+        ways = self.sim.ways
         return lasting_edits(list(self.timeline.actions), self.sim.terrain, ways.first_exits if ways else ())
 
     def at_its_start(self, agents: int) -> Simulation:

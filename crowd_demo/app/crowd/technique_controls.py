@@ -244,7 +244,7 @@ class Techniques:
             self._notices.add(f"{name} has no number to change", path)
             return
         asked = self.value(path)
-        before = sim.world.resolve_auto(path) if asked == "auto" else asked
+        before = sim.resolve_auto(path) if asked == "auto" else asked
         if isinstance(before, str):
             before = numbers.low
         value = next_number(numbers, float(before), direction)

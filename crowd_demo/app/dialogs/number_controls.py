@@ -34,7 +34,7 @@ class Numbers:
         """The rows as they are, or will be with what was asked for; none while the section is folded."""
         if not self.shown:
             return ()
-        sim, limited = self._crowd.sim, self._crowd.sim.world.neighbour_limit != "none"
+        sim, limited = self._crowd.sim, self._crowd.sim.neighbour_limit != "none"
         asked = dict([self.asked] if self.asked else [])
         return tuple(NumberRow(number, asked.get(path, value_of(sim.settings, path)), value_of(sim.config, path))
                      for path, number in self._listed.items() if limited or not number.counts_with_limit_alone)

@@ -183,7 +183,7 @@ def texts_of(path: Path, shown: Shown, start: Simulation, about: str, was_built:
     """
     config, map_path = effective(shown._replace(sim=start)), path.with_suffix(".map")
     tiles = start.terrain.as_map(path.stem)
-    if was_built and (ways := start.world.ways):
+    if was_built and (ways := start.ways):
         config, tiles = _with_exits_first(config, tiles, ways.exits)
     if forces := [_as_event(action) for _, action in start.history if isinstance(action, PutForce)]:
         config = config.model_copy(update={"events": (*forces, *config.events)})

@@ -225,7 +225,7 @@ class Tools:
         """The forces that stand, as the picture shows them."""
         camera = self._camera
         return [RingView(camera.world_to_screen(force.x, force.y), force.radius * camera.zoom, force.kind)
-                for force in self._crowd.sim.world.forces.present]
+                for force in self._crowd.sim.forces.present]
 
     def bar(self) -> ToolBarView:
         """What the bar shows while it is unfolded."""
@@ -238,7 +238,7 @@ class Tools:
 
     def _goals(self, sim: Simulation) -> tuple[tuple[Point, Point], ...]:
         """A diamond for each destination, with a cross for an exit, as lines in pixels."""
-        lines, exits = list[tuple[Point, Point]](), sim.world.ways.exits if sim.world.ways else ()
+        lines, exits = list[tuple[Point, Point]](), sim.ways.exits if sim.ways else ()
         for number in goals_of(sim):
             (x, y), half = self._camera.world_to_screen(*sim.terrain.destinations[number][:2]), DIAMOND_PX
             corners = [(x + half, y), (x, y + half), (x - half, y), (x, y - half)]

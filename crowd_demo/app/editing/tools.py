@@ -101,7 +101,7 @@ def _take_out(sim: Simulation, sweep: Sweep) -> Action | None:
 
 def _force_at(sim: Simulation, kind: ForceKind, at: Point, part: float) -> Force | None:
     """The force of a kind whose middle is no farther from a point than a part of its radius, the last of several."""
-    return next((force for force in reversed(sim.world.forces.present)
+    return next((force for force in reversed(sim.forces.present)
                  if force.kind == kind and math.dist(at, (force.x, force.y)) <= part * force.radius), None)
 
 
@@ -112,7 +112,7 @@ def _put_force(kind: ForceKind, sim: Simulation, sweep: Sweep) -> Action | None:
             led := _force_at(sim, kind, sweep.path[0], 0)) else None
     if there := _force_at(sim, kind, sweep.path[0], HANDLE):
         return RemoveForce(there.number)
-    return PutForce(sim.world.forces.next_number, kind, *sweep.path[0], sweep.radius, STRENGTH)
+    return PutForce(sim.forces.next_number, kind, *sweep.path[0], sweep.radius, STRENGTH)
 
 
 def _tells_force(kind: ForceKind, sim: Simulation, sweep: Sweep) -> str:
@@ -126,7 +126,7 @@ def _scare(sim: Simulation, sweep: Sweep) -> Action | None:
     led = _force_at(sim, "scare", sweep.path[0], 0) if len(sweep.path) > 1 else None
     if led and sweep.path[0] == sweep.path[-1] and led.until - sim.tick > SCARE_S * sim.config.time.step_hz / 2:
         return None
-    number = led.number if led else sim.world.forces.next_number
+    number = led.number if led else sim.forces.next_number
     return PutForce(number, "scare", *sweep.path[-1], sweep.radius, STRENGTH, round(SCARE_S * sim.config.time.step_hz))
 
 
@@ -179,7 +179,7 @@ def _tells_goal(sim: Simulation, sweep: Sweep) -> str:
 
 
 def _flip_exit(sim: Simulation, sweep: Sweep) -> Action | None:
-    number, ways = goal_at(sim, sweep.path[-1], sweep.radius), sim.world.ways
+    number, ways = goal_at(sim, sweep.path[-1], sweep.radius), sim.ways
     return SetExit(number, number not in ways.exits) if ways and number is not None else None
 
 

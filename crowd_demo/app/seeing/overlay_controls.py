@@ -76,7 +76,7 @@ class Overlays:
         if (box := self._inspector.box) and self._compiled():
             sketch = Sketch(self._camera)
             draw_box(sketch, box)
-            sketch.launch(self._crowd.sim.world.workers, frame_of(on)).run()
+            sketch.launch(self._crowd.sim.workers, frame_of(on)).run()
 
     def _draw(self, on: pygame.Surface, shown: Set[str], panels: PanelSettings,
               more: Callable[[OverlayView, Sketch], None] = lambda view, sketch: None) -> tuple[LegendItem, ...]:

@@ -21,7 +21,7 @@ from crowd_demo.measure.walking import is_jammed, nearest, people, squares, surr
 from crowd_demo.registry.built_in import MEASURES
 from crowd_demo.registry.entries import load
 from crowd_demo.sim.behaviours.people_rules import QUEUING, STUCK, WAITING, PeopleColumns
-from crowd_demo.sim.lines import Line, steps_across
+from crowd_demo.sim.fundamental_diagram import Line, steps_across
 from crowd_demo.sim.simulation import Simulation
 
 JAMMED_S = 1.0

@@ -31,9 +31,8 @@ from crowd_demo.measure.experiment import machine
 from crowd_demo.registry.built_in import BEHAVIOURS, COLOURS
 from crowd_demo.registry.entries import load
 from crowd_demo.registry.texts import printable
-from crowd_demo.render.colours import density
 from crowd_demo.render.colours.modes import fastest
-from crowd_demo.render.colours.squares import is_people, mean_of, ramp_shades, side_of
+from crowd_demo.render.colours.squares import is_people, levels_of_service, mean_of, ramp_shades, side_of
 from crowd_demo.render.figures import birds, crates, people
 from crowd_demo.render.figures.sprited import LEAST_PX
 from crowd_demo.render.figures.sprites import (
@@ -198,7 +197,7 @@ def colours_of(sim: Simulation) -> dict[str, Json]:
             legend = mode.legend(sim)
             found[name] = {"title": legend.title, "legend": legend.colours, "texts": legend.texts,
                            "palette": [*mode.colours(sim)]}
-    shades = density.shades(side_of(sim)) if is_people(sim) else ramp_shades(mean_of(sim))
+    shades = levels_of_service(side_of(sim)) if is_people(sim) else ramp_shades(mean_of(sim))
     found["density"] = {**found["density"], "side": side_of(sim), "shades": shades.tolist()}
     found["speed"] = {**found["speed"], "fastest": fastest(sim)}
     return found

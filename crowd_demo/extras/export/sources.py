@@ -24,7 +24,7 @@ from crowd_demo.host.recording.recording import Player
 from crowd_demo.host.recording.saves import Save, read_save, with_overrides
 from crowd_demo.sim.behaviours.people_rules import WAITING, PeopleColumns
 from crowd_demo.sim.simulation import Simulation
-from crowd_demo.sim.store.columns import Columns
+from crowd_demo.sim.store.state import Columns
 
 RECORDING, SAVE = ".replay", ".crowd"
 NOBODY = -1  # generation of an id that nobody had yet
@@ -149,7 +149,7 @@ class Exchanges:
 
     def look(self, sim: Simulation) -> None:
         settings, agents = sim.config.crowd, sim.agents.count
-        people, ways = sim.agents.view, sim.world.ways
+        people, ways = sim.agents.view, sim.ways
         if not ways or not isinstance(people, PeopleColumns) or not (ways.exits or self._leaves.any()):
             return
         self._fit(sim.agents.handles.limit)

@@ -17,8 +17,7 @@ from crowd_demo.extras.gpu.kernels import ROWS, clear, count_off
 from crowd_demo.extras.gpu.stages import GpuCrowd
 from crowd_demo.render.camera import View
 from crowd_demo.render.drawing import FrameInput, Mode, Moving, number_agents, pixel
-from crowd_demo.render.figures.exposure import EVEN, FULL, HALF, LOW, WIDE, under_light
-from crowd_demo.render.figures.light import area_of_one, light_of, reaches_screen
+from crowd_demo.render.figures.light import EVEN, FULL, HALF, LOW, WIDE, area_of_one, light_of, reaches_screen, under_light
 from crowd_demo.render.pixels import Frame
 
 COLOURS = 256  # at most

@@ -18,8 +18,7 @@ from crowd_demo.compute.jit import Launch, kernel
 from crowd_demo.compute.simd_memory import add_at, lower_to
 from crowd_demo.extras.gpu import cuda
 from crowd_demo.extras.gpu.stages import GpuCrowd, GpuMove, GpuStage, Made, stages_on
-from crowd_demo.sim.behaviours.contact import MAX_PASSES, Contact, ContactPass, Shifts, SmallCells
-from crowd_demo.sim.behaviours.contact_rules import ContactRules
+from crowd_demo.sim.behaviours.contact import MAX_PASSES, Contact, ContactPass, ContactRules, Shifts, SmallCells
 from crowd_demo.sim.behaviours.destinations import (
     FRONT,
     HELD,
@@ -39,8 +38,7 @@ from crowd_demo.sim.behaviours.destinations import (
 from crowd_demo.sim.behaviours.people import Walk, WalkRules
 from crowd_demo.sim.behaviours.people_rules import WAITING, PeopleColumns, PeopleRules, rules_of
 from crowd_demo.sim.behaviours.steering import Glide
-from crowd_demo.sim.behaviours.wayfinding import CheckSight, LookForCrowds, MakeFlowFields, TakeHeadings, next_heading
-from crowd_demo.sim.behaviours.ways_out import WaysOut
+from crowd_demo.sim.behaviours.wayfinding import CheckSight, LookForCrowds, MakeFlowFields, TakeHeadings, WaysOut, next_heading
 from crowd_demo.sim.interaction.nearest import NeighbourLimits
 from crowd_demo.sim.interaction.pairwise import finish, no_sums, observe
 from crowd_demo.sim.interaction.strips import accumulate_alone
@@ -48,10 +46,9 @@ from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.grid import Grid
 from crowd_demo.sim.neighbours.schedule import IdSchedule, id_schedule, update_due_by_id
 from crowd_demo.sim.stage import Stage
-from crowd_demo.sim.store.columns import MovingColumns
+from crowd_demo.sim.store.state import MovingColumns
 from crowd_demo.sim.terrain.flow_fields import FlowField
-from crowd_demo.sim.terrain.ground import Ground
-from crowd_demo.sim.terrain.line_of_sight import in_sight, surely_hidden
+from crowd_demo.sim.terrain.ground import Ground, in_sight, surely_hidden
 from crowd_demo.sim.terrain.tiles import Walls, tile_at
 from crowd_demo.sim.world import World
 

@@ -22,8 +22,8 @@ from crowd_demo.sim.interaction.strips import CANDIDATES, DUE, NEIGHBOURS
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.grid import Floor
 from crowd_demo.sim.stage import Stage
-from crowd_demo.sim.store.agents import reorder_due
-from crowd_demo.sim.store.columns import Columns, dtypes_of
+from crowd_demo.sim.store.agents import Agents, reorder_due
+from crowd_demo.sim.store.state import Columns, dtypes_of
 from crowd_demo.sim.world import Sizes, World
 
 if TYPE_CHECKING:
@@ -96,9 +96,13 @@ class GpuCrowd:
         self.gpu.download(self.gpu.row(self.front, number, values.dtype), values)
         return values
 
-    def is_newest(self, world: World) -> bool:
+    def is_newest(self, agents: Agents[Columns]) -> bool:
         """Are the columns on the GPU the present ones?"""
-        return self._written == world.agents.writes
+        return self._written == agents.writes
+
+    def fetch(self, matrix: Ints) -> None:
+        """Copy all columns to a matrix."""
+        self.gpu.download(self.front, matrix)
 
     def swap(self, world: World) -> None:
         """Make the other buffer the present one, and the order of the grid that of memory."""
@@ -109,7 +113,7 @@ class GpuCrowd:
 
     def wrote(self, world: World) -> None:
         """Call after kernels that write columns: those on the GPU are the newest."""
-        world.agents.are_elsewhere(lambda matrix: self.gpu.download(self.front, matrix))
+        world.agents.elsewhere = self
 
     def measured(self, world: World) -> Floats:
         """Return the square of the longest move since `farthest_sq` was cleared, float32[workers, 16]."""

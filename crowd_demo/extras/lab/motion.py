@@ -61,7 +61,7 @@ def directions(sim: Simulation, facings: Facings) -> Bytes:
     """Return which of eight directions each figure looks in, in id order, as the window draws them from step to step."""
     count, time_s = sim.agents.count, np.float64(sim.tick * sim.dt)
     c = cast(PeopleColumns, sim.agents.view)
-    launch(face_all, sim.world.light_workers, c.id, c.vx, c.vy, c.heading_x, c.heading_y, count, time_s, facings).run()
+    launch(face_all, sim.light_workers, c.id, c.vx, c.vy, c.heading_x, c.heading_y, count, time_s, facings).run()
     return facings.direction[np.sort(c.id[:count])]
 
 

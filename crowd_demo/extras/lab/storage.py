@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Longs
 from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.sim.behaviours.people_rules import PeopleColumns
-from crowd_demo.sim.store.columns import MovingColumns, dtypes_of
 from crowd_demo.sim.store.sparse_set import SparseSet
+from crowd_demo.sim.store.state import MovingColumns, dtypes_of
 
 CANDIDATES = 48
 SIGHT_SQ = np.float32(24**2)

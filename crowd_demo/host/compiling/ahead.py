@@ -24,7 +24,8 @@ from crowd_demo.render.overlays.base import overlay_launches
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.inspection import avoidance_launch, perceive_launch
 from crowd_demo.sim.metrics.readings import launches_to_compile
-from crowd_demo.sim.simulation import WORTH_A_GPU, Simulation
+from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.world import WORTH_A_GPU
 
 SMALL_AGENTS = 64
 SMALL_SIDE = 512.0  # world units, at most
@@ -76,7 +77,7 @@ class KernelFinder:
 
     def _overlay_launches(self) -> Iterator[Launch]:
         if self._scene:
-            yield from overlay_launches(self._sim.world.workers, moving(self._sim.agents.columns))
+            yield from overlay_launches(self._sim.workers, moving(self._sim.agents.columns))
             nobody = np.zeros(0, np.int32)
             yield perceive_launch(self._sim, 0, nobody)[0]
             yield from AgeColours().launches_to_compile(self._sim, np.zeros(0, np.uint8))  # the overlay of turns reads ages

@@ -83,7 +83,7 @@ class ColourMode(Protocol):
 
     def launches(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Launch, ...]:
         """Return the kernels after which `number[k]` is the number of the colour of the agent in `slots[k]`."""
-        return (numbering(sim.world.workers, slots, self.mode(sim), number),)
+        return (numbering(sim.workers, slots, self.mode(sim), number),)
 
     def launches_to_compile(self, sim: Simulation, number: Bytes) -> tuple[Launch, ...]:
         """Return every kernel that `launches` may return, to be compiled and never run."""

@@ -66,7 +66,7 @@ class StateColours(ColourMode):
         if state is None:
             number[:len(slots)] = 0
             return ()
-        return (numbering(sim.world.workers, slots, StateMode(state), number),)
+        return (numbering(sim.workers, slots, StateMode(state), number),)
 
     def legend(self, sim: Simulation) -> Legend:
         return Legend("state", tuple(self.colours(sim)), _names(sim))
@@ -151,7 +151,7 @@ class SpeedColours(ColourMode):
 
 def fastest(sim: Simulation) -> float:
     """The fastest preferred speed, or the top speed where there is none, in units/s."""
-    return max(float(getattr(sim.settings.behaviour_settings, "speed_max", sim.world.needs.top_speed)), 1e-3)
+    return max(float(getattr(sim.settings.behaviour_settings, "speed_max", sim.needs.top_speed)), 1e-3)
 
 STEPS = LONGEST + 1  # 0 to 16 steps
 SHIFT, TICKS, WAITS = 4, 0x7FFFFFF, LONGEST - 1  # a tick is packed above a wait of four bits
@@ -194,7 +194,7 @@ def number_turns(mode: TurnMode, slots: Int, register: Register) -> Register:
 def ages(sim: Simulation, slots: Ints) -> Bytes:
     """Steps since the last update of each of those agents: 0 for the last step, at most `LONGEST`. Runs a kernel."""
     number = np.zeros(len(slots), np.uint8)
-    numbering(sim.world.workers, slots, AgeColours().mode(sim), number).run()
+    numbering(sim.workers, slots, AgeColours().mode(sim), number).run()
     return number
 
 
@@ -268,12 +268,12 @@ class CellColours(ColourMode):
     COLOURS = BOARD
 
     def mode(self, sim: Simulation) -> CellMode:
-        return CellMode(sim.agents.view.x, sim.agents.view.y, sim.world.grid.floor)
+        return CellMode(sim.agents.view.x, sim.agents.view.y, sim.grid.floor)
 
     def legend(self, sim: Simulation) -> Legend:
         structure = sim.situation.structure
         title = "cell of the grid" if "cell_size" in structure else "cell of a grid that the present search does not use"
-        return Legend(title, BOARD, (f"even, {sim.world.grid.cell:.4g} units wide", "odd"))
+        return Legend(title, BOARD, (f"even, {sim.grid.cell:.4g} units wide", "odd"))
 
     def tells(self, sim: Simulation) -> bool:
         return "cell_size" in sim.situation.structure
@@ -307,7 +307,7 @@ class WorkerColours(ColourMode):
     def launches(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Launch, ...]:
         unit = LANES if sim.optimizations.simd else 1
         units = max(1, -(-sim.agents.count // unit))
-        return (numbering(sim.world.workers, slots, Movers(movers(sim), units, unit, len(ON_DARK.categories)), number),)
+        return (numbering(sim.workers, slots, Movers(movers(sim), units, unit, len(ON_DARK.categories)), number),)
 
     def legend(self, sim: Simulation) -> Legend:
         count = movers(sim)
@@ -321,5 +321,5 @@ def movers(sim: Simulation) -> int:
     """How many workers share the stage *move*."""
     for stage in (getattr(each, "stage", each) for each in sim.stages):  # also one of a plugin
         if isinstance(stage, Move):
-            return cast(int, stage.move(sim.world).args[0])
+            return cast(int, stage.move(sim).args[0])
     return 1

@@ -1,4 +1,4 @@
-"""Colours by what there is in the 3 x 3 squares around each agent: how many others, or how much they move.
+"""Colours by what there is in the 3 x 3 squares around each agent: their density and their flow.
 
 What each agent adds to its square is a whole number (`amount_of`), and what nine squares have together chooses the shade
 (`level_of`, and a table). The squares are the picture's own, so the colours depend on neither the neighbour structure nor
@@ -7,11 +7,20 @@ culling.
 Agents are added up in three kernels, each worker's share on a layer of its own, only in squares that drawn agents lie
 in or beside; then each drawn agent reads the shade of its square. Where few are drawn, only the agents in the cells
 around them are looked at, if culling goes by cells. O(agents looked at + squares that are shown).
+
+Density is how many agents there are. For people these are Fruin's levels of service of walkways, A (free) to F (jammed), by
+people a square metre. Flow is the speeds of these agents over the free ground there, which is density times mean speed: so
+many people pass through a metre of way in a second. Where it is more than a way carries (`CAPACITY`), people walk faster than
+so dense a crowd can; where people stand, it is nothing.
+
+Other agents are compared with the mean of their world, or with a crowd that goes everywhere at its top speed and the mean
+density, on a logarithmic scale. Speeds are added up in whole parts of a unit/s, so the order in memory does not matter.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -20,13 +29,17 @@ import numpy as np
 from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Register, Rules
 from crowd_demo.compute.dispatch import formula, generic, implements
 from crowd_demo.compute.jit import Launch, device, kernel, launch
-from crowd_demo.compute.simd import LANES, any_set, lane_numbers, select, share_of_registers, splat, to_int
+from crowd_demo.compute.simd import LANES, any_set, lane_numbers, root, select, share_of_registers, splat, to_float, to_int
 from crowd_demo.compute.simd_memory import gather, load, store
-from crowd_demo.render.colours.base import LEVELS, ColourMode
+from crowd_demo.config.section import metres, per_square_metre
+from crowd_demo.render.colours.base import LEVELS, ColourMode, Legend, ramp, scales_of
+from crowd_demo.render.colours.modes import fastest
 from crowd_demo.render.cull import CellRange, Cull, FoundSlots
 from crowd_demo.render.drawing import ROUNDING, Bounds, moving, number_of, numbering, sixteen
-from crowd_demo.sim.fundamental_diagram import SQUARE
+from crowd_demo.render.inks import RGB
+from crowd_demo.sim.fundamental_diagram import CAPACITY, SQUARE, ground_around
 from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.terrain.tiles import Terrain
 
 USUAL = 36.0  # agents in nine squares of the usual density
 LEAST, MAX = 0.25, 100.0  # times the mean, where a ramp begins and ends; between them it is logarithmic
@@ -35,6 +48,13 @@ AROUND, FAR = 1.1, 1e9  # squares around the window that count too, and some mor
 SHARE = 4  # where more than one in so many agents is drawn, all of them are looked at
 BATCH, STREAMS = 512, 4  # agents that are added up at a time, in so many streams
 Adds = Rules  # what agents add: the type of the record decides
+SERVICE = 0.308, 0.431, 0.718, 1.076, 2.174  # people a square metre, at which B to F begin: Fruin 1971
+FLOWS = tuple(CAPACITY * share for share in (1 / 4, 1 / 2, 3 / 4, 1, 3 / 2))  # people/(m s), at which colours begin
+NAMES = "free", *(f"{flow:.2g}{word}" for flow, word in zip(FLOWS, ("", "", "", " too full", ""), strict=True))  # of flows
+STEPS = 4.0  # of a unit/s, for people
+STEPS_OF_FASTEST = 8.0  # for others
+TABLE = 1 << 12  # entries for people: to 2.9 people/(m s), more than the last colour begins at
+HIGHEST = 1 << 30
 
 
 @generic
@@ -191,11 +211,27 @@ def number_squares(mode: SquareMode, slots: Int, register: Register) -> Register
 # --- modes -----------------------------------------------------------------------------------------------------------
 
 class SquareColours(ColourMode):
-    """Base class of modes that have a record by which agents add (`adds`), and a table of shades."""
+    """Base class of modes that have a record by which agents add (`adds`), and a table of shades.
+
+    People have six levels with `NAMES`, other agents a ramp up to so many times `MEAN`; `TITLES` are for these two.
+    """
+
+    TITLES: tuple[str, str]
+    NAMES: tuple[str, ...]
+    MEAN: str
 
     def __init__(self) -> None:
         self._squares_for = lru_cache(1)(squares_for)
         self._cull = Cull()
+
+    def colours(self, sim: Simulation) -> Sequence[RGB]:
+        return scales_of(sim).levels if is_people(sim) else ramp(scales_of(sim).rising)
+
+    def legend(self, sim: Simulation) -> Legend:
+        for_people, for_others = self.TITLES
+        if is_people(sim):
+            return Legend(for_people, scales_of(sim).levels, self.NAMES)
+        return Legend(for_others, ramp(scales_of(sim).rising, 24), (f"{LEAST:g}", f"{MAX:g} times {self.MEAN}"))
 
     def adds(self, sim: Simulation, squares: CountedSquares) -> Adds:
         """Return the record of what agents add."""
@@ -206,7 +242,7 @@ class SquareColours(ColourMode):
 
     def mode(self, sim: Simulation) -> SquareMode:
         walls = sim.terrain.walls
-        squares = self._squares_for(sim.world.workers, side_of(sim), float(walls.width), float(walls.height))
+        squares = self._squares_for(sim.workers, side_of(sim), float(walls.width), float(walls.height))
         return SquareMode(sim.agents.view.x, sim.agents.view.y, squares, self.adds(sim, squares))
 
     def launches(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Launch, ...]:
@@ -224,7 +260,7 @@ class SquareColours(ColourMode):
                 *self._count(sim, mode, window, False), *self._shading(sim, mode, window, none, number))
 
     def _find_ends(self, sim: Simulation, squares: CountedSquares, slots: Ints) -> Launch:
-        return launch(find_ends, sim.world.workers, sim.agents.view.x, sim.agents.view.y, slots, squares.ends)
+        return launch(find_ends, sim.workers, sim.agents.view.x, sim.agents.view.y, slots, squares.ends)
 
     def _window_of(self, sim: Simulation, squares: CountedSquares, slots: Ints) -> CellRange:
         self._find_ends(sim, squares, slots).run()
@@ -235,17 +271,16 @@ class SquareColours(ColourMode):
 
     def _count(self, sim: Simulation, mode: SquareMode, window: CellRange, near: bool) -> tuple[Launch, ...]:
         """Add up the agents of the window and the squares around it: all of them, or those in the cells near it."""
-        world, columns = sim.world, sim.agents.view
         if not near:
-            return (launch(count_squares, world.workers, mode, sim.agents.count, window),)
-        slack = world.max_step + ROUNDING * max(float(sim.terrain.walls.width), float(sim.terrain.walls.height))
-        visit, _ = self._cull.launches("grid", world.workers, sim.agents.count, moving(columns), np.float32(0),
-                                       around(window, mode.squares, side_of(sim)), world.grid, slack)
-        return visit, launch(count_found, world.workers, mode, self._cull.found, window)
+            return (launch(count_squares, sim.workers, mode, sim.agents.count, window),)
+        slack = sim.max_step + ROUNDING * max(float(sim.terrain.walls.width), float(sim.terrain.walls.height))
+        visit, _ = self._cull.launches("grid", sim.workers, sim.agents.count, moving(sim.agents.view), np.float32(0),
+                                       around(window, mode.squares, side_of(sim)), sim.grid, slack)
+        return visit, launch(count_found, sim.workers, mode, self._cull.found, window)
 
     def _shading(self, sim: Simulation, mode: SquareMode, window: CellRange, slots: Ints, number: Bytes) -> tuple[Launch, ...]:
         """Find the shade of each square from the sums, then the number of each agent that is drawn."""
-        workers = sim.world.workers
+        workers = sim.workers
         return (launch(add_squares, workers, mode.squares, window),
                 launch(shade_squares, workers, mode, window, self.shades(sim)), numbering(workers, slots, mode, number))
 
@@ -288,8 +323,96 @@ def mean_of(sim: Simulation) -> float:
 
 
 def _has_cells(sim: Simulation) -> bool:
-    return sim.optimizations.cull == "grid" and sim.world.grid.fresh
+    return sim.optimizations.cull == "grid" and sim.grid.fresh
 
 
 def is_people(sim: Simulation) -> bool:
     return "stuck" in sim.behaviour.states
+
+
+# --- density ---------------------------------------------------------------------------------------------------------
+
+class Heads(NamedTuple):
+    """Everybody counts alike."""
+
+    each: np.int32
+
+
+@implements(amount_of, Heads)
+def count_one(adds: Heads, slot: Int) -> Int:
+    return adds.each
+
+
+@implements(level_of, Heads)
+def level_of_density(adds: Heads, squares: Int, sums: Register) -> Register:
+    return sums
+
+
+class DensityColours(SquareColours):
+    TITLES, MEAN = ("people a square metre", "density"), "the mean"
+    NAMES = "A free", *(f"{level} {least:.2g}" for level, least in zip("BCDEF", SERVICE, strict=True))
+
+    def adds(self, sim: Simulation, squares: CountedSquares) -> Heads:
+        return Heads(np.int32(1))
+
+    def shades(self, sim: Simulation) -> Ints:
+        return levels_of_service(side_of(sim)) if is_people(sim) else ramp_shades(mean_of(sim))
+
+
+@lru_cache(maxsize=8)  # asked in each frame
+def levels_of_service(side: float) -> Ints:
+    """Return a table: the level of service, by how many people are on nine squares with that side."""
+    return np.searchsorted(SERVICE, np.arange(256) * per_square_metre(1 / (9 * side**2)), "right").astype(np.int32)
+
+
+# --- flow ------------------------------------------------------------------------------------------------------------
+
+class Speeds(NamedTuple):
+    """Columns by slot, steps of a unit/s, and for each padded square what nine free ones have over its ground."""
+
+    vx: Floats
+    vy: Floats
+    steps: np.float32
+    scarcity: Floats
+
+
+@implements(amount_of, Speeds)
+def speed_of(adds: Speeds, slot: Int) -> Int:
+    vx, vy = adds.vx[slot], adds.vy[slot]
+    return to_int(root(vx * vx + vy * vy) * adds.steps + 0.5)
+
+
+@implements(level_of, Speeds)
+def level_of_flow(adds: Speeds, squares: Int, sums: Register) -> Register:
+    return to_int(min(HIGHEST, to_float(sums) * load(adds.scarcity, squares)))
+
+
+class FlowColours(SquareColours):
+    TITLES, MEAN = ("flow, people/(m s)", "flow"), "the mean density at top speed"
+    NAMES = NAMES
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._scarcity_of = lru_cache(1)(scarcity_of)
+
+    def adds(self, sim: Simulation, squares: CountedSquares) -> Speeds:
+        columns, steps = sim.agents.view, STEPS if is_people(sim) else STEPS_OF_FASTEST / fastest(sim)
+        scarcity = self._scarcity_of(sim.terrain, sim.terrain.version, side_of(sim), squares.columns, squares.rows)
+        return Speeds(columns.vx, columns.vy, np.float32(steps), scarcity)
+
+    def shades(self, sim: Simulation) -> Ints:
+        return shades_of_flow(side_of(sim)) if is_people(sim) else ramp_shades(STEPS_OF_FASTEST * mean_of(sim))
+
+
+@lru_cache(maxsize=8)  # asked in each frame
+def shades_of_flow(side: float) -> Ints:
+    """The number of the colour by the speeds of people in nine squares of that side, in steps."""
+    flow = np.arange(TABLE) * metres(per_square_metre(1 / (STEPS * 9 * side**2)))
+    return np.searchsorted(FLOWS, flow, "right").astype(np.int32)
+
+
+def scarcity_of(terrain: Terrain, version: int, side: float, columns: int, rows: int) -> Floats:
+    """The ground of nine squares without walls, by what is free of the nine around each padded square."""
+    ground = ground_around(terrain.walls, side, np.arange(columns + 1.0) * side, np.arange(rows + 1.0) * side)
+    scarcity = np.pad(9 * side**2 / ground, 1, constant_values=1)
+    return np.append(scarcity.ravel(), np.ones(LANES)).astype(np.float32)

@@ -10,27 +10,233 @@ somewhere, is the tone curve:
 So a figure is as bright as its sprite, and a crowd as bright from afar as from near. Sums have 16 bits and saturate:
 a pixel of more than 257 agents burns out. Such sums do not depend on the order, so light needs no depth sort. Each
 worker adds up its share of the agents on a layer of its own, which is a pixel larger than the picture on each side.
+
+A word of a layer holds four sums of 16 bits. Where no pixel of three rows has the light of more than sixteen agents,
+the nine weighted words of a pixel are added up as they are, for no sum reaches into the next one. Other rows are
+split into four parts of 32 bits first, which takes half as long again. Both give the same numbers.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Keys, Longs, Mask, Register, Words
 from crowd_demo.compute.dispatch import formula
 from crowd_demo.compute.jit import Launch, device, kernel, launch
-from crowd_demo.compute.simd import LANES, are_contiguous, count_set, lane_numbers, select, share_of_registers, splat, to_int
-from crowd_demo.compute.simd_memory import Contiguous, gather, store
+from crowd_demo.compute.simd import (
+    LANES,
+    are_contiguous,
+    bits,
+    count_set,
+    lane_numbers,
+    select,
+    share_of_registers,
+    splat,
+    to_float,
+    to_int,
+)
+from crowd_demo.compute.simd_memory import Contiguous, gather, load, pick, store
 from crowd_demo.render.camera import View
 from crowd_demo.render.drawing import Moving, Shades, pixel, sixteen
-from crowd_demo.render.figures.exposure import AMOUNT, BLUR, FULL, LEAST, PARTS, UNIT, empty_shared_rows, expose, rows_for
 from crowd_demo.render.inks import channels_of, packed
-from crowd_demo.render.pixels import Frame, add_saturated
+from crowd_demo.render.pixels import Frame, add_saturated, add_words
 
+UNIT = 255  # what an agent adds to the amount of light; to blue, green and red it adds its colour
+PARTS, AMOUNT = 4, 3  # blue, green, red and the amount are 16 bits each of a word, the first the lowest
+FULL = np.uint64(0xFFFF)
+EVEN, HALF, ONES = np.uint64(0x0000FFFF0000FFFF), np.uint64(16), np.uint64(0x0000000100000001)  # blue and red; of a word
+LOW, WIDE, TWICE, DARK = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(2), np.uint64(0)
+BRIGHT = np.uint64(0xF000F000F000F000)  # a sum of which 16 would not fit 16 bits
+BLUR = 1, 2, 1  # along each axis; the weights of the nine pixels add up to 16
+LEAST = 1e-6  # too little to change an amount, and enough to divide by where there is no light
 BATCH = 512  # agents
 
+
+class Rows(NamedTuple):
+    """What each worker remembers: three rows that are blurred along x, as words, and as parts where they are bright."""
+
+    line: Keys  # [workers, width]: a row of light
+    words: Keys  # [workers, 3, width]
+    parts: Ints  # [workers, 3, PARTS, width]
+
+
+def rows_for(workers: int, width: int) -> Rows:
+    return Rows(np.zeros((workers, width), np.uint64), np.zeros((workers, 3, width), np.uint64),
+                np.zeros((workers, 3, PARTS, width), np.int32))
+
+
+@device
+def _reaches(reached: Ints, layer: int, row: int, stride: int) -> bool:
+    """May there be light in that row of a layer?"""
+    return reached[layer, 0] < (row + 1) * stride and reached[layer, 1] >= row * stride
+
+
+@device
+def _add_rows(a: Keys, b: Keys, sums: Keys) -> None:
+    """Add the light of two rows; each of the four sums of a word stops at 65535."""
+    for i in range(sums.shape[0]):
+        even = (a[i] & EVEN) + (b[i] & EVEN)
+        odd = (a[i] >> HALF & EVEN) + (b[i] >> HALF & EVEN)
+        even |= (even >> HALF & ONES) * FULL
+        odd |= (odd >> HALF & ONES) * FULL
+        sums[i] = even & EVEN | (odd & EVEN) << HALF
+
+
+@device
+def _blur_along(layers: Keys, reached: Ints, workers: int, row: int, sums: Keys, words: Keys, parts: Ints) -> int:
+    """Add up that row of all layers, and blur it along x. Return 0 where there is no light, 1, or 2 if it is bright."""
+    found, stride, line = False, layers.shape[2], sums
+    for layer in range(workers):
+        if _reaches(reached, layer, row, stride):
+            if found:
+                _add_rows(line, layers[layer, row], sums)
+            line = sums if found else layers[layer, row]
+            found = True
+    if not found:
+        words[:] = DARK
+        return 0
+    brightest = _blur_words(line, words)
+    if brightest & BRIGHT:
+        _blur_parts(line, parts)
+        return 2
+    return 1
+
+
+@device
+def _blur_words(line: Keys, words: Keys) -> Int:
+    """Blur a row that is not bright; return all bits of its light."""
+    found = DARK
+    for i in range(line.shape[0] - 2):
+        words[i] = line[i] + TWICE * line[i + 1] + line[i + 2]
+        found |= line[i] | line[i + 2]
+    return found
+
+
+@device
+def _blur_parts(line: Keys, blurred: Ints) -> None:
+    """Two parts of a word at a time, which have 32 bits each."""
+    blue, green, red, amount = blurred[0], blurred[1], blurred[2], blurred[3]
+    for i in range(line.shape[0] - 2):
+        a, b, c = line[i], line[i + 1], line[i + 2]
+        even = (a & EVEN) + TWICE * (b & EVEN) + (c & EVEN)
+        odd = (a >> HALF & EVEN) + TWICE * (b >> HALF & EVEN) + (c >> HALF & EVEN)
+        blue[i], red[i] = np.int32(even & LOW), np.int32(even >> WIDE)
+        green[i], amount[i] = np.int32(odd & LOW), np.int32(odd >> WIDE)
+
+
+@device
+def _split(words: Keys, blurred: Ints) -> None:
+    """A row that is not bright, as parts."""
+    for i in range(words.shape[0]):
+        word = words[i]
+        for part in range(PARTS):
+            blurred[part, i] = np.int32(word >> np.uint64(16 * part) & FULL)
+
+
+@device
+def _blurred(rows: Ints, middle: int, part: int, at: int, like: Int) -> Int:
+    """That part of the light in one pixel, or in sixteen, from three rows, of which the middle one counts twice."""
+    return (pick(rows[0, part], at, like) + pick(rows[1, part], at, like) + pick(rows[2, part], at, like)
+            + pick(rows[middle, part], at, like))
+
+
+@formula
+def _tone(under: Int, light: Int, left: Float, gain: Float) -> Int:
+    """A channel (0 to 255) of the picture, seen through the light above it."""
+    return to_int(to_float(under) * left + to_float(light) * gain + 0.5)
+
+
+@formula
+def under_light(under: Int, blue: Int, green: Int, red: Int, light: Int, area: np.float32) -> Int:
+    """A pixel of the picture, or sixteen, with the light that lies over it: its colour and its amount."""
+    amount = to_float(light)
+    dims = amount * area + 1
+    dims = dims * dims
+    dims = dims * dims
+    dims = dims * dims
+    left = 1 / (dims * dims)
+    gain = (1 - left) / (amount + LEAST) * UNIT
+    red, green = _tone(bits(under, 16, 255), red, left, gain), _tone(bits(under, 8, 255), green, left, gain)
+    return red * 65536 + green * 256 + _tone(bits(under, 0, 255), blue, left, gain)
+
+
+@device
+def _under_words(under: Int, low: Int, high: Int, area: np.float32) -> Int:
+    """The same from words: blue and green are in the low halves, red and the amount in the high ones."""
+    return under_light(under, bits(low, 0, 0xFFFF), bits(low, 16, 0xFFFF), bits(high, 0, 0xFFFF), bits(high, 16, 0xFFFF),
+                        area)
+
+
+@device
+def _under_parts(under: Int, rows: Ints, middle: int, at: int, area: np.float32) -> Int:
+    """The same from three rows of parts."""
+    return under_light(under, _blurred(rows, middle, 0, at, under), _blurred(rows, middle, 1, at, under),
+                        _blurred(rows, middle, 2, at, under), _blurred(rows, middle, AMOUNT, at, under), area)
+
+
+@device
+def _expose_parts(picture: Ints, rows: Ints, middle: int, area: np.float32) -> None:
+    width = picture.shape[0]
+    for at in range(0, width - LANES + 1, LANES):
+        store(picture, at, _under_parts(load(picture, at), rows, middle, at, area))
+    for at in range(width - width % LANES, width):
+        picture[at] = _under_parts(picture[at], rows, middle, at, area)
+
+
+@device
+def _expose_words(picture: Ints, words: Keys, middle: int, area: np.float32) -> None:
+    width = picture.shape[0]
+    for at in range(0, width - LANES + 1, LANES):
+        low, high = add_words(words, middle, at)
+        store(picture, at, _under_words(load(picture, at), low, high, area))
+    for at in range(width - width % LANES, width):
+        word = words[0, at] + words[1, at] + words[2, at] + words[middle, at]
+        picture[at] = _under_words(picture[at], np.int32(word & LOW), np.int32(word >> WIDE), area)
+
+
+@kernel
+def expose(worker: int, workers: int, picture: Ints, layers: Keys, reached: Ints, rows: Rows, area: np.float32) -> None:
+    """Lay the light of all layers over this worker's rows of the picture, and empty those rows that nobody else reads.
+
+    `picture` is the frame as int32. Where there is no light the picture stays as it is.
+    """
+    height, stride = picture.shape[0], layers.shape[2]
+    first, last = height * worker // workers, height * (worker + 1) // workers
+    line, words, parts = rows.line[worker], rows.words[worker], rows.parts[worker]
+    lit = bright = split = 0  # a bit for each of the last three rows: there is light, it is bright, its parts are known
+    for row in range(first, last + 2 * (last > first)):
+        found = _blur_along(layers, reached, workers, row, line, words[row % 3], parts[row % 3])
+        lit, bright, split = (lit << 1 | (found > 0)) & 7, (bright << 1 | (found > 1)) & 7, (split << 1 | (found > 1)) & 7
+        if found and first + 2 <= row < last:
+            for layer in range(workers):
+                if _reaches(reached, layer, row, stride):
+                    layers[layer, row] = DARK
+        if row < first + 2 or not lit:
+            continue
+        if bright:
+            for back in range(3):
+                if not split >> back & 1:
+                    _split(words[(row - back) % 3], parts[(row - back) % 3])
+            split = 7
+            _expose_parts(picture[row - 2], parts, (row - 1) % 3, area)
+        else:
+            _expose_words(picture[row - 2], words, (row - 1) % 3, area)
+
+
+@kernel
+def empty_shared_rows(worker: int, workers: int, height: int, layers: Keys) -> None:
+    """Empty the rows of the layers that two workers have read, and the last two; call after `expose`."""
+    for share in range(worker, workers + 1, workers):
+        first = height * share // workers
+        for row in range(first, first + 2):
+            for layer in range(workers):
+                layers[layer, row] = DARK
+
+
+# --- light of agents -------------------------------------------------------------------------------------------------
 
 @lru_cache(16)
 def dimmed(palette: bytes, light: int) -> Words:

@@ -46,8 +46,7 @@ from crowd_demo.render.drawing import (
     within,
 )
 from crowd_demo.render.figures import sprited
-from crowd_demo.render.figures.blit import DrawList, draw_list
-from crowd_demo.render.figures.sprited import Sprited, sector, slopes
+from crowd_demo.render.figures.sprited import DrawList, Sprited, draw_list, sector, slopes
 from crowd_demo.render.figures.sprites import Manifest, Sprites, load_dyed, load_sheet
 from crowd_demo.render.pixels import Frame
 from crowd_demo.sim.behaviours.people_rules import QUEUING, STUCK, WAITING, WALKING, PeopleColumns
@@ -183,12 +182,6 @@ def _gait(mode: PeopleMode, agents: Moving, slot: Int) -> tuple[int, bool]:
     return sector(x, y, DIRECTION_SLOPES), faster(vx, vy, FIRST_STEP)
 
 
-@device
-def _as_drawn(state: Register) -> Register:
-    """The state as drawn, of one person or of sixteen: who queues looks like somebody who walks."""
-    return select(state == QUEUING, WALKING, state)
-
-
 @implements(sprited.sprite_of, PeopleMode)
 def sprite_of(mode: PeopleMode, agents: Moving, slot: Int) -> int:
     seed = hash_id(agents.id[slot])
@@ -205,7 +198,8 @@ def sprite_of(mode: PeopleMode, agents: Moving, slot: Int) -> int:
 
 @implements(number_of, PeopleMode)
 def number_appearances(mode: PeopleMode, slots: Int, register: Register) -> Register:
-    return appearance_of_id(gather(mode.id, slots), mode.appearances) * DRAWN_STATES + _as_drawn(gather(mode.state, slots))
+    state = gather(mode.state, slots)  # who queues looks like somebody who walks
+    return appearance_of_id(gather(mode.id, slots), mode.appearances) * DRAWN_STATES + select(state == QUEUING, WALKING, state)
 
 
 class PeopleFigures(Sprited):

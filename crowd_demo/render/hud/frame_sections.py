@@ -224,10 +224,6 @@ class Graph:
             return f"above {full_ms:.0f}: click to fit", WARM
         return f"line {BUDGET_MS:.1f}, top {full_ms:.0f} ms", FAINT
 
-    def _write(self, on: Canvas, text: str, left: float, middle: float, colour: Colour) -> None:
-        on.rect(GROUND, (left, middle - 6, on.width(text, SMALL) + 6, 12))
-        on.left(text, left + 3, middle, SMALL, colour)
-
     def _draw_ticks(self, on: Canvas, box: Box, frames: int, ticks: Sequence[Tick]) -> None:
         """Draw the marks, the newest first; a text for which there is no room any more is left out."""
         left, top, width, height = box
@@ -240,7 +236,8 @@ class Graph:
             wide = on.width(tick.text, SMALL) + 6
             start = x if x + wide <= room else x - wide
             if left <= start and start + wide <= room:
-                self._write(on, tick.text, start, top + height - 7, TEXT)
+                on.rect(GROUND, (start, top + height - 13, wide, 12))
+                on.left(tick.text, start + 3, top + height - 7, SMALL, TEXT)
                 room = start
 
 

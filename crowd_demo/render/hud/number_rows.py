@@ -105,17 +105,7 @@ def draw_slider(on: Canvas, box: Box, scale: SliderScale, value: float) -> None:
     on.circle(ACCENT if value != scale.usual else TEXT, (at, middle), 3.5)
 
 
-def draw_still(on: Canvas, box: Box) -> None:
-    """Draw the groove of a number that cannot be changed."""
-    left, top, width, height = box
-    on.line(INACTIVE, (left, top + height / 2), (left + width, top + height / 2))
-
-
 # --- the section -----------------------------------------------------------------------------------------------------
-
-def label_of(row: NumberRow) -> str:
-    return row.number.path if row.number.path.startswith("links.") else row.number.key
-
 
 def scale_of(row: NumberRow) -> SliderScale:
     number = row.number
@@ -148,26 +138,23 @@ def draw_numbers(on: Canvas, top: float, rows: Sequence[NumberRow], view: RowsIn
     end = on.left(NUMBERS, PAD, top + HEAD / 2, SMALL, FAINT)
     if view.shown < view.total:
         on.left(f"{view.first + 1}-{view.first + view.shown} of {view.total}", end + 8, top + HEAD / 2, SMALL, FAINT)
-        _draw_scroll_bar(on, top + HEAD, view)
+        tall = ROW * view.shown
+        on.rect(EDGE, (LEFT_WIDTH - 6, top + HEAD + tall * view.first / view.total, 2, tall * view.shown / view.total))
     start = on.right("reset all", LEFT_WIDTH - PAD, top + HEAD / 2, SMALL, DIM)
     on.target((start, top, LEFT_WIDTH - PAD - start, HEAD), "action", "reset_numbers")
     for number, row in enumerate(rows):
         _draw_row(on, top + HEAD + ROW * number, row)
 
 
-def _draw_scroll_bar(on: Canvas, top: float, view: RowsInView) -> None:
-    tall = ROW * view.shown
-    on.rect(EDGE, (LEFT_WIDTH - 6, top + tall * view.first / view.total, 2, tall * view.shown / view.total))
-
-
 def _draw_row(on: Canvas, top: float, row: NumberRow) -> None:
     number, middle = row.number, top + ROW / 2
     fixed, changed = number.live == "no", row.value != row.shipped
     colour: Colour = INACTIVE if fixed else ACCENT if changed else TEXT
-    on.left(on.fitted(label_of(row), NAME_WIDTH, SMALL), PAD, middle, SMALL, INACTIVE if fixed else DIM)
+    label = number.path if number.path.startswith("links.") else number.key
+    on.left(on.fitted(label, NAME_WIDTH, SMALL), PAD, middle, SMALL, INACTIVE if fixed else DIM)
     slider: Box = (SLIDER_LEFT, top, SLIDER_WIDTH, ROW)
     if fixed:
-        draw_still(on, slider)
+        on.line(INACTIVE, (SLIDER_LEFT, middle), (SLIDER_LEFT + SLIDER_WIDTH, middle))  # the groove alone
     else:
         draw_slider(on, slider, scale_of(row), row.value)
         on.target(slider, SLIDER, number.path)

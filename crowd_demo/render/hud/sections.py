@@ -56,8 +56,7 @@ from crowd_demo.render.hud.panel_layout import (
 )
 from crowd_demo.render.hud.status import Status, time_text
 from crowd_demo.sim.events import inside
-from crowd_demo.sim.metrics.avoidance_error import AvoidanceError
-from crowd_demo.sim.metrics.bias import Bias
+from crowd_demo.sim.metrics.avoidance_error import AvoidanceError, Bias
 from crowd_demo.sim.metrics.readings import Readings, has_field, is_limited, is_staggered
 from crowd_demo.sim.simulation import Simulation
 
@@ -110,7 +109,7 @@ def sorting_facts(sim: Simulation, unused: Set[str]) -> dict[str, str]:
 
     Dashes where agents are not reordered.
     """
-    counters, cell = sim.profile.counters, sim.world.grid.cell
+    counters, cell = sim.profile.counters, sim.grid.cell
     if "reorder.when" in unused or sim.optimizations.reorder.when == "off" or "sorts" not in counters:
         return dict.fromkeys(("sorts (ms)", "since sort", "drift"), UNREAD)
     return {"sorts (ms)": f"{counters['sorts']:,.0f} ({digits_text(sim.profile.last_run_ms('reorder'), thousands=',')})",
@@ -161,7 +160,7 @@ def draw_led(on: Canvas, top: float, facts: Sequence[Fact]) -> float:
 
 
 def draw_life(on: Canvas, top: float, sim: Simulation, counters: Mapping[str, float]) -> None:
-    lived = sim.life.population()
+    lived = sim.population
     top = draw_led(on, top, [Fact("peak", f"{lived.max():,}" if len(lived) else UNREAD),
                              *(Fact(name, f"{counters.get(name, 0):,.1f}") for name in ("births", "deaths"))])
     counts = lived[-int(INNER):].astype(float)
@@ -180,16 +179,11 @@ def draw_errors(on: Canvas, top: float, sim: Simulation, readings: Readings) -> 
         facts.append(Fact("limit error", mean_error(readings.neighbour_limit) if is_limited(sim) else UNREAD, WARM))
     draw_facts(on, top, facts)
     if period > 1:
-        _draw_ages(on, top, readings.ages[:period] if readings.ages is not None else [0] * period)
+        box = BARS[0], BARS[1] + top, BARS[2], BARS[3]  # how many agents were last due 0, 1, ... steps ago
+        draw_bars(on, box, readings.ages[:period] if readings.ages is not None else [0] * period, MUTED)
+        on.target(box, "fact", "steps since update")
     if is_limited(sim) and not has_field(sim):
         _draw_bias(on, BARS[0], top + FACT, readings.bias)
-
-
-def _draw_ages(on: Canvas, top: float, ages: Sequence[int] | Longs) -> None:
-    """Draw how many agents were last due 0, 1, ... steps ago."""
-    box = BARS[0], BARS[1] + top, BARS[2], BARS[3]
-    draw_bars(on, box, ages, MUTED)
-    on.target(box, "fact", "steps since update")
 
 
 def _draw_bias(on: Canvas, left: float, top: float, bias: Bias | None) -> None:

@@ -45,7 +45,7 @@ def draw_velocity(sketch: Sketch, view: OverlayView) -> None:
 def draw_bodies(sketch: Sketch, view: OverlayView) -> None:
     """Draw the squares of agents that have a size, or else the circle that they keep clear of walls."""
     sim = view.sim
-    needs, half = sim.world.needs, extents(sim.agents.view)
+    needs, half = sim.needs, extents(sim.agents.view)
     in_view = view.in_view()
     slots, x, y, how_many = view.sample(in_view, BODIES)
     if len(half):
@@ -108,7 +108,7 @@ def draw_sight(sketch: Sketch, view: OverlayView) -> None:
 def draw_updates(sketch: Sketch, view: OverlayView) -> None:
     """Fill the areas that were due, and mark the agents that were updated in the last step."""
     sim = view.sim
-    schedule, by = sim.world.schedule, sim.optimizations.stagger.by
+    schedule, by = sim.schedule, sim.optimizations.stagger.by
     if not schedule.by_id:
         _fill_due(sketch, view)
     slots = view.in_view()
@@ -126,7 +126,7 @@ def draw_updates(sketch: Sketch, view: OverlayView) -> None:
 
 
 def _fill_due(sketch: Sketch, view: OverlayView) -> None:
-    schedule, walls = view.sim.world.schedule, view.sim.terrain.walls
+    schedule, walls = view.sim.schedule, view.sim.terrain.walls
     wait = schedule.next_update % LONGEST + 1  # steps from the coming one until the band or tile is due again
     side = 1 / float(schedule.inv_band)
     row, column = np.divmod(np.arange(len(wait)), schedule.columns)
@@ -145,7 +145,7 @@ def draw_links(sketch: Sketch, view: OverlayView) -> None:
     if not links.fresh:
         sketch.explain(NOT_BUILT)
         return
-    a, b = links.pairs()
+    a, b = links.pairs
     (ax, ay), (bx, by) = view.positions(a), view.positions(b)
     rect = sketch.rect
     shown = np.flatnonzero((np.maximum(ax, bx) >= rect.left) & (np.minimum(ax, bx) <= rect.right)

@@ -89,7 +89,7 @@ class OverlayView(NamedTuple):
     @property
     def structure(self) -> Structure | None:
         """The neighbour structure as the last step has left it; None if that is not the one of the options."""
-        return self.sim.index.built(self.sim.world)
+        return self.sim.built_structure
 
     @property
     def pointed_at(self) -> tuple[float, float]:
@@ -151,7 +151,7 @@ def draw_overlays(on: pygame.Surface, shown: Collection[str], view: OverlayView,
     target = on if is_plain(on) else plain_surface(on.get_size())
     if target is not on:
         target.blit(on, (0, 0))
-    sketch.launch(view.sim.world.workers, frame_of(target)).run()
+    sketch.launch(view.sim.workers, frame_of(target)).run()
     if target is not on:
         on.blit(target, (0, 0))
     sketch.write(on, pen, scale, moved)

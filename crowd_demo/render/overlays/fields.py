@@ -16,7 +16,7 @@ from crowd_demo.render.overlays.sketch import Heat, Sketch, cells_in, draw_heat,
 from crowd_demo.sim.inspection import square_text
 from crowd_demo.sim.neighbours.candidates import Cells, Lists, Runs
 from crowd_demo.sim.neighbours.structure import Structure
-from crowd_demo.sim.neighbours.tree_structures import TreeStructure
+from crowd_demo.sim.neighbours.trees import TreeStructure
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.terrain.flow_fields import ARRIVED, STEP_COLUMN, STEP_ROW, UNREACHABLE
 from crowd_demo.sim.terrain.tiles import Walls
@@ -198,7 +198,7 @@ def inks_of(way_x: Doubles, way_y: Doubles) -> Words:
 
 def draw_flow(sketch: Sketch, view: OverlayView) -> None:
     """Draw an arrow in each tile on the screen, or in every n-th one; a box where people have arrived."""
-    flow, walls = view.sim.world.flow_fields, view.sim.terrain.walls
+    flow, walls = view.sim.flow_fields, view.sim.terrain.walls
     if not len(flow.made):
         sketch.explain("no destinations")
         return

@@ -14,7 +14,7 @@ from crowd_demo.render.inks import BLACK, ORANGE, SCALE, SHADOW, SKY, WHITE, ink
 from crowd_demo.render.overlays.base import NOT_BUILT, OverlayView
 from crowd_demo.render.overlays.sketch import Sketch, cells_between, cells_in
 from crowd_demo.sim.neighbours.cell_structures import Sorted
-from crowd_demo.sim.neighbours.tree_structures import TreeStructure
+from crowd_demo.sim.neighbours.trees import TreeStructure
 from crowd_demo.sim.neighbours.z_grid import ZGrid
 
 LEAST_PX = 9.0  # side of a cell that can be read; of smaller ones only some lines are drawn
@@ -175,7 +175,7 @@ def draw_culling(sketch: Sketch, view: OverlayView) -> None:
                      ink(BLACK), width=2)
         sketch.explain(f"all {count:,} agents were tested, {len(used.slots):,} kept", Key(BLACK, "bounds of the test"))
         return
-    cells, inner_cells, grid = used.cells.all, used.cells.inner, view.sim.world.grid
+    cells, inner_cells, grid = used.cells.all, used.cells.inner, view.sim.grid
     side = grid.cell
     left, top, right, bottom = (number * side for number in (cells.column0, cells.row0, cells.column1, cells.row1))
     inner = [number * side for number in (inner_cells.column0, inner_cells.row0, inner_cells.column1, inner_cells.row1)]

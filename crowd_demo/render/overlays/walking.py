@@ -17,7 +17,7 @@ from crowd_demo.compute.arrays import Doubles, Floats, Longs, Words
 from crowd_demo.config.section import UNITS_A_METRE
 from crowd_demo.render.camera import Rect
 from crowd_demo.render.colours.base import ON_DARK
-from crowd_demo.render.colours.flow import FLOWS, NAMES
+from crowd_demo.render.colours.squares import FLOWS, NAMES
 from crowd_demo.render.hud.status import Chart, Key
 from crowd_demo.render.inks import GREEN, ORANGE, PURPLE, RGB, VERMILION, ink
 from crowd_demo.render.overlays.base import OverlayView

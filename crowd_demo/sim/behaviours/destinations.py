@@ -6,7 +6,7 @@
     let in      all who queue, when there is room for all; else, while there is room, the nearest, ties by id
     exit        who arrives there is somebody else in the next step, with the same id: at rest in the area of an exit, with
                 another speed, on the way to another destination
-    way out     a destination with a place for everybody, at which people leave (ways_out.py)
+    way out     a destination with a place for everybody, at which people leave (wayfinding.py)
 
 Who is let in follows from integer sums and minima over the people as the last step left them, so the order of agents cannot
 matter. Somebody who holds a place has it as the goal; until then the goal is the destination's point. People are exchanged at
@@ -32,11 +32,9 @@ from crowd_demo.compute.simd_memory import gather
 from crowd_demo.config.behaviours import PeopleSettings
 from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING, WALKING, PeopleColumns, people_of, rules_of
 from crowd_demo.sim.stage import Stage
-from crowd_demo.sim.terrain.areas import Areas, areas_of
-from crowd_demo.sim.terrain.ground import Ground, is_solid
-from crowd_demo.sim.terrain.line_of_sight import in_sight
+from crowd_demo.sim.terrain.ground import Ground, in_sight, is_solid
 from crowd_demo.sim.terrain.tiles import GONE, Destination, Goals, Walls
-from crowd_demo.sim.ways import Ways
+from crowd_demo.sim.ways import Areas, Ways, areas_of
 from crowd_demo.sim.world import World
 
 HELD, QUEUED, FRONT, NONE = range(4)  # what is counted

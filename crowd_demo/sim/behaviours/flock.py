@@ -37,7 +37,7 @@ from crowd_demo.sim.behaviours.flock_rules import (
     NearestRules,
 )
 from crowd_demo.sim.neighbours.schedule import BAND_RADII
-from crowd_demo.sim.store.columns import Columns, MovingColumns
+from crowd_demo.sim.store.state import Columns, MovingColumns
 from crowd_demo.sim.terrain.forces import pull
 from crowd_demo.sim.terrain.ground import Ground, tile_of
 from crowd_demo.sim.terrain.tiles import Terrain

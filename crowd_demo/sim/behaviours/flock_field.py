@@ -43,7 +43,7 @@ from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.cell_structures import Sorted
 from crowd_demo.sim.neighbours.schedule import UpdateSchedule, update_due
 from crowd_demo.sim.neighbours.structure import Domain
-from crowd_demo.sim.store.columns import Columns
+from crowd_demo.sim.store.state import Columns
 
 COUNT, X, Y, VX, VY = range(5)
 

@@ -33,7 +33,7 @@ from crowd_demo.compute.simd import inverse_root, no_sum, root, select, to_float
 from crowd_demo.compute.simd_memory import gather
 from crowd_demo.sim.interaction import nearest, pairwise
 from crowd_demo.sim.interaction.pairwise import Observed, Sums
-from crowd_demo.sim.store.columns import Columns
+from crowd_demo.sim.store.state import Columns
 
 FIXED = 256  # steps of a unit in the sums
 

@@ -33,7 +33,7 @@ from crowd_demo.sim.behaviours.flock_rules import Bird, FlockRules
 from crowd_demo.sim.behaviours.steering import Glide
 from crowd_demo.sim.interaction import nearest, pairwise
 from crowd_demo.sim.interaction.pairwise import Sums
-from crowd_demo.sim.stage import Index, Stage
+from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.terrain.ground import Ground
 from crowd_demo.sim.terrain.tiles import Terrain
@@ -294,7 +294,7 @@ class Hunters(Flock):
         self.structures = {}  # no field: it would mix the kinds
         self._predators = np.full((2, MAX_PREDATORS), np.inf, np.float32)
 
-    def stages(self, world: World, index: Index) -> Sequence[Stage]:
+    def stages(self, world: World) -> Sequence[Stage]:
         return Hunt(world, self.hunt), Glide()
 
     def spawn_columns(self, ids: Ints, x: Floats, y: Floats, seed: int, terrain: Terrain) -> dict[str, ArrayLike]:

@@ -29,7 +29,7 @@ from crowd_demo.compute.jit import Launch, device
 from crowd_demo.compute.simd import any_set, chance, root, select, width_of
 from crowd_demo.compute.simd_memory import pick, store
 from crowd_demo.config.model import Config
-from crowd_demo.sim.behaviours.avoidance import AnticipateRules, PushRules
+from crowd_demo.sim.behaviours.avoidance import AnticipateRules, PushRules, SlowDownRules
 from crowd_demo.sim.behaviours.base import Behaviour
 from crowd_demo.sim.behaviours.contact import SHIFT_PARTS, contact_passes
 from crowd_demo.sim.behaviours.destinations import (
@@ -54,12 +54,10 @@ from crowd_demo.sim.behaviours.people_rules import (
     rules_of,
     stands,
 )
-from crowd_demo.sim.behaviours.slow_down import SlowDownRules
 from crowd_demo.sim.behaviours.steering import Move, advance, move_launch
-from crowd_demo.sim.behaviours.wayfinding import CheckSight, FollowWalls, LookForCrowds, MakeFlowFields, TakeHeadings
-from crowd_demo.sim.behaviours.ways_out import WaysOut
+from crowd_demo.sim.behaviours.wayfinding import CheckSight, FollowWalls, LookForCrowds, MakeFlowFields, TakeHeadings, WaysOut
 from crowd_demo.sim.neighbours.schedule import BAND_RADII
-from crowd_demo.sim.stage import Index, Stage
+from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.terrain.forces import pull
 from crowd_demo.sim.terrain.ground import Ground, slide
 from crowd_demo.sim.terrain.tiles import GONE, Terrain, Walls
@@ -216,13 +214,13 @@ class People(Behaviour):
                            paths=True, detour=settings.detour, detour_s=settings.detour_s)
         self.on_gpu = type(self) is People
 
-    def stages(self, world: World, index: Index) -> Sequence[Stage]:
+    def stages(self, world: World) -> Sequence[Stage]:
         areas = DestinationAreas(world, self.settings, self.agents)
         world.follow(areas.ways)
         ways_out = WaysOut(areas)
         world.parts.append(ways_out)
         return (FollowWalls(areas), ways_out, ExchangePeople(areas, self.settings, self.seed), CheckSight(), LookForCrowds(),
-                MakeFlowFields(areas), TakeHeadings(), Admit(areas), Walk(areas), *contact_passes(index, self.settings.body))
+                MakeFlowFields(areas), TakeHeadings(), Admit(areas), Walk(areas), *contact_passes(self.settings.body))
 
     def spawn_columns(self, ids: Ints, x: Floats, y: Floats, seed: int, terrain: Terrain) -> dict[str, ArrayLike]:
         """Return the columns of newcomers: a speed, and the state in which the first step chooses a goal."""

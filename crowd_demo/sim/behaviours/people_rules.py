@@ -60,7 +60,7 @@ class PeopleRules(NamedTuple):
     aside: np.float32
     behind: np.float32
     away: np.float32
-    slow_aside: np.float32  # this one and those below are for slowing down (slow_down.py)
+    slow_aside: np.float32  # this one and those below are for slowing down (avoidance.py)
     headway: np.float32
     standing: np.float32
     in_way_sq: np.float32

@@ -15,7 +15,7 @@ from crowd_demo.compute.jit import Launch, kernel, launch
 from crowd_demo.compute.simd import LANES, lane_numbers, select, share_of_registers
 from crowd_demo.compute.simd_memory import load, pick, store
 from crowd_demo.sim.stage import Stage
-from crowd_demo.sim.store.columns import Columns
+from crowd_demo.sim.store.state import Columns
 from crowd_demo.sim.terrain.ground import Ground, longer, slide
 from crowd_demo.sim.world import LIGHT_NS, World
 

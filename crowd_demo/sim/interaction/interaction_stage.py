@@ -11,13 +11,17 @@ from crowd_demo.compute.arrays import Ints
 from crowd_demo.compute.jit import Launch, launch
 from crowd_demo.compute.simd import LANES
 from crowd_demo.sim.interaction.nearest import KeptNeighbours, NeighbourLimits, interact_limited, kept_of, limit_counters
-from crowd_demo.sim.interaction.rows import Blocks, blocks_of, interact_lanes, interact_scalar, largest
 from crowd_demo.sim.interaction.runs import (
+    Blocks,
     ListLayout,
+    blocks_of,
+    interact_lanes,
     interact_lists_lanes,
     interact_lists_scalar,
     interact_runs_lanes,
     interact_runs_scalar,
+    interact_scalar,
+    largest,
     layout_of_lists,
     rows_of,
     snapshot_of,
@@ -35,7 +39,7 @@ from crowd_demo.sim.interaction.strips import (
     strips_of,
 )
 from crowd_demo.sim.neighbours.candidates import Candidates, Cells, Lists, Runs
-from crowd_demo.sim.stage import Index, Stage
+from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.world import Sizes, World
 
 LANES_NS, SCALAR_NS = 40.0, 150.0  # time of the interaction for each agent that is due, with a structure
@@ -47,8 +51,7 @@ class Interaction(Stage):
 
     name = "interaction"
 
-    def __init__(self, index: Index) -> None:
-        self.index = index
+    def __init__(self) -> None:
         self._made_for: Sizes | None = None
         self._memory: InteractionMemory
 
@@ -71,11 +74,8 @@ class Interaction(Stage):
         return None if world.neighbour_limit == "none" else self.limits(world)
 
     def launches(self, world: World) -> tuple[Launch, ...]:
-        limits = self.kept_only(world)
-        return self._limited_launches(world, limits) if limits else self.all_launches(world, exact=False)
-
-    def _limited_launches(self, world: World, limits: NeighbourLimits) -> tuple[Launch, ...]:
-        """Return the interaction with those whom `limits` lets an agent keep, one agent at a time."""
+        if not (limits := self.kept_only(world)):
+            return self.all_launches(world, exact=False)
         memory = self.memory(world).for_workers(self._workers(world, SCALAR_NS))
         given = InteractionInput(world.agents.columns, world.rules, world.schedule)
         return (launch(interact_limited, memory.workers, world.grid.view(), given, limits, memory.kept, memory.begin()),)
@@ -84,7 +84,7 @@ class Interaction(Stage):
         """Return the launches without a limit; with `exact` also without a structure's own rules, so nothing approximates."""
         if world.needs.nearest:
             return self.launches(world)
-        structure = self.index.structure(world)
+        structure = world.structure
         rules = world.rules if exact else structure.rules(world.rules)
         simd = world.options.simd
         ns = LANES_NS if simd else SCALAR_NS
@@ -115,7 +115,7 @@ class Interaction(Stage):
 
     def structure_counters(self, world: World) -> dict[str, float]:
         """Return the counters that only the present structure or neighbour limit has."""
-        counters = self.index.structure(world).counters()
+        counters = world.structure.counters()
         if world.neighbour_limit != "none":
             memory = self.memory(world)
             counters |= limit_counters(memory.kept, int(memory.strips.counters[:, DUE].sum()))

@@ -13,7 +13,7 @@ The technique *neighbour_limit* lets an agent interact with only some of its nei
 Limits are cheaper than all neighbours, and biased in a measurable direction: `first` depends on the order of scanning,
 which is rows of cells downwards, cells to the right, agents by id. So the agents of each cell of the grid are sorted by id,
 and the result is the same for every cadence of sorting, structure and number of workers. But the first ones all lie up and to
-the left; metrics/bias.py measures it.
+the left; metrics/avoidance_error.py measures it.
 
 The search takes one agent at a time: lanes would share the tests, but not the lists, which are most of the work. For every
 structure it goes over the cells of the grid.
@@ -36,7 +36,7 @@ from crowd_demo.sim.interaction.pairwise import accumulate, finish, no_sums, obs
 from crowd_demo.sim.interaction.strips import BLOCK, CANDIDATES, InteractionInput, Strips, store_avoidance
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.schedule import update_due
-from crowd_demo.sim.store.columns import Columns
+from crowd_demo.sim.store.state import Columns
 
 MAX_KEPT = 64  # neighbours: the maximum of `Needs.nearest` and `limit_kept`
 HITS, FOUND, MAX_SCANNED, MAX_FOUND = range(4)

@@ -25,7 +25,7 @@ from crowd_demo.compute.dispatch import generic, implements
 from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import no_sum
 from crowd_demo.compute.simd_memory import gather, load_record
-from crowd_demo.sim.store.columns import Columns
+from crowd_demo.sim.store.state import Columns
 
 Observed = Any  # a behaviour's record of what others can observe: x and y, then fields of its own
 Sums = tuple[Int, ...]  # what an agent, or each of sixteen, has added up over its neighbours

@@ -1,17 +1,23 @@
-"""Candidates in runs of an order, and in lists: for structures whose cells or leaves are not in rows.
+"""Candidates in rows of cells, in runs, and in lists.
 
-Runs: the order is cut into groups (a leaf of a tree, a square of cells on a curve), and each group has a short list of
-runs that together hold every agent within reach of any of its members. So the candidates of a register are a few contiguous
-runs, as in a row of cells. Since a run may lie anywhere in the order, the SIMD kernel needs a strip of all agents: a
-snapshot, written by a kernel of its own before.
+Rows of cells: each row is a run of the order, so the candidates of an agent are a few runs. Workers take blocks one
+by one: a few rows of cells, one row where many agents stand, parts of it where most do. The SIMD kernel copies the
+rows of a block and those within reach to the worker's strip, and processes each row sixteen agents at a time; the
+copy costs (BLOCK + 2 reach) / BLOCK of the block's agents.
+
+Runs, for structures whose cells or leaves are not in rows: the order is cut into groups (a leaf of a tree, a square
+of cells on a curve), and each group has a short list of runs that together hold every agent within reach of any of
+its members. So the candidates of a register are a few contiguous runs, as in a row of cells. Since a run may lie
+anywhere in the order, the SIMD kernel needs a strip of all agents: a snapshot, written by a kernel of its own before.
 
 Lists: each cell stores its first agent, each agent the next one of its cell. The scalar kernel follows the lists of the cells
 around an agent. The SIMD kernel first writes the lists of a few rows of cells to a worker's own order, and then treats them
-like rows of cells (rows.py).
+like rows of cells.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -19,10 +25,9 @@ import numpy as np
 from crowd_demo.compute.arrays import Int, Ints, Longs, Rules
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import Launch, device, kernel, launch
-from crowd_demo.compute.simd import LANES, share_of_registers
-from crowd_demo.compute.simd_memory import MAX_FIELDS, take_block
+from crowd_demo.compute.simd import LANES, count_set, lane_numbers, share_of_registers
+from crowd_demo.compute.simd_memory import MAX_FIELDS, load, take_block
 from crowd_demo.sim.interaction.pairwise import Observed, Strip, Sums, accumulate, no_sums, observe, sum_capacity
-from crowd_demo.sim.interaction.rows import interact_block
 from crowd_demo.sim.interaction.strips import (
     BLOCK,
     InteractionInput,
@@ -33,12 +38,174 @@ from crowd_demo.sim.interaction.strips import (
     fill,
     interact_by_registers,
     interact_one,
+    worth_registers,
 )
 from crowd_demo.sim.neighbours.candidates import Cells, Lists, Runs
-from crowd_demo.sim.neighbours.schedule import count_due, update_due
-from crowd_demo.sim.store.columns import Columns
+from crowd_demo.sim.neighbours.schedule import count_due, count_due_of_sixteen, update_due
+from crowd_demo.sim.store.state import Columns
 
+SHARES, LEAST_BLOCK = 2, 2  # a block is at most 1/SHARES of a worker's share of the rows left, and at least LEAST_BLOCK rows
+HEAVY = 4  # a block with more than 1/HEAVY of a worker's share of the agents is cut into its rows, and these into parts
+PARTS, LEAST_PART = 16, 4 * LANES  # a part is 1/PARTS of a worker's share of the agents, or LEAST_PART
 GROUPS = 16  # that a worker takes at a time
+
+
+class Blocks(NamedTuple):
+    """Block b is the agents order[start[b]:start[b + 1]], which stand in the rows [first[b], last[b])."""
+
+    start: Ints  # int32[blocks + 1]
+    first: Ints  # int32[blocks]
+    last: Ints
+
+
+def blocks_of(cells: Cells, workers: int) -> Blocks:
+    """Return blocks that so many workers can share evenly: of at most BLOCK rows, and smaller where it is crowded."""
+    rows = _rows(cells.rows, workers)
+    start = cells.start[rows * cells.columns]
+    heavy = start[1:] - start[:-1] > start[-1] // (HEAVY * workers)  # a product might not fit into 32 bits
+    if workers == 1 or not heavy.any():
+        return Blocks(start, rows[:-1], rows[1:])
+    size = max(int(start[-1]) // (PARTS * workers * LANES) * LANES, LEAST_PART)
+    blocks: list[tuple[int, int, int]] = []
+    for first, last, agents, cut in zip(rows[:-1].tolist(), rows[1:].tolist(), start.tolist(), heavy, strict=False):
+        blocks += _cut(cells, first, last, size) if cut else [(agents, first, last)]
+    starts, firsts, lasts = np.ascontiguousarray(np.array(blocks, np.int32).T)  # kernels are compiled for such arrays
+    return Blocks(np.append(starts, start[-1]), firsts, lasts)
+
+
+def _cut(cells: Cells, first: int, last: int, size: int) -> list[tuple[int, int, int]]:
+    """Return the agents of some rows, at most `size` at a time: (where a block starts, its row, the row after that)."""
+    starts = cells.start[first * cells.columns:last * cells.columns + 1:cells.columns].tolist()
+    return [(k, row, row + 1) for row, begin, end in zip(range(first, last), starts, starts[1:], strict=False)
+            for k in range(begin, end, size)]
+
+
+@lru_cache(maxsize=8)
+def _rows(rows: int, workers: int) -> Ints:
+    """Return where blocks begin, and the end: of BLOCK rows, and fewer towards the end, so that workers end together."""
+    begins = [0]
+    while begins[-1] < rows:
+        left = rows - begins[-1]
+        fair = BLOCK if workers == 1 else max(left // (SHARES * workers), LEAST_BLOCK)
+        begins.append(begins[-1] + min(left, BLOCK, fair))
+    return np.array(begins, np.int32)
+
+
+def largest(blocks: Blocks, cells: Cells) -> int:
+    """Return how many agents the largest block reads: those of its rows, and of the rows within reach."""
+    top = np.maximum(blocks.first - cells.reach, 0) * cells.columns
+    bottom = np.minimum(blocks.last + cells.reach, cells.rows) * cells.columns
+    return int((cells.start[bottom] - cells.start[top]).max())
+
+
+@device
+def part(cells: Cells, row: int, begin: int, end: int) -> tuple[Int, Int]:
+    """Return (first, end) of the agents of a row that are in order[begin:end]."""
+    first, last = cells.start[np.uintp(row * cells.columns)], cells.start[np.uintp((row + 1) * cells.columns)]
+    return np.int64(max(begin, first)), np.int64(min(end, last))  # one type, or loops that begin there are compiled twice
+
+
+# --- rows: one agent, and sixteen ------------------------------------------------------------------------------------
+
+@implements(accumulate_alone, Cells)
+def accumulate_cells(cells: Cells, columns: Columns, rules: Rules, row: int, column: int, me: Observed, sums: Sums) -> tuple[
+        Sums, int]:
+    candidates, left, right = 0, max(column - cells.reach, 0), min(column + cells.reach, cells.columns - 1)
+    for near in range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)):
+        first, last = cells.start[near * cells.columns + left], cells.start[near * cells.columns + right + 1]
+        for k in range(np.uintp(first), np.uintp(last)):
+            sums = accumulate(rules, me, observe(rules, columns, np.uintp(cells.order[k])), sums)
+        candidates += last - first
+    return sums, candidates
+
+
+@device
+def _interact_one_by_one(cells: Cells, given: InteractionInput, row: int, begin: int, end: int, counters: Longs) -> None:
+    """Interaction of order[begin:end], agents of one row, of whom few or none are due."""
+    next_update, schedule, cell = given.columns.next_update, given.schedule, row * cells.columns
+    for first in range(begin, end, LANES):
+        if count_due_of_sixteen(next_update, cells.order, first, end, schedule) == 0:
+            continue
+        for k in range(first, min(first + LANES, end)):
+            slot = cells.order[k]
+            if update_due(schedule, next_update[slot]):
+                while cells.start[cell + 1] <= k:
+                    cell += 1
+                interact_one(cells, given, row, cell - row * cells.columns, slot, counters)
+
+
+@device
+def _cell_of(k: int, cell: int, last: int, start: Ints) -> int:
+    """Return the cell from `cell` to `last` that holds order[k]; sixteen at a time, seldom in more than one turn."""
+    while True:
+        further = count_set((load(start, cell + 1) < k + 1) & (lane_numbers() < last - cell))
+        cell += further
+        if further < LANES:
+            return cell
+
+
+@implements(accumulate_all, Cells)
+def accumulate_rows(cells: Cells, given: InteractionInput, row: int, first: int, last: int, me: Observed, strip: Strip,
+                    left: int) -> tuple[Sums, int, int]:
+    """Add up for a register of one row of cells; `left` is not beyond the cell that holds order[first]."""
+    before, beyond = row * cells.columns, (row + 1) * cells.columns - 1
+    left = _cell_of(first, max(left, before), beyond, cells.start)
+    right = _cell_of(last, left, beyond, cells.start)
+    sums, candidates, space = no_sums(given.rules, me[0]), 0, sum_capacity(given.rules)
+    start, stop = max(left - before - cells.reach, 0), min(right - before + cells.reach, cells.columns - 1)
+    for near in range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)):
+        begin = cells.start[np.uintp(near * cells.columns + start)]
+        end = cells.start[np.uintp(near * cells.columns + stop + 1)]
+        sums, space = accumulate_run(given, me, strip, begin, end, sums, space)
+        candidates += end - begin
+    return sums, candidates, left
+
+
+@device
+def interact_block(cells: Cells, given: InteractionInput, first: int, last: int, begin: int, end: int,
+                   strips: Strips, worker: int) -> None:
+    """Interaction of order[begin:end], agents of the rows [first, last), at most BLOCK, by registers where they pay."""
+    top, bottom, waiting, counters = last, first, strips.waiting[worker], strips.counters[worker]
+    for row in range(first, last):
+        start, stop = part(cells, row, begin, end)
+        waiting[row - first] = count_due(given.columns.next_update, cells.order, start, stop, given.schedule)
+        if worth_registers(waiting[row - first], stop - start):
+            top, bottom = min(top, row), row + 1
+    strip = Strip(strips.rows[worker], np.int64(cells.start[max(top - cells.reach, 0) * cells.columns]))
+    if top < bottom:
+        stop = cells.start[min(bottom + cells.reach, cells.rows) * cells.columns]
+        fill(given.rules, given.columns, cells.order, strip.base, stop, strip, counters)
+    for row in range(first, last):
+        start, stop = part(cells, row, begin, end)
+        count = waiting[row - first]
+        if worth_registers(count, stop - start):
+            interact_by_registers(cells, given, row, start, stop, count, strip, strips.members[worker], counters)
+        elif count > 0:
+            _interact_one_by_one(cells, given, row, start, stop, counters)
+
+
+# --- rows: the kernels -----------------------------------------------------------------------------------------------
+
+@kernel
+def interact_scalar(worker: int, workers: int, cells: Cells, given: InteractionInput, blocks: Blocks, strips: Strips) -> None:
+    """Write the avoidance of the blocks that this worker takes, one agent at a time."""
+    block = take_block(strips.queue, 1)
+    while block < blocks.first.shape[0]:
+        for row in range(blocks.first[block], blocks.last[block]):
+            start, stop = part(cells, row, blocks.start[block], blocks.start[block + 1])
+            _interact_one_by_one(cells, given, row, start, stop, strips.counters[worker])
+        block = take_block(strips.queue, 1)
+
+
+@kernel
+def interact_lanes(worker: int, workers: int, cells: Cells, given: InteractionInput, blocks: Blocks, strips: Strips) -> None:
+    """The same, sixteen agents at a time."""
+    block = take_block(strips.queue, 1)
+    while block < blocks.first.shape[0]:
+        interact_block(cells, given, blocks.first[block], blocks.last[block], blocks.start[block], blocks.start[block + 1],
+                       strips, worker)
+        block = take_block(strips.queue, 1)
+
 
 # --- runs ------------------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 """What the kernels of all candidates share: working memory, one agent, and registers of sixteen agents.
 
-Candidates come as rows of cells (rows.py), as runs of an order, or as lists (runs.py). Each of these has two kernels that do
+Candidates come as rows of cells, as runs of an order, or as lists (runs.py). Each of these has two kernels that do
 the same work. The scalar one takes one agent at a time and reads each candidate's columns directly. The SIMD one copies what
 can be observed of the candidates to a strip, in the order of the structure, and tests sixteen agents against each candidate at
 once. The strip is contiguous whatever the order of the agents in memory, so SIMD works at every cadence of sorting; a recent
@@ -36,7 +36,7 @@ from crowd_demo.sim.interaction.pairwise import (
 )
 from crowd_demo.sim.neighbours.candidates import Candidates, Cells, Runs
 from crowd_demo.sim.neighbours.schedule import UpdateSchedule, next_update_of, next_updates_of, update_due
-from crowd_demo.sim.store.columns import Columns
+from crowd_demo.sim.store.state import Columns
 
 DUE, CANDIDATES, NEIGHBOURS, REGISTERS, COPIES, RUNS = range(6)
 BLOCK = 8  # rows of cells that a worker takes at a time: the rows on both sides are copied too, a quarter more

@@ -5,6 +5,8 @@
 The sample is spread evenly over the slots and holds all agents of a small crowd; where agents have very many candidates it is
 smaller, so a crowd at one point does not delay a frame. The columns are restored afterwards, but the structure keeps the
 candidates that it found for the sample. Costs an index of the crowd and, per method, the interaction of the sample.
+
+The bias of a limit is the mean direction towards the neighbours that it keeps, which is 0 for an unbiased choice.
 """
 
 from __future__ import annotations
@@ -15,11 +17,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Doubles, Floats, Ints, Longs, Tally
-from crowd_demo.compute.jit import Launch, run
+from crowd_demo.compute.arrays import Doubles, Floats, Ints, Longs, Rules, Tally
+from crowd_demo.compute.jit import Launch, device, launch, run
+from crowd_demo.sim.interaction.nearest import NeighbourLimits, choose
+from crowd_demo.sim.neighbours.candidates import Cells, holder_of
 from crowd_demo.sim.neighbours.schedule import LONGEST
 from crowd_demo.sim.simulation import Simulation
-from crowd_demo.sim.store.columns import views
+from crowd_demo.sim.store.state import Columns, views
 
 SAMPLE = 4093  # agents at most: a prime, so that evenly spaced slots do not coincide with turns by id
 FEW = 16  # agents from which the candidates of an agent are estimated
@@ -57,17 +61,15 @@ class Sampled:
         return np.take(push, slots, out=self._push[:len(slots)], mode="clip")
 
 
-@lru_cache(maxsize=1)
-def _sampled(size: int) -> Sampled:
-    return Sampled(size)
+_sampled = lru_cache(maxsize=1)(Sampled)
 
 
 def pushes(sim: Simulation, slots: Longs, *methods: Method) -> Doubles:
     """Return float64[methods, 2, slots]: the pushes on these agents by each of two methods, or by one.
 
-    Call after `sim.reindex()`. The array is overwritten by the next call.
+    Call after `run(sim.reindexing())`. The array is overwritten by the next call.
     """
-    columns, world = sim.agents.columns, sim.world
+    columns, world = sim.agents.columns, sim
     kept = views(sim.agents.kind, sim.agents.back)  # nobody needs these buffers before the next sort
     mine, before = ((each.avoidance_x, each.avoidance_y, each.next_update) for each in (columns, kept))
     for column, old in zip(mine, before, strict=True):
@@ -88,7 +90,7 @@ def pushes(sim: Simulation, slots: Longs, *methods: Method) -> Doubles:
 
 def avoidance_error(sim: Simulation, method: Method, truth: Method) -> AvoidanceError:
     """Return the error of the pushes by one method against those by another."""
-    sim.reindex()
+    run(sim.reindexing())
     slots = spread(sim.agents.count, affordable(lambda few: _met(sim, few, truth)))
     found, true = pushes(sim, slots, method, truth)
     np.subtract(found, true, out=found)
@@ -107,11 +109,6 @@ def exact_error(sim: Simulation) -> AvoidanceError:
     return avoidance_error(sim, FRESH, EXACT)
 
 
-def exact_launches(sim: Simulation) -> tuple[Launch, ...]:
-    """Return the launches of `exact_error` that a step does not make: all neighbours, by the behaviour's own rules."""
-    return sim.interaction.all_launches(sim.world, exact=True)
-
-
 def ages(sim: Simulation) -> Longs:
     """Return int64[16]: agents last due 0, 1, ... steps before the last step; beyond a period only after it was lowered."""
     next_update = sim.agents.view.next_update[:sim.agents.count]
@@ -123,14 +120,12 @@ def ages(sim: Simulation) -> Longs:
     return _tally().count(np.clip(ago, 0, LONGEST - 1, out=ago), LONGEST)
 
 
-@lru_cache
-def _tally() -> Tally:
-    return Tally()
+_tally = lru_cache(Tally)
 
 
 def _met(sim: Simulation, agents: int, method: Method) -> int:
     pushes(sim, spread(sim.agents.count, agents), method)
-    return sim.interaction.candidates_met(sim.world)
+    return sim.interaction.candidates_met(sim)
 
 
 @lru_cache(maxsize=4)
@@ -143,3 +138,70 @@ def spread(count: int, sample: int) -> Longs:
 def affordable(met_by: Callable[[int], int]) -> int:
     """Return how many agents a sample may have; `met_by(n)` returns the candidates of a sample of n."""
     return int(min(SAMPLE, max(MEETS * FEW // max(met_by(FEW), 1), 1)))
+
+
+# --- the bias of a limit ---------------------------------------------------------------------------------------------
+
+class Bias(NamedTuple):
+    """Mean direction towards the neighbours, over the agents that have some: (0, 0) when they are in all directions alike."""
+
+    kept: tuple[float, float]
+    all: tuple[float, float]
+    agents: int
+
+
+@device
+def _add_direction(columns: Columns, slot: int, slots: Ints, size: int, total: Doubles) -> None:
+    x, y = 0.0, 0.0
+    for k in range(size):
+        dx, dy = float(columns.x[slots[k]] - columns.x[slot]), float(columns.y[slots[k]] - columns.y[slot])
+        length = np.sqrt(dx * dx + dy * dy)
+        if length > 0:
+            x, y = x + dx / length, y + dy / length
+    total[0] += x / max(size, 1)
+    total[1] += y / max(size, 1)
+
+
+@device
+def add_directions(cells: Cells, columns: Columns, rules: Rules, sample: int, limits: NeighbourLimits,
+                   unlimited: NeighbourLimits, slots: Ints, distances: Floats, totals: Doubles) -> None:
+    """Write totals, float64[3, 2]: sums of the mean directions to the kept and to all; agents, and others scanned.
+
+    `slots` and `distances` have room for all agents.
+    """
+    agents = cells.start[cells.columns * cells.rows]
+    for number in range(sample):
+        k = agents * number // sample
+        cell = holder_of(k, cells.start, cells.columns * cells.rows)
+        row, column, slot = cell // cells.columns, cell % cells.columns, cells.order[k]
+        for kind in range(2):  # one call to compile instead of two
+            kept = unlimited if kind else limits
+            size, _, scanned, _ = choose(cells, columns, rules, row, column, slot, kept, slots, distances)
+            _add_direction(columns, slot, slots, size, totals[kind])
+        totals[2, 0] += size > 0
+        totals[2, 1] += scanned
+
+
+def bias_launch(sim: Simulation, sample: int) -> tuple[Launch, Doubles]:
+    """Return the launch of `add_directions`, and the float64[3, 2] that it fills."""
+    agents, limits, totals = sim.agents, sim.interaction.limits(sim), np.zeros((3, 2))
+    unlimited = limits._replace(nearest=False, scanned=agents.count, neighbours=agents.count)
+    kept = unlimited if sim.neighbour_limit == "none" else limits
+    slots, distances = agents.back[0], agents.back[1].view(np.float32)  # nobody needs these buffers before the next sort
+    return launch(add_directions, sim.grid.view(), agents.columns, sim.rules, min(sample, agents.count), kept,
+                  unlimited, slots, distances, totals), totals
+
+
+def bias(sim: Simulation) -> Bias:
+    """Return the bias for a sample of agents spread evenly over the world, at their present positions; builds the grid."""
+    sim.begin()
+    sim.grid.rebuild()
+
+    def directions(sample: int) -> Doubles:
+        launch, totals = bias_launch(sim, sample)
+        launch.run()
+        return totals
+
+    totals = directions(affordable(lambda few: int(directions(few)[2, 1])))
+    to_kept, to_all = (totals[:2] / max(totals[2, 0], 1)).tolist()
+    return Bias(tuple(to_kept), tuple(to_all), int(totals[2, 0]))

@@ -113,7 +113,7 @@ def candidates_of(sim: Simulation) -> Candidates:
     if not structure.fresh:
         run(structure.index(sim.tick))
         structure.built()
-    run(structure.query(sim.optimizations.simd, sim.world.rules, everybody_due(sim.world.schedule)))
+    run(structure.query(sim.optimizations.simd, sim.rules, everybody_due(sim.schedule)))
     candidates = structure.candidates()
     return written_out(candidates, sim.agents.count) if isinstance(candidates, Lists) else candidates
 

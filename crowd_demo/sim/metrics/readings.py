@@ -15,8 +15,15 @@ from crowd_demo.compute.jit import Launch
 from crowd_demo.registry.entries import EXACT, Value
 from crowd_demo.registry.techniques import TECHNIQUES, kind_of
 from crowd_demo.sim.metrics import locality as near
-from crowd_demo.sim.metrics.avoidance_error import AvoidanceError, ages, exact_error, exact_launches, stagger_error
-from crowd_demo.sim.metrics.bias import Bias, bias, bias_launch
+from crowd_demo.sim.metrics.avoidance_error import (
+    AvoidanceError,
+    Bias,
+    ages,
+    bias,
+    bias_launch,
+    exact_error,
+    stagger_error,
+)
 from crowd_demo.sim.metrics.locality import Locality
 from crowd_demo.sim.simulation import Simulation
 
@@ -55,7 +62,7 @@ def is_staggered(sim: Simulation) -> bool:
 
 
 def is_limited(sim: Simulation) -> bool:
-    return bool(sim.world.neighbour_limit != "none")
+    return bool(sim.neighbour_limit != "none")
 
 
 def has_field(sim: Simulation) -> bool:
@@ -83,12 +90,17 @@ def cheap_locality(sim: Simulation) -> Locality | None:
     return near.locality(sim) if short and sim.structure.fresh and not sim.on_gpu else None
 
 
+def _exactly(sim: Simulation) -> Iterable[Launch]:
+    """The launches of `exact_error` that a step does not make: all neighbours, by the behaviour's own rules."""
+    return sim.interaction.all_launches(sim, exact=True)
+
+
 METERS = {
     "stagger": Meter(is_staggered, stagger_error, lambda sim: (), approximations),
     "ages": Meter(is_staggered, ages, lambda sim: (), approximations),
-    "neighbour_limit": Meter(is_limited, exact_error, exact_launches, approximations),
+    "neighbour_limit": Meter(is_limited, exact_error, _exactly, approximations),
     "bias": Meter(is_limited, bias, lambda sim: (bias_launch(sim, 1)[0],), approximations),
-    "field": Meter(has_field, exact_error, exact_launches, approximations),
+    "field": Meter(has_field, exact_error, _exactly, approximations),
     "locality": Meter(lambda sim: True, cheap_locality, near.launches_to_compile, memory_order),
 }
 

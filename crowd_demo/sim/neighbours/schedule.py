@@ -24,7 +24,7 @@ from crowd_demo.compute.hashing import scramble
 from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import LANES, count_set, lane_numbers, modulo, select, splat, to_int
 from crowd_demo.compute.simd_memory import gather, onward
-from crowd_demo.sim.store.columns import Columns
+from crowd_demo.sim.store.state import Columns
 
 BAND_RADII = 8  # usual height of a band in radii of perception: in higher ones fewer agents change bands, shares are coarser
 BANDS = 1024  # most along a side

@@ -16,7 +16,7 @@ from crowd_demo.sim.neighbours.candidates import Candidates, Cells
 from crowd_demo.sim.neighbours.grid import Grid
 from crowd_demo.sim.neighbours.schedule import UpdateSchedule
 from crowd_demo.sim.store.agents import Agents
-from crowd_demo.sim.store.columns import Columns
+from crowd_demo.sim.store.state import Columns
 
 
 class Domain(NamedTuple):
@@ -75,11 +75,8 @@ class Structure(Protocol):
         """True while every agent is in the slot in which it was indexed."""
         return self.layout == self.domain.agents.layout
 
-    @property
-    def has_query(self) -> bool:
-        return type(self).query is not Structure.query
-
     def query(self, simd: bool, rules: object, schedule: UpdateSchedule) -> tuple[Launch, ...]:
+        """Return the kernels that find the candidates of each group; a structure that does not define it has no such stage."""
         return ()
 
     def rules(self, rules: object) -> object:

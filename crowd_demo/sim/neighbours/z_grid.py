@@ -1,11 +1,24 @@
-"""Square cells in Morton order: a counting sort by the cell's number on the curve, so that neighbours in y are as near in
-memory as neighbours in x.
+"""Curves through a square of 2^bits x 2^bits cells, and a grid of cells in the order of one of them.
+
+A curve leads from a number along it to the cell, and Morton's also back.
+
+    ROW      row by row: neighbours in a row follow each other, those in a column are a whole row apart
+    MORTON   the bits of row and column interleaved: four cells make a Z, four Zs make a larger Z
+    HILBERT  quarters turned so that each cell touches the one before it
+
+On Morton's and Hilbert's curve an aligned square of 2^k x 2^k cells is one aligned run of 4^k numbers, so cells
+that are near in the world are mostly near along the curve. Numbers are below 4^bits and fit an int64.
+
+The grid has square cells in Morton order: a counting sort by the cell's number on the curve, so that neighbours in y
+are as near in memory as neighbours in x.
 
 After `index`, the agents of cell c are `order[start[c]:start[c + 1]]`, c being a Morton number. The groups of interaction are
 aligned squares of cells, which on this curve are runs: with enough cells to fill a register, or a few for the scalar
 kernel. The cells around a square are found by descending the quadtree of the curve, largest quarters first; they form a few
 runs. The side of the grid is a power of two: up to four times the cells of a plain grid, most of them empty, is what the
 curve costs.
+
+Source: Warren, "Hacker's Delight" (interleaving); Wikipedia, "Hilbert curve" (turning quarters).
 """
 
 from __future__ import annotations
@@ -15,19 +28,77 @@ import math
 import numpy as np
 
 from crowd_demo.compute.arrays import Floats, Ints, Longs
-from crowd_demo.compute.counting_sort import SortSpace, count_share, sort_launches, sort_space
 from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.sim.neighbours.candidates import Runs, add_run, runs_of
-from crowd_demo.sim.neighbours.curves import morton, morton_place
-from crowd_demo.sim.neighbours.grid import Floor, fitted
+from crowd_demo.sim.neighbours.grid import Floor, SortSpace, count_share, fitted, sort_launches, sort_space
 from crowd_demo.sim.neighbours.schedule import UpdateSchedule, count_due
 from crowd_demo.sim.neighbours.structure import Domain, Structure
 
+ROW, MORTON, HILBERT = range(3)
+CURVES = {"row": ROW, "morton": MORTON, "hilbert": HILBERT}
 MAX_BITS = 11  # 2,048 cells a side at most: coarser cells in a larger world
 FULL = 12.0  # agents in a square on average: they share a register
 FEW = 3.0  # the same for the scalar path: they share a query, but have more candidates
 MAX_LEVELS = 3  # squares of 8 x 8 cells at most
 
+
+@device
+def _spread(bits: int) -> int:
+    """Insert a zero above each of the lowest 16 bits."""
+    bits = (bits | bits << 8) & 0x00FF00FF
+    bits = (bits | bits << 4) & 0x0F0F0F0F
+    bits = (bits | bits << 2) & 0x33333333
+    return (bits | bits << 1) & 0x55555555
+
+
+@device
+def _squeeze(bits: int) -> int:
+    """Keep every other bit, from the lowest: the inverse of `_spread`."""
+    bits &= 0x55555555
+    bits = (bits | bits >> 1) & 0x33333333
+    bits = (bits | bits >> 2) & 0x0F0F0F0F
+    bits = (bits | bits >> 4) & 0x00FF00FF
+    return (bits | bits >> 8) & 0x0000FFFF
+
+
+@device
+def morton(column: int, row: int) -> int:
+    return _spread(column) | _spread(row) << 1
+
+
+@device
+def morton_place(number: int) -> tuple[int, int]:
+    """Return (column, row) of the cell with that number."""
+    return _squeeze(number), _squeeze(number >> 1)
+
+
+@device
+def hilbert_place(number: int, bits: int) -> tuple[int, int]:
+    """Return (column, row) of the cell with that number."""
+    column, row = 0, 0
+    for bit in range(bits):
+        right = number >> 1 & 1
+        below = (number ^ right) & 1
+        if not below:
+            if right:
+                column, row = (1 << bit) - 1 - column, (1 << bit) - 1 - row
+            column, row = row, column
+        column, row = column + (right << bit), row + (below << bit)
+        number >>= 2
+    return column, row
+
+
+@device
+def cell_place(curve: int, number: int, bits: int) -> tuple[int, int]:
+    """Return (column, row) of the cell with that number."""
+    if curve == MORTON:
+        return morton_place(number)
+    if curve == HILBERT:
+        return hilbert_place(number, bits)
+    return number & (1 << bits) - 1, number >> bits
+
+
+# --- the grid --------------------------------------------------------------------------------------------------------
 
 @kernel
 def find_z_cells(worker: int, workers: int, x: Floats, y: Floats, agents: int, floor: Floor, space: SortSpace,

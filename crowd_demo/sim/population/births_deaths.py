@@ -12,32 +12,27 @@ so a recycled id starts differently. Nothing here depends on the order in memory
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Ints
-from crowd_demo.config.memory import TooManyError, check_agents
+from crowd_demo.config.memory import TooManyError
 from crowd_demo.config.model import Config
-from crowd_demo.profile import HISTORY, Ring
 from crowd_demo.registry.texts import say_once
 from crowd_demo.sim.stage import Stage
+from crowd_demo.sim.store.sparse_set import each_once
 from crowd_demo.sim.world import World
 
 
 class BirthsDeaths(Stage):
-    """The stage for `life:` of the configuration; `population` is its record."""
+    """The stage for `life:` of the configuration."""
 
     name = "life"
 
-    def __init__(self, config: Config, add_agents: Callable[[Ints, int], None]) -> None:
-        """`add_agents(ids, seed)` adds newcomers with these ids, whose columns the seed decides."""
+    def __init__(self, config: Config) -> None:
         self.settings = config.life
         self.active = self.settings.births_per_s > 0 or self.settings.deaths_per_s > 0
         self._config = config
-        self._add_agents = add_agents
-        self._lived = Ring(np.int32)  # how many agents there were after each of the last steps
 
     def wanted(self, world: World) -> bool:
         return self.active
@@ -60,29 +55,14 @@ class BirthsDeaths(Stage):
         count = len(world.agents.handles)
         born = min(self._due(world.tick, self.settings.births_per_s, late=False), max(self.settings.most - count, 0))
         try:
-            check_agents(count + born, self._config, world.agents.capacity)
+            world.check_room(count + born)
         except TooManyError as error:
             say_once(f"births stop: {error}", "births")
             return 0
         if born:
             seed = int(hashing.key(self._config.seed, world.tick, hashing.BIRTH)) & 0x7FFFFFFF
-            self._add_agents(world.agents.handles.free_ids(born), seed)
+            world.add_agents(world.agents.handles.free_ids(born), seed)
         return born
-
-    def record(self, count: int) -> None:
-        """Call at the end of each step."""
-        self._lived.put(count)
-
-    def restore(self, population: Ints) -> None:
-        """Restore this history, as `population` returned it."""
-        lived = Ring(np.int32)
-        for count in population.tolist():
-            lived.put(count)
-        self._lived = lived
-
-    def population(self, last: int = HISTORY) -> Ints:
-        """Return int32[at most `last`]: the number of agents after each of the last steps, oldest first; holds for a step."""
-        return self._lived.last(min(last, self._lived.count, HISTORY))
 
     def _due(self, tick: int, rate: float, late: bool) -> int:
         return int(self._so_far(rate, late, tick + 1)) - int(self._so_far(rate, late, tick))
@@ -110,11 +90,6 @@ def who_dies(world: World, count: int) -> Ints:
     while len(drawn) < count:
         numbers = np.arange(draws, draws + more, dtype=np.uint32)
         ids = (hashing.scramble(numbers ^ key) % limit).astype(np.int32)
-        drawn = _first_of_each(np.concatenate((drawn, ids[handles.has(ids)])))
+        drawn = each_once(np.concatenate((drawn, ids[handles.has(ids)])))
         draws, more = draws + more, more * 2
     return drawn[:count]
-
-
-def _first_of_each(ids: Ints) -> Ints:
-    _, first = np.unique(ids, return_index=True)
-    return ids[np.sort(first)]

@@ -1,12 +1,10 @@
-"""Springs: links between agents that stay valid through sorts and removals, and their forces.
+"""Springs: the forces of links (sim/newcomers.py).
 
     pull   sum over an agent's links of (stiffness * (d - rest) + damping * approach) along the link, d its length
     v'     v + dt * (pull + gravity + wind * gust - drag * v)
 
-A link is two ids and their generations at the time of linking. Kernels need slots: these are looked up again when agents have
-moved in memory (after a sort or a removal), and links to agents that died are dropped. Each agent adds up its own pulls, as
-integers (1/256), so the result does not depend on order or threads; a second kernel writes the velocities, when no kernel
-reads them any more. O(links) a step, and as much again for each sort.
+Each agent adds up its own pulls, as integers (1/256), so the result does not depend on order or threads; a second kernel
+writes the velocities, when no kernel reads them any more. O(links) a step, and as much again for each sort.
 
 No link pulls on a pinned agent. It moves by its behaviour's rules like the others, and at the end of the step `HoldPins` puts
 it back to where it stood, at rest. So only a wall that is built on it moves it.
@@ -18,30 +16,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Float, Floats, Ints, Whole
+from crowd_demo.compute.arrays import Float
 from crowd_demo.compute.dispatch import formula
 from crowd_demo.compute.jit import Launch, kernel, launch
 from crowd_demo.compute.simd import root, to_float, to_int, wrap32
-from crowd_demo.config.model import Config
-from crowd_demo.sim.population.spawn import pinned, reaches, tied
+from crowd_demo.sim.newcomers import Web
 from crowd_demo.sim.stage import Stage
-from crowd_demo.sim.store.agents import Agents
-from crowd_demo.sim.store.columns import Columns
+from crowd_demo.sim.store.state import Columns
 from crowd_demo.sim.world import World
 
 FIXED = 256  # steps of 1 unit/s^2 in the sums
 STRONGEST = 1 << 15  # units/s^2: largest pull of one link
 GUST_UNITS, GUST_S = 900.0, 4.0  # width of a gust, and the time in which it passes a point
-
-
-class Web(NamedTuple):
-    """The links as kernels see them: node k's are first[k]:first[k + 1]."""
-
-    node: Ints  # [n]: slots of the agents that links act on
-    first: Ints  # [n + 1]
-    other: Ints  # [m]: slots of the agents at the other ends
-    pull_x: Floats  # [n], written: units/s^2
-    pull_y: Floats
 
 
 class LinkRules(NamedTuple):
@@ -110,131 +96,30 @@ def apply_pull(worker: int, workers: int, columns: Columns, web: Web, rules: Lin
 
 
 class Springs(Stage):
-    """The links of a crowd; `ends` and `generations` are int32[links, 2], the lower id first."""
+    """Pull at the ends of all links."""
 
     name = "links"
 
-    def __init__(self, config: Config, agents: Agents[Columns]) -> None:
-        self._config = config
-        self._agents = agents
-        self.active = config.links.pattern != "none"
-        self.ends: Ints = np.zeros((0, 2), np.int32)
-        self.generations: Ints = np.zeros((0, 2), np.int32)
-        self.pins: Ints = np.zeros(0, np.int32)  # slots of the pinned agents, as of the last call of `refresh`
-        self.stood: tuple[Floats, Floats] = np.zeros(0, np.float32), np.zeros(0, np.float32)  # (x, y) of each
-        self._deaths = self._layout = -1
-        self._sort_links()
-
     def wanted(self, world: World) -> bool:
-        return self.active
+        return world.links.active
 
     def launches(self, world: World) -> tuple[Launch, ...]:
-        self.refresh()
-        rules, columns = self.rules(world), world.agents.columns
-        return (launch(pull, world.workers, columns, self.web, rules),
-                launch(apply_pull, world.workers, columns, self.web, rules))
+        world.links.refresh()
+        rules, columns, web = rules_of_links(world), world.agents.columns, world.links.web
+        return launch(pull, world.workers, columns, web, rules), launch(apply_pull, world.workers, columns, web, rules)
 
     def commit(self, world: World) -> None:
         """Remember where pinned agents stand, before *move*."""
-        columns = world.agents.columns
-        self.stood = columns.x[self.pins], columns.y[self.pins]
+        columns, links = world.agents.columns, world.links
+        links.stood = columns.x[links.pins], columns.y[links.pins]
 
-    def tie(self, ends: Ints) -> None:
-        """Link agents, int32[n, 2] ids. Raises ValueError when an id is not in use."""
-        if not self._agents.handles.has(ends.reshape(-1)).all():
-            raise ValueError("only the living can be tied")
-        self.ends = np.concatenate((self.ends, ends.astype(np.int32)))
-        self.generations = np.concatenate((self.generations, self._agents.handles.generations[ends]))
-        self._sort_links()
 
-    def tie_newcomers(self, ids: Ints) -> None:
-        """Link newcomers to their neighbours in the pattern, where these are alive."""
-        if self.active:
-            pairs = [self._pairs_of(ids, reach) for reach in reaches(self._config)]
-            self.tie(np.concatenate(pairs))
-
-    def restore(self, ends: Ints, generations: Ints) -> None:
-        """Have the links of a snapshot; those of dead agents are dropped by the next step, as they would have been."""
-        self.ends, self.generations = ends, generations
-        self._deaths = -1
-        self._sort_links()
-
-    def cut_dead(self) -> None:
-        """Drop the links whose agents died, even if their ids are in use again."""
-        handles = self._agents.handles
-        if self._deaths != handles.removed:
-            stays = (handles.has(self.ends.reshape(-1)).reshape(-1, 2)
-                     & (handles.generations[self.ends] == self.generations)).all(axis=1)
-            self.ends, self.generations = self.ends[stays], self.generations[stays]
-            self._deaths = handles.removed
-            self._sort_links()
-
-    def refresh(self) -> None:
-        """Drop the links of dead agents, and look up the slots again if agents moved in memory. Call before `pairs`."""
-        self.cut_dead()
-        if self._layout != self._agents.layout:
-            self._find_slots()
-
-    def pairs(self) -> tuple[Ints, Ints]:
-        """Return the slots of both ends of each link, int32[m] each, as of the last call of `refresh`."""
-        return self._ends[0], self._ends[1]
-
-    @property
-    def fresh(self) -> bool:
-        """True while the slots are right."""
-        return self._layout == self._agents.layout and self._deaths == self._agents.handles.removed
-
-    def top_speed(self) -> float:
-        """Return the present maximum of all speeds, units/s; springs have no bound."""
-        columns, n = self._agents.view, self._agents.count
-        return float(np.hypot(columns.vx[:n], columns.vy[:n]).max(initial=0))
-
-    def rules(self, world: World) -> LinkRules:
-        links, f = world.settings.links, np.float32
-        return LinkRules(rest=f(links.rest), stiffness=f(links.stiffness), damping=f(links.damping), gravity=f(links.gravity),
-                         wind=f(links.wind), drag=f(links.drag), dt=f(world.dt), inv_gust=f(1 / GUST_UNITS),
-                         phase=f(2 - world.tick * world.dt / GUST_S % 1))
-
-    # --- from ids to slots -------------------------------------------------------------------------------------------
-
-    def _pairs_of(self, ids: Ints, reach: int) -> Ints:
-        """Return the pairs (id - reach, id) that include a newcomer, both alive."""
-        later = np.union1d(ids, ids + reach)
-        later = later[tied(later, reach, self._config)]
-        pairs = np.stack((later - reach, later), axis=1)
-        alive = self._agents.handles.has(pairs.reshape(-1)).reshape(-1, 2).all(axis=1)
-        return pairs[alive & np.isin(pairs, ids).any(axis=1)]
-
-    def _sort_links(self) -> None:
-        """Sort the links by the agent that they act on: both ends, but only the follower in a column, and nobody pinned."""
-        lower, upper = self.ends[:, 0], self.ends[:, 1]
-        both = self._config.links.pattern != "column"
-        pulled, puller = (np.concatenate((upper, lower)), np.concatenate((lower, upper))) if both else (upper, lower)
-        free = ~pinned(pulled, self._config)
-        pulled, puller = pulled[free], puller[free]
-        by_node = np.argsort(pulled, kind="stable")
-        self._nodes, self._others = np.unique(pulled), puller[by_node]
-        count = len(self._nodes)
-        self.web = Web(np.zeros(count, np.int32),
-                       np.searchsorted(pulled[by_node], np.append(self._nodes, 2**31 - 1)).astype(np.int32),
-                       np.zeros(len(self._others), np.int32), np.zeros(count, np.float32), np.zeros(count, np.float32))
-        self._layout = -1  # slots have to be looked up
-        self._ends: tuple[Ints, Ints] = np.zeros(0, np.int32), np.zeros(0, np.int32)
-
-    def _living_pins(self) -> Whole:
-        ids = np.arange(self._agents.handles.limit)
-        ids = ids[pinned(ids, self._config)]
-        return ids[self._agents.handles.has(ids)]
-
-    def _find_slots(self) -> None:
-        """Look up the present slots of all linked agents, and of the pinned ones: an undo brings these back without a link."""
-        slots_of = self._agents.handles.slots_of
-        self.web.node[:] = slots_of(self._nodes)
-        self.web.other[:] = slots_of(self._others)
-        self.pins = slots_of(self._living_pins())
-        lower, upper = slots_of(self.ends.reshape(-1)).reshape(-1, 2).T
-        self._ends = np.ascontiguousarray(lower), np.ascontiguousarray(upper)
-        self._layout = self._agents.layout
+def rules_of_links(world: World) -> LinkRules:
+    """Return the constants of this step."""
+    links, f = world.settings.links, np.float32
+    return LinkRules(rest=f(links.rest), stiffness=f(links.stiffness), damping=f(links.damping), gravity=f(links.gravity),
+                     wind=f(links.wind), drag=f(links.drag), dt=f(world.dt), inv_gust=f(1 / GUST_UNITS),
+                     phase=f(2 - world.tick * world.dt / GUST_S % 1))
 
 
 class HoldPins(Stage):
@@ -242,15 +127,12 @@ class HoldPins(Stage):
 
     name = "pins"
 
-    def __init__(self, springs: Springs) -> None:
-        self.springs = springs
-
     def wanted(self, world: World) -> bool:
-        return len(self.springs.pins) > 0
+        return len(world.links.pins) > 0
 
     def commit(self, world: World) -> None:
-        columns, pins = world.agents.columns, self.springs.pins
-        columns.x[pins], columns.y[pins] = self.springs.stood
+        columns, pins = world.agents.columns, world.links.pins
+        columns.x[pins], columns.y[pins] = world.links.stood
         columns.vx[pins] = columns.vy[pins] = 0
 
 
@@ -259,11 +141,8 @@ class FindLinkEnds(Stage):
 
     name = "links"
 
-    def __init__(self, springs: Springs) -> None:
-        self.springs = springs
-
     def wanted(self, world: World) -> bool:
-        return self.springs.active and not self.springs.fresh
+        return world.links.active and not world.links.fresh
 
     def commit(self, world: World) -> None:
-        self.springs.refresh()
+        world.links.refresh()

@@ -1,4 +1,4 @@
-"""The agents: two buffers of columns (columns.py) and stable ids; and when they are moved into the order of cells.
+"""The agents: two buffers of columns (state.py) and stable ids; and when they are moved into the order of cells.
 
 Agents are in slots [0, count); the rest is padding that the last register may read. The id identifies an agent; its slot
 changes with every reorder.
@@ -7,9 +7,9 @@ changes with every reorder.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Generic
+from typing import Any, Generic, Protocol
 from weakref import proxy
 
 import numpy as np
@@ -19,8 +19,8 @@ from crowd_demo.compute.arrays import Floats, Ints, Longs, Whole
 from crowd_demo.compute.jit import Launch, kernel, launch, run
 from crowd_demo.compute.simd import LANES
 from crowd_demo.compute.simd_memory import gather, onward, store
-from crowd_demo.sim.store.columns import Kind, dtypes_of, views
 from crowd_demo.sim.store.sparse_set import Handles
+from crowd_demo.sim.store.state import Columns, Kind, dtypes_of, views
 
 MOVED = 1024  # slots at a time
 
@@ -40,6 +40,24 @@ def move_rows(worker: int, workers: int, source: Ints, order: Ints, count: int, 
                 store(to, slot, gather(of, onward(order, slot)))
 
 
+class DeviceCrowd(Protocol):
+    """The copy of a crowd on another processor whose stages make the steps."""
+
+    columns: Columns
+
+    def is_newest(self, agents: Agents[Any]) -> bool:
+        """Return whether its columns are the current ones."""
+
+    def fetch(self, matrix: Ints) -> None:
+        """Copy all columns to a matrix like `Agents.front`."""
+
+    def column(self, number: int) -> Ints:
+        """Return a copy of one column, as int32[agents]."""
+
+    def work(self) -> Mapping[str, float]:
+        """Return the counters of the work in the last step."""
+
+
 class Agents(Generic[Kind]):
     """Owns the columns. `columns` are the present ones; a reorder fills the other buffer and swaps.
 
@@ -54,7 +72,7 @@ class Agents(Generic[Kind]):
         self.layout = 0  # grows whenever a slot may hold another agent
         self.writes = 0  # grows whenever somebody may write to a column
         self._seen_on_gpu: Kind | None = None
-        self._fetch: Callable[[Ints], None] | None = None  # fills the matrix, while newer columns are elsewhere
+        self.elsewhere: DeviceCrowd | None = None  # which has newer columns
         self._allocate(capacity)
         me = proxy(self)  # a cycle of references would keep the columns until Python looks for cycles
         self.handles = Handles(lambda: me.layout, lambda: me.view.id[:me.count], capacity)
@@ -96,15 +114,16 @@ class Agents(Generic[Kind]):
         self.bring()
         return self._front
 
-    def are_elsewhere(self, fetch: Callable[[Ints], None]) -> None:
-        """Say that there are newer columns, which `fetch` copies to a matrix like `front`."""
-        self._fetch = fetch
+    def row(self, name: str) -> Ints:
+        """Return one column of the agents as int32[count], to be read only; no other is copied here."""
+        number = self.names.index(name)
+        return (self.elsewhere.column(number) if self.elsewhere else self._front[number])[:self.count]
 
     def bring(self) -> None:
-        """Copy them here, if they are elsewhere."""
-        if self._fetch:
-            self._fetch(self._front)
-            self._fetch = None
+        """Copy newer columns here, if there are some elsewhere."""
+        if self.elsewhere:
+            self.elsewhere.fetch(self._front)
+            self.elsewhere = None
 
     def _allocate(self, capacity: int) -> None:
         self.capacity = capacity
@@ -197,7 +216,7 @@ class Agents(Generic[Kind]):
         count = rows.shape[1]
         if count > self.capacity:
             self._allocate(count)
-        self._fetch = None
+        self.elsewhere = None
         self.front[:, :count] = rows
         self.handles.restore(self.view.id[:count], generations)
         self._resize(count)

@@ -2,19 +2,19 @@
 
 `sparse[id]` is the slot of a member or -1, `dense[slot]` its id: members lie without gaps in slots [0, len). Data that
 belong to members live in arrays of the caller, in the same slots; `Moves` says how to move them (Briggs and Torczon 1993). The
-names that a storage of an entity-component system has, and what they are here:
+names that a storage of an entity-component system has, and what they are here, for many ids at a time:
 
-    Has(id)  id in s          Add(id, v)  data[s.add(id)] = v      Ref(id)  data[s.slot_of(id)]        Count  len(s)
-    All()    data[:len(s)]    Remove(id)  s.discard(id), below     AllEntities()  s.ids, a view
+    Has  s.has(ids)         Add     s.add_many(ids)             Ref          data[s.slots_of(ids)]     Count  len(s)
+    All  data[:len(s)]      Remove  s.discard_many(ids), below  AllEntities  s.ids, a view
 
-Three ways to close the gap of a removed member, alone or in bulk (`discard_many`):
+Three ways to close the gaps of removed members (`discard_many`):
 
 - `swap_back`: the last members move into the gaps. O(1) each, but their order is lost.
 - `shift`: all behind a gap move down in their order. O(n) a call.
 - `deferred`: the gap is marked, and `compact` closes all of them at once in order. O(1) each and O(n) once.
 
-Memory: 8 bytes for each possible id, plus 4 for its generation: a handle is an id and its generation at that time, so that a
-recycled id is told from its former use. Unknown and repeated ids are harmless.
+Memory: 8 bytes for each possible id, plus 4 for its generation, how often it was removed: an id and its generation are told
+from a later use of the id. Unknown and repeated ids are harmless.
 
 `Handles` is such a set for agents: whether an id is in use is always exact, and slots are brought up to date on demand: a sort
 costs nothing here, and the first look-up after it O(n).
@@ -22,7 +22,7 @@ costs nothing here, and the first look-up after it O(n).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -31,13 +31,6 @@ from numpy.typing import ArrayLike
 from crowd_demo.compute.arrays import Bools, Ints, Longs, Whole
 
 MODES = ("swap_back", "shift", "deferred")
-
-
-class Handle(NamedTuple):
-    """A reference to a member that stays valid through sorts, and is told from a later use of the same id."""
-
-    id: int
-    generation: int
 
 
 class Moves(NamedTuple):
@@ -52,7 +45,10 @@ _NO_MOVES = Moves(_NOWHERE, _NOWHERE)
 
 
 class SparseSet:
-    """Ids 0, 1, 2, ...; `limit` is how many there is room for at first. Negative ids raise ValueError when added."""
+    """Ids 0, 1, 2, ...; `limit` is how many there is room for at first. Negative ids raise ValueError when added.
+
+    Any sequence of whole numbers is a set of ids.
+    """
 
     def __init__(self, limit: int = 0) -> None:
         self._sparse = np.full(limit, -1, np.int32)
@@ -62,43 +58,10 @@ class SparseSet:
         self.removed = 0  # how many were removed in all
         self._end = 0  # slots in use, gaps among them
         self._gaps: list[Whole] = []  # slots of removed members that nothing has closed yet, one array a call
-        self._gap_count = 0
-
-    # --- one at a time -----------------------------------------------------------------------------------------------
+        self.gaps = 0  # how many of them
 
     def __len__(self) -> int:
-        return self._end - self._gap_count
-
-    def __contains__(self, identity: int) -> bool:
-        return 0 <= identity < len(self._sparse) and bool(self._sparse[identity] >= 0)
-
-    def __iter__(self) -> Iterator[int]:
-        """Members in the order of their slots."""
-        return iter(self.ids[self.ids >= 0].tolist())
-
-    def slot_of(self, identity: int) -> int:
-        """Return the slot of a member, else -1."""
-        return int(self._sparse[identity]) if identity in self else -1
-
-    def add(self, identity: int) -> int:
-        """Return its slot: a new one at the end, or the old one of a member."""
-        if identity not in self:
-            self.add_many(np.array([identity]))
-        return self.slot_of(identity)
-
-    def discard(self, identity: int, mode: str = "swap_back") -> Moves:
-        return self.discard_many(np.array([identity]), mode)
-
-    def handle(self, identity: int) -> Handle:
-        """Return a reference to a member. Raises KeyError for others."""
-        if identity not in self:
-            raise KeyError(identity)
-        return Handle(int(identity), int(self.generations[identity]))
-
-    def is_alive(self, handle: Handle) -> bool:
-        return handle.id in self and bool(self.generations[handle.id] == handle.generation)
-
-    # --- in bulk: any sequence of whole numbers is a set of ids ------------------------------------------------------
+        return self._end - self.gaps
 
     @property
     def ids(self) -> Ints:
@@ -142,12 +105,12 @@ class SparseSet:
         self._dense[slots] = -1
         self.removed += len(slots)
         self._gaps.append(slots)
-        self._gap_count += len(slots)
+        self.gaps += len(slots)
         return _NO_MOVES if mode == "deferred" else self._swap_back() if mode == "swap_back" else self.compact()
 
     def compact(self) -> Moves:
         """Close all gaps; the order stays."""
-        if not self._gap_count:
+        if not self.gaps:
             return _NO_MOVES
         first = min(int(gaps.min()) for gaps in self._gaps if len(gaps))
         source = np.flatnonzero(self.ids[first:] >= 0) + first
@@ -190,18 +153,8 @@ class SparseSet:
         beyond = np.arange(len(self._sparse), len(self._sparse) + count - len(free))
         return np.concatenate((free, beyond)).astype(np.int32)
 
-    @property
-    def gaps(self) -> int:
-        """Number of gaps that removed members have left."""
-        return self._gap_count
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the two arrays and of the generations."""
-        return self._sparse.nbytes + self._dense.nbytes + self.generations.nbytes
-
     def _without_gaps(self, end: int) -> None:
-        self._end, self._gaps, self._gap_count = end, [], 0
+        self._end, self._gaps, self.gaps = end, [], 0
 
     def _grow(self, ids: int, slots: int) -> None:
         """Make room for so many ids and slots; grows by half, so rarely."""
@@ -240,10 +193,6 @@ class Handles(SparseSet):
         super().__init__(capacity)
         self._now, self._by_slot = layout, ids_by_slot
         self._layout = layout()
-
-    def slot(self, handle: Handle) -> int:
-        """Return the agent's present slot, or -1 when it has died, even if its id is in use again."""
-        return int(self.slots_of(np.array([handle.id]))[0]) if self.is_alive(handle) else -1
 
     def slots_of(self, ids: ArrayLike) -> Ints:
         self._adopt_sorts()

@@ -74,14 +74,14 @@ class FlowFields:
 
     def __init__(self, terrain: Terrain, workers: int = 1, rounds: bool = False) -> None:
         count, rows, columns = len(terrain.destinations), terrain.rows, terrain.columns
-        points = np.array([(one.x, one.y) for one in terrain.destinations], np.float32).reshape(count, 2)
-        directions = np.zeros((count, rows, columns), np.uint8)
-        self.fields = FlowField(directions, points[:, 0].copy(), points[:, 1].copy(), rounds)
+        none = np.zeros(0, np.float32)
+        self.fields = FlowField(np.zeros((0, rows, columns), np.uint8), none, none, rounds)
         self._workers = workers
-        self.asked = np.zeros((workers, count), np.uint8)  # 1 where a worker has found somebody who needs the field
-        self.made = np.zeros(count, np.uint8)  # 0: to be made when somebody needs it
-        self.chosen = np.zeros(count, np.uint8)  # the number of the walls that a field goes by
-        self.versions = np.zeros(count, np.int64)  # how often each was made
+        self.asked = np.zeros((workers, 0), np.uint8)  # 1 where a worker has found somebody who needs the field
+        self.made = np.zeros(0, np.uint8)  # 0: to be made when somebody needs it
+        self.chosen = np.zeros(0, np.uint8)  # the number of the walls that a field goes by
+        self.versions = np.zeros(0, np.int64)  # how often each was made
+        self.resize(terrain)
         makers = min(workers, max(count, 1), max(MAKING_BYTES // (MAKING_TILE * rows * columns), 1))
         self._scratch = Scratch(np.empty((makers, rows, columns), np.int32), np.empty((makers, CIRCLE), np.int32),
                                 np.empty((makers, 2, rows * columns), np.int32))

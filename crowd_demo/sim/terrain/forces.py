@@ -16,7 +16,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from crowd_demo.compute.arrays import Float, Floats
 from crowd_demo.compute.dispatch import formula
 from crowd_demo.compute.simd import inverse_root, select
-from crowd_demo.sim.state_part import EMPTY, PartState
+from crowd_demo.sim.store.state import EMPTY, PartState
 
 MAX_FORCES = 32
 UNTIL_REMOVED = 0  # in the place of a tick, or of a number of ticks

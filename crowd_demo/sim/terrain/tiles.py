@@ -102,13 +102,9 @@ class Terrain:
 
     def set_walls(self, rectangle: Rectangle, wall: bool) -> None:
         """Build or remove walls; tiles outside the map are ignored. Water stays water."""
-        left, top, right, bottom = rectangle
-        area = np.s_[max(top, 0):max(bottom, 0), max(left, 0):max(right, 0)]
-        after = np.full_like(self._under[area], WALL) if wall else self._under[area]
-        if not np.array_equal(self.kinds[area], after):
-            self.kinds[area] = after
-            self.blocked[area] = np.isin(after, (WALL, WATER))
-            self.version += 1
+        (left, top, right, bottom), mask = rectangle, np.zeros(self.kinds.shape, np.bool_)
+        mask[max(top, 0):max(bottom, 0), max(left, 0):max(right, 0)] = True
+        self.paint(mask, wall)
 
     def set_goals(self, goals: Goals) -> None:
         """Have destinations elsewhere than at first, or more; numbers have no gaps, those that are GONE keep a point."""
@@ -173,10 +169,6 @@ class Terrain:
         """Return the number of the tile under a point, None outside of the map."""
         row, column = (math.floor(along / float(self.walls.tile)) for along in (y, x))
         return row * self.columns + column if 0 <= row < self.rows and 0 <= column < self.columns else None
-
-    def free_tiles_near(self, x: float, y: float, radius: float) -> Longs:
-        """Return the numbers of the free tiles under a round brush, int64[n], in reading order."""
-        return np.flatnonzero(self.brush(x, y, radius) & (self.blocked == 0))
 
     def net_paints(self, kinds: Bytes,
                    paints: Iterable[tuple[Iterable[Run], bool]]) -> tuple[tuple[Run, ...], tuple[Run, ...]]:

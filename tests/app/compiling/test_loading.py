@@ -56,7 +56,7 @@ for options in all_choices(driven.config.optimizations):
 loaded = overloads()
 for options in all_choices(driven.config.optimizations):
     driven.program.sim.optimizations = options
-    driven.program.sim.world.tick = 0  # so that a reorder is due
+    driven.program.sim.tick = 0  # so that a reorder is due
     driven.frames(2)
     assert overloads() == loaded, sorted(overloads() - loaded)
 """

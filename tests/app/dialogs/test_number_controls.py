@@ -98,7 +98,7 @@ def test_each_row_is_dragged_typed_and_reset(window: Window) -> None:
         for _ in range(2):
             window.drag(window.place_of("slider", path, 0.9))
         window.frames(2)
-        assert window.value(path) == shipped and not window.program.sim.tuned, "two clicks reset it"
+        assert window.value(path) == shipped and not window.program.sim.numbers.values, "two clicks reset it"
 
 
 def test_a_drag_is_one_action_a_tick_at_most(window: Window) -> None:
@@ -124,7 +124,7 @@ def test_a_bad_value_is_not_taken(window: Window) -> None:
     assert "must be a whole number from 1 to 10000" in window.program.dialogs.top.view().hint
     window.press("escape")
     window.enter("flock.speed_min", "500")
-    assert any("must not be above" in notice for notice in window.status().notices) and not window.program.sim.tuned
+    assert any("must not be above" in notice for notice in window.status().notices) and not window.program.sim.numbers.values
 
 
 def test_rewinding_goes_back_over_a_change_and_forward_again(window: Window) -> None:
@@ -134,14 +134,14 @@ def test_rewinding_goes_back_over_a_change_and_forward_again(window: Window) -> 
     window.frames(3)
     window.slide("flock.align", 0.8)
     window.frames(10)
-    after, tuned = window.program.sim.tick, dict(window.program.sim.tuned)
+    after, tuned = window.program.sim.tick, dict(window.program.sim.numbers.values)
     hashed = window.program.sim.state_hash()
     window.program.controls.seek(before)
     window.frames(3)
-    assert window.program.sim.tick == before and not window.program.sim.tuned
+    assert window.program.sim.tick == before and not window.program.sim.numbers.values
     window.program.controls.seek(after)
     window.frames(30)
-    assert (window.program.sim.state_hash(), window.program.sim.tuned) == (hashed, tuned)
+    assert (window.program.sim.state_hash(), window.program.sim.numbers.values) == (hashed, tuned)
 
 
 def test_a_restart_keeps_the_numbers_and_a_copy_makes_the_same_crowd(window: Window, tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_a_restart_keeps_the_numbers_and_a_copy_makes_the_same_crowd(window: Win
     sim, value = window.program.sim, window.value("flock.align")
     window.keys("r", "space")
     window.frames(2)
-    assert window.program.sim.tuned == sim.tuned and window.value("flock.align") == value
+    assert window.program.sim.numbers.values == sim.numbers.values and window.value("flock.align") == value
     sim, shown = window.program.sim, window.program._on_screen()
     assert f"--set flock.align={value:g}" in copy(shown, "20k-flock").text
     text = copy(shown, None, as_yaml=True).text
@@ -158,22 +158,22 @@ def test_a_restart_keeps_the_numbers_and_a_copy_makes_the_same_crowd(window: Win
     (tmp_path / "copied.yaml").write_text(text, "utf-8")
     copied = Simulation(load_config(tmp_path / "copied.yaml"))
     copied.step(sim.tick)
-    assert copied.state_hash() == sim.state_hash() and not copied.tuned and sim.tuned
+    assert copied.state_hash() == sim.state_hash() and not copied.numbers.values and sim.numbers.values
 
 
 def test_presets(window: Window) -> None:
     window.slide("flock.align", 0.8)
     window.program.act("reset_numbers")
     window.frames(2)
-    assert not window.program.sim.tuned and isinstance(window.program.sim.history[-1][1], SetNumbers)
+    assert not window.program.sim.numbers.values and isinstance(window.program.sim.history[-1][1], SetNumbers)
     window.slide("flock.align", 0.8)
     window.drag(window.find("action", "reset_numbers"))
     window.frames(2)
-    assert not window.program.sim.tuned
+    assert not window.program.sim.numbers.values
     window = Window("flock.align=7")
     window.program.act("shipped_numbers")
     window.frames(2)
-    assert window.value("flock.align") == 2.0 and window.program.sim.tuned["flock.align"] == 2.0
+    assert window.value("flock.align") == 2.0 and window.program.sim.numbers.values["flock.align"] == 2.0
 
 
 def test_people_have_more_rows_than_fit_and_the_wheel_scrolls() -> None:

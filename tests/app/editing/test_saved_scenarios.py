@@ -61,7 +61,7 @@ def saved(sim: Simulation, start: Simulation, folder: Path) -> Config:
     path = folder / "saved.yaml"
     for old in folder.glob("saved.*"):
         old.unlink()
-    was_built = bool(lasting_edits(sim.history, sim.terrain, sim.world.ways.first_exits if sim.world.ways else ()))
+    was_built = bool(lasting_edits(sim.history, sim.terrain, sim.ways.first_exits if sim.ways else ()))
     write_together(texts_of(path, shown_of(sim), start, "edited", was_built))
     return load_config(path)
 
@@ -133,7 +133,7 @@ def test_a_saved_scenario_begins_as_a_restart_does(tmp_path: Path, name: str, do
         again.play(steps)
         read.play(steps)
         assert read.state_hash() == again.state_hash()
-    assert read.world.forces.present == again.world.forces.present
+    assert read.forces.present == again.forces.present
 
 
 def test_what_events_have_done_does_not_last() -> None:
@@ -170,18 +170,18 @@ def test_destinations_and_exits_are_those_of_a_restart_and_of_the_file(
     sim = Simulation(world(name).model_copy(update={"events": ()}))
     for action in done:
         act(sim, action)
-    assert sim.world.ways
-    first_exits = sim.world.ways.first_exits
+    assert sim.ways
+    first_exits = sim.ways.first_exits
     edits = lasting_edits(sim.history, sim.terrain, first_exits)
     again = Simulation(sim.config, edits)
     blocked = sim.terrain.blocked.reshape(-1)
     kept = {number: tile for number, tile in sim.terrain.goals.items() if tile == GONE or not blocked[tile]}
     assert {number: tile for number, tile in again.terrain.goals.items() if tile != GONE} == {
         number: tile for number, tile in kept.items() if tile != GONE}
-    assert again.world.ways and again.world.ways.exits == sim.world.ways.exits
+    assert again.ways and again.ways.exits == sim.ways.exits
     assert lasting_edits(again.history, again.terrain, first_exits) == edits
     config = saved(sim, Simulation(sim.config.model_copy(update={"agents": 0}), edits), tmp_path_factory.mktemp("saved"))
-    exits, read, listed = again.world.ways.exits, Simulation(config), again.terrain.destinations
+    exits, read, listed = again.ways.exits, Simulation(config), again.terrain.destinations
     there = np.unique(again.terrain.marks[again.terrain.marks >= 0]).tolist()
     order = sorted(there, key=lambda number: (number not in exits, number))
     if order:

@@ -234,7 +234,7 @@ def test_a_click_adds_a_goal_a_drag_moves_it_onto_a_wall_takes_it_away_and_undo_
 def test_a_click_makes_a_destination_an_exit_and_another_none(hands: Driven) -> None:
     sim = hands.program.sim
     at = hands.program.camera.world_to_screen(*sim.terrain.destinations[0][:2])
-    is_exit, ways = 0 in sim.world.ways.exits, sim.world.ways  # type: ignore[union-attr]
+    is_exit, ways = 0 in sim.ways.exits, sim.ways  # type: ignore[union-attr]
     take(hands, "tool_exit")
     for expected in (not is_exit, is_exit):
         stroke(hands, at)
@@ -251,7 +251,7 @@ def test_the_window_says_how_far_ways_have_followed(hands: Driven, monkeypatch: 
     count = len(hands.program.sim.terrain.destinations)
     assert any(text.startswith("ways follow the new walls: ") and text.endswith(f" of {count}")
                for text in hands.program.notices.present())
-    while hands.program.sim.world.ways.waits:  # type: ignore[union-attr]
+    while hands.program.sim.ways.waits:  # type: ignore[union-attr]
         hands.frames(1)
     assert not any("ways follow" in text for text in hands.program.notices.present())
 
@@ -288,11 +288,11 @@ def forces(driven: Driven) -> list[tuple[str, Any, float]]:
     """Kind, place in pixels and radius in pixels of those that stand."""
     camera = driven.program.camera
     return [(force.kind, pytest.approx(camera.world_to_screen(force.x, force.y)), force.radius * camera.zoom)
-            for force in driven.program.sim.world.forces.present]
+            for force in driven.program.sim.forces.present]
 
 
 def test_a_press_puts_a_force_a_drag_leads_it_and_a_press_on_it_removes_it(hands: Driven) -> None:
-    program, world = hands.program, hands.program.sim.world
+    program, world = hands.program, hands.program.sim
     take(hands, "tool_attract")
     program.tools.set_size(8)
     shown = brush(hands, (200, 100))
@@ -326,14 +326,14 @@ def test_a_scare_follows_the_mouse_and_ends_some_seconds_after_the_release(hands
     hands.frames(3)
     hands.move((260, 100), button=1)
     hands.frames(3)
-    first = program.sim.world.forces.present[0]
+    first = program.sim.forces.present[0]
     assert forces(hands) == [("scare", (260, 100), 260)] and 230 < first.until - program.sim.tick <= 240
     while program.sim.tick < first.until + 9:  # a rest of some seconds
         hands.frames(9)
     assert len(forces(hands)) == 1 and 4 <= len(actions(hands, PutForce)) < 12
     hands.post(pygame.MOUSEBUTTONUP, pos=(260, 100), button=1)
     hands.frames(2)
-    until = program.sim.world.forces.present[0].until
+    until = program.sim.forces.present[0].until
     while program.sim.tick < until:
         assert hands.status().rings
         hands.frames(3)

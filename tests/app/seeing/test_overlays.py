@@ -77,7 +77,7 @@ def test_the_crowd_is_the_same_with_all_overlays_as_with_none() -> None:
 def test_the_flow_field_is_that_of_the_destination_under_the_cursor(driven: Driven) -> None:
     driven.program.act("show_flow")
     driven.frames(3)
-    fields, camera = driven.program.sim.world.flow_fields.fields, driven.program.camera
+    fields, camera = driven.program.sim.flow_fields.fields, driven.program.camera
     for goal in range(2):
         driven.program.overlays.cursor = camera.world_to_screen(float(fields.goal_x[goal]), float(fields.goal_y[goal]))
         driven.program.overlays.draw(screen(), driven.program.panels.now)

@@ -70,7 +70,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     taking(Cull, "run", lambda cull, launches, workers, count: clock.spend(DRAWN_MS["off" if cull._takes_all else "grid"]))
     taking(Loop, "frame", lambda loop: clock.spend(1000 / 60))
     sims: dict[int, Simulation] = {}
-    taking(Simulation, "_begin", lambda sim: sims.update({id(sim.world): sim}))
+    taking(Simulation, "_begin", lambda sim: sims.update({id(sim): sim}))
 
     def load(name: str) -> Any:
         config = load_config(name)

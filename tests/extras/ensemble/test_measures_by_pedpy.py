@@ -12,7 +12,7 @@ from crowds import CROWD, PLACES, simulation
 from crowd_demo.config.section import UNITS_A_METRE as METRE
 from crowd_demo.extras.ensemble.measures import Flow, Speed, density
 from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING
-from crowd_demo.sim.lines import Line, steps_across
+from crowd_demo.sim.fundamental_diagram import Line, steps_across
 
 pedpy = pytest.importorskip("pedpy", reason="PedPy is no dependency")
 pandas = pytest.importorskip("pandas", reason="PedPy brings it")

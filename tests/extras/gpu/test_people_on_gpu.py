@@ -13,6 +13,7 @@ from crowd_demo.config.loader import load_config
 from crowd_demo.extras.gpu.cuda import GraphicsProcessor
 from crowd_demo.host.compiling.ahead import KernelFinder
 from crowd_demo.sim.behaviours.people_rules import QUEUING
+from crowd_demo.sim.edits import SetExit
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.terrain.tiles import GONE
 from crowd_demo.sim.world import World
@@ -51,7 +52,7 @@ def pair(settings: Settings) -> tuple[Simulation, Simulation]:
     """A crowd on the processor and one on the GPU."""
     here, there = simulation(**settings), simulation(**settings)
     here.optimizations.device, there.optimizations.device = "cpu", "cuda"
-    assert there.on_gpu and not here.on_gpu
+    assert there.wants_gpu and not here.wants_gpu
     return here, there
 
 
@@ -62,7 +63,7 @@ def test_people_are_the_same_on_the_gpu(name: str, gpu: GraphicsProcessor) -> No
         for sim in (here, there):
             sim.play(10)
         assert here.state_hash() == there.state_hash()
-    assert here.world.drift.counters() == there.world.drift.counters()
+    assert here.drift.counters() == there.drift.counters()
     assert here.states() == there.states()
     for counter in ("due", "neighbours_per_agent"):
         assert here.profile.counters[counter] == there.profile.counters[counter]
@@ -104,10 +105,10 @@ def test_edits_reach_the_gpu(gpu: GraphicsProcessor) -> None:
                 case 2:
                     sim.set_goal(1, GONE)
                 case 3:
-                    sim.set_exit(0, True)
+                    SetExit(0, True).apply(sim)
                 case 4:
                     sim.populate(430)
-                    sim.set_numbers({"crowd.body": 7.0, "crowd.radius": 33.0})
+                    sim.numbers.set({"crowd.body": 7.0, "crowd.radius": 33.0})
         assert here.state_hash() == there.state_hash(), number
 
 
@@ -156,4 +157,4 @@ def test_auto_compiles_for_what_the_whole_crowd_will_run_on(gpu: GraphicsProcess
     config = load_config(name)
     ahead = KernelFinder(config, render=False)
     ahead.missing(config.optimizations)
-    assert ahead._sim.on_gpu == on_gpu
+    assert ahead._sim.wants_gpu == on_gpu

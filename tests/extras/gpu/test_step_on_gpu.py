@@ -16,6 +16,7 @@ from emulated_gpu import install_gpu
 from crowd_demo.extras.gpu import cuda
 from crowd_demo.extras.gpu.cuda import GraphicsProcessor
 from crowd_demo.registry.techniques import inactive, partly_inactive
+from crowd_demo.sim.actions import Place
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.world import World
@@ -54,7 +55,7 @@ def pair(settings: Settings) -> tuple[Simulation, Simulation]:
     """A crowd on the processor and one on the GPU."""
     here, there = simulation(**settings), simulation(**settings)
     here.optimizations.device, there.optimizations.device = "cpu", "cuda"
-    assert there.on_gpu and not here.on_gpu
+    assert there.wants_gpu and not here.wants_gpu
     return here, there
 
 
@@ -91,7 +92,7 @@ def test_a_box_tree_that_missed_steps_is_built_again(away: int, rebuild: int, gp
         there.optimizations.device = "cpu" if tick % (2 * away + 1) > away else "cuda"
         here.step()
         there.step()
-        if not there.on_gpu:
+        if not there.wants_gpu:
             assert (np.sort(there.structure.order[:there.agents.count]) == np.arange(there.agents.count)).all()
     assert here.state_hash() == there.state_hash()
 
@@ -101,9 +102,9 @@ def test_a_run_on_the_gpu_replays_on_the_processor(gpu: GraphicsProcessor) -> No
     there.step(17)
     state, somebody = there.snapshot(), int(there.agents.view.id[3])
     here.restore(state._replace(techniques={**state.techniques, "device": "cpu"}))
-    assert not here.on_gpu
+    assert not here.wants_gpu
     for sim in (here, there):
-        sim.place(somebody, 77.0, 99.0)
+        Place(somebody, 77.0, 99.0).apply(sim)
         sim.step(17)
     assert here.state_hash() == there.state_hash()
 
@@ -154,7 +155,7 @@ def test_columns_travel_only_when_somebody_asks_or_writes(gpu: GraphicsProcessor
 def test_memory_is_in_the_order_of_cells_and_ids(gpu: GraphicsProcessor) -> None:
     _, there = pair({**FLOCK, "optimizations__reorder__every": 1, "flock__speed_max": 0.001, "flock__speed_min": 0})
     there.step(3)
-    floor, view, count = there.world.grid.floor, there.agents.view, there.agents.count
+    floor, view, count = there.grid.floor, there.agents.view, there.agents.count
     column, row = ((axis[:count] * floor.inv_cell).astype(int) for axis in (view.x, view.y))
     cell = np.minimum(row, floor.rows - 1) * floor.columns + np.minimum(column, floor.columns - 1)
     assert (np.lexsort((view.id[:count], cell)) == np.arange(count)).all()
@@ -166,14 +167,14 @@ def test_memory_is_in_the_order_of_cells_and_ids(gpu: GraphicsProcessor) -> None
 def test_other_crowds_stay_on_the_processor(settings: Settings, why: str, gpu: GraphicsProcessor) -> None:
     sim = simulation(**settings)
     sim.optimizations.device = "cuda"
-    assert not sim.on_gpu and sim.needs_processor == why
+    assert not sim.wants_gpu and sim.needs_processor == why
     assert "device" in inactive(sim.situation) and partly_inactive(sim.situation)["device"] == why
     sim.step(3)
 
 
 def test_auto_takes_the_gpu_for_large_crowds(gpu: GraphicsProcessor) -> None:
     small, large = simulation(**FLOCK), simulation(**{**FLOCK, "agents": 60_000, "world__width": 6000, "world__height": 4000})
-    assert small.optimizations.device == "auto" and not small.on_gpu and large.on_gpu
+    assert small.optimizations.device == "auto" and not small.wants_gpu and large.wants_gpu
 
 
 def test_what_the_gpu_makes_no_use_of_is_inactive(gpu: GraphicsProcessor) -> None:
@@ -190,7 +191,7 @@ def test_without_a_gpu_the_reason_is_told(monkeypatch: pytest.MonkeyPatch) -> No
     sim = simulation(**FLOCK)
     sim.optimizations.device = "cuda"
     try:
-        assert sim.needs_processor == "not installed" and not sim.on_gpu
+        assert sim.needs_processor == "not installed" and not sim.wants_gpu
         sim.step()
     finally:
         cuda.missing.cache_clear()

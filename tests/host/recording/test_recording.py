@@ -65,7 +65,7 @@ def test_a_restart_that_keeps_walls_and_numbers_is_replayed(tmp_path: Path) -> N
     run.end()
     player, sim = replayed(read_recording(tmp_path / "a.replay"))
     assert player.parted is None and player.compared == 4
-    assert sim.state_hash() == run.sim.state_hash() and dict(sim.tuned) == {number.path: value}
+    assert sim.state_hash() == run.sim.state_hash() and dict(sim.numbers.values) == {number.path: value}
 
 
 @pytest.mark.parametrize("steps", [0, 33, 40])  # at 40 there is a hash before the actions, too

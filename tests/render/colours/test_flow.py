@@ -8,14 +8,14 @@ from crowds import CROWDS, open_world, simulation
 
 from crowd_demo.compute.jit import run
 from crowd_demo.measure.walking import surroundings
-from crowd_demo.render.colours import flow, modes, squares
+from crowd_demo.render.colours import modes, squares
 from crowd_demo.render.inks import RGB
 from crowd_demo.sim.simulation import Simulation
 
 
 def numbers(sim: Simulation, slots: np.ndarray) -> np.ndarray:
     found = np.full(len(slots), 255, np.uint8)
-    run(flow.FlowColours().launches(sim, slots, found))
+    run(squares.FlowColours().launches(sim, slots, found))
     return found
 
 
@@ -34,14 +34,15 @@ def test_people_have_the_colour_of_the_flow_around_them(walls: bool) -> None:
     c, count = sim.agents.columns, sim.agents.count
     speed = np.hypot(c.vx[:count].astype(float), c.vy[:count])
     around = surroundings(sim.terrain.walls, c.x[:count], c.y[:count], speed).flow
-    found, (low, high) = numbers(sim, everybody(sim)), (np.searchsorted(flow.FLOWS, around * share) for share in (0.99, 1.01))
+    low, high = (np.searchsorted(squares.FLOWS, around * share) for share in (0.99, 1.01))
+    found = numbers(sim, everybody(sim))
     assert ((low <= found) & (found <= high)).all() and len(set(found.tolist())) > 2
 
 
 def test_walls_that_are_built_leave_less_ground_and_more_flow() -> None:
     sim = simulation("1k", **open_world(640, 640))
     sim.step(30)
-    mode, before, after = flow.FlowColours(), *np.zeros((2, sim.agents.count), np.uint8)
+    mode, before, after = squares.FlowColours(), *np.zeros((2, sim.agents.count), np.uint8)
     run(mode.launches(sim, everybody(sim), before))
     sim.terrain.set_walls((0, 0, 10, 1), True)
     run(mode.launches(sim, everybody(sim), after))
@@ -53,11 +54,11 @@ def test_who_stands_has_no_flow_and_levels_are_shares_of_what_a_way_carries() ->
     c = sim.agents.columns
     c.vx[:], c.vy[:] = 0, 0
     assert not numbers(sim, everybody(sim)).any()
-    per_step = 26 / (9 * 32**2 * flow.STEPS)  # people/(m s), of one step
-    shades = flow.shades(32.0)
+    per_step = 26 / (9 * 32**2 * squares.STEPS)  # people/(m s), of one step
+    shades = squares.shades_of_flow(32.0)
     for number, people_a_second in enumerate((0.3, 0.5, 0.8, 1.2, 1.4, 2.0)):
         assert shades[round(people_a_second / per_step)] == number
-    assert flow.NAMES == ("free", "0.33", "0.65", "0.98", "1.3 too full", "2")
+    assert squares.NAMES == ("free", "0.33", "0.65", "0.98", "1.3 too full", "2")
 
 
 @pytest.mark.parametrize("behaviour", ["flock", "crates"])
@@ -77,6 +78,6 @@ def test_others_are_compared_with_an_even_crowd_at_top_speed(behaviour: str) -> 
 
 
 def test_the_legend_says_what_the_numbers_are() -> None:
-    people, birds = (flow.FlowColours().legend(simulation(**CROWDS[name])) for name in ("crowd", "flock"))
+    people, birds = (squares.FlowColours().legend(simulation(**CROWDS[name])) for name in ("crowd", "flock"))
     colours: tuple[RGB, ...] = people.colours
-    assert len(colours) == len(people.texts) == len(flow.FLOWS) + 1 and birds.is_ramp and "times" in birds.texts[-1]
+    assert len(colours) == len(people.texts) == len(squares.FLOWS) + 1 and birds.is_ramp and "times" in birds.texts[-1]

@@ -11,7 +11,7 @@ from crowd_demo.config.section import UNITS_A_METRE
 from crowd_demo.registry.built_in import COLOURS
 from crowd_demo.registry.entries import load
 from crowd_demo.render.camera import Camera
-from crowd_demo.render.colours import density, modes, squares
+from crowd_demo.render.colours import modes, squares
 from crowd_demo.render.colours.base import ON_DARK, palette_of, ramp, scales_of
 from crowd_demo.render.drawing import numbering
 from crowd_demo.render.pixels import frame_of, plain_surface
@@ -35,7 +35,7 @@ def numbers(sim, name, workers=2):
     """The number of the colour of each slot."""
     slots, found = np.arange(sim.agents.count, dtype=np.int32), np.full(sim.agents.count, 255, np.uint8)
     mode = load(COLOURS[name].code)()
-    sim.world.options.threads = workers
+    sim.options.threads = workers
     for launch in mode.launches(sim, slots, found):
         launch.run()
     return mode, found
@@ -71,7 +71,7 @@ def expected_of(sim, name):
         case "turn":
             return [at // 16 - sim.tick for at in c.next_update[:count].tolist()]
         case "cell":
-            cell = sim.world.grid.cell
+            cell = sim.grid.cell
             return [(math.floor(x / cell) + math.floor(y / cell)) % 2
                     for x, y in zip(c.x[:count].tolist(), c.y[:count].tolist(), strict=True)]
         case "worker":
@@ -132,7 +132,7 @@ def test_density_counts_the_agents_of_nine_squares(sim):
     places = np.minimum(places, limits)
     around = [int((np.abs(places - place).max(axis=1) <= 1).sum()) for place in places]
     people = sim.config.behaviour == "crowd"
-    shades = density.shades(side) if people else squares.ramp_shades(squares.mean_of(sim))
+    shades = squares.levels_of_service(side) if people else squares.ramp_shades(squares.mean_of(sim))
     assert found.tolist() == [int(shades[min(number, len(shades) - 1)]) for number in around]
 
 
@@ -141,7 +141,7 @@ def test_density_counts_the_agents_of_nine_squares(sim):
 def test_sums_of_squares_are_the_same_whatever_part_of_the_crowd_is_drawn(sim, name, workers):
     """One mode draws part after part, so counts of the part before may not show."""
     mode, all_of_it = numbers(sim, name)
-    sim.world.options.threads, c = workers, sim.agents.columns
+    sim.options.threads, c = workers, sim.agents.columns
     order, count = np.lexsort((c.y[:sim.agents.count], c.x[:sim.agents.count])).astype(np.int32), sim.agents.count
     for part in (order[:1], order[-1:], order[count // 3:count // 3 + count // 5], order[:0], order[::7].copy(), order):
         found = np.full(len(part), 255, np.uint8)
@@ -152,11 +152,11 @@ def test_sums_of_squares_are_the_same_whatever_part_of_the_crowd_is_drawn(sim, n
 @pytest.mark.quick
 def test_levels_of_service_begin_where_fruin_says():
     area = 9 * (SQUARE / UNITS_A_METRE) ** 2
-    shades = density.shades(SQUARE)
+    shades = squares.levels_of_service(SQUARE)
     for number, per_metre in enumerate((0.1, 0.35, 0.6, 0.9, 1.5, 3.0)):
         assert shades[round(per_metre * area)] == number
-    assert density.NAMES[1:] == ("B 0.31", "C 0.43", "D 0.72", "E 1.1", "F 2.2")
-    assert len(density.NAMES) == len(ON_DARK.levels) == len(density.SERVICE) + 1
+    assert squares.DensityColours.NAMES[1:] == ("B 0.31", "C 0.43", "D 0.72", "E 1.1", "F 2.2")
+    assert len(squares.DensityColours.NAMES) == len(ON_DARK.levels) == len(squares.SERVICE) + 1
 
 
 @pytest.mark.parametrize("around", [3, 30])
@@ -166,7 +166,7 @@ def test_people_in_a_square_of_the_ground_have_the_level_that_their_density_has(
     c, side = sim.agents.columns, np.arange(around)
     c.x[:around], c.y[:around] = 201 + side % 3 * 40, (145 if around == 3 else 105) + side // 3 * 8  # in nine squares
     c.x[around], c.y[around] = 500, 300
-    sim.reindex()
+    run(sim.reindexing())
     sim.prepare_picture()
     middle = np.flatnonzero((abs(c.x[:around + 1] - 240) < 20) & (abs(c.y[:around + 1] - 144) < 16))
     found, per_metre = numbers(sim, "density")[1], around / (96 / 26) ** 2
@@ -178,7 +178,7 @@ def test_people_in_a_square_of_the_ground_have_the_level_that_their_density_has(
 @pytest.mark.quick
 def test_nothing_is_counted_for_a_view_of_nobody_but_every_kernel_is_known_ahead():
     sim = simulation(**{**CROWDS["crowd"], **open_world(600, 400)})
-    mode, number = density.DensityColours(), np.zeros(0, np.uint8)
+    mode, number = squares.DensityColours(), np.zeros(0, np.uint8)
     assert mode.launches(sim, np.zeros(0, np.int32), number) == ()
     ahead = {each.name for each in mode.launches_to_compile(sim, number)}
     few, everybody = (np.arange(count, dtype=np.int32) for count in (1, sim.agents.count))

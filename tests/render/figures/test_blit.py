@@ -4,7 +4,8 @@ import reference_render as reference
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowd_demo.render.figures import blit
+from crowd_demo.render.figures import sprited
+from crowd_demo.render.figures.sprited import fade, fade_plain
 from crowd_demo.render.figures.sprites import Sheet, Sprites, argb
 from crowd_demo.render.pixels import NO_TINT, frame_of, plain_surface
 
@@ -34,7 +35,7 @@ draw_lists = st.lists(st.tuples(st.integers(0, 5), st.integers(-30, 80), st.inte
 
 def atlas_and_draws(sheet, items, tints=(NO_TINT,)):
     sprite, left, top = np.array(items, np.int32).reshape(-1, 3).T.copy()
-    draws = blit.DrawList(sprite, left, top, np.resize(np.array(tints, np.uint32), len(sprite)))
+    draws = sprited.DrawList(sprite, left, top, np.resize(np.array(tints, np.uint32), len(sprite)))
     atlas = Sprites(sheet).at(1.0)
     atlas.ensure(draws.sprite)
     return atlas, draws
@@ -52,14 +53,14 @@ def background():
 
 def by_pygame(sheet, items, tints=(NO_TINT,)):
     surface = background()
-    blit.draw_fblits(surface, *atlas_and_draws(sheet, items, tints))
+    sprited.draw_fblits(surface, *atlas_and_draws(sheet, items, tints))
     return picture(surface)
 
 
 def compiled(sheet, items, workers, ordered, tints=(NO_TINT,)):
     surface = background()
     atlas, draws = atlas_and_draws(sheet, items, tints)
-    blit.draw_sprites(workers, frame_of(surface), atlas.view, draws, ordered)
+    sprited.draw_sprites(workers, frame_of(surface), atlas.view, draws, ordered)
     return picture(surface)
 
 
@@ -110,8 +111,8 @@ def test_every_pair_of_alpha_and_colour_blends_like_the_reference():
     atlas = Sprites(Sheet(surface, (256, 256), (0, 0))).at(1.0)
     atlas.ensure(np.zeros(1, np.int32))
     nowhere = np.zeros(1, np.int32)
-    draws = blit.DrawList(nowhere, nowhere, nowhere, np.array([NO_TINT], np.uint32))
-    blit.draw_sprites(1, frame_of(target), atlas.view, draws, True)
+    draws = sprited.DrawList(nowhere, nowhere, nowhere, np.array([NO_TINT], np.uint32))
+    sprited.draw_sprites(1, frame_of(target), atlas.view, draws, True)
     expected = [[reference.blend(c * 0x10101, a << 24 | (a // 2) << 16 | a << 8) & 0xFFFFFF for a in range(1, 256)]
                 for c in range(0, 256, 15)]
     assert np.array_equal(picture(target)[::15, 1:], expected)
@@ -122,3 +123,17 @@ def test_pygame_can_draw_again_once_the_pixels_are_let_go():
     frame_of(surface)[0, 0] = 5
     surface.blit(pygame.Surface((1, 1)), (0, 0))
     assert picture(surface)[0, 0] == 0
+
+
+# --- cross-fading ----------------------------------------------------------------------------------------------------
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 256), st.integers(1, 3))
+def test_pictures_are_mixed_by_kernel_by_numpy_and_by_the_reference(seed, share, workers):
+    rng = np.random.default_rng(seed)
+    one, other = rng.choice([0, 0xFFFFFF, 0x80FF01, *rng.integers(0, 1 << 24, 5)], (2, 7, 19)).astype(np.uint32)
+    expected = [[reference.mixed(int(a), int(b), share) for a, b in zip(*lines, strict=True)]
+                for lines in zip(one, other, strict=True)]
+    compiled, plain = one.copy(), one.copy()
+    fade(workers, compiled, other, share)
+    fade_plain(plain, other, share)
+    assert np.array_equal(compiled, expected) and np.array_equal(plain, expected)

@@ -52,7 +52,7 @@ def test_it_tells_clock_flow_and_answer() -> None:
     assert f"{inside}" in found and passed > 0
     assert ("action", "happen") in [tuple(region.target) for region in canvas.targets]
     sim.play(100)
-    sim.happen(1)
+    sim.events.happen(1, sim)
     found, _ = section(sim)
     assert "that was all (slowest tenth: 0.0 s)" not in found and "2.8 s" not in found
     answer_s = sim.events.answer_s(sim.dt)
@@ -88,8 +88,8 @@ def test_a_flow_is_the_mean_of_the_last_seconds(seconds: int) -> None:
         sim.counts.passed += rng.integers(0, 9)
         seen.append(int(sim.counts.passed[0]))
         for _ in range(20):
-            sim.counts.count(sim.world)
-            sim.world.tick += 1
+            sim.counts.count(sim)
+            sim.tick += 1
     want = [(seen[k] - (seen[k - FLOW_S] if k >= FLOW_S else 0)) / FLOW_S for k in range(seconds)]
     flows = sim.counts.flows(FLOW_S)
     assert flows[:, 0].tolist() == want[-len(flows):] and len(flows) >= min(seconds, MAX_SAMPLES - FLOW_S)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from crowds import open_world, simulation
-from hud_spy import KEYS, PATHS, Spy, changed, colour_of_text, crowd, drawn, picture, pixels, texts, written
+from hud_spy import KEYS, PATHS, Spy, changed, colour_of_text, crowd, drawn, have_lived, picture, pixels, texts, written
 
 from crowd_demo.config.events import ScenarioEvent
 from crowd_demo.config.loader import load_config
@@ -34,8 +34,7 @@ from crowd_demo.render.hud.sections import (
     work_facts,
 )
 from crowd_demo.render.hud.status import Clock, PanelSettings, Status
-from crowd_demo.sim.metrics.avoidance_error import AvoidanceError
-from crowd_demo.sim.metrics.bias import Bias
+from crowd_demo.sim.metrics.avoidance_error import AvoidanceError, Bias
 from crowd_demo.sim.metrics.locality import Locality
 from crowd_demo.sim.metrics.readings import Readings
 from crowd_demo.sim.simulation import Simulation
@@ -63,15 +62,6 @@ def test_techniques_are_inactive_whose_value_changes_nothing(change: dict[str, A
     assert inactive(sim.situation) == inactive_paths | {"device"}, "there is no GPU here"
     sim.life.active, sim.behaviour.techniques = True, frozenset()
     assert inactive(sim.situation) == inactive_paths - {"removal"} | PATHS | {"device"}
-
-
-def test_cells_matter_while_people_touch_whatever_the_structure() -> None:
-    sim = crowd()
-    sim.optimizations.set("neighbours", "kd_tree")
-    sim.optimizations.set("cull", "agents")
-    assert "cell_size" not in inactive(sim.situation)
-    sim.optimizations.set("overlap_passes", 0)
-    assert "cell_size" in inactive(sim.situation)
 
 
 def test_lanes_that_only_move_are_said_to() -> None:
@@ -226,9 +216,9 @@ def test_the_population_is_drawn_where_there_is_life() -> None:
     sim.life.active = True
     alive = drawn(Hud(KEYS), sim)
     assert "births" in texts(sim)
-    sim.life.population = lambda: np.arange(100, 89, -1)
+    have_lived(sim, range(100, 89, -1))
     assert 0 < changed(alive, drawn(Hud(KEYS), sim)).height < 45
-    sim.life.population = lambda: np.zeros(0, int)
+    have_lived(sim, ())
     assert drawn(Hud(KEYS), sim).any()
 
 
@@ -266,12 +256,8 @@ def test_what_matters_less_is_folded_first_and_what_the_user_opened_last() -> No
     assert folded_sections(sections, 139, set(), ("b",)) == {"c"}
     assert folded_sections(sections, 140, {"c", "head"}, ()) == {"c"}
     assert folded_sections(sections, 40 + 2 * FOLDED, set(), ()) == {"b", "c"}
-
-
-def test_what_a_larger_section_leaves_room_for_stays_unfolded() -> None:
-    sections = [section("head", 40, 0), section("a", 70, 1), section("b", 30, 2)]
-    assert folded_sections(sections, 140, set(), ()) == set()
-    assert folded_sections(sections, 40 + FOLDED + 30, set(), ()) == {"a"}
+    larger_first = [section("head", 40, 0), section("a", 70, 1), section("b", 30, 2)]
+    assert folded_sections(larger_first, 40 + FOLDED + 30, set(), ()) == {"a"}, "what that leaves room for stays unfolded"
 
 
 def test_of_all_sections_states_are_folded_last_but_one() -> None:

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 import pygame
 import pytest
+from hud_spy import Spy
 
 from crowd_demo.config.resources import list_tours
 from crowd_demo.config.tour import load_tour
-from crowd_demo.render.hud.canvas import Canvas, Pen, scale_for
+from crowd_demo.render.hud.canvas import Pen, scale_for
 from crowd_demo.render.hud.status import BetOutcome, BetView, TourView
 from crowd_demo.render.hud.text_panels import BET, draw_tour
 
@@ -35,31 +36,17 @@ def bet_view(is_open: bool, share: float = 0.3) -> BetView:
 
 @pytest.mark.parametrize("is_open", [True, False])
 @pytest.mark.parametrize("room", [400, 1280])
-def test_a_bet_shows_its_scale_and_all_its_texts_within_the_panel(pen: Pen, monkeypatch: pytest.MonkeyPatch, is_open: bool,
-                                                                  room: int) -> None:
-    written = spy(monkeypatch)
+@pytest.mark.usefixtures("pen")
+def test_a_bet_shows_its_scale_and_all_its_texts_within_the_panel(is_open: bool, room: int) -> None:
+    pen = Spy()
     for share in (0.0, 0.5, 1.0):
         canvas = draw_tour(view()._replace(bet=bet_view(is_open, share)), room, pen, 1.0)
         scales = [placed.rect for placed in canvas.targets if placed.target == BET]
         assert len(scales) == is_open and all(canvas.surface.get_rect().contains(rect) for rect in scales)
-    texts = " ".join(text for text, _ in written)
+    texts = " ".join(pen.texts)
     assert "your guess: 2 times as fast" in texts and " bet " in texts if is_open else "measured: 2.4" in texts
     assert "too low by 0.4." in texts or is_open
-    assert all(left >= 0 and right <= canvas.size[0] for _, (left, right) in written)
-
-
-def spy(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, tuple[float, float]]]:
-    """What is written from now on, from where to where."""
-    written: list[tuple[str, tuple[float, float]]] = []
-    left = Canvas.left
-
-    def noting(canvas: Canvas, text: str, x: float, *rest: object) -> float:
-        end = left(canvas, text, x, *rest)  # type: ignore[arg-type]
-        written.append((text, (x, end)))
-        return end
-
-    monkeypatch.setattr(Canvas, "left", noting)
-    return written
+    assert all(canvas.surface.get_rect().contains(each.box) for each in pen.written)
 
 
 def test_the_panel_grows_with_its_text_and_has_a_target_for_each_key(pen: Pen) -> None:
@@ -78,18 +65,12 @@ def test_the_bar_at_its_lower_edge_shows_how_far_the_tour_is(pen: Pen) -> None:
     assert filled[0] > 50 and np.allclose(filled, [filled[0], 2 * filled[0], 4 * filled[0]], atol=8)
 
 
-def test_a_question_follows_its_sentence_and_comes_before_its_answer(pen: Pen, monkeypatch: pytest.MonkeyPatch) -> None:
-    written: list[str] = []
-    left = Canvas.left
-
-    def noting(canvas: Canvas, text: str, *rest: object) -> float:
-        written.append(text)
-        return left(canvas, text, *rest)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(Canvas, "left", noting)
+@pytest.mark.usefixtures("pen")
+def test_a_question_follows_its_sentence_and_comes_before_its_answer() -> None:
+    pen = Spy()
     draw_tour(view("Said.", "Why?"), 1280, pen, 1.0)
     draw_tour(view("Because.", "Why?", is_answer=True), 1280, pen, 1.0)
-    assert [text for text in written if text in ("Said.", "Why?", "Because.")] == ["Said.", "Why?", "Why?", "Because."]
+    assert [text for text in pen.texts if text in ("Said.", "Why?", "Because.")] == ["Said.", "Why?", "Why?", "Because."]
 
 
 @pytest.mark.parametrize("size", [(800, 600), (1280, 720), (2560, 1440)])

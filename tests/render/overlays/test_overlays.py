@@ -62,9 +62,9 @@ def with_overlay(sim: Simulation, name: str, zoom: float | None) -> tuple[np.nda
 
 def arrays(sim: Simulation) -> list[bytes]:
     """All that the next step reads: columns, cells, boxes, and whose turn it is."""
-    structure = sim.index.built(sim.world)
-    found = [sim.agents.front.tobytes(), sim.agents.back.tobytes(), sim.world.grid.start.tobytes(),
-             sim.world.grid.order.tobytes(), sim.terrain.kinds.tobytes()]
+    structure = sim.built_structure
+    found = [sim.agents.front.tobytes(), sim.agents.back.tobytes(), sim.grid.start.tobytes(),
+             sim.grid.order.tobytes(), sim.terrain.kinds.tobytes()]
     for name in ("box", "order"):
         found.append(getattr(structure, name, np.zeros(0)).tobytes())
     return found

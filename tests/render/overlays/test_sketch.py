@@ -131,15 +131,6 @@ def test_lines_far_beyond_the_screen_are_clipped_and_go_on_in_the_same_direction
     assert (frame[:, 32] == 0xFF0000).all()
 
 
-def test_what_is_not_on_the_screen_leaves_the_picture_alone() -> None:
-    sketch = Sketch(camera())
-    x = np.linspace(0, 400, 50)
-    sketch.lines(x, 10, x + 5, 12, RED)
-    sketch.areas(x, 10, x + 5, 12, RED)
-    sketch.boxes(0, 0, 1000, 1000, RED)
-    assert (drawn(sketch) == GROUND).all()
-
-
 def test_a_number_counts_for_all_marks_that_are_drawn_with_it() -> None:
     sketch = Sketch(camera())
     sketch.areas([490, 500], 495, [492, 502], 497, [RED, ink(WHITE)])
@@ -149,10 +140,6 @@ def test_a_number_counts_for_all_marks_that_are_drawn_with_it() -> None:
     assert areas.edges.tolist() == [[490, 500], [495, 495], [492, 502], [497, 497]] and areas.ink.tolist() == [RED, ink(WHITE)]
     assert strokes.ends[0].tolist() == [480] * 3 + [482] * 3 and strokes.ends[2].tolist() == [484, 486, 488] * 2
     assert strokes.ink.tolist() == [RED] * 6 and strokes.width.tolist() == [2] * 6 and not strokes.dash.any()
-
-
-def test_nothing_drawn_leaves_the_picture_alone() -> None:
-    assert (drawn(Sketch(camera()), 2) == GROUND).all()
 
 
 def test_a_dashed_line_has_gaps_and_a_shadow_lies_beside_its_line() -> None:

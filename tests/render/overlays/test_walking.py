@@ -10,13 +10,12 @@ import pytest
 from crowds import open_world, simulation
 from hypothesis import given
 from hypothesis import strategies as st
-from overlaid import camera_of, shown
+from overlaid import camera_of, spied
 
 from crowd_demo.render.camera import Camera
-from crowd_demo.render.colours.flow import FLOWS
+from crowd_demo.render.colours.squares import FLOWS
 from crowd_demo.render.inks import ink
 from crowd_demo.render.overlays import walking
-from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING, PeopleColumns
 from crowd_demo.sim.fundamental_diagram import weidmann
 from crowd_demo.sim.simulation import Simulation
@@ -25,32 +24,11 @@ from crowd_demo.sim.terrain.tiles import Walls
 METRE = 26.0
 
 
-class Spy(Sketch):
-    """Notes what is filled, in world units."""
-
-    def __init__(self, camera: Camera) -> None:
-        super().__init__(camera)
-        self.filled: dict[tuple[float, float], tuple[float, int]] = {}
-
-    def areas(self, left: Any, top: Any, right: Any, bottom: Any, inks: Any) -> None:
-        for x, y, end, _, colour in zip(left, top, right, bottom, inks, strict=True):
-            assert (float(x), float(y)) not in self.filled, "nothing is filled twice"
-            self.filled[float(x), float(y)] = float(end - x), int(colour)
-        super().areas(left, top, right, bottom, inks)
-
-
 def crowd(walls: bool) -> Simulation:
     sim = simulation("1k", **({"crowd__wait_s": 2.0} if walls else {"crowd__wait_s": 2.0, **open_world(900, 700)}))
     sim.step(150)
     assert (sim.agents.columns.state == WAITING).any()  # type: ignore[attr-defined]
     return sim
-
-
-def looked_at(sim: Simulation, zoom: float, draw: Any) -> tuple[Spy, Any]:
-    camera = camera_of(sim, zoom)
-    spy, view = Spy(camera), shown(sim, camera)[1]
-    draw(spy, view)
-    return spy, view
 
 
 def counted(sim: Simulation, view: Any, side: float) -> dict[tuple[int, int], tuple[int, float, float, float]]:
@@ -88,12 +66,13 @@ def counted(sim: Simulation, view: Any, side: float) -> dict[tuple[int, int], tu
 @pytest.mark.parametrize("walls", [False, True])
 def test_squares_have_the_colour_of_the_flow_around_them(walls: bool) -> None:
     sim = crowd(walls)
-    spy, view = looked_at(sim, 0.8, walking.draw_throughput)
+    spy, view = spied(sim, walking.draw_throughput, 0.8)
+    filled = spy.by_place
     ground: Walls = sim.terrain.walls
     side, tile = walking._side(view.camera.view_rect(), ground), float(ground.tile)
     rect, expected = view.camera.view_rect(), counted(sim, view, side)
     part = min(side, tile) if ground.blocked.any() else side
-    for (left, top), (size, colour) in spy.filled.items():
+    for (left, top), (size, colour) in spy.by_place.items():
         _, density, flow, _ = expected[int((left + size / 2) // side), int((top + size / 2) // side)]
         levels = {int(np.searchsorted(np.array(FLOWS), flow * share, "right")) for share in (0.999, 1.001)}
         assert density and size == part and colour in {int(walking.FLOW_INKS[level]) for level in levels}
@@ -103,22 +82,22 @@ def test_squares_have_the_colour_of_the_flow_around_them(walls: bool) -> None:
                   for i in range(round(side / part)) for j in range(round(side / part))]
         if rect.left < (column + 1) * side and column * side <= rect.right and rect.top < (row + 1) * side \
                 and row * side <= rect.bottom:
-            painted += sum((x - part / 2, y - part / 2) in spy.filled for x, y in places)
+            painted += sum((x - part / 2, y - part / 2) in filled for x, y in places)
             free_in_view += sum(0 <= x < float(ground.width) and 0 <= y < float(ground.height)
                                 and not ground.blocked[int(y / tile), int(x / tile)] for x, y in places)
-    assert painted == free_in_view == len(spy.filled) and len({colour for _, colour in spy.filled.values()}) > 2
+    assert painted == free_in_view == len(filled) and len({colour for _, colour in filled.values()}) > 2
 
 
 @pytest.mark.parametrize("walls", [False, True])
 def test_squares_have_the_colour_of_their_speed_and_the_chart_counts_them(walls: bool) -> None:
     sim = crowd(walls)
-    spy, view = looked_at(sim, 0.8, walking.draw_fundamental)
+    spy, view = spied(sim, walking.draw_fundamental, 0.8)
     side = walking._side(view.camera.view_rect(), sim.terrain.walls)
     squares = [each for each in counted(sim, view, side).values() if each[0]]
     chart = spy.legend_items[0].chart
     assert chart and chart.counts.sum() == len(squares)
     expected = counted(sim, view, side)
-    for (left, top), (size, colour) in spy.filled.items():
+    for (left, top), (size, colour) in spy.by_place.items():
         here, density, _, speed = expected[int((left + size / 2) // side), int((top + size / 2) // side)]
         shares = [speed * factor / weidmann(density) for factor in (0.999, 1.001)]
         assert here and colour in {ink([each for least, each, _ in walking.SPEEDS if share >= least][-1], walking.ALPHA)
@@ -153,7 +132,6 @@ def test_a_view_beside_the_world_shows_nobody() -> None:
     sim = crowd(False)
     camera = Camera((9000.0, 7000.0), (320, 240))
     camera.look_at(8000, 6000, 1.0)
-    spy, view = Spy(camera), shown(sim, camera)[1]
-    walking.draw_throughput(spy, view)
-    walking.draw_fundamental(spy, view)
-    assert not spy.filled and len(spy.legend_items) == 2
+    for draw in (walking.draw_throughput, walking.draw_fundamental):
+        spy, _ = spied(sim, draw, camera=camera)
+        assert not spy.by_place and len(spy.legend_items) == 1

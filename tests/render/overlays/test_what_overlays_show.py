@@ -8,10 +8,10 @@ from typing import Any, cast
 import numpy as np
 import pytest
 from crowds import CROWDS, simulation
-from overlaid import camera_of, shown
+from overlaid import camera_of, shown, spied
 
 from crowd_demo.compute.jit import run
-from crowd_demo.render.camera import Camera, Rect
+from crowd_demo.render.camera import Rect
 from crowd_demo.render.colours.modes import WHEEL
 from crowd_demo.render.inks import ORANGE, WHITE, ink
 from crowd_demo.render.overlays.agents import BODIES, RANGES, draw_bodies, draw_updates
@@ -20,31 +20,6 @@ from crowd_demo.render.overlays.sketch import GroundSquares, Sketch, squares_in
 from crowd_demo.render.overlays.space import draw_curve
 from crowd_demo.sim.inspection import square_text
 from crowd_demo.sim.simulation import Simulation
-
-
-class Spy(Sketch):
-    """Notes what is drawn, in world units."""
-
-    def __init__(self, camera: Camera) -> None:
-        super().__init__(camera)
-        self.filled: list[tuple[Any, ...]] = []
-        self.joined: list[tuple[Any, ...]] = []
-
-    def areas(self, left: Any, top: Any, right: Any, bottom: Any, inks: Any) -> None:
-        self.filled.append((left, top, right, bottom, inks))
-        super().areas(left, top, right, bottom, inks)
-
-    def lines(self, x0: Any, y0: Any, x1: Any, y1: Any, inks: Any, width: int = 1, dash: int = 0,
-              shadow: int = 0) -> None:
-        self.joined.append((*map(np.ravel, np.broadcast_arrays(x0, y0, x1, y1)), inks))
-        super().lines(x0, y0, x1, y1, inks, width, dash, shadow)
-
-
-def spied(sim: Simulation, draw: Any, zoom: float | None = None) -> Spy:
-    camera = camera_of(sim, zoom)
-    spy = Spy(camera)
-    draw(spy, shown(sim, camera)[1])
-    return spy
 
 
 @pytest.mark.parametrize(("side", "behaviour", "text"), [
@@ -61,9 +36,9 @@ def test_candidates_are_those_in_the_cells_around(structure: str, monkeypatch: p
                         lambda sketch, heat, what, scales: amounts.append(np.stack((heat.left, heat.top, heat.amounts))))
     sim = simulation(**CROWDS["crowd"], optimizations__neighbours=structure, optimizations__cell_size=20)
     sim.step(3)
-    sim.reindex()
+    run(sim.reindexing())
     spied(sim, draw_candidates)
-    grid, columns, count = sim.world.grid, sim.agents.columns, sim.agents.count
+    grid, columns, count = sim.grid, sim.agents.columns, sim.agents.count
     column, row = (np.minimum((place[:count] * grid.floor.inv_cell).astype(int), most - 1)
                    for place, most in ((columns.x, grid.columns), (columns.y, grid.rows)))
     (found,) = amounts
@@ -84,7 +59,7 @@ def test_candidates_of_a_tree_are_the_runs_of_its_leaves(monkeypatch: pytest.Mon
     runs, asked = sim.structure.candidates(), 0
     members = np.diff(runs.start[:int(runs.groups[0]) + 1])  # type: ignore[union-attr]
     asked = int((members * amounts[0]).sum())
-    assert asked == sim.interaction.candidates_met(sim.world)
+    assert asked == sim.interaction.candidates_met(sim)
 
 
 @pytest.mark.parametrize("by", ["place", "tile", "id"])
@@ -98,7 +73,7 @@ def test_turns_mark_those_who_have_looked_in_the_last_step(by: str) -> None:
     now = dict(zip(sim.agents.columns.id[:sim.agents.count].tolist(),
                    sim.agents.columns.next_update[:sim.agents.count].tolist(), strict=True))
     looked = {number for number, packed in zip(ids.tolist(), before.tolist(), strict=True) if now[number] != packed}
-    spy = spied(sim, draw_updates)
+    spy, _ = spied(sim, draw_updates)
     marks = [area for area in spy.filled if np.all(area[4] == ink(WHITE, 255))]
     assert len(marks) == 1 and len(marks[0][0]) == len(looked) > 50
     due = [area for area in spy.filled if np.all(area[4] == ink(ORANGE, 90)) and len(area[0])]
@@ -115,14 +90,14 @@ def test_the_curve_goes_through_all_cells_in_the_order_of_memory(structure: str,
     sim = simulation(**CROWDS["crowd"] | {"world__width": 470, "world__height": 380}, optimizations__neighbours=structure,
                      optimizations__curve=curve, optimizations__reorder__every=1)
     sim.step(2)
-    spy = spied(sim, draw_curve)
+    spy, _ = spied(sim, draw_curve)
     x0, y0, x1, y1, _ = spy.joined[0]
     assert (x1[:-1] == x0[1:]).all() and (y1[:-1] == y0[1:]).all()  # one line
-    assert len(x0) == sim.world.grid.cells - 1
-    cell = sim.world.grid.cell
+    assert len(x0) == sim.grid.cells - 1
+    cell = sim.grid.cell
     x, y = np.append(x0, x1[-1]), np.append(y0, y1[-1])
     rank = {(int(a // cell), int(b // cell)): k for k, (a, b) in enumerate(zip(x, y, strict=True))}
-    run(sim.index.launches(sim.world))
+    run(sim.structure.index(sim.tick))
     columns, count = sim.agents.columns, sim.agents.count
     places = [rank[int(a // cell), int(b // cell)] for a, b in zip(columns.x[:count], columns.y[:count], strict=True)]
     assert (np.diff(places) >= 0).mean() > 0.9  # they have moved one step since the sort
@@ -133,13 +108,13 @@ def test_arrows_of_the_flow_field_point_to_the_tiles_that_people_are_sent_to() -
 
     sim = simulation("1k", optimizations__stagger__paths=1)
     sim.step(3)
-    spy = spied(sim, draw_flow, 0.6)
+    spy, _ = spied(sim, draw_flow, 0.6)
     text = spy.legend_items[0].text
     goal = int(text.split()[2].rstrip(","))
-    assert sim.world.flow_fields.made[goal] and "cursor" in text
+    assert sim.flow_fields.made[goal] and "cursor" in text
     x0, y0, x1, y1, _ = (np.asarray(part) for part in spy.joined[0])
     arrows, tile, checked = len(x0) // 3, float(sim.terrain.walls.tile), 0
-    direction = sim.world.flow_fields.fields.direction[goal]
+    direction = sim.flow_fields.fields.direction[goal]
     for a, b, c, d in zip(x0[:arrows], y0[:arrows], x1[:arrows], y1[:arrows], strict=True):
         step = direction[int((b + d) / 2 // tile), int((a + c) / 2 // tile)]
         assert step < ARRIVED
@@ -160,7 +135,7 @@ def test_an_arrow_of_a_stream_goes_where_those_on_its_square_go_all_in_all(monke
     monkeypatch.setattr("crowd_demo.render.overlays.fields.squares_in", noted)
     for most, every in ((40_000, 1), (1000, 4)):
         monkeypatch.setattr("crowd_demo.render.overlays.fields.MAX", most)
-        spy = spied(sim, draw_streams, 0.2)
+        spy, _ = spied(sim, draw_streams, 0.2)
         x0, y0, x1, y1, _ = (np.asarray(part) for part in spy.joined[0])
         side = sides[-1]
         assert square_text(sim, side) in spy.legend_items[0].text

@@ -16,7 +16,7 @@ from crowd_demo.compute.jit import run
 from crowd_demo.extras.ensemble.measures import densest
 from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING, WALKING
 from crowd_demo.sim.simulation import Simulation
-from crowd_demo.sim.terrain.areas import areas_of
+from crowd_demo.sim.ways import areas_of
 
 
 def places_of(sim: Simulation) -> Any:
@@ -26,7 +26,7 @@ def places_of(sim: Simulation) -> Any:
 def admit(sim: Simulation) -> Any:
     """Run the stage; return the destinations with what it has decided."""
     refresh_rules(sim)
-    run(next(stage for stage in sim.stages if stage.name == "admit").launches(sim.world))
+    run(next(stage for stage in sim.stages if stage.name == "admit").launches(sim))
     return places_of(sim).columns
 
 

@@ -25,7 +25,7 @@ def flock(n: int, seed: int, **more: Any) -> Any:
 
 def ideal(sim: Any) -> tuple[Any, Any]:
     """The pushes in float64, one bird at a time, straight from the formula; arrays in id order."""
-    c, rules, grid = sim.agents.by_id(), refresh_rules(sim), sim.world.grid
+    c, rules, grid = sim.agents.by_id(), refresh_rules(sim), sim.grid
     place, speed = np.stack((c.x, c.y), 1).astype(float), np.stack((c.vx, c.vy), 1).astype(float)
     cell = (place / grid.cell).astype(int)
     _, _, distance_sq = reference.offsets(c.x, c.y)
@@ -53,7 +53,7 @@ def test_field_is_what_its_formula_says(simd: str, n: int, seed: int, cell: str)
     want = ideal(sim)
     sim.step()
     columns = sim.agents.by_id()
-    rules = sim.behaviour.rules(sim.world)
+    rules = sim.behaviour.rules(sim)
     # Each term may be cut by a step of fixed point; float32 adds its own precision.
     rough = 0.0018 * float(rules.apart.reach) / 256 * n * float(rules.separate)  # of the inverse root
     bound = 3 / 256 * (float(rules.align) + float(rules.cohere) + n * float(rules.separate)) + 0.01 + rough

@@ -12,7 +12,6 @@ import reference_people
 from crowds import FORCES, F, open_world, put, refresh_rules, simulation
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from terrains import make_fields
 
 from crowd_demo.compute.jit import device, run
 from crowd_demo.sim.terrain.ground import slide
@@ -58,8 +57,8 @@ def act(sim: Any) -> dict[str, Any]:
     refresh_rules(sim)
     before = {name: column.copy() for name, column in sim.agents.by_id()._asdict().items()}
     for stage in sim.stages:
-        if stage.name in ("admit", "move") and stage.wanted(sim.world):
-            run(stage.launches(sim.world))
+        if stage.name in ("admit", "move") and stage.wanted(sim):
+            run(stage.launches(sim))
     return before
 
 
@@ -74,14 +73,14 @@ def test_every_agent_moves_as_the_oracle_says(behaviour: str, simd: str, agents:
     sim = walled(behaviour, agents, seed, optimizations__simd=simd, flock__roost=roost, flock__roost_radius=150, **people)
     put(sim, forces)
     want = act(sim)
-    rules = sim.behaviour.rules(sim.world)
+    rules = sim.behaviour.rules(sim)
     if behaviour == "flock":
-        reference_flock.flock_move(want, rules, sim.world.ground, sim.world.forces.present)
+        reference_flock.flock_move(want, rules, sim.ground, sim.forces.present)
     elif behaviour == "crates":
-        reference.crate_move(want, rules, sim.world.ground, sim.world.forces.present)
+        reference.crate_move(want, rules, sim.ground, sim.forces.present)
     else:
-        reference_people.crowd_move(want, rules, places_of(sim).columns, sim.world.ground, sim.terrain.walls,
-                                    sim.world.forces.present)
+        reference_people.crowd_move(want, rules, places_of(sim).columns, sim.ground, sim.terrain.walls,
+                                    sim.forces.present)
     for name, column in sim.agents.by_id()._asdict().items():
         assert np.array_equal(column, want[name]), name
 
@@ -90,34 +89,11 @@ def test_every_agent_moves_as_the_oracle_says(behaviour: str, simd: str, agents:
 @given(seed=st.integers(0, 9999), dx=st.floats(-80, 80, width=32), dy=st.floats(-80, 80, width=32))
 def test_slide_equals_the_oracle_and_never_enters_a_wall(seed: int, dx: float, dy: float) -> None:
     sim = walled("crowd", 12, seed % 50)
-    ground = sim.world.ground
+    ground = sim.ground
     for x, y in zip(sim.agents.columns.x[:12], sim.agents.columns.y[:12], strict=True):
         got = slide_once(ground, x, y, F(dx), F(dy))
         assert got == reference.slide(ground, x, y, F(dx), F(dy))
         assert not ground.solid[reference.tile_under(ground, F(got[0]), F(got[1]))]
-
-
-@pytest.mark.parametrize("behaviour", ["flock", "crowd", "crates"])
-def test_nobody_is_ever_in_a_wall(behaviour: str) -> None:
-    sim = walled(behaviour, 400, 5)
-    for tick in range(120):
-        sim.step()
-        if tick % 30 == 29:  # a wall on top of people: they step out
-            sim.set_walls((tick % 7, 2, tick % 7 + 3, 5), True)
-        c, n = sim.agents.columns, sim.agents.count
-        ground = sim.world.ground
-        tiles = (c.y[:n] * ground.inv_tile).astype(int) * ground.columns + (c.x[:n] * ground.inv_tile).astype(int)
-        assert not ground.solid[tiles].any()
-
-
-def test_walls_turn_the_flow_fields() -> None:
-    sim = walled("crowd", 10, 1)
-    fields, terrain = sim.world.flow_fields, sim.terrain
-    before = make_fields(fields, terrain).fields.direction.copy()
-    sim.set_walls((0, 5, 9, 6), True)
-    sim.step()
-    assert not fields.made.all()
-    assert not np.array_equal(make_fields(fields, terrain).fields.direction, before)
 
 
 def test_people_reach_their_goals_and_set_out_again() -> None:

@@ -13,6 +13,7 @@ from reference_people import people_prices
 from reference_terrain import reference_ways
 from terrains import make_fields
 
+from crowd_demo.sim.behaviours.people_rules import STUCK
 from crowd_demo.sim.behaviours.wayfinding import MakeFlowFields
 from crowd_demo.sim.simulation import Simulation
 
@@ -21,7 +22,7 @@ MANY = {**CROWD, "agents": 40, "crowd__destinations": 64}
 
 def make_all(sim: Simulation) -> None:
     """Make all fields as they are before anybody was counted."""
-    make_fields(sim.world.flow_fields, sim.terrain, layout=sim.world.ways.new)  # type: ignore[union-attr]
+    make_fields(sim.flow_fields, sim.terrain, layout=sim.ways.new)  # type: ignore[union-attr]
 
 
 def readers(sim: Simulation) -> tuple[set[int], set[int]]:
@@ -39,9 +40,9 @@ def test_a_step_makes_the_fields_that_are_read_and_no_others(threads: int) -> No
     made: set[int] = set()
     for _ in range(12):
         least, most = readers(sim)
-        before = made - set(np.flatnonzero(sim.world.crowding.outdated(sim.tick)).tolist())
+        before = made - set(np.flatnonzero(sim.crowding.outdated(sim.tick)).tolist())
         sim.step()
-        made = set(np.flatnonzero(sim.world.flow_fields.made).tolist())
+        made = set(np.flatnonzero(sim.flow_fields.made).tolist())
         assert before | least <= made <= before | most
     assert 1 < len(made) < 64
 
@@ -51,10 +52,10 @@ def test_it_does_not_matter_when_fields_are_made() -> None:
     early, again = copy.deepcopy(sim), copy.deepcopy(sim)
     make_all(early)
     for _ in range(40):
-        again.world.flow_fields.made[:] = 0
+        again.flow_fields.made[:] = 0
         for each in (sim, early, again):
             each.step()
-    assert sim.world.flow_fields.made.any()
+    assert sim.flow_fields.made.any()
     assert sim.state_hash() == early.state_hash() == again.state_hash()
 
 
@@ -67,11 +68,11 @@ def test_fields_go_by_the_prices_of_their_turn() -> None:
         if tick % 15 == 0:  # where people stand before the step
             counts[tick] = people_prices(columns.x, columns.y, sim.terrain.walls, sim.config.crowd.detour)
         sim.step()
-        fields = sim.world.flow_fields
+        fields = sim.flow_fields
         for goal in np.flatnonzero(fields.made).tolist() if tick % 7 == 0 else ():
             last = tick // 15 * 15
             prices = counts[last if tick - last >= goal * 15 // 10 else last - 15]
-            targets = sim.world.ways.owner  # type: ignore[union-attr]
+            targets = sim.ways.owner  # type: ignore[union-attr]
             sources = [(row, column) for row, column in np.argwhere(targets == goal).tolist()]
             assert np.array_equal(fields.fields.direction[goal], reference_ways(sim.terrain.blocked, sources, prices)[1])
     assert fields.made.any() and not np.array_equal(counts[15], counts[30])
@@ -97,9 +98,37 @@ def test_people_take_the_way_that_is_not_crowded(tmp_path: Path) -> None:
 def test_when_all_fields_are_made_nobody_is_asked_any_more() -> None:
     sim = simulation(**CROWD)
     make = next(stage for stage in sim.stages if isinstance(stage, MakeFlowFields))
-    assert make.wanted(sim.world)
+    assert make.wanted(sim)
     make_all(sim)
-    assert not make.wanted(sim.world)
+    assert not make.wanted(sim)
     sim.set_walls((1, 1, 3, 2), True)
     follow_walls(sim)
-    assert make.wanted(sim.world)
+    assert make.wanted(sim)
+
+
+# --- a map of rooms with doors of one tile ---------------------------------------------------------------------------
+
+TILES, ROOM = 64, 9
+
+
+def rooms(path: Path) -> Path:
+    """Write a map of rooms, each with a door to each of those beside it, somewhere in the wall between them."""
+    rng, tiles = np.random.default_rng(5), np.full((TILES, TILES), ".")
+    tiles[::ROOM], tiles[:, ::ROOM] = "T", "T"
+    tiles[-1], tiles[:, -1] = "T", "T"
+    for wall in range(ROOM, TILES - 1, ROOM):
+        for room in range(0, TILES - 1, ROOM):
+            across, down = rng.integers(room + 2, room + ROOM - 1, 2)
+            tiles[wall, across] = tiles[down, wall] = "."
+    path.write_text(f"type octile\nheight {TILES}\nwidth {TILES}\nmap\n" + "\n".join(map("".join, tiles)) + "\n", "utf-8")
+    return path
+
+
+def test_people_flow_through_rooms_and_doors(tmp_path: Path) -> None:
+    sim = simulation(agents=500, map=rooms(tmp_path / "rooms.map"), world__width=2560, world__height=2560, crowd__radius=40)
+    came = np.zeros(500, bool)
+    for _ in range(24):
+        sim.step(100)
+        c: Any = sim.agents.by_id()
+        came |= (c.timer > 0) & (c.state == 1)
+    assert np.mean(c.state == STUCK) <= 0.03 and came.mean() > 0.3

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 import reference_people
-from crowds import open_world, refresh_rules, simulation
+from crowds import events, open_world, refresh_rules, simulation
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowd_demo.config.events import ScenarioEvent
 from crowd_demo.sim.actions import as_data, from_data
 from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING, WALKING
-from crowd_demo.sim.behaviours.ways_out import WaysOut
+from crowd_demo.sim.behaviours.wayfinding import WaysOut
 from crowd_demo.sim.events import Send
-from crowd_demo.sim.save_format import SaveError, check, decode, encoded
 from crowd_demo.sim.simulation import Simulation
 
 pytestmark = pytest.mark.quick
@@ -51,7 +48,7 @@ def stirred(seed: int, **more: Any) -> Simulation:
 def test_who_goes_where_is_what_the_oracle_says(seed: int, to: list[int], leave: bool, settled: bool, within: Any) -> None:
     sim, followed = stirred(seed), stirred(seed)
     for each in (followed, sim)[:1 + settled]:
-        each.world.ways.settle()  # type: ignore[union-attr]
+        each.ways.settle()  # type: ignore[union-attr]
     want = columns_of(sim)
     places = ways_out(followed).areas.refreshed()
     reference_people.people_sent(want, to, within, places, sim.terrain)
@@ -69,8 +66,8 @@ def test_who_leaves_is_whom_the_oracle_says(seed: int, out: set[int], removal: s
     stays = ~reference_people.people_who_leave(want, out)
     stage = ways_out(sim)
     stage.areas.ways_out = frozenset(out)
-    assert stage.wanted(sim.world) == bool(out)
-    stage.commit(sim.world)
+    assert stage.wanted(sim) == bool(out)
+    stage.commit(sim)
     for name, column in columns_of(sim).items():
         assert np.array_equal(column, want[name][stays]), name
     arrived = reference_people.people_who_leave(want, {0, 1, 2, 3})  # at a single one there may be nobody
@@ -84,20 +81,15 @@ def test_a_way_out_has_a_place_for_everybody_unless_it_is_walled_in() -> None:
     sim.apply(Send((2,), True))
     assert stage.areas.refreshed().capacity.tolist() == [*before[:2], 2**30, before[3]]
     sim.set_walls((0, 0, 99, 99), True)
-    sim.world.ways.settle()  # type: ignore[union-attr]
+    sim.ways.settle()  # type: ignore[union-attr]
     assert stage.areas.refreshed().capacity.tolist() == [0, 0, 0, 0]
 
 
-def scenario(*events: dict[str, Any], **more: Any) -> Simulation:
-    config = simulation(**{**OPEN, "measure__areas__left": "[0, 0, 450, 700]", **more}).config
-    return Simulation(config.model_copy(update={"events": tuple(map(ScenarioEvent.model_validate, events))}))
-
-
 def evacuation(**more: Any) -> Simulation:
-    return scenario({"at": 0.5, "do": {"send": {"to": [0, 1], "leave": True}}, "clock": True},
+    return events({"at": 0.5, "do": {"send": {"to": [0, 1], "leave": True}}, "clock": True},
                     {"at": 1, "do": {"walls": {"rectangle": [300, 0, 340, 500]}, "send": {"to": [2], "inside": "left"}}},
                     {"at": 2, "do": {"send": {"to": [1, 2, 3], "leave": True}}},
-                    {"when": "left < 2 %", "end": True}, **more)
+                    {"when": "left < 2 %", "end": True}, **{**OPEN, "measure__areas__left": "[0, 0, 450, 700]", **more})
 
 
 def test_everybody_leaves_and_nobody_waits_for_a_place() -> None:
@@ -111,49 +103,6 @@ def test_everybody_leaves_and_nobody_waits_for_a_place() -> None:
     assert sim.agents.handles.removed == 120 - sim.agents.count
 
 
-def test_one_hash_under_exact_techniques() -> None:
-    found = set()
-    for removal, (simd, neighbours, threads) in product(
-            ("swap_back", "shift", "deferred"), ((True, "sorted", 2), (False, "buckets", 1), (True, "z_grid", 3))):
-        sim = evacuation(optimizations__removal=removal, optimizations__simd=simd, optimizations__neighbours=neighbours,
-                         optimizations__threads=threads)
-        sim.play(900)
-        found.add((sim.state_hash(), sim.agents.count, sim.counts.samples.tobytes()))
-    (_, left, _), = found
-    assert left < 110
-
-
-def test_a_replay_and_a_save_go_on_as_the_run_did() -> None:
-    sim = evacuation()
-    sim.play(400)
-    data = b"".join(bytes(piece) for piece in encoded(sim.snapshot(), "test"))
-    again, actions = evacuation(), list(sim.history)
-    while again.tick < sim.tick:
-        while actions and actions[0][0] == again.tick:
-            again.apply(from_data(as_data(actions.pop(0)[1])))
-        again.step()
-    assert again.state_hash() == sim.state_hash() and again.agents.count < 120
-    sim.play(300)
-    snapshot = decode(data)
-    later = Simulation(snapshot.config)
-    check(snapshot, later)
-    later.restore(snapshot)
-    later.play(300)
-    assert later.state_hash() == sim.state_hash() and np.array_equal(later.counts.samples, sim.counts.samples)
-    later.restore(Simulation(snapshot.config).snapshot())
-    assert not ways_out(later).areas.ways_out and len(later.counts.samples) == 0
-
-
-@pytest.mark.parametrize("numbers", [[64], [-1], ["a"], 5, [True]])
-def test_a_file_with_ways_out_of_another_map_is_refused(numbers: object) -> None:
-    sim = evacuation()
-    sim.play(40)
-    state = sim.snapshot()
-    parts = {**state.parts, "exits": state.parts["exits"]._replace(values={"destinations": numbers})}
-    with pytest.raises(SaveError, match=r"exits: (not those of this map|must be numbers of destinations)"):
-        check(state._replace(parts=parts), sim)
-
-
 def test_what_cannot_be_sent_is_refused() -> None:
     assert from_data(as_data(Send((1, 2), True, (0, 0, 9, 9)))) == Send((1, 2), True, (0, 0, 9, 9))
     with pytest.raises(ValueError, match="there is no destination 4: there are 4, counted from 0"):
@@ -162,18 +111,6 @@ def test_what_cannot_be_sent_is_refused() -> None:
         simulation("20k-flock", agents=10).apply(Send((0,)))
     with pytest.raises(ValueError, match=r"nobody can be sent where crowd\.room is 0"):
         simulation(**{**OPEN, "crowd__room": 0}).apply(Send((0,)))
-
-
-def test_who_has_just_arrived_goes_and_newborn_people_stay() -> None:
-    sim = simulation(**OPEN)
-    sim.apply(Send((0, 1, 2, 3), True))
-    c: Any = sim.agents.columns
-    c.state[:120], c.timer[:120], c.goal[:120] = WAITING, np.arange(120) % 2, 0
-    ways_out(sim).commit(sim.world)
-    assert sim.agents.count == 60
-    sim.populate(80)
-    ways_out(sim).commit(sim.world)
-    assert sim.agents.count == 80
 
 
 def test_who_comes_near_a_way_out_is_let_in_at_once() -> None:

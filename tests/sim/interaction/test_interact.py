@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crowd_demo.registry.techniques import STRUCTURES
-from crowd_demo.sim.interaction.rows import HEAVY, LEAST_PART, blocks_of
+from crowd_demo.sim.interaction.runs import HEAVY, LEAST_PART, blocks_of
 from crowd_demo.sim.interaction.strips import BLOCK
 from crowd_demo.sim.neighbours.candidates import Cells
 
@@ -161,31 +161,6 @@ def test_rounding_stays_within_its_proven_bound(behaviour: str, n: int, kind: st
     bound = step + largest * 1e-5
     for got, want in zip(pushes(sim), ideal, strict=True):
         assert np.abs(got - want).max() <= bound
-
-
-def test_stagger_looks_at_least_once_a_period_and_keeps_the_answer_between() -> None:
-    sim = simulation(agents=400, behaviour="flock", optimizations__stagger__avoidance=3, optimizations__reorder__every=2,
-                     **ROOM)
-    waited = np.zeros(400, int)
-    for _ in range(60):
-        before = sim.agents.by_id()
-        sim.step()
-        after = sim.agents.by_id()
-        looked = after.next_update != before.next_update
-        assert np.array_equal(after.avoidance_x[~looked], before.avoidance_x[~looked])
-        waited = np.where(looked, 0, waited + 1)
-        assert waited.max() < 3
-    assert sim.profile.counters["due"] < 300
-
-
-@pytest.mark.parametrize("simd", [True, False])
-def test_shorter_period_takes_hold_at_once(simd: bool) -> None:
-    sim = simulation(agents=300, behaviour="flock", optimizations__stagger__avoidance=16, **ROOM)
-    sim.optimizations.simd = simd
-    sim.step(20)
-    sim.optimizations.stagger.avoidance = 1
-    sim.step(2)
-    assert sim.profile.counters["due"] == 300
 
 
 @pytest.mark.quick

@@ -11,8 +11,8 @@ from crowds import open_world, refresh_rules, shuffle, simulation
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crowd_demo.sim.metrics.avoidance_error import EXACT, FRESH, exact_error, pushes
-from crowd_demo.sim.metrics.bias import bias
+from crowd_demo.compute.jit import run
+from crowd_demo.sim.metrics.avoidance_error import EXACT, FRESH, bias, exact_error, pushes
 
 ROOM = open_world(300, 220)
 examples = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -27,10 +27,10 @@ def distances(sim: Any) -> tuple[Any, Any]:
 
 
 def kept_by(sim: Any, columns: Any) -> list[list[int]]:
-    limits, agents = sim.interaction.limits(sim.world), range(len(columns.x))
+    limits, agents = sim.interaction.limits(sim), range(len(columns.x))
     if limits.nearest:
         return [reference.nearest_kept(columns, i, limits.neighbours, *distances(sim)) for i in agents]
-    return [reference.first_kept(columns, sim.world.grid, i, limits.scanned, limits.neighbours, *distances(sim))
+    return [reference.first_kept(columns, sim.grid, i, limits.scanned, limits.neighbours, *distances(sim))
             for i in agents]
 
 
@@ -53,7 +53,7 @@ def test_an_agent_meets_whom_the_limit_leaves_it(behaviour: str, avoidance: str,
         c.state[:n], (c.vx[:n], c.vy[:n]), c.heading_x[:n] = rng.integers(0, 3, n), rng.uniform(-60, 60, (2, n)), 1
     shuffle(sim, seed)
     before, rules = sim.agents.by_id(), refresh_rules(sim)
-    sim.reindex()
+    run(sim.reindexing())
     got, every = pushes(sim, sim.agents.slots(), FRESH, EXACT)
     kept = kept_by(sim, before)
     for i in range(n):

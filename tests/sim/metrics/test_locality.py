@@ -72,33 +72,6 @@ def test_a_sample_is_a_part_of_all_reads_wherever_agents_are() -> None:
     assert locality(sim, 256) == some
 
 
-def test_sorted_memory_scores_best_and_decays_until_the_next_sort() -> None:
-    sim = simulation(optimizations__reorder__every=1000, **BIRDS)
-    sim.step()
-    fresh = locality(sim, 3000)
-    sim.step(200)
-    old = locality(sim, 3000)
-    shuffle(sim, 1)
-    shuffled = locality(sim, 3000)
-    sim.optimizations.reorder.every = 1
-    sim.step()
-    again = locality(sim, 3000)
-    assert fresh.same_or_next_line > old.same_or_next_line > shuffled.same_or_next_line
-    assert again.same_or_next_line > old.same_or_next_line
-    assert fresh.miss_rate < old.miss_rate < shuffled.miss_rate
-    assert again.miss_rate < old.miss_rate
-
-
-def test_a_larger_cache_misses_less() -> None:
-    rates = []
-    for size_kb in (1, 4, 64):
-        sim = simulation(**{**BIRDS, "cache__size_kb": size_kb})
-        sim.step()
-        shuffle(sim, 1)
-        rates.append(locality(sim, 3000).miss_rate)
-    assert rates[0] > rates[1] > rates[2] > 0
-
-
 def test_a_crowd_on_one_point_does_not_hold_up_the_frame() -> None:
     sim = simulation(agents=2000, spawn__pattern="point", map="null")
     assert locality(sim).reads == MAX

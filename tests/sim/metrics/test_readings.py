@@ -80,7 +80,7 @@ def test_a_crowd_on_one_point_is_sampled_sparsely(settings: dict[str, Any], monk
     monkeypatch.setattr("crowd_demo.sim.metrics.avoidance_error.MEETS", 20_000)
     sim = simulation("1k", agents=1000, map="null", spawn__pattern="point", **settings)
     avoidance_error(sim, KEPT, EXACT)
-    assert 10_000 <= sim.interaction.candidates_met(sim.world) <= 20_000
+    assert 10_000 <= sim.interaction.candidates_met(sim) <= 20_000
 
 
 @pytest.mark.parametrize(("met", "agents"), [(0, SAMPLE), (FEW, SAMPLE), (MEETS, FEW), (10 * MEETS * FEW, 1)])

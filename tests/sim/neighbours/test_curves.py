@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowd_demo.sim.neighbours import curves
-from crowd_demo.sim.neighbours.curves import CURVES, cell_place, hilbert_place, morton, morton_place
+from crowd_demo.sim.neighbours.z_grid import CURVES, HILBERT, MORTON, cell_place, hilbert_place, morton, morton_place
 
 pytestmark = pytest.mark.quick
 
@@ -41,7 +40,7 @@ def test_hilbert_never_jumps() -> None:
     assert all(abs(a - c) + abs(b - d) == 1 for (a, b), (c, d) in itertools.pairwise(places))
 
 
-@pytest.mark.parametrize("curve", [curves.MORTON, curves.HILBERT])
+@pytest.mark.parametrize("curve", [MORTON, HILBERT])
 def test_an_aligned_square_is_an_aligned_run(curve: int) -> None:
     for level in range(5):
         for first in range(0, 4**4, 4**level):

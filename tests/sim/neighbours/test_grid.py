@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from crowd_demo.compute.jit import run
 from crowd_demo.sim.behaviours.people_rules import PeopleColumns
-from crowd_demo.sim.neighbours.grid import Grid, fitted
+from crowd_demo.sim.neighbours.grid import Grid, count_share, fitted, sort_launches, sort_space
 from crowd_demo.sim.store.agents import Agents
 
 F = np.float32
@@ -70,3 +70,17 @@ def test_grid_lists_the_agents_of_each_cell(n: int, cell: float, seed: int, work
     got = [grid.order[a:b].tolist() for a, b in zip(grid.start, grid.start[1:], strict=False)]
     c = agents.columns
     assert got == reference.cell_lists(c.x[:n], c.y[:n], grid.cell, grid.columns, grid.rows)
+
+
+# --- its counting sort -----------------------------------------------------------------------------------------------
+
+@settings(max_examples=30, deadline=None)
+@given(keys=st.lists(st.integers(0, 12), max_size=200), workers=st.integers(1, 5))
+def test_counting_sort_is_stable_for_any_number_of_workers(keys: list[int], workers: int) -> None:
+    space = sort_space(len(keys), 13, workers)
+    space.key[:len(keys)] = keys
+    for worker in range(workers):
+        count_share(worker, workers, space, len(keys), 13)
+    run(sort_launches(workers, space, len(keys), 13))
+    assert np.array_equal(space.order[:len(keys)], np.argsort(keys, kind="stable"))
+    assert np.array_equal(space.start[:14], np.searchsorted(np.sort(keys), np.arange(14)))

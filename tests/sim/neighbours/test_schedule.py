@@ -29,10 +29,11 @@ def test_nobody_waits_longer_than_the_period_and_ages_tell(simd: bool, script: l
         if mixed:
             shuffle(sim, steps)
         for _ in range(steps):
-            before = sim.agents.by_id().next_update
+            before = sim.agents.by_id()
             sim.step()
-            now = sim.tick - 1
-            looked = sim.agents.by_id().next_update != before
+            now, after = sim.tick - 1, sim.agents.by_id()
+            looked = after.next_update != before.next_update
+            assert np.array_equal(after.avoidance_x[~looked], before.avoidance_x[~looked]), "the answer is kept between"
             assert looked[deadline <= now].all()
             looked_at[looked] = now
             deadline = np.where(looked, now + period, np.minimum(deadline, now + period))

@@ -4,38 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from crowds import BIRTHS_AND_DEATHS, Settings, shuffle, simulation
+from crowds import BIRTHS_AND_DEATHS, simulation
 from crowds import FLOCK as FIVE_HUNDRED
 
+from crowd_demo.config.loader import ConfigError, load_config
+from crowd_demo.config.model import Spawn
+from crowd_demo.sim.edits import PaintWalls
 from crowd_demo.sim.population.births_deaths import who_dies
-from crowd_demo.sim.store.sparse_set import MODES
+from crowd_demo.sim.simulation import Simulation
 
 STEPS = 30
 FLOCK = {**FIVE_HUNDRED, **BIRTHS_AND_DEATHS, "agents": 300}
-
-
-@pytest.fixture(scope="module")
-def living(crowd: Settings) -> Settings:
-    return {**crowd, **BIRTHS_AND_DEATHS, "agents": 300}
-
-
-@pytest.fixture(scope="module")
-def plain(living: Settings) -> str:
-    sim = simulation(**living, optimizations__neighbours="none", optimizations__simd="false", optimizations__threads=1)
-    sim.step(STEPS)
-    return sim.state_hash()
-
-
-def test_one_hash_however_gaps_are_filled_and_wherever_agents_lie(living: Settings, plain: str) -> None:
-    """Another way to remove in each step, and before it another order in memory."""
-    sim = simulation(**living)
-    for step in range(STEPS):
-        sim.optimizations.removal = MODES[step % len(MODES)]
-        shuffle(sim, step)
-        sim.step()
-        ids = sim.agents.columns.id[:sim.agents.count]
-        assert len(np.unique(ids)) == len(ids) == sim.agents.count == sim.population[-1]
-    assert sim.state_hash() == plain
 
 
 @pytest.mark.quick
@@ -69,12 +48,12 @@ def test_the_population_swings_with_the_season() -> None:
 def test_the_dead_are_drawn_by_lot_without_favour() -> None:
     sim = simulation(**{**FLOCK, "agents": 400})
     drawn = np.zeros(400, int)
-    for sim.world.tick in range(400):
-        dead = who_dies(sim.world, 40)
+    for sim.tick in range(400):
+        dead = who_dies(sim, 40)
         assert len(np.unique(dead)) == 40
         drawn[dead] += 1
     assert drawn.sum() == 16_000 and drawn.min() >= 15 and drawn.max() <= 70  # 40 each, give or take four deviations
-    assert sorted(who_dies(sim.world, 1000).tolist()) == list(range(400))
+    assert sorted(who_dies(sim, 1000).tolist()) == list(range(400))
 
 
 @pytest.mark.quick
@@ -86,3 +65,23 @@ def test_a_recycled_id_leads_another_life() -> None:
     after = sim.agents.by_id()
     assert np.array_equal(after.id, before.id) and not (after.x == before.x).any()
     assert (sim.agents.handles.generations[:50] == 1).all()
+
+
+# --- where agents begin ----------------------------------------------------------------------------------------------
+
+def test_an_area_holds_all_births_also_when_its_wall_is_gone() -> None:
+    area = {"measure__areas__hall": "[26, 26, 468, 494]", "spawn__inside": "hall"}
+    closed = simulation("doorway", **area)
+    sim = Simulation(closed.config, (PaintWalls(tuple((row, 36, 38) for row in range(10, 30)), False),))
+    x, y = sim.agents.by_id().x, sim.agents.by_id().y
+    assert (x > 26).all() and (x < 468).all() and (y > 26).all() and (y < 494).all()
+    config = closed.config.model_copy(update={"spawn": Spawn.model_validate({})})
+    everywhere = Simulation(config, [action for _, action in sim.history])
+    assert (everywhere.agents.by_id().x > 494).mean() > 0.2
+    walls = PaintWalls(tuple((row, 0, 64) for row in range(2, 38)), True)  # the hall is full: anywhere else
+    assert (Simulation(closed.config, (walls,)).agents.by_id().y < 26).any()
+
+
+def test_an_area_that_there_is_not_is_one_line() -> None:
+    with pytest.raises(ConfigError, match=r"spawn\.inside: measure\.areas has no 'hal' \(did you mean hall\?\)"):
+        load_config("doorway", ["spawn.inside=hal"])

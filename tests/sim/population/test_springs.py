@@ -12,8 +12,10 @@ import reference_flock
 import reference_links
 from crowds import ROPE, refresh_rules, shuffle, simulation
 
+from crowd_demo.compute.jit import run as run_all
 from crowd_demo.sim.edits import Remove, handles_of
-from crowd_demo.sim.population.spawn import pattern_positions, pinned
+from crowd_demo.sim.newcomers import pattern_positions, pinned
+from crowd_demo.sim.population.springs import Springs, rules_of_links
 from crowd_demo.sim.simulation import Simulation
 
 STEPS = 30
@@ -21,45 +23,21 @@ SMALL = {key: value for key, value in ROPE.items() if key != "name"}
 PATTERNS = ("rope", "cloth", "column")
 
 
-def run(pattern: str, shuffles: bool = False, **settings: Any) -> Simulation:
-    sim = simulation(pattern, **SMALL, **settings)
-    for step in range(STEPS):
-        if shuffles:
-            shuffle(sim, step)
-        sim.step()
-    return sim
-
-
 @pytest.fixture(scope="module", params=PATTERNS)
 def pattern(request: Any) -> str:
     return str(request.param)
 
 
-@pytest.fixture(scope="module", params=[0, 120], ids=["lasting", "dying"])
-def deaths(request: Any) -> dict[str, Any]:
-    return {"life__deaths_per_s": request.param, "life__births_per_s": request.param}
-
-
-@pytest.fixture(scope="module")
-def plain(pattern: str, deaths: dict[str, Any]) -> str:
-    return run(pattern, **deaths, optimizations__threads=1, optimizations__simd="false").state_hash()
-
-
-def test_one_hash_wherever_agents_lie(pattern: str, deaths: dict[str, Any], plain: str) -> None:
-    sim = run(pattern, shuffles=True, **deaths, optimizations__removal="deferred", optimizations__threads=2)
-    assert sim.state_hash() == plain
-
-
 def test_springs_are_the_models(pattern: str) -> None:
-    sim = run(pattern)
+    sim = simulation(pattern, **SMALL)
+    sim.step(30)
     shuffle(sim, 5)
     before = sim.agents.by_id()
-    rules = sim.links.rules(sim.world)
+    rules = rules_of_links(sim)
     pull_x, pull_y = reference_links.pulls(before.x, before.y, before.vx, before.vy, sim.links.ends, rules,
                                            both=pattern != "column")
     wanted = reference_links.velocities(before, pull_x, pull_y, rules)
-    for launch in sim.links.launches(sim.world):
-        launch.run()
+    run_all(Springs().launches(sim))
     after, ids = sim.agents.by_id(), np.arange(160)
     acted = ~pinned(ids, sim.config) & ((pattern != "column") | (ids % 16 != 0))
     assert np.abs(pull_x).max() > 1 and acted.sum() >= 144
@@ -75,11 +53,11 @@ def test_pins_and_all_others_move_as_the_oracle_says(pattern: str, behaviour: st
     for _ in range(5):
         shuffle(sim, sim.tick)
         wanted: Any = sim.agents.by_id()
-        rules, link_rules = refresh_rules(sim), sim.links.rules(sim.world)
+        rules, link_rules = refresh_rules(sim), rules_of_links(sim)
         sim.step()
         now = sim.agents.by_id()
         wanted = type(wanted)(*map(np.copy, wanted._replace(avoidance_x=now.avoidance_x, avoidance_y=now.avoidance_y)))
-        reference_links.step(wanted, sim.links.ends, pins, link_rules, partial(move, rules=rules, ground=sim.world.ground),
+        reference_links.step(wanted, sim.links.ends, pins, link_rules, partial(move, rules=rules, ground=sim.ground),
                              both=pattern != "column")
         for name in ("x", "y", "vx", "vy"):
             assert np.array_equal(getattr(now, name), getattr(wanted, name)), name
@@ -136,7 +114,7 @@ def test_pairs_name_the_same_agents_after_sorts_and_removals() -> None:
         shuffle(sim, seed)
         sim.agents.remove(np.array([40 + seed, 90]))
         sim.links.refresh()
-        slots = sim.links.pairs()
+        slots = sim.links.pairs
         ids = np.stack([sim.agents.columns.id[slots_of] for slots_of in slots], axis=1)
         assert np.array_equal(ids, sim.links.ends)
     gone = {40, 41, 42, 43, 90}
@@ -151,13 +129,11 @@ def test_a_recycled_id_does_not_inherit_links() -> None:
     sim.agents.spawn(id=np.array([20]))
     assert len(sim.links.ends) == 150
     sim.links.refresh()
-    assert 20 not in sim.agents.columns.id[np.concatenate(sim.links.pairs())]
+    assert 20 not in sim.agents.columns.id[np.concatenate(sim.links.pairs)]
     assert len(sim.links.ends) == 148
-    with pytest.raises(ValueError, match="living"):
-        sim.links.tie(np.array([[19, 500]]))
-    sim.links.tie(np.array([[19, 20]]))
+    sim.links.tie_newcomers(np.array([20]))
     sim.step()
-    assert len(sim.links.ends) == 149
+    assert len(sim.links.ends) == 150
 
 
 @pytest.mark.quick
@@ -168,7 +144,7 @@ def test_newcomers_mend_what_the_dead_have_torn(pattern: str) -> None:
     assert len(whole) == (150 + 144 if pattern == "cloth" else 150)
     sim.populate(60)
     sim.links.refresh()
-    assert len(sim.links.pairs()[0]) <= 100
+    assert len(sim.links.pairs[0]) <= 100
     sim.populate(160)
     assert sorted(sim.links.ends.tolist()) == whole
 
@@ -195,7 +171,7 @@ def test_who_hangs_on_a_spring_may_be_faster_than_its_kind() -> None:
     sim.step(30)
     columns, n = sim.agents.columns, sim.agents.count
     fastest = float(np.hypot(columns.vx[:n], columns.vy[:n]).max())
-    assert sim.world.top_speed == fastest > sim.behaviour.needs.top_speed
+    assert sim.top_speed == fastest > sim.behaviour.needs.top_speed
 
 
 @pytest.mark.parametrize(("pattern", "step_hz"), [("rope", 30), ("cloth", 60)])

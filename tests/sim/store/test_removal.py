@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from unittest.mock import Mock
+
 import numpy as np
 import pytest
 from crowds import shuffle, simulation
 
 from crowd_demo.sim.store.agents import Agents
-from crowd_demo.sim.store.columns import MovingColumns
 from crowd_demo.sim.store.sparse_set import MODES
-
-pytestmark = pytest.mark.quick
+from crowd_demo.sim.store.state import MovingColumns
 
 
 def birds(count: int) -> Agents:
@@ -19,6 +19,7 @@ def birds(count: int) -> Agents:
     return agents
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("mode", MODES)
 def test_columns_move_with_their_ids(mode: str) -> None:
     agents = birds(20)
@@ -34,6 +35,7 @@ def test_columns_move_with_their_ids(mode: str) -> None:
     assert np.array_equal(agents.handles.slots_of(ids), np.arange(agents.count))
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(("mode", "rows"), [("swap_back", 18), ("shift", 18), ("deferred", 20)])
 def test_only_a_deferred_removal_leaves_gaps(mode: str, rows: int) -> None:
     agents = birds(20)
@@ -41,29 +43,22 @@ def test_only_a_deferred_removal_leaves_gaps(mode: str, rows: int) -> None:
     assert agents.count == rows and len(agents.handles) == 18
 
 
-def test_swap_back_fills_gaps_from_the_end() -> None:
-    agents = birds(6)
-    agents.remove(np.array([0, 4, 2]), "swap_back")
-    assert agents.columns.id[:3].tolist() == [5, 1, 3]
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_a_held_agent_is_found_again_after_sorts_births_and_deaths(mode: str) -> None:
     sim = simulation("20k-flock", agents=300, world__width=500, world__height=400, optimizations__reorder__every=2,
                      optimizations__removal=mode)
     handles = sim.agents.handles
-    held, doomed = handles.handle(42), handles.handle(299)
     for count in (280, 310, 200, 250):
         sim.step(3)
         shuffle(sim, count)
         sim.populate(count)
-        assert sim.agents.columns.id[handles.slot(held)] == 42
-        assert handles.slot(doomed) == -1
+        assert sim.agents.columns.id[handles.slots_of([42])[0]] == 42 and handles.generations[42] == 0
+        assert handles.generations[299] > 0
     sim.populate(300)
-    assert 299 in sim.agents.columns.id[:300] and handles.slot(doomed) == -1
-    assert handles.slot(handles.handle(299)) == np.flatnonzero(sim.agents.columns.id[:300] == 299)[0]
+    assert sim.agents.columns.id[handles.slots_of([299])[0]] == 299
 
 
+@pytest.mark.quick
 def test_a_removal_that_hits_nobody_leaves_the_layout_alone() -> None:
     agents = birds(5)
     before = agents.layout
@@ -74,9 +69,45 @@ def test_a_removal_that_hits_nobody_leaves_the_layout_alone() -> None:
     assert agents.layout > before
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("ids", [[7, 2], [7, 7], [8, 7, 9, 7]], ids=str)
 def test_two_agents_cannot_bear_one_id(ids: list[int]) -> None:
     agents = birds(5)
     with pytest.raises(ValueError, match="one id"):
         agents.spawn(id=np.array(ids))
     assert agents.count == 5 and agents.handles.slots_of(np.array([7])).tolist() == [-1]
+
+
+# --- columns ---------------------------------------------------------------------------------------------------------
+
+@pytest.mark.quick
+def test_removal_and_growth_keep_everybody_else() -> None:
+    sim = simulation(agents=200, map="null")
+    sim.step(10)
+    shuffle(sim, 2)
+    before = sim.agents.by_id()
+    kept = [column[:150].copy() for column in before]
+    sim.populate(150)
+    sim.populate(500)
+    after = sim.agents.by_id()
+    assert np.array_equal(after.id, np.arange(500))
+    for column, was in zip(after, kept, strict=True):
+        assert np.array_equal(column[:150], was)
+    sim.step(10)
+    sim.agents.remove(np.array([3, 77, 10**6]))
+    assert 3 not in sim.agents.columns.id[:sim.agents.count] and sim.agents.count == 498
+    assert sim.agents.handles.free_ids(3).tolist() == [3, 77, 500]
+
+
+@pytest.mark.quick
+def test_columns_that_could_not_be_fetched_are_fetched_by_the_next_reader() -> None:
+    agents = simulation(agents=3, map="null").agents
+
+    gpu = Mock()
+    gpu.fetch.side_effect = RuntimeError("the GPU failed")
+    agents.elsewhere = gpu
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="the GPU failed"):
+            agents.view.x[0]
+    gpu.fetch.side_effect = lambda matrix: matrix.fill(0)
+    assert not agents.view.x[:3].any()

@@ -12,7 +12,7 @@ from crowds import open_world, run_through, shuffle, simulation
 
 from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.sim.interaction.interaction_stage import imbalance
-from crowd_demo.sim.neighbours.curves import CURVES, cell_place
+from crowd_demo.sim.neighbours.z_grid import CURVES, cell_place
 
 WIDE = {"agents": 300, **open_world(900, 700)}
 
@@ -50,7 +50,7 @@ def test_drift_sorts_as_soon_as_somebody_may_have_moved_that_share_of_a_cell(sha
     sim = simulation(behaviour="flock", optimizations__reorder__when="drift", optimizations__reorder__drift=share, **WIDE)
     sorts, before = 0, 0.0
     for _ in range(80):
-        due = sim.tick == 0 or before > share * sim.world.grid.cell
+        due = sim.tick == 0 or before > share * sim.grid.cell
         sim.step()
         counters = sim.profile.counters
         sorts += due
@@ -81,7 +81,7 @@ def test_agents_lie_along_the_curve_and_every_cell_still_knows_its_own(curve: st
     sim = simulation(optimizations__curve=curve, optimizations__threads=threads, optimizations__reorder__every=1, **WIDE)
     shuffle(sim, 1)
     run_through(sim, "reorder")
-    grid, columns = sim.world.grid, sim.agents.columns
+    grid, columns = sim.grid, sim.agents.columns
     x, y = ((column[:300] * grid.floor.inv_cell).astype(int) for column in (columns.x, columns.y))
     bits = (max(grid.columns, grid.rows) - 1).bit_length()
     number_of = {cell_place(CURVES[curve], number, bits): number for number in range(4**bits)}
@@ -101,7 +101,7 @@ def test_reorder_moves_every_column_in_lockstep() -> None:
     run_through(sim, "query")
     for column, was in zip(sim.agents.by_id(), before, strict=True):
         assert np.array_equal(column, was)
-    columns, grid = sim.agents.columns, sim.world.grid
+    columns, grid = sim.agents.columns, sim.grid
     cells = ((columns.y[:300] * grid.floor.inv_cell).astype(int) * grid.columns
              + (columns.x[:300] * grid.floor.inv_cell).astype(int))
     assert (np.diff(cells) >= 0).all()

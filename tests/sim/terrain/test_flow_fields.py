@@ -16,7 +16,7 @@ from crowd_demo.compute.jit import compile_launches, device, is_compiled
 from crowd_demo.config.maps import FLOOR, WALL, MapData, read_map
 from crowd_demo.sim.terrain.crowding import DEAREST, PLAIN, Crowding, Prices
 from crowd_demo.sim.terrain.flow_fields import ARRIVED, STEP_COLUMN, STEP_ROW, UNREACHABLE, FlowFields, heading
-from crowd_demo.sim.terrain.tiles import Terrain, tile_at
+from crowd_demo.sim.terrain.tiles import Terrain
 
 F = np.float32
 
@@ -33,22 +33,6 @@ def assert_ways_are_shortest(terrain: Terrain, fields: FlowFields, prices: Price
 @device
 def heading_at(fields: Any, walls: Any, goal: int, x: F, y: F) -> Any:
     return heading(fields, walls, goal, x, y)
-
-
-def follow(terrain: Terrain, fields: FlowFields, goal: int, x: F, y: F) -> int:
-    """Walk an eighth of a tile at a time, never into a wall and never farther from the goal; returns the last step."""
-    left, distances = np.iinfo(np.int32).max, way_costs(fields.fields.direction[goal])
-    while True:
-        column, row = tile_at(terrain.walls, x, y)
-        assert not terrain.blocked[row, column]
-        step, distance = fields.fields.direction[goal, row, column], int(distances[row, column])
-        assert distance <= left
-        if step >= ARRIVED:
-            return int(step)
-        for _ in range(12 if distance == left else 1):  # 12 eighths lead out of any tile
-            heading_x, heading_y = heading_at(fields.fields, terrain.walls, goal, x, y)
-            x, y = x + heading_x * terrain.walls.tile / F(8), y + heading_y * terrain.walls.tile / F(8)
-        left = distance
 
 
 @settings(deadline=None, max_examples=200)
@@ -77,24 +61,6 @@ def test_ways_are_the_shortest_on_real_maps(name: str) -> None:
     prices = Prices(tiles, np.array([1, 0], np.uint8))
     assert_ways_are_shortest(terrain, all_fields(terrain, 2, prices), prices)
     assert np.array_equal(fields.fields.direction[0] != UNREACHABLE, terrain.labels == 0)
-
-
-@settings(deadline=None, max_examples=60)
-@given(grids.filter(lambda blocked: not blocked.all()), st.sampled_from([1.0, 3.7, 15.625]), st.integers(0, 99),
-       st.data())
-def test_whoever_follows_the_heading_arrives_or_has_no_way(blocked: np.ndarray, tile: float, seed: int,
-                                                           data: st.DataObject) -> None:
-    rows, columns = blocked.shape
-    none = np.full(blocked.shape, -1, np.int16)
-    data_map = MapData(np.where(blocked, WALL, FLOOR).astype(np.uint8), none, "")
-    terrain = Terrain(data_map, columns * tile, rows * tile, count=1, seed=seed)
-    fields = all_fields(terrain)
-    across, down = data.draw(st.integers(1, 255)), data.draw(st.integers(1, 255))
-    for row, column in np.argwhere(blocked == 0).tolist():
-        side = terrain.walls.tile
-        x, y = (F(column) + F(across) / F(256)) * side, (F(row) + F(down) / F(256)) * side
-        last = follow(terrain, fields, 0, x, y)
-        assert last == (ARRIVED if terrain.labels[row, column] == 0 else UNREACHABLE)
 
 
 @pytest.mark.quick

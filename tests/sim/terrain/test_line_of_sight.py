@@ -10,12 +10,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from reference_terrain import Point, reference_sees
-from terrains import REAL_MAPS, grids, terrain_of, town
+from terrains import grids, terrain_of, town
 
 from crowd_demo.compute.jit import device
-from crowd_demo.config.maps import read_map
-from crowd_demo.sim.terrain.ground import WallField, ground_of
-from crowd_demo.sim.terrain.line_of_sight import in_sight, surely_hidden
+from crowd_demo.sim.terrain.ground import WallField, ground_of, in_sight, surely_hidden
 from crowd_demo.sim.terrain.tiles import TILE_STEPS, Terrain, Walls
 
 F = np.float32
@@ -89,22 +87,6 @@ def test_sight_is_exact_across_the_largest_world(ax: int, ay: int, bx: int, by: 
     blocked[min(max(row, 0), 127), min(max(column, 0), 127)] = 1
     walls = terrain_of(blocked, side / TILE_STEPS).walls
     assert looks(walls, (ax, ay), (bx, by)) is reference_sees(blocked, side, (ax, ay), (bx, by))
-
-
-@pytest.mark.skipif(not REAL_MAPS.is_dir(), reason="the maps of the MovingAI benchmark are not beside the repository")
-@pytest.mark.parametrize("name", ["Paris_1_256", "arena", "den312d", "maze-128-128-10", "random-64-64-20"])
-def test_sight_is_exact_on_real_maps(name: str) -> None:
-    terrain = Terrain(read_map(REAL_MAPS / f"{name}.map"), 4000, 4000)
-    x, y = terrain.random_walkable(np.arange(400), 3)
-    side, seen = side_of(terrain), 0
-    for ax, ay, near_x, near_y in zip(x[::2], y[::2], x[1::2], y[1::2], strict=True):
-        # A tenth of the way to a random place: near enough to be in sight now and then.
-        bx, by = ax + (near_x - ax) / F(10), ay + (near_y - ay) / F(10)
-        a, b = (int(ax * TILE_STEPS), int(ay * TILE_STEPS)), (int(bx * TILE_STEPS), int(by * TILE_STEPS))
-        clear = in_sight(terrain.walls, ax, ay, bx, by)
-        assert clear is reference_sees(terrain.blocked, side, a, b)
-        seen += clear
-    assert 20 < seen < 200  # both answers were given
 
 
 @pytest.mark.quick

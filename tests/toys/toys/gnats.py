@@ -12,7 +12,7 @@ from crowd_demo.compute.simd_memory import gather, pick
 from crowd_demo.sim.behaviours import steering
 from crowd_demo.sim.behaviours.base import Behaviour
 from crowd_demo.sim.interaction import pairwise
-from crowd_demo.sim.store.columns import MovingColumns
+from crowd_demo.sim.store.state import MovingColumns
 from crowd_demo.sim.world import Needs
 from toys import mishaps
 

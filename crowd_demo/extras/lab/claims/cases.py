@@ -92,7 +92,7 @@ class CrowdArm:
     def figures(self) -> Figures:
         counters = {name: counted for name, counted in counters_of(self._counters).items() if counted}
         read = {name: counters[name] for name in READ if name in counters}
-        return {**(self._measure(self) if self._measure else {}), **read, **counters, "workers": self.sim.world.workers}
+        return {**(self._measure(self) if self._measure else {}), **read, **counters, "workers": self.sim.workers}
 
 
 def memory_order(crowd: CrowdArm) -> Figures:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
-from crowd_demo.compute.fingerprint import PACKAGE
+from crowd_demo.compute.cache import PACKAGE
 from crowd_demo.config.reading import read_bounded
 from crowd_demo.extras.lab.claims.claim import AGAIN, Found, LabScale
 from crowd_demo.extras.lab.claims.judging import blocks_of, claim_verdict, pairs

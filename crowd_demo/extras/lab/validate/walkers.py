@@ -31,9 +31,9 @@ from crowd_demo.extras.lab.validate.validation_experiment import (
 from crowd_demo.measure.trajectories import Rectangle, Trajectories, TrajectoryRecorder
 from crowd_demo.registry.entries import Value
 from crowd_demo.sim.behaviours.people_rules import WALKING, PeopleColumns
-from crowd_demo.sim.lines import Line
+from crowd_demo.sim.fundamental_diagram import Line
 from crowd_demo.sim.simulation import Simulation
-from crowd_demo.sim.store.columns import views
+from crowd_demo.sim.store.state import views
 
 FPS = 10  # frames a second
 ORIGIN = Location("validate")

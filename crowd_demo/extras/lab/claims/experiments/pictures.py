@@ -16,7 +16,7 @@ from crowd_demo.extras.lab.claims.claim import NOTES, Answer, Case, Claim, Figur
 from crowd_demo.extras.lab.claims.judging import faster, is_faster
 from crowd_demo.render.depth import BAND_PX, Depth, Pile, full, scale, sort_key
 from crowd_demo.render.drawing import Moving, drawn, moving
-from crowd_demo.render.figures.blit import DrawList, draw_sprites
+from crowd_demo.render.figures.sprited import DrawList, draw_sprites
 from crowd_demo.render.figures.sprites import Pixels
 from crowd_demo.render.pixels import NO_TINT, frame_of, plain_surface
 from crowd_demo.sim.simulation import Simulation

@@ -28,8 +28,7 @@ from crowd_demo.extras.lab.claims.judging import below, blocks_of, faster, is_fa
 from crowd_demo.extras.lab.storage import allocated_bytes
 from crowd_demo.measure.walking import nearest, people
 from crowd_demo.registry.techniques import BY_PATH
-from crowd_demo.sim.metrics.avoidance_error import ages, exact_error, stagger_error
-from crowd_demo.sim.metrics.bias import bias
+from crowd_demo.sim.metrics.avoidance_error import ages, bias, exact_error, stagger_error
 from crowd_demo.sim.neighbours.schedule import LONGEST
 from crowd_demo.sim.simulation import Simulation
 

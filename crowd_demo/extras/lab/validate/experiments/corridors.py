@@ -20,7 +20,7 @@ from crowd_demo.extras.lab.validate.validation_experiment import (
     right_of,
 )
 from crowd_demo.measure.trajectories import Rectangle, nearest
-from crowd_demo.sim.lines import Line
+from crowd_demo.sim.fundamental_diagram import Line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -25,8 +25,7 @@ from crowd_demo.extras.lab.validate.validation_experiment import (
     ring,
 )
 from crowd_demo.measure.trajectories import Rectangle, lane_order
-from crowd_demo.sim.fundamental_diagram import MAX_DENSE, weidmann
-from crowd_demo.sim.lines import Line
+from crowd_demo.sim.fundamental_diagram import MAX_DENSE, Line, weidmann
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -23,7 +23,7 @@ from crowd_demo.extras.lab.validate.validation_experiment import (
     right_of,
 )
 from crowd_demo.measure.trajectories import Rectangle
-from crowd_demo.sim.lines import Line
+from crowd_demo.sim.fundamental_diagram import Line
 
 REACH = 0.1  # of a line into the walls, metres
 
