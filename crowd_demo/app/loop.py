@@ -192,7 +192,7 @@ class Loop:
             self.opened = self.opening.opened()
             if self.opened and self.program.scenario_files.built_meanwhile:
                 self.opened = None
-                raise CannotOpenError(f"{self.opening.name} was not opened: what was built meanwhile is not saved")
+                raise CannotOpenError(f"{self.opening.name} was not opened: there are unsaved edits")
             self.program.notices.add(f"opening {self.opening.name}: {self.opening.progress}", "scenario")
         except CannotOpenError as error:
             self.program.cannot_open(str(error))

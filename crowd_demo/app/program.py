@@ -41,6 +41,7 @@ from crowd_demo.host.files import free_name
 from crowd_demo.host.recording.recording import Player
 from crowd_demo.host.report import save_last_second
 from crowd_demo.host.shutdown import ShutdownRequest
+from crowd_demo.registry.texts import reason
 from crowd_demo.render.camera import Camera, Docked
 from crowd_demo.render.figures.sprites import load_manifest, state_colours
 from crowd_demo.render.hud.hud import Hud
@@ -267,7 +268,7 @@ class Program:
         """Put the command that shows what is on the screen on the clipboard and into the terminal; or the YAML."""
         shown, name = self.scenario_files.named(self._on_screen(), self.config_name)
         text, about = copy(shown, name, as_yaml)
-        about += f"; {shown.unsaved}" if shown.unsaved else ""
+        about += f" ({shown.unsaved})" if shown.unsaved else ""
         to_terminal(text)
         self.notices.add(f"{'copied' if to_clipboard(text) else 'in the terminal'}: {about}", "copy")
 
@@ -276,7 +277,7 @@ class Program:
         try:
             self.notices.add(save_last_second(self.sim.profile, Path()), "slow frames")
         except (OSError, ValueError) as error:
-            self.notices.add(f"cannot save the last second: {getattr(error, 'strerror', None) or error}", "slow frames")
+            self.notices.add(f"cannot save the last second: {reason(error)}", "slow frames")
 
     def _on_screen(self) -> Shown:
         """What is on the screen, or will be once it is compiled."""

@@ -166,13 +166,13 @@ class Comparison(NamedTuple):
         return milliseconds(self.a), milliseconds(b), buys, factors(self.ratio)
 
     def sentence(self) -> str:
-        """How fast A is: `3.1x faster (95 %: 2.9-3.3)`, `1.2x slower (...)`, or what there is instead of such a number."""
+        """How fast A is: `3.1x faster (95%: 2.9-3.3)`, `1.2x slower (...)`, or what there is instead of such a number."""
         if self.verdict == "unknown":
             return f"{factor(self.ratio.value)} (too few steps to be sure)"
         if self.verdict == "no difference":
-            return f"{self.difference} (95 %: {factors(self.ratio)})"
+            return f"{self.difference} (95%: {factors(self.ratio)})"
         times = self.ratio if self.verdict_of_a == "faster" else self.ratio.inverse
-        return f"{factor(times.value)} {self.verdict_of_a} (95 %: {factors(times)})"
+        return f"{factor(times.value)} {self.verdict_of_a} (95%: {factors(times)})"
 
     def record(self) -> dict[str, object]:
         """Without A."""

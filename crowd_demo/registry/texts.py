@@ -35,6 +35,11 @@ def error_line(error: BaseException) -> str:
     return printable(" ".join([f"{type(error).__name__}:", *text.splitlines()[:1]]).rstrip(":"))[:MAX]
 
 
+def reason(error: BaseException) -> str:
+    """Return the cause that the system gives for an error of files, or else the error's own text."""
+    return getattr(error, "strerror", None) or str(error)
+
+
 def say(text: str) -> None:
     """Print a line on standard error, over a line of progress."""
     with suppress(OSError, ValueError, AttributeError):  # nobody reads it, or there is no standard error

@@ -251,7 +251,7 @@ class Techniques:
         if value == before:
             self._notices.add(f"{name}: {hud_word(value)}, the {'most' if direction > 0 else 'least'}", path)
         else:
-            no_effect = " (changes nothing at present)" * (path in inactive(sim.situation))
+            no_effect = " (no effect now)" * (path in inactive(sim.situation))
             self._touch(path, value)
             self.switcher.request(path, value)
             self._notices.add(f"{name}: {hud_word(value)}{no_effect}", path)

@@ -112,7 +112,7 @@ class Tools:
             return
         self.end()
         self.held = tool
-        rest = "" if tool is HAND else "; the wheel with Ctrl changes the size; Esc takes the hand"
+        rest = "" if tool is HAND else " (Ctrl+wheel: size, Esc: pointer)"
         self._notices.add(f"{tool.label}{rest}", "tool", holds=lambda: self.held is tool)
 
     @property
@@ -188,7 +188,7 @@ class Tools:
             self._undo.carry_out(action, stroke.tool.label.partition(":")[0], stroke)
             if stroke.tool.paints and sim.agents.count < before:
                 stroke.walled_in += before - sim.agents.count
-                self._notices.add(f"{who(sim, stroke.walled_in)} out: no free ground was near; undo brings them back",
+                self._notices.add(f"{who(sim, stroke.walled_in)} removed: no free ground near (undo restores them)",
                                   "walled in")
 
     def tell_ways(self, ways: Ways) -> None:

@@ -11,7 +11,7 @@ from crowd_demo.render.hud.status import BetOutcome, BetView
 
 DIGITS = frozenset("0123456789.")
 MAX_DIGITS = 7
-UNITS = {"fps": "pictures a second", "near_reads": "%"}
+UNITS = {"fps": "frames per second", "near_reads": "%"}
 
 
 class Guess:

@@ -14,6 +14,7 @@ from crowd_demo.cli.arguments import EXPERIMENTS, Command, collected, file_path,
 from crowd_demo.cli.measuring import watched
 from crowd_demo.host.shutdown import FAILED, OK
 from crowd_demo.host.streams import ProgressLine, duration
+from crowd_demo.registry.texts import reason
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -45,7 +46,7 @@ def _mistakes(args: argparse.Namespace) -> Iterator[str]:
         if name not in CLAIMS:
             yield f"lab: unknown claim {name!r}{close_to(name, [*CLAIMS, COMPARE, MERGE])}; there are {', '.join(CLAIMS)}"
     if args.out.exists() and not args.out.is_dir():
-        yield f"--out: {args.out} is no folder"
+        yield f"--out: {args.out} is not a folder"
 
 
 def _read_results(command: str, *paths: str) -> list[Results]:
@@ -151,7 +152,7 @@ def _concluded(run: LabRun, folder: Path) -> int:
     try:
         files = report.write(run, folder)
     except OSError as error:
-        print_error(f"lab: cannot write the report: {error.strerror or error}")
+        print_error(f"lab: cannot write the report: {reason(error)}")
         return FAILED
     print(f"\n{files[-1]} written" + ("" if run.done else "; run it again to go on"))
     differ = [f"{each.claim.name}, {finding.found.case}" for each in run.found for finding in each.findings

@@ -206,7 +206,7 @@ def steps_between(fps: float | None, step_hz: float, usual_fps: float = USUAL_FP
         return every
     fewer = math.ceil(step_hz / fps)
     others = [step_hz / each for each in (fewer, fewer - 1) if each]
-    raise ValueError(f"--fps: {fps:g} does not divide the {step_hz:g} steps a second; "
+    raise ValueError(f"--fps: {fps:g} does not divide the {step_hz:g} steps per second; "
                      f"{' and '.join(f'{each:.7g}' for each in others)} {'do' if len(others) > 1 else 'does'}")
 
 

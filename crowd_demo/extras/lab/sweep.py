@@ -25,7 +25,7 @@ PICTURE = ("cull", "depth", "blitter")  # techniques of the picture
 REPEAT = "default again"
 SLOW_S = 10.0  # brute force that takes longer is announced
 SHOWN = ("candidates_per_agent", "neighbours_per_agent")  # counters that stand in every table
-NOTE = "95 %: where the ratio lies; the default's is that to a copy of itself, and what lies within is no difference"
+NOTE = "95%: confidence interval of the ratio. The default's is that to a copy of itself: ratios within it show nothing"
 
 Variants = Mapping[str, CrowdVariant]  # the default first, and once more last
 
@@ -103,7 +103,7 @@ def _rows(technique: Technique, results: Sequence[Swept]) -> Iterator[list[str]]
     yield [technique.path, *(yaml_word(each.value) + "*" * (each.value == technique.default) for each in results)]
     yield ["frame ms" if results[0].picture_hash else "step ms", *(f"{each.result.step.b.value:.3f}" for each in results)]
     yield ["of the default's", *(f"{each.result.step.ratio.value:.2f}" for each in results)]
-    yield ["  95 %", *(_conclusion(each.result.step, is_default=each is results[0]) for each in results)]
+    yield ["  95%", *(_conclusion(each.result.step, is_default=each is results[0]) for each in results)]
     for stage in dict.fromkeys(stage for each in results for stage in each.result.stages):
         cells = [f"{each.result.stages_ms.get(stage, 0):.3f}" for each in results]
         if set(cells) != {"0.000"}:

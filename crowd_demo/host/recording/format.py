@@ -256,7 +256,7 @@ class _ScriptReader:
             if not jump:
                 raise ValueError("the recording does not begin with a crowd")
             if isinstance(line, Reached) and line.jump > jump:
-                raise ValueError(f"hash of jump {line.jump}, of which there are {jump}")
+                raise ValueError(f"hash of jump {line.jump}, but there are {jump}")
             found.append((line.jump if isinstance(line, Reached) else jump, self._number, line))
         if not found:
             raise ValueError("is damaged: it ends before it begins")

@@ -159,7 +159,7 @@ def test_a_key_and_a_click_let_happen_what_is_left_to_a_hand(scenario: Path) -> 
     driven.frames(3)
     assert sim.events.by_hand is None and sim.agents.count >= 100
     driven.press("l", pygame.KMOD_LCTRL)
-    assert "this scenario leaves nothing more to a hand" in driven.status().notices
+    assert "No manual events left" in driven.status().notices
     kept = sim.state_hash()
     driven.program.controls.seek(0)
     driven.frames(2)

@@ -198,8 +198,8 @@ def test_rates_that_divide_the_steps(fps: float | None, step_hz: float, every: i
 
 @pytest.mark.quick
 @pytest.mark.parametrize(("fps", "line"), [
-    (7, "--fps: 7 does not divide the 60 steps a second; 6.666667 and 7.5 do"),
-    (120, "--fps: 120 does not divide the 60 steps a second; 60 does")])
+    (7, "--fps: 7 does not divide the 60 steps per second; 6.666667 and 7.5 do"),
+    (120, "--fps: 120 does not divide the 60 steps per second; 60 does")])
 def test_rates_that_do_not(fps: float, line: str) -> None:
     with pytest.raises(ValueError) as raised:
         steps_between(fps, 60)

@@ -160,9 +160,9 @@ def test_what_cannot_be_loaded_or_saved_is_a_notice(driven: Driven) -> None:
     assert any("there is no *.crowd file" in notice for notice in driven.status().notices)
     Path("a.crowd").write_bytes(b"nothing")
     driven.press("f9")
-    assert "a.crowd: is no save file of crowd-demo" in driven.status().notices
+    assert "a.crowd: is not a save file of crowd-demo" in driven.status().notices
     for other, why in (({"map_digest": "0"}, "the map None has changed since"),
-                       ({"config": load_config("20k-flock")}, "was saved in another world; crowd-demo --load opens it")):
+                       ({"config": load_config("20k-flock")}, "was saved in another world: use crowd-demo --load")):
         write_save(Path("a.crowd"), driven.program.sim.snapshot()._replace(**other))
         driven.press("f9")
         assert f"a.crowd: {why}" in driven.status().notices

@@ -152,7 +152,7 @@ def test_what_contradicts_itself_is_named(people: Simulation, lie: str) -> None:
 
 @pytest.mark.parametrize(("place", "value", "said"), [
     (len(MAGIC), 2, "has format 2; this program reads format 1"), (len(MAGIC), 0, "has format 0; this program reads format 1"),
-    (0, 65, "is no save file of crowd-demo"), (HEAD - 1, 255, "its header is too long"), (HEAD, 0, "is damaged: header"),
+    (0, 65, "is not a save file of crowd-demo"), (HEAD - 1, 255, "its header is too long"), (HEAD, 0, "is damaged: header"),
 ])
 def test_other_files_are_told_apart(people: Simulation, place: int, value: int, said: str) -> None:
     data = bytearray(encode(people.snapshot(), "1")[:-CHECKSUM_BYTES])

@@ -246,7 +246,7 @@ def test_a_long_notice_is_wrapped_between_the_panels(size: tuple[int, int]) -> N
     hud.draw(surface, crowd(walking=90, waiting=8), Status(), 0.0)
     before = pixels(surface)
     spy.written.clear()
-    notice = "noted: " + ", ".join(["Home"] * 12) + "; a step takes long, and what you asked for comes right after it"
+    notice = "Queued: " + ", ".join(["Home"] * 12) + " (applied after the current step)"
     hud.draw_notices(surface, [notice])
     left, right = (panel.surface.get_width() for panel in hud.panels)
     lines, drawn_in = spy.texts, changed(before, pixels(surface))

@@ -249,7 +249,7 @@ def test_numbers_that_no_lab_writes_cost_one_line(
     assert main(["lab", command, str(paths[0]), str(paths[0])]) == 0
     assert capsys.readouterr().err == ""
     assert main(["lab", command, *map(str, paths)]) == 2
-    assert capsys.readouterr().err == f"{paths[1]}: is no results.json of a lab\n"
+    assert capsys.readouterr().err == f"{paths[1]}: is not a results.json of a lab\n"
 
 
 @quick

@@ -63,7 +63,7 @@ def decide_ladder(found: Found) -> Answer:
 
 
 LADDER = Claim(
-    "ladder", "How many agents fit into 60 frames a second on each rung?",
+    "ladder", "How many agents are possible at 60 FPS on each rung?",
     "on one core 400 with all pairs, 5,000 to 6,000 with a grid, 10,000 to 20,000 with lanes", GRIDS,
     "at least 400, 5,000 and 10,000 birds whose step and picture take 16.7 ms, on one core",
     lambda scale: [LadderCase("birds at the density of 20k-flock", scale.most, 40.0 if scale.most <= 250_000 else 120.0)],

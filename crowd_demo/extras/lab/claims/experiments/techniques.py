@@ -64,7 +64,7 @@ CURVE_ARMS: dict[str, Values] = {"row": {"curve": "row"}, "morton": {"curve": "m
 
 CURVES = Claim(
     "curves", "Does a curve through the cells keep memory in better order than rows of cells?",
-    "Z-order outperforms simple packing by 10-30 %; Hilbert keeps locality even better, but costs more", SORTING,
+    "Z-order outperforms simple packing by 10-30%; Hilbert keeps locality even better, but costs more", SORTING,
     "a whole step, sorts included, is 1.1 times as fast along Morton's curve as along rows",
     by_size(10_000, 100_000, 250_000, 1_000_000, of_size=lambda size: [
         TimedCase(f"{size:,} birds", size, crowds("20k-flock", size, CURVE_ARMS, measure=memory_order), steps=20,
@@ -147,9 +147,9 @@ def draw_price(axes: Axes, found: Sequence[Found]) -> None:
 
 
 STAGGER = Claim(
-    "stagger", "What does it save to ask for neighbours every n steps only, and what does it cost?",
-    "a period of 3 saves about 67 % of the avoidance", NOTES,
-    "the stage interaction is at least 2.5 times as fast at period 3 (60 % saved); periods 1 to 16, by place, tile and id,"
+    "stagger", "How much does a query every N steps save, and what does it cost?",
+    "a period of 3 saves about 67% of the avoidance", NOTES,
+    "the stage interaction is at least 2.5 times as fast at period 3 (60% saved); periods 1 to 16, by place, tile and id,"
     " stand beside it with their error and the longest wait in steps",
     by_size(20_000, 100_000, of_size=lambda size: [
         TimedCase(f"{size:,} {who} by {rule}", size,
