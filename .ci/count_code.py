@@ -14,8 +14,8 @@ from statistics import median
 ROOT = Path(__file__).parents[1]
 SHORT, LONG = 60, 120  # lines of a file; characters of a line
 LIMITS = {
-    "statements": 34_857,
-    "files": 301,
+    "statements": 34_815,
+    "files": 300,
     f"files below {SHORT} lines": 47,
     "names of more than one class": 4,
     f"lines above {LONG} characters": 1_347,

@@ -9,7 +9,7 @@ from driven import Driven
 from crowd_demo.app.card.cards import Cards
 from crowd_demo.app.card.trial import LASTS_S
 from crowd_demo.render.hud.card import Card
-from crowd_demo.sim.actions import Switch
+from crowd_demo.sim.actions import Action, Switch
 
 LOOK_S = 3e-4
 
@@ -46,10 +46,13 @@ class Watched(Driven):
             self.clock.now_s += 1 / 60
             super().frames()
 
-    def switch(self, path: str, value: Any) -> None:
-        """With no compiler in between."""
-        self.program.crowd.apply(Switch(path, value))
-        self.frames()
+    def switch(self, path: str, value: Any, frames: int = 0) -> None:
+        """With no compiler in between; then go on for so many frames."""
+        self.apply(Switch(path, value), frames)
+
+    def apply(self, action: Action, frames: int = 0) -> None:
+        self.program.crowd.apply(action)
+        self.frames(1 + frames)
 
     @property
     def card(self) -> Card:

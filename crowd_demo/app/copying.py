@@ -120,7 +120,7 @@ def not_in_it(shown: Shown) -> Iterator[str]:
     """Yield what is on the screen but cannot be configured."""
     sim, camera = shown.sim, shown.camera
     if sim.tick:
-        yield f"the screen was at tick {sim.tick}; this begins at tick 0"
+        yield f"the screen was at tick {sim.tick}, this begins at tick 0"
     kinds = dict.fromkeys(type(action).__name__ for _, action in sim.history if not (
         isinstance(action, CONFIGURED) or getattr(action, "lasts", False)))
     for kind in kinds:

@@ -74,19 +74,16 @@ class Loop:
     def run(self) -> None:
         try:
             with noting_collections(self.program.sim.profile.note):
-                self._run()
+                while self.program.running and self.frames_left and not self.opened and not self._is_played:
+                    self.frame()
+                    if self.program.running and not self.options.headless:
+                        self.end_window_frame()
+                if self.options.report:
+                    self.recorder.collect()
         finally:
             if self._precompiler:
                 self._precompiler.close()
             self.program.techniques.switcher.close()
-
-    def _run(self) -> None:
-        while self.program.running and self.frames_left and not self.opened and not self._is_played:
-            self.frame()
-            if self.program.running and not self.options.headless:
-                self.end_window_frame()
-        if self.options.report:
-            self.recorder.collect()
 
     @property
     def frames_left(self) -> int:
@@ -195,7 +192,7 @@ class Loop:
             self.opened = self.opening.opened()
             if self.opened and self.program.scenario_files.built_meanwhile:
                 self.opened = None
-                raise CannotOpenError(f"{self.opening.name} was not opened: what was built meanwhile is not saved")
+                raise CannotOpenError(f"{self.opening.name} was not opened: there are unsaved edits")
             self.program.notices.add(f"opening {self.opening.name}: {self.opening.progress}", "scenario")
         except CannotOpenError as error:
             self.program.cannot_open(str(error))

@@ -32,6 +32,7 @@ from crowd_demo.host.shutdown import (
 )
 from crowd_demo.host.streams import STDOUT, OutputError
 from crowd_demo.host.system import Worker, eager_threads, free_cycles, seconds_since_start
+from crowd_demo.registry.texts import reason
 
 if TYPE_CHECKING:
     from crowd_demo.app.crowd.opening import Opening
@@ -55,7 +56,7 @@ def run(config: Config, options: RunOptions) -> int:
                 open_window(session.preferences.window(config.window), options.headless)
                 on_lost_display(session.display_lost)
             except NoDisplayError as error:
-                print(f"crowd-demo: no window can be opened ({error}); --headless runs without one", file=sys.stderr)
+                print(f"crowd-demo: no window can be opened ({error}): --headless runs without one", file=sys.stderr)
                 return NO_DISPLAY
         try:
             return session.leave(session.run())
@@ -126,7 +127,7 @@ class Session:
             try:
                 program.files.start_recording(self.options.record)
             except OSError as error:
-                print(f"crowd-demo: --record: cannot write {self.options.record}: {error.strerror or error}", file=sys.stderr)
+                print(f"crowd-demo: --record: cannot write {self.options.record}: {reason(error)}", file=sys.stderr)
                 self.record_failed = True
         return {"import": loaded.import_s, "compile": loaded.compile_s}
 
@@ -178,7 +179,7 @@ class Session:
             if files:
                 wait((self.worker.submit(lambda: files.finish(LOST_S)),), timeout=LOST_S)
             self._end_trace(NO_DISPLAY)
-            where = f"; the run is recorded in {recording.path.absolute()}" if recording else ""
+            where = f", the run is recorded in {recording.path.absolute()}" if recording else ""
             print(f"crowd-demo: the display was lost{where}", file=sys.stderr)
             self._left("without a display", NO_DISPLAY)
         finally:
@@ -265,7 +266,7 @@ class Session:
                 pass
             except OSError as error:
                 code = FAILED
-                print(f"crowd-demo: {option}: cannot write {path}: {error.strerror or error}", file=sys.stderr)
+                print(f"crowd-demo: {option}: cannot write {path}: {reason(error)}", file=sys.stderr)
             del self.unwritten[option]
         return code
 

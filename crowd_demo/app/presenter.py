@@ -17,6 +17,7 @@ from crowd_demo.app.card.trial import Moment
 from crowd_demo.app.program import Program
 from crowd_demo.app.screen.window import save_picture, screen, set_mode
 from crowd_demo.measure.proof import DrawnView
+from crowd_demo.registry.texts import reason
 from crowd_demo.render.hud.navigation import label
 from crowd_demo.render.hud.number_rows import NUMBERS
 from crowd_demo.render.hud.status import Hovered, MinimapView, Status
@@ -54,7 +55,7 @@ class Presenter:
         screen().blit(self._picture, (0, 0))
         notices = list(self._draw_hud(None))
         if keys:
-            notices.append(f"noted: {', '.join(keys)}; a step takes long, and what you asked for comes right after it")
+            notices.append(f"Queued: {', '.join(keys)} (applied after the current step)")
         self.program.hud.draw_notices(screen(), notices)
         pygame.display.flip()
 
@@ -75,7 +76,7 @@ class Presenter:
             save_picture(screen(), path)
             self.program.notices.add(f"saved {path}")
         except OSError as error:
-            self.program.notices.add(f"cannot save {path}: {error.strerror or error}")
+            self.program.notices.add(f"cannot save {path}: {reason(error)}")
 
     def fit_window(self) -> None:
         """Change to full screen or back, if that was asked for, and follow the size of the window."""

@@ -18,7 +18,7 @@ from crowd_demo.app.crowd.crowd_files import LONG_S, CrowdFiles
 from crowd_demo.app.crowd.technique_controls import Switcher, Techniques
 from crowd_demo.app.dialogs.dialog import Dialogs, Question, TextDialog
 from crowd_demo.app.dialogs.experiments import Experiments
-from crowd_demo.app.dialogs.menus import Menus, scenarios_menu
+from crowd_demo.app.dialogs.menus import Menus, scenarios_menu, tours_menu
 from crowd_demo.app.dialogs.number_controls import Numbers
 from crowd_demo.app.editing.scenario_files import ScenarioFiles
 from crowd_demo.app.editing.tool_controls import Tools
@@ -41,6 +41,7 @@ from crowd_demo.host.files import free_name
 from crowd_demo.host.recording.recording import Player
 from crowd_demo.host.report import save_last_second
 from crowd_demo.host.shutdown import ShutdownRequest
+from crowd_demo.registry.texts import reason
 from crowd_demo.render.camera import Camera, Docked
 from crowd_demo.render.figures.sprites import load_manifest, state_colours
 from crowd_demo.render.hud.hud import Hud
@@ -177,9 +178,11 @@ class Program:
                                        lambda text: self.controls.populate(agents_of(text))))
 
     def open_tours(self) -> None:
-        """A list of tours; or the end of the present one."""
-        if menu := self.guide.menu(self):
-            self.dialogs.open(menu)
+        """Show a list of tours to choose from; or end the present one."""
+        if self.guide.tour:
+            self.guide.tour.end()
+        else:
+            self.dialogs.open(tours_menu(partial(self.guide.begin, program=self)))
 
     def show_card(self) -> None:
         """Show the card of the last switch again, or hide it."""
@@ -265,7 +268,7 @@ class Program:
         """Put the command that shows what is on the screen on the clipboard and into the terminal; or the YAML."""
         shown, name = self.scenario_files.named(self._on_screen(), self.config_name)
         text, about = copy(shown, name, as_yaml)
-        about += f"; {shown.unsaved}" if shown.unsaved else ""
+        about += f" ({shown.unsaved})" if shown.unsaved else ""
         to_terminal(text)
         self.notices.add(f"{'copied' if to_clipboard(text) else 'in the terminal'}: {about}", "copy")
 
@@ -274,7 +277,7 @@ class Program:
         try:
             self.notices.add(save_last_second(self.sim.profile, Path()), "slow frames")
         except (OSError, ValueError) as error:
-            self.notices.add(f"cannot save the last second: {getattr(error, 'strerror', None) or error}", "slow frames")
+            self.notices.add(f"cannot save the last second: {reason(error)}", "slow frames")
 
     def _on_screen(self) -> Shown:
         """What is on the screen, or will be once it is compiled."""

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from crowd_demo.profile import Profile
+from crowd_demo.registry.texts import reason
 
 MAX_BYTES = 256_000_000  # half an hour at 60 frames a second
 END = "\n]\n"
@@ -58,7 +59,7 @@ class Trace:
         events, self._events = self._events, []
         text = "".join(f",\n{event}" for event in events)
         if self._file and self._bytes + len(text) > MAX_BYTES:
-            print(f"crowd-demo: --trace: {self.path} ends at {MAX_BYTES / 1e6:g} MB; the run goes on", file=sys.stderr)
+            print(f"crowd-demo: --trace: {self.path} ends at {MAX_BYTES / 1e6:g} MB, the run goes on", file=sys.stderr)
             self.close()
         self._write(text)
 
@@ -91,7 +92,7 @@ class Trace:
             self._fail(error)
 
     def _fail(self, error: OSError) -> None:
-        print(f"crowd-demo: --trace: cannot write {self.path}: {error.strerror or error}", file=sys.stderr)
+        print(f"crowd-demo: --trace: cannot write {self.path}: {reason(error)}", file=sys.stderr)
         self.error = error
         self._end()
 

@@ -30,7 +30,7 @@ from crowd_demo.host.shutdown import (
 )
 from crowd_demo.host.streams import OutputError, discard_output, standard_streams
 from crowd_demo.registry.plugins import raised_by
-from crowd_demo.registry.texts import error_line, say
+from crowd_demo.registry.texts import error_line, reason, say
 from crowd_demo.version import __version__
 
 FILES = ("screenshot", "report", "trace")  # options that name a file to be written
@@ -108,7 +108,7 @@ def _exit_code(run: Callable[[], int]) -> int:
         return code
     except OutputError as error:
         discard_output()
-        say(f"cannot write to standard output: {error.strerror}")
+        say(f"cannot write to standard output: {reason(error)}")
         return code or FAILED
     except (SettingError, TooManyError) as error:
         say(str(error))

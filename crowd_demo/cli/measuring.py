@@ -33,6 +33,7 @@ from crowd_demo.host.shutdown import FAILED, OK, Interrupted
 from crowd_demo.host.streams import STDOUT, ProgressLine
 from crowd_demo.host.system import in_thread
 from crowd_demo.registry.techniques import BY_PATH
+from crowd_demo.registry.texts import reason
 
 if TYPE_CHECKING:
     from crowd_demo.config.model import Config
@@ -109,7 +110,7 @@ def show(text: str, record: Mapping[str, object], path: Path | None) -> int:
     except OSError as error:
         if path == STDOUT:
             raise
-        print_error(f"crowd-demo: --report: cannot write {path}: {error.strerror or error}")
+        print_error(f"crowd-demo: --report: cannot write {path}: {reason(error)}")
         return FAILED
     return OK
 

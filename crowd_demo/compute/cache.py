@@ -37,7 +37,7 @@ from pathlib import Path
 from types import FunctionType
 
 from crowd_demo.registry import plugins
-from crowd_demo.registry.texts import say_once, was_said
+from crowd_demo.registry.texts import reason, say_once, was_said
 
 INSTALLED = "crowd_demo_kernels"  # the package of the distribution that brings kernels
 KERNEL_FILES = "*.nbc"
@@ -101,7 +101,7 @@ def folder() -> Path | None:
         make_private(path)
     except OSError as error:
         if not os.access(path, os.X_OK):
-            say_once(f"compiled kernels cannot be kept in {path}: {error.strerror or error}", NOT_KEPT)
+            say_once(f"compiled kernels cannot be kept in {path}: {reason(error)}", NOT_KEPT)
             return None
     if unsafe := _open_to_others(path):
         say_once(f"other users can write to {unsafe}, so kernels from there could be their code: every start compiles them"
@@ -204,7 +204,7 @@ class KernelFiles:
             unfinished.write_bytes(_checksum(content) + content)
             unfinished.replace(path)
         except OSError as error:
-            say_once(f"compiled kernels cannot be kept in {folder()}: {error.strerror or error}", NOT_KEPT)
+            say_once(f"compiled kernels cannot be kept in {folder()}: {reason(error)}", NOT_KEPT)
         finally:
             with suppress(OSError):
                 unfinished.unlink(missing_ok=True)

@@ -59,19 +59,19 @@ _codegen, _function = cpu_target.target_context.codegen(), numba.njit(lambda: No
 # Private names: whose, and what for. Besides these, workers.py calls Numba's pool by its functions' names in LLVM.
 PRIVATE: tuple[tuple[object, str, str], ...] = (
     (FunctionIdentity, "_unique_ids", "a process's number of a function, a part of its name: those of two must differ"),
-    (JITCodeLibrary, "_optimize_final_module", "what intermediate code leaves to its caller"),
+    (JITCodeLibrary, "_optimize_final_module", "optimisation that intermediate code leaves to its caller"),
     (JITCodeLibrary, "_finalize_final_module", "the same, for making machine code; and puts loaded code to use"),
     (JITCodeLibrary, "_finalize_dynamic_globals", "finds addresses in the code, which cannot be kept"),
     (JITCodeLibrary, "_finalized", "nothing can be added to the code any more"),
     (JITCodeLibrary, "_get_compiled_object", "machine code, to keep it"),
     (JITCodeLibrary, "_set_compiled_object", "and to load it"),
     (_codegen.create_library("empty"), "_final_module", "the code itself"),
-    (JITCodeLibrary, "_ensure_finalized", "code with all that it calls, of which a graphics card's is made"),
+    (JITCodeLibrary, "_ensure_finalized", "code with all that it calls, the source of code for a GPU"),
     (_codegen, "_engine", "machine code in memory"),
     (_codegen._engine, "_defined_symbols", "the names of functions in loaded machine code"),
     (CompileResult, "_find_referenced_environments", "environments of inlined functions, by which `print` finds its texts"),
     (NativeLowering, "_name", "by which a pass of the compiler is registered"),
-    (compiler, "_LowerResult", "what a pass to LLVM's code passes on"),
+    (compiler, "_LowerResult", "the result of the pass to LLVM's code"),
     (_function, "_cache", "a function's files on disk: `load_overload`, `save_overload`, `cache_path`"),
     (_function.targetdescr.options, "_nrt", "no references are counted (numba_plain.py)"),
 )

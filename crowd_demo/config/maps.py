@@ -44,6 +44,7 @@ from numpy.typing import NDArray
 
 from crowd_demo.config.reading import quiet_libraries, read_bounded
 from crowd_demo.registry.entries import load
+from crowd_demo.registry.texts import reason
 
 if TYPE_CHECKING:
     import pygame
@@ -276,7 +277,7 @@ def bytes_of(path: Path) -> bytes:
     try:
         data = read_bounded(path, MAX_BYTES)
     except OSError as error:
-        raise MapError(f"{path}: cannot be read ({error.strerror})") from None
+        raise MapError(f"{path}: cannot be read ({reason(error)})") from None
     if not data:
         raise MapError(f"{path}: the file is empty")
     if len(data) > MAX_BYTES:

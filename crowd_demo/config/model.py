@@ -238,7 +238,7 @@ class Config(_WithBehaviours):
     cache: Cache = section(Cache)
     measure: Places = section(Places)
     events: Annotated[tuple[ScenarioEvent, ...], Field(strict=False)] = Field((), max_length=MAX_EVENTS, description=(
-        "events of the scenario, each of which happens once, in the order of the file if due at the same time"))
+        "events of the scenario; each happens once, in the order of the file if due at the same time"))
     keys: Keys = section(Keys)
 
     @model_validator(mode="after")

@@ -17,7 +17,7 @@ from typing import NamedTuple, NoReturn
 import yaml
 
 from crowd_demo.config.reading import read_bounded
-from crowd_demo.registry.texts import printable
+from crowd_demo.registry.texts import printable, reason
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 16
@@ -98,7 +98,7 @@ def read_file(path: Path) -> Document:
         line = raw.count(b"\n", 0, error.start) + 1
         raise UnreadableError([Mistake(Location(str(path), line), (), "not UTF-8 text")]) from None
     except (OSError, ValueError) as error:
-        text = error.strerror or str(error) if isinstance(error, OSError) else str(error)
+        text = reason(error)
         raise UnreadableError([Mistake(Location(str(path), 1), (), text)]) from None
 
 

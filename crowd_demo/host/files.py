@@ -22,6 +22,8 @@ from itertools import count
 from pathlib import Path
 from shutil import rmtree
 
+from crowd_demo.registry.texts import reason
+
 DESCRIPTORS = Path("/dev/fd")
 MAX_LINKS = 40
 UNFINISHED = ".crowd-demo-"  # the hidden folders are called so, with the machine, the process and eight letters
@@ -59,7 +61,7 @@ def why_unwritable(path: Path) -> str | None:
         with tempfile.TemporaryFile(dir=folder):  # some folders only seem to be writable
             return None
     except OSError as error:  # raised also for an impossible name
-        return f"{path if len(str(path)) < 200 else 'the file'} cannot be written: {error.strerror}"
+        return f"{path if len(str(path)) < 200 else 'the file'} cannot be written: {reason(error)}"
 
 
 def free_name(folder: Path, suffix: str, taken: Collection[Path] = ()) -> Path:

@@ -121,3 +121,13 @@ class ProgressLine:
     def __exit__(self, *_: object) -> None:
         if self._terminal:
             print(ERASE, end="", file=sys.stderr, flush=True)
+
+
+def duration(seconds: float) -> str:
+    """0.3 s, 45 s, 12 min, 3 h 20 min."""
+    if seconds < 1:
+        return f"{max(seconds, 0.01):.1g} s"
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60:,} h {minutes % 60} min"

@@ -20,11 +20,11 @@ from crowd_demo.sim.snapshot import Snapshot
 MEASUREMENT_LIMITS, ABLATION_LIMITS = Limits(seconds=8.0), Limits(seconds=4.0)
 OFF_ALREADY, INACTIVE = "off already", "no work here"
 MEMORY_NOTE = "off for memory techniques: agents as if they had never been sorted"  # all three crowds begin in that order
-COLUMNS = ("technique", "off is", "step on", "step off", "step buys", "95 %", "frame on", "frame off", "frame buys", "95 %",
+COLUMNS = ("technique", "off is", "step on", "step off", "step buys", "95%", "frame on", "frame off", "frame buys", "95%",
            "crowd")
 HOW_TO_READ = ("On and off in ms; a frame is a step and its picture. buys: how many times as long it takes with the"
-               " technique off, and where that lies with 95 %; below 1 it costs. " + AS_SHOWN)
-NO_PART = "-", "-", "no part of a step", "-"  # what changes the picture alone
+               " technique off, and its 95% confidence interval; below 1 it costs. " + AS_SHOWN)
+NO_PART = "-", "-", "not part of a step", "-"  # what changes the picture alone
 
 
 class _OfTechniques:
@@ -96,7 +96,7 @@ class Measurement(_OfTechniques):
 
     def table(self) -> TextTable:
         """A row for each comparison."""
-        return TextTable(("ms", hud_word(self.value), hud_word(self.other), "buys", "95 %"),
+        return TextTable(("ms", hud_word(self.value), hud_word(self.other), "buys", "95%"),
                          [(name, *found.cells()) for name, found in self.comparisons().items()])
 
     def notes(self) -> Sequence[str]:

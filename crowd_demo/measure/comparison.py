@@ -163,16 +163,16 @@ class Comparison(NamedTuple):
         buys = factor(self.ratio.value) if is_known else "-"
         if self.verdict == "no difference":
             buys = self.difference
-        return milliseconds(self.a), milliseconds(b), buys, factors(self.ratio) if self.ratio.known else "too few"
+        return milliseconds(self.a), milliseconds(b), buys, factors(self.ratio)
 
     def sentence(self) -> str:
-        """How fast A is: `3.1x faster (95 %: 2.9-3.3)`, `1.2x slower (...)`, or what there is instead of such a number."""
+        """How fast A is: `3.1x faster (95%: 2.9-3.3)`, `1.2x slower (...)`, or what there is instead of such a number."""
         if self.verdict == "unknown":
             return f"{factor(self.ratio.value)} (too few steps to be sure)"
         if self.verdict == "no difference":
-            return f"{self.difference} (95 %: {factors(self.ratio)})"
+            return f"{self.difference} (95%: {factors(self.ratio)})"
         times = self.ratio if self.verdict_of_a == "faster" else self.ratio.inverse
-        return f"{factor(times.value)} {self.verdict_of_a} (95 %: {factors(times)})"
+        return f"{factor(times.value)} {self.verdict_of_a} (95%: {factors(times)})"
 
     def record(self) -> dict[str, object]:
         """Without A."""

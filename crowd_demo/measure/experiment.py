@@ -98,6 +98,11 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
                      for name, *cells in rows)
 
 
+def figure_text(number: float | None) -> str:
+    """Four digits, or all of a count."""
+    return "-" if number is None else f"{number:,.0f}" if number == int(number) or abs(number) >= 1e4 else f"{number:,.4g}"
+
+
 def markdown_table(rows: Sequence[Sequence[str]]) -> str:
     """A table of Markdown; the first row has the heads."""
     head, *others = ([cell.replace("|", "\\|") for cell in row] for row in rows)

@@ -44,7 +44,7 @@ USUAL_TRIES = 10  # of a search
 NEVER = Interval(math.inf, math.inf, math.inf)
 PRECISION = 0.02  # of the largest number: less than the noise of a measurement
 Search = Generator[int, bool, int]
-COLUMNS = ("techniques", "agents", "step ms", "draw ms", "frame ms", "95 %", "times")
+COLUMNS = ("techniques", "agents", "step ms", "draw ms", "frame ms", "95%", "times")
 HOW_TO_READ = (f"The largest crowd whose median frame takes at most {LIMIT_MS:.1f} ms ({FPS} a second), in a world that grows"
                " with it; times: against the line above.")
 
@@ -97,7 +97,7 @@ class Largest:
         self.config, self.rungs = config, rungs
         self.answers: list[Answer] = []
         self.done = False
-        self._most, self._bound = min(most_agents(config), (most, "what was asked for"))
+        self._most, self._bound = min(most_agents(config), (most, "the request"))
         self._compile_for = compile_for
 
     def run(self) -> Iterator[Slice]:

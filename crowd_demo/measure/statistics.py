@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Bools, Doubles, Floats, Longs
+from crowd_demo.registry.texts import decimals, digits_text
 
 CONFIDENCE = 0.95
 RESAMPLES = 2000  # the ends of an interval then move by about a hundredth of its width from one seed to the next
@@ -147,23 +148,19 @@ def verdict(ratio: Interval, noise: Interval) -> Verdict:
 
 def milliseconds(interval: Interval) -> str:
     """The median with three digits or so: 0.52, 3.14, 31.4, 31,400."""
-    number = interval.value
-    digits = 2 if number < 9.995 else 1 if number < 99.95 else 0
-    return f"{number:,.{digits}f}"
+    return digits_text(interval.value, 10, ",")
 
 
 def factor(number: float) -> str:
     """How many times: 0.52x, 1.04x, 3.1x, 31x, 1,200x."""
-    return f"{number:,.{_digits(number)}f}x"
+    return f"{digits_text(number, 2, ',')}x"
 
 
 def factors(interval: Interval) -> str:
     """Where a factor lies, with the digits that the larger end has."""
-    return f"{interval.low:,.{_digits(interval.high)}f}-{interval.high:,.{_digits(interval.high)}f}"
-
-
-def _digits(number: float) -> int:
-    return 2 if number < 1.995 else 1 if number < 19.95 else 0
+    if not interval.known:
+        return "too few"
+    return f"{interval.low:,.{decimals(interval.high, 2)}f}-{digits_text(interval.high, 2, ',')}"
 
 
 def interval_json(interval: Interval) -> dict[str, float | None]:

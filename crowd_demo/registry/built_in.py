@@ -126,9 +126,9 @@ AT_FIRST: dict[str, str] = {  # names by labels, of those that a configuration m
 
 OWN_COLOURS: tuple[ColourEntry, ...] = (
     ColourEntry("looks", "agents as they look", ""),
-    ColourEntry("state", "what each agent is doing", "crowd_demo.render.colours.modes:StateColours"),
-    ColourEntry("heading", "where each agent is going", "crowd_demo.render.colours.modes:HeadingColours"),
-    ColourEntry("speed", "how fast each agent moves", "crowd_demo.render.colours.modes:SpeedColours"),
+    ColourEntry("state", "state of each agent", "crowd_demo.render.colours.modes:StateColours"),
+    ColourEntry("heading", "direction of each agent", "crowd_demo.render.colours.modes:HeadingColours"),
+    ColourEntry("speed", "speed of each agent", "crowd_demo.render.colours.modes:SpeedColours"),
     ColourEntry("density", "local density around each agent, for people by Fruin's levels of service, A to F",
                 "crowd_demo.render.colours.squares:DensityColours"),
     ColourEntry("flow", "local flow relative to capacity: shows where a crowd is too dense",

@@ -306,7 +306,7 @@ def marks_in_a_line() -> str:
     choices = [f"{technique.label} {' and '.join(map(str, technique.approximate_values))}"
                for technique in TECHNIQUES if technique.approximate_values]
     _, approximate, model = (f"{kind.mark} {kind.name}: {kind.does}" for kind in KINDS)
-    return f"{approximate} (so with {', '.join(choices)});  {model};  no mark: exactly {EXACT.does}"
+    return f"{approximate} (so with {', '.join(choices)}).  {model}.  No mark: exactly {EXACT.does}"
 
 
 def yaml_word(value: Value) -> str:

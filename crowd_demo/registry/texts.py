@@ -16,6 +16,16 @@ def printable(text: str) -> str:
     return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
 
 
+def decimals(number: float, below: float = 1.0) -> int:
+    """How many decimals a number has: two if it is less than `below`, one if it is less than ten times that, else none."""
+    return 2 if number < below - 0.005 else 1 if number < 10 * below - 0.05 else 0
+
+
+def digits_text(number: float, below: float = 1.0, thousands: str = "") -> str:
+    """A number with so many decimals: 0.52, 3.1, 140."""
+    return f"{number:{thousands}.{decimals(number, below)}f}"
+
+
 def error_line(error: BaseException) -> str:
     """Its kind and the first line of its text; the kind alone where it cannot say more."""
     try:
@@ -23,6 +33,11 @@ def error_line(error: BaseException) -> str:
     except BaseException:  # another package's error may raise anything
         text = ""
     return printable(" ".join([f"{type(error).__name__}:", *text.splitlines()[:1]]).rstrip(":"))[:MAX]
+
+
+def reason(error: BaseException) -> str:
+    """Return the cause that the system gives for an error of files, or else the error's own text."""
+    return getattr(error, "strerror", None) or str(error)
 
 
 def say(text: str) -> None:

@@ -136,7 +136,7 @@ def as_data(action: Action) -> dict[str, object]:
     for name, kind in ACTIONS.items():
         if type(action) is kind:
             return {"name": name, **asdict(action)}  # type: ignore[call-overload]  # all of them are dataclasses
-    raise ValueError(f"{type(action).__name__} is no registered action")
+    raise ValueError(f"{type(action).__name__} is not a registered action")
 
 
 def from_data(data: object) -> Action:

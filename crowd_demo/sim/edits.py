@@ -143,7 +143,7 @@ class BringIn:
     def apply(self, world: World) -> None:
         tiles = np.flatnonzero(world.terrain.brush(self.x, self.y, self.radius) & (world.terrain.blocked == 0))
         if not len(tiles):
-            raise ValueError("there is no room for anybody: all tiles there are blocked")
+            raise ValueError("no room: all tiles there are blocked")
         world.check_room(world.agents.count + self.count)
         ids, seed = self._ids(world), int(hashing.key(world.config.seed, world.tick, hashing.BIRTH)) & 0x7FFFFFFF
         x, y = world.terrain.random_points(tiles, ids.astype(np.int64), seed)
@@ -236,7 +236,7 @@ class PutBack:
         try:
             data = base64.b64decode(self.columns, validate=True)
         except binascii.Error:
-            raise ValueError("put_back: columns is no base64") from None
+            raise ValueError("put_back: columns is not valid base64") from None
         if len(data) != 4 * self.count * (len(names) - 1):
             raise ValueError(f"put_back: columns has {len(data)} bytes, {self.count} agents have another number")
         ids = world.agents.handles.free_ids(self.count)
@@ -244,7 +244,7 @@ class PutBack:
         check_columns(rows, dtypes_of(world.agents.kind), world.bounds_of(world.widest))
         columns: dict[str, ArrayLike] = dict(zip(names, views(world.agents.kind, rows), strict=True))
         if world.terrain.blocked.all():
-            raise ValueError("there is no room for anybody: all tiles are blocked")
+            raise ValueError("no room: all tiles are blocked")
         before = world.agents.count
         world.agents.spawn(**columns)
         all_columns, new = world.agents.columns, slice(before, world.agents.count)

@@ -176,7 +176,7 @@ def _require(holds: bool, otherwise: str) -> None:
 
 def _header(data: bytes) -> tuple[Header, int]:
     """(header, where the arrays begin), once the checksum is right."""
-    _require(data.startswith(MAGIC), "is no save file of crowd-demo")
+    _require(data.startswith(MAGIC), "is not a save file of crowd-demo")
     _require(len(data) >= _HEAD.size + CHECKSUM_BYTES, "is damaged: it ends too early")
     _, version, size = _HEAD.unpack_from(data)
     _require(version == FORMAT, f"has format {version}; this program reads format {FORMAT}")

@@ -169,7 +169,7 @@ class TunedNumbers:
         read = {path: _ends(path, ends) for path, ends in born.items()}
         for path, (low, high) in read.items():
             if path not in births or not low <= value_of(present, path) <= high:
-                raise ValueError(f"{path[:60]}: nobody can have been born with that")
+                raise ValueError(f"{path[:60]}: no agent can have been born with that")
         self._widest(present, read)
         return present, read, float(fastest)  # type: ignore[arg-type]
 

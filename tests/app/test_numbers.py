@@ -51,7 +51,7 @@ def test_numbers_end_where_their_range_does_and_words_have_none(driven: Driven) 
     assert [action for _, action in driven.program.sim.history] == [Switch("cull", "off")]
     driven.program.techniques.touched = "leaf_size"
     driven.press("]")
-    assert driven.status().notices[-1] == "leaf size: 34 (changes nothing at present)"
+    assert driven.status().notices[-1] == "leaf size: 34 (no effect now)"
 
 
 def test_several_presses_within_a_frame_all_count_also_before_a_technique_was_touched(driven: Driven) -> None:

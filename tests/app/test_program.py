@@ -64,8 +64,8 @@ def test_a_technique_that_is_configured_off_goes_on_with_its_default(path: str, 
 
 
 def test_the_list_of_choices_says_what_the_key_does(driven: Driven) -> None:
-    for path, said in ("reorder.when", "Key 3: off and back on; with Shift: the next choice"), (
-            "blitter", "Key 9: the next choice; with Shift: the one before"):
+    for path, said in ("reorder.when", "Key 3: off and back on (Shift: the next value)"), (
+            "blitter", "Key 9: the next value (Shift: the previous one)"):
         driven.program.menus.open_choices(BY_PATH[path])
         assert all(row.about.endswith(said) for row in driven.view().rows)
 

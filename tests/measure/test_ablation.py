@@ -47,13 +47,13 @@ def test_what_buys_most_comes_first_and_what_costs_is_last() -> None:
     assert found.done and progress == sorted(progress) and progress[-1] == 0.9
     assert [row.technique.path for row in found.rows] == ["neighbours", "simd", "cull", "reorder.when", "threads"]
     table = found.table()
-    assert table.columns == ("technique", "off is", "step on", "step off", "step buys", "95 %", "frame on", "frame off",
-                             "frame buys", "95 %", "crowd")
+    assert table.columns == ("technique", "off is", "step on", "step off", "step buys", "95%", "frame on", "frame off",
+                             "frame buys", "95%", "crowd")
     assert table.rows[0] == (
         "neighbours: sorted", "none", "2.00", "36.0", "18.0x", "17.1-18.9", "4.00", "72.0", "18.0x", "17.1-18.9", "same")
     assert [row[:2] for row in table.rows[1:4]] == [
         ("SIMD lanes: on", "off"), ("culling: grid", "off"), ("reorder: every", "off")]
-    assert table.rows[2][2:6] == ("-", "-", "no part of a step", "-"), "culling saves drawing alone"
+    assert table.rows[2][2:6] == ("-", "-", "not part of a step", "-"), "culling saves drawing alone"
     assert table.rows[3][7:10] == ("4.00", "no difference", "0.95-1.05")
     assert table.rows[4][4:] == ("0.80x", "0.76-0.84", "4.00", "3.20", "0.80x", "0.76-0.84", "DIFFERS")
     assert found.noise() == "noise: a second copy of the present crowd took 0.99-1.01 times as long"
@@ -80,7 +80,7 @@ def test_no_difference_is_nothing_only_where_the_interval_is_narrow(monkeypatch:
     (row,) = found.table().rows
     assert (*row[4:6], *row[8:10]) == ("too noisy to tell", "0.50-1.50", "no difference", "0.91-1.09")
     assert found.rows[0].found.line(True, False) == (
-        "on against off: step too noisy to tell (95 %: 0.50-1.50), frame no difference (95 %: 0.91-1.09), same crowd")
+        "on against off: step too noisy to tell (95%: 0.50-1.50), frame no difference (95%: 0.91-1.09), same crowd")
 
 
 @pytest.mark.usefixtures("made_up")
@@ -152,7 +152,7 @@ def test_one_technique_is_measured_against_the_value_that_is_asked_for() -> None
     list(found.run())
     assert found.found and found.found.crowd == "same" and (found.value, found.other) == (60, 7)
     table = found.table()
-    assert table.columns == ("ms", "60", "7", "buys", "95 %") and [row[0] for row in table.rows][-2:] == ["step", "frame"]
+    assert table.columns == ("ms", "60", "7", "buys", "95%") and [row[0] for row in table.rows][-2:] == ["step", "frame"]
     assert found.notes() == ["same crowd", AS_SHOWN]
     record = json.loads(json.dumps(found.record(), allow_nan=False))
     assert record["kind"] == "measurement" and record["technique"] == "reorder.every"
@@ -202,7 +202,7 @@ def test_in_both_tables_times_are_as_far_apart_as_their_factor_where_the_medians
     list(one.run()), list(each.run())
     rows = [row[1:4] for row in one.table().rows] + [row[at:at + 3] for row in each.table().rows for at in (2, 6)]
     factors = [(float(after) / float(before), buys) for before, after, buys in rows if before != "-"]
-    assert len(rows) == 3 + 2 * len(BUYS) and len(factors) == len(rows) - 1, "culling is no part of a step"
+    assert len(rows) == 3 + 2 * len(BUYS) and len(factors) == len(rows) - 1, "culling is not part of a step"
     for ratio, buys in factors:
         assert ratio == (pytest.approx(1) if buys == "no difference" else pytest.approx(float(buys[:-1]), rel=0.03))
     assert AS_SHOWN in one.notes() and each.notes()[0].splitlines()[0].endswith(AS_SHOWN)
@@ -218,12 +218,12 @@ def test_a_value_that_would_take_minutes_is_refused(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.quick
 def test_the_line_says_factor_interval_and_crowd() -> None:
-    assert versus(3.1).line("every", "off") == "every against off: 3.1x faster (95 %: 2.9-3.3), same crowd"
-    assert versus(1.0).line(True, False) == "on against off: no difference (95 %: 0.95-1.05), same crowd"
+    assert versus(3.1).line("every", "off") == "every against off: 3.1x faster (95%: 2.9-3.3), same crowd"
+    assert versus(1.0).line(True, False) == "on against off: no difference (95%: 0.95-1.05), same crowd"
     assert versus(0.5, "approximate").line(3, 1) == (
-        "3 against 1: 2.0x slower (95 %: 1.9-2.1), not the same (approximate)")
+        "3 against 1: 2.0x slower (95%: 1.9-2.1), not the same (approximate)")
     assert versus(0.5, "model").line(2, 0).endswith("not the same (model)")
     assert versus(2.0, "DIFFERS").line(3, 1).endswith("THE CROWD DIFFERS")
     parts = versus(3.1)._replace(frame=versus(1.3).frame)
     assert parts.line(3, 1).startswith(
-        "3 against 1: step 3.1x faster (95 %: 2.9-3.3), frame 1.30x faster (95 %: 1.23-1.37), ")
+        "3 against 1: step 3.1x faster (95%: 2.9-3.3), frame 1.30x faster (95%: 1.23-1.37), ")

@@ -81,7 +81,7 @@ def test_each_rung_begins_where_the_one_before_ended(made_up: list[Config]) -> N
     first = next(config for config in made_up if config.optimizations.neighbours == "linked")
     assert first.agents == low.agents and len(found.answers) == len(found.rungs)
     table = found.table()
-    assert table.columns == ("techniques", "agents", "step ms", "draw ms", "frame ms", "95 %", "times")
+    assert table.columns == ("techniques", "agents", "step ms", "draw ms", "frame ms", "95%", "times")
     assert table.rows[0][:2] == ("everything off", f"{low.agents:,}") and table.rows[0][-1] == ""
     assert table.rows[1][0] == "+ cell lists" and table.rows[1][-1] == f"{high.agents / low.agents:.0f}x"
 

@@ -83,7 +83,7 @@ def test_what_is_impossible_is_left_out_and_said() -> None:
     sim = scenario({"tick": 1, "do": {"walls": {"rectangle": [0, 0, 500, 400]}}},
                    {"tick": 2, "do": {"bring_in": {"at": [50, 50], "count": 5, "radius": 20}, "agents": 70}}, agents=0)
     sim.play(3)
-    assert sim.events.impossible == ["there is no room for anybody: all tiles there are blocked"]
+    assert sim.events.impossible == ["no room: all tiles there are blocked"]
     assert sim.events.happened == {0: 1, 1: 2} and sim.agents.count == 70
 
 

@@ -106,7 +106,7 @@ class Trial:
         self.frame, self._steps_before = at.sim.profile.frames, at.sim.profile.steps - at.sim.profile.steps_in_frame
         self.drawn = all(is_drawn(BY_PATH[path]) for path in switched.new)  # what changes steps is the larger claim
         self._kind = strongest(kind_of_all(values, at.sim.situation) for values in switched)
-        self._note = "changes nothing at present, " * (set(switched.new) <= inactive(at.sim.situation))
+        self._note = "has no effect now, " * (set(switched.new) <= inactive(at.sim.situation))
         self._long = False  # is a step too long, or the crowd too large, for copies that make steps?
         self._until = ""  # why it was over before its time
         self._paused = False
@@ -307,7 +307,7 @@ class Trial:
             return {}
         (path,), ((_, change),) = self.switched.new, self._changes()
         rows = ", ".join(f"{span.name} {outcome_text(span)}" for span in known)
-        return {path: f"{change}: {rows}; {self._finding.text}"}
+        return {path: f"{change}: {rows}, {self._finding.text}"}
 
     def _changes(self) -> Iterator[tuple[str, str]]:
         """The label of each technique, and what became of it."""

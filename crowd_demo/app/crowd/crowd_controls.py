@@ -37,7 +37,7 @@ def agents_of(text: str) -> int:
     """A number of agents as people type it: 40000, 40,000, 40k, 1.5m. Raises ValueError with a line for the window."""
     found = re.fullmatch(r"([0-9]+|[0-9]+[.][0-9]+(?=[km]))([km]?)", re.sub("[ ,_']", "", text.lower()))
     if not found:
-        raise ValueError(f"'{text}' is no number of agents: type one such as 40000, 40,000 or 40k")
+        raise ValueError(f"'{text}' is not a valid number of agents: type one such as 40000, 40,000 or 40k")
     count = round(float(found[1]) * {"": 1, "k": 1e3, "m": 1e6}[found[2]])
     if count > MAX_AGENTS:
         raise ValueError(f"{count:,} agents are too many: at most {MAX_AGENTS:,}")
@@ -78,7 +78,7 @@ class CrowdControls:
         """Let the event happen that is left to a hand and comes next, or say that there is none."""
         number = self._crowd.sim.events.by_hand
         if number is None:
-            self._notices.add("this scenario leaves nothing more to a hand", "event")
+            self._notices.add("No manual events left", "event")
         else:
             self._crowd.apply(Event(number))
 

@@ -17,7 +17,7 @@ from crowd_demo.host.files import free_name
 from crowd_demo.host.recording.recording import Recording, write_clip
 from crowd_demo.host.recording.saves import SUFFIX, Save, newest, read_save, write_save
 from crowd_demo.host.system import beside_frames, in_thread, lower_priority
-from crowd_demo.registry.texts import error_line
+from crowd_demo.registry.texts import error_line, reason
 from crowd_demo.render.camera import Camera
 from crowd_demo.sim.save_format import SaveError
 from crowd_demo.sim.simulation import Simulation
@@ -59,7 +59,7 @@ class PageExport:
             self._follow(start(EXPORTER, str(self.recording), str(self.page), env={**os.environ, **ONE_THREAD},
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL))
         except OSError as error:
-            self.error = error.strerror or str(error)
+            self.error = reason(error)
         if self.error or self.cancelled:
             for path in (self.page, self.recording):
                 path.unlink(missing_ok=True)
@@ -100,12 +100,12 @@ class CrowdFiles:
                 self.broken = recording
             else:
                 path = recording.path
-                self._notices.add(f"{said} {path}; to see it again: {replay_command(path)}", "record", LONG_S)
+                self._notices.add(f"{said} {path}. Replay it: {replay_command(path)}", "record", LONG_S)
         if self._export:
             self._tell_export(self._export)
         for path in [path for path, job in list(self._saving.items()) if job.done()]:
             error = self._saving.pop(path).exception()
-            self._notices.add(f"cannot save {path}: {getattr(error, 'strerror', None) or error}" if error else f"saved {path}")
+            self._notices.add(f"cannot save {path}: {reason(error)}" if error else f"saved {path}")
 
     def finish(self, timeout_s: float) -> None:
         """End the recording and wait until it is written, and at most so long for what is being saved; cancel the page."""
@@ -161,7 +161,7 @@ class CrowdFiles:
                 recording = self._crowd.recording
                 self._notices.add(f"recording {path}", "record", holds=lambda: self._crowd.recording is recording)
         except OSError as error:
-            self._notices.add(f"cannot record: {error.strerror or error}", "record")
+            self._notices.add(f"cannot record: {reason(error)}", "record")
 
     # --- pages -------------------------------------------------------------------------------------------------------
 
@@ -188,7 +188,7 @@ class CrowdFiles:
         if not export.job.done():
             if export.told != export.progress:
                 export.told = export.progress
-                said = f"making {export.page}: {export.progress}; the same key cancels"
+                said = f"exporting {export.page}: {export.progress} (the same key cancels)"
                 self._notices.add(said, "export", LONG_S, holds=lambda: not export.job.done())
             return
         self._export = None
@@ -198,7 +198,7 @@ class CrowdFiles:
             self._notices.add(f"cannot export: {export.error}", "export", LONG_S)
         else:
             size = f"{export.page.stat().st_size / 1e6:,.1f} MB"
-            said = f"a page that plays: {export.page}, {size}; {export.recording} makes it again"
+            said = f"exported {export.page}, {size} ({export.recording} reproduces it)"
             self._notices.add(said, "export", LONG_S)
 
     # --- saves -------------------------------------------------------------------------------------------------------
@@ -233,7 +233,7 @@ class CrowdFiles:
         """Continue a saved crowd. Raises SaveError, and changes nothing then."""
         crowd, config = self._crowd, saved.snapshot.config
         if not same_world(crowd.config, config):
-            raise SaveError(f"{saved.path}: was saved in another world; crowd-demo --load opens it")
+            raise SaveError(f"{saved.path}: was saved in another world: use crowd-demo --load")
         left = crowd.sim.tick
         sim = Simulation(config) if differences(crowd.sim.config, config) else crowd.sim
         saved.restore(sim)

@@ -107,11 +107,6 @@ class Switcher:
         """The values of the crowd whose kernels are not compiled yet, by path."""
         return {request.path: request.value for request in self.compiling if not request.beside}
 
-    def coming(self, options: Optimizations) -> Optimizations:
-        """Return the crowd's `options` as they will be soon."""
-        coming = (request for request in self.requests.values() if request.is_coming)
-        return with_values(options, {request.path: request.value for request in coming})
-
     def ready(self, options: Optimizations) -> list[Request]:
         """Return the requests whose kernels are compiled beside `options` and those before it; compile the others.
 
@@ -204,7 +199,8 @@ class Techniques:
 
     def asked(self) -> Optimizations:
         """The values of all techniques, as they will be soon."""
-        return self.switcher.coming(self._crowd.sim.optimizations)
+        coming = (request for request in self.switcher.requests.values() if request.is_coming)
+        return with_values(self._crowd.sim.optimizations, {request.path: request.value for request in coming})
 
     def value(self, path: str) -> Value:
         """The value that a technique has, or will have soon."""
@@ -255,7 +251,7 @@ class Techniques:
         if value == before:
             self._notices.add(f"{name}: {hud_word(value)}, the {'most' if direction > 0 else 'least'}", path)
         else:
-            no_effect = " (changes nothing at present)" * (path in inactive(sim.situation))
+            no_effect = " (no effect now)" * (path in inactive(sim.situation))
             self._touch(path, value)
             self.switcher.request(path, value)
             self._notices.add(f"{name}: {hud_word(value)}{no_effect}", path)

@@ -31,6 +31,7 @@ from crowd_demo.measure.experiment import Experiment, Slice
 from crowd_demo.measure.largest import Largest, present_and_rungs
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, yaml_word
+from crowd_demo.registry.texts import reason
 from crowd_demo.render.hud.canvas import BAD, DIM, GOOD, TEXT, WARM, Colour
 from crowd_demo.render.hud.views import ListView, Row
 from crowd_demo.sim.snapshot import Snapshot
@@ -148,7 +149,7 @@ class ExperimentDialog(ListDialog, Generic[Kind]):
             write_report(self.experiment.record(), path)
             self._notify(f"saved {path}", "experiment")
         except OSError as error:
-            self._notify(f"cannot save {path}: {error.strerror or error}", "experiment")
+            self._notify(f"cannot save {path}: {reason(error)}", "experiment")
 
 
 def colour_of(found: Comparison) -> Colour:
@@ -189,7 +190,7 @@ class Experiments:
 
     def ablate(self) -> None:
         """Each technique off in turn."""
-        self._begin("What each technique buys here", lambda: Ablation(self._start(), self._compile_for),
+        self._begin("Gain of each technique here", lambda: Ablation(self._start(), self._compile_for),
                     lambda experiment: [BAD if row.found.crowd == "DIFFERS" else colour_of(row.found.frame)
                                         for row in experiment.rows],
                     lambda experiment: {row.technique.path: row.found.line(row.value, row.off) for row in experiment.rows},
@@ -197,7 +198,7 @@ class Experiments:
 
     def largest(self) -> None:
         """The largest crowd with the present techniques, and on each rung of the ladder."""
-        self._begin("The largest crowd at 60 frames a second here", self._largest, lambda experiment: [
+        self._begin("The largest crowd at 60 FPS here", self._largest, lambda experiment: [
             TEXT] * len(experiment.answers), lambda experiment: {}, "largest --ladder")
 
     def _begin(self, title: str, make: Callable[[], Kind], colours_of: Callable[[Kind], Sequence[Colour]],

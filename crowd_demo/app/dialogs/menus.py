@@ -41,12 +41,12 @@ from crowd_demo.render.hud.views import Row
 
 FIRST = ("scenarios", "tour", "measure", "ablate", "largest", "card")  # of the program's actions, in the main menu
 KEYS = "All keys"
-KEY_OF_TECHNIQUE = "A technique's key: off and back on, Shift: next choice; without an off: next choice, Shift: back."
-MOUSE = (("wheel", "zoom at the cursor"), ("drag", "move the camera; change a number; go along the timeline"),
-         ("double click", "on a number's slider: its value in the configuration"),
-         ("Shift drag", "count the agents in a box"), ("Ctrl wheel", "the size of a tool's brush"),
-         ("click", "inspect an agent; a technique for its choices; fold a heading"),
-         ("rest", "on anything in the panels: what it is"))
+KEY_OF_TECHNIQUE = "A technique's key toggles it (Shift: next value). One without off: next value (Shift: previous value)."
+MOUSE = (("wheel", "zoom at the cursor"), ("drag", "move the camera, change a number, or rewind on the timeline"),
+         ("double click", "reset a slider to the configuration"),
+         ("Shift+drag", "count the agents in a box"), ("Ctrl+wheel", "the size of a tool's brush"),
+         ("click", "inspect an agent, list a technique's values, or fold a heading"),
+         ("rest", "explain anything in the panels"))
 
 
 class Menus:
@@ -128,7 +128,7 @@ class Menus:
     def _overlay_items(self) -> list[Item]:
         situation = self._crowd.sim.situation
         key = self._keymap.key("overlays")
-        none = Row("hide all", f"Shift {key}" if key else "", f"No overlay; {len(self._overlays.shown)} are shown now.")
+        none = Row("hide all", f"Shift+{key}" if key else "", f"Hide all overlays ({len(self._overlays.shown)} shown now).")
         return [Item(none, self._overlays.hide_all, stays=True), *(
             Item(self._overlay_row(entry, entry.inactive(situation)), partial(self._act, entry.name), stays=True)
             for entry in OVERLAYS.values())]
@@ -136,7 +136,7 @@ class Menus:
     def _overlay_row(self, entry: OverlayEntry, nothing: str) -> Row:
         state = ["shown"] * (entry.name in self._overlays.shown) + ["nothing to show"] * bool(nothing)
         return Row(entry.label, ", ".join([*state, *filter(None, [self._keymap.key(entry.name)])]),
-                   f"Nothing to show at present: {nothing}. {entry.why}" if nothing else entry.why)
+                   f"Nothing to show now: {nothing}. {entry.why}" if nothing else entry.why)
 
     def _technique_items(self) -> list[Item]:
         unused = inactive(self._crowd.sim.situation)
@@ -144,7 +144,7 @@ class Menus:
                 for technique in TECHNIQUES]
 
     def _technique_row(self, technique: Technique, unused: Set[str]) -> Row:
-        changes_nothing = "Changes nothing at present. " if technique.path in unused else ""
+        changes_nothing = "No effect now. " if technique.path in unused else ""
         return Row(f"{technique.group}: {technique.label.strip()}", hud_word(self._techniques.value(technique.path)),
                    f"{changes_nothing}{technique.why}. Watch: {technique.watch}")
 

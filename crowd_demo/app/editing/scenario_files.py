@@ -29,7 +29,7 @@ from crowd_demo.config.maps import MapData, octile_of
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import list_configs, list_maps
 from crowd_demo.host.files import replacing, why_unwritable
-from crowd_demo.registry.texts import printable
+from crowd_demo.registry.texts import printable, reason
 from crowd_demo.sim.actions import Action
 from crowd_demo.sim.edits import PutForce
 from crowd_demo.sim.simulation import Simulation
@@ -141,13 +141,13 @@ class ScenarioFiles:
             files = texts_of(path, self._on_screen(), crowd.at_its_start(0), about, bool(edits))
             write_together(files)
         except (OSError, ValueError) as error:
-            self._notices.add(f"cannot save {path}: {getattr(error, 'strerror', None) or error}", "scenario file", LONG_S)
+            self._notices.add(f"cannot save {path}: {reason(error)}", "scenario file", LONG_S)
             return
         self._written.pop(path, None)
         self._written[path] = edits
         crowd.kept_edits.append(edits)
         names = " and ".join(map(str, sorted(files, reverse=True)))
-        self._notices.add(f"saved {names}; to see it again: crowd-demo --config {path.as_posix()}", "scenario file", LONG_S)
+        self._notices.add(f"saved {names}. Open it: crowd-demo --config {path.as_posix()}", "scenario file", LONG_S)
 
     # --- for the command ---------------------------------------------------------------------------------------------
 
@@ -165,7 +165,7 @@ class ScenarioFiles:
                     return shown._replace(config=shown.config.model_copy(update=held_there)), str(path)
                 except ConfigError:  # somebody has changed it since
                     continue
-        unsaved = f"what was built is not in this: {self._save_key} saves a file that holds it"
+        unsaved = f"unsaved edits are not in this: {self._save_key} saves a file that holds it"
         return shown._replace(unsaved=unsaved), name
 
 

@@ -112,7 +112,7 @@ class Tools:
             return
         self.end()
         self.held = tool
-        rest = "" if tool is HAND else "; the wheel with Ctrl changes the size; Esc takes the hand"
+        rest = "" if tool is HAND else " (Ctrl+wheel: size, Esc: pointer)"
         self._notices.add(f"{tool.label}{rest}", "tool", holds=lambda: self.held is tool)
 
     @property
@@ -188,7 +188,7 @@ class Tools:
             self._undo.carry_out(action, stroke.tool.label.partition(":")[0], stroke)
             if stroke.tool.paints and sim.agents.count < before:
                 stroke.walled_in += before - sim.agents.count
-                self._notices.add(f"{who(sim, stroke.walled_in)} out: no free ground was near; undo brings them back",
+                self._notices.add(f"{who(sim, stroke.walled_in)} removed: no free ground near (undo restores them)",
                                   "walled in")
 
     def tell_ways(self, ways: Ways) -> None:
@@ -201,7 +201,7 @@ class Tools:
         """Undo the last stroke, of which the rest is carried out first."""
         self.end()
         self._crowd.apply(partial(self.work, at_once=True))
-        self._undo.ask_undo()
+        self._crowd.apply(self._undo.undo)
 
     # --- what is shown -----------------------------------------------------------------------------------------------
 
@@ -227,10 +227,8 @@ class Tools:
         return [RingView(camera.world_to_screen(force.x, force.y), force.radius * camera.zoom, force.kind)
                 for force in self._crowd.sim.forces.present]
 
-    def bar(self) -> ToolBarView | None:
-        """What the bar shows; None while it is folded."""
-        if not self.shown:
-            return None
+    def bar(self) -> ToolBarView:
+        """What the bar shows while it is unfolded."""
         key = self._keymap.key
         buttons = [ToolButton(f"tool_{tool.name}", tool.name, tool.label, key(f"tool_{tool.name}"), tool is self.held)
                    for tool in TOOLS.values() if tool.is_usable(self._crowd.config)]

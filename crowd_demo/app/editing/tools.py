@@ -200,13 +200,13 @@ TOOLS: dict[str, Tool] = {tool.name: tool for tool in (
     Tool("in", "in: press or drag adds agents", Motion.DABS, _bring_in,
          lambda sim, sweep: f"{who(sim, count_in(sim, sweep))} in"),
     Tool("out", "out: press or drag takes agents out", Motion.SWEEP, _take_out, _tells_out),
-    *(Tool(kind, f"{kind}: press or drag puts one; a press on its middle removes it", Motion.HOLD,
+    *(Tool(kind, f"{kind}: press or drag adds one, a press on its middle removes it", Motion.HOLD,
            partial(_put_force, kind), partial(_tells_force, kind), size="force")
       for kind in FORCE_KINDS if kind != "scare"),
     Tool("goal", "goal: click adds a destination, drag moves one", Motion.DRAG, _set_goal, _tells_goal,
          is_usable=has_goals, shows_goals=True),
     Tool("exit", "exit: a click lets people leave at a destination, or not", Motion.DABS, _flip_exit, _tells_exit,
          is_usable=lambda config: has_goals(config) and config.crowd.wait_s > 0, shows_goals=True),
-    Tool("scare", "scare: who is near flees; a hawk follows the pointer", Motion.HOLD, _scare,
+    Tool("scare", "scare: agents near the pointer flee, a hawk follows it", Motion.HOLD, _scare,
          lambda sim, sweep: "the hawk" if has_hawk(sim.config) else "scare", size="force"),
 )}

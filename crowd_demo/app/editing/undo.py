@@ -18,16 +18,13 @@ from crowd_demo.sim.edits import PaintWalls, PutBack, PutForce, Remove, RemoveFo
 MAX = 200  # entries
 MAX_TIMES = 5_000  # of which the entries are remembered; beyond, those before the past that is kept are forgotten
 NewHandles = Mapping[tuple[int, int], tuple[int, int]]
-DIFFERENCE = "undo takes an edit back and the crowd goes on; the timeline goes back in time"
+DIFFERENCE = "Undo reverts an edit while the crowd goes on. The timeline rewinds time."
 
 
 class Undo:
     def __init__(self, crowd: Crowd, notices: Notices) -> None:
         self._crowd, self._notices = crowd, notices
         self._said = False  # what the difference to the timeline is
-
-    def ask_undo(self) -> None:
-        self._crowd.apply(self.undo)
 
     def ask_redo(self) -> None:
         self._crowd.apply(self.redo)
@@ -71,7 +68,7 @@ class Undo:
         self._notices.add(f"undone: {entry.what}" + (f" ({more} more)" if more else ""), "undo")
         if not self._said:
             self._said = True
-            self._notices.add(DIFFERENCE, "what undo is")
+            self._notices.add(DIFFERENCE, "undo hint")
 
     def redo(self) -> None:
         """Do again what was undone last."""

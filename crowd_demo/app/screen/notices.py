@@ -16,10 +16,6 @@ WELCOME_S = 15.0
 WELCOME_KEYS = {"simd": "SIMD lanes", "tour": "tours", "scenarios": "other crowds", "help": "all keys", "hud": "panels"}
 
 
-def always() -> bool:
-    return True
-
-
 class Notice(NamedTuple):
     """A line, how long it is shown, and until when; it has no end before it was presented.
 
@@ -28,7 +24,7 @@ class Notice(NamedTuple):
 
     text: str
     lasts_s: float
-    holds: Callable[[], object] = always
+    holds: Callable[[], object] | None = None
     end_s: float = math.inf
 
 
@@ -41,7 +37,8 @@ class Notices:
     def __init__(self) -> None:
         self.shown: dict[str, Notice] = {}  # by topic
 
-    def add(self, text: str, about: str = "", lasts_s: float = NOTICE_S, holds: Callable[[], object] = always) -> None:
+    def add(self, text: str, about: str = "", lasts_s: float = NOTICE_S,
+            holds: Callable[[], object] | None = None) -> None:
         """Show a line; one without a topic is its own. With `holds` only as long as that is true."""
         self.drop(about or text)
         self.shown[about or text] = Notice(text, lasts_s, holds)
@@ -54,12 +51,12 @@ class Notices:
     def present(self) -> list[str]:
         now = time.monotonic()
         self.shown = {about: notice._replace(end_s=min(notice.end_s, now + notice.lasts_s))
-                       for about, notice in self.shown.items() if notice.end_s > now and notice.holds()}
+                       for about, notice in self.shown.items() if notice.end_s > now and (not notice.holds or notice.holds())}
         return [notice.text for notice in self.shown.values()]
 
     def take_over(self, left: Notices) -> None:
         """Go on with the lines of another program, but for those about a state of its own."""
-        self.shown = {about: notice for about, notice in left.shown.items() if notice.holds is always} | self.shown
+        self.shown = {about: notice for about, notice in left.shown.items() if not notice.holds} | self.shown
 
 
 def welcome(notices: Notices, keymap: Keymap) -> None:

@@ -22,11 +22,12 @@ from crowd_demo.config.model import HudSettings, WindowSettings
 from crowd_demo.config.section import WITHOUT_POINT
 from crowd_demo.config.yaml12 import Location, Mistake
 from crowd_demo.host.files import write_file
+from crowd_demo.registry.texts import reason
 
 VARIABLE = "CROWD_DEMO_PREFERENCES"
 NAME = Path("crowd-demo", "preferences.yaml")
 SAVE_S = 1.0  # after a change
-HEADER = "# crowd-demo writes this file when something is changed in its window; configurations and options win over it\n"
+HEADER = "# crowd-demo writes this file when the window is changed. Configurations and options override it.\n"
 
 Side = Annotated[int, WITHOUT_POINT, Field(ge=16, le=16_384)]
 Size = Annotated[tuple[Side, Side], Field(strict=False)]
@@ -103,13 +104,11 @@ class Preferences:
         return configured.model_copy(update=preferred)
 
     def change(self, **values: object) -> None:
+        """Change values, and write them a second from now."""
         changed = self.values.model_copy(update=values)
-        if changed != self.values:
-            self.values = changed
-            self.save_soon()
-
-    def save_soon(self) -> None:
-        """Write the values a second from now."""
+        if changed == self.values:
+            return
+        self.values = changed
         with self._lock:
             if self._path and not self._timer:
                 self._timer = Timer(self._save_s, self._save)
@@ -132,7 +131,7 @@ class Preferences:
                 self._path.parent.mkdir(parents=True, exist_ok=True)
                 write_file(self._path, self._text().encode())
             except OSError as error:
-                self.news.append(f"cannot keep preferences in {self._path}: {error.strerror or error}")
+                self.news.append(f"cannot keep preferences in {self._path}: {reason(error)}")
                 self._path = None
 
     def _text(self) -> str:

@@ -48,7 +48,9 @@ def open_window(settings: WindowSettings, headless: bool) -> pygame.Surface:
         raise NoDisplayError(str(error)) from None
     finally:
         if headless:
-            _restore("SDL_VIDEODRIVER", asked)
+            del os.environ["SDL_VIDEODRIVER"]
+        if asked is not None:
+            os.environ["SDL_VIDEODRIVER"] = asked
     pygame.display.set_caption(settings.title)
     return surface
 
@@ -97,13 +99,6 @@ def _icon() -> pygame.Surface:
         pygame.draw.circle(icon, colour, (x, y + 8), 8, draw_top_left=True, draw_top_right=True)
         pygame.draw.circle(icon, colour, (x, y - 3), 5)
     return icon
-
-
-def _restore(name: str, value: str | None) -> None:
-    if value is None:
-        os.environ.pop(name, None)
-    else:
-        os.environ[name] = value
 
 
 def save_picture(surface: pygame.Surface, path: Path) -> None:

@@ -73,7 +73,7 @@ class CameraControls:
             self.zoom_left = 1.0
             self._camera.look_at(*self._bookmarks[number])
         else:
-            self._notices.add(f"there is no bookmark {number} yet: Ctrl Shift {number} keeps this view", "bookmark",
+            self._notices.add(f"there is no bookmark {number} yet: Ctrl+Shift+{number} keeps this view", "bookmark",
                               holds=lambda: number not in self._bookmarks)
 
     # --- colours -----------------------------------------------------------------------------------------------------

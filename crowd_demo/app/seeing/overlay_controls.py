@@ -171,7 +171,7 @@ class Inspector:
         rows = [*facts_of(sim, slot), ("in", near.where if near else "the next step finds its neighbours")]
         if near:
             rows += ([("candidates", f"{len(near.candidates):,} (grey)"), ("neighbours", f"{len(neighbours):,} now (green)")]
-                     if near.asked else [("candidates", "not looked for"), ("", "nobody there was due")])
+                     if near.asked else [("candidates", "not looked for"), ("", "no agent there was due")])
         count = max(sim.agents.count, 1)
         shares = (tuple((slots[:STRIP] / count).tolist()) for slots in ((near.candidates if near else neighbours), neighbours))
         self.found = Inspection(f"agent {identity:,}", tuple(rows), MemoryStrip(slot / count, *shares))

@@ -190,12 +190,9 @@ class SideBySide:
                 if other.tick == sim.tick:
                     second.compare(sim)
                 self._read_times(other)
-        self._draw_line(on)
-        self.halves = self._read_halves(second, sim)
-
-    def _draw_line(self, on: pygame.Surface) -> None:
         for colour, width in (((12, 14, 18), 5), ((250, 250, 246), 1)):
             pygame.draw.line(on, colour, (self.line_px, 0), (self.line_px, on.get_height()), width)
+        self.halves = self._read_halves(second, sim)
 
     def _read_halves(self, second: SecondCrowd, sim: Simulation) -> Halves:
         """What the labels say: of each crowd its value, times and hash; on the right also since when it is a copy."""

@@ -6,12 +6,12 @@ import math
 
 from crowd_demo.app.tours.live_numbers import COMPARED, Numbers, interval_of, number_text
 from crowd_demo.config.tour import Bet
-from crowd_demo.render.hud.canvas import digits_text
+from crowd_demo.registry.texts import digits_text
 from crowd_demo.render.hud.status import BetOutcome, BetView
 
 DIGITS = frozenset("0123456789.")
 MAX_DIGITS = 7
-UNITS = {"fps": "pictures a second", "near_reads": "%"}
+UNITS = {"fps": "frames per second", "near_reads": "%"}
 
 
 class Guess:

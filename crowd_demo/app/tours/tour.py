@@ -24,8 +24,6 @@ from crowd_demo.app.card.trial import Trial
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.crowd_controls import CrowdControls
 from crowd_demo.app.crowd.technique_controls import Techniques
-from crowd_demo.app.dialogs.dialog import ListDialog
-from crowd_demo.app.dialogs.menus import tours_menu
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.seeing.overlay_controls import FREEZE, Overlays
 from crowd_demo.app.tours.bets import DIGITS, Guess
@@ -105,10 +103,6 @@ class TourPlayer:
 
     # --- going through it --------------------------------------------------------------------------------------------
 
-    def begin(self) -> None:
-        """Open the configuration with which the tour begins."""
-        self._open(self.tour.config)
-
     def arrived(self, program: Guided) -> None:
         """Go on in the program of the scenario that was opened. If the tour did not ask for that one, it is over."""
         self.program = program
@@ -167,7 +161,7 @@ class TourPlayer:
             self._values = {path: options.get(path) for path in self._wanted}
             self._restart_due = self.step.do.restart
             if self.step.do.scenario:
-                self._open(self.step.do.scenario)
+                self.open(self.step.do.scenario)
             else:
                 self._ask_for(self.step.do.settings)
 
@@ -200,11 +194,12 @@ class TourPlayer:
         if not had_done:
             return
         if self.tour.steps[left].do.scenario:
-            self._open(self.tour.scenario_at(left - 1)[1])
+            self.open(self.tour.scenario_at(left - 1)[1])
         else:
             self._ask_for(self.tour.settings_back(left, self.program.config))
 
-    def _open(self, name: str) -> None:
+    def open(self, name: str) -> None:
+        """Open a configuration, and go on in its program."""
         self._told_state = None
         self._wait()
         self.opening = name
@@ -420,13 +415,6 @@ class Guide:
         """The one under way."""
         return self.latest if self.latest and not self.latest.over else None
 
-    def menu(self, program: Guided) -> ListDialog | None:
-        """A list of tours to choose from; or None and an end of the present one."""
-        if self.tour:
-            self.tour.end()
-            return None
-        return tours_menu(lambda name: self.begin(name, program))
-
     def begin(self, name: str, program: Guided, opened: bool = False) -> None:
         """Begin a tour, a shipped name or a path; unless its configuration is `opened` already, open that first."""
         try:
@@ -437,7 +425,7 @@ class Guide:
         if opened:
             self.latest.set_up()
         else:
-            self.latest.begin()
+            self.latest.open(self.latest.tour.config)
 
     @property
     def wanted(self) -> Set[str]:

@@ -26,8 +26,9 @@ from crowd_demo.cli.arguments import (
 )
 from crowd_demo.host.files import write_file
 from crowd_demo.host.shutdown import FAILED, OK, Interrupted
-from crowd_demo.host.streams import ProgressLine
+from crowd_demo.host.streams import ProgressLine, duration
 from crowd_demo.registry.built_in import MEASURES
+from crowd_demo.registry.texts import reason
 
 if TYPE_CHECKING:
     from crowd_demo.extras.ensemble.job import RunRow
@@ -54,7 +55,7 @@ def _read(args: argparse.Namespace) -> Plan:
     vary = collected(lines, lambda: parse_varied(args.vary)) or {}
     overrides = collected(lines, lambda: crowd_overrides(args)) or []
     if args.out.exists() and not args.out.is_dir():
-        lines.append(f"--out: {args.out} is no folder")
+        lines.append(f"--out: {args.out} is not a folder")
     refuse(lines)
     measures = [name for name in (part.strip() for part in args.measure.split(",")) if name]
     plan = plan_of(args.config, overrides, vary, seeds, args.steps, measures, args.every or min(DEFAULT_EVERY, args.steps))
@@ -74,7 +75,7 @@ def _run(args: argparse.Namespace, plan: Plan) -> int:
         return _failed(str(error))
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        return _failed(f"--out: {where}{error.strerror or error}; what is finished is kept")
+        return _failed(f"--out: {where}{reason(error)}; what is finished is kept")
 
 
 def _failed(text: str) -> int:
@@ -139,16 +140,6 @@ class Made:
         return text
 
 
-def duration(seconds: float) -> str:
-    """0.3 s, 45 s, 12 min, 3 h 20 min."""
-    if seconds < 1:
-        return f"{max(seconds, 0.01):.1g} s"
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 100 else f"{minutes // 60:,} h {minutes % 60} min"
-
-
 def _make(plan: Plan, args: argparse.Namespace, missing: Sequence[Run], made: Made) -> None:
     """Make these runs, and tell how far they are."""
     from crowd_demo.extras.ensemble.running import carry_out_all, executor_of
@@ -188,7 +179,7 @@ def _dry_run(plan: Plan, args: argparse.Namespace) -> int:
 
     (missing, _), fits = look(plan, args.out, args.again), capacity(plan.configs)
     print(f"{_several(len(plan.runs), 'run')}, {len(plan.runs) - len(missing):,} of them finished")
-    print(f"about {fits.run_bytes // MB:,} MB a run; {fits.at_once} at a time on this machine")
+    print(f"about {fits.run_bytes // MB:,} MB per run, {fits.at_once} at a time on this machine")
     if missing:
         with ProgressLine(NAME, SAY_EVERY_S) as line:
             warm([missing[0].config], line.show)

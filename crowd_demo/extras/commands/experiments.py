@@ -142,7 +142,7 @@ def _of_a_number(name: str, bytes_each: int, about: str, number: Option) -> Comm
 
 SWEEP = Command(
     _sweep, _read_sweep, in_thread=True, epilog=PATHS, about="""\
-Measure one technique at each of its values, interleaved: what it costs, what it does, and that the crowd stays the same. The
+Measure one technique at each of its values, interleaved: time, effect, and whether the crowd is identical. The
 default is always measured, and twice. The exit code is 1 if exact values gave different crowds; approximate values
 and other models may.""",
     options=[
@@ -158,13 +158,13 @@ Measure how birds, or prey, keep together while they fly: how alike neighbours f
 sharp the edges of flocks are, and how often flocks come apart and together. It looks once a second of the crowd's own time.\
 """, options=[
         *crowd_options("murmuration"),
-        option("--steps", metavar="N", type=count, default=10_000, help="for so many steps (default: %(default)s)"),
+        option("--steps", metavar="N", type=count, default=10_000, help="number of steps (default: %(default)s)"),
         report_option(f"every look{NO_TABLE}")])
 
 MOTION = Command(
     _motion, _read_motion, in_thread=True, about="""\
-Measure how people move, after so many steps: how near they come to each other, how crowded it gets, how often they turn, and
-who gets nowhere. The crowd is stepped for 26 seconds of its own time more; what is measured changes nothing.""",
+Measure how people move after N steps: distances, density, how often they turn, and
+the share that is stuck. The crowd is stepped for 26 seconds of its own time more; what is measured changes nothing.""",
     options=[
         *crowd_options(),
         option("--steps", metavar="N", type=tick, default=3000, help="steps before measuring (default: %(default)s)"),

@@ -40,7 +40,7 @@ from crowd_demo.host.files import is_special
 from crowd_demo.host.shutdown import FAILED, OK, Interrupted
 from crowd_demo.host.streams import ProgressLine
 from crowd_demo.host.system import in_thread
-from crowd_demo.registry.texts import error_line, printable
+from crowd_demo.registry.texts import error_line, printable, reason
 
 if TYPE_CHECKING:
     from crowd_demo.extras.export.pictures import Shot
@@ -77,14 +77,13 @@ def _read(args: argparse.Namespace) -> ExportJob:
     is_taken = suffix == FOLDER and os.path.lexists(args.file)
     mistakes += [f"{NAME}: {args.file} exists already"] if is_taken else unwritable(NAME, args.file)
     if not mistakes and is_special(args.file):
-        mistakes.append(f"{NAME}: {args.file} is no regular file")
+        mistakes.append(f"{NAME}: {args.file} is not a regular file")
     refuse(mistakes)
     from crowd_demo.extras.export.animations import FILMS
-    from crowd_demo.extras.export.formats import FORMATS
     from crowd_demo.extras.export.page import no_room_for_page, planned, write_page
     from crowd_demo.extras.export.pictures import mistakes_of, write_pictures
     from crowd_demo.extras.export.sources import read_source
-    from crowd_demo.extras.export.trajectories import USUAL_FPS, asked_for, no_room, write
+    from crowd_demo.extras.export.trajectories import FORMATS, USUAL_FPS, asked_for, no_room, write
 
     if suffix != PAGE and (missing := (FORMATS | FILMS)[suffix].missing):
         mistakes.append(f"{args.file}: {missing}")
@@ -172,7 +171,7 @@ def _run(args: argparse.Namespace, job: ExportJob) -> int:
     except ValueError as error:
         return mistaken(f"{NAME}: {error}")
     except (OSError, sqlite3.Error) as error:
-        print_error(f"crowd-demo: {NAME}: cannot write {asked.path}: {getattr(error, 'strerror', None) or error}")
+        print_error(f"crowd-demo: {NAME}: cannot write {asked.path}: {reason(error)}")
         return FAILED
 
 
@@ -220,20 +219,20 @@ in metres its coordinates; elsewhere y grows downwards, as on the screen. The wa
 but .csv.""",
     options=[
         option("source", metavar="SOURCE", type=given, help="FILE.replay, FILE.crowd, or a configuration (as --config)"),
-        option("file", metavar="FILE", type=file_path, nargs="?", help="its suffix says the format: " + SUFFIXES_TEXT),
-        option("--seconds", metavar="S", type=seconds, help="for so long a save or a configuration runs, of its own time"),
+        option("file", metavar="FILE", type=file_path, nargs="?", help="its suffix selects the format: " + SUFFIXES_TEXT),
+        option("--seconds", metavar="S", type=seconds, help="simulated seconds to run a save or a configuration"),
         option("--from", metavar="S", type=moment, default=0.0, dest="start_s",
-               help="begin so many seconds after the source's beginning (default: 0)"),
+               help="start time after the source's beginning, in seconds (default: 0)"),
         option("--to", metavar="S", type=seconds, dest="end_s", help="no frame is later (default: the end)"),
         option("--fps", metavar="N", type=frame_rate,
-               help="frames a second, a rate that divides the steps a second (default: 10, of pictures 20, or less)"),
+               help="frames per second, which must divide the steps per second (default: 10, for pictures 20, or less)"),
         option("--units", choices=("m", "world"), default="m", help="metres, or the crowd's own units (default: %(default)s)"),
         option("--set", metavar="KEY.PATH=VALUE", action="append", default=[], dest="overrides", help="as crowd-demo's"),
         option("--agents", metavar="N", help="size of the crowd of a configuration"),
         OptionGroup([
             option("--size", metavar="WxH", type=size, help="pixels of a picture (default: 640x360)"),
             option("--view", metavar="[S:]X,Y,ZOOM", type=view_of, action="append", default=[],
-                   help="what the camera shows: world units, and pixels a unit; with several it glides from one to "
+                   help="view of the camera: world units, and pixels per unit; with several it glides from one to "
                         "the next, and is there S seconds after the source's beginning (default: the configuration's view)"),
             option("--follow", metavar="ID[,ZOOM]", type=followed, help="the camera follows the agent with that id"),
             option("--hud", action="store_true", help="with title, time, number of agents, and what colours mean"),

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Self
 from crowd_demo.cli.arguments import EXPERIMENTS, Command, collected, file_path, option, print_error, refuse
 from crowd_demo.cli.measuring import watched
 from crowd_demo.host.shutdown import FAILED, OK
-from crowd_demo.host.streams import ProgressLine
+from crowd_demo.host.streams import ProgressLine, duration
+from crowd_demo.registry.texts import reason
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -45,7 +46,7 @@ def _mistakes(args: argparse.Namespace) -> Iterator[str]:
         if name not in CLAIMS:
             yield f"lab: unknown claim {name!r}{close_to(name, [*CLAIMS, COMPARE, MERGE])}; there are {', '.join(CLAIMS)}"
     if args.out.exists() and not args.out.is_dir():
-        yield f"--out: {args.out} is no folder"
+        yield f"--out: {args.out} is not a folder"
 
 
 def _read_results(command: str, *paths: str) -> list[Results]:
@@ -64,7 +65,6 @@ def _read_results(command: str, *paths: str) -> list[Results]:
 def _run(args: argparse.Namespace, read: list[Claim] | list[Results]) -> int:
     from crowd_demo.extras.lab.claims import results
     from crowd_demo.extras.lab.claims.claim import FULL, QUICK, Claim
-    from crowd_demo.extras.lab.claims.lab_run import in_words
 
     scale = QUICK if args.quick else FULL
     claims = [each for each in read if isinstance(each, Claim)]
@@ -76,7 +76,7 @@ def _run(args: argparse.Namespace, read: list[Claim] | list[Results]) -> int:
     if args.list:
         for claim in claims:
             print(f"{claim.name:14} {claim.question}\n{'':14} {claim.claim} ({claim.source});"
-                  f" about {in_words(claim.seconds(scale))}")
+                  f" about {duration(claim.seconds(scale))}")
         return OK
     return watched("lab", lambda tell: _made(claims, scale, args.out), lambda run: _concluded(run, args.out), progress_line)
 
@@ -152,7 +152,7 @@ def _concluded(run: LabRun, folder: Path) -> int:
     try:
         files = report.write(run, folder)
     except OSError as error:
-        print_error(f"lab: cannot write the report: {error.strerror or error}")
+        print_error(f"lab: cannot write the report: {reason(error)}")
         return FAILED
     print(f"\n{files[-1]} written" + ("" if run.done else "; run it again to go on"))
     differ = [f"{each.claim.name}, {finding.found.case}" for each in run.found for finding in each.findings

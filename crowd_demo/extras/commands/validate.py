@@ -44,7 +44,7 @@ def _mistakes(args: argparse.Namespace) -> Iterator[str]:
         if name not in EXPERIMENTS:
             yield f"validate: unknown experiment {name!r}{close_to(name, EXPERIMENTS)}; there are {', '.join(EXPERIMENTS)}"
     if args.out and args.out.exists() and not args.out.is_dir():
-        yield f"--out: {args.out} is no folder"
+        yield f"--out: {args.out} is not a folder"
     if args.out and not has_matplotlib():
         yield '--out: its pictures need matplotlib: pip install "crowd-demo[validation]"'
     yield from unwritable_report(args)
@@ -92,8 +92,8 @@ def _concluded(validation: Validation, args: argparse.Namespace) -> int:
 
 VALIDATE = Command(
     _run, _read, epilog="crowd-demo validate --list names the experiments", about="""\
-Let people walk the scenes of the literature (corridors, bottlenecks, doors, ...) and hold what is measured of them against
-what is expected: a table with a verdict for each number. Each is walked with several seeds; the table shows the median with
+Let people walk the scenes of the literature (corridors, bottlenecks, doors, ...) and compare the measurements with
+published values: a table with a verdict for each number. Each is walked with several seeds; the table shows the median with
 the least and the most, and a number passes only with every seed. All experiments in full also make docs/validation.md.
 
 With the extra `validation` (pip install "crowd-demo[validation]") PedPy measures the same trajectories, and pictures are
@@ -106,7 +106,7 @@ prints what was found so far.""",
         option("--short", action="store_true", help="smaller scenes, seconds each"),
         option("--seeds", metavar="N", type=count, help=f"seeds 1 to N (default: {SEEDS}, short 1)"),
         option("--processes", metavar="N", type=count, default=min(os.cpu_count() or 1, MAX_PROCESSES),
-               help="so many scenes at a time (default: %(default)s)"),
+               help="number of scenes at a time (default: %(default)s)"),
         option("--strict", action="store_true", help="exit code 1 also if a number fails"),
         option("--out", metavar="DIR", type=file_path, help="write validation.md and its pictures there (default: docs,"
                " where there is such a folder and all experiments run in full)"),

@@ -31,7 +31,7 @@ import pygame
 
 from crowd_demo.app.screen.window import png_of
 from crowd_demo.compute.arrays import Bytes
-from crowd_demo.extras.export.formats import FFMPEG, Format
+from crowd_demo.extras.export.trajectories import FFMPEG, Format
 from crowd_demo.host.system import in_thread
 from crowd_demo.registry.texts import printable
 

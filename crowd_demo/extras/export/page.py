@@ -123,7 +123,7 @@ def write_page(plan: PagePlan, command: str, stepped: Stepped = lambda step: Non
     write_file(path, *_parts(content.about, content.blocks))
     nbytes = path.stat().st_size
     return [f"{path}: {content.agents:,} agents in {plan.asked.frames:,} frames, {plan.asked.times}",
-            f"{size_text(nbytes)}, {nbytes / max(content.rows, 1):.2f} bytes an agent and frame; {content.exactness}",
+            f"{size_text(nbytes)}, {nbytes / max(content.rows, 1):.2f} bytes per agent and frame; {content.exactness}",
             *plan.notes]
 
 

@@ -17,10 +17,9 @@ import pygame
 from crowd_demo.compute.arrays import Bytes
 from crowd_demo.config.model import Config
 from crowd_demo.extras.export.animations import FILMS, Film, Pictures
-from crowd_demo.extras.export.formats import FFMPEG
 from crowd_demo.extras.export.page import VIEW, facts_of, title_of
 from crowd_demo.extras.export.sources import Frame, frames
-from crowd_demo.extras.export.trajectories import Asked, Stepped, lacking, size_text
+from crowd_demo.extras.export.trajectories import FFMPEG, Asked, Stepped, lacking, size_text
 from crowd_demo.host.files import replacing
 from crowd_demo.measure.crowd_variant import Picture
 from crowd_demo.registry.techniques import BY_PATH, hud_word
@@ -80,7 +79,7 @@ def mistakes_of(asked: Asked, shot: Shot) -> list[str]:
     elif form.module == FFMPEG and (width % 2 or height % 2):
         found.append(f"--size: a video needs even numbers, not {width}x{height}")
     if asked.fps > form.most_fps:
-        found.append(f"--fps: {asked.path.suffix} shows at most {form.most_fps:g} pictures a second, not {asked.fps:.6g}")
+        found.append(f"--fps: {asked.path.suffix} shows at most {form.most_fps:g} pictures per second, not {asked.fps:.6g}")
     if twice := {each.at_s for each in shot.bookmarks if sum(each.at_s == other.at_s for other in shot.bookmarks) > 1}:
         found.append(f"--view: two views at {min(twice):g} s; give each its time, as in 2.5:900,500,1.2")
     if short := lacking(asked.path, width * height * (asked.frames + shot.card) * form.nbytes):
@@ -93,7 +92,7 @@ def mistakes_of(asked: Asked, shot: Shot) -> list[str]:
 def write_pictures(asked: Asked, shot: Shot, command: str, stepped: Stepped = lambda step: None) -> list[str]:
     """Make the run and write the file or folder, completely or not at all; say what was written.
 
-    Raises as `write` does, and ValueError if nobody has the id to be followed. `command` is what makes the file again.
+    Raises as `write` does, and ValueError if no agent has the id to be followed. `command` is what makes the file again.
     """
     form = FILMS[asked.path.suffix.lower()]
     film = Film(shot.size, asked.fps, asked.frames + shot.card * math.ceil(CARD_S * asked.fps))
@@ -137,7 +136,7 @@ def _look(camera: Camera, asked: Asked, shot: Shot, frame: Frame) -> None:
         if slot < len(ids) and ids[slot] == identity:
             camera.look_at(float(frame.columns.x[slot]), float(frame.columns.y[slot]), zoom)
         elif frame.step == asked.first:
-            raise ValueError(f"--follow: nobody has the id {identity} at {at_s:g} s")
+            raise ValueError(f"--follow: no agent has the id {identity} at {at_s:g} s")
 
 
 def _first_view(config: Config, camera: Camera) -> Camera:

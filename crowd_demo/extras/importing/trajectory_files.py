@@ -30,7 +30,7 @@ from crowd_demo.config.memory import MB, shortage
 from crowd_demo.config.reading import read_bounded
 from crowd_demo.extras.importing.geometry import FARTHEST, wkt_parts
 from crowd_demo.extras.importing.polygons import drawn
-from crowd_demo.registry.texts import printable
+from crowd_demo.registry.texts import printable, reason
 
 MAX_BYTES = 1 << 29
 MAX_ROWS = 10_000_000
@@ -116,7 +116,7 @@ def read_paths(path: Path, metres: Metres = IN_METRES) -> Paths:
             _kept[key] = (_database if path.suffix.lower() == ".sqlite" else _text)(path, metres)
         return _kept[key]
     except OSError as error:
-        raise MapError(f"{path}: cannot be read ({error.strerror})") from None
+        raise MapError(f"{path}: cannot be read ({reason(error)})") from None
 
 
 def map_of_paths(path: Path, metres: Metres) -> MapData:

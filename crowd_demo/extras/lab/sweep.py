@@ -15,7 +15,7 @@ from crowd_demo.config.optimizations import with_values
 from crowd_demo.host.compiling.loading import LoadingProgress, load_program
 from crowd_demo.measure.comparison import Comparison, VariantResult, block_lengths, collect, compare, interleave
 from crowd_demo.measure.crowd_variant import CrowdVariant, Picture, all_pairs_s, picture_hash
-from crowd_demo.measure.experiment import aligned, header
+from crowd_demo.measure.experiment import aligned, figure_text, header
 from crowd_demo.registry.entries import EXACT, Kind, Technique, Value
 from crowd_demo.registry.techniques import inactive, kind_of, strongest, yaml_word
 from crowd_demo.sim.metrics.locality import locality
@@ -25,7 +25,7 @@ PICTURE = ("cull", "depth", "blitter")  # techniques of the picture
 REPEAT = "default again"
 SLOW_S = 10.0  # brute force that takes longer is announced
 SHOWN = ("candidates_per_agent", "neighbours_per_agent")  # counters that stand in every table
-NOTE = "95 %: where the ratio lies; the default's is that to a copy of itself, and what lies within is no difference"
+NOTE = "95%: confidence interval of the ratio. The default's is that to a copy of itself: ratios within it show nothing"
 
 Variants = Mapping[str, CrowdVariant]  # the default first, and once more last
 
@@ -103,7 +103,7 @@ def _rows(technique: Technique, results: Sequence[Swept]) -> Iterator[list[str]]
     yield [technique.path, *(yaml_word(each.value) + "*" * (each.value == technique.default) for each in results)]
     yield ["frame ms" if results[0].picture_hash else "step ms", *(f"{each.result.step.b.value:.3f}" for each in results)]
     yield ["of the default's", *(f"{each.result.step.ratio.value:.2f}" for each in results)]
-    yield ["  95 %", *(_conclusion(each.result.step, is_default=each is results[0]) for each in results)]
+    yield ["  95%", *(_conclusion(each.result.step, is_default=each is results[0]) for each in results)]
     for stage in dict.fromkeys(stage for each in results for stage in each.result.stages):
         cells = [f"{each.result.stages_ms.get(stage, 0):.3f}" for each in results]
         if set(cells) != {"0.000"}:
@@ -111,7 +111,7 @@ def _rows(technique: Technique, results: Sequence[Swept]) -> Iterator[list[str]]
     for name in dict.fromkeys((*SHOWN, *(name for each in results for name in each.measures))):
         numbers = [each.measures.get(name) for each in results]
         if name in SHOWN or len(set(numbers)) > 1:
-            yield [name.replace("_", " "), *map(figure, numbers)]
+            yield [name.replace("_", " "), *map(figure_text, numbers)]
     if any(each.picture_hash for each in results):
         yield ["picture", *(each.picture_hash[:8] for each in results)]
     yield ["state hash", *(each.result.state_hash[:8] for each in results)]
@@ -141,8 +141,3 @@ def conclusion(results: Sequence[Swept]) -> str:
         kind = strongest(each.kind for each in results)
         return f"{kind.name} ({kind.does}): each value may have a crowd of its own"
     return f"one state hash for all {len(exact)} exact values: {exact[0].result.state_hash}"
-
-
-def figure(number: float | None) -> str:
-    """Four digits, or all of a count."""
-    return "-" if number is None else f"{number:,.0f}" if number == int(number) or number >= 1e4 else f"{number:,.4g}"

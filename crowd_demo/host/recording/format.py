@@ -20,8 +20,9 @@ from crowd_demo.config.memory import shortage
 from crowd_demo.config.model import Config
 from crowd_demo.host.recording.saves import read_whole
 from crowd_demo.sim.actions import Action, from_data
-from crowd_demo.sim.save_format import MAX_TICKS, config_of, decode, naming
+from crowd_demo.sim.save_format import MAX_TICKS, config_of, decode, encoded, naming
 from crowd_demo.sim.snapshot import Snapshot, same_world
+from crowd_demo.version import __version__
 
 MAGIC: Final = "crowd-demo recording"
 FORMAT = 1
@@ -165,11 +166,12 @@ def text_of(line: BaseModel) -> bytes:
     return sealed_line(line.model_dump_json(exclude_none=True).encode())
 
 
-def snapshot_line(parts: Sequence[bytes | memoryview], left: int | None) -> Iterator[bytes]:
-    """Yield the line of a crowd that begins as it was saved in pieces, given the parts of its save file.
+def snapshot_line(snapshot: Snapshot, left: int | None = None) -> Iterator[bytes]:
+    """Yield the line of a crowd that begins with a snapshot in pieces: its save file in base64.
 
     The checksum stands first, so base64 is made twice: to keep it would take more memory than the crowd.
     """
+    parts = encoded(snapshot, __version__)
     before, after = Begin(snapshot="", left=left).model_dump_json(exclude_none=True).encode().split(b'""')
 
     def text() -> Iterator[bytes]:
@@ -254,7 +256,7 @@ class _ScriptReader:
             if not jump:
                 raise ValueError("the recording does not begin with a crowd")
             if isinstance(line, Reached) and line.jump > jump:
-                raise ValueError(f"hash of jump {line.jump}, of which there are {jump}")
+                raise ValueError(f"hash of jump {line.jump}, but there are {jump}")
             found.append((line.jump if isinstance(line, Reached) else jump, self._number, line))
         if not found:
             raise ValueError("is damaged: it ends before it begins")

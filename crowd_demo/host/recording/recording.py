@@ -38,7 +38,7 @@ from crowd_demo.host.recording.format import (
 from crowd_demo.host.system import beside_frames
 from crowd_demo.registry.texts import printable
 from crowd_demo.sim.actions import Action, as_data
-from crowd_demo.sim.save_format import SaveError, check, encoded, naming
+from crowd_demo.sim.save_format import SaveError, check, naming
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import Snapshot
 from crowd_demo.version import __version__
@@ -87,7 +87,7 @@ class Recording:
             config = sim.config.model_dump(mode="json")
             self._write(Begin(config=config, map_digest=sim.terrain.map_digest, left=left))
         else:
-            self._last = self._beside.submit(self._append, self._snapshot_line(sim.snapshot(), left))
+            self._last = self._beside.submit(self._append, snapshot_line(sim.snapshot(), left))
 
     def acted(self, tick: int, action: Action) -> None:
         """An action was applied."""
@@ -139,9 +139,6 @@ class Recording:
     def _write_hash(self, snapshot: Snapshot, jump: int) -> None:
         self._append([text_of(Reached(tick=snapshot.tick, jump=jump, hash=snapshot.state_hash()))])
 
-    def _snapshot_line(self, snapshot: Snapshot, left: int | None) -> Iterator[bytes]:
-        yield from snapshot_line(encoded(snapshot, __version__), left)
-
     def _write_end(self, tick: int, snapshot: Snapshot | None, crash: str) -> None:
         self._append([text_of(End(tick=tick, hash=snapshot.state_hash() if snapshot else "", crash=crash))])
         with self._guarded():
@@ -182,7 +179,7 @@ def write_clip(path: Path, first: Snapshot, last: Snapshot) -> None:
     lines = [RecordingHeader(magic=MAGIC, format=FORMAT, program=__version__), *(
         Act(tick=tick, action=as_data(action)) for tick, action in actions), End(tick=last.tick, hash=last.state_hash())]
     header, *others = map(text_of, lines)
-    write_file(path, header, *snapshot_line(encoded(first, __version__), None), *others)
+    write_file(path, header, *snapshot_line(first), *others)
 
 
 # --- replay -----------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crowd_demo.config.loader import Override, ReadConfig
 from crowd_demo.config.reading import read_bounded
 from crowd_demo.host.files import write_file
+from crowd_demo.registry.texts import reason
 from crowd_demo.sim.save_format import SaveError, check, decode, encoded, naming
 from crowd_demo.sim.snapshot import Snapshot, differences
 from crowd_demo.version import __version__
@@ -49,7 +50,7 @@ def read_whole(path: Path) -> bytes:
     try:
         data = read_bounded(path, MAX_BYTES)
     except (OSError, ValueError) as error:  # ValueError: a name that no file can have
-        raise SaveError(f"cannot be read ({getattr(error, 'strerror', None) or error})") from None
+        raise SaveError(f"cannot be read ({reason(error)})") from None
     if len(data) > MAX_BYTES:
         raise SaveError(f"larger than {MAX_BYTES >> 20:,} MB")
     return data

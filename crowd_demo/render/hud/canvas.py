@@ -71,11 +71,6 @@ FACES = (
 )
 
 
-def digits_text(number: float, below: float = 1.0, thousands: str = "") -> str:
-    """Two decimals for a number less than `below`, one if it is less than ten times that, else none: 0.52, 3.1, 140."""
-    return f"{number:{thousands}.{2 if number < below - 0.005 else 1 if number < 10 * below - 0.05 else 0}f}"
-
-
 def scale_for(size: tuple[int, int], factor: float = 1.0) -> float:
     """Pixels a unit in a window of that size; `factor` is the user's, as far as both panels have room side by side."""
     wanted = USUAL_SCALE * math.sqrt(size[1] / USUAL_HEIGHT) * factor

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple, Self
 
 from crowd_demo.registry.entries import Kind
+from crowd_demo.registry.texts import digits_text
 from crowd_demo.render.hud.canvas import (
     ACCENT,
     BAD,
@@ -29,7 +30,6 @@ from crowd_demo.render.hud.canvas import (
     Canvas,
     Colour,
     Pen,
-    digits_text,
 )
 
 Outcome = Literal["faster", "slower", "no difference", "unknown", "no factor"]  # unknown as long as too few were timed

@@ -17,6 +17,7 @@ import pygame
 from crowd_demo.compute.arrays import Floats
 from crowd_demo.profile import OTHER, Profile, percentiles
 from crowd_demo.registry.stages import EVERYWHERE, PARTS, in_order, stages_of, text_of
+from crowd_demo.registry.texts import digits_text
 from crowd_demo.render.hud.canvas import (
     DIM,
     FAINT,
@@ -30,7 +31,6 @@ from crowd_demo.render.hud.canvas import (
     Box,
     Canvas,
     Colour,
-    digits_text,
 )
 from crowd_demo.render.hud.panel_layout import (
     ALWAYS,

@@ -143,7 +143,7 @@ def label(past: Past) -> str:
     if past.tick == past.newest:
         return reach
     ago_s = (past.newest - past.tick) / past.hz
-    what = "Space plays on" if past.replayed else "what you change begins a new future"
+    what = "Space plays on" if past.replayed else "changes discard what follows"
     return f"{ago_s:.2f} s ago, tick {past.tick:,}: {what}   ({reach})"
 
 

@@ -22,6 +22,7 @@ from crowd_demo.config.keys import key_text
 from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import KINDS, Technique
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word, inactive, kind_of, partly_inactive
+from crowd_demo.registry.texts import digits_text
 from crowd_demo.render.hud.canvas import (
     ACCENT,
     DIM,
@@ -41,7 +42,6 @@ from crowd_demo.render.hud.canvas import (
     Colour,
     Keys,
     Point,
-    digits_text,
 )
 from crowd_demo.render.hud.panel_layout import (
     ALWAYS,

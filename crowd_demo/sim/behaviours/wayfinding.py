@@ -246,7 +246,7 @@ class WaysOut(Stage):
         With `leave` these are ways out from now on. Raises ValueError where there are no such destinations.
         """
         if not self.areas.limited:
-            raise ValueError("nobody can be sent where crowd.room is 0")
+            raise ValueError("people cannot be sent where crowd.room is 0")
         count = len(world.terrain.destinations)
         if max(to) >= count:
             raise ValueError(f"there is no destination {max(to)}: there are {count}, counted from 0")

@@ -38,39 +38,29 @@ def test_a_card_is_shown_for_ten_seconds_and_then_on_demand(watched: Watched) ->
 @pytest.mark.parametrize(("action", "why"), [(Populate(150), "the number of agents changed"),
                                              (SetWalls((1, 1, 2, 2), True), "the walls changed")])
 def test_what_changes_the_crowd_ends_the_measurement(watched: Watched, action, why: str) -> None:
-    watched.switch("simd", False)
-    watched.frames(200)
-    watched.program.crowd.apply(action)
-    watched.frames()
+    watched.switch("simd", False, 200)
+    watched.apply(action)
     card = watched.card
     assert card.state.endswith(f", until {why}") and card.proof.kind == "same"
     watched.frames(100)
     assert watched.card._replace(left=card.left) == card, "nothing is measured any more"
-    watched.switch("simd", True)
-    watched.frames(200)
+    watched.switch("simd", True, 200)
     assert watched.card.change == "off -> on" and watched.card.proof.kind == "same"
-
-
-@pytest.mark.parametrize(("keys", "why"), [(("r",), "another crowd began"), (("backspace",), "it went to another time")])
-def test_another_crowd_or_time_ends_it(watched: Watched, keys: tuple[str, ...], why: str) -> None:
     watched.switch("simd", False)
-    watched.frames(60)
-    for key in keys:
-        watched.press(key)
+    watched.apply(action)
+    assert watched.card.proof == ("running", f"not compared: {why}"), "an early end is no proof"
+
+
+@pytest.mark.parametrize(("key", "why"), [("r", "another crowd began"), ("backspace", "it went to another time")])
+def test_another_crowd_or_time_ends_it(watched: Watched, key: str, why: str) -> None:
+    watched.switch("simd", False, 60)
+    watched.press(key)
     assert watched.card.state.endswith(f", until {why}")
-
-
-def test_an_early_end_is_no_proof(watched: Watched) -> None:
-    watched.switch("simd", False)
-    watched.program.crowd.apply(Populate(150))
-    watched.frames()
-    assert watched.card.proof == ("running", "not compared: the number of agents changed")
 
 
 @pytest.mark.parametrize(("path", "value"), [("simd", False), ("cull", "off")])
 def test_copies_show_the_view_of_the_switch_when_somebody_moves_it(watched: Watched, path: str, value) -> None:
-    watched.switch(path, value)
-    watched.frames(100)
+    watched.switch(path, value, 100)
     watched.program.seeing.zoom(*ZOOM)
     watched.frames()
     turns = turns_of(watched.card)
@@ -81,41 +71,31 @@ def test_copies_show_the_view_of_the_switch_when_somebody_moves_it(watched: Watc
 def test_a_moving_view_ends_what_drawing_is_compared_in_where_the_crowd_is_too_large_for_copies(
         watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trial, "MAX_BYTES", 0)
-    watched.switch("cull", "off")
-    watched.frames(100)
+    watched.switch("cull", "off", 100)
     watched.program.seeing.zoom(*ZOOM)
     watched.frames()
     assert watched.card.state.endswith(", until the view changed")
 
 
-def test_pictures_of_before_do_not_count_if_the_view_changed_with_the_switch(
-        watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("is_joined", [False, True])
+def test_pictures_of_before_do_not_count_if_the_view_changed_with_the_switch_or_between_two_that_count_as_one(
+        is_joined: bool, watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trial, "MAX_BYTES", 0)
     watched.frames(100)
+    if is_joined:
+        watched.switch("cull", "agents")
     watched.program.seeing.zoom(*ZOOM)
-    watched.switch("cull", "off")
-    watched.frames(100)
-    assert watched.card.spans == () and watched.card.note == trial.NO_TIMES_NOTE
-    assert re.fullmatch(r"\d+ after.*", watched.card.state)
-
-
-def test_nor_if_it_changed_between_two_switches_that_count_as_one(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trial, "MAX_BYTES", 0)
-    watched.frames(100)
-    watched.switch("cull", "agents")
-    watched.program.seeing.zoom(*ZOOM)
-    watched.frames(5)
-    watched.switch("cull", "off")
-    watched.frames(100)
+    watched.frames(5 * is_joined)
+    watched.switch("cull", "off", 100)
     assert watched.card.change == "grid -> off" and watched.card.spans == () and watched.card.note == trial.NO_TIMES_NOTE
+    assert re.fullmatch(r"\d+ after.*", watched.card.state)
 
 
 def test_time_without_frames_gives_no_card_more_turns(watched: Watched) -> None:
     turns = []
     for value, pause_s in ((False, 0), (True, 30), (False, 0)):
         watched.clock.now_s += pause_s
-        watched.switch("simd", value)
-        watched.frames(200)
+        watched.switch("simd", value, 200)
         turns.append(turns_of(watched.card))
     assert max(turns) <= min(turns) + 2
 
@@ -124,8 +104,7 @@ def test_time_without_frames_gives_no_card_more_turns(watched: Watched) -> None:
 def test_copies_with_long_frames_are_not_timed(watched: Watched, monkeypatch: pytest.MonkeyPatch, path: str, value) -> None:
     monkeypatch.setattr(InterleavedTiming, "frame_ms", 1e7)
     monkeypatch.setattr(proof, "MAX_FRAME_MS", 1e6)
-    watched.switch(path, value)
-    watched.frames(200)
+    watched.switch(path, value, 200)
     assert watched.card.note == trial.LONG_NOTE and watched.card.proof.kind == "same"
     assert not any(span.known for span in watched.card.spans), "times before and after have no interval"
 
@@ -133,31 +112,27 @@ def test_copies_with_long_frames_are_not_timed(watched: Watched, monkeypatch: py
 def test_a_first_block_slow_by_chance_does_not_end_the_turns(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(InterleavedTiming, "frame_ms", property(lambda turns: 1.0 if turns.turns else 1e7))
     monkeypatch.setattr(proof, "MAX_FRAME_MS", 1e6)
-    watched.switch("simd", False)
-    watched.frames(200)
+    watched.switch("simd", False, 200)
     assert turns_of(watched.card) >= 1 and not watched.card.note
 
 
 def test_a_pause_stops_the_clock_of_a_step_and_not_that_of_drawing(watched: Watched) -> None:
     watched.press("space")
     watched.frames(130)
-    watched.switch("simd", False)
-    watched.frames(60)
+    watched.switch("simd", False, 60)
     assert watched.card.left == 1 and watched.card.state == "waits until the crowd moves again"
     watched.press("space")
     watched.frames(100)
     assert watched.card.left < 1 and watched.card.proof.kind == "same"
     watched.press("space")
     watched.frames(130)
-    watched.switch("blitter", "pygame")
-    watched.frames(100)
+    watched.switch("blitter", "pygame", 100)
     assert watched.card.left < 1 and watched.card.spans[0].name == "frame"
     assert watched.card.spans[0].before_ms > 0 < watched.card.spans[0].after_ms
 
 
 def test_a_second_switch_begins_a_new_card(watched: Watched) -> None:
-    watched.switch("simd", False)
-    watched.frames(100)
+    watched.switch("simd", False, 100)
     watched.switch("reorder.when", "off")
     assert (watched.card.title, watched.card.change, watched.card.left) == ("reorder", "every -> off", 1)
     watched.frames(100)
@@ -175,19 +150,15 @@ def test_two_quick_switches_are_one(watched: Watched) -> None:
     watched.frames(60)
     assert turns_of(watched.card) and watched.card.proof.kind == "same"
     watched.switch("simd", True)
-    watched.switch("cull", "off")
-    watched.frames(60)
+    watched.switch("cull", "off", 60)
     assert watched.card.change == "SIMD lanes off -> on, culling grid -> off" and watched.card.proof.kind == "same"
     assert watched.card.spans[0].name == "step" and watched.card.spans[-1].name == "frame"
     watched.frames(60)
     watched.switch("simd", False)
     watched.switch("simd", True)
     assert not watched.has_card, "nothing was switched after all"
-
-
-def test_a_value_that_stays_is_no_switch(watched: Watched) -> None:
     watched.switch("simd", True)
-    assert not watched.has_card
+    assert not watched.has_card, "a value that stays is no switch"
 
 
 def test_the_copies_are_freed_when_the_card_is_over(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,11 +170,9 @@ def test_the_copies_are_freed_when_the_card_is_over(watched: Watched, monkeypatc
         replicas.append(weakref.ref(made))
         return made
     monkeypatch.setattr(Simulation, "replica", replica)
-    watched.switch("simd", False)
-    watched.frames(100)
+    watched.switch("simd", False, 100)
     assert len(replicas) == 2 and all(replica() for replica in replicas)
-    watched.program.crowd.apply(Populate(150))
-    watched.frames()
+    watched.apply(Populate(150))
     assert not any(replica() for replica in replicas)
 
 

@@ -8,6 +8,7 @@ from watched import LOOK_S, Watched, turns_of
 
 from crowd_demo.app.card import trial
 from crowd_demo.app.card.effect import extent
+from crowd_demo.app.crowd.technique_controls import Switcher
 from crowd_demo.registry.entries import EXACT
 from crowd_demo.registry.stages import text_of
 from crowd_demo.render.hud.card import Card
@@ -38,25 +39,20 @@ def steps_of(card: Card) -> int:
 
 
 def test_what_it_gave_is_kept_for_the_tooltip(watched: Watched) -> None:
+    watched.switch("leaf_size", 64, 60)
+    assert watched.card.state.startswith("has no effect now, ")
     watched.switch("simd", False)
     watched.last()
     line = watched.program.measured["simd"]
     assert line.startswith("on -> off: ") and " step " in line and " frame " in line and "same crowd: " in line
 
 
-def test_what_changes_nothing_at_present_is_said_to(watched: Watched) -> None:
-    watched.switch("leaf_size", 64)
-    watched.frames(60)
-    assert watched.card.state.startswith("changes nothing at present, ")
-
-
 def test_the_times_before_the_compiler_began_are_taken(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
     """Frames beside the compiler are not ordinary, and there may be more of them than are kept."""
-    monkeypatch.setattr(type(watched.program.techniques.switcher), "busy", True)
+    monkeypatch.setattr(Switcher, "busy", True)
     watched.frames(1100)
-    monkeypatch.setattr(type(watched.program.techniques.switcher), "busy", False)
-    watched.switch("simd", False)
-    watched.frames(60)
+    monkeypatch.setattr(Switcher, "busy", False)
+    watched.switch("simd", False, 60)
     trial = watched.program.cards.trial
     assert trial and 100 < extent(trial.before)[0] <= 130
 
@@ -66,7 +62,7 @@ def test_a_switch_while_the_compiler_has_always_been_busy_is_timed_in_turns(monk
     monkeypatch.setattr(trial, "MAX_FRAME_MS", 1e9)
     driven = Watched()
     with monkeypatch.context() as compiling:
-        compiling.setattr(type(driven.program.techniques.switcher), "busy", True)
+        compiling.setattr(Switcher, "busy", True)
         driven.frames(40)
     driven.switch("simd", False)
     assert driven.program.cards.trial and extent(driven.program.cards.trial.before) == (0, 0)
@@ -80,7 +76,7 @@ def test_without_a_step_before_and_without_copies_there_is_a_proof_and_no_times(
     monkeypatch.setattr(trial, "MAX_BYTES", 0)
     driven = Watched()
     driven.program.crowd.paused = True
-    monkeypatch.setattr(type(driven.program.techniques.switcher), "busy", True)
+    monkeypatch.setattr(Switcher, "busy", True)
     driven.frames(20)
     monkeypatch.undo()
     monkeypatch.setattr(trial, "MAX_BYTES", 0)
@@ -114,12 +110,9 @@ def test_what_nobody_switched_has_no_card_and_ends_that_of_another_switch(watche
     options = watched.program.sim.optimizations
     watched.program.techniques.follow({path: options.get(path) for path in ("simd", "blitter")})
     watched.frames()
-    watched.switch("simd", False)
-    watched.frames(30)
+    watched.switch("simd", False, 30)
     assert not watched.has_card
-    watched.switch("reorder.when", "off")
-    watched.frames(90)
+    watched.switch("reorder.when", "off", 90)
     assert watched.card.title == "reorder"
-    watched.switch("blitter", "pygame")
-    watched.frames(30)
+    watched.switch("blitter", "pygame", 30)
     assert watched.card.title == "reorder" and "other techniques were switched" in watched.card.state

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -57,11 +58,11 @@ class MadeUp(Profile):
         return ms
 
 
-def switched(profile: MadeUp, drawn: bool = False) -> SwitchTimes:
-    """A switch takes effect in the present frame."""
-    around = SwitchTimes(profile, before_now(profile, 0, 0), drawn)
-    profile.frame(note="Switch", interaction=50.0, blit=50.0)
-    return around
+    def switch(self, drawn: bool = False) -> SwitchTimes:
+        """A switch takes effect in the present frame."""
+        around = SwitchTimes(self, before_now(self, 0, 0), drawn)
+        self.frame(note="Switch", interaction=50.0, blit=50.0)
+        return around
 
 
 def spans(around: SwitchTimes, profile: MadeUp) -> dict[str, Span]:
@@ -69,43 +70,39 @@ def spans(around: SwitchTimes, profile: MadeUp) -> dict[str, Span]:
     return {span.name: span for span in around.spans()}
 
 
-def test_a_factor_that_no_load_explains_is_told_without_an_interval() -> None:
+def compared(before: dict[str, Any], after: dict[str, Any], drawn: bool = False) -> tuple[dict[str, Span], str]:
+    """The rows of a switch between so many frames of each, and what is said of their number."""
     profile = MadeUp()
-    profile.many(120, interaction=9.0)
-    around = switched(profile)
-    profile.many(120, interaction=1.0)
-    found = spans(around, profile)
+    profile.many(**{"count": 120, **before})
+    around = profile.switch(drawn)
+    profile.many(**{"count": 120, **after})
+    return spans(around, profile), around.text
+
+
+def test_a_factor_that_no_load_explains_is_told_without_an_interval() -> None:
+    found, text = compared({"interaction": 9.0}, {"interaction": 1.0})
     see, step, frame = found["interaction"], found["step"], found["frame"]
     assert (see.before_ms, see.after_ms, see.factor) == pytest.approx((9, 1, 9), rel=0.01)
     assert (step.before_ms, step.after_ms) == pytest.approx((9.5, 1.5), rel=0.01)
     assert (frame.before_ms, frame.after_ms) == pytest.approx((11.5, 3.5), rel=0.01), "a step and its picture, without the HUD"
     assert (see.outcome, step.outcome, frame.outcome) == ("faster", "faster", "faster") and not step.known
-    assert around.text == "120 steps before, 120 after"
+    assert text == "120 steps before, 120 after"
 
 
-@pytest.mark.parametrize(("interaction", "outcome"), [(1.0, "no factor"), (3.9, "no factor"), (4.4, "slower")])
-def test_a_factor_below_three_is_none(interaction: float, outcome: str) -> None:
-    profile = MadeUp()
-    profile.many(120)
-    around = switched(profile)
-    profile.many(120, interaction=interaction)
-    assert spans(around, profile)["step"].outcome == outcome
-
-
-@pytest.mark.parametrize(("before", "after", "outcome"), [(1, 120, "no factor"), (2, 2, "faster"), (120, 1, "no factor")])
-def test_one_step_says_nothing_however_large_the_difference(before: int, after: int, outcome: str) -> None:
-    profile = MadeUp()
-    profile.many(before, interaction=90.0)
-    around = switched(profile)
-    profile.many(after)
-    assert spans(around, profile)["step"].outcome == outcome
+@pytest.mark.parametrize(("before", "after", "outcome"), [
+    ({}, {}, "no factor"), ({}, {"interaction": 3.9}, "no factor"), ({}, {"interaction": 4.4}, "slower"),
+    ({"count": 1, "interaction": 90.0}, {}, "no factor"), ({"count": 2, "interaction": 90.0}, {"count": 2}, "faster"),
+    ({"interaction": 90.0}, {"count": 1}, "no factor")])
+def test_a_factor_below_three_is_none_nor_one_of_a_single_step(
+        before: dict[str, Any], after: dict[str, Any], outcome: str) -> None:
+    assert compared(before, after)[0]["step"].outcome == outcome
 
 
 def test_a_sort_counts_with_its_share_of_the_steps() -> None:
     profile = MadeUp()
     for frame in range(120):
         profile.frame(sort=frame % 30 == 0)
-    around = switched(profile)
+    around = profile.switch()
     for frame in range(120):
         profile.frame(sort=frame % 10 == 0)
     found = spans(around, profile)
@@ -114,11 +111,7 @@ def test_a_sort_counts_with_its_share_of_the_steps() -> None:
 
 
 def test_a_stage_that_does_not_run_has_times_and_no_factor() -> None:
-    profile = MadeUp()
-    profile.many(120)
-    around = switched(profile)
-    profile.many(60, sort=True)
-    reorder = spans(around, profile)["reorder"]
+    reorder = compared({}, {"count": 60, "sort": True})[0]["reorder"]
     assert (reorder.before_ms, reorder.after_ms) == pytest.approx((0, 6), rel=0.01)
     assert math.isnan(reorder.factor) and reorder.outcome == "no factor"
 
@@ -128,7 +121,7 @@ def test_frames_with_a_note_and_their_steps_do_not_count() -> None:
     for _ in range(40):
         profile.many(2)
         profile.frame(steps=3, note="compiling", interaction=70.0)
-    around = switched(profile)
+    around = profile.switch()
     for _ in range(40):
         profile.many(3, steps=2, interaction=0.5)
         profile.frame(note="proof", interaction=40.0)
@@ -142,7 +135,7 @@ def test_a_frame_is_a_step_and_its_picture_however_many_steps_are_displayed_toge
     profile = MadeUp()
     for frame in range(240):
         profile.frame(steps=frame * 51 // 100 - (frame - 1) * 51 // 100)
-    around = switched(profile)
+    around = profile.switch()
     for frame in range(240):
         profile.frame(steps=frame * 49 // 100 - (frame - 1) * 49 // 100)
     whole = spans(around, profile)["frame"]
@@ -152,7 +145,7 @@ def test_a_frame_is_a_step_and_its_picture_however_many_steps_are_displayed_toge
 def test_steps_go_on_while_the_view_moves_and_frames_do_not() -> None:
     profile = MadeUp()
     profile.many(120, interaction=2.0)
-    around = switched(profile)
+    around = profile.switch()
     profile.many(60, interaction=1.0)
     around.view_changed(profile)
     profile.many(60, interaction=1.0, blit=9.0)
@@ -162,15 +155,16 @@ def test_steps_go_on_while_the_view_moves_and_frames_do_not() -> None:
 
 
 def test_drawing_is_compared_frame_by_frame() -> None:
-    profile = MadeUp()
-    profile.many(120, blit=8.0, cull=0.1)
-    around = switched(profile, drawn=True)
-    profile.many(120, blit=1.8, cull=0.2)
-    found = spans(around, profile)
+    found, text = compared({"blit": 8.0, "cull": 0.1}, {"blit": 1.8, "cull": 0.2}, drawn=True)
     assert list(found) == ["frame", "draw", "blit"], "culling costs more itself, and saves more elsewhere"
     assert found["draw"].factor == pytest.approx(8.1 / 2, rel=0.01) and found["draw"].outcome == "faster"
     assert found["frame"].before_ms == pytest.approx(9.6, rel=0.01) and found["frame"].outcome == "no factor"
-    assert around.text == "120 frames before, 120 after"
+    assert text == "120 frames before, 120 after"
+
+
+def test_the_step_comes_first_and_then_the_stage_that_changed_most() -> None:
+    found, _ = compared({"interaction": 1.5, "contact": 1.0}, {"interaction": 1.0, "contact": 4.4})
+    assert list(found) == ["step", "contact", "frame"] and found["contact"].outcome == "slower"
 
 
 def test_what_was_before_a_change_is_not_compared() -> None:
@@ -182,17 +176,13 @@ def test_what_was_before_a_change_is_not_compared() -> None:
     assert extent(before_now(profile, 81, 81)) == (0, 0)
 
 
-def test_the_steps_of_the_present_frame_are_not_over() -> None:
+def test_the_steps_of_the_present_frame_are_not_over_and_of_a_long_time_as_much_is_taken_as_is_kept() -> None:
     profile = MadeUp()
     profile.many(10)
     profile.begin_step()
     profile.add("interaction", 99.0)
     profile.end_step()
     assert extent(latest(profile, 10)) == (10, 10) and latest(profile, 10).steps["interaction"].max() < 2
-
-
-def test_of_a_long_time_as_much_is_taken_as_is_kept() -> None:
-    profile = MadeUp()
     profile.many(600, steps=3)
     assert extent(latest(profile, 600)) == (HISTORY, 600)
 
@@ -202,7 +192,7 @@ def test_counters_that_differ_explain_it() -> None:
     counters = {"due": 100.0, "candidates_per_agent": 20_000.0, "neighbours_per_agent": 8.0, "sorts": 7.0, "imbalance": 1.1}
     profile.counters = dict(counters)
     profile.many(100, sort=True)
-    around = switched(profile)
+    around = profile.switch()
     profile.counters = {**counters, "candidates_per_agent": 31.4, "sorts": 9.0}
     for frame in range(100):
         profile.frame(sort=frame % 2 == 0)
@@ -239,12 +229,3 @@ def test_sorts_are_counted_from_one_to_the_last(every: int | None, frames: int, 
         profile.frame(sort=bool(every) and frame % (every or 1) == 59)
     found = counted(before_now(profile, 0, 0), {}).get("sorts")
     assert found == (None if told is None else pytest.approx(told))
-
-
-def test_the_step_comes_first_and_then_the_stage_that_changed_most() -> None:
-    profile = MadeUp()
-    profile.many(120, interaction=1.5, contact=1.0)
-    around = switched(profile)
-    profile.many(120, interaction=1.0, contact=4.4)
-    found = spans(around, profile)
-    assert list(found) == ["step", "contact", "frame"] and found["contact"].outcome == "slower"

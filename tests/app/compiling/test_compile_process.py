@@ -232,7 +232,7 @@ def test_it_stands_still_while_a_technique_is_compiled(driven: Driven, monkeypat
     told: list[bool] = []
     monkeypatch.setattr(loop.Loop, "_pause_precompiler", lambda _, paused: told.append(paused))
     for compiling in (True, False):
-        monkeypatch.setattr(type(driven.program), "is_compiling", compiling)
+        monkeypatch.setattr(Switcher, "busy", compiling)
         driven.loop.end_window_frame()
     assert told == [True, False]
 

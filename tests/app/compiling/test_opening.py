@@ -90,7 +90,7 @@ def test_a_recording_ends_with_its_crowd(driven: Driven) -> None:
     assert replay_command(Path("my runs", "a.replay")) == "crowd-demo replay 'my runs/a.replay'"
     script = read_recording(path)
     assert script.ended and not script.crash and script.parts[-1].end == last.sim.tick
-    line = f"another scenario ended the recording {path}; to see it again: crowd-demo replay {path}"
+    line = f"another scenario ended the recording {path}. Replay it: crowd-demo replay {path}"
     assert driven.program.crowd.recording is None and line in driven.status().notices
 
 

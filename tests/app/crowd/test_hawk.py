@@ -39,19 +39,15 @@ def test_it_is_where_the_pointer_is_until_it_hunts_by_itself_again(hunting: Driv
     assert len(program.sim.history) == led and isinstance(program.sim.history[-1][1], Place)
 
 
-def test_it_stays_where_it_is_while_time_stands_still(hunting: Driven) -> None:
+def test_it_stays_where_it_is_while_time_stands_still_and_in_the_past_it_flies_as_it_did(hunting: Driven) -> None:
+    program = hunting.program
     hunting.press("space")
     hunting.press("h", pygame.KMOD_LCTRL)
     hunting.frames(3)
-    assert not hunting.program.sim.history
-
-
-def test_in_the_past_it_flies_as_it_did(hunting: Driven) -> None:
-    program = hunting.program
-    hunting.press("h", pygame.KMOD_LCTRL)
+    assert not program.sim.history
+    hunting.press("space")
     hunting.frames(10)
-    newest = program.sim.tick
-    program.crowd.paused = True
+    newest, program.crowd.paused = program.sim.tick, True
     hunting.press("backspace")
     hunting.press("backspace")
     assert program.sim.tick == newest - 2

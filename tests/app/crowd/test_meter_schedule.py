@@ -68,14 +68,6 @@ def test_together_they_take_two_percent_of_the_time_at_most(watch: Watch, read: 
     assert max(read.count(name) for name in set(read)) - min(read.count(name) for name in set(read)) <= 1
 
 
-def test_what_no_longer_applies_is_forgotten(watch: Watch, read: list[str]) -> None:
-    meters, sim = Meters(watch), simulation(agents=10, map="null")
-    meters.read(sim)
-    assert meters.readings(sim).stagger
-    sim.optimizations.stagger.avoidance = 1
-    assert meters.readings(sim).stagger is None
-
-
 SETTINGS: list[tuple[str, str, Any, dict[str, Any]]] = [  # meter, technique, its other value, what is on before
     ("stagger", "stagger.avoidance", 4, {}), ("stagger", "stagger.by", "id", {}), ("stagger", "neighbour_limit", "nearest",
                                                                                    {}),
@@ -104,12 +96,15 @@ def test_a_reading_belongs_to_the_settings_that_it_was_read_under(
     assert getattr(meters.readings(sim), meter) > old
 
 
-def test_exact_techniques_leave_the_errors_as_they_are(watch: Watch, read: list[str]) -> None:
+def test_exact_techniques_leave_the_errors_as_they_are_and_what_no_longer_applies_is_forgotten(
+        watch: Watch, read: list[str]) -> None:
     meters, sim = Meters(watch), simulation("20k-flock", agents=10)
     meters.read(sim)
     for path, value in (("neighbours", "linked"), ("simd", False), ("cell_size", 64), ("cull", "off"), ("threads", 1)):
         sim.optimizations.set(path, value)
     assert meters.readings(sim).stagger
+    sim.optimizations.stagger.avoidance = 1
+    assert meters.readings(sim).stagger is None
 
 
 def test_meters_are_read_while_the_hud_shows_them_and_the_crowd_moves(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,36 +124,20 @@ def test_meters_are_read_while_the_hud_shows_them_and_the_crowd_moves(driven: Dr
     assert readings.neighbour_limit is None
 
 
-def test_readings_come_with_the_techniques_that_they_are_about(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_readings_come_and_go_with_the_techniques_that_they_are_about_and_with_the_crowd(
+        driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crowd_demo.app.crowd.meter_schedule.PAUSE", 0)
-    driven.press("k")
-    driven.settle()
-    driven.frames(8)
-    readings = driven.status().readings
-    assert readings.neighbour_limit and readings.bias and readings.bias.agents > 0
-    driven.press("k", 1)
-    driven.settle()
-    driven.frames(2)
-    assert driven.status().readings.neighbour_limit is None
-
-
-def test_a_new_crowd_has_no_readings_yet(driven: Driven) -> None:
-    driven.frames(3)
-    assert any(reading is not None for reading in driven.status().readings)
+    for paused in (False, True):  # from off to first to nearest
+        driven.press("k")
+        driven.settle()
+        readings = driven.status().readings
+        assert readings.neighbour_limit is None
+        driven.frames(8)
+        readings = driven.status().readings
+        assert bool(readings.neighbour_limit and readings.bias and readings.bias.agents > 0) is not paused
+        driven.program.crowd.paused = True
+    assert driven.program.sim.optimizations.neighbour_limit == "nearest"
     driven.program.panels.next_mode(backwards=True)
     driven.program.controls.restart()
     driven.frames(2)
     assert not any(driven.status().readings)
-
-
-def test_a_paused_program_shows_no_reading_of_other_settings(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowd_demo.app.crowd.meter_schedule.PAUSE", 0)
-    driven.press("k")
-    driven.settle()
-    driven.frames(8)
-    assert driven.status().readings.neighbour_limit
-    driven.program.crowd.paused = True
-    driven.press("k")
-    driven.settle()
-    assert driven.program.sim.optimizations.neighbour_limit == "nearest"
-    assert driven.status().readings.neighbour_limit is None

@@ -18,29 +18,16 @@ def started(catch_up: int = 4) -> Pace:
     return pace
 
 
-def test_the_first_frame_makes_a_step() -> None:
+def test_the_first_frame_makes_a_step_and_speed_stretches_time() -> None:
     assert Pace(DT, 4).steps(0.0, 1.0) == 1
+    assert (started().steps(DT, 3.0), started().steps(DT, 0.5)) == (3, 0)
 
 
-def test_time_that_fills_no_step_is_kept() -> None:
-    pace = started()
-    assert [pace.steps(DT * 0.75, 1.0) for _ in range(4)] == [0, 1, 1, 1]
-    assert pace.owed_s == 0.0
-
-
-def test_speed_stretches_time() -> None:
-    assert started().steps(DT, 3.0) == 3
-    assert started().steps(DT, 0.5) == 0
-
-
-def test_a_slow_frame_catches_up_so_far_and_forgets_the_rest() -> None:
+def test_a_slow_frame_catches_up_as_much_of_the_clock_at_any_speed_and_forgets_the_rest() -> None:
     pace = started(catch_up=4)
-    assert pace.steps(10 * DT, 1.0) == 4
-    assert pace.steps(DT, 1.0) == 1
-
-
-def test_a_very_long_frame_counts_as_a_long_one() -> None:
-    assert started(catch_up=10**6).steps(3600.0, 1.0) == LONGEST_FRAME_S / DT
+    assert [pace.steps(10 * DT, 1.0), pace.steps(DT, 1.0), pace.steps(DT, 64.0)] == [4, 1, 64]
+    assert [pace.steps(10 * DT, 16.0), pace.steps(10 * DT, 0.5)] == [4 * 16, 4]
+    assert started(catch_up=10**6).steps(3600.0, 1.0) == LONGEST_FRAME_S / DT, "a very long frame counts as a long one"
 
 
 @given(st.lists(st.integers(0, 16).map(lambda quarters: quarters * DT / 4), max_size=50))
@@ -49,13 +36,6 @@ def test_no_time_is_lost_or_made_while_it_keeps_up(frames: list[float]) -> None:
     steps = sum(pace.steps(elapsed_s, 1.0) for elapsed_s in frames)
     assert steps * DT + pace.owed_s == sum(frames)
     assert 0 <= pace.owed_s < DT
-
-
-def test_a_high_speed_catches_up_as_much_of_the_clock() -> None:
-    pace = started(catch_up=4)
-    assert pace.steps(DT, 64.0) == 64
-    assert pace.steps(10 * DT, 16.0) == 4 * 16
-    assert pace.steps(10 * DT, 0.5) == 4
 
 
 def test_the_first_steps_have_more_time_than_those_of_a_high_speed() -> None:
@@ -76,16 +56,12 @@ def rate(frames_per_s: int, steps: list[int]) -> StepRate:
     return counted
 
 
-def test_steps_are_counted_over_the_last_second() -> None:
+def test_steps_are_counted_over_the_last_second_and_so_is_the_real_speed() -> None:
     assert StepRate().per_s == 0.0
     assert rate(8, [5]).per_s == 0.0
     assert rate(8, [5, 1, 2]).per_s == 3 * 4
     assert rate(8, [4] * 100 + [1] * 8).per_s == 8
-
-
-def test_a_speed_that_is_not_reached_is_told_with_the_real_one() -> None:
-    assert rate(64, [4] * 100).real_speed(16.0, DT) == 4.0
-    assert rate(8, [4] * 20).real_speed(1.0, DT) == 0.5
+    assert (rate(64, [4] * 100).real_speed(16.0, DT), rate(8, [4] * 20).real_speed(1.0, DT)) == (4.0, 0.5)
 
 
 def test_a_speed_that_is_reached_is_not_told_whatever_falls_between_frames() -> None:
@@ -120,20 +96,16 @@ def run(speed: float, step_s: float, picture_s: float) -> tuple[StepRate, float]
 
 @pytest.mark.parametrize(("speed", "step_s", "picture_s"), [
     (1.0, 0.010, 0.004), (4.0, 0.0025, 0.005), (16.0, 0.0005, 0.005), (64.0, 0.0001, 0.005), (64.0, 0.00015, 0.008),
-])
-def test_a_machine_that_is_fast_enough_reaches_the_speed(speed: float, step_s: float, picture_s: float) -> None:
-    counted, _ = run(speed, step_s, picture_s)
-    assert counted.real_speed(speed, DT) is None
-    assert counted.per_s == pytest.approx(speed / DT, rel=0.05)
-
-
-@pytest.mark.parametrize(("speed", "step_s"), [(16.0, 0.005), (64.0, 0.001), (64.0, 0.03)])
-def test_on_any_other_the_picture_still_moves_and_the_real_speed_is_told(speed: float, step_s: float) -> None:
-    counted, longest_s = run(speed, step_s, picture_s=0.008)
-    most_s = max(STEPS_S, min(4 * step_s, CATCH_UP_S)) + step_s + 0.008
-    assert longest_s <= most_s + 1e-9
+    (16.0, 0.005, 0.008), (64.0, 0.001, 0.008), (64.0, 0.03, 0.008)])
+def test_a_machine_reaches_the_speed_or_the_picture_still_moves_and_the_real_speed_is_told(
+        speed: float, step_s: float, picture_s: float) -> None:
+    counted, longest_s = run(speed, step_s, picture_s)
+    assert longest_s <= max(STEPS_S, min(4 * step_s, CATCH_UP_S)) + step_s + picture_s + 1e-9
     real = counted.real_speed(speed, DT)
-    assert real and real == pytest.approx(counted.per_s * DT) and real < speed / 2
+    if step_s * speed < DT:
+        assert real is None and counted.per_s == pytest.approx(speed / DT, rel=0.05)
+    else:
+        assert real and real == pytest.approx(counted.per_s * DT) and real < speed / 2
 
 
 def test_a_slow_machine_makes_what_it_made_before_there_were_higher_speeds() -> None:

@@ -72,17 +72,13 @@ def test_a_page_of_the_last_seconds_and_what_makes_it_again(driven: Driven, tmp_
     assert sorted(path.name for path in tmp_path.iterdir()) == ["crowd-0001.html", "crowd-0001.replay"]
 
 
-def test_the_same_key_cancels_and_leaves_nothing(driven: Driven, tmp_path: Path) -> None:
+def test_the_same_key_and_leaving_the_program_cancel_and_leave_nothing(driven: Driven, tmp_path: Path) -> None:
     driven.frames(60)
-    driven.press("e", pygame.KMOD_CTRL)
-    driven.frames(3)
-    driven.press("e", pygame.KMOD_CTRL)
+    for _ in range(2):
+        driven.press("e", pygame.KMOD_CTRL)
+        driven.frames(3)
     until_said(driven, "cancelled: crowd-0001.html is not written")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_leaving_the_program_leaves_nothing(driven: Driven, tmp_path: Path) -> None:
-    driven.frames(60)
     driven.press("e", pygame.KMOD_CTRL)
     driven.frames()
     driven.program.files.finish(30)

@@ -81,11 +81,11 @@ def test_m_measures_the_technique_touched_last_against_its_value_before(driven: 
     driven.program.techniques.previous["reorder.when"] = "every"
     driven.press("m")
     finish(driven)
-    line = "drift against every: 3.1x faster (95 %: 2.9-3.3), same crowd"
+    line = "drift against every: 3.1x faster (95%: 2.9-3.3), same crowd"
     assert driven.program.measured == {"reorder.when": line}
     assert driven.program.notices.present() == []
     found = driven.view()
-    assert found.title == "reorder: drift against every" and found.columns == ("ms", "drift", "every", "buys", "95 %")
+    assert found.title == "reorder: drift against every" and found.columns == ("ms", "drift", "every", "buys", "95%")
     assert found.notes == ["same crowd", AS_SHOWN]
     assert texts(found) == [["step", "2.00", "6.20", "3.1x", "2.9-3.3"], ["frame", "4.00", "12.4", "3.1x", "2.9-3.3"]]
     assert found.progress is None
@@ -127,7 +127,7 @@ def test_n_shows_what_each_technique_buys_and_keeps_it_for_the_tooltips(driven: 
     labels = {row[0].split(":")[0] for row in texts(found)}
     assert {"neighbours", "SIMD lanes", "threads", "culling", "blitter"} <= labels
     assert labels == {BY_PATH[path].label.strip() for path in driven.program.measured}
-    assert driven.program.measured["neighbours"] == "sorted against none: 3.1x faster (95 %: 2.9-3.3), same crowd"
+    assert driven.program.measured["neighbours"] == "sorted against none: 3.1x faster (95%: 2.9-3.3), same crowd"
     assert any(note.startswith("off already: ") for note in found.notes) and "JSON" in found.hint
 
 
@@ -195,7 +195,7 @@ def test_nothing_is_measured_beside_the_compiler_or_without_memory(driven: Drive
     driven.press("n")
     assert not driven.program.experiments.dialog and driven.program.dialogs.top is None
     assert "still compiling" in " ".join(driven.program.notices.present())
-    driven.program.techniques.switcher.pending.clear()
+    driven.program.techniques.switcher.requests.clear()
     monkeypatch.setattr("crowd_demo.measure.three_crowds.available_bytes", lambda: 1)
     driven.press("n")
     finish(driven)

@@ -269,7 +269,7 @@ def test_y_says_that_a_file_is_needed_and_then_names_it(hands: Driven, capsys: p
     build(hands)
     hands.keys("space", "r")
     copied = copied_by(hands, capsys)
-    assert "# what was built is not in this: Ctrl+S saves a file that holds it" in copied
+    assert "# unsaved edits are not in this: Ctrl+S saves a file that holds it" in copied
     assert "Ctrl+S saves a file that holds it" in notices(hands)
     save(hands)
     hands.program.crowd.apply(Tune("crowd.radius", 21.0))

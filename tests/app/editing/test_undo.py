@@ -107,13 +107,6 @@ def test_a_new_edit_drops_what_was_undone_and_undo_ends_at_the_beginning() -> No
     assert crowd_.sim.agents.count == 60 and not undo.present.done
 
 
-def test_two_hundred_strokes_are_kept() -> None:
-    _, undo = crowd()
-    for number in range(MAX + 20):
-        undo.carry_out(PaintWalls(((20, 20, 22),), number % 2 == 0), "wall", object())
-    assert len(undo.present.done) == MAX
-
-
 def test_whoever_acts_in_the_past_can_undo_what_was_done_before_and_nothing_else() -> None:
     crowd_, undo = crowd()
     kinds = crowd_.sim.terrain.kinds
@@ -138,9 +131,11 @@ def test_whoever_acts_in_the_past_can_undo_what_was_done_before_and_nothing_else
     assert kinds.tobytes() == bare
 
 
-def test_a_restart_forgets_the_strokes() -> None:
+def test_two_hundred_strokes_are_kept_and_a_restart_forgets_them() -> None:
     crowd_, undo = crowd()
-    undo.carry_out(TakeOut(320, 180, 500), "out", object())
+    for number in range(MAX + 20):
+        undo.carry_out(PaintWalls(((20, 20, 22),), number % 2 == 0), "wall", object())
+    assert len(undo.present.done) == MAX
     crowd_.go_on_with(crowd_.at_its_start(60), 0)
     assert not undo.present.done
 

@@ -108,7 +108,7 @@ def test_a_trace_is_bounded_and_says_so(
     assert 1 <= sum(span["name"] == "frame" for span in written(profile)) < 12
     path = profile.trace.path
     assert path.stat().st_size <= 5010 and profile.frames == 12
-    assert capsys.readouterr().err == f"crowd-demo: --trace: {path} ends at 0.005 MB; the run goes on\n"
+    assert capsys.readouterr().err == f"crowd-demo: --trace: {path} ends at 0.005 MB, the run goes on\n"
     assert profile.trace.error is None
 
 

@@ -30,7 +30,7 @@ def test_the_list_has_every_overlay_says_which_has_nothing_to_show_and_stays_ope
         value, about = found[entry.label]
         why = entry.inactive(situation)
         assert ("nothing to show" in value) == bool(why) and why in about and entry.why in about
-    assert "tied" in found["links"][1] and found["freeze"][0] == "F"
+    assert "no links" in found["links"][1] and found["freeze"][0] == "F"
     first = next(iter(OVERLAYS))
     driven.press("return")
     assert driven.program.overlays.shown == {first} and "shown" in rows(driven)[OVERLAYS[first].label][0]

@@ -21,8 +21,9 @@ from crowd_demo.render.hud.frame_sections import Rates, rates_of
 CTRL, SHIFT = pygame.KMOD_LCTRL, pygame.KMOD_LSHIFT
 
 
-def split_with(driven: Driven) -> SecondCrowd:
-    """Split the window, and wait until the kernels of the second crowd are there."""
+def split_with(driven: Driven, technique: str = "stagger.avoidance") -> SecondCrowd:
+    """Split the window by a technique, and wait until the kernels of the second crowd are there."""
+    driven.program.techniques.touched = technique
     driven.press("\\")
     second = driven.program.split.second
     assert second
@@ -71,6 +72,14 @@ def eager(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def bare(driven: Driven) -> Driven:
+    """Without panels."""
+    driven.press("tab")
+    driven.press("tab")
+    return driven
+
+
+@pytest.fixture
 def turns(monkeypatch: pytest.MonkeyPatch) -> None:
     """No frame has time for the steps of both."""
     monkeypatch.setattr("crowd_demo.app.seeing.side_by_side.FRAME_MS", 0.0)
@@ -78,7 +87,6 @@ def turns(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_keys_choose_the_value_on_the_right_and_its_kernels_are_compiled_ahead(driven: Driven) -> None:
-    driven.program.techniques.touched = "stagger.avoidance"
     second = split_with(driven)
     left = driven.program.sim.optimizations.stagger.avoidance
     seen = []
@@ -92,7 +100,6 @@ def test_keys_choose_the_value_on_the_right_and_its_kernels_are_compiled_ahead(d
 
 
 def test_what_is_switched_meanwhile_is_compiled_for_both_sides_before_they_go_on(driven: Driven) -> None:
-    driven.program.techniques.touched = "stagger.avoidance"
     second = split_with(driven)
     asked: list[object] = []
     for path, value in (("neighbour_limit", "first"), ("stagger.avoidance", 16)):
@@ -104,10 +111,8 @@ def test_what_is_switched_meanwhile_is_compiled_for_both_sides_before_they_go_on
     assert values(driven) == (16, wanted(driven))
 
 
-def test_the_mouse_chooses_either_value(driven: Driven) -> None:
-    driven.press("tab")
-    driven.press("tab")
-    driven.program.techniques.touched = "stagger.avoidance"
+def test_the_mouse_chooses_either_value(bare: Driven) -> None:
+    driven = bare
     second, split = split_with(driven), driven.program.split
     before, (left, right) = wanted(driven), (rect.center for rect in labels(driven))
     driven.post(pygame.MOUSEBUTTONDOWN, button=1, pos=right)
@@ -128,7 +133,6 @@ def test_a_key_splits_the_window_and_the_crowd_is_what_it_would_be_alone() -> No
     hashes = []
     for split in (False, True):
         driven = Driven()
-        driven.program.techniques.touched = "stagger.avoidance"
         if split:
             split_with(driven)
         driven.frames(12 - driven.program.sim.tick)
@@ -142,9 +146,8 @@ def test_a_key_splits_the_window_and_the_crowd_is_what_it_would_be_alone() -> No
     assert hashes[0] == hashes[1]
 
 
-def test_the_line_follows_the_mouse_and_the_ground_does_not(driven: Driven) -> None:
-    driven.press("tab")
-    driven.press("tab")
+def test_the_line_follows_the_mouse_and_the_ground_does_not(bare: Driven) -> None:
+    driven = bare
     split_with(driven)
     camera, split = driven.program.camera, driven.program.split
     before = camera.x, camera.y
@@ -156,11 +159,9 @@ def test_the_line_follows_the_mouse_and_the_ground_does_not(driven: Driven) -> N
     assert split.line_px == 20
 
 
-def test_the_rectangle_that_is_inspected_is_framed_on_both_sides(driven: Driven) -> None:
-    driven.press("tab")
-    driven.press("tab")
+def test_the_rectangle_that_is_inspected_is_framed_on_both_sides(bare: Driven) -> None:
+    driven = bare
     driven.press("space")
-    driven.program.techniques.touched = "stagger.avoidance"
     split_with(driven)
     driven.frames(2)
     before = pygame.surfarray.array3d(screen())
@@ -195,8 +196,7 @@ def test_the_other_value_is_the_baseline_or_what_is_farthest_from_it() -> None:
 
 @pytest.mark.usefixtures("eager")
 def test_both_labels_have_the_hash_of_one_tick_and_say_that_it_is_the_same(driven: Driven) -> None:
-    driven.program.techniques.touched = "simd"
-    second = split_with(driven)
+    second = split_with(driven, "simd")
     driven.frames(5)
     kind, left, right = hashed(driven)
     assert kind == "same" and left == right and "same at" in left
@@ -213,8 +213,7 @@ def test_both_labels_have_the_hash_of_one_tick_and_say_that_it_is_the_same(drive
 
 @pytest.mark.usefixtures("eager")
 def test_hashes_of_crowds_that_came_apart_differ_and_an_exact_value_does_not_make_them_the_same_again(driven: Driven) -> None:
-    driven.program.techniques.touched = "neighbour_limit"
-    second, split = split_with(driven), driven.program.split
+    second, split = split_with(driven, "neighbour_limit"), driven.program.split
     split._choose("first")
     driven.until(lambda: second.value == "first")
     assert second.sim
@@ -247,13 +246,11 @@ def test_times_are_those_of_the_left_panel_once_there_were_steps() -> None:
 
 
 def test_both_labels_have_the_times_of_their_own_steps_and_pictures(driven: Driven) -> None:
-    split_with(driven)
-    split = driven.program.split
+    second, split = split_with(driven), driven.program.split
     driven.until(lambda: UNKNOWN not in split._rates and not any(math.isnan(live.step_ms) for live in split._rates))
     driven.frames()
-    assert split.halves and split.second and split.second.sim
-    for half, live, sim in zip((split.halves.left, split.halves.right), split._rates, (driven.program.sim, split.second.sim),
-                               strict=True):
+    assert split.halves and second.sim
+    for half, live, sim in zip(split.halves[1:3], split._rates, (driven.program.sim, second.sim), strict=True):
         assert (half.step_ms, half.frame_ms) == (live.step_ms, live.step_ms + live.draw_ms)
         steps_ms = np.sum([*sim.profile.steps_ms().values()], axis=0)
         assert steps_ms.min() <= live.step_ms <= steps_ms.max() and live.draw_ms > 0
@@ -270,16 +267,20 @@ def test_a_frame_has_as_many_steps_as_there_is_time_for_those_of_both_crowds(dri
 
 
 @pytest.mark.usefixtures("eager", "turns")
-def test_where_steps_take_long_the_crowds_step_in_alternate_frames_and_stay_comparable(driven: Driven) -> None:
-    driven.program.techniques.touched = "simd"
-    second, split, sim = split_with(driven), driven.program.split, driven.program.sim
+def test_where_steps_take_long_the_crowds_step_in_alternate_frames_and_stay_comparable(
+        driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    second, split, sim = split_with(driven, "simd"), driven.program.split, driven.program.sim
     driven.until(lambda: split.takes_turns and not split.is_behind)
     assert second.sim
-    start, ticks = sim.tick, []
-    for _ in range(6):
+    start, ticks, drawn = sim.tick, [], []
+    for pan in (0, 0, 0, 0, 7, 7):
+        before = second.sim.profile.frames
+        driven.program.camera.pan(pan, 0)
         driven.frames()
         ticks.append((sim.tick - start, second.sim.tick - start))
+        drawn.append(second.sim.profile.frames - before)
     assert ticks == [(1, 0), (1, 1), (2, 1), (2, 2), (3, 2), (3, 3)]
+    assert drawn == [0, 1, 0, 1, 1, 1], "one that waits is drawn again only if the view changed"
     assert second.sim.state_hash() == sim.state_hash()
     assert split.halves and "steps every other frame" in split.halves.left.notes
     assert "steps every other frame" in split.halves.right.notes
@@ -288,28 +289,11 @@ def test_where_steps_take_long_the_crowds_step_in_alternate_frames_and_stay_comp
     driven.frames(2)
     assert sim.tick == second.sim.tick == start + 5
     assert hashed(driven)[0] == "same"
-
-
-@pytest.mark.usefixtures("turns")
-def test_a_crowd_that_waits_is_drawn_again_only_if_the_view_changed(driven: Driven) -> None:
-    second, split = split_with(driven), driven.program.split
-    driven.until(lambda: split.takes_turns and not split.is_behind)
-    assert second.sim
-    profile, drawn = second.sim.profile, []
-    for pan in (0, 0, 0, 0, 7, 7):
-        before = profile.frames
-        driven.program.camera.pan(pan, 0)
-        driven.frames()
-        drawn.append(profile.frames - before)
-    assert drawn == [0, 1, 0, 1, 1, 1]
-
-
-def test_crowds_stop_to_take_turns_once_steps_are_short(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    second, split, sim = split_with(driven), driven.program.split, driven.program.sim
-    split.takes_turns = True
-    monkeypatch.setattr("crowd_demo.app.seeing.side_by_side.STILL_MS", math.inf)
+    for bound in ("STILL_MS", "FRAME_MS"):
+        monkeypatch.setattr(f"crowd_demo.app.seeing.side_by_side.{bound}", 1e9)
+    driven.program.crowd.paused = False
     driven.until(lambda: not split.takes_turns)
     for _ in range(3):
         driven.frames()
-        assert second.sim and second.sim.tick == sim.tick
-    assert split.halves and not split.halves.left.notes
+        assert second.sim.tick == sim.tick, "once steps are short"
+    assert not split.halves.left.notes

@@ -10,12 +10,13 @@ import pytest
 
 from crowd_demo import Simulation, ensemble, load_config
 from crowd_demo.config.memory import PROGRAM
-from crowd_demo.extras.commands.ensemble import Made, duration
+from crowd_demo.extras.commands.ensemble import Made
 from crowd_demo.extras.ensemble import running
 from crowd_demo.extras.ensemble.executors import Process
 from crowd_demo.extras.ensemble.job import RunRow, carry_out
 from crowd_demo.extras.ensemble.plan import make_plan
 from crowd_demo.extras.ensemble.running import _what_decides, all_seconds, capacity, executor_of, run_bytes
+from crowd_demo.host.streams import duration
 
 PAGE = Path(__file__).parents[3] / "docs/ensemble.md"
 quick = pytest.mark.quick

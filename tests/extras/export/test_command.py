@@ -36,12 +36,12 @@ def test_it_says_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str
     (["1k", "run.gif", "--seconds", "1", "--units", "world"], ["--units: not with .gif, which has its own"]),
     (["1k", "run.gif", "--seconds", "1", "--size", "8x9000"], [
         "--size: each side must be from 16 to 4096 pixels, not 8x9000"]),
-    (["1k", "run.gif", "--seconds", "1", "--fps", "60"], ["--fps: .gif shows at most 50 pictures a second, not 60"]),
+    (["1k", "run.gif", "--seconds", "1", "--fps", "60"], ["--fps: .gif shows at most 50 frames per second, not 60"]),
     (["1k", "run.gif", "--seconds", "1", "--view", "5,5,1", "--view", "6,5,1"], [
         "--view: two views at 0 s; give each its time, as in 2.5:900,500,1.2"]),
     (["1k", "run.gif", "--seconds", "1", "--view", "5,5,1", "--follow", "3"], ["--follow: not with --view"]),
     (["1k", "run.gif", "--seconds", "1", "--agents", "9", "--follow", "12"], [
-        "export: --follow: nobody has the id 12 at 0 s"]),
+        "export: --follow: no agent has the id 12 at 0 s"]),
     (["1k", "taken", "--seconds", "1"], ["export: taken exists already"]),
     (["1k", "nowhere/run.csv", "--seconds", "1"], ["export: there is no folder nowhere"]),
     (["RUN.html"], ["export: what to export is missing: a configuration, a .crowd or a .replay, as in crowd-demo export 20k"
@@ -51,13 +51,14 @@ def test_it_says_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str
     (["1kk", "run.csv", "--seconds", "1"], ["1kk: no such file, nor a shipped configuration (did you mean 1k?)"]),
     (["1k", "run.csv", "--seconds", "1", "--set", "agnts=5"], ["--set:1: agnts: unknown key (did you mean agents?)"]),
     (["1k", "run.csv", "--seconds", "1", "--fps", "7", "--from", "3"], [
-        "--fps: 7 does not divide the 60 steps a second; 6.666667 and 7.5 do", "--from: the run ends after 1 s, before 3 s"]),
+        "--fps: 7 does not divide the 60 steps per second; 6.666667 and 7.5 do",
+        "--from: the run ends after 1 s, before 3 s"]),
     (["1k", "run.csv", "--seconds", "1", "--to", "3"], ["--to: the run ends after 1 s, before 3 s"]),
     (["1k", "run.csv", "--seconds", "3", "--from", "2", "--to", "1"], ["--to: 1 s is before --from, 2 s"]),
     (["bad.replay", "run.csv"], ["bad.replay:1: is not a recording of crowd-demo"]),
     (["bad.replay", "run.csv", "--seconds", "1"], ["--seconds: a recording has an end of its own; see --to"]),
     (["bad.replay", "run.csv", "--agents", "5"], ["--agents: not with a recording, which brings its own configuration"]),
-    (["bad.crowd", "run.csv", "--seconds", "1"], ["bad.crowd: is no save file of crowd-demo"]),
+    (["bad.crowd", "run.csv", "--seconds", "1"], ["bad.crowd: is not a save file of crowd-demo"]),
     (["none.crowd", "run.csv", "--seconds", "1"], ["none.crowd: cannot be read (No such file or directory)"]),
 ])
 def test_a_mistake_is_one_line_and_exit_code_2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
@@ -88,7 +89,7 @@ def test_an_option_that_cannot_be_read_is_one_line(capsys: pytest.CaptureFixture
 @pytest.mark.quick
 def test_a_missing_library_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
                                    capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("crowd_demo.extras.export.formats.find_spec", lambda name: None)
+    monkeypatch.setattr("crowd_demo.extras.export.trajectories.find_spec", lambda name: None)
     path = tmp_path / "run.parquet"
     assert main(["export", "1k", str(path), "--seconds", "1"]) == 2
     assert capsys.readouterr().err == f'{path}: pyarrow is not installed: pip install "crowd-demo[export]"\n'
@@ -104,7 +105,7 @@ def test_a_missing_library_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 @pytest.mark.quick
 def test_the_command_names_every_format() -> None:
     from crowd_demo.extras.export.animations import FILMS
-    from crowd_demo.extras.export.formats import FORMATS
+    from crowd_demo.extras.export.trajectories import FORMATS
 
     assert (*FORMATS, export.PAGE, *FILMS) == export.SUFFIXES
 

@@ -25,9 +25,9 @@ from crowd_demo.cli import main
 from crowd_demo.compute.arrays import Bytes
 from crowd_demo.extras.export import animations
 from crowd_demo.extras.export.animations import FILMS, Film, gif
-from crowd_demo.extras.export.formats import FORMATS
 from crowd_demo.extras.export.pictures import CARD_S, Bookmark, Shot, view_at, write_pictures
 from crowd_demo.extras.export.sources import Source, read_source
+from crowd_demo.extras.export.trajectories import FORMATS
 from crowd_demo.measure.crowd_variant import Picture
 from crowd_demo.render.hud.text_panels import draw_notice
 from crowd_demo.sim.actions import Switch

@@ -8,14 +8,20 @@ from typing import Any
 import numpy as np
 import pytest
 from exported import FLUX, LEAVING, READERS, asked, of_sqlite, queried, source, walked_through, written
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from recorded_run import Run, random_action
 
-from crowd_demo.extras.export.formats import FORMATS
+from crowd_demo.compute.arrays import Bools, Longs
+from crowd_demo.config.maps import FLOOR, WALL
+from crowd_demo.extras.export.outline import area_text, doubled_area, outlines
 from crowd_demo.extras.export.sources import PersonNumbers, Source, frames, read_source
-from crowd_demo.extras.export.trajectories import no_room, steps_between, write
+from crowd_demo.extras.export.trajectories import FORMATS, no_room, steps_between, write
 from crowd_demo.host.recording.saves import write_save
 from crowd_demo.sim.actions import SetWalls
 from crowd_demo.sim.behaviours.people_rules import WAITING
+from crowd_demo.sim.terrain.tiles import Terrain, label_areas
 
 METRE = 26.0
 RUNS: dict[str, tuple[str, float, dict[str, Any]]] = {
@@ -192,8 +198,8 @@ def test_rates_that_divide_the_steps(fps: float | None, step_hz: float, every: i
 
 @pytest.mark.quick
 @pytest.mark.parametrize(("fps", "line"), [
-    (7, "--fps: 7 does not divide the 60 steps a second; 6.666667 and 7.5 do"),
-    (120, "--fps: 120 does not divide the 60 steps a second; 60 does")])
+    (7, "--fps: 7 does not divide the 60 steps per second; 6.666667 and 7.5 do"),
+    (120, "--fps: 120 does not divide the 60 steps per second; 60 does")])
 def test_rates_that_do_not(fps: float, line: str) -> None:
     with pytest.raises(ValueError) as raised:
         steps_between(fps, 60)
@@ -205,3 +211,47 @@ def test_directions_are_of_length_one_or_zero(tmp_path: Path) -> None:
     rows = queried(tmp_path / "run.sqlite", "SELECT frame, ori_x, ori_y FROM trajectory_data")
     lengths = np.array([np.hypot(x, y) for _, x, y in rows])
     assert set(np.round(lengths, 9)) == {0.0, 1.0}
+
+
+# --- outlines of areas -----------------------------------------------------------------------------------------------
+
+MASKS = arrays(np.bool_, st.tuples(st.integers(1, 7), st.integers(1, 7)))
+
+
+def areas(free: Bools) -> list[Bools]:
+    """The areas of free tiles that touch by their sides."""
+    labels = np.zeros(free.shape, np.int32)
+    count = label_areas((~free).astype(np.uint8), labels, np.zeros(free.size, np.int64))
+    return [labels == number for number in range(count)]
+
+
+def enclosed(rings: list[Longs], shape: tuple[int, int]) -> Bools:
+    """The tiles whose middle is inside: a line to the left crosses an odd number of upright sides."""
+    inside = np.zeros(shape, bool)
+    for ring in rings:
+        for (x, y), (_, to_y) in zip(ring, np.roll(ring, -1, axis=0), strict=True):
+            inside[min(y, to_y):max(y, to_y), x:] ^= True
+    return inside
+
+
+@given(MASKS)
+def test_rings_enclose_the_area_and_are_simple(free: Bools) -> None:
+    for area in areas(free):
+        rings = outlines(area)
+        assert np.array_equal(enclosed(rings, area.shape), area)
+        assert [doubled_area(ring) > 0 for ring in rings] == [True] + [False] * (len(rings) - 1)
+        assert sum(map(doubled_area, rings)) == 2 * area.sum()
+        for ring in rings:
+            assert len(np.unique(ring, axis=0)) == len(ring)
+
+
+@given(MASKS)
+def test_the_text_is_valid_and_has_the_area_of_its_tiles(free: Bools) -> None:
+    shapely = pytest.importorskip("shapely", reason="shapely comes with the extra [validation]")
+    terrain = Terrain(None, free.shape[1] * 64, free.shape[0] * 64)
+    terrain.set_kinds(np.where(free, FLOOR, WALL).astype(np.uint8))
+    chosen = np.arange(terrain.labels.max() + 1)
+    found = shapely.from_wkt(area_text(terrain.labels, chosen, terrain.walls, 26.0))
+    assert found.is_valid
+    tile = float(terrain.walls.tile) / 26
+    assert found.area == pytest.approx((terrain.blocked == 0).sum() * tile * tile)

@@ -12,7 +12,6 @@ import pytest
 from damages import damages
 from recorded_run import Run
 
-from crowd_demo.cli import main
 from crowd_demo.config import memory
 from crowd_demo.config.loader import load_config
 from crowd_demo.host.recording.format import (
@@ -151,15 +150,3 @@ def test_empty_lines_take_no_memory(tmp_path: Path) -> None:
         assert tracemalloc.get_traced_memory()[1] < 5_000_000
     finally:
         tracemalloc.stop()
-
-
-@pytest.mark.quick
-@pytest.mark.parametrize("content", [b"", b"x", b"x\n", bytes(1000), b"\n" * 50])
-def test_a_foreign_file_is_one_line_and_exit_code_2(
-        content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "a.replay"
-    path.write_bytes(content)
-    for name in (path, tmp_path / "none.replay", tmp_path):
-        assert main(["replay", str(name), "--headless"]) == 2
-        out, err = capsys.readouterr()
-        assert out == "" and err.startswith(f"{name}:") and err.count("\n") == 1

@@ -13,7 +13,6 @@ from crowds import BIRTHS_AND_DEATHS, simulation
 from recorded_run import Run, replayed
 
 from crowd_demo.config.numbers import numbers_of, value_of
-from crowd_demo.host.recording import recording
 from crowd_demo.host.recording.format import PIECE, Begin, read_recording, sealed_line, snapshot_line
 from crowd_demo.host.recording.recording import Recording
 from crowd_demo.sim.actions import Populate, SetWalls
@@ -22,6 +21,7 @@ from crowd_demo.sim.save_format import encoded
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import Snapshot
 from crowd_demo.sim.tuning import SetNumbers, Tune
+from crowd_demo.version import __version__
 
 
 def eventful(path: Path, seed: int) -> Run:
@@ -68,19 +68,6 @@ def test_a_restart_that_keeps_walls_and_numbers_is_replayed(tmp_path: Path) -> N
     assert sim.state_hash() == run.sim.state_hash() and dict(sim.numbers.values) == {number.path: value}
 
 
-def test_a_recording_that_begins_late_holds_the_crowd_it_begins_with(tmp_path: Path) -> None:
-    run = Run(tmp_path / "a.replay", 5)
-    run.steps(33)
-    recording = Recording(tmp_path / "b.replay", run.sim)
-    run.recording = recording
-    run.steps(40)
-    run.end()
-    script = read_recording(tmp_path / "b.replay")
-    assert script.parts[0].first == 33 and recording.nbytes == (tmp_path / "b.replay").stat().st_size
-    player, sim = replayed(script)
-    assert player.parted is None and player.compared == 3 and sim.state_hash() == run.sim.state_hash()
-
-
 @pytest.mark.parametrize("steps", [0, 33, 40])  # at 40 there is a hash before the actions, too
 def test_the_last_hash_is_compared_after_the_actions_of_its_tick(steps: int, tmp_path: Path) -> None:
     path = tmp_path / "a.replay"
@@ -103,7 +90,7 @@ def test_nothing_that_takes_long_is_done_between_two_steps(tmp_path: Path, monke
 
     run = Run(tmp_path / "a.replay", 10)
     run.steps(5)
-    monkeypatch.setattr(recording, "encoded", encoding)
+    monkeypatch.setattr("crowd_demo.host.recording.format.encoded", encoding)
     monkeypatch.setattr(Simulation, "state_hash", lambda sim: pytest.fail("a hash between two steps"))
     run.recording = Recording(tmp_path / "b.replay", run.sim)
     run.steps(30)
@@ -113,16 +100,17 @@ def test_nothing_that_takes_long_is_done_between_two_steps(tmp_path: Path, monke
     may.set()
     run.recording.wait()
     monkeypatch.undo()
-    player, sim = replayed(read_recording(tmp_path / "b.replay"))
+    player, sim = replayed(script := read_recording(tmp_path / "b.replay"))
+    assert script.parts[0].first == 5 and run.recording.nbytes == (tmp_path / "b.replay").stat().st_size
     assert player.parted is None and player.compared == 2 and player.script.ended
     assert sim.state_hash() == run.sim.state_hash()
 
 
 def test_the_line_of_a_snapshot_is_made_in_pieces() -> None:
-    parts = encoded(simulation(agents=5000).snapshot(), "1")
-    pieces = list(snapshot_line(parts, left=7))
+    snapshot = simulation(agents=5000).snapshot()
+    pieces = list(snapshot_line(snapshot, left=7))
     assert max(map(len, pieces)) <= PIECE * 4 // 3 and len(pieces) > 3
-    whole = Begin(snapshot=base64.b64encode(b"".join(parts)).decode(), left=7)
+    whole = Begin(snapshot=base64.b64encode(b"".join(encoded(snapshot, __version__))).decode(), left=7)
     assert b"".join(pieces) == sealed_line(whole.model_dump_json(exclude_none=True).encode())
 
 
@@ -165,8 +153,6 @@ def test_after_a_crash_the_replay_makes_the_step_that_crashed(tmp_path: Path) ->
     assert sim.tick == 32 and "ZeroDivisionError: in a step" in player.verdict(sim.tick)
 
 
-# --- files that are damaged, foreign or newer --------------------------------------------------------------------------
-
 def test_a_full_disk_ends_the_recording_and_nothing_else(tmp_path: Path) -> None:
     run = Run(tmp_path / "a.replay", 13)
     run.steps(5)
@@ -176,6 +162,3 @@ def test_a_full_disk_ends_the_recording_and_nothing_else(tmp_path: Path) -> None
     assert run.recording.error and run.sim.agents.count == 50
     run.steps(30)
     run.end()
-
-
-# --- the command line ------------------------------------------------------------------------------------------------

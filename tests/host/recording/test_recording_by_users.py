@@ -17,7 +17,7 @@ from crowd_demo.app.crowd import crowd_files
 from crowd_demo.app.screen.window import close_window
 from crowd_demo.cli import main
 from crowd_demo.config.loader import load_config
-from crowd_demo.host.recording.format import End, read_recording, sealed_line
+from crowd_demo.host.recording.format import End, Script, read_recording, sealed_line
 from crowd_demo.host.recording.recording import Player
 from crowd_demo.host.recording.saves import write_save
 from crowd_demo.sim.simulation import Simulation
@@ -96,6 +96,13 @@ def driven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Driven]:
     close_window()
 
 
+def written(driven: Driven) -> Script:
+    """The recording that is finished now."""
+    driven.program.files.finish(10)
+    (path,) = Path().glob("*.replay")
+    return read_recording(path)
+
+
 def test_keys_record_a_run_with_a_restart_and_a_load(driven: Driven) -> None:
     driven.frames(5)
     driven.press("f8")
@@ -112,9 +119,7 @@ def test_keys_record_a_run_with_a_restart_and_a_load(driven: Driven) -> None:
     last = driven.program.sim.state_hash()
     driven.press("f8")
     assert driven.program.crowd.recording is None
-    driven.program.files.finish(10)
-    (path,) = Path().glob("*.replay")
-    script = read_recording(path)
+    script = written(driven)
     assert len(script.parts) == 3 and script.parts[0].first > 0
     player, sim = replayed(script)
     assert player.parted is None and player.compared >= 2
@@ -155,9 +160,9 @@ def test_what_cannot_be_loaded_or_saved_is_a_notice(driven: Driven) -> None:
     assert any("there is no *.crowd file" in notice for notice in driven.status().notices)
     Path("a.crowd").write_bytes(b"nothing")
     driven.press("f9")
-    assert "a.crowd: is no save file of crowd-demo" in driven.status().notices
+    assert "a.crowd: is not a save file of crowd-demo" in driven.status().notices
     for other, why in (({"map_digest": "0"}, "the map None has changed since"),
-                       ({"config": load_config("20k-flock")}, "was saved in another world; crowd-demo --load opens it")):
+                       ({"config": load_config("20k-flock")}, "was saved in another world: use crowd-demo --load")):
         write_save(Path("a.crowd"), driven.program.sim.snapshot()._replace(**other))
         driven.press("f9")
         assert f"a.crowd: {why}" in driven.status().notices
@@ -173,12 +178,9 @@ def test_a_replay_plays_and_takes_no_changes(driven: Driven) -> None:
     driven.press("-")
     driven.frames(30)
     driven.press("f8")
-    program = driven.program
-    program.files.finish(10)
-    (path,) = Path().glob("*.replay")
-    script = read_recording(path)
-    program.crowd.player = Player(script)
-    program.crowd.go_on_with(program.crowd.player.start(Simulation(script.parts[0].config)), 0)
+    program, script = driven.program, written(driven)
+    player = program.crowd.player = Player(script)
+    program.crowd.go_on_with(player.start(Simulation(player.part.config)), 0)
     driven.frames(3)
     tick, count = program.sim.tick, program.sim.agents.count
     for key in ("=", "r", "f9", "1", "f8", "]"):
@@ -189,5 +191,5 @@ def test_a_replay_plays_and_takes_no_changes(driven: Driven) -> None:
     assert program.panels.now.hud != "full"
     while not program.crowd.paused:
         driven.frames()
-    assert program.crowd.player.parted is None and program.sim.tick == script.parts[-1].end
+    assert player.parted is None and program.sim.tick == script.parts[-1].end
     assert any("the same" in notice for notice in driven.status().notices)

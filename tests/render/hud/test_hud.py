@@ -19,8 +19,9 @@ from crowd_demo.registry.entries import Technique
 from crowd_demo.registry.readouts import READOUTS
 from crowd_demo.registry.stages import PARTS
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word
+from crowd_demo.registry.texts import digits_text
 from crowd_demo.render.colours.base import Legend
-from crowd_demo.render.hud.canvas import DARK, LIGHT, THEMES, WARM, Canvas, Pen, Target, digits_text, scale_for
+from crowd_demo.render.hud.canvas import DARK, LIGHT, THEMES, WARM, Canvas, Pen, Target, scale_for
 from crowd_demo.render.hud.hud import Hud
 from crowd_demo.render.hud.panel_layout import ON_PANEL
 from crowd_demo.render.hud.status import (
@@ -245,7 +246,7 @@ def test_a_long_notice_is_wrapped_between_the_panels(size: tuple[int, int]) -> N
     hud.draw(surface, crowd(walking=90, waiting=8), Status(), 0.0)
     before = pixels(surface)
     spy.written.clear()
-    notice = "noted: " + ", ".join(["Home"] * 12) + "; a step takes long, and what you asked for comes right after it"
+    notice = "Queued: " + ", ".join(["Home"] * 12) + " (applied after the current step)"
     hud.draw_notices(surface, [notice])
     left, right = (panel.surface.get_width() for panel in hud.panels)
     lines, drawn_in = spy.texts, changed(before, pixels(surface))

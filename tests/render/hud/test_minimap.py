@@ -105,7 +105,7 @@ def test_it_says_where_one_is_and_how_far_back_one_can_go() -> None:
     assert label(past()) == "rewind 50 s (61 of 64 MB)"
     assert label(past()._replace(recorded=12_345)) == "rewind 50 s (61 of 64 MB), recording 0.01 MB"
     assert label(past(tick=3700)) == (
-        "5.00 s ago, tick 3,700: what you change begins a new future   (rewind 50 s (61 of 64 MB))")
+        "5.00 s ago, tick 3,700: changes discard what follows   (rewind 50 s (61 of 64 MB))")
 
 
 @pytest.mark.quick

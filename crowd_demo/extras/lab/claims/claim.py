@@ -87,6 +87,11 @@ class Case(Protocol):
         """Measure in slices. Raises ValueError with the reason if it cannot be done here."""
 
 
+def by_size(*sizes: int, of_size: Callable[[int], Sequence[Case]]) -> Callable[[LabScale], Sequence[Case]]:
+    """Return what makes the cases of each of these sizes that a scale has."""
+    return lambda scale: [case for size in scale.sizes(*sizes) for case in of_size(size)]
+
+
 class Claim(NamedTuple):
     """A claim of a source. Where `by_size` holds the cases go from small to large, and it may hold from one of them on.
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from crowd_demo.extras.lab.claims.claim import Case, CaseFinding, Claim, Found, LabScale
 from crowd_demo.extras.lab.claims.judging import judged
+from crowd_demo.host.streams import duration
 from crowd_demo.measure.experiment import Slice
 
 SETTINGS = {
@@ -87,17 +88,12 @@ class TimeLeft:
     def slice(self, text: str, within_s: float) -> Slice:
         """A slice of the whole; `within_s` of the present case's seconds are done."""
         done = min(self._done + within_s, self._all)
-        return Slice(f"about {in_words(self.left_s(done))} left ({text})", done / self._all)
+        return Slice(f"about {duration(self.left_s(done))} left ({text})", done / self._all)
 
     def left_s(self, done_s: float) -> float:
         sure = min(done_s / (0.1 * self._all), 1.0)
         slower = (self._clock() - self._began) / done_s if done_s > 0 else 1.0
         return (self._all - done_s) * (1 + sure * (slower - 1))
-
-
-def in_words(seconds: float) -> str:
-    """45 s, 12 min, 1.5 h."""
-    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def machine_state() -> dict[str, object]:

@@ -20,8 +20,8 @@ from crowd_demo.extras.lab.claims.judging import blocks_of, claim_verdict, pairs
 from crowd_demo.extras.lab.claims.lab_run import ClaimFindings, LabRun
 from crowd_demo.extras.lab.claims.results import in_order, ns_per_agent, ns_per_pair
 from crowd_demo.host.files import write_file
-from crowd_demo.measure.experiment import header, markdown_table
-from crowd_demo.measure.statistics import UNKNOWN, factor, factors, median_interval, milliseconds
+from crowd_demo.measure.experiment import figure_text, header, markdown_table
+from crowd_demo.measure.statistics import factor, factors, median_interval, milliseconds
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,8 +38,8 @@ text-align:right;vertical-align:top}td:first-child,th:first-child,.text td,.text
 .text td{white-space:normal}.warning{color:#9a3412}svg{max-width:100%;height:auto}
 h2{margin-top:3rem;border-top:2px solid #d0d7de;padding-top:1rem}code{background:#f0f2f4;padding:0 .2rem}"""
 HOW_TO_READ = ("Arms of a case took turns, block by block, in random order. *as fast*: how many times as fast as the first"
-               " arm, with the interval of 95 % of a bootstrap of the blocks' ratios; the first arm was measured twice, and"
-               " *again* shows by how much it differs from itself. ns: of one core, an agent and step; ns a pair: of one"
+               " arm, with the interval of 95% of a bootstrap of the blocks' ratios; the first arm was measured twice, and"
+               " *again* shows by how much it differs from itself. ns: of one core, per agent and step; ns per pair: of one"
                " core, for each candidate that an agent is tested with, of the stage interaction where there is one.")
 Table = list[list[str]]  # the first row is the head
 
@@ -64,7 +64,7 @@ def write(run: LabRun, folder: Path) -> list[Path]:
 
 def verdict_table(run: LabRun) -> Table:
     """All verdicts."""
-    return [["claim", "question", "who says so", "verdict"],
+    return [["claim", "question", "source", "verdict"],
             *([each.claim.name, each.claim.question, f"{each.claim.claim} ({each.claim.source})",
                claim_verdict(each.claim, each.findings).text] for each in run.found)]
 
@@ -74,23 +74,21 @@ def case_table(found: Found) -> Table:
     names, stages = figure_names(found), stage_names(found)
     timed = bool(found.blocks_ms)
     paired = timed and any(pairs(found, arm) for arm in found.arms)
-    times = ["ms", "as fast", "95 %", "ns", *["ns a pair"] * paired, *(f"{stage} ms" for stage in stages)] * timed
+    times = ["ms", "as fast", "95%", "ns", *["ns per pair"] * paired, *(f"{stage} ms" for stage in stages)] * timed
     rows = [["", *times, *(name.replace("_", " ") for name in names), *["hash"] * bool(found.hashes)]]
     for arm in in_order(found):
-        cells = [*time_cells(found, arm), *[_number(ns_per_pair(found, arm))] * paired] if timed else []
-        cells += [_number(float(np.median(blocks_of(found, arm, stage)))) for stage in stages]
+        cells = [*time_cells(found, arm), *[figure_text(ns_per_pair(found, arm))] * paired] if timed else []
+        cells += [figure_text(float(np.median(blocks_of(found, arm, stage)))) for stage in stages]
         figures = found.figures.get(arm, {})
-        rows.append([arm, *cells, *(_number(figures.get(name)) for name in names),
+        rows.append([arm, *cells, *(figure_text(figures.get(name)) for name in names),
                      *[found.hashes.get(arm, "")[:8]] * bool(found.hashes)])
     return rows
 
 
 def time_cells(found: Found, arm: str) -> Iterator[str]:
+    ratio, is_first = speed_up(found, arm), arm == next(iter(found.blocks_ms))
     yield milliseconds(median_interval(blocks_of(found, arm)))
-    first = next(iter(found.blocks_ms))
-    ratio = speed_up(found, arm) if arm != first else UNKNOWN
-    yield factor(ratio.value) if arm != first else "1"
-    yield factors(ratio) if ratio.known else "-"
+    yield from ("1", "-") if is_first else (factor(ratio.value), factors(ratio))
     yield f"{ns_per_agent(found, arm):,.1f}"
 
 
@@ -108,12 +106,6 @@ def figure_names(found: Found) -> list[str]:
     def differs(name: str) -> bool:
         return len({found.figures[arm].get(name) for arm in found.arms if arm in found.figures}) > 1 or len(found.arms) == 1
     return [name for name in names if differs(name)][:SHOWN_FIGURES]
-
-
-def _number(number: float | None) -> str:
-    if number is None:
-        return "-"
-    return f"{number:,.0f}" if number == int(number) or abs(number) >= 1000 else f"{number:.3g}"
 
 
 def machine_lines(run: LabRun) -> list[str]:
@@ -213,7 +205,7 @@ def plot(each: ClaimFindings) -> Figure:
             spread.plot([number] * len(blocks), blocks, ".", color=colour, markersize=4, alpha=0.5)
             spread.plot([number - 0.3, number + 0.3], [np.median(blocks)] * 2, color=colour, linewidth=2)
         turns.set_title(found.case, loc="left", fontsize="small")
-        turns.set_ylabel("ms a step")
+        turns.set_ylabel("ms per step")
         turns.set_yscale("log" if wide(found) else "linear")
         many = len(found.blocks_ms) > len(COLOURS)
         turns.legend(fontsize="xx-small" if many else "x-small", labelspacing=0.2 if many else None, frameon=False,

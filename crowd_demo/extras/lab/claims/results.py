@@ -25,6 +25,7 @@ from crowd_demo.extras.lab.claims.judging import blocks_of, claim_verdict, pairs
 from crowd_demo.extras.lab.claims.lab_run import ClaimFindings, Kept, LabRun
 from crowd_demo.measure.experiment import TextTable, header
 from crowd_demo.measure.statistics import factor, factors, independent_ratio, interval_json, median_interval, milliseconds
+from crowd_demo.registry.texts import reason
 
 INTERACTION = "interaction"  # the stage that tests candidates
 KIND, NAME = "lab", "results.json"
@@ -83,20 +84,20 @@ def read(path: Path) -> Results:
     try:
         data = read_bounded(path, MAX_BYTES)
     except OSError as error:
-        raise ValueError(f"{path}: cannot be read: {error.strerror}") from None
+        raise ValueError(f"{path}: cannot be read: {reason(error)}") from None
     if len(data) > MAX_BYTES:
         raise ValueError(f"{path}: is larger than {MAX_BYTES >> 20} MB")
     try:
         content = json.loads(data)
     except (ValueError, RecursionError):
-        raise ValueError(f"{path}: is no JSON") from None
+        raise ValueError(f"{path}: is not JSON") from None
     try:
         if content["kind"] != KIND or content["version"] != header(KIND)["version"]:
-            raise ValueError(f"{path}: is no results.json of a lab of this version")
+            raise ValueError(f"{path}: is not a results.json of a lab of this version")
         found = {(name, case["case"]): _found(case) for name, claim in content["claims"].items() for case in claim["cases"]}
         assert isinstance(content["machine"], dict) and sum(len(each.blocks_ms) for each in found.values()) <= MAX_ARMS
     except (KeyError, TypeError, AttributeError, AssertionError, ValidationError):
-        raise ValueError(f"{path}: is no results.json of a lab") from None
+        raise ValueError(f"{path}: is not a results.json of a lab") from None
     return Results(path, content, found)
 
 
@@ -124,8 +125,8 @@ def compared(a: Results, b: Results) -> TextTable:
                 times = independent_ratio(before, after)
                 rows.append((" ".join((key[0], key[1], arm)), milliseconds(median_interval(before)),
                              milliseconds(median_interval(after)), factor(times.value),
-                             factors(times) if times.known else "too few", one_hash(ours, theirs, arm)))
-    return TextTable(("claim, case, arm", "A ms", "B ms", "B is faster by", "95 %", "hash"), rows)
+                             factors(times), one_hash(ours, theirs, arm)))
+    return TextTable(("claim, case, arm", "A ms", "B ms", "B is faster by", "95%", "hash"), rows)
 
 
 def one_hash(ours: Found, theirs: Found, arm: str) -> str:

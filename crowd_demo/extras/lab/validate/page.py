@@ -33,7 +33,7 @@ that measure; all others are measured by `crowd_demo/measure/trajectories.py`.""
 
 SEEDS = """\
 This program's models walk everything with {seeds} seeds: where people begin and how fast they want to walk is drawn
-anew for each. A cell shows the median, and the least and the most in brackets; it passes only if each seed does. JuPedSim,
+for each. A cell shows the median, and the least and the most in brackets; it passes only if each seed does. JuPedSim,
 PedPy and the pictures have the first seed."""
 FITTED = """\
 Eight constants of *slow_down* were fitted by `benchmarks/calibrate.py` to eleven of these experiments, and to how many
@@ -150,7 +150,7 @@ def _held(validation: Validation, walkers: Sequence[str]) -> str:
     shared = [found for found in every if set(walkers) <= set(found)]
     lines = [["held", *walkers]]
     for text, of in (("of all {} numbers", every), ("of the {} of experiments to which nothing was fitted", held_out),
-                     ("of the {} that everybody here can walk", shared)):
+                     ("of the {} that all walkers here can walk", shared)):
         lines.append([text.format(len(of)), *(_share([found[name].passes for found in of if name in found])
                                               for name in walkers)])
     return markdown_table(lines)

@@ -112,7 +112,7 @@ def test_the_first_table_counts_what_is_held_of_what_a_walker_can_walk() -> None
     assert [line for line in table if line.startswith("| of ")] == [
         "| of all 3 numbers | 2 of 3 | - |",
         "| of the 2 of experiments to which nothing was fitted | 1 of 2 | - |",
-        "| of the 0 that everybody here can walk | - | - |"]
+        "| of the 0 that all walkers here can walk | - | - |"]
 
 
 @pytest.mark.quick

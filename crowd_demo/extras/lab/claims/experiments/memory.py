@@ -21,6 +21,7 @@ from crowd_demo.extras.lab.claims.claim import (
     Found,
     LabScale,
     all_of,
+    by_size,
     is_true,
 )
 from crowd_demo.extras.lab.claims.judging import is_faster
@@ -165,18 +166,15 @@ def removal_arms(entities: int, order: str) -> dict[str, Callable[[], Arm]]:
             "numpy.delete": lambda: CallArm(lambda store: numpy_delete(store, ids), copied, who_is_left)}
 
 
-def removal_cases(scale: LabScale) -> Sequence[Case]:
-    return [TimedCase(f"{size:,} entities, {order}", size, removal_arms(size, order), steps=2, seconds=1 + size * 2e-5,
-                      workers=1, warm_up=1, bytes_each=100)
-            for size in scale.sizes(10_000, 100_000, 250_000) for order in ORDERS]
-
-
 REMOVAL = Claim(
     "removal", "How should the gap of a removed entity be closed?",
     "all of 250,000 removed one by one: swap-back 0.69 to 1.07 ms; shifting 1.06 ms in reverse, 17.9 s at random, 37 s"
     " forward", COMPACTING,
     f"{REMOVED:,} entities of nine columns are removed: swap-back is faster than each other way, in every order",
-    removal_cases, is_faster("swap-back", "shift", "deferred", "numpy.delete"), by_size=False)
+    by_size(10_000, 100_000, 250_000, of_size=lambda size: [
+        TimedCase(f"{size:,} entities, {order}", size, removal_arms(size, order), steps=2, seconds=1 + size * 2e-5, workers=1,
+                  warm_up=1, bytes_each=100) for order in ORDERS]),
+    is_faster("swap-back", "shift", "deferred", "numpy.delete"), by_size=False)
 
 
 # --- bytes of a component that only some entities have: by id, or in a sparse set ------------------------------------
@@ -234,13 +232,12 @@ def layout_arms(agents: int, scattered: bool) -> dict[str, Callable[[], Arm]]:
     return {name: make(number) for number, name in enumerate(("columns", "records of 32 bytes", "records of 68 bytes"))}
 
 
-def layout_cases(scale: LabScale) -> Sequence[Case]:
-    return [TimedCase(f"{size:,} agents, {'scattered' if scattered else 'in order'}", size, layout_arms(size, scattered),
-                      steps=1, seconds=1 + size * 3e-5, workers=1, warm_up=1, bytes_each=LAYOUT_BYTES)
-            for size in scale.sizes(20_000, 250_000, 1_000_000) for scattered in (False, True)]
-
-
 LAYOUT = Claim(
     "layout", "Are columns (a structure of arrays) faster than records?", "what is read together should lie together", SORTING,
     "a loop over 48 candidates that reads four fields is faster over columns than over records of 32 bytes, in order and"
-    " scattered", layout_cases, is_faster("columns", "records of 32 bytes"), by_size=False)
+    " scattered",
+    by_size(20_000, 250_000, 1_000_000, of_size=lambda size: [
+        TimedCase(f"{size:,} agents, {'scattered' if scattered else 'in order'}", size, layout_arms(size, scattered),
+                  steps=1, seconds=1 + size * 3e-5, workers=1, warm_up=1, bytes_each=LAYOUT_BYTES)
+        for scattered in (False, True)]),
+    is_faster("columns", "records of 32 bytes"), by_size=False)

@@ -7,7 +7,7 @@ imported when its function is called, so that none is needed.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from functools import partial
 from importlib.util import find_spec
@@ -21,7 +21,7 @@ import numpy as np
 from crowd_demo.compute.arrays import Floats, Ints
 from crowd_demo.compute.jit import kernel, launch
 from crowd_demo.extras.lab.claims.cases import Arm, CallArm, CrowdArm, TimedCase, configured
-from crowd_demo.extras.lab.claims.claim import OWN, Answer, Case, Claim, Figures, Found, LabScale, all_of
+from crowd_demo.extras.lab.claims.claim import OWN, Answer, Claim, Figures, Found, all_of, by_size
 from crowd_demo.extras.lab.claims.judging import faster
 
 if TYPE_CHECKING:
@@ -285,11 +285,6 @@ def peer_arms(agents: int) -> dict[str, Callable[[], Arm]]:
             **{name: partial(by_library, library, agents) for name, library in installed.items()}}
 
 
-def peer_cases(scale: LabScale) -> Sequence[Case]:
-    return [TimedCase(f"{size:,} points", size, peer_arms(size), steps=1, seconds=3 + size * 4e-5, workers=1, warm_up=1,
-                      same=[GRID, *LIBRARIES]) for size in scale.sizes(1_000, 20_000, 100_000)]
-
-
 def decide_peers(found: Found) -> Answer:
     return all_of(faster(found, OURS, peer) for peer in found.arms if peer not in (GRID, OURS))
 
@@ -298,4 +293,8 @@ PEERS = Claim(
     "peers", "How long do other libraries take to count the same neighbours?",
     "a whole step takes less time than others need to find neighbours", OWN,
     "a whole step is faster than only counting neighbours by each library that is installed (Mesa, agentpy and JuPedSim up to"
-    " 1,000 points); all count the same (hash)", peer_cases, decide_peers)
+    " 1,000 points); all count the same (hash)",
+    by_size(1_000, 20_000, 100_000, of_size=lambda size: [
+        TimedCase(f"{size:,} points", size, peer_arms(size), steps=1, seconds=3 + size * 4e-5, workers=1, warm_up=1,
+                  same=[GRID, *LIBRARIES])]),
+    decide_peers)

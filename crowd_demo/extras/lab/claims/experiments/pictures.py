@@ -12,7 +12,7 @@ import pygame
 from crowd_demo.compute.arrays import Ints, Longs
 from crowd_demo.compute.jit import kernel, launch, run
 from crowd_demo.extras.lab.claims.cases import Arm, CallArm, TimedCase, Values, configured, crowds
-from crowd_demo.extras.lab.claims.claim import NOTES, Answer, Case, Claim, Figures, Found, LabScale, all_of
+from crowd_demo.extras.lab.claims.claim import NOTES, Answer, Case, Claim, Figures, Found, LabScale, all_of, by_size
 from crowd_demo.extras.lab.claims.judging import faster, is_faster
 from crowd_demo.render.depth import BAND_PX, Depth, Pile, full, scale, sort_key
 from crowd_demo.render.drawing import Moving, drawn, moving
@@ -147,18 +147,16 @@ DEPTH = Claim(
 CULLING_ARMS: dict[str, Values] = {"off": {"cull": "off"}, "by agents": {"cull": "agents"}, "by cells": {"cull": "grid"}}
 ZOOMS = (0.1, 0.2, 0.4, 0.8, 1.6)
 
-
-def culling_cases(scale: LabScale) -> Sequence[Case]:
-    return [TimedCase(f"{size:,} people at zoom {zoom:g}", size,
-                      crowds("20k", size, CULLING_ARMS, picture=True, camera__zoom=zoom), steps=5, seconds=2 + size * 4e-5)
-            for size in scale.sizes(100_000) for zoom in ZOOMS]
-
-
 CULLING = Claim(
     "culling", "What does it give to draw only what is in view, the nearer the camera?",
     "only agents and cells in view are visited, with the margin of a sprite", NOTES,
     "step and picture are faster with culling by cells; the cases go from the whole world to a street, and the picture stays"
-    " the same byte for byte", culling_cases, is_faster("by cells", "off"))
+    " the same byte for byte",
+    by_size(100_000, of_size=lambda size: [
+        TimedCase(f"{size:,} people at zoom {zoom:g}", size,
+                  crowds("20k", size, CULLING_ARMS, picture=True, camera__zoom=zoom), steps=5, seconds=2 + size * 4e-5)
+        for zoom in ZOOMS]),
+    is_faster("by cells", "off"))
 
 
 # --- sprites drawn by compiled code, and by pygame in three ways -----------------------------------------------------

@@ -21,6 +21,7 @@ from crowd_demo.extras.lab.claims.claim import (
     Found,
     LabScale,
     all_of,
+    by_size,
     is_true,
 )
 from crowd_demo.extras.lab.claims.judging import below, blocks_of, faster, is_faster, pairs, speed_up
@@ -42,21 +43,18 @@ INTERVALS: dict[str, Values] = {
     "every 1": {"reorder.when": "every", "reorder.every": 1},
     **{f"every {steps}": {"reorder.when": "every", "reorder.every": steps} for steps in EVERY[1:]},
     "by drift": {"reorder.when": "drift"}, "never": {"reorder.when": "off"}}
-SLOW, FAST = (15, 30), (240, 480)  # units a second; a cell is 24 wide
-
-
-def sort_interval_cases(scale: LabScale) -> Sequence[Case]:
-    return [TimedCase(f"{size:,} {name} birds", size,
-                      crowds("20k-flock", size, INTERVALS, measure=memory_order, flock__speed_min=least,
-                             flock__speed_max=most), steps=20, seconds=6 + size * 8e-5)
-            for size in scale.sizes(10_000, 100_000, 1_000_000) for name, (least, most) in (("slow", SLOW), ("fast", FAST))]
-
+SPEEDS = {"slow": (15, 30), "fast": (240, 480)}  # units a second; a cell is 24 wide
 
 SORT_INTERVAL = Claim(
     "sort-interval", "How often does it pay to sort agents in memory?",
     "100 steps of 10,000 take 0.85 s sorted every step, 0.62 s every 10, 0.75 s every 100, 1.20 s never", SORTING,
     "a step sorted every 10 steps is faster than one sorted every step, and than one of a crowd that is never sorted; all"
-    " begin in random order", sort_interval_cases, is_faster("every 10", "every 1", "never"))
+    " begin in random order",
+    by_size(10_000, 100_000, 1_000_000, of_size=lambda size: [
+        TimedCase(f"{size:,} {name} birds", size, crowds("20k-flock", size, INTERVALS, measure=memory_order,
+                                                         flock__speed_min=least, flock__speed_max=most),
+                  steps=20, seconds=6 + size * 8e-5) for name, (least, most) in SPEEDS.items()]),
+    is_faster("every 10", "every 1", "never"))
 
 
 # --- the curve through the cells along which agents lie in memory ----------------------------------------------------
@@ -64,17 +62,13 @@ SORT_INTERVAL = Claim(
 CURVE_ARMS: dict[str, Values] = {"row": {"curve": "row"}, "morton": {"curve": "morton"}, "hilbert": {"curve": "hilbert"},
                                  "never sorted": {"reorder.when": "off"}}
 
-
-def curve_cases(scale: LabScale) -> Sequence[Case]:
-    return [TimedCase(f"{size:,} birds", size, crowds("20k-flock", size, CURVE_ARMS, measure=memory_order), steps=20,
-                      seconds=4 + size * 6e-5)
-            for size in scale.sizes(10_000, 100_000, 250_000, 1_000_000)]
-
-
 CURVES = Claim(
     "curves", "Does a curve through the cells keep memory in better order than rows of cells?",
-    "Z-order outperforms simple packing by 10-30 %; Hilbert keeps locality even better, but costs more", SORTING,
-    "a whole step, sorts included, is 1.1 times as fast along Morton's curve as along rows", curve_cases,
+    "Z-order outperforms simple packing by 10-30%; Hilbert keeps locality even better, but costs more", SORTING,
+    "a whole step, sorts included, is 1.1 times as fast along Morton's curve as along rows",
+    by_size(10_000, 100_000, 250_000, 1_000_000, of_size=lambda size: [
+        TimedCase(f"{size:,} birds", size, crowds("20k-flock", size, CURVE_ARMS, measure=memory_order), steps=20,
+                  seconds=4 + size * 6e-5)]),
     is_faster("morton", "row", times=1.1))
 
 
@@ -141,14 +135,6 @@ def stagger_price(crowd: CrowdArm) -> Figures:
     return {"longest_wait": float(np.flatnonzero(waited).max(initial=0)), "error": stagger_error(crowd.sim).mean}
 
 
-def stagger_cases(scale: LabScale) -> Sequence[Case]:
-    return [TimedCase(f"{size:,} {who} by {rule}", size,
-                      crowds(name, size, stagger_arms(rule, PERIODS if size <= 20_000 else FEW), measure=stagger_price),
-                      steps=LONGEST, same=(), seconds=1.5 + size * 5e-5)
-            for size in scale.sizes(20_000, 100_000) for name, who in (("20k", "people"), ("20k-flock", "birds"))
-            for rule in RULES]
-
-
 def draw_price(axes: Axes, found: Sequence[Found]) -> None:
     """One curve for each case: the error of each period over its time of the interaction, relative to that of period 1."""
     for case in found:
@@ -161,10 +147,15 @@ def draw_price(axes: Axes, found: Sequence[Found]) -> None:
 
 
 STAGGER = Claim(
-    "stagger", "What does it save to ask for neighbours every n steps only, and what does it cost?",
-    "a period of 3 saves about 67 % of the avoidance", NOTES,
-    "the stage interaction is at least 2.5 times as fast at period 3 (60 % saved); periods 1 to 16, by place, tile and id,"
-    " stand beside it with their error and the longest wait in steps", stagger_cases,
+    "stagger", "How much does a query every N steps save, and what does it cost?",
+    "a period of 3 saves about 67% of the avoidance", NOTES,
+    "the stage interaction is at least 2.5 times as fast at period 3 (60% saved); periods 1 to 16, by place, tile and id,"
+    " stand beside it with their error and the longest wait in steps",
+    by_size(20_000, 100_000, of_size=lambda size: [
+        TimedCase(f"{size:,} {who} by {rule}", size,
+                  crowds(name, size, stagger_arms(rule, PERIODS if size <= 20_000 else FEW), measure=stagger_price),
+                  steps=LONGEST, same=(), seconds=1.5 + size * 5e-5)
+        for name, who in (("20k", "people"), ("20k-flock", "birds")) for rule in RULES]),
     is_faster(CLAIMED, ALWAYS, times=2.5, stage="interaction"), by_size=False, draw=draw_price)
 
 
@@ -182,17 +173,15 @@ def limit_price(crowd: CrowdArm) -> Figures:
     return {**found, "bias": math.hypot(*bias(crowd.sim).kept)} if has_neighbours else found
 
 
-def limit_cases(scale: LabScale) -> Sequence[Case]:
-    return [TimedCase(f"{size:,} {who}", size, crowds(name, size, LIMIT_ARMS, measure=limit_price), steps=5,
-                      same=("all, lanes", "all, no lanes"), seconds=5 + size * 3e-4)
-            for size in scale.sizes(20_000, 100_000) for name, who in (("push-20k", "people"), ("20k-flock", "birds"))]
-
-
 LIMITS = Claim(
     "limits", "Does it pay to stop after some candidates and neighbours, and what does that do to the crowd?",
     "at most 48 candidates are scanned and 10 neighbours heeded", NOTES,
     "a step with both limits is faster than one with all neighbours, one agent at a time; lanes, the nearest ten and a"
-    " smoothed field stand beside it, with bias and error", limit_cases,
+    " smoothed field stand beside it, with bias and error",
+    by_size(20_000, 100_000, of_size=lambda size: [
+        TimedCase(f"{size:,} {who}", size, crowds(name, size, LIMIT_ARMS, measure=limit_price), steps=5,
+                  same=("all, lanes", "all, no lanes"), seconds=5 + size * 3e-4)
+        for name, who in (("push-20k", "people"), ("20k-flock", "birds"))]),
     is_faster("first 10 of 48", "all, no lanes"), by_size=False)
 
 
@@ -214,11 +203,6 @@ def overlaps(crowd: CrowdArm) -> Figures:
     return {"overlap": float(np.mean(nearest(c.x, c.y) < BODY))}
 
 
-def contact_cases(scale: LabScale) -> Sequence[Case]:
-    return [TimedCase(f"{size:,} people", size, crowds("20k", size, CONTACT_ARMS, measure=overlaps), steps=20, same=(),
-                      seconds=15 + size * 2e-4) for size in scale.sizes(20_000)]
-
-
 def decide_contact(found: Found) -> Answer:
     without, with_two = (found.figures.get(arm, {}).get("overlap", 0.0) for arm in (WITHOUT, WITH_TWO))
     return all_of((below(LONGER, speed_up(found, WITHOUT, WITH_TWO)), is_true(with_two <= FEWER * without)))
@@ -226,7 +210,10 @@ def decide_contact(found: Found) -> Answer:
 
 CONTACT = Claim(
     "contact", "What does it cost to keep bodies apart?", "two passes against overlap are enough, and cheap", OWN,
-    f"with two passes at most half as many people overlap, and a step takes at most {LONGER} times as long", contact_cases,
+    f"with two passes at most half as many people overlap, and a step takes at most {LONGER} times as long",
+    by_size(20_000, of_size=lambda size: [
+        TimedCase(f"{size:,} people", size, crowds("20k", size, CONTACT_ARMS, measure=overlaps), steps=20, same=(),
+                  seconds=15 + size * 2e-4)]),
     decide_contact, by_size=False)
 
 
@@ -256,13 +243,6 @@ def stepped(sim: Simulation) -> Simulation:
     return sim
 
 
-def density_cases(scale: LabScale) -> Sequence[Case]:
-    return [TimedCase(f"{size:,} birds", size,
-                      {f"{sharing} a cell": density_arm(size, sharing) for sharing in SHARING[::3 if size > SPARSELY else 1]},
-                      steps=3, same=(), seconds=1 + size * 1.5e-5)
-            for size in scale.sizes(1_000, 10_000, 100_000, 250_000, 1_000_000, 4_000_000)]
-
-
 def decide_density(found: Found) -> Answer:
     """By the interaction: how many times as long it takes in the dense crowd, for as many pairs."""
     more = pairs(found, DENSE) / max(pairs(found, SPARSE), 1)
@@ -273,4 +253,9 @@ DENSITY = Claim(
     "density", "What does a pair cost, and how much memory an agent, from one agent in a cell to 64?",
     "a step costs what its pairs cost, however many share a cell", OWN,
     f"a pair (an agent and a candidate that it is tested with) takes less than {PAIR_LONGER} times as long with 64 agents in a"
-    " cell as with one", density_cases, decide_density)
+    " cell as with one",
+    by_size(1_000, 10_000, 100_000, 250_000, 1_000_000, 4_000_000, of_size=lambda size: [
+        TimedCase(f"{size:,} birds", size,
+                  {f"{sharing} a cell": density_arm(size, sharing) for sharing in SHARING[::3 if size > SPARSELY else 1]},
+                  steps=3, same=(), seconds=1 + size * 1.5e-5)]),
+    decide_density)

@@ -82,7 +82,7 @@ FUNDAMENTAL = ValidationExperiment(
     title="Speed against density",
     about="People all walk the same way along a corridor 4 m wide, closed to a ring of 18 m, so that the density stays what"
           " it is. Speeds are those along the corridor in the last ten of forty seconds.",
-    source="RiMEA, test 4; the curve of Weidmann (Transporttechnik der Fussgänger, 1993), give or take 0.25 m/s, which is"
+    source="RiMEA, test 4; the curve of Weidmann (Transporttechnik der Fussgänger, 1993), within 0.25 m/s, which is"
            " about the scatter of the field data compared by Seyfried and others (The fundamental diagram of pedestrian"
            " movement revisited, 2005)",
     numbers=(0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0), short_numbers=(0.5, 2.0, 4.0),
@@ -116,7 +116,7 @@ def overtaken(run: WalkedScene) -> float:
 def read_single_file(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
     for density, run in runs.items():
         yield speed_reading(f"speed at {density:g} people/m", mean_speed(run, measures), expected_speed(density), SCATTER)
-    yield Reading("people who overtake somebody", sum(map(overtaken, runs.values())), 0, 0)
+    yield Reading("people who overtake", sum(map(overtaken, runs.values())), 0, 0)
 
 
 def plot_single_file(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
@@ -132,8 +132,8 @@ SINGLE_FILE = ValidationExperiment(
     about="People who want to walk at 1.24 m/s walk one behind the other along a corridor 0.8 m wide, closed to a"
            " ring of 24 m. Speeds are those of the last ten of forty seconds.",
     source="RiMEA, test 16; Seyfried, Steffen, Klingsch and Boltes, The fundamental diagram of pedestrian movement"
-           " revisited, 2005: somebody who walks at v needs 0.36 m + 1.06 s v, up to the free speed of 1.24 m/s;"
-           " give or take 0.25 m/s. Nobody can overtake",
+           " revisited, 2005: at speed v a person takes 0.36 m + 1.06 s v, up to the free speed of 1.24 m/s,"
+           " within 0.25 m/s. Overtaking is impossible",
     numbers=(0.5, 1.0, 1.5, 2.0), short_numbers=(0.5, 1.5), scene=single_file, read=read_single_file,
     axes={**SPEED_AXES, "xlabel": "people per m"}, plot=plot_single_file, measure=mean_speed)
 
@@ -196,13 +196,13 @@ COUNTERFLOW = ValidationExperiment(
     name="counterflow",
     title="Lanes in counterflow",
     about="As many people walk to the left as to the right along a corridor 5 m wide, closed to a ring of 24 m; they begin"
-          " mixed. The order is 1 when whoever walks in somebody's lane goes the same way, and near 0 for a mixture. It is"
-          " the mean of the last twenty seconds of a minute.",
+          " mixed. The order is 1 when all people in a lane go the same way, and near 0 for a mixture. It is the mean of"
+          " the last 20 s of a minute.",
     source="Order as defined by Rex and Löwen (Lane formation in oppositely charged colloids driven by an electric field,"
-           " 2007) and used for people by Nowak and Schadschneider (Quantitative analysis of pedestrian counterflow in a"
-           " cellular automaton model, 2012), who speak of lanes above 0.8. Streams of both ways are about as fast as one of"
+           " 2007). Used for people by Nowak and Schadschneider (Quantitative analysis of pedestrian counterflow in a"
+           " cellular automaton model, 2012), with lanes above 0.8. Streams of both ways are about as fast as one of"
            " that density: Zhang and Seyfried, Empirical characteristics of different types of pedestrian streams, 2013; here"
-           " Weidmann's curve, give or take 0.3 m/s",
+           " Weidmann's curve, within 0.3 m/s",
     numbers=(1.0, 1.5, 2.0), short_numbers=(1.0,), scene=counterflow, read=read_counterflow,
     axes={"xlabel": "time, s", "ylabel": "order of the lanes", "ylim": (0, 1.02)}, plot=plot_counterflow)
 
@@ -272,7 +272,7 @@ CROSSING = ValidationExperiment(
     about="Two streams in corridors 4 m wide cross at right angles. Speed and density are those in the square of the"
           " crossing while it is busy.",
     source="Streams that cross are about as fast as one stream of that density: Zhang and Seyfried, Comparison of"
-           " intersecting pedestrian flows based on experiments, 2014; here Weidmann's curve, give or take 30 %. Nobody gets"
+           " intersecting pedestrian flows based on experiments, 2014; here Weidmann's curve, within 30%. No one gets"
            " stuck",
     numbers=(0.5, 1.0, 1.5), short_numbers=(1.0,), scene=crossing, read=read_crossing, axes=CROSSING_AXES,
     plot=plot_crossing)
@@ -298,11 +298,11 @@ BOTH_WAYS = ValidationExperiment(
     name="both-ways",
     title="Speed against density, both ways",
     about="As many people walk to the left as to the right along the corridor of the first diagram, 4 m wide and"
-           " closed to a ring of 18 m. Speeds are everybody's along their own way in the last twenty seconds of a"
+           " closed to a ring of 18 m. Speeds are those along each person's own way in the last 20 s of a"
            " minute.",
     source="Zhang and Seyfried, Empirical characteristics of different types of pedestrian streams, 2013: up to 3"
-           " people per m² streams of both ways are about as fast as those of one; here Weidmann's curve, give or"
-           " take 0.3 m/s",
+           " people per m² streams of both ways are about as fast as those of one; here Weidmann's curve, within"
+           " 0.3 m/s",
     numbers=(0.5, 1.0, 2.0, 3.0), short_numbers=(0.5, 2.0), scene=both_ways, read=read_both_ways,
     axes=SPEED_AXES, plot=plot_both_ways, measure=pace)
 
@@ -329,7 +329,7 @@ FOUR_WAYS = ValidationExperiment(
     about="Corridors 4 m wide cross at right angles, and a stream comes from each of the four sides. Speed and"
            " density are those in the square of the crossing while it is busy.",
     source="Zhang and Seyfried, Comparison of intersecting pedestrian flows based on experiments, 2014, and Cao and"
-           " others, Fundamental diagrams for multidirectional pedestrian flows, 2017; here Weidmann's curve, give"
-           " or take 30 %. Nobody gets stuck",
+           " others, Fundamental diagrams for multidirectional pedestrian flows, 2017; here Weidmann's curve, within"
+           " 30%. No one gets stuck",
     numbers=(0.25, 0.5, 0.75), short_numbers=(0.25,), scene=four_ways, read=read_crossing, axes=CROSSING_AXES,
     plot=plot_crossing)

@@ -74,7 +74,7 @@ AGAINST = ValidationExperiment(
     about="100 people walk from a room of 10 m x 10 m through a corridor 10 m long and 2 m wide into another room,"
            " while 0, 10, 50 or 100 come from there. They have five minutes.",
     source="IMO, MSC.1/Circ.1533, Revised guidelines on evacuation analysis, 2016, test 8, which ISO 20414, 2020,"
-           " has too: the more come against them, the longer it takes. Here also: nobody gets stuck",
+           " has too: the time grows with the number of people against them. Here also: no one gets stuck",
     numbers=(0, 10, 50, 100), short_numbers=(0, 40), scene=against, read=read_against, measure=seconds_for_all,
     axes={"xlabel": "people against them", "ylabel": "time until 100 are in the other room, s", "ylim": (0, None)})
 
@@ -110,8 +110,8 @@ CHOICE = ValidationExperiment(
     title="A shorter and a longer way",
     about="People walk from a room to the far corner of another one, by a corridor 1 m wide or by a detour of about"
            " 10 m through one 2 m wide.",
-    source="RiMEA, test 14, which asks for no number. Read here: few people take the shorter way. When 100 want to"
-           " get through, those at the end of the queue would stand for nearly a minute, many times as long as the"
-           " detour takes, so at least a tenth goes round, and at least a tenth does not",
+    source="RiMEA, test 14, which asks for no number. Read here: few people take the shorter way. With 100 people,"
+           " the end of the queue would wait for nearly a minute, many times as long as the"
+           " detour takes. So at least a tenth goes round, and at least a tenth does not",
     numbers=(FEW, 30, MANY), short_numbers=(FEW, MANY), scene=choice, read=read_choice, measure=share_by_longer,
     axes={"xlabel": "people", "ylabel": "share by the longer way", "ylim": (0, 1)})
