@@ -87,9 +87,9 @@ class Program:
         self.cards = Cards(self.measured, on=not options.headless)
         self.experiments = Experiments(self.techniques, self.cards, self.dialogs, self.notices, self.config_name,
                                        self._on_screen, self.measured)
-        self.leaves_at_once = bool(options.frames)  # without being asked, on Esc
-        self.picture_asked: Path | None = None
-        self.scenario_asked: str | None = None  # the name or the path of a configuration that is to be opened
+        self.leaves_at_once = bool(options.frames)  # on Esc, without a question
+        self.picture_path: Path | None = None
+        self.next_scenario: str | None = None  # the name or the path of a configuration that is to be opened
 
     def act(self, name: str, shifted: bool = False) -> None:
         """Do an action, as with Shift or not; a replay refuses those that change the crowd."""
@@ -104,26 +104,26 @@ class Program:
         else:
             do()
 
-    def take_over(self, left: Program) -> None:
-        """Take over window, panels, notices and tour of the program that is left. Its recording ends."""
-        self.files.take_over(left.files)
-        self.scenario_files.take_over(left.scenario_files)
-        if left.guide.tour:  # one that is over would keep the program in which it ended
-            self.guide = left.guide
-        self.panels.now, self.timeline_shown = left.panels.now, left.timeline_shown
-        self.resize(left.camera.size)
+    def take_over(self, previous: Program) -> None:
+        """Take over window, panels, notices and tour of the program that is previous. Its recording ends."""
+        self.files.take_over(previous.files)
+        self.scenario_files.take_over(previous.scenario_files)
+        if previous.guide.tour:  # one that is over would keep the program in which it ended
+            self.guide = previous.guide
+        self.panels.now, self.timeline_shown = previous.panels.now, previous.timeline_shown
+        self.resize(previous.camera.size)
         self._show_configured(self.camera)
-        self.fullscreen, self.minimap_shown = left.fullscreen, left.minimap_shown
-        self.tools.shown, self.tools.sizes_m = left.tools.shown, left.tools.sizes_m
-        self.notices.take_over(left.notices)
-        self.sim.profile = left.sim.profile.fresh()
+        self.fullscreen, self.minimap_shown = previous.fullscreen, previous.minimap_shown
+        self.tools.shown, self.tools.sizes_m = previous.tools.shown, previous.tools.sizes_m
+        self.notices.take_over(previous.notices)
+        self.sim.profile = previous.sim.profile.fresh()
         self.notices.add(f"opened {self.config_name}", "scenario")
         if tour := self.guide.tour:
             tour.arrived(self)
 
     @property
     def running(self) -> bool:
-        """Has nobody asked to quit?"""
+        """Return whether there is no request to quit."""
         return not self.quitting.asked
 
     @property
@@ -158,7 +158,7 @@ class Program:
 
     def open_scenario(self, name: str) -> None:
         """Open another configuration in this window, a name or a path; until it is ready this one goes on."""
-        self.scenario_files.before_losing(f"Open {name}?", partial(setattr, self, "scenario_asked", name),
+        self.scenario_files.before_losing(f"Open {name}?", partial(setattr, self, "next_scenario", name),
                                           partial(self.cannot_open, f"{name} was not opened"))
 
     def load(self) -> None:
@@ -261,7 +261,7 @@ class Program:
     # --- what is on the screen, for others ---------------------------------------------------------------------------
 
     def ask_picture(self) -> None:
-        self.picture_asked = free_name(Path(), ".png")
+        self.picture_path = free_name(Path(), ".png")
 
     def copy(self, as_yaml: bool = False) -> None:
         """Put the command that shows what is on the screen on the clipboard and into the terminal; or the YAML."""

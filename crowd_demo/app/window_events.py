@@ -70,7 +70,7 @@ class WindowEvents:
         return [key_text(pygame.key.name(event.key)) for event in self.waiting if event.type == pygame.KEYDOWN]
 
     def _is_for_now(self, event: pygame.Event) -> bool:
-        """Does it quit, move along the timeline, or concern the window alone, with nothing before it that has to wait?"""
+        """Return whether it quits, moves along the timeline, or concerns the window alone and none before it waits."""
         self._listen()
         is_scrubbing = self.mouse.scrubbing and event.type in (pygame.MOUSEMOTION, pygame.MOUSEBUTTONUP)
         if is_scrubbing or self._program.keymap.quits(event):
@@ -148,7 +148,7 @@ class Mouse:
 
     @property
     def is_on_picture(self) -> bool:
-        """Would a press there belong to the tool that is held?"""
+        """Return whether a press there would belong to the tool that is held."""
         if self._pressed:
             return self._is_stroke
         return self._is_inside and not self._program.dialogs.top and self._target() is None

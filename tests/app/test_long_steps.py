@@ -28,7 +28,7 @@ def test_while_a_step_takes_long_keys_are_kept_and_quitting_is_obeyed(
     assert driven.loop.abandoned and not driven.program.running
     may_go_on.set()
     driven.frames()
-    assert driven.program.picture_asked or list(tmp_path.iterdir())
+    assert driven.program.picture_path or list(tmp_path.iterdir())
 
 
 class Slow:

@@ -59,7 +59,7 @@ class Stroke:
 
     @property
     def has_moved(self) -> bool:
-        """Is there anything that no action has reached yet?"""
+        """Return whether there is anything that no action has reached yet."""
         return self.last != self.at if self.tool.motion is Motion.HOLD else bool(self.waiting)
 
     @property

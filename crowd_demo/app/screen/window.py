@@ -30,13 +30,13 @@ class NoDisplayError(Exception):
 
 def open_window(settings: WindowSettings, headless: bool) -> pygame.Surface:
     """Open the window; return its surface. Raises NoDisplayError. Does not call `pygame.init`, which would open the mixer."""
-    asked = os.environ.get("SDL_VIDEODRIVER")
+    driver = os.environ.get("SDL_VIDEODRIVER")
     if headless:
         os.environ["SDL_VIDEODRIVER"] = "dummy"
     try:
         with quiet_libraries():  # while SDL tries its drivers
             pygame.display.init()
-        if not (headless or asked) and pygame.display.get_driver() in NO_SCREEN:
+        if not (headless or driver) and pygame.display.get_driver() in NO_SCREEN:
             raise NoDisplayError("no display was found")
         if pygame.display.get_driver() == "x11":
             # X takes a picture from memory in 0.2 ms; a texture of OpenGL, where that is software, takes 7 and 100 MB.
@@ -49,8 +49,8 @@ def open_window(settings: WindowSettings, headless: bool) -> pygame.Surface:
     finally:
         if headless:
             del os.environ["SDL_VIDEODRIVER"]
-        if asked is not None:
-            os.environ["SDL_VIDEODRIVER"] = asked
+        if driver is not None:
+            os.environ["SDL_VIDEODRIVER"] = driver
     pygame.display.set_caption(settings.title)
     return surface
 
