@@ -119,7 +119,7 @@ def status_of(program: Program, hovered: Hovered | None = None) -> Status:
         minimap=MinimapView(program.camera.view_rect(), program.overlays.frozen, scene.ground.small(scene.sim.terrain))
         if scene and program.minimap_shown else None,
         halves=program.split.halves, tools=program.tools.bar() if program.tools.shown else None,
-        brush=program.tools.brush() if program.tools.cursor and not top else None,
+        brush=program.tools.brush() if program.pointer.on_ground and not top else None,
         rings=program.tools.rings() if program.sim.world.forces.present else ())
 
 

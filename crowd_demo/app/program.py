@@ -29,6 +29,7 @@ from crowd_demo.app.options import RunOptions
 from crowd_demo.app.screen.notices import WELCOME, Notices
 from crowd_demo.app.screen.panel_controls import PanelControls
 from crowd_demo.app.screen.preferences import Preferences
+from crowd_demo.app.screen.window import Pointer
 from crowd_demo.app.seeing.camera_controls import CameraControls
 from crowd_demo.app.seeing.overlay_controls import Inspector, Overlays
 from crowd_demo.app.seeing.side_by_side import SideBySide
@@ -67,13 +68,14 @@ class Program:
         self.timeline_shown, self.minimap_shown, self.fullscreen = True, False, window.fullscreen
         self.guide = Guide()
         self.camera = self._configured_view((window.width, window.height))
-        self.hawk = Hawk(self.crowd, self.camera, self.notices)
+        self.pointer = Pointer((window.width / 2, window.height / 2))
+        self.hawk = Hawk(self.crowd, self.camera, self.pointer, self.notices)
         self.undo = Undo(self.crowd, self.notices)
-        self.tools = Tools(self.crowd, self.camera, self.undo, self.keymap, self.notices)
+        self.tools = Tools(self.crowd, self.camera, self.pointer, self.undo, self.keymap, self.notices)
         self.techniques = Techniques(self.crowd, Switcher(loaded.ahead, loaded.compilers), self.notices)
         self.files = CrowdFiles(self.crowd, self.techniques, self.camera, self.notices)
         self.inspector = Inspector(self.crowd, self.camera)
-        self.overlays = Overlays(self.crowd, self.camera, self.inspector, config.scene.overlays,
+        self.overlays = Overlays(self.crowd, self.camera, self.pointer, self.inspector, config.scene.overlays,
                                  lambda: not self.techniques.beginning, self.hud.uncovered)
         self.seeing = CameraControls(config, self.camera, self.crowd, self.notices, smooth=not options.headless)
         self.split = SideBySide(self.crowd, self.camera, self.techniques, self.notices)

@@ -1,4 +1,4 @@
-"""The window, or in headless runs a surface in memory with the same interface; and pictures of it."""
+"""The window, or in headless runs a surface in memory with the same interface; its pointer, and pictures of it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import os
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
@@ -22,6 +23,20 @@ XLIB = "libX11.so.6"  # SDL loads the same
 _IO_ERROR = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 _handlers: list[object] = []  # Xlib keeps their addresses alone
 NO_SCREEN = ("offscreen", "dummy", "evdev")  # SDL uses these without a word when there is no display
+
+
+@dataclass
+class Pointer:
+    """Where the mouse is.
+
+    at         pixels
+    in_window  whether the window has the focus of the mouse
+    on_ground  whether a press there belongs to the tool that is held, if there is one
+    """
+
+    at: tuple[float, float]
+    in_window: bool = False
+    on_ground: bool = False
 
 
 class NoDisplayError(Exception):

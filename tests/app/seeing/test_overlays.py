@@ -79,7 +79,8 @@ def test_the_flow_field_is_that_of_the_destination_under_the_cursor(driven: Driv
     driven.frames(3)
     fields, camera = driven.program.sim.world.flow_fields.fields, driven.program.camera
     for goal in range(2):
-        driven.program.overlays.cursor = camera.world_to_screen(float(fields.goal_x[goal]), float(fields.goal_y[goal]))
+        at = camera.world_to_screen(float(fields.goal_x[goal]), float(fields.goal_y[goal]))
+        driven.program.pointer.at, driven.program.pointer.in_window = at, True
         driven.program.overlays.draw(screen(), driven.program.panels.now)
         assert f"destination {goal}" in driven.program.overlays.legend_items[0].text
 
