@@ -16,6 +16,7 @@ from crowd_demo.compute.jit import is_compiled
 from crowd_demo.config import memory
 from crowd_demo.config.loader import load_config
 from crowd_demo.registry.actions import PROGRAM
+from crowd_demo.registry.built_in import OVERLAYS
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 from crowd_demo.render.hud.status import Clock
 from crowd_demo.sim.actions import Populate, Switch
@@ -227,12 +228,14 @@ def test_after_every_action_the_program_goes_on(driven: Driven, tmp_path: Path, 
     assert program.sim.tick > tick
 
 
-def test_the_picture_and_the_keys_do_not_change_the_crowd(driven: Driven) -> None:
-    for key in ("8", "7", "f", "tab", "home"):
-        driven.press(key)
+@pytest.mark.parametrize(("actions", "shift"), [
+    (OVERLAYS, False), (["inspect"], False), (["inspect"], True), (["depth", "cull", "freeze", "hud", "fit"], False)])
+def test_neither_what_is_shown_nor_exact_techniques_change_the_crowd(driven: Driven, actions: list[str], shift: bool) -> None:
+    for action in actions:
+        driven.program.act(action, shift)
         driven.settle()
-    sim = driven.program.sim
-    alone = Simulation(load_config("1k", ["agents=200", "map=null"]))
+    driven.frames(12)
+    sim, alone = driven.program.sim, Simulation(load_config("1k", ["agents=200", "map=null"]))
     alone.step(sim.tick)
     assert sim.state_hash() == alone.state_hash()
 
