@@ -214,8 +214,7 @@ def test_the_welcome_goes_with_the_first_key(driven: Driven) -> None:
     assert WELCOME not in driven.program.notices.shown
 
 
-def test_after_every_action_the_program_goes_on(driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_after_every_action_the_program_goes_on(driven: Driven) -> None:
     program = driven.program
     for action in PROGRAM:
         program.act(action)
@@ -240,9 +239,7 @@ def test_neither_what_is_shown_nor_exact_techniques_change_the_crowd(driven: Dri
     assert sim.state_hash() == alone.state_hash()
 
 
-def test_a_picture_asked_for_in_the_frame_of_quitting_is_still_saved(
-        driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_picture_requested_in_the_frame_of_quitting_is_still_saved(driven: Driven, tmp_path: Path) -> None:
     driven.press("f1")
     tick = driven.program.sim.tick
     pygame.event.post(pygame.Event(pygame.KEYDOWN, key=pygame.K_F12, mod=0))

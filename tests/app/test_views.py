@@ -45,7 +45,6 @@ def test_freezing_goes_on_to_cull_by_the_frozen_view(driven: Driven) -> None:
 
 def test_screenshots_are_numbered_show_the_picture_and_may_fail(
         driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
     driven.keys("f12", "f12")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["crowd-0001.png", "crowd-0002.png"]
     picture = pygame.image.load(tmp_path / "crowd-0001.png")

@@ -42,9 +42,8 @@ FACTOR = Bet(ask="How much?", of="factor", low=1, high=100)
 
 
 @pytest.fixture
-def touring(driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Driven:
+def touring(driven: Driven, tmp_path: Path) -> Driven:
     """A program at the first bet of a tour."""
-    monkeypatch.chdir(tmp_path)
     small = "agents: 150\nbehaviour: flock\nworld: {width: 600, height: 400}\n"
     (tmp_path / "small.yaml").write_text(small, "utf-8")
     (tmp_path / "other.yaml").write_text(small.replace("150", "90"), "utf-8")
