@@ -82,8 +82,8 @@ def watch_memory(path: Path) -> None:
     event.register("numba:compile", compiled := Compiled())
     kernels = cpu_target.target_context.codegen()._engine._defined_symbols
 
-    def without_panels(self: Program, left: Program) -> None:
-        take_over(self, left)
+    def without_panels(self: Program, previous: Program) -> None:
+        take_over(self, previous)
         if self.config.window.title.endswith("at rest"):
             self.panels.now = self.panels.now._replace(hud="off")
 

@@ -41,7 +41,7 @@ class Shown(NamedTuple):
     sim: Simulation
     camera: Camera
     configured: Camera
-    techniques: Optimizations  # those that were asked for, though one may still be compiled
+    techniques: Optimizations  # with those that are still being compiled
     agents: int
     speed: float
     fullscreen: bool
@@ -60,7 +60,7 @@ class Copied(NamedTuple):
 
 
 def copy(shown: Shown, name: str | None, as_yaml: bool = False) -> Copied:
-    """The command that shows the same from the configuration of that name; or YAML, if that is asked for or needed."""
+    """The command that shows the same from the configuration of that name; or YAML, if that is chosen or needed."""
     config, notes = effective(shown), "".join(f"# {note}\n" for note in not_in_it(shown))
     changes = None if as_yaml else changes_of(shown, name)
     if name is None or changes is None:

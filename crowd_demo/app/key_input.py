@@ -241,7 +241,7 @@ class KeyInput:
         return "escape" if action == "quit" else self._keymap.dialog_name(event)
 
     def _offer(self, name: str, shift: bool, action: str, shifted: bool) -> None:
-        """Offer a key that has a name; if nobody takes it, do what it is bound to."""
+        """Offer a key that has a name; if it is not taken, do what it is bound to."""
         if name and not self._press(name, shift) and action and not any(ACTIONS[action].pans):
             self._act(action, shifted)
 

@@ -91,7 +91,7 @@ class Loop:
 
     @property
     def _is_played(self) -> bool:
-        """Is this a replay, a tour or a scenario without a window, and over?"""
+        """Return whether this is a replay, a tour or a scenario without a window, and over."""
         if not self.options.headless:
             return False
         if player := self.program.crowd.player:
@@ -101,7 +101,7 @@ class Loop:
         return self.program.sim.events.end_tick is not None
 
     def _record(self) -> None:
-        """Keep the times of all frames, if they are asked for: a window that is open for days would grow by 20 MB an hour."""
+        """Keep the times of all frames, but only for a report: they take 20 MB per hour."""
         if not self.options.report:
             return
         if self._frame == min(WARMUP_FRAMES, self.frames // 4):
@@ -111,22 +111,22 @@ class Loop:
 
     def next_loop(self) -> Loop:
         """Return the loop of what was opened, in the same window."""
-        left, opening, opened = self.program, self.opening, self.opened
+        previous, opening, opened = self.program, self.opening, self.opened
         assert opening and opened
-        window = left.window.model_copy(update={"title": opened.sim.config.window.title})
+        window = previous.window.model_copy(update={"title": opened.sim.config.window.title})
         config = opened.sim.config.model_copy(update={"window": window})
-        self.worker.submit(left.files.leave).result()  # takes a snapshot, which may run a kernel
+        self.worker.submit(previous.files.leave).result()  # takes a snapshot, which may run a kernel
         frames = None if self.frames == sys.maxsize else self.frames_left
         options = replace(self.options, frames=frames, config_name=opening.name)
-        program = Program(config, opened, options, left.quitting, left.preferences, rewind=left.remembers)
-        program.take_over(left)
+        program = Program(config, opened, options, previous.quitting, previous.preferences, rewind=previous.remembers)
+        program.take_over(previous)
         loop = Loop(program, options, self.worker)
         if self.options.render:
             loop.events.waiting = self.events.waiting
         return loop
 
     def frame(self) -> None:
-        """Run one frame, from events to present; or no more than its events, if somebody wants to quit."""
+        """Run one frame, from events to present; only its events after a request to quit."""
         program, profile = self.program, self.program.sim.profile
         profile.begin_frame()
         now = time.perf_counter()
@@ -136,7 +136,7 @@ class Loop:
                 self._read_events(elapsed_s)
         if not program.running:
             if self.options.render:
-                self.presenter.save_asked()
+                self.presenter.save_requested()
             return
         if program.experiments.dialog:
             self._stand_still()
@@ -165,22 +165,22 @@ class Loop:
         self.events.read(elapsed_s)
         if self.program.seeing.zoom_left != 1:
             self.program.seeing.glide(elapsed_s)
-        self._open_asked()
+        self._open_next()
         if self.program.guide.latest and (tour := self.program.guide.tour):
             tour.measure_frame()
             if self.options.headless and self.options.tour:
                 tour.go_alone()
         if self.program.techniques.switcher.compiling:
             self.program.techniques.switch_to_compiled()
-        if self.program.numbers.asked:
+        if self.program.numbers.dragged:
             self.program.numbers.offer()
         if self.program.split.second:
             self.program.split.show_compiled(self.program.split.second)
         self.presenter.fit_window()
 
-    def _open_asked(self) -> None:
-        """Start loading the configuration that was asked for, and show its progress."""
-        name, self.program.scenario_asked = self.program.scenario_asked, None
+    def _open_next(self) -> None:
+        """Start loading the configuration that the user has chosen, and show its progress."""
+        name, self.program.next_scenario = self.program.next_scenario, None
         if name:
             if self.opening:
                 self.opening.close()
@@ -199,7 +199,7 @@ class Loop:
             self.opening = None
 
     def _compute(self, steps: int) -> None:
-        """Change, step and draw the crowd; runs in the worker's thread. Stop between two steps if somebody wants to quit."""
+        """Change, step and draw the crowd; runs in the worker's thread. Stop between two steps after a request to quit."""
         program, crowd = self.program, self.program.crowd
         crowd.carry_out_changes(lambda: program.running)
         if program.tools.strokes:
@@ -251,7 +251,7 @@ class Loop:
     # --- frames that take long ---------------------------------------------------------------------------------------
 
     def _await(self, job: Future[None]) -> None:
-        """Wait until the worker is done, or somebody wants to quit; if it takes long, answer keys meanwhile."""
+        """Wait until the worker is done or there is a request to quit; if it takes long, answer keys meanwhile."""
         with suppress(TimeoutError):  # `wait` would take twice as long to begin
             job.exception(ANSWER_S)
         if not job.done():
@@ -312,5 +312,5 @@ class Loop:
 
 
 def _headless_frames(config: Config) -> int:
-    """How many frames, of a step each, a run without a window has if nobody says it."""
+    """Return how many frames, of a step each, a run without a window has by default."""
     return math.ceil(LONGEST_S * config.time.step_hz) if any(event.end for event in config.events) else HEADLESS_FRAMES

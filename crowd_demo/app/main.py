@@ -89,11 +89,11 @@ class Session:
         self.player: Player | None = None
         self.record_failed = False
         self.trace: Trace | None = None
-        asked = {"--screenshot": options.screenshot, "--report": options.report, "--trace": options.trace}
-        self.unwritten = {option: path for option, path in asked.items() if path}
+        outputs = {"--screenshot": options.screenshot, "--report": options.report, "--trace": options.trace}
+        self.unwritten = {option: path for option, path in outputs.items() if path}
 
     def run(self) -> int:
-        """Load, run and write what was asked for; return the exit code."""
+        """Load, run and write the outputs; return the exit code."""
         startup_s = self._begin()
         if not self.loop:
             return self._left("while loading", OK)
@@ -104,7 +104,7 @@ class Session:
             raise
 
     def _begin(self) -> dict[str, float]:
-        """Make the loop of the first configuration, unless somebody quits while it loads; return what that took.
+        """Make the loop of the first configuration, unless the user quits while it loads; return what that took.
 
         What was loaded is kept by the loop alone, so that it can be freed when another configuration is opened.
         """
@@ -132,7 +132,7 @@ class Session:
         return {"import": loaded.import_s, "compile": loaded.compile_s}
 
     def _play(self, loop: Loop, startup_s: dict[str, float]) -> int:
-        """Run the loop to its end, then those of the configurations that were opened; write what was asked for."""
+        """Run the loop to its end, then those of the configurations that were opened; write the outputs."""
         loop.frame()
         startup_s["first_frame"] = seconds_since_start()
         loop.run()
@@ -200,7 +200,7 @@ class Session:
             self.compiling.update(threads)
 
     def _load(self) -> Loaded | None:
-        """Load; None if somebody wants to quit meanwhile."""
+        """Load; None after a request to quit."""
         progress = LoadingProgress()
         job = self.worker.submit(lambda: self._loaded(progress))
         with eager_threads():
@@ -226,7 +226,7 @@ class Session:
         return loaded
 
     def _start_trace(self, program: Program) -> None:
-        """Measure with a profile that writes a trace, if that was asked for."""
+        """Measure with a profile that writes a trace, if there is to be one."""
         if path := self.unwritten.pop("--trace", None):
             from crowd_demo.app.trace import Trace, TracedProfile
 
@@ -240,14 +240,14 @@ class Session:
         return code or (FAILED if self.trace and self.trace.error else OK)
 
     def _left(self, when: str, code: int) -> int:
-        """Say which files there will not be; return the code, or 0 if nobody asked for files."""
+        """Report which outputs are missing; return the code, or 0 if there was to be none."""
         say_not_written(when, self.unwritten)
         return code if self.unwritten else OK
 
     def _write_files(self, loop: Loop, startup_s: dict[str, float]) -> int:
         """Write report and screenshot in the worker's thread: a large picture takes long, and a FIFO waits for its reader."""
         job = self.worker.submit(lambda: self._write(loop, startup_s))
-        waited_s = max(-self.quitting.left_s(0), 0)  # for the frame in which somebody wanted to quit
+        waited_s = max(-self.quitting.left_s(0), 0)  # for the frame of the request to quit
         while self.quitting.left_s(waited_s + WRITE_S) > 0:
             if wait((job,), timeout=POLL_S).done:
                 return job.result()

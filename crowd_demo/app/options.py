@@ -38,5 +38,5 @@ class RunOptions:
     @property
     def is_interactive(self) -> bool:
         """True for a plain interactive run; whatever is measured, kept or compared needs all kernels at once."""
-        asked = self.frames or self.screenshot or self.report or self.record or self.load or self.replay or self.trace
-        return not (self.headless or asked)
+        measured = self.frames or self.screenshot or self.report or self.record or self.load or self.replay or self.trace
+        return not (self.headless or measured)

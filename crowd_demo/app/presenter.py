@@ -36,19 +36,19 @@ class Presenter:
         self.set_title()
 
     def present(self, hovered: Hovered | None) -> None:
-        """Complete the picture, save it if somebody has asked for that, and show it."""
+        """Complete the picture, save it if that was requested, and show it."""
         profile = self.program.sim.profile
         with profile.stage("hud"):
             self._picture = screen().copy() if profile.frame_ms(1).max(initial=0) > LONG_FRAME_MS else None
             notices = self._draw_hud(hovered)
-        self.save_asked()
+        self.save_requested()
         with profile.stage("hud"):
             self.program.hud.draw_notices(screen(), notices)
         with profile.stage("flip"):
             pygame.display.flip()
 
     def answer(self, keys: Sequence[str]) -> None:
-        """While a step takes long, show over the last picture what was asked for at once, and say which keys come next."""
+        """While a step takes long, show over the last picture what changes at once, and which keys come next."""
         self._picture = self._picture or screen().copy()  # the first time that it takes long there is an older HUD in it
         if self._picture.get_size() != screen().get_size():
             screen().fill("black")
@@ -67,9 +67,9 @@ class Presenter:
         program.hud.draw(picture, program.sim, status, time.perf_counter())
         return status.notices
 
-    def save_asked(self) -> None:
-        """Save the picture if `program.picture_asked` names a file."""
-        path, self.program.picture_asked = self.program.picture_asked, None
+    def save_requested(self) -> None:
+        """Save the picture if `program.picture_path` names a file."""
+        path, self.program.picture_path = self.program.picture_path, None
         if not path:
             return
         try:
@@ -79,7 +79,7 @@ class Presenter:
             self.program.notices.add(f"cannot save {path}: {reason(error)}")
 
     def fit_window(self) -> None:
-        """Change to full screen or back, if that was asked for, and follow the size of the window."""
+        """Change to full screen or back, if that was requested, and follow the size of the window."""
         program = self.program
         if program.fullscreen != self._fullscreen:
             self._fullscreen = program.fullscreen
@@ -120,7 +120,7 @@ def status_of(program: Program, hovered: Hovered | None = None) -> Status:
         minimap=MinimapView(program.camera.view_rect(), program.overlays.frozen, scene.ground.small(scene.sim.terrain))
         if scene and program.minimap_shown else None,
         halves=program.split.halves, tools=program.tools.bar() if program.tools.shown else None,
-        brush=program.tools.brush() if program.tools.cursor and not top else None,
+        brush=program.tools.brush() if program.pointer.on_ground and not top else None,
         rings=program.tools.rings() if program.sim.forces.present else ())
 
 

@@ -29,6 +29,7 @@ from crowd_demo.app.options import RunOptions
 from crowd_demo.app.screen.notices import WELCOME, Notices
 from crowd_demo.app.screen.panel_controls import PanelControls
 from crowd_demo.app.screen.preferences import Preferences
+from crowd_demo.app.screen.window import Pointer
 from crowd_demo.app.seeing.camera_controls import CameraControls
 from crowd_demo.app.seeing.overlay_controls import Inspector, Overlays
 from crowd_demo.app.seeing.side_by_side import SideBySide
@@ -68,13 +69,14 @@ class Program:
         self.timeline_shown, self.minimap_shown, self.fullscreen = True, False, window.fullscreen
         self.guide = Guide()
         self.camera = self._configured_view((window.width, window.height))
-        self.hawk = Hawk(self.crowd, self.camera, self.notices)
+        self.pointer = Pointer((window.width / 2, window.height / 2))
+        self.hawk = Hawk(self.crowd, self.camera, self.pointer, self.notices)
         self.undo = Undo(self.crowd, self.notices)
-        self.tools = Tools(self.crowd, self.camera, self.undo, self.keymap, self.notices)
+        self.tools = Tools(self.crowd, self.camera, self.pointer, self.undo, self.keymap, self.notices)
         self.techniques = Techniques(self.crowd, Switcher(loaded.ahead, loaded.compilers), self.notices)
         self.files = CrowdFiles(self.crowd, self.techniques, self.camera, self.notices)
         self.inspector = Inspector(self.crowd, self.camera)
-        self.overlays = Overlays(self.crowd, self.camera, self.inspector, config.scene.overlays,
+        self.overlays = Overlays(self.crowd, self.camera, self.pointer, self.inspector, config.scene.overlays,
                                  lambda: not self.techniques.beginning, self.hud.uncovered)
         self.seeing = CameraControls(config, self.camera, self.crowd, self.notices, smooth=not options.headless)
         self.split = SideBySide(self.crowd, self.camera, self.techniques, self.notices)
@@ -88,9 +90,9 @@ class Program:
         self.cards = Cards(self.measured, on=not options.headless)
         self.experiments = Experiments(self.techniques, self.cards, self.dialogs, self.notices, self.config_name,
                                        self._on_screen, self.measured)
-        self.leaves_at_once = bool(options.frames)  # without being asked, on Esc
-        self.picture_asked: Path | None = None
-        self.scenario_asked: str | None = None  # the name or the path of a configuration that is to be opened
+        self.leaves_at_once = bool(options.frames)  # on Esc, without a question
+        self.picture_path: Path | None = None
+        self.next_scenario: str | None = None  # the name or the path of a configuration that is to be opened
 
     def act(self, name: str, shifted: bool = False) -> None:
         """Do an action, as with Shift or not; a replay refuses those that change the crowd."""
@@ -105,26 +107,26 @@ class Program:
         else:
             do()
 
-    def take_over(self, left: Program) -> None:
-        """Take over window, panels, notices and tour of the program that is left. Its recording ends."""
-        self.files.take_over(left.files)
-        self.scenario_files.take_over(left.scenario_files)
-        if left.guide.tour:  # one that is over would keep the program in which it ended
-            self.guide = left.guide
-        self.panels.now, self.timeline_shown = left.panels.now, left.timeline_shown
-        self.resize(left.camera.size)
+    def take_over(self, previous: Program) -> None:
+        """Take over window, panels, notices and tour of the program that is previous. Its recording ends."""
+        self.files.take_over(previous.files)
+        self.scenario_files.take_over(previous.scenario_files)
+        if previous.guide.tour:  # one that is over would keep the program in which it ended
+            self.guide = previous.guide
+        self.panels.now, self.timeline_shown = previous.panels.now, previous.timeline_shown
+        self.resize(previous.camera.size)
         self._show_configured(self.camera)
-        self.fullscreen, self.minimap_shown = left.fullscreen, left.minimap_shown
-        self.tools.shown, self.tools.sizes_m = left.tools.shown, left.tools.sizes_m
-        self.notices.take_over(left.notices)
-        self.sim.profile = left.sim.profile.fresh()
+        self.fullscreen, self.minimap_shown = previous.fullscreen, previous.minimap_shown
+        self.tools.shown, self.tools.sizes_m = previous.tools.shown, previous.tools.sizes_m
+        self.notices.take_over(previous.notices)
+        self.sim.profile = previous.sim.profile.fresh()
         self.notices.add(f"opened {self.config_name}", "scenario")
         if tour := self.guide.tour:
             tour.arrived(self)
 
     @property
     def running(self) -> bool:
-        """Has nobody asked to quit?"""
+        """Return whether there is no request to quit."""
         return not self.quitting.asked
 
     @property
@@ -159,7 +161,7 @@ class Program:
 
     def open_scenario(self, name: str) -> None:
         """Open another configuration in this window, a name or a path; until it is ready this one goes on."""
-        self.scenario_files.before_losing(f"Open {name}?", partial(setattr, self, "scenario_asked", name),
+        self.scenario_files.before_losing(f"Open {name}?", partial(setattr, self, "next_scenario", name),
                                           partial(self.cannot_open, f"{name} was not opened"))
 
     def load(self) -> None:
@@ -262,7 +264,7 @@ class Program:
     # --- what is on the screen, for others ---------------------------------------------------------------------------
 
     def ask_picture(self) -> None:
-        self.picture_asked = free_name(Path(), ".png")
+        self.picture_path = free_name(Path(), ".png")
 
     def copy(self, as_yaml: bool = False) -> None:
         """Put the command that shows what is on the screen on the clipboard and into the terminal; or the YAML."""

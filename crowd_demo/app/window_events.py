@@ -45,14 +45,13 @@ class WindowEvents:
         """Carry out what the events of this frame ask for, so long after the last one."""
         program = self._program
         events, self.waiting = [*self.waiting, *pygame.event.get()], []
-        program.overlays.cursor = pygame.mouse.get_pos() if pygame.mouse.get_focused() else None
+        program.pointer.in_window = pygame.mouse.get_focused()
         self.pressed = any(event.type == pygame.KEYDOWN for event in events)
         for event in events:
             self._read(event)
         if any(pan := self.keys.hold(elapsed_s)):
             program.camera.pan(*pan)
-        program.hawk.cursor = self.mouse.cursor
-        program.tools.cursor = self.mouse.cursor if program.tools.held is not HAND and self.mouse.is_on_picture else None
+        program.pointer.on_ground = program.tools.held is not HAND and self.mouse.is_on_picture
 
     def read_at_once(self) -> bool:
         """Carry out what need not wait for the next frame, and keep the rest; return whether to answer a key or a new size."""
@@ -70,7 +69,7 @@ class WindowEvents:
         return [key_text(pygame.key.name(event.key)) for event in self.waiting if event.type == pygame.KEYDOWN]
 
     def _is_for_now(self, event: pygame.Event) -> bool:
-        """Does it quit, move along the timeline, or concern the window alone, with nothing before it that has to wait?"""
+        """Return whether it quits, moves along the timeline, or concerns the window alone and none before it waits."""
         self._listen()
         is_scrubbing = self.mouse.scrubbing and event.type in (pygame.MOUSEMOTION, pygame.MOUSEBUTTONUP)
         if is_scrubbing or self._program.keymap.quits(event):
@@ -114,9 +113,7 @@ class Mouse:
     """
 
     def __init__(self, program: Program) -> None:
-        width, height = pygame.display.get_window_size()
-        self.cursor: tuple[float, float] = (width / 2, height / 2)
-        self._program, self._hud = program, program.hud
+        self._program, self._hud, self._pointer = program, program.hud, program.pointer
         self._pressed = False  # the left button
         self._dragging: set[int] = set()  # other buttons
         self._held: Target | None = None  # what the press began on
@@ -136,7 +133,7 @@ class Mouse:
         elif event.type == pygame.MOUSEMOTION:
             self._move(*event.pos)
         elif event.type in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP):
-            self.cursor = event.pos
+            self._pointer.at = event.pos
             self._button(event.button, event.type == pygame.MOUSEBUTTONDOWN)
         elif event.type == pygame.WINDOWLEAVE:
             self._hovered = None
@@ -148,7 +145,7 @@ class Mouse:
 
     @property
     def is_on_picture(self) -> bool:
-        """Would a press there belong to the tool that is held?"""
+        """Return whether a press there would belong to the tool that is held."""
         if self._pressed:
             return self._is_stroke
         return self._is_inside and not self._program.dialogs.top and self._target() is None
@@ -166,7 +163,7 @@ class Mouse:
 
     def _target(self) -> Target | None:
         """What is drawn at the cursor: a part of the HUD, the line between two crowds, or nothing."""
-        return self._hud.target_at(*self.cursor) or self._program.split.target_at(*self.cursor)
+        return self._hud.target_at(*self._pointer.at) or self._program.split.target_at(*self._pointer.at)
 
     # --- buttons -----------------------------------------------------------------------------------------------------
 
@@ -175,9 +172,9 @@ class Mouse:
             self._pressed, self._moved, self._dragged, self._hovered = True, 0.0, 0.0, None
             self._held = self._pressed_on(self._target())
             shift = pygame.key.get_mods() & pygame.KMOD_SHIFT
-            self._corner = self.cursor if shift and self._held is None else None
+            self._corner = self._pointer.at if shift and self._held is None else None
             is_free = self._held is None and not self._corner and not self._program.dialogs.top
-            self._is_stroke = is_free and self._program.tools.begin(*self.cursor)
+            self._is_stroke = is_free and self._program.tools.begin(*self._pointer.at)
             self._follow()
         elif button == pygame.BUTTON_LEFT:
             self._release()
@@ -211,7 +208,7 @@ class Mouse:
 
     def _click(self, target: Target | None) -> None:
         """A click outside of the dialog that is open closes it."""
-        program, at = self._program, self.cursor
+        program, at = self._program, self._pointer.at
         if program.dialogs.top:
             program.dialogs.click(target if target and target.kind in ("row", "dialog") else None)
             return
@@ -255,13 +252,13 @@ class Mouse:
         elif target and target.kind in (NUMBERS, SLIDER, SETTING):
             self._hud.scroll_numbers(-1 if factor > 1 else 1)
         else:
-            self._program.seeing.zoom(*self.cursor, factor)
+            self._program.seeing.zoom(*self._pointer.at, factor)
 
     # --- moving ------------------------------------------------------------------------------------------------------
 
     def _move(self, x: float, y: float) -> None:
-        dx, dy = x - self.cursor[0], y - self.cursor[1]
-        self.cursor = x, y
+        dx, dy = x - self._pointer.at[0], y - self._pointer.at[1]
+        self._pointer.at = x, y
         if self._pressed:
             self._moved += abs(dx) + abs(dy)
             self._drag(dx, dy)
@@ -273,14 +270,14 @@ class Mouse:
     def _drag(self, dx: float, dy: float) -> None:
         program, held = self._program, self._held
         if self._is_stroke:
-            program.tools.move(*self.cursor)
+            program.tools.move(*self._pointer.at)
         elif self._corner:
             if self._moved > STILL_PX:
-                program.inspector.select(self._corner, self.cursor)
+                program.inspector.select(self._corner, self._pointer.at)
         elif held is None:
             program.camera.pan(-dx, -dy)
         elif held.kind == "line":
-            program.split.move(self.cursor[0])
+            program.split.move(self._pointer.at[0])
         elif held.kind == "number":
             self._dragged += dx
             if steps := int(self._dragged / NOTCH_PX):
@@ -299,14 +296,14 @@ class Mouse:
         program, held = self._program, self._held
         if self.scrubbing:
             bar = bar_of(program.camera.size, scale_for(program.camera.size, program.panels.now.scale))
-            program.controls.seek(tick_at(program.crowd.past(), self.cursor[0], bar))
+            program.controls.seek(tick_at(program.crowd.past(), self._pointer.at[0], bar))
         elif held is None or program.dialogs.top:
             return
         elif held.kind == "minimap":
-            program.seeing.look_at(*self._hud.minimap.world_at(*self.cursor))
+            program.seeing.look_at(*self._hud.minimap.world_at(*self._pointer.at))
         elif held == BRUSH_SLIDER:
-            program.tools.set_share(self._hud.tool_bar.share_at(*self.cursor))
-        elif (share := self._hud.share_along(held, self.cursor[0])) is None:
+            program.tools.set_share(self._hud.tool_bar.share_at(*self._pointer.at))
+        elif (share := self._hud.share_along(held, self._pointer.at[0])) is None:
             return
         elif held == BET and program.guide.tour:
             program.guide.tour.guess_at(share)
@@ -318,6 +315,6 @@ class Mouse:
         if target is None:
             self._hovered = None
         elif self._hovered is None or self._hovered[0].target != target:
-            self._hovered = Hovered(target, self.cursor), time.monotonic()
+            self._hovered = Hovered(target, self._pointer.at), time.monotonic()
             if dialog:
                 dialog.hover(target)

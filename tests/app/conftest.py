@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pygame
 import pytest
@@ -21,7 +22,9 @@ def closed_window() -> Iterator[None]:
 
 
 @pytest.fixture
-def driven() -> Driven:
+def driven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Driven:
+    """A program whose working folder is empty."""
+    monkeypatch.chdir(tmp_path)
     return Driven()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,23 +13,68 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app.crowd.pace import CATCH_UP_S
+from crowd_demo.app.dialogs.dialog import Question
 from crowd_demo.app.screen.panel_controls import PANELS
 from crowd_demo.app.screen.window import screen
 
 
-def test_while_a_step_takes_long_keys_are_kept_and_quitting_is_obeyed(
-        driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture
+def may_go_on(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """What each step waits for."""
+    event = threading.Event()
+    monkeypatch.setattr(driven.program.sim, "step", lambda: event.wait(10))
     monkeypatch.setattr("crowd_demo.app.loop.GRACE_S", 0.1)
-    may_go_on = threading.Event()
-    monkeypatch.setattr(driven.program.sim, "step", lambda: may_go_on.wait(10))
-    threading.Timer(0.3, lambda: pygame.event.post(pygame.Event(pygame.KEYDOWN, key=pygame.K_F12, mod=0))).start()
-    threading.Timer(0.8, lambda: pygame.event.post(pygame.Event(pygame.QUIT))).start()
+    return event
+
+
+def later(after_s: float, *keys: str) -> None:
+    """Press keys while a step takes long."""
+    for key in keys:
+        event = pygame.Event(pygame.KEYDOWN, key=pygame.key.key_code(key), mod=0)
+        threading.Timer(after_s, pygame.event.post, (event,)).start()
+
+
+@pytest.mark.parametrize(("before", "then"), [((), ("f12", "escape", "escape")), (("escape",), ("escape",))])
+def test_while_a_step_takes_long_keys_are_kept_and_esc_quits(
+        driven: Driven, tmp_path: Path, may_go_on: threading.Event, before: tuple[str, ...], then: tuple[str, ...]) -> None:
+    may_go_on.set()
+    driven.keys(*before)
+    may_go_on.clear()
+    later(0.3, *then)
     driven.frames()
     assert driven.loop.abandoned and not driven.program.running
     may_go_on.set()
     driven.frames()
-    assert driven.program.picture_asked or list(tmp_path.iterdir())
+    assert bool(driven.program.picture_path or list(tmp_path.iterdir())) == ("f12" in then)
+
+
+def test_in_a_long_step_one_esc_asks_at_once(
+        driven: Driven, may_go_on: threading.Event, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[bool] = []
+    show = pygame.display.flip
+
+    def flip() -> None:
+        show()
+        asked.append(isinstance(driven.program.dialogs.top, Question))
+        may_go_on.set()
+
+    monkeypatch.setattr(pygame.display, "flip", flip)
+    later(0.3, "escape")
+    driven.frames()
+    assert asked == [True, True], "in the middle of the step, and at the end of the frame"
+    assert driven.program.running
+
+
+def test_a_report_waits_for_the_frame_as_long_as_frames_take(
+        driven: Driven, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """On a busy machine that may be seconds."""
+    monkeypatch.setattr("crowd_demo.app.loop.GRACE_S", 0.01)
+    monkeypatch.setattr(driven.program.sim, "step", lambda: time.sleep(0.6))
+    driven.loop.options = replace(driven.loop.options, report=tmp_path / "report.json")
+    driven.frames(2)
+    later(0.2, "escape", "escape")
+    driven.frames()
+    assert not driven.program.running and not driven.loop.abandoned
 
 
 class Slow:

@@ -8,6 +8,7 @@ import pygame
 import pytest
 
 from crowd_demo.app import window_events
+from crowd_demo.app.screen.window import Pointer
 from crowd_demo.app.window_events import Mouse
 from crowd_demo.render.hud.canvas import Target
 
@@ -26,7 +27,7 @@ def program(monkeypatch: pytest.MonkeyPatch) -> MagicMock:
     """Remembers what is asked of it."""
     monkeypatch.setattr(window_events, "tick_at", lambda past, x, bar: x)
     program = MagicMock()
-    program.dialogs.top = None
+    program.dialogs.top, program.pointer = None, Pointer((320, 180))
     program.hud.target_at = target_at
     program.hud.minimap.world_at = lambda x, y: (10 * x, 10 * y)
     program.split.target_at.return_value = None

@@ -45,7 +45,6 @@ def test_freezing_goes_on_to_cull_by_the_frozen_view(driven: Driven) -> None:
 
 def test_screenshots_are_numbered_show_the_picture_and_may_fail(
         driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
     driven.keys("f12", "f12")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["crowd-0001.png", "crowd-0002.png"]
     picture = pygame.image.load(tmp_path / "crowd-0001.png")
@@ -66,7 +65,9 @@ def test_a_key_goes_through_the_colour_modes_and_a_legend_explains_them(driven: 
     telling = program.crowd.scene.telling_colours()
     for _ in telling:
         seen.append(program.seeing.colours)
-        assert (driven.status().legend is None) == (program.seeing.colours == "looks")
+        status = driven.status()
+        assert (status.legend is None) == (program.seeing.colours == "looks")
+        assert not any(text.startswith("colours: ") for text in status.notices), "the legend says so"
         driven.press("q")
     assert seen == telling and program.seeing.colours == "looks" and {"state", "age", "turn", "cell"} <= set(seen)
     driven.press("q", pygame.KMOD_SHIFT)
@@ -91,6 +92,7 @@ def test_the_key_skips_colours_that_tell_nothing_here_and_the_menu_says_so(drive
     program.seeing.show_colours("age")
     driven.press("q")
     assert program.seeing.colours == "looks", "the next one that tells something"
+    assert not driven.status().legend and "colours: looks, agents as they look" in driven.status().notices
 
 
 def test_the_camera_follows_the_size_of_the_window(driven: Driven) -> None:

@@ -7,6 +7,7 @@ import re
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.technique_controls import next_number
 from crowd_demo.app.screen.notices import Notices
+from crowd_demo.app.screen.window import Pointer
 from crowd_demo.config.model import Config
 from crowd_demo.config.section import MAX_AGENTS
 from crowd_demo.registry.entries import Range
@@ -131,12 +132,11 @@ class CrowdControls:
 # --- the hawk under the pointer -----------------------------------------------------------------------------------------
 
 class Hawk:
-    """While that is wanted, the first predator is put where the mouse is (`cursor`, in pixels), once a frame."""
+    """While that is wanted, the first predator is put where the mouse is, once a frame."""
 
-    def __init__(self, crowd: Crowd, camera: Camera, notices: Notices) -> None:
+    def __init__(self, crowd: Crowd, camera: Camera, pointer: Pointer, notices: Notices) -> None:
         self.led = False
-        self.cursor = camera.size[0] / 2, camera.size[1] / 2
-        self._crowd, self._camera, self._notices = crowd, camera, notices
+        self._crowd, self._camera, self._pointer, self._notices = crowd, camera, pointer, notices
 
     def toggle(self) -> None:
         if not self._exists():
@@ -149,7 +149,7 @@ class Hawk:
     def lead(self) -> None:
         """Call from the thread that makes the steps, before those of a frame. In the past it flies as it did."""
         if self.led and self._exists() and not self._crowd.player and not self._crowd.in_past:
-            self._crowd.carry_out(Place(HAWK, *self._camera.screen_to_world(*self.cursor)))
+            self._crowd.carry_out(Place(HAWK, *self._camera.screen_to_world(*self._pointer.at)))
 
     def _exists(self) -> bool:
         return has_hawk(self._crowd.config) and self._crowd.sim.agents.count > 0

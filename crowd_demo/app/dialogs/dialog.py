@@ -30,7 +30,7 @@ class Item(NamedTuple):
 class ListDialog:
     """A list to choose from. What is typed filters it; Esc, or Left while nothing is typed, closes it.
 
-    `items` is asked in every frame, so rows may change; `verb` is what Enter does with one.
+    `items` is called in every frame, so rows may change; `verb` is what Enter does with one.
     """
 
     closed = False
@@ -49,7 +49,7 @@ class ListDialog:
             word in f"{item.row.text} {item.row.detail} {item.row.about} {item.row.group}".lower() for word in words)]
 
     def view(self) -> ListView:
-        """What is drawn; asked for in every frame."""
+        """What is drawn. Call in every frame."""
         items = self.items
         self.selected = min(max(self.selected, 0), max(len(items) - 1, 0))
         return ListView(self.title, [item.row for item in items], self.selected, self.hint, self.at, self.typed,
@@ -154,7 +154,7 @@ class TextDialog(ListDialog):
 
 
 class Dialogs:
-    """The open ones (`stack`), the top one last; those that were closed stay there until the top one is asked for."""
+    """The open ones (`stack`), the top one last; closed ones stay there until `top` is read."""
 
     def __init__(self) -> None:
         self.stack: list[ListDialog] = []

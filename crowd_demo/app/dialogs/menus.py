@@ -161,10 +161,10 @@ def _mark(technique: Technique, choice: Value, get: Callable[[str], Value]) -> s
 
 
 class FileEntry(NamedTuple):
-    """A file that can be opened; `asked` is what opens it: its name, or its path if the name means another file."""
+    """A file that can be opened; `name` opens it: its own, or its path if the name means another file."""
 
     path: Path
-    asked: str
+    name: str
     row: Row  # as long as no mistake is known in it
 
 
@@ -185,12 +185,12 @@ class FileMenu(ListDialog):
     def _open_checked(self, entry: FileEntry) -> None:
         """Check the file first: it may be chosen before its turn to be read has come."""
         _find_mistakes([entry], self._check, self._mistakes)
-        if entry.asked not in self._mistakes:
+        if entry.name not in self._mistakes:
             self.close()
-            self._open(entry.asked)
+            self._open(entry.name)
 
     def _row(self, entry: FileEntry) -> Row:
-        mistake = self._mistakes.get(entry.asked)
+        mistake = self._mistakes.get(entry.name)
         return entry.row._replace(detail=mistake, usable=False) if mistake else entry.row
 
 
@@ -198,9 +198,9 @@ def _find_mistakes(entries: Sequence[FileEntry], check: Callable[[str], object],
     """Write the first mistake of each broken file to `found`. A thread that held the menu would keep a crowd that is left."""
     for entry in entries:
         try:
-            check(entry.asked)
+            check(entry.name)
         except ConfigError as error:
-            found[entry.asked] = error.lines[0]
+            found[entry.name] = error.lines[0]
 
 
 def scenarios_menu(choose: Callable[[str], object], present: str | None) -> FileMenu:

@@ -1,7 +1,7 @@
 """The numbers of the behaviour and of links in the window: sliders that are dragged, values that are typed, and presets.
 
-A drag asks several times a frame, and frames may come faster than steps; so what was asked last waits until a step was made
-since the last change: at most one action a tick. While the crowd is paused it waits until the drag ends.
+A drag sets a number several times per frame, and frames may come faster than steps; so the last value waits until a step was
+made since the last change: at most one action a tick. While the crowd is paused it waits until the drag ends.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Numbers:
     def __init__(self, crowd: Crowd, panels: PanelControls, dialogs: Dialogs, notices: Notices) -> None:
         self._crowd, self._panels, self._dialogs, self._notices = crowd, panels, dialogs, notices
         self._listed = {number.path: number for number in numbers_of(crowd.config)}
-        self.asked: tuple[str, float] | None = None  # by a drag, and not applied yet
+        self.dragged: tuple[str, float] | None = None  # by a drag, and not applied yet
         self._dragging = False
         self._applied: tuple[str, int] = "", -1  # the last number that a drag changed, and the tick
 
@@ -31,12 +31,12 @@ class Numbers:
         return NUMBERS in self._panels.now.opened and self._panels.now.hud == "full"
 
     def rows(self) -> tuple[NumberRow, ...]:
-        """The rows as they are, or will be with what was asked for; none while the section is folded."""
+        """The rows as they are, or will be with the value of a drag; none while the section is folded."""
         if not self.shown:
             return ()
         sim, limited = self._crowd.sim, self._crowd.sim.neighbour_limit != "none"
-        asked = dict([self.asked] if self.asked else [])
-        return tuple(NumberRow(number, asked.get(path, value_of(sim.settings, path)), value_of(sim.config, path))
+        dragged = dict([self.dragged] if self.dragged else [])
+        return tuple(NumberRow(number, dragged.get(path, value_of(sim.settings, path)), value_of(sim.config, path))
                      for path, number in self._listed.items() if limited or not number.counts_with_limit_alone)
 
     # --- asking ------------------------------------------------------------------------------------------------------
@@ -52,36 +52,36 @@ class Numbers:
         """Move a slider to a place, 0 to 1; in a replay do nothing."""
         if path in self._listed and self._crowd.takes_changes():
             number, shipped = self._listed[path], value_of(self._crowd.sim.config, path)
-            self._dragging, self.asked = True, (path, scale_of(NumberRow(number, shipped, shipped)).value_at(position))
+            self._dragging, self.dragged = True, (path, scale_of(NumberRow(number, shipped, shipped)).value_at(position))
 
     def release(self) -> None:
         self._dragging = False
 
     def offer(self) -> None:
-        """Apply what a drag has asked for, if it is time. Call in every frame in which something is asked for."""
-        assert self.asked
-        path, value = self.asked
+        """Apply the value of a drag, if it is time. Call in every frame in which there is one."""
+        assert self.dragged
+        path, value = self.dragged
         paused, tick = self._crowd.paused, self._crowd.sim.tick
         if self._dragging if paused else self._applied == (path, tick):
             return
-        self.asked, self._applied = None, (path, tick)
+        self.dragged, self._applied = None, (path, tick)
         self._tune(path, value)
 
     def reset(self, path: str) -> None:
         """Give a number the value of the configuration."""
         if path in self._listed and self._crowd.takes_changes():
-            self.asked = None
+            self.dragged = None
             self._tune(path, value_of(self._crowd.sim.config, path))
 
     def reset_all(self) -> None:
         """Give all numbers the values of the configuration."""
-        self.asked = None
+        self.dragged = None
         self._crowd.apply(SetNumbers())
         self._notices.add("all numbers as in the configuration", NUMBERS)
 
     def ship(self) -> None:
         """Give all numbers the values that the program ships, whatever the configuration says."""
-        self.asked = None
+        self.dragged = None
         config = self._crowd.sim.config
         shipped = type(config).model_validate({})
         values = ((path, value_of(shipped, path)) for path, number in self._listed.items() if number.live != "no")

@@ -70,7 +70,7 @@ class ScenarioFiles:
 
     @property
     def built_meanwhile(self) -> bool:
-        """Was something built since the user agreed to lose what there was?"""
+        """Return whether something was built since the user agreed to lose what there was."""
         return self.has_unsaved and self._crowd.edits != self._given_up
 
     @property
@@ -163,7 +163,7 @@ class ScenarioFiles:
                     if isinstance(people := shown.config.behaviour_settings, PeopleSettings):
                         held_there["crowd"] = people.model_copy(update={"exits": read.crowd.exits})
                     return shown._replace(config=shown.config.model_copy(update=held_there)), str(path)
-                except ConfigError:  # somebody has changed it since
+                except ConfigError:  # it was changed since
                     continue
         unsaved = f"unsaved edits are not in this: {self._save_key} saves a file that holds it"
         return shown._replace(unsaved=unsaved), name
@@ -176,7 +176,7 @@ def files_of(name: str) -> tuple[Path, ...]:
 
 
 def texts_of(path: Path, shown: Shown, start: Simulation, about: str, was_built: bool) -> dict[Path, str]:
-    """Return the texts of the files that make a scenario begin as `start` does, which has nobody in it yet.
+    """Return the texts of the files that make a scenario begin as `start` does, in which there are no agents yet.
 
     `about` is what menus say of it. Whatever actions with `lasts` change must be in one of them: destinations are in the
     map, exits first, forces are events of tick 0, all else belongs into `config`. Raises ValueError, in one line.

@@ -19,6 +19,7 @@ from crowd_demo.app.editing.tools import HAND, TOOLS, Motion, Tool, goals_of, wh
 from crowd_demo.app.editing.undo import Undo
 from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.screen.notices import Notices
+from crowd_demo.app.screen.window import Pointer
 from crowd_demo.config.maps import WALL
 from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.render.camera import Camera
@@ -59,7 +60,7 @@ class Stroke:
 
     @property
     def has_moved(self) -> bool:
-        """Is there anything that no action has reached yet?"""
+        """Return whether there is anything that no action has reached yet."""
         return self.last != self.at if self.tool.motion is Motion.HOLD else bool(self.waiting)
 
     @property
@@ -86,16 +87,17 @@ class Stroke:
 
 
 class Tools:
-    """The tool that is held. `shown`: is the bar unfolded? `cursor`: where the mouse is over the picture, in pixels.
+    """The tool that is held. `shown`: whether the bar is unfolded.
 
     `strokes` are those that are not carried out to their ends yet.
     """
 
-    def __init__(self, crowd: Crowd, camera: Camera, undo: Undo, keymap: Keymap, notices: Notices) -> None:
+    def __init__(self, crowd: Crowd, camera: Camera, pointer: Pointer, undo: Undo, keymap: Keymap,
+                 notices: Notices) -> None:
         self.held, self.shown = HAND, False
         self.sizes_m = dict(USUAL_M)
-        self.cursor: Point | None = None
-        self._crowd, self._camera, self._undo, self._keymap, self._notices = crowd, camera, undo, keymap, notices
+        self._crowd, self._camera, self._pointer, self._undo = crowd, camera, pointer, undo
+        self._keymap, self._notices = keymap, notices
         self.strokes: list[Stroke] = []
         self._present: Stroke | None = None
 
@@ -207,8 +209,8 @@ class Tools:
 
     def brush(self) -> BrushView | None:
         """What the cursor shows: how large the brush is, and what a press will do."""
-        sim, at = self._crowd.sim, self.cursor
-        if self.is_hand or at is None or self._crowd.player:
+        sim, at = self._crowd.sim, self._pointer.at
+        if self.is_hand or self._crowd.player:
             return None
         sweep = Sweep((self._camera.screen_to_world(*at),), self.radius)
         lines: tuple[tuple[Point, Point], ...] = ()

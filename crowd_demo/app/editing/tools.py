@@ -142,7 +142,7 @@ def _tells_out(sim: Simulation, sweep: Sweep) -> str:
 
 
 def has_goals(config: Config) -> bool:
-    """Do people go to destinations with areas?"""
+    """Return whether people go to destinations with areas."""
     settings = config.behaviour_settings
     return isinstance(settings, PeopleSettings) and settings.room > 0
 

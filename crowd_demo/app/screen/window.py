@@ -1,4 +1,4 @@
-"""The window, or in headless runs a surface in memory with the same interface; and pictures of it."""
+"""The window, or in headless runs a surface in memory with the same interface; its pointer, and pictures of it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import os
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
@@ -24,19 +25,33 @@ _handlers: list[object] = []  # Xlib keeps their addresses alone
 NO_SCREEN = ("offscreen", "dummy", "evdev")  # SDL uses these without a word when there is no display
 
 
+@dataclass
+class Pointer:
+    """Where the mouse is.
+
+    at         pixels
+    in_window  whether the window has the focus of the mouse
+    on_ground  whether a press there belongs to the tool that is held, if there is one
+    """
+
+    at: tuple[float, float]
+    in_window: bool = False
+    on_ground: bool = False
+
+
 class NoDisplayError(Exception):
     """No window can be opened."""
 
 
 def open_window(settings: WindowSettings, headless: bool) -> pygame.Surface:
     """Open the window; return its surface. Raises NoDisplayError. Does not call `pygame.init`, which would open the mixer."""
-    asked = os.environ.get("SDL_VIDEODRIVER")
+    driver = os.environ.get("SDL_VIDEODRIVER")
     if headless:
         os.environ["SDL_VIDEODRIVER"] = "dummy"
     try:
         with quiet_libraries():  # while SDL tries its drivers
             pygame.display.init()
-        if not (headless or asked) and pygame.display.get_driver() in NO_SCREEN:
+        if not (headless or driver) and pygame.display.get_driver() in NO_SCREEN:
             raise NoDisplayError("no display was found")
         if pygame.display.get_driver() == "x11":
             # X takes a picture from memory in 0.2 ms; a texture of OpenGL, where that is software, takes 7 and 100 MB.
@@ -49,8 +64,8 @@ def open_window(settings: WindowSettings, headless: bool) -> pygame.Surface:
     finally:
         if headless:
             del os.environ["SDL_VIDEODRIVER"]
-        if asked is not None:
-            os.environ["SDL_VIDEODRIVER"] = asked
+        if driver is not None:
+            os.environ["SDL_VIDEODRIVER"] = driver
     pygame.display.set_caption(settings.title)
     return surface
 

@@ -14,6 +14,7 @@ import numpy as np
 import pygame
 
 from crowd_demo.app.crowd.crowd import Crowd
+from crowd_demo.app.screen.window import Pointer
 from crowd_demo.registry.built_in import AT_FIRST
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.hud.canvas import THEMES, Pen
@@ -33,16 +34,15 @@ STRIP = 400  # candidates on the strip of memory
 class Overlays:
     """`shown` are their names, `frozen` is the part of the world that culling keeps while the frustum is frozen."""
 
-    def __init__(self, crowd: Crowd, camera: Camera, inspector: Inspector, at_first: Iterable[str] = (),
-                 compiled: Callable[[], bool] = lambda: True, moved: Moved = lambda rect: rect) -> None:
+    def __init__(self, crowd: Crowd, camera: Camera, pointer: Pointer, inspector: Inspector,
+                 at_first: Iterable[str], compiled: Callable[[], bool], moved: Moved) -> None:
         """Nothing is drawn until `compiled` returns True; `moved` moves a rectangle away from the HUD."""
         self.shown: set[str] = {AT_FIRST[label] for label in at_first}
         self.frozen: Rect | None = None
-        self.cursor: tuple[float, float] | None = None  # in pixels, if it is in the window
         self.legend_items: tuple[LegendItem, ...] = ()  # for the legend
         self._items_of_ground: tuple[LegendItem, ...] = ()
-        self._crowd, self._camera, self._inspector, self._compiled, self._moved = (
-            crowd, camera, inspector, compiled, moved)
+        self._crowd, self._camera, self._pointer, self._inspector = crowd, camera, pointer, inspector
+        self._compiled, self._moved = compiled, moved
         self._pen: Pen | None = None
         self._scales = Scales()
 
@@ -86,7 +86,8 @@ class Overlays:
         self._pen = self._pen or Pen()
         self._pen.theme = THEMES[panels.theme]
         with sim.profile.stage("overlays"):
-            view = OverlayView(sim, self._camera, self.frozen, scene.used, self._scales, self.cursor)
+            cursor = self._pointer.at if self._pointer.in_window else None
+            view = OverlayView(sim, self._camera, self.frozen, scene.used, self._scales, cursor)
             return tuple(draw_overlays(on, shown, view, self._pen, partial(more, view), panels.scale, self._moved))
 
 

@@ -1,6 +1,6 @@
 """Tours in the window: beginning one, what it does to the program, what it measures, and what its panel shows.
 
-A page is entered in three turns: what its step does is asked for (a scenario may have to be opened, kernels to be compiled);
+A page is entered in three turns: what its step does is requested (a scenario may have to be opened, kernels to be compiled);
 when all of that holds, frames are counted; when enough were measured, the numbers of its texts are filled in. The first
 request to go on before that takes effect once the numbers are there, a second one at once.
 
@@ -83,7 +83,7 @@ class TourPlayer:
         self._marks: dict[str, Numbers] = {}
         self._guesses: dict[int, Guess] = {}  # by step
         self._restart_due = False
-        self._hurried = False  # does somebody want to go on as soon as the numbers are there?
+        self._hurried = False  # whether to go on as soon as the numbers are there
         self._since = Moment(0, 0)
         self._since_s = time.monotonic()
         self._state: object = None  # what the measured frames have in common
@@ -91,7 +91,7 @@ class TourPlayer:
         self._told_state: object = None  # the crowd when the numbers of this page were measured
         self._told_view: object = None  # the view at that time
         self._values: Mapping[str, Value] = {}  # of the techniques of this step, before it
-        self._asked_at = 0  # the frame in which the page asked for its settings
+        self._requested_at = 0  # the frame in which the page requested its settings
 
     @property
     def page(self) -> Page:
@@ -167,7 +167,7 @@ class TourPlayer:
 
     @property
     def _acts(self) -> bool:
-        """Does the page change anything when it is entered?"""
+        """Return whether the page changes anything when it is entered."""
         return self.page.kind == "step" and bool(self.step.do.model_fields_set)
 
     def _told(self) -> frozenset[str]:
@@ -179,7 +179,7 @@ class TourPlayer:
 
     @property
     def _crowd_state(self) -> object:
-        """The crowd, and how often it was changed: as long as this stays equal, nobody has changed anything."""
+        """The crowd, and how often it was changed: as long as this stays equal, nothing has changed."""
         sim = self.program.crowd.sim
         return sim, len(sim.history)
 
@@ -207,7 +207,7 @@ class TourPlayer:
 
     def _ask_for(self, settings: Settings) -> None:
         """Ask for settings, the camera last: it is the view of the moment before that may be frozen."""
-        self._asked_at = self.program.crowd.sim.profile.frames
+        self._requested_at = self.program.crowd.sim.profile.frames
         if settings:
             self._wait()
         for name, value in sorted(settings.items(), key=lambda setting: setting[0] == "camera"):
@@ -228,7 +228,7 @@ class TourPlayer:
     # --- measuring ---------------------------------------------------------------------------------------------------
 
     def measure_frame(self) -> None:
-        """Call in every frame: measure, when everything is as it was asked for."""
+        """Call in every frame: measure, when everything is as it was requested."""
         if self.opening:
             return
         if self._acts and (card := self._card):
@@ -266,7 +266,7 @@ class TourPlayer:
 
     @property
     def _is_complete(self) -> bool:
-        """Has the page all of its numbers?"""
+        """Return whether the page has all of its numbers."""
         return self._is_measured or not (self.page.numbers or (self.step.mark and self.page.kind != "bet"))
 
     def _wait(self) -> None:
@@ -274,7 +274,7 @@ class TourPlayer:
         self._state, self._count = None, 0
 
     def _counted(self) -> int:
-        """Frames since the one in which anything that matters was changed, by the tour or by somebody else."""
+        """Frames since the one in which anything that matters was changed, by the tour or by the user."""
         sim, state = self.program.crowd.sim, self._crowd_state
         if state != self._state:
             self._state, self._since, self._since_s = state, Moment(sim.profile.frames, sim.profile.steps), time.monotonic()
@@ -328,7 +328,7 @@ class TourPlayer:
         done = self.tour.steps[self.page.settled].do.settings if self.page.settled >= 0 else {}
         own = {path for name in done if (path := technique_of(name))}
         trial = self.program.cards.trial
-        return trial if trial and trial.frame >= self._asked_at and own.issuperset(trial.switched.new) else None
+        return trial if trial and trial.frame >= self._requested_at and own.issuperset(trial.switched.new) else None
 
     def go_alone(self) -> None:
         """Play without keys and without guesses: print the page once its numbers are there, and go on."""
@@ -362,7 +362,7 @@ class TourPlayer:
             self._hurried = False
 
     def _bet(self) -> BetView | None:
-        """What is shown of the page's bet: nothing after it if nobody has guessed."""
+        """What is shown of the page's bet: nothing after it without a guess."""
         if guess := self._open_bet:
             return guess.view(is_open=True)
         guess = self._guesses.get(self.page.step)

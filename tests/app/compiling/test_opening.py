@@ -39,29 +39,23 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_present_crowd_goes_on_until_the_other_one_is_there(driven: Driven) -> None:
-    driven.frames(3)
-    driven.program.open_scenario("birds")
-    tick, left = driven.program.sim.tick, driven.program
-    while not driven.loop.opened:
-        driven.frames()
-    assert left.sim.tick > tick
-    driven.follow()
-    assert driven.program is not left and driven.program.config_name == "birds"
-    assert driven.program.config.behaviour == "flock" and driven.program.sim.agents.count == 300
-    assert driven.program.sim.tick == 1 and pygame.display.get_caption()[0] == "birds"
-    assert "opened birds" in driven.status().notices
-
-
-def test_techniques_start_as_the_configuration_says_and_the_window_stays_as_it_is(driven: Driven) -> None:
+def test_the_present_crowd_goes_on_until_the_last_one_is_there_and_the_window_stays_as_it_is(driven: Driven) -> None:
     driven.keys("tab", "f7", "9")
     driven.settle()
     pygame.display.set_mode((500, 300), pygame.RESIZABLE, 32)
+    driven.program.open_scenario("maze")
     driven.frames(2)
-    driven.open("birds")
+    driven.program.open_scenario("birds")
+    tick, left = driven.program.sim.tick, driven.program
+    driven.until(lambda: driven.loop.opened)
+    assert left.sim.tick > tick
+    driven.follow()
     program = driven.program
+    assert program is not left and program.config_name == "birds" and "opened birds" in driven.status().notices
+    assert program.config.behaviour == "flock" and program.sim.agents.count == 300
+    assert program.sim.tick == 1 and pygame.display.get_caption()[0] == "birds"
     assert program.panels.now.hud == "compact" and not program.timeline_shown
-    assert program.sim.optimizations.blitter == "compiled"
+    assert program.sim.optimizations.blitter == "compiled", "techniques start as the configuration says"
     assert screen().get_size() == program.camera.size == (500, 300)
     assert program.camera.zoom == pytest.approx(0.97 * 300 / 600), "the whole world fits into the window that is there"
 
@@ -117,13 +111,6 @@ def test_too_little_memory_is_a_notice_and_another_error_is_none(driven: Driven,
     fails_with(ZeroDivisionError)
     with pytest.raises(ZeroDivisionError):
         driven.until(lambda: False)
-
-
-def test_of_two_that_are_asked_for_the_last_one_is_opened(driven: Driven) -> None:
-    driven.program.open_scenario("maze")
-    driven.frames()
-    driven.open("birds")
-    assert driven.program.config_name == "birds"
 
 
 def test_what_is_given_up_ends() -> None:

@@ -112,7 +112,6 @@ def test_who_switches_what_is_still_to_follow_asks_for_it(driven: Driven) -> Non
 
 def test_a_save_has_the_values_that_are_still_being_compiled(
         driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
     program = driven.program
     assert program.sim.optimizations.simd
     program.techniques.switcher.request("simd", False)

@@ -208,7 +208,7 @@ def test_tooltips_tell_what_a_number_is_and_where_it_stands(window: Window) -> N
     assert tip_of(Target("setting", "flock.nothing"), window.program.sim, status) is None
     window.press("n", CTRL)
     assert window.program.numbers.rows() == () == window.status().numbers, "a folded section needs nothing"
-    assert window.program.numbers.asked is None and not window.program.crowd.changes
+    assert window.program.numbers.dragged is None and not window.program.crowd.changes
 
 
 def test_rows_of_links_and_limits() -> None:

@@ -32,7 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def rows(menu: FileMenu) -> dict[str, Row]:
     """By what opens each, once all were checked."""
     menu.checking.result(60)
-    return {entry.asked: row for entry, row in zip(menu.entries, menu.view().rows, strict=True)}
+    return {entry.name: row for entry, row in zip(menu.entries, menu.view().rows, strict=True)}
 
 
 def test_every_shipped_configuration_has_a_picture_and_what_to_watch(folder: Path) -> None:

@@ -241,7 +241,7 @@ def test_a_tour_asks_before_it_opens_its_crowd_and_is_over_if_the_user_stays(han
     assert not hands.program.guide.tour and not hands.loop.opening
 
 
-def test_loading_a_save_asks_unless_a_save_holds_it(hands: Driven, tmp_path: Path) -> None:
+def test_loading_a_save_asks_unless_a_save_holds_it(hands: Driven) -> None:
     build(hands)
     hands.press("f5")
     hands.until(lambda: "saved crowd-" in notices(hands))

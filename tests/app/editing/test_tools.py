@@ -152,7 +152,6 @@ def test_painting_while_paused_is_seen_at_once(hands: Driven) -> None:
     hands.press("space")
     hands.frames(2)
     take(hands, "tool_wall")
-    hands.program.tools.cursor = None
     before = pygame.surfarray.array2d(screen()).copy()
     hands.drag((300, 100), (340, 100), release=False)
     assert kinds(hands)[under(hands, (320, 100))] == WALL

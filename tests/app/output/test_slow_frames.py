@@ -119,7 +119,6 @@ def test_collections_are_noted_while_asked_for(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_key_saves_frames_of_the_program(driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
     driven.press("f4")  # there is no frame yet
     assert driven.status().notices == ["cannot save the last second: there was no frame yet"]
     driven.press("8")

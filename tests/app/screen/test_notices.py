@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from driven import Driven
 
@@ -61,9 +59,7 @@ def test_a_notice_about_a_state_goes_with_it_and_does_not_go_over_to_another_cro
 
 @pytest.mark.parametrize(("says", "ends"), [
     ("faster", "slower"), ("fit", "colours"), ("record", "record"), ("card", "cull"), ("more", "fewer"), ("hawk", "")])
-def test_a_notice_about_a_state_goes_with_it(driven: Driven, says: str, ends: str, tmp_path: Path,
-                                             monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_notice_about_a_state_goes_with_it(driven: Driven, says: str, ends: str) -> None:
     program = driven.program
     program.cards.on = True
     program.act(says)

@@ -108,14 +108,3 @@ def test_a_press_on_the_minimap_looks_there_and_a_drag_goes_along(driven: Driven
     driven.press("f10")
     driven.drag(corner)
     assert not driven.program.dialogs.top and (camera.x, camera.y) == (0, 0), "a press only closes what is open"
-
-
-def test_colours_are_told_by_the_legend_or_by_a_notice_never_by_both(driven: Driven) -> None:
-    for _ in range(2):
-        driven.press("q")
-        driven.frames()
-        status = driven.status()
-        told = [text for text in status.notices if text.startswith("colours: ")]
-        assert status.legend and not told
-    driven.program.seeing.show_colours("looks")
-    assert not driven.status().legend and "colours: looks, agents as they look" in driven.status().notices

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from crowd_demo.app.tours.bets import Guess, outcome_of
 from crowd_demo.app.tours.live_numbers import interval_of
 from crowd_demo.config.tour import Bet
-from crowd_demo.render.hud.status import BetView, TourView
+from crowd_demo.render.hud.status import BetOutcome, BetView, TourView
 from crowd_demo.render.hud.text_panels import BET
 
 TOUR = """
@@ -42,9 +42,8 @@ FACTOR = Bet(ask="How much?", of="factor", low=1, high=100)
 
 
 @pytest.fixture
-def touring(driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Driven:
+def touring(driven: Driven, tmp_path: Path) -> Driven:
     """A program at the first bet of a tour."""
-    monkeypatch.chdir(tmp_path)
     small = "agents: 150\nbehaviour: flock\nworld: {width: 600, height: 400}\n"
     (tmp_path / "small.yaml").write_text(small, "utf-8")
     (tmp_path / "other.yaml").write_text(small.replace("150", "90"), "utf-8")
@@ -68,6 +67,14 @@ def bet_of(driven: Driven) -> BetView:
     return bet
 
 
+def decided(driven: Driven) -> BetOutcome:
+    """What the bet of the page came to, once that is measured."""
+    until_measured(driven)
+    outcome = bet_of(driven).outcome
+    assert outcome
+    return outcome
+
+
 def until_measured(driven: Driven) -> None:
     def done() -> bool:
         driven.frames()
@@ -85,9 +92,8 @@ def test_digits_are_the_guess_before_its_step_does_anything_and_switch_no_techni
     assert (bet_of(touring).guess, bet_of(touring).share) == ("120", 0.4)
     assert touring.program.sim.history == [] and shown(touring).step == 2
     touring.press("return")
-    until_measured(touring)
-    outcome = bet_of(touring).outcome
-    assert outcome and (outcome.measured, outcome.is_right) == ("120 candidates", True)
+    outcome = decided(touring)
+    assert (outcome.measured, outcome.is_right) == ("120 candidates", True)
     assert outcome.verdict == "Your guess of 120 lies within what was measured."
     touring.press("2")
     touring.settle()
@@ -113,9 +119,8 @@ def test_backspace_takes_a_digit_back_and_then_the_page(touring: Driven) -> None
 
 def test_a_wrong_guess_is_told_by_how_much_and_going_back_undoes_the_step_and_keeps_it(touring: Driven) -> None:
     touring.keys("9", "right")
-    until_measured(touring)
-    outcome = bet_of(touring).outcome
-    assert outcome and (outcome.verdict, outcome.is_right) == ("Your guess of 9 is too low by 111.", False)
+    outcome = decided(touring)
+    assert (outcome.verdict, outcome.is_right) == ("Your guess of 9 is too low by 111.", False)
     touring.press("left")
     touring.settle()
     assert touring.program.sim.optimizations.neighbours == "sorted" and touring.program.sim.agents.count == 150
@@ -128,9 +133,8 @@ def test_a_bet_of_a_mark_is_decided_by_the_factor_since_then(touring: Driven) ->
         until_measured(touring)
     assert shown(touring).text == "How many times as fast?"
     touring.keys(*"500", "return")
-    until_measured(touring)
-    outcome = bet_of(touring).outcome
-    assert outcome and outcome.verdict.startswith("Your guess of 500 is too high by "), outcome
+    outcome = decided(touring)
+    assert outcome.verdict.startswith("Your guess of 500 is too high by "), outcome
     assert " times as fast" in outcome.measured and bet_of(touring).share == 1
 
 
@@ -140,9 +144,8 @@ def test_a_bet_before_another_scenario_is_asked_for_in_the_present_one(touring: 
         until_measured(touring)
     assert shown(touring).text == "How many are there?" and touring.program.config_name == "small"
     touring.keys(*"90", "right")
-    until_measured(touring)
-    outcome = bet_of(touring).outcome
-    assert touring.program.config_name == "other" and outcome and outcome.is_right
+    outcome = decided(touring)
+    assert touring.program.config_name == "other" and outcome.is_right
     touring.press("left")
     until_measured(touring)
     assert touring.program.config_name == "small" and bet_of(touring).is_open

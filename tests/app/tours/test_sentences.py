@@ -17,6 +17,7 @@ from crowd_demo.app.card.trial import Trial
 from crowd_demo.app.crowd import opening
 from crowd_demo.app.loop import Loop
 from crowd_demo.app.tours.live_numbers import ALIKE, COMPARED, NOT_TOLD, ON_CARD, number_text
+from crowd_demo.app.tours.tour import TourPlayer
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.resources import list_tours
 from crowd_demo.config.tour import BEFORE, PLACEHOLDER, load_tour
@@ -128,6 +129,14 @@ def played(driven: Driven) -> None:
     driven.until(done)
 
 
+def tour_of(driven: Driven) -> TourPlayer:
+    """The tour, once the page has all of its numbers."""
+    played(driven)
+    tour = driven.program.guide.tour
+    assert tour
+    return tour
+
+
 def own_trial(driven: Driven) -> Trial | None:
     """The trial of what the page has switched."""
     tour = driven.program.guide.tour
@@ -139,9 +148,7 @@ def test_every_sentence_agrees_with_its_numbers_the_card_and_the_clock(driven: D
     driven.program.guide.begin(name, driven.program)
     compared = bets = 0
     for page in load_tour(name).pages:
-        played(driven)
-        tour = driven.program.guide.tour
-        assert tour
+        tour = tour_of(driven)
         shown = values(page.text, tour.text)
         if page.kind == "bet":
             driven.press("3")
@@ -180,9 +187,7 @@ def test_what_was_told_before_is_what_the_factor_is_of_on_a_machine_that_becomes
     told: dict[str, str] = {}
     repeated = on_card = 0
     for page in load_tour(name).pages:
-        played(driven)
-        tour = driven.program.guide.tour
-        assert tour
+        tour = tour_of(driven)
         shown = values(page.text, tour.text) | values(page.question, tour.question)
         for number in {"step_ms", "draw_ms"} & {placeholder.removeprefix("before.") for placeholder in shown}:
             if f"before.{number}" in shown:
@@ -202,9 +207,7 @@ def test_what_was_told_before_is_what_the_factor_is_of_on_a_machine_that_becomes
 
 def test_what_the_user_switches_is_measured_anew_and_has_a_card_of_its_own(driven: Driven, clock: Clock) -> None:
     driven.program.guide.begin("lesson", driven.program)
-    played(driven)
-    tour = driven.program.guide.tour
-    assert tour
+    tour = tour_of(driven)
     exercise = next(number for number, page in enumerate(load_tour("lesson").pages) if page.text.startswith("Exercise"))
     while tour._number < exercise:
         played(driven)
