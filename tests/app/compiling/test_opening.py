@@ -47,8 +47,7 @@ def test_the_present_crowd_goes_on_until_the_other_one_is_there(driven: Driven) 
     driven.frames(3)
     driven.program.open_scenario("birds")
     tick, left = driven.program.sim.tick, driven.program
-    while not driven.loop.opened:
-        driven.frames()
+    driven.until(lambda: driven.loop.opened)
     assert left.sim.tick > tick
     driven.follow()
     assert driven.program is not left and driven.program.config_name == "birds"
