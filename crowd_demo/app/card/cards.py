@@ -52,7 +52,8 @@ class Cards:
         self._read.add(self.readings)
         changes, self._changes, trial = self._changes, [], self.trial
         why = next((change.what for change in changes if not change.path), "")
-        switched = reduce(Switched.then, [] if why else map(Switched.by, changes), Switched({}, {}))
+        each = (Switched({change.path: change.old}, {change.path: change.new}) for change in changes if not why)
+        switched = reduce(Switched.then, each, Switched({}, {}))
         view = at.view_key != (self.view_key or at.view_key)
         self.view_key = at.view_key
         if switched.new or why or view:

@@ -29,7 +29,6 @@ from crowd_demo.app.card.effect import (
     extent,
     telling,
 )
-from crowd_demo.app.crowd.crowd import Change
 from crowd_demo.compute.arrays import Floats
 from crowd_demo.measure.crowd_variant import DRAW, STEP
 from crowd_demo.measure.interleaved import FRAME, InterleavedTiming
@@ -76,11 +75,6 @@ class Switched(NamedTuple):
 
     old: Values
     new: Values
-
-    @classmethod
-    def by(cls, change: Change) -> Switched:
-        """A switch of one technique; nothing if the value is the same."""
-        return cls({change.path: change.old}, {change.path: change.new}) if change.new != change.old else cls({}, {})
 
     def then(self, later: Switched) -> Switched:
         """Join two switches; leave out techniques that are back at their old value."""
@@ -183,10 +177,8 @@ class Trial:
         """What counts comes first, as in `SwitchTimes.spans`. A stage alone would mislead: culling costs time to save more."""
         if not (self._copies and (turns := self._copies.turns) and turns.turns):
             return
-        whole, other = (FRAME, DRAW) if self.drawn else (STEP, FRAME)
-        yield span_of(whole, turns)
         stage = turns.changed_most(DRAW if self.drawn else STEP)
-        for name in (other, stage) if self.drawn else (stage, other):
+        for name in (FRAME, DRAW, stage) if self.drawn else (STEP, stage, FRAME):
             if name:
                 yield span_of(name, turns)
 

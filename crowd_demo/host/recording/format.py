@@ -222,48 +222,50 @@ class Script:
     crash: str
 
 
-def read_recording(path: Path) -> Script:
-    """Read a file. Raises SaveError. A last line without an end is left out: the program was ended while it wrote."""
-    reader = _ScriptReader(path)
-    with naming(path):
-        data = read_whole(path)
-    with naming(reader):
-        return reader.script(line[:-1] for line in io.BytesIO(data) if line.endswith(b"\n"))
+@dataclass
+class _Place:
+    """Where the present line is."""
 
-
-class _ScriptReader:
-    """Puts the lines together. As a text it says where: the file, and the number of the present line."""
-
-    def __init__(self, path: Path) -> None:
-        self._path, self._number = path, 1
+    path: Path
+    number: int = 1
 
     def __str__(self) -> str:
-        return f"{self._path}:{self._number}"
+        return f"{self.path}:{self.number}"
 
-    def script(self, lines: Iterator[bytes]) -> Script:
-        """Return what the lines say. Raises ValueError; the text of this reader says of which line."""
-        _check_header(next(lines, b""))
-        jump, found = 0, list[tuple[int, int, Line]]()  # the last is (jump, number, line)
-        end: End | None = None
-        for self._number, sealed in enumerate(lines, 2):
-            if self._number % CHECK_EVERY == 0 and (short := shortage(self._number * LINE_BYTES)):
-                raise ValueError(short)
-            line = _line(sealed)
-            if end:
-                raise ValueError("there is a line after the end")
-            end = line if isinstance(line, End) else None
-            jump += isinstance(line, Begin | WentBack)
-            if not jump:
-                raise ValueError("the recording does not begin with a crowd")
-            if isinstance(line, Reached) and line.jump > jump:
-                raise ValueError(f"hash of jump {line.jump}, but there are {jump}")
-            found.append((line.jump if isinstance(line, Reached) else jump, self._number, line))
-        if not found:
-            raise ValueError("is damaged: it ends before it begins")
-        parts: list[Part] = []
-        for _, self._number, line in sorted(found, key=itemgetter(0)):  # a hash is written later than its jump
-            line.follow(parts)
-        return Script(self._path, parts, bool(end), end.crash if end else "")
+
+def read_recording(path: Path) -> Script:
+    """Read a file. Raises SaveError. A last line without an end is left out: the program was ended while it wrote."""
+    with naming(path):
+        data = read_whole(path)
+    place = _Place(path)
+    with naming(place):
+        return _script(place, (line[:-1] for line in io.BytesIO(data) if line.endswith(b"\n")))
+
+
+def _script(place: _Place, lines: Iterator[bytes]) -> Script:
+    """Return what the lines say. Raises ValueError; the place is that of the line that it is about."""
+    _check_header(next(lines, b""))
+    jump, found = 0, list[tuple[int, int, Line]]()  # the last is (jump, number, line)
+    end: End | None = None
+    for place.number, sealed in enumerate(lines, 2):
+        if place.number % CHECK_EVERY == 0 and (short := shortage(place.number * LINE_BYTES)):
+            raise ValueError(short)
+        line = _line(sealed)
+        if end:
+            raise ValueError("there is a line after the end")
+        end = line if isinstance(line, End) else None
+        jump += isinstance(line, Begin | WentBack)
+        if not jump:
+            raise ValueError("the recording does not begin with a crowd")
+        if isinstance(line, Reached) and line.jump > jump:
+            raise ValueError(f"hash of jump {line.jump}, but there are {jump}")
+        found.append((line.jump if isinstance(line, Reached) else jump, place.number, line))
+    if not found:
+        raise ValueError("is damaged: it ends before it begins")
+    parts: list[Part] = []
+    for _, place.number, line in sorted(found, key=itemgetter(0)):  # a hash is written later than its jump
+        line.follow(parts)
+    return Script(place.path, parts, bool(end), end.crash if end else "")
 
 
 def _check_header(line: bytes) -> None:

@@ -34,12 +34,8 @@ def notices(driven: Driven) -> str:
 
 
 def until_said(driven: Driven, said: str) -> str:
-    end = time.monotonic() + PATIENCE_S
-    while said not in (text := notices(driven)):
-        assert time.monotonic() < end, text
-        driven.frames()
-        time.sleep(0.02)
-    return text
+    driven.until(lambda: time.sleep(0.02) or said in notices(driven))
+    return notices(driven)
 
 
 def test_a_page_of_the_last_seconds_and_what_makes_it_again(driven: Driven, tmp_path: Path) -> None:
