@@ -36,7 +36,7 @@ COMMANDS = {  # the module that has a `Command` of that name in capitals, and a 
     "ensemble": ("extras.commands.ensemble", "make many runs, seeds times settings, here or on a cluster; one table"),
     "export": ("extras.commands.export", "write a run for others: a page that plays, pictures that move, trajectories"),
     "play": ("extras.commands.play", "show trajectories of others: PedPy's, JuPedSim's or a table's"),
-    "validate": ("extras.commands.validate", "hold how people walk against the literature"),
+    "validate": ("extras.commands.lab", "hold how people walk against the literature"),
 }
 EXPERIMENTS = {  # of the lab, with options of their own
     "lab flocks": ("extras.commands.experiments", "measure how birds keep together, split and merge"),
