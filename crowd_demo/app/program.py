@@ -171,7 +171,7 @@ class Program:
 
     def load(self) -> None:
         """Load the crowd saved last."""
-        self.scenario_files.before_losing("Load the last save?", self.files.load_newest)
+        self.scenario_files.before_losing("Load the last save?", partial(self.crowd.apply, self.files.load_newest))
 
     def cannot_open(self, why: str) -> None:
         """Show why the configuration cannot be opened."""

@@ -96,10 +96,6 @@ class CrowdFiles:
                 "record": KeyAction(partial(ask, self._toggle_recording), changes=True),
                 "export": KeyAction(partial(ask, self._toggle_export))}
 
-    def load_newest(self) -> None:
-        """Ask for the crowd that was saved last."""
-        self._crowd.apply(self._load_newest)
-
     def news(self) -> None:
         """Show which files were written since the last call, and which could not be."""
         if (present := self._crowd.recording) and present.error:
@@ -131,8 +127,7 @@ class CrowdFiles:
         self.news()
 
     def take_over(self, left: CrowdFiles) -> None:
-        """Take over the files that another program is still writing; its recording ends."""
-        left.leave()
+        """Take over the files that another program is still writing, once it has left its recording."""
         self._writer, self._saving, self._ended = left._writer, left._saving, left._ended
         self.broken, self._export = left.broken, left._export
 
@@ -229,7 +224,8 @@ class CrowdFiles:
         self._saving[path] = job
         job.add_done_callback(lambda job: None if job.exception() else kept.append(edits))
 
-    def _load_newest(self) -> None:
+    def load_newest(self) -> None:
+        """Go on with the crowd that was saved last. Call from the worker's thread."""
         wait(self._saving.values())
         try:
             path = newest(Path())
