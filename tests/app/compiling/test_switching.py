@@ -60,71 +60,73 @@ class Ahead:
             kernel.may_go_on.set()
 
 
-def switcher_of(ahead: Any, *helpers: Any) -> Switcher:
-    compilers = Compilers(load_config("1k"))
-    for helper in helpers:
-        compilers.employ(helper)
-    return Switcher(ahead, compilers)
+class Queue(Switcher):
+    """A switcher with kernels and helpers of the test's."""
 
+    def __init__(self, *helpers: Any) -> None:
+        self.ahead, self.options = Ahead(), Optimizations()
+        compilers = Compilers(load_config("1k"))
+        for helper in helpers:
+            compilers.employ(helper)
+        super().__init__(cast(Any, self.ahead), compilers)
 
-def ready(switcher: Switcher, options: Any) -> dict[str, Any]:
-    """The values that are compiled, by path; that of the second crowd by its own."""
-    return {BESIDE if request.beside else request.path: request.value for request in switcher.ready(options)}
+    def ask(self, path: str, value: Value, beside: bool = False) -> dict[str, Value]:
+        """Request a value; return those that are compiled."""
+        self.request(path, value, beside)
+        return self.values()
 
+    def values(self) -> dict[str, Value]:
+        """The values that are compiled, by path; that of the second crowd by its own."""
+        return {BESIDE if request.beside else request.path: request.value for request in self.ready(self.options)}
 
-def wait_for(switcher: Switcher, options: Any) -> dict[str, Any]:
-    end = time.monotonic() + 10
-    while switcher.busy and time.monotonic() < end:
-        time.sleep(0.001)
-    return ready(switcher, options)
+    def wait(self) -> dict[str, Value]:
+        """The same, once the thread is done."""
+        end = time.monotonic() + 10
+        while self.busy and time.monotonic() < end:
+            time.sleep(0.001)
+        return self.values()
 
 
 def test_the_crowd_goes_on_with_the_old_value_until_the_kernels_of_the_new_one_are_there(driven: Driven) -> None:
-    ahead, program = Ahead(), driven.program
-    program.techniques.switcher = switcher_of(ahead)
+    queue, program = Queue(), driven.program
+    program.techniques.switcher = queue
     program.techniques.choose(BY_PATH["depth"], "full")
     tick, before = program.sim.tick, program.sim.optimizations.get("depth")
     driven.frames(5)
     assert program.sim.tick == tick + 5 and program.sim.optimizations.get("depth") == before != "full"
-    assert program.techniques.switcher.busy and program.techniques.value("depth") == "full"
-    ahead.go_on()
+    assert queue.busy and program.techniques.value("depth") == "full"
+    queue.ahead.go_on()
     driven.settle()
-    assert program.sim.optimizations.get("depth") == "full" and not program.techniques.switcher.busy
+    assert program.sim.optimizations.get("depth") == "full" and not queue.busy
 
 
 def test_of_several_pending_values_the_cheap_one_takes_effect_first() -> None:
-    ahead, options = Ahead(), Optimizations()
-    sort_bands, merge, sort_all, test_agents, sort_tested = ahead.slow
-    switcher = switcher_of(ahead)
-    switcher.request("depth", "full")
-    assert ready(switcher, options) == {} and sort_bands.began.wait(60)
-    switcher.request("cull", "agents")
-    assert ready(switcher, options) == {}
+    queue = Queue()
+    sort_bands, merge, sort_all, test_agents, sort_tested = queue.ahead.slow
+    assert queue.ask("depth", "full") == {} and sort_bands.began.wait(60)
+    assert queue.ask("cull", "agents") == {}
     sort_bands.may_go_on.set()  # under way already
-    assert wait_until(lambda: bool(sort_bands.overloads)) and ready(switcher, options) == {}
+    assert wait_until(lambda: bool(sort_bands.overloads)) and queue.values() == {}
     test_agents.may_go_on.set()
-    assert wait_for(switcher, options) == {"cull": "agents"} and switcher.pending == {"depth": "full"}
-    options.cull = "agents"
-    assert ready(switcher, options) == {}, "together they need one more"
+    assert queue.wait() == {"cull": "agents"} and queue.pending == {"depth": "full"}
+    queue.options.cull = "agents"
+    assert queue.values() == {}, "together they need one more"
     for kernel in (merge, sort_all, sort_tested):
         kernel.may_go_on.set()
-    assert wait_for(switcher, options) == {"depth": "full"} and switcher.pending == {}
+    assert queue.wait() == {"depth": "full"} and queue.pending == {}
 
 
 def test_what_is_compiled_does_not_wait_for_what_is_not_and_frames_do_not_look_again_and_again() -> None:
-    ahead, options = Ahead(), Optimizations()
-    switcher = switcher_of(ahead)
-    switcher.request("depth", "full")
-    assert ready(switcher, options) == {}
-    switcher.request("curve", "hilbert")
-    assert ready(switcher, options) == {"curve": "hilbert"} and switcher.pending == {"depth": "full"}
-    before = ahead.asked
+    queue = Queue()
+    assert queue.ask("depth", "full") == {}
+    assert queue.ask("curve", "hilbert") == {"curve": "hilbert"} and queue.pending == {"depth": "full"}
+    before = queue.ahead.asked
     for _ in range(100):
-        assert ready(switcher, options) == {}
-    assert ahead.asked == before + 1, "what has to wait may need more beside what took effect"
-    switcher.request("depth", "off")
-    ahead.go_on()
-    assert wait_for(switcher, options) == {"depth": "off"}, "the last wish counts"
+        assert queue.values() == {}
+    assert queue.ahead.asked == before + 1, "what has to wait may need more beside what took effect"
+    queue.request("depth", "off")
+    queue.ahead.go_on()
+    assert queue.wait() == {"depth": "off"}, "the last wish counts"
 
 
 class Helping:
@@ -154,82 +156,69 @@ def settled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("settled")
 def test_helpers_compile_and_a_value_waits_for_them() -> None:
-    ahead, helper = Ahead(), Helping()
-    switcher, options = switcher_of(ahead, helper), Optimizations()
-    switcher.request("depth", "full")
-    assert ready(switcher, options) == {}
+    queue = Queue(helper := Helping())
+    assert queue.ask("depth", "full") == {}
     assert wait_until(lambda: helper.told == [("sort_bands", "full")])
-    ahead.go_on()
-    assert ready(switcher, options) == {} and not any(kernel.overloads for kernel in ahead.slow)
+    queue.ahead.go_on()
+    assert queue.values() == {} and not any(kernel.overloads for kernel in queue.ahead.slow)
     helper.may_go_on.set()
-    assert wait_for(switcher, options) == {"depth": "full"}
+    assert queue.wait() == {"depth": "full"}
     assert helper.told == [(name, "full") for name in ("sort_bands", "merge", "sort_all")]
 
 
 @pytest.mark.usefixtures("settled")
 def test_helpers_compile_for_an_experiment_too_and_this_process_only_loads() -> None:
-    ahead, helper = Ahead(), Helping()
-    switcher = switcher_of(ahead, helper)
+    queue = Queue(helper := Helping())
     helper.may_go_on.set()
-    ahead.go_on()
-    lines = list(switcher.compile_one_by_one(Optimizations.model_validate({"depth": "full"})))
+    queue.ahead.go_on()
+    lines = list(queue.compile_one_by_one(Optimizations.model_validate({"depth": "full"})))
     names = ["sort_bands", "merge", "sort_all"]
     assert lines == [f"compiling {name.replace('_', ' ')}" for name in names]
-    assert helper.told == [(name, "full") for name in names] and all(kernel.overloads for kernel in ahead.slow[:3])
-    switcher.close()
+    assert helper.told == [(name, "full") for name in names] and all(kernel.overloads for kernel in queue.ahead.slow[:3])
+    queue.close()
 
 
 def test_a_value_of_the_second_crowd_is_compiled_in_the_same_queue_beside_the_values_of_the_first() -> None:
-    ahead, options = Ahead(), Optimizations()
-    switcher = switcher_of(ahead)
-    beside = switcher.request("cull", "agents", beside=True)
-    assert ready(switcher, options) == {} and switcher.pending == {} and not beside.is_coming
-    switcher.request("depth", "full")
-    assert ready(switcher, options) == {} and switcher.pending == {"depth": "full"}
-    ahead.go_on()
-    assert wait_for(switcher, options) == {BESIDE: "agents"} and beside.state == "waiting for a step"
-    assert wait_for(switcher, options) == {"depth": "full"} and switcher.requests["depth"].is_coming
-    assert not ahead.slow[4].overloads, "no crowd has both"
-    switcher.request("cull", options.cull, beside=True)
-    assert ready(switcher, options) == {BESIDE: options.cull}
+    queue = Queue()
+    assert queue.ask("cull", "agents", beside=True) == {} == queue.pending
+    assert queue.ask("depth", "full") == {} and queue.pending == {"depth": "full"}
+    queue.ahead.go_on()
+    assert queue.wait() == {BESIDE: "agents"} and queue.wait() == {"depth": "full"}
+    assert [request.is_coming for request in queue.requests.values()] == [False, True]
+    assert not queue.ahead.slow[4].overloads, "no crowd has both"
+    assert queue.ask("cull", queue.options.cull, beside=True) == {BESIDE: queue.options.cull}
 
 
 @pytest.mark.usefixtures("settled")
 def test_without_its_helper_the_program_compiles() -> None:
-    ahead, helper = Ahead(), Helping(ends=True)
-    switcher, options = switcher_of(ahead, helper), Optimizations()
-    ahead.go_on()
-    switcher.request("depth", "full")
-    assert ready(switcher, options) == {}
+    queue = Queue(helper := Helping(ends=True))
+    queue.ahead.go_on()
+    assert queue.ask("depth", "full") == {}
     helper.may_go_on.set()
-    assert wait_for(switcher, options) == {"depth": "full"} and len(helper.told) == 1
+    assert queue.wait() == {"depth": "full"} and len(helper.told) == 1
 
 
 @pytest.mark.usefixtures("settled")
 def test_what_a_helper_compiles_in_vain_holds_nobody_up() -> None:
-    ahead, helpers = Ahead(), (Helping(), Helping())
-    switcher, options = switcher_of(ahead, *helpers), Optimizations()
-    switcher.request("depth", "full")
-    assert ready(switcher, options) == {}
+    queue = Queue(*(helpers := (Helping(), Helping())))
+    assert queue.ask("depth", "full") == {}
     assert wait_until(lambda: all(helper.told for helper in helpers))
-    switcher.request("depth", options.depth)
-    switcher.request("cull", "agents")
-    assert ready(switcher, options) == {"depth": options.depth}
-    ahead.slow[3].may_go_on.set()
+    queue.request("depth", queue.options.depth)
+    assert queue.ask("cull", "agents") == {"depth": queue.options.depth}
+    queue.ahead.slow[3].may_go_on.set()
     helpers[0].may_go_on.set()
-    assert wait_for(switcher, options)["cull"] == "agents" and not helpers[1].may_go_on.is_set()
-    switcher.close()
+    assert queue.wait()["cull"] == "agents" and not helpers[1].may_go_on.is_set()
+    queue.close()
     assert all(helper.closed for helper in helpers)
 
 
 def test_a_helper_does_not_begin_with_what_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compilers, "SETTLE_S", 3600.0)
-    ahead, helper = Ahead(), Helping()
-    switcher, options = switcher_of(ahead, helper), Optimizations()
-    switcher.request("depth", "full")
-    switcher.request("depth", options.depth)
-    assert wait_for(switcher, options) == {"depth": options.depth} and not helper.told
-    switcher.close()
+    queue = Queue(helper := Helping())
+    queue.request("depth", "full")
+    queue.request("depth", queue.options.depth)
+    assert queue.wait() == {"depth": queue.options.depth} and not helper.told
+    queue.close()
 
 
 def wait_until(happened: Callable[[], bool]) -> bool:
@@ -240,14 +229,12 @@ def wait_until(happened: Callable[[], bool]) -> bool:
 
 
 def test_a_kernel_that_does_not_compile_is_an_error_of_the_program() -> None:
-    ahead, options = Ahead(), Optimizations()
-    ahead.slow[0].error = ZeroDivisionError("in the compiler")
-    switcher = switcher_of(ahead)
-    switcher.request("depth", "full")
-    assert ready(switcher, options) == {}
-    ahead.go_on()
+    queue = Queue()
+    queue.ahead.slow[0].error = ZeroDivisionError("in the compiler")
+    assert queue.ask("depth", "full") == {}
+    queue.ahead.go_on()
     with pytest.raises(ZeroDivisionError, match="in the compiler"):
-        wait_for(switcher, options)
+        queue.wait()
 
 
 def test_the_next_choice_goes_round_both_ways_also_from_a_value_between_choices() -> None:
