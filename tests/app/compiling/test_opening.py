@@ -39,28 +39,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-<<<<<<< HEAD
 def test_the_present_crowd_goes_on_until_the_last_one_is_there_and_the_window_stays_as_it_is(driven: Driven) -> None:
     driven.keys("tab", "f7", "9")
-=======
-def test_the_present_crowd_goes_on_until_the_other_one_is_there(driven: Driven) -> None:
-    driven.frames(3)
-    driven.program.open_scenario("birds")
-    tick, left = driven.program.sim.tick, driven.program
-    driven.until(lambda: driven.loop.opened)
-    assert left.sim.tick > tick
-    driven.follow()
-    assert driven.program is not left and driven.program.config_name == "birds"
-    assert driven.program.config.behaviour == "flock" and driven.program.sim.agents.count == 300
-    assert driven.program.sim.tick == 1 and pygame.display.get_caption()[0] == "birds"
-    assert "opened birds" in driven.status().notices
-
-
-def test_techniques_start_as_the_configuration_says_and_the_window_stays_as_it_is(driven: Driven) -> None:
-    driven.press("tab")
-    driven.press("f7")
-    driven.press("9")
->>>>>>> timeline
     driven.settle()
     pygame.display.set_mode((500, 300), pygame.RESIZABLE, 32)
     driven.program.open_scenario("maze")
