@@ -36,7 +36,7 @@ COMMANDS = {  # the module that has a `Command` of that name in capitals, and a 
     "ensemble": ("extras.commands.ensemble", "run many seeds and settings, here or on a cluster, into one table"),
     "export": ("extras.commands.export", "export a run: a web page, a video, images or trajectories"),
     "play": ("extras.commands.play", "show measured trajectories: PedPy, JuPedSim or a table"),
-    "validate": ("extras.commands.validate", "compare simulated pedestrians with published data"),
+    "validate": ("extras.commands.lab", "compare simulated pedestrians with published data"),
 }
 EXPERIMENTS = {  # of the lab, with options of their own
     "lab flocks": ("extras.commands.experiments", "measure how flocks keep together, split and merge"),

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 import table
-from targets import TARGETS, Found, SkippedError, Target, asked, frame_times, unevenness
+from table import TARGETS, Found, SkippedError, Target, asked, frame_times, unevenness
 from variants import ChildError
 
 from crowd_demo.measure.comparison import BlockTimes, TimedBlock

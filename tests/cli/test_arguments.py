@@ -143,8 +143,8 @@ def test_run_is_the_command_if_none_is_named(started):
 @quick
 def test_an_experiment_of_one_number_gets_it(monkeypatch):
     seen: list[int] = []
-    monkeypatch.setattr("crowd_demo.extras.lab.storage.layout", seen.append)
-    monkeypatch.setattr("crowd_demo.extras.lab.storage.memory", seen.append)
+    monkeypatch.setattr("crowd_demo.extras.lab.claims.experiments.memory.layout", seen.append)
+    monkeypatch.setattr("crowd_demo.extras.lab.claims.experiments.memory.memory", seen.append)
     assert [main(["lab", "columns"]), main(["lab", "columns", "12"]), main(["lab", "memory", "7"])] == [0, 0, 0]
     assert seen == [250_000, 12, 7]
 

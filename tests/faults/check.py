@@ -239,7 +239,7 @@ FAULTS = (
           "What is slower by less than the noise is called slower.",
           'return "slower" if ratio.low > max(noise.high, 1) else "no difference"',
           'return "slower" if ratio.low > 1 else "no difference"',
-          "measure/test_statistics.py::test_what_lies_within_the_noise_is_no_difference"),
+          "measure/test_comparison.py::test_what_lies_within_the_noise_is_no_difference"),
     Fault("effect", "times of the card",
           "The card counts the frame after a proof, which finds the proof's data in the caches.",
           "ordinary[1:] &= ~proved[:-1]  # a proof",

@@ -122,7 +122,7 @@ def _motion(args: argparse.Namespace, config: Config) -> int:
 # --- memory ----------------------------------------------------------------------------------------------------------
 
 def _of_a_number(name: str, bytes_each: int, about: str, number: Option) -> Command:
-    """Return the command of a function of storage.py that gets one number and needs about `bytes_each` for each."""
+    """Return the command of a function of memory.py that gets one number and needs about `bytes_each` for each."""
     what = number[0]
 
     def read(args: argparse.Namespace) -> int:
@@ -132,7 +132,7 @@ def _of_a_number(name: str, bytes_each: int, about: str, number: Option) -> Comm
         return wanted
 
     def run(args: argparse.Namespace, wanted: int) -> int:
-        load(f"crowd_demo.extras.lab.storage:{name}")(wanted)
+        load(f"crowd_demo.extras.lab.claims.experiments.memory:{name}")(wanted)
         return OK
 
     return Command(run, read, about, [number], in_thread=True)
@@ -174,11 +174,11 @@ the share that is stuck. The crowd is stepped for 26 seconds of its own time mor
 COLUMNS = _of_a_number(
     "layout", 200, about="""\
 Measure the flock's inner loop over columns (a structure of arrays) and over records (an array of structures), with candidates
-in the order of memory and scattered. crowd_demo/extras/lab/storage.py says more.""",
+in the order of memory and scattered. crowd_demo/extras/lab/claims/experiments/memory.py says more.""",
     number=option("agents", nargs="?", type=count, default=250_000, help="how many (default: %(default)s)"))
 
 MEMORY = _of_a_number(
     "memory", 100, about="""\
 Compare two ways to store a component that only a part of all entities has, by id and in a sparse set: bytes that were
-allocated, and the formulas. crowd_demo/extras/lab/storage.py says more.""",
+allocated, and the formulas. crowd_demo/extras/lab/claims/experiments/memory.py says more.""",
     number=option("entities", nargs="?", type=count, default=1_000_000, help="how many at most (default: %(default)s)"))

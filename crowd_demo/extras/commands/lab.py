@@ -1,19 +1,33 @@
-"""`crowd-demo lab`: claims put to the test on this machine; and results of several machines beside each other."""
+"""`crowd-demo lab` and `validate`: claims put to the test on this machine, and people held against the literature."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Mapping
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from crowd_demo.cli.arguments import EXPERIMENTS, Command, collected, file_path, option, print_error, refuse
-from crowd_demo.cli.measuring import watched
+from crowd_demo.cli.arguments import (
+    EXPERIMENTS,
+    NO_TABLE,
+    Command,
+    collected,
+    count,
+    file_path,
+    has_matplotlib,
+    option,
+    print_error,
+    refuse,
+    report_option,
+    unwritable_report,
+)
+from crowd_demo.cli.measuring import Tell, kernels, show, watched
 from crowd_demo.host.shutdown import FAILED, OK
-from crowd_demo.host.streams import ProgressLine, duration
+from crowd_demo.host.streams import STDOUT, ProgressLine, duration
 from crowd_demo.registry.texts import reason
 
 if TYPE_CHECKING:
@@ -22,10 +36,14 @@ if TYPE_CHECKING:
     from crowd_demo.extras.lab.claims.claim import Claim, LabScale
     from crowd_demo.extras.lab.claims.lab_run import LabRun
     from crowd_demo.extras.lab.claims.results import Results
+    from crowd_demo.extras.lab.validate.validation import Validation
 
 COMPARE, MERGE = "compare", "merge"
 OUT = Path("lab-report")
 BAR = 30  # characters
+DOCS = Path("docs")
+SEEDS = 5
+MAX_PROCESSES = 4  # unless asked
 
 
 def _read(args: argparse.Namespace) -> list[Claim] | list[Results]:
@@ -34,19 +52,17 @@ def _read(args: argparse.Namespace) -> list[Claim] | list[Results]:
         return _read_results(*args.names)
     from crowd_demo.extras.lab.claims.experiments import CLAIMS
 
-    refuse(_mistakes(args))
+    refuse(_mistakes(args, "lab: unknown claim", CLAIMS, COMPARE, MERGE))
     return [CLAIMS[name] for name in dict.fromkeys(args.names)] or list(CLAIMS.values())
 
 
-def _mistakes(args: argparse.Namespace) -> Iterator[str]:
+def _mistakes(args: argparse.Namespace, unknown: str, known: Mapping[str, object], *others: str) -> list[str]:
+    """Of names that are not known, and a folder that is none."""
     from crowd_demo.config.explain import close_to
-    from crowd_demo.extras.lab.claims.experiments import CLAIMS
 
-    for name in args.names:
-        if name not in CLAIMS:
-            yield f"lab: unknown claim {name!r}{close_to(name, [*CLAIMS, COMPARE, MERGE])}; there are {', '.join(CLAIMS)}"
-    if args.out.exists() and not args.out.is_dir():
-        yield f"--out: {args.out} is not a folder"
+    lines = [f"{unknown} {name!r}{close_to(name, [*known, *others])}; there are {', '.join(known)}"
+             for name in args.names if name not in known]
+    return lines + [f"--out: {args.out} is not a folder"] * bool(args.out and args.out.exists() and not args.out.is_dir())
 
 
 def _read_results(command: str, *paths: str) -> list[Results]:
@@ -124,6 +140,7 @@ def _made(claims: list[Claim], scale: LabScale, folder: Path) -> LabRun:
     from crowd_demo.extras.lab.claims.experiments import CLAIMS
     from crowd_demo.extras.lab.claims.lab_run import LabRun
     from crowd_demo.host.files import free_name
+    from crowd_demo.host.report import write_report
 
     folder.mkdir(parents=True, exist_ok=True)
     path, kept = folder / results.NAME, None
@@ -135,14 +152,7 @@ def _made(claims: list[Claim], scale: LabScale, folder: Path) -> LabRun:
             print_error(f"lab: {path} is of another machine, program or scale: set aside as {aside.name}")
     kept = kept or {}
     shown = [claim for claim in CLAIMS.values() if claim in claims or any(name == claim.name for name, _ in kept)]
-    return LabRun(shown, scale, {claim.name for claim in claims}, kept, lambda run: write_results(run, path))
-
-
-def write_results(run: LabRun, path: Path) -> None:
-    from crowd_demo.extras.lab.claims.results import record_of
-    from crowd_demo.host.report import write_report
-
-    write_report(record_of(run), path)
+    return LabRun(shown, scale, {claim.name for claim in claims}, kept, lambda run: write_report(results.record_of(run), path))
 
 
 def _concluded(run: LabRun, folder: Path) -> int:
@@ -162,6 +172,59 @@ def _concluded(run: LabRun, folder: Path) -> int:
     return FAILED if differ else OK
 
 
+# --- people held against the literature ------------------------------------------------------------------------------
+
+def _read_validate(args: argparse.Namespace) -> None:
+    from crowd_demo.extras.lab.validate.experiments import EXPERIMENTS
+
+    lines = _mistakes(args, "validate: unknown experiment", EXPERIMENTS)
+    if args.out and not has_matplotlib():
+        lines.append('--out: its pictures need matplotlib: pip install "crowd-demo[validation]"')
+    refuse([] if args.list else [*lines, *unwritable_report(args)])
+
+
+def experiment_of(tell: Tell, args: argparse.Namespace) -> Validation:
+    from crowd_demo.config.model import Config
+
+    compile_for = kernels(Config.model_validate({}), tell, render=False)
+    from crowd_demo.extras.lab.validate.experiments import EXPERIMENTS
+    from crowd_demo.extras.lab.validate.jupedsim_walk import jupedsim_walkers
+    from crowd_demo.extras.lab.validate.validation import MODELS, Validation
+    from crowd_demo.extras.lab.validate.walkers import pedpy_measures
+
+    chosen = [EXPERIMENTS[name] for name in dict.fromkeys(args.names)] or list(EXPERIMENTS.values())
+    seeds = args.seeds or (1 if args.short else SEEDS)
+    return Validation(chosen, [*MODELS, *jupedsim_walkers()], args.short, compile_for, pedpy_measures(), seeds, args.processes)
+
+
+def _validate(args: argparse.Namespace, _: None) -> int:
+    if args.list:
+        from crowd_demo.extras.lab.validate.experiments import EXPERIMENTS
+
+        print(*(f"{experiment.name:12} {experiment.title}" for experiment in EXPERIMENTS.values()), sep="\n")
+        return OK
+    return watched("validate", lambda tell: experiment_of(tell, args), lambda validation: _shown(validation, args))
+
+
+def _shown(validation: Validation, args: argparse.Namespace) -> int:
+    from crowd_demo.extras.lab.validate.page import as_data, terminal, write_page
+    from crowd_demo.measure.experiment import header
+
+    record = {**header("validation"), "complete": validation.done, "short": args.short, "seeds": list(validation.seeds),
+              "experiments": as_data(validation)}
+    written = show(terminal(validation) or "nothing was measured", record, args.report)
+    whole = not args.names and not args.short and DOCS.is_dir() and has_matplotlib()
+    folder = args.out or (DOCS if whole else None)
+    if folder and validation.done:
+        write_page(validation, folder)
+        if args.report != STDOUT:
+            print(f"\n{folder / 'validation.md'} written")
+    errors = any(result.errors for result in validation.results)
+    return written or (FAILED if errors or (args.strict and validation.failed) else OK)
+
+
+# --- the commands ----------------------------------------------------------------------------------------------------
+
 LAB = Command(
     _run, _read, epilog="""\
   crowd-demo lab --list                        the claims, who makes them, and how long each takes
@@ -179,3 +242,25 @@ HTML with plots; without it text and JSON. The exit code is 1 if crowds differ t
         option("--list", action="store_true", help="list the claims"),
         option("--quick", action="store_true", help="at most 250,000 agents and fewer blocks: about ten minutes for all"),
         option("--out", metavar="DIR", type=file_path, default=OUT, help="write the report there (default: %(default)s)")])
+
+VALIDATE = Command(
+    _validate, _read_validate, epilog="crowd-demo validate --list names the experiments", about="""\
+Let people walk the scenes of the literature (corridors, bottlenecks, doors, ...) and compare the measurements with
+published values: a table with a verdict for each number. Each is walked with several seeds; the table shows the median with
+the least and the most, and a number passes only with every seed. All experiments in full also make docs/validation.md.
+
+With the extra `validation` (pip install "crowd-demo[validation]") PedPy measures the same trajectories, and pictures are
+drawn; where JuPedSim is installed (pip install jupedsim) its people walk the same scenes, with the first seed. The exit
+code is 1 if something could not be computed, and with --strict also if one of this program's models fails a number. Ctrl-C
+prints what was found so far.""",
+    options=[
+        option("names", metavar="EXPERIMENT", nargs="*", default=[], help="only these (default: all)"),
+        option("--list", action="store_true", help="list the experiments"),
+        option("--short", action="store_true", help="smaller scenes, seconds each"),
+        option("--seeds", metavar="N", type=count, help=f"seeds 1 to N (default: {SEEDS}, short 1)"),
+        option("--processes", metavar="N", type=count, default=min(os.cpu_count() or 1, MAX_PROCESSES),
+               help="number of scenes at a time (default: %(default)s)"),
+        option("--strict", action="store_true", help="exit code 1 also if a number fails"),
+        option("--out", metavar="DIR", type=file_path, help="write validation.md and its pictures there (default: docs,"
+               " where there is such a folder and all experiments run in full)"),
+        report_option(f"all that was measured{NO_TABLE}")])

@@ -235,7 +235,7 @@ def test_a_mistake_is_one_line(tmp_path, capsys, args, lines) -> None:
 def test_out_must_be_a_folder(tmp_path, capsys) -> None:
     (tmp_path / "file").touch()
     assert main(["ensemble", "--out", str(tmp_path / "file")]) == 2
-    assert capsys.readouterr().err == f"--out: {tmp_path / 'file'} is no folder\n"
+    assert capsys.readouterr().err == f"--out: {tmp_path / 'file'} is not a folder\n"
     if sys.platform != "win32" and os.geteuid():
         (tmp_path / "closed").mkdir(mode=0o500)
         assert main(["ensemble", "--out", str(tmp_path / "closed/out")]) == 1

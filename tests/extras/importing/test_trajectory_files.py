@@ -1,7 +1,8 @@
-"""Trajectories of others: the three formats hold the same paths, and every mistake is one line that says which row."""
+"""Trajectories of others: three formats hold the same paths, every mistake is one line, and people are where the file says."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sqlite3
@@ -14,14 +15,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 from damages import damages, make_fifo
+from exported import LEAVING, asked, source
 from fuzzes import FILES, SEED
 
+from crowd_demo.cli import main
+from crowd_demo.cli.arguments import parser_of
 from crowd_demo.config.maps import WALL, MapError, Metres
+from crowd_demo.config.model import Config
+from crowd_demo.extras.commands.play import PLAY
+from crowd_demo.extras.export.sources import PersonNumbers, frames
+from crowd_demo.extras.export.trajectories import write
 from crowd_demo.extras.importing import trajectory_files
 from crowd_demo.extras.importing.geometry import FARTHEST
 from crowd_demo.extras.importing.trajectory_files import map_of_paths, read_paths
+from crowd_demo.sim.simulation import Simulation
 
-pytestmark = pytest.mark.quick
+quick = pytest.mark.quick
 
 Row = tuple[object, object, object, object]
 AREA = "POLYGON ((0 0, 6 0, 6 4, 0 4, 0 0))"
@@ -76,6 +85,7 @@ def error_of(path: Path, data: bytes) -> str:
     return said.removeprefix(str(path))
 
 
+@quick
 @pytest.mark.parametrize("suffix", [".txt", ".csv", ".sqlite"])
 def test_all_formats_hold_the_same_paths(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"walks{suffix}"
@@ -89,6 +99,7 @@ def test_all_formats_hold_the_same_paths(tmp_path: Path, suffix: str) -> None:
     assert kinds.shape == ((6, 8) if found.geometry else (5, 4)) and not (kinds[1:-1, 1:-1] == WALL).any()
 
 
+@quick
 def test_comments_say_unit_rate_and_which_way_y_grows(tmp_path: Path) -> None:
     path = tmp_path / "walks.txt"
     path.write_bytes(b"#framerate: 25\r\n# y: down\r\n# PersID\tFrame\tX/cm\tY/cm\tZ/cm\r\n1\t0\t150\t250.5\t160\r\n\r\n"
@@ -97,6 +108,7 @@ def test_comments_say_unit_rate_and_which_way_y_grows(tmp_path: Path) -> None:
     assert (found.fps, found.y_axis, found.x.tolist(), found.y.tolist()) == (25, "down", [1.5, 1.5], [2.505, 2.5])
 
 
+@quick
 def test_positions_outside_of_the_walkable_area_are_on_the_map(tmp_path: Path) -> None:
     path = tmp_path / "walks.txt"
     path.write_bytes(text([*ROWS, (8, 3, -3.0, 9.0)]))
@@ -104,6 +116,7 @@ def test_positions_outside_of_the_walkable_area_are_on_the_map(tmp_path: Path) -
     assert found.kinds.shape == (9 + 2, 9 + 2) and found.origin and (found.origin.x, found.origin.y) == (-4, 10)
 
 
+@quick
 @pytest.mark.parametrize(("data", "message"), [
     (b"", ": there are no rows"), (b"# framerate: 1\n", ": there are no rows"),
     (b"\x7fELF\1\2\3\xff", f":1: {NAMES} id: {ORDER}"),
@@ -125,6 +138,7 @@ def test_a_mistake_in_a_text_is_one_line_with_its_row(tmp_path: Path, data: byte
     assert error_of(tmp_path / "walks.txt", data) == message
 
 
+@quick
 @pytest.mark.parametrize(("data", "message"), [
     (b"", ": there are no rows"), (b"id,frame,x\n1,2,3\n", f":1: {NAMES} y: {ORDER}"),
     (b"id,frame,x,y,x\n1,2,3,4,5\n", f":1: {NAMES} x: {ORDER}"),
@@ -138,6 +152,7 @@ def test_a_mistake_in_a_table_is_one_line_with_its_row(tmp_path: Path, data: byt
     assert error_of(tmp_path / "walks.csv", data) == message
 
 
+@quick
 @pytest.mark.parametrize(("make", "message"), [
     (lambda path: b"SQLite format 3\0" + bytes(99), ": not JuPedSim's database (file is not a database)"),
     (lambda path: b"", ": not JuPedSim's database (trajectory_data must exist, as a table without computed columns)"),
@@ -157,6 +172,7 @@ def test_a_mistake_in_a_database_is_one_line_with_its_row(tmp_path: Path, make: 
     assert error_of(path, make(path)) == message
 
 
+@quick
 @pytest.mark.parametrize(("view", "why"), [
     ("SELECT 1 id, 1 frame, 1 pos_x, random() pos_y", "not authorized to use function: random"),
     ("SELECT id, frame, pos_x, pos_y FROM old", "access to old.id is prohibited"),
@@ -170,18 +186,21 @@ def test_a_view_that_passes_for_a_table_is_not_read(tmp_path: Path, monkeypatch:
     assert error_of(path, changed(path, f"CREATE VIEW trajectory_data AS {view}")) == f": not JuPedSim's database ({why})"
 
 
+@quick
 def test_a_database_is_read_for_some_seconds_at_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trajectory_files, "MAX_S", 0.0)
     path = tmp_path / "walks.sqlite"
     assert error_of(path, database(path, [(1, frame, 0, 0) for frame in range(20_000)])) == ": takes longer than 0 s to read"
 
 
+@quick
 def test_a_damaged_geometry_is_one_line(tmp_path: Path) -> None:
     path = tmp_path / "walks.sqlite"
     assert error_of(path, database(path, area="POLYGON ((0 0, 1 0")).startswith(": geometry:1: ")
     assert error_of(tmp_path / "walks.txt", text(head="# geometry: POLYGON ((0 0, 1 x))\n")).startswith(": geometry:1: ")
 
 
+@quick
 def test_a_frame_rate_that_is_not_a_number_is_none(tmp_path: Path) -> None:
     path = tmp_path / "walks.sqlite"
     for fps, expected in (("fast", 0), (None, 0), (b"25", 0), (25, 25), ("33.333333333333336", 33.333333333333336)):
@@ -189,6 +208,7 @@ def test_a_frame_rate_that_is_not_a_number_is_none(tmp_path: Path) -> None:
         assert read_paths(path).fps == expected
 
 
+@quick
 @pytest.mark.parametrize("mode", ["WAL", "DELETE"])
 def test_rows_that_are_not_in_the_database_yet_are_not_left_out(tmp_path: Path, mode: str) -> None:
     path, copy = tmp_path / "walks.sqlite", tmp_path / "copy.sqlite"
@@ -210,6 +230,7 @@ def test_rows_that_are_not_in_the_database_yet_are_not_left_out(tmp_path: Path, 
     assert len(read_paths(copy).ids) >= 2  # those that are in the file
 
 
+@quick
 def test_bounds_hold_and_what_is_no_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trajectory_files, "MAX_ROWS", 4)
     assert error_of(tmp_path / "many.txt", text()) == ": too many rows (over 4)"
@@ -223,6 +244,7 @@ def test_bounds_hold_and_what_is_no_file_is_refused(tmp_path: Path, monkeypatch:
             read_paths(tmp_path / name)
 
 
+@quick
 def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:
     path = tmp_path / "walks.txt"
     path.write_bytes(text())
@@ -232,6 +254,7 @@ def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:
     assert read_paths(path).ids.tolist() == [1]
 
 
+@quick
 @pytest.mark.parametrize("suffix", [".txt", ".csv", ".sqlite"])
 def test_a_damaged_file_is_trajectories_or_one_line(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"walks{suffix}"
@@ -251,6 +274,7 @@ def test_a_damaged_file_is_trajectories_or_one_line(tmp_path: Path, suffix: str)
 
 # --- what other people write -------------------------------------------------------------------------------------------
 
+@quick
 @pytest.mark.parametrize(("comment", "scale"), [
     ("# id frame x/m y/m z/m", 1), ("# id frame x/cm y/cm z/cm", 100), ("# PersID\tFrame\tX/cm\tY/cm\tZ/cm", 100),
     ("# id frame x [in cm] y [in cm]", 100), ("# id frame x y z (all positions in cm)", 100), ("# x,y [cm]", 100),
@@ -275,6 +299,7 @@ def test_the_names_of_columns_decide_the_unit_and_prose_makes_it_unclear(tmp_pat
             assert "/data" in comment or max(map(float, re.findall(r"[\d.]+", found.geometry))) == 600 / expected
 
 
+@quick
 @pytest.mark.parametrize(("suffix", "data", "columns"), [
     (".csv", "sep=;\nid;frame;x;y\n7;3;1,5;2,25\n7;4;1,75;2,5\n", ""),
     (".csv", '"sep=,"\n"id","frame","x","y"\n"7","3","1.5","2.25"\n"7","4","1.75","2.5"\n', ""),
@@ -296,6 +321,7 @@ def test_separators_names_and_order_of_columns_are_found_or_given(tmp_path: Path
     assert (found.ids.tolist(), found.x.tolist(), found.y.tolist()) == ([7], [1.5, 1.75], [2.25, 2.5])
 
 
+@quick
 @pytest.mark.parametrize(("comment", "fps"), [
     ("# framerate: 25 fps", 25), ("#framerate:\t16.000", 16), ("# frame rate = 10", 10), (" # FPS: 12,5", 12.5),
     ("# framerate: 25fps", 25), ("# Bl\xe4tter\n# framerate: 25", 25), ("# framerate: 0", 0), ("# framerate: 1.6e1", 0),
@@ -307,6 +333,7 @@ def test_a_frame_rate_is_read_as_a_whole_or_not_at_all(tmp_path: Path, comment: 
     assert read_paths(path).fps == fps
 
 
+@quick
 @pytest.mark.parametrize("said", ["geometry.xml", "../geometry.xml", "none", "'geo.wkt", "see (1)", "polygon (see paper)",
                                   "../../../etc/passwd", "/etc/passwd", "../outside.wkt", "link.wkt", "folder.wkt",
                                   "C:\\geo.wkt", "a" * 100_000, "\0.wkt", "\N{SNOWMAN}" * 60 + ".wkt"])
@@ -323,6 +350,7 @@ def test_other_words_as_a_geometry_are_an_open_place_and_a_note(tmp_path: Path, 
     assert "neither Well-Known Text nor a .wkt file beside it" in found.notes[0] and len(found.notes[0]) < 400
 
 
+@quick
 def test_a_geometry_beside_the_file_is_read_in_metres(tmp_path: Path) -> None:
     path = tmp_path / "walks.txt"
     path.write_text("# geometry: <geo 1 b.wkt>\n# id frame x/cm y/cm\n1 0 100 100\n", "utf-8")
@@ -334,6 +362,7 @@ def test_a_geometry_beside_the_file_is_read_in_metres(tmp_path: Path) -> None:
         map_of_paths(path, Metres(26, 26))
 
 
+@quick
 @pytest.mark.parametrize("data", [b"#" * 3_000_000, (b"#" * 1000 + b"\n") * 2000, b"# unit" + b" " * 3_000_000 + b"x",
                                   (b"# " + b"(" * 990 + b"\n") * 1000, b"# geometry: " + b"(" * 3_000_000,
                                   b"# id frame x/cm y/cm\n# geometry: POLYGON((0 0, " + b"1" * 1_000_000 + b"x, 0 0))",
@@ -347,6 +376,7 @@ def test_long_texts_take_linear_time(tmp_path: Path, data: bytes) -> None:
     assert time.process_time() - begin < 10
 
 
+@quick
 @pytest.mark.parametrize(("rows", "doubt"), [
     ([(person, frame, 1 + frame * 0.1, person) for person in range(3) for frame in range(9)], ""),
     ([(person, frame, 160.5 + 40 * person, 820 - 9 * frame) for person in range(3) for frame in range(9)],
@@ -391,6 +421,7 @@ CASES: dict[str, tuple[list[float], list[float]] | str] = {
     "no-meta.sqlite": ": not JuPedSim's database (metadata", "wal-copied.sqlite": "-wal: has changes that are not in"}
 
 
+@quick
 @pytest.mark.skipif(not SHARED.is_dir(), reason="needs the cases beside the project")
 @pytest.mark.parametrize("name", CASES)
 def test_a_case_is_read_as_it_was_meant_or_refused(name: str) -> None:
@@ -409,9 +440,220 @@ def test_a_case_is_read_as_it_was_meant_or_refused(name: str) -> None:
     assert any(OPEN in note for note in notes) == name.startswith("geometry-file-name")
 
 
+@quick
 @pytest.mark.skipif(not SHARED.is_dir(), reason="needs the cases beside the project")
 def test_a_case_with_another_unit_or_order_of_columns_is_read_with_options() -> None:
     walks = read_paths(SHARED / "headerless-cm.txt", Metres(unit="cm"))
     assert walks.x[[0, -1]].tolist() == [1.605, 2.005] and walks.y[[0, 1]].tolist() == [8.2025, 8.1125]
     swapped = read_paths(SHARED / "eth.txt", Metres(columns="frame,id,x,y"))
     assert swapped.ids.tolist() == [1, 2] and swapped.x[:20].tolist() == pytest.approx(TWO[0])
+
+
+# --- played files ----------------------------------------------------------------------------------------------------
+
+METRE, EVERY = 26.0, 6
+WALKS = "# framerate: 10\n# geometry: POLYGON ((0 0, 9 0, 9 6, 0 6, 0 0))\n" + "".join(
+    f"{person} {frame} {1 + frame / 10} {1 + person}\n" for frame in range(20) for person in range(4))
+
+
+def config_of(*arguments: object) -> Config:
+    """The configuration that `play` makes of its arguments."""
+    config = PLAY.read(parser_of("play", PLAY).parse_args(list(map(str, arguments))))
+    assert isinstance(config, Config)
+    return config
+
+
+@pytest.mark.parametrize(("suffix", "options"), [(".txt", ()), (".sqlite", ()), (".csv", ("--fps", "10", "--y", "down"))])
+def test_a_run_that_was_exported_is_played_where_it_was(tmp_path: Path, suffix: str, options: tuple[str, ...]) -> None:
+    of, path = source("station", 3, **LEAVING), tmp_path / f"run{suffix}"
+    write(asked(of, path))
+    sim, numbers, shift = Simulation(config_of(path, *options)), PersonNumbers(), None
+    for frame in frames(of, EVERY):
+        found, people = sim.agents.by_id(), numbers.of(frame)
+        order = np.argsort(people)
+        apart = np.stack((found.x - frame.columns.x[order], found.y - frame.columns.y[order]))
+        shift = apart.mean(axis=1) if shift is None else shift  # the walkable area may begin elsewhere
+        assert np.abs(apart - shift[:, None]).max() < 2e-3
+        sim.step(EVERY)
+    if suffix != ".csv":
+        assert (sim.terrain.kinds == WALL).mean() > 0.2
+
+
+@pytest.mark.quick
+def test_a_play_ends_with_its_file_and_is_recorded_and_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, recording, report = tmp_path / "walks.txt", tmp_path / "run.replay", tmp_path / "run.json"
+    path.write_text(WALKS, encoding="utf-8")
+    assert main(["play", str(path), "--headless", "--no-render", "--record", str(recording), "--report", str(report)]) == 0
+    found = json.loads(report.read_text("utf-8"))
+    assert (found["frames"], found["agents"]) == (114, 4)  # 1.9 s
+    assert main(["replay", str(recording), "--headless"]) == 0
+    path.write_text(WALKS.replace("1 19 2.9 ", "1 19 2.4 "), encoding="utf-8")
+    assert main(["replay", str(recording), "--headless"]) == 1  # not the same file any more
+
+
+@pytest.mark.quick
+def test_geometry_tile_rate_and_direction_are_chosen(tmp_path: Path) -> None:
+    path, area = tmp_path / "walks.txt", tmp_path / "hall.wkt"
+    path.write_text(WALKS, encoding="utf-8")
+    area.write_text("POLYGON ((-2 -2, 12 -2, 12 8, -2 8, -2 -2))", encoding="utf-8")
+    config = config_of(path, "--geometry", area, "--fps", "20", "--y", "down", "--set", "world.tile=1 m", "--size", "800x600")
+    assert (config.world.width, config.world.height) == (16 * METRE, 12 * METRE)
+    assert (config.window.width, config.window.height, config.agents) == (800, 600, 4)
+    sim = Simulation(config)
+    for seconds in (0.0, 0.5):
+        assert sim.agents.by_id().x == pytest.approx([(1 + seconds * 2 + 3) * METRE] * 4, rel=1e-5)
+        assert sim.agents.by_id().y == pytest.approx([(1 + person + 3) * METRE for person in range(4)], rel=1e-5)
+        sim.step(30)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(("corner", "outside"), [(0, 0), (2, 4), (32_500_000, 4), (1.5, 0), (1.6, 4), (-9.5, 4)])
+def test_people_outside_of_a_floor_plan_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str], corner: float,
+                                                    outside: int) -> None:
+    path, area, end = tmp_path / "walks.txt", tmp_path / "hall.wkt", corner + 9
+    path.write_text(WALKS, encoding="utf-8")
+    area.write_text(f"POLYGON (({corner} 0, {end} 0, {end} 6, {corner} 6, {corner} 0))", encoding="utf-8")
+    Simulation(config_of(path, "--geometry", area))
+    assert capsys.readouterr().err == (
+        f"crowd-demo: {path}: {outside} of 4 people are outside; they are shown at the edge\n" * (outside > 0))
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(("name", "text", "options", "said"), [
+    ("walks.txt", None, (), "walks.txt: cannot be read (No such file or directory)"),
+    ("walks.txt", WALKS + "5 x 1 1\n", (), "walks.txt:83: must be numbers: id, frame, x, y, not '5 x 1 1'"),
+    ("walks.doc", WALKS, (), "walks.doc: must end in one of .txt, .csv, .sqlite"),
+    ("walks.csv", "id,frame,x,y\n1,1,1,1\n", (), "walks.csv: has no frame rate; --fps N specifies it"),
+    ("walks.txt", "1 27 160.5 820\n1 28 160.5 811\n", (),
+     "walks.txt: has no frame rate; --fps N specifies it; at 25 per second people move at 225 m/s, as if x and y were"),
+    ("walks.txt", WALKS.replace("10\n", "12:5\n", 1), (), "walks.txt: has no frame rate; --fps N specifies it"),
+    ("walks.txt", WALKS.replace("10\n", "5000\n", 1), (), "play: playback.fps: "),
+    ("walks.csv", 'id,frame,x,y\n1,0,1,"1\n1,1,1,1\n', ("--fps", "10"),
+     "walks.csv:2: a row must have at most 100,000 characters, and an even number of quotes"),
+    ("walks.txt", WALKS, ("--columns", "id,frame,x"),
+     "walks.txt: the columns must be named id, frame, x, y, each once, not so y"),
+    ("walks.txt", "# framerate: 10\n1 1 1 1\n1 2 40000 1\n", (), "play: map: /"),
+    ("walks.txt", "# all positions in cm\n" + WALKS, (), "walks.txt: the unit of x and y is unclear (cm, m): --unit m, cm or"),
+    ("walks.txt", WALKS, ("--set", "world.tile=-1"), "--set:1: world.tile"),
+    ("walks.txt", WALKS, ("--geometry", "no.wkt"), "play: map: 'no.wkt' is neither a file"),
+    ("walks.txt", WALKS, ("--geometry", "a.png"), "--geometry: 'a.png': must be a map in metres (.wkt, .json, .geojson, "),
+    ("walks.txt", WALKS, ("--geometry", "plaza"), "--geometry: 'plaza': must be a map in metres (.wkt, .json,"),
+    ("walks.sqlite", "what?", (), "walks.sqlite: not JuPedSim's database (file is not a database)"),
+])
+def test_a_mistake_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str,
+                               text: str | None, options: tuple[str, ...], said: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    if text is not None:
+        Path(name).write_text(text, encoding="utf-8")
+    assert main(["play", name, *options, "--headless"]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and error.startswith(said)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(("text", "options", "said"), [
+    (WALKS, (), ""),
+    (WALKS.replace("POLYGON", "geo.wkt #"), (), "its geometry, 'geo.wkt # ((0 0, 9 0, 9 6, 0 6, 0 0))', is neither"),
+    ("1 27 160.5 820\n2 27 200.5 820\n1 28 160.5 811\n2 28 200.5 811\n", ("--fps", "16"), "people move at 144 m/s, as if"),
+    ("1 27 160.5 820\n2 27 200.5 820\n1 28 160.5 811\n2 28 200.5 811\n", ("--fps", "16", "--unit", "cm"), ""),
+    ("0 1 1 1\n0 2 9 1\n10 1 1.1 1\n10 2 9.1 1\n", ("--fps", "2"), "id and frame look swapped: --columns frame,id,x,y"),
+    ("0 1 1 1\n0 2 9 1\n10 1 1.1 1\n10 2 9.1 1\n", ("--fps", "2", "--columns", "frame,id,x,y"), "")])
+def test_a_file_is_played_with_a_note_of_what_looks_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str,
+                                                          options: tuple[str, ...], said: str) -> None:
+    path = tmp_path / "walks.txt"
+    path.write_text(text, encoding="utf-8")
+    assert main(["play", str(path), *options, "--headless", "--no-render", "--frames", "2"]) == 0
+    error = capsys.readouterr().err
+    assert error.count("\n") == bool(said) and (not said or error.startswith(f"crowd-demo: {path}: {said}"))
+
+
+@pytest.mark.quick
+def test_unit_and_columns_are_those_of_the_run_its_replay_and_its_map(tmp_path: Path) -> None:
+    path, recording = tmp_path / "walks.txt", tmp_path / "run.replay"
+    path.write_text("0 7 100 100\n0 8 300 100\n1 7 110 100\n1 8 310 100\n", encoding="utf-8")
+    options = "--unit", "cm", "--columns", "frame,id,x,y", "--fps", "10"
+    config = config_of(path, *options, "--set", "world.tile=1 m")
+    assert (config.world.unit, config.playback.columns, config.agents) == ("cm", "frame,id,x,y", 2)
+    assert (config.world.width, config.world.height) == (5 * METRE, 3 * METRE)
+    sim = Simulation(config)
+    assert sim.agents.by_id().x.tolist() == [METRE, 3 * METRE]
+    assert main(["play", str(path), *options, "--headless", "--no-render", "--record", str(recording)]) == 0
+    assert main(["replay", str(recording), "--headless"]) == 0
+
+
+@pytest.mark.quick
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="names of files are text")
+def test_a_name_that_is_not_text_is_played_recorded_and_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/f\xfc\xdf 100%"))
+    folder.mkdir()
+    path, area, recording = folder / "caf\udce9.txt", folder / "caf\udce9.wkt", tmp_path / "run.replay"
+    path.write_text(WALKS, encoding="utf-8")
+    area.write_text("POLYGON ((-2 -2, 12 -2, 12 8, -2 8, -2 -2))", encoding="utf-8")
+    run = "--headless", "--no-render", "--record", str(recording), "--report", str(tmp_path / "report.json")
+    assert main(["play", str(path), "--geometry", str(area), *run]) == 0
+    assert main(["replay", str(recording), "--headless"]) == 0
+    path.write_text(WALKS + "5 x 1 1\n", encoding="utf-8")
+    assert main(["play", str(path), *run]) == 2
+    assert capsys.readouterr().err.endswith("caf\\udce9.txt:83: must be numbers: id, frame, x, y, not '5 x 1 1'\n")
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("suffix", [".txt", ".sqlite"])
+def test_a_damaged_file_is_played_or_one_line(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"run{suffix}"
+    if suffix == ".txt":
+        path.write_text(WALKS, encoding="utf-8")
+    else:
+        write(asked(source("station", 0.3, agents=9), path))
+    refused, data = 0, path.read_bytes()
+    for damaged in damages(data, SEED + 1, FILES // 3):
+        path.unlink()
+        path.write_bytes(damaged)
+        try:
+            sim = Simulation(config_of(path))
+            sim.step(2)
+        except ValueError as error:
+            refused += 1
+            assert str(path) in str(error) and all(map(str.isprintable, str(error).splitlines()))
+    assert refused > FILES / 20
+
+
+# --- with JuPedSim -------------------------------------------------------------------------------------------------------
+
+def test_jupedsim_opens_what_is_exported(tmp_path: Path) -> None:
+    jupedsim = pytest.importorskip("jupedsim", reason="JuPedSim comes with the extra [validation]")
+    path = tmp_path / "run.sqlite"
+    write(asked(source("station", 1, **LEAVING), path))
+    recording = jupedsim.Recording(str(path))
+    assert recording.num_frames == 11 and recording.fps == 10
+    frame = recording.frame(5)
+    assert len(frame.agents) == 60 and recording.geometry().area > 500
+    bounds = recording.bounds()
+    assert all(bounds.xmin <= agent.position[0] <= bounds.xmax and bounds.ymin <= agent.position[1] <= bounds.ymax
+               for agent in frame.agents)
+
+
+def test_what_jupedsim_writes_is_played(tmp_path: Path) -> None:
+    jupedsim = pytest.importorskip("jupedsim", reason="JuPedSim comes with the extra [validation]")
+    path, corners = tmp_path / "jps.sqlite", [(-5, -3), (15, -3), (15, 4), (-5, 4)]
+    simulation = jupedsim.Simulation(
+        model=jupedsim.CollisionFreeSpeedModel(), geometry=corners,
+        trajectory_writer=jupedsim.SqliteTrajectoryWriter(output_file=path, every_nth_frame=4))
+    leave = simulation.add_exit_stage([(14, -3), (15, -3), (15, 4), (14, 4)])
+    journey = simulation.add_journey(jupedsim.JourneyDescription([leave]))
+    for row in range(5):
+        simulation.add_agent(jupedsim.CollisionFreeSpeedModelAgentParameters(
+            position=(-4, -2 + row), journey_id=journey, stage_id=leave))
+    while simulation.agent_count() and simulation.iteration_count() < 3000:
+        simulation.iterate()
+    del simulation
+    recording = jupedsim.Recording(str(path))
+    sim = Simulation(config_of(path, "--set", "time.step_hz=50"))
+    for number in (0, 3, 40):
+        sim.step(round(number / recording.fps * 50) - sim.tick)
+        agents = sorted(recording.frame(number).agents, key=lambda agent: agent.id)
+        found = sim.agents.by_id()
+        assert found.x / METRE - 5.5 == pytest.approx([agent.position[0] for agent in agents], abs=1e-4)
+        assert 4.5 - found.y / METRE == pytest.approx([agent.position[1] for agent in agents], abs=1e-4)
+    sim.step(60 * 50)
+    assert sim.agents.count == len(recording.frame(recording.num_frames - 1).agents)

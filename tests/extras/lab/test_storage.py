@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crowd_demo.extras.lab.storage import (
+from crowd_demo.extras.lab.claims.experiments.memory import (
     CANDIDATES,
     COMPONENTS,
     SHARES,

@@ -206,7 +206,7 @@ def test_strict_fails_for_what_fails(monkeypatch: pytest.MonkeyPatch) -> None:
 
     impossible = EXPERIMENTS["rimea-1"].__class__(**{**vars(EXPERIMENTS["rimea-1"]), "read": lambda runs, measures: [
         Reading("nothing", 1, 2, 3)]})
-    monkeypatch.setattr("crowd_demo.extras.commands.validate.experiment_of", lambda tell, args: too_slow(impossible))
+    monkeypatch.setattr("crowd_demo.extras.commands.lab.experiment_of", lambda tell, args: too_slow(impossible))
     assert [main(["validate", "--short", "rimea-1"]), main(["validate", "--short", "--strict", "rimea-1"])] == [0, 1]
 
 
