@@ -247,14 +247,12 @@ class KeyInput:
 
 
 def _modifiers(event: pygame.Event) -> int:
-    modifiers: int = getattr(event, "mod", 0)
-    return modifiers
+    return int(getattr(event, "mod", 0))
 
 
 def _key(event: pygame.Event) -> int:
     """Which key it is, whatever it types: going up it may type something else than going down."""
-    scancode: int = getattr(event, "scancode", 0) or event.key
-    return scancode
+    return int(getattr(event, "scancode", 0) or event.key)
 
 
 def _plain(event: pygame.Event) -> str:

@@ -26,7 +26,6 @@ from crowd_demo.app.program import Program
 from crowd_demo.app.screen.window import screen
 from crowd_demo.app.window_events import WindowEvents
 from crowd_demo.compute.jit import CACHE_LASTS
-from crowd_demo.config.model import Config
 from crowd_demo.host.compiling.helpers import Precompiler
 from crowd_demo.host.compiling.loading import Loaded
 from crowd_demo.host.report import COLLECT_EVERY, Recorder, noting_collections
@@ -55,7 +54,9 @@ class Loop:
     def __init__(self, program: Program, options: RunOptions, worker: Worker) -> None:
         self.program, self.options, self.worker = program, options, worker
         is_open_ended = not options.headless or options.replay or options.tour
-        self.frames = options.frames or (sys.maxsize if is_open_ended else _headless_frames(program.config))
+        has_end = any(event.end for event in program.config.events)
+        headless = math.ceil(LONGEST_S * program.config.time.step_hz) if has_end else HEADLESS_FRAMES
+        self.frames = options.frames or (sys.maxsize if is_open_ended else headless)
         self.warmup = 0  # frames that are over and left out
         self.recorder = Recorder(program.sim.profile)
         self.abandoned = False
@@ -309,8 +310,3 @@ class Loop:
             least = max(least, COMPILING_FRAME_S)
         if spent < least:
             time.sleep(least - spent)
-
-
-def _headless_frames(config: Config) -> int:
-    """Return how many frames, of a step each, a run without a window has by default."""
-    return math.ceil(LONGEST_S * config.time.step_hz) if any(event.end for event in config.events) else HEADLESS_FRAMES

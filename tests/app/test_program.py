@@ -141,7 +141,7 @@ def test_a_number_of_agents_is_read_as_people_type_it_and_all_else_is_told_in_on
     if count is not None:
         assert agents_of(text) == count
         return
-    with pytest.raises(ValueError, match=r"^('.*' is no number of agents: type one .*|[\d,]+ agents are too many: .*)$"):
+    with pytest.raises(ValueError, match=r"^('.*' is not a valid number of agents: type one .*|[\d,]+ agents are too many: .*)$"):
         agents_of(text)
 
 
@@ -150,7 +150,7 @@ def test_the_number_of_agents_can_be_typed(driven: Driven) -> None:
     driven.keys(*"22x", "return")
     view = driven.view()
     assert (view.title, view.typed, view.rows) == ("Agents, now 200", "22x", [])
-    assert view.is_wrong and "'22x' is no number of agents" in view.hint and driven.program.sim.agents.count == 200
+    assert view.is_wrong and "'22x' is not a valid number of agents" in view.hint and driven.program.sim.agents.count == 200
     driven.keys("backspace", "0", "[5]", "return")
     assert driven.program.sim.agents.count == 2205 and not driven.program.dialogs.top
     driven.press("a", pygame.KMOD_CTRL)

@@ -190,14 +190,11 @@ class Inspector:
         columns, count = self._crowd.sim.agents.view, self._crowd.sim.agents.count
         distances = np.hypot(columns.x[:count] - np.float32(x), columns.y[:count] - np.float32(y))
         if count and distances.min() <= most:
-            self._take(int(columns.id[int(distances.argmin())]))
+            self.identity, self._sim = int(columns.id[int(distances.argmin())]), None
 
     def _take_next(self, way: int) -> None:
         """The living id after or before the present one."""
         ids = np.sort(self._crowd.sim.agents.view.id[:self._crowd.sim.agents.count])
         if len(ids) and self.identity is not None:
             index = np.searchsorted(ids, self.identity, "right") if way > 0 else np.searchsorted(ids, self.identity) - 1
-            self._take(int(ids[int(index) % len(ids)]))
-
-    def _take(self, identity: int) -> None:
-        self.identity, self._sim = identity, None
+            self.identity, self._sim = int(ids[int(index) % len(ids)]), None

@@ -130,7 +130,7 @@ def test_the_list_of_keys_names_every_action_and_technique_with_all_its_keys(dri
     assert rows[0].group == "Mouse" and len(told) == len(rows) and {what for _, what in MOUSE} <= told.keys()
     assert all(action.what in told for name, action in ACTIONS.items()
                if action.keys and action.in_help and name not in BY_PATH)
-    assert told["faster motion"] == "/  >" and {f"{each.label}  {each.kind.mark}".strip() for each in TECHNIQUES} <= {
+    assert told["speed up"] == "/  >" and {f"{each.label}  {each.kind.mark}".strip() for each in TECHNIQUES} <= {
         text.strip() for text in told}
     assert rows[-1].group.startswith("Techniques") and rows[-1].about
     driven.press("return")

@@ -229,7 +229,7 @@ def test_opening_another_scenario_asks(hands: Driven) -> None:
     assert hands.loop.opening
     build(hands, 90)  # while it is being opened
     hands.until(lambda: not hands.loop.opening or hands.loop.opened)
-    assert not hands.loop.opened and "what was built meanwhile is not saved" in notices(hands)
+    assert not hands.loop.opened and "clump was not opened: there are unsaved edits" in notices(hands)
 
 
 def test_a_tour_asks_before_it_opens_its_crowd_and_is_over_if_the_user_stays(hands: Driven) -> None:

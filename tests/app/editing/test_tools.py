@@ -89,7 +89,7 @@ def test_a_fast_stroke_of_the_wall_has_no_gaps_and_undo_gives_back_the_map(hands
         assert kinds(hands)[under(hands, at)] == WALL
     undo(hands)
     assert kinds(hands).tobytes() == before.tobytes() and "undone: wall" in hands.status().notices
-    assert any("the timeline goes back in time" in notice for notice in hands.status().notices)
+    assert any("The timeline rewinds time" in notice for notice in hands.status().notices)
     undo(hands, redo=True)
     assert kinds(hands)[under(hands, (300, 60))] == WALL and "done again: wall" in hands.status().notices
     take(hands, "tool_erase")
@@ -263,7 +263,7 @@ def test_who_is_walled_in_is_counted_and_undo_brings_them_back(hands: Driven) ->
     take(hands, "tool_wall")
     stroke(hands, (320, 180))
     out = count - sim.agents.count
-    assert out > 0 and any(f"{out:,}" in text and "no free ground was near" in text
+    assert out > 0 and any(f"{out:,}" in text and "no free ground near" in text
                            for text in hands.program.notices.present())
     undo(hands)
     assert sim.agents.count == count

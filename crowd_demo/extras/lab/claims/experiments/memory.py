@@ -47,8 +47,8 @@ from crowd_demo.extras.lab.claims.claim import (
 from crowd_demo.extras.lab.claims.judging import is_faster
 from crowd_demo.measure.comparison import collect, interleave
 from crowd_demo.sim.behaviours.people_rules import PeopleColumns
-from crowd_demo.sim.store.state import MovingColumns, dtypes_of
 from crowd_demo.sim.store.sparse_set import SparseSet
+from crowd_demo.sim.store.state import MovingColumns, dtypes_of
 
 CANDIDATES = 48
 SIGHT_SQ = np.float32(24**2)
