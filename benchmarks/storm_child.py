@@ -24,8 +24,7 @@ from crowd_demo.app.program import Program
 from crowd_demo.cli.main import command
 from crowd_demo.compute.jit import compile_launches, is_on_disk
 from crowd_demo.config.loader import load_config
-from crowd_demo.host.compiling.ahead import KernelFinder
-from crowd_demo.host.compiling.compile_process import missing_anywhere
+from crowd_demo.host.compiling.ahead import KernelFinder, missing_anywhere
 from crowd_demo.host.system import free_cycles
 
 assert sys.platform == "linux"

@@ -17,7 +17,7 @@ from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from queue import SimpleQueue
-from typing import TextIO
+from typing import NoReturn, TextIO
 
 NO_CONSOLE = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # on Windows
 
@@ -33,7 +33,7 @@ def start(module: str, *arguments: str, stdin: int | None = None, stdout: int | 
 
 # --- in the process that was started ---------------------------------------------------------------------------------
 
-def exit_at_once() -> None:
+def exit_at_once() -> NoReturn:
     os._exit(0)
 
 

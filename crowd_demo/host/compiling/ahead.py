@@ -15,8 +15,9 @@ import numpy as np
 
 from crowd_demo.compute.jit import Launch, compile_launches, is_compiled
 from crowd_demo.config.model import Config, Life
-from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.config.resources import assets_folder
+from crowd_demo.registry.techniques import TECHNIQUES
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.colours.modes import AgeColours
 from crowd_demo.render.drawing import moving
@@ -50,8 +51,7 @@ class KernelFinder:
         Without `overlays` not what only these and the inspector call.
         """
         with self._lock:
-            self._sim.optimizations = options.model_copy(deep=True)
-            self._sim.optimizations.set("leaf_size", LEAST_LEAF)
+            self._sim.optimizations = with_values(options, {"leaf_size": LEAST_LEAF})
             if options.device == "auto" and self._worth_a_gpu:  # as the crowd itself decides, which is larger
                 self._sim.optimizations.set("device", "cuda")
             found: dict[tuple[object, ...], Launch] = {}
@@ -82,6 +82,20 @@ class KernelFinder:
             yield from AgeColours().launches_to_compile(self._sim, np.zeros(0, np.uint8))  # the overlay of turns reads ages
             if "avoidance" in self._sim.behaviour.techniques:  # its overlay is for no others
                 yield avoidance_launch(self._sim, nobody, ())[0]
+
+
+def missing_anywhere(ahead: KernelFinder, options: Optimizations) -> Iterator[Launch]:
+    """Yield the launches of each single other choice and of all colour modes whose kernels are not compiled yet."""
+    for other in all_choices(options):
+        yield from ahead.missing(other)
+    yield from ahead.missing_colours()
+
+
+def all_choices(options: Optimizations) -> Iterator[Optimizations]:
+    """The options with one technique at another of its choices, for each technique and choice."""
+    for technique in TECHNIQUES:
+        for value in technique.choices:
+            yield with_values(options, {technique.path: value})
 
 
 def key_of(launch: Launch) -> str:

@@ -8,7 +8,6 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +22,7 @@ from crowd_demo.app.crowd.switching import CannotOpenError, Opening
 from crowd_demo.app.loop import Loop
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.screen.window import screen
-from crowd_demo.compute.jit import Launch
 from crowd_demo.config.loader import load_config
-from crowd_demo.host.compiling import compilers as module
-from crowd_demo.host.compiling.compilers import Compilers
 from crowd_demo.host.recording.format import read_recording
 from crowd_demo.host.system import Worker
 from crowd_demo.sim.simulation import Simulation
@@ -164,44 +160,6 @@ def test_a_replay_is_not_left_for_another_crowd(driven: Driven) -> None:
     driven.program.crowd.player = object()  # type: ignore[assignment]
     driven.program.act("scenarios")
     assert driven.program.dialogs.top is None
-
-
-class Idle:
-    """A helper that says it has compiled each kernel."""
-
-    def __init__(self) -> None:
-        self.told: list[str] = []
-
-    def compile(self, kernel: str, options: object) -> bool:
-        self.told.append(kernel)
-        return True
-
-    def rest(self) -> None:
-        """It is no process."""
-
-    close = rest
-
-
-class Unneeded:
-    """A kernel that is only loaded."""
-
-    def __init__(self, name: str) -> None:
-        self.__name__, self.overloads = name, dict[object, object]()
-
-    def compile(self, signature: object) -> None:
-        self.overloads[signature] = True
-
-
-@pytest.mark.quick
-def test_helpers_compile_everything_while_frames_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "SETTLE_S", 0.0)
-    launches = [Launch(Unneeded(f"kernel_{number}"), ()) for number in range(7)]  # type: ignore[arg-type]
-    helper = Idle()
-    with closing(Compilers(config := load_config("1k"))) as compilers:
-        compilers.employ(helper)  # type: ignore[arg-type]
-        compilers.want(launches, config.optimizations)
-        compilers.work(lambda text, done, total: None, here=False)
-    assert len(helper.told) == 7 and all(launch.compiled.overloads for launch in launches)
 
 
 # --- whole runs ------------------------------------------------------------------------------------------------------

@@ -217,7 +217,7 @@ def test_helpers_compile_for_an_experiment_too_and_this_process_only_loads() -> 
 def test_two_switchers_share_helpers_and_neither_forgets_what_the_other_one_wants() -> None:
     ahead, helper, options = TwoAhead(), Helping(), Optimizations()
     left = switcher_of(ahead, helper)
-    right = Switcher(cast(Any, ahead), left._compilers)
+    right = Switcher(cast(Any, ahead), left.compilers)
     for kernel in ahead.slow:
         kernel.may_go_on.set()
     left.request("depth", "full")
@@ -234,7 +234,7 @@ def test_two_switchers_share_helpers_and_neither_forgets_what_the_other_one_want
 def test_a_switcher_does_not_wait_for_what_another_one_wants() -> None:
     ahead, options = TwoAhead(), Optimizations()
     left = switcher_of(ahead)
-    right = Switcher(cast(Any, ahead), left._compilers)
+    right = Switcher(cast(Any, ahead), left.compilers)
     left.request("depth", "full")
     right.request("cull", "agents")
     assert left.ready(options) == right.ready(options) == {}
