@@ -13,8 +13,8 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from functools import partial
 from operator import attrgetter
 from typing import NamedTuple
@@ -90,10 +90,30 @@ class Compilers:
     def work(self, on_progress: OnProgress, here: bool = True, owner: object = None) -> None:
         """Compile all that an owner wants. If not `here`, this process only loads what helpers compile, while it has any."""
         while (wish := self._wishes.get(owner)) and wish.launches:
-            with self._taken(owner, here) as launches:
-                done = wish.total - len(wish.launches)  # what a helper has compiled is done when it is loaded, too
-                on_progress(self._under_way(wish), done, wish.total)
-                compile_launches(launches)
+            key = self._take(wish, here)
+            done = wish.total - len(wish.launches)  # what a helper has compiled is done when it is loaded, too
+            on_progress(self._under_way(wish), done, wish.total)
+            if key:
+                compile_launches((wish.launches[key],))
+                with self._changed:
+                    self._begun.remove(key)
+                    for each in self._wishes.values():
+                        each.launches.pop(key, None)
+
+    def _take(self, wish: Wish, here: bool) -> str | None:
+        """The key of what this process may compile next; None, after a moment, if helpers compile the rest.
+
+        What a helper has compiled comes first: loading is quick, and else all of it would be loaded at the end.
+        """
+        with self._changed:
+            alone = here or not self._helpers
+            free = [key for key in wish.launches if key not in self._begun and (alone or key in self._kept)]
+            key = max(free, key=self._kept.__contains__, default=None)
+            if key:
+                self._begun.add(key)
+            else:
+                self._changed.wait(POLL_S)
+        return key
 
     def _under_way(self, wish: Wish) -> str:
         """The name of a kernel that is being compiled, here or by a helper."""
@@ -106,29 +126,6 @@ class Compilers:
         if len({key_of(launch) for launch in launches} - self._kept) > FEW:
             self.start()
         self.work(on_progress, here=not CAN_FORK)
-
-    @contextmanager
-    def _taken(self, owner: object, here: bool) -> Iterator[list[Launch]]:
-        """The launch that this process may compile next for an owner; none, after a moment, if helpers compile the rest.
-
-        What a helper has compiled comes first: loading is quick, and else all of it would be loaded at the end.
-        """
-        with self._changed:
-            launches = wish.launches if (wish := self._wishes.get(owner)) else {}
-            alone = here or not self._helpers
-            free = [key for key in launches if key not in self._begun and (alone or key in self._kept)]
-            mine = sorted(free, key=lambda key: key not in self._kept)[:1]
-            if not mine:
-                self._changed.wait(POLL_S)
-            self._begun.update(mine)
-        try:
-            yield [launches[key] for key in mine]
-        finally:
-            with self._changed:
-                self._begun.difference_update(mine)
-                for key in mine:
-                    for each in self._wishes.values():
-                        each.launches.pop(key, None)
 
     # --- helpers -----------------------------------------------------------------------------------------------------
 
