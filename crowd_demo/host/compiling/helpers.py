@@ -11,37 +11,17 @@ import json
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
-from concurrent.futures import wait
 from contextlib import suppress
-from functools import partial
-from typing import IO
 
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations
-from crowd_demo.host import child
+from crowd_demo.host.child import Conversation, kill, start, talk_to
 from crowd_demo.host.compiling import compile_process
 from crowd_demo.host.compiling.compile_process import FORKS
-from crowd_demo.host.system import in_thread
 
 MAX_KERNELS = 8  # that a process compiles before another one takes its place
-CLOSE_S = 0.2  # the longest to wait for the end of a killed process
 CAN_FORK = sys.platform == "linux"
 OWN_GROUP = None if sys.platform == "win32" else 0  # Ctrl-C is for the program
-
-
-class Conversation:
-    """Lines to a process that compiles, and its answers; the process may end at any time."""
-
-    def __init__(self, says: IO[str], hears: IO[str], end: Callable[[], None]) -> None:
-        self._says, self._hears, self.close = says, hears, end
-
-    def ask(self, line: str) -> str:
-        """Send a line and wait for the answer; return an empty text if the process has ended."""
-        with suppress(OSError, ValueError):  # ValueError: closed here
-            print(line, file=self._hears, flush=True)
-            return self._says.readline().rstrip("\n")
-        return ""
 
 
 class CompilerSource:
@@ -56,17 +36,16 @@ class CompilerSource:
     def start(self) -> Conversation:
         """Start a process and return the conversation with it. Raises OSError."""
         process = self._run("", subprocess.PIPE, subprocess.PIPE)
-        assert process.stdin and process.stdout
         with suppress(OSError):
             print(self._config, file=process.stdin, flush=True)
-        return Conversation(process.stdout, process.stdin, partial(kill, process))
+        return talk_to(process)
 
     def close(self) -> None:
         """End what starts processes."""
 
     def _run(self, forks: str, stdin: int, stdout: int) -> subprocess.Popen[str]:
-        return child.start(compile_process.__name__, forks, str(self.niceness), stdin=stdin, stdout=stdout,
-                           stderr=subprocess.DEVNULL, process_group=OWN_GROUP)
+        return start(compile_process.__name__, forks, str(self.niceness), stdin=stdin, stdout=stdout,
+                     stderr=subprocess.DEVNULL, process_group=OWN_GROUP)
 
 
 class ForkingSource(CompilerSource):
@@ -100,21 +79,6 @@ class ForkingSource(CompilerSource):
         self._orders.close()
         if self.process:
             kill(self.process)
-
-
-def kill(process: subprocess.Popen[str]) -> None:
-    """Kill the process: a file of the cache is written completely or not at all.
-
-    An idle one needs a free core also to end, so a thread waits for that if it takes long.
-    """
-    process.kill()
-    wait((in_thread(partial(close_when_ended, process), "crowd-demo end of a compiler"),), CLOSE_S)
-
-
-def close_when_ended(process: subprocess.Popen[str]) -> None:
-    """Wait for its end, then close its streams; earlier, closing would wait for a thread that still reads."""
-    with suppress(OSError), process:
-        process.wait()
 
 
 def source_of(config: Config, niceness: int = 0) -> CompilerSource:

@@ -23,6 +23,7 @@ from crowd_demo.app.options import RunOptions
 from crowd_demo.compute.jit import Launch, is_on_disk
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import with_values
+from crowd_demo.host.child import Conversation
 from crowd_demo.host.compiling import compilers as module
 from crowd_demo.host.compiling import helpers
 from crowd_demo.host.compiling.ahead import KernelFinder, all_choices
@@ -98,10 +99,10 @@ def test_a_helper_compiles_what_it_is_told_and_nothing_else(
 
 def test_another_process_goes_on_after_some_kernels(
         forks: bool, source: CompilerSource, monkeypatch: pytest.MonkeyPatch) -> None:
-    started: list[helpers.Conversation] = []
+    started: list[Conversation] = []
     start = source.start
 
-    def counted() -> helpers.Conversation:
+    def counted() -> Conversation:
         started.append(start())
         return started[-1]
 
