@@ -28,6 +28,14 @@ SMALL = "agents=200", "map=null", "window.width=640", "window.height=360"
 WHOLE = "camera.center=null", "camera.zoom=null"  # `1k` opens at one of its doors, which are not there without its map
 
 
+def wait_for(happened: Callable[[], object], patience_s: float = PATIENCE_S) -> None:
+    """Wait until another thread or process has done something."""
+    end = time.monotonic() + patience_s
+    while not happened():
+        assert time.monotonic() < end, "it never happened"
+        time.sleep(0.001)
+
+
 class Driven:
     """A loaded program; `press` and its like post an event, `frames` lets the program see it."""
 

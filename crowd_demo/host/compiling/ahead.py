@@ -61,11 +61,13 @@ class KernelFinder:
                     found[launch.kernel, signature] = launch
         return list(found.values())
 
-    def missing_colours(self) -> list[Launch]:
-        """Launches of all colour modes whose kernels are not compiled yet."""
+    def missing_anywhere(self, options: Optimizations) -> Iterator[Launch]:
+        """Yield the launches of each single other choice and of all colour modes whose kernels are not compiled yet."""
+        for other in all_choices(options):
+            yield from self.missing(other)
         with self._lock:
-            launches = self._scene.colour_launches() if self._scene else ()
-            return [launch for launch in launches if not is_compiled(launch)]
+            colours = list(self._scene.colour_launches() if self._scene else ())
+        yield from (launch for launch in colours if not is_compiled(launch))
 
     def _launches(self) -> Iterator[Launch]:
         yield from self._sim.agents.closing(1)  # births, deaths and a new number of agents come between steps
@@ -82,13 +84,6 @@ class KernelFinder:
             yield from AgeColours().launches_to_compile(self._sim, np.zeros(0, np.uint8))  # the overlay of turns reads ages
             if "avoidance" in self._sim.behaviour.techniques:  # its overlay is for no others
                 yield avoidance_launch(self._sim, nobody, ())[0]
-
-
-def missing_anywhere(ahead: KernelFinder, options: Optimizations) -> Iterator[Launch]:
-    """Yield the launches of each single other choice and of all colour modes whose kernels are not compiled yet."""
-    for other in all_choices(options):
-        yield from ahead.missing(other)
-    yield from ahead.missing_colours()
 
 
 def all_choices(options: Optimizations) -> Iterator[Optimizations]:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 FORKS = "forks"  # the argument of the process that makes copies of itself
 ALL_CHOICES = "all choices"  # in place of a kernel: the next one that any single other choice needs, or a colour mode
-ALL_DONE = "all done"  # the answer to that once there is none
 IDLE = 19  # the niceness of a process that runs only when no other one wants the core
 WATCH_S = 0.03  # how soon the first process notices, while it gets ready, that the program has ended
 
@@ -92,10 +91,10 @@ def ahead_of(config: str) -> KernelFinder:
 def serve(ahead: KernelFinder, lines: SimpleQueue[str], answers: TextIO) -> None:
     """Compile the kernel of each key that comes, with the options that need it; repeat the key once it is in the cache.
 
-    For ALL_CHOICES, which compiles only when a core is free, the answer is ALL_DONE if no kernel is left or none can be kept.
+    For ALL_CHOICES, which compiles only when a core is free, the answer is empty if no kernel is left or none can be kept.
     """
     from crowd_demo.compute.jit import compile_launches, is_on_disk
-    from crowd_demo.host.compiling.ahead import key_of, missing_anywhere
+    from crowd_demo.host.compiling.ahead import key_of
 
     known = ""
     while True:
@@ -104,13 +103,13 @@ def serve(ahead: KernelFinder, lines: SimpleQueue[str], answers: TextIO) -> None
         if options != known:
             known, asked = options, Optimizations.model_validate_json(options)
             launches = {key_of(launch): launch for launch in ahead.missing(asked)}
-            others = (launch for launch in missing_anywhere(ahead, asked) if not is_on_disk(launch))
+            others = (launch for launch in ahead.missing_anywhere(asked) if not is_on_disk(launch))
         # None: it has been compiled already, or no kernel is left.
         launch = next(others, None) if wanted == ALL_CHOICES else launches.get(wanted)
         if launch:
             compile_launches((launch,))
-        is_over = wanted == ALL_CHOICES and not (launch and is_on_disk(launch))
-        print(ALL_DONE if is_over else wanted, file=answers, flush=True)
+        done = wanted != ALL_CHOICES or (launch and is_on_disk(launch))
+        print(wanted if done else "", file=answers, flush=True)
 
 
 def lower_priority(niceness: int) -> None:

@@ -10,13 +10,13 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from driven import Driven
+from driven import PATIENCE_S, Driven, wait_for
 
 from crowd_demo.app import loop
 from crowd_demo.app.options import RunOptions
@@ -27,7 +27,7 @@ from crowd_demo.host.child import Conversation
 from crowd_demo.host.compiling import compilers as module
 from crowd_demo.host.compiling import helpers
 from crowd_demo.host.compiling.ahead import KernelFinder, all_choices
-from crowd_demo.host.compiling.compile_process import ALL_CHOICES, ALL_DONE
+from crowd_demo.host.compiling.compile_process import ALL_CHOICES
 from crowd_demo.host.compiling.compilers import Compilers
 from crowd_demo.host.compiling.helpers import CompilerSource, ForkingSource, Helper, source_of
 from crowd_demo.registry.techniques import TECHNIQUES
@@ -55,13 +55,6 @@ def source(forks: bool) -> Iterator[CompilerSource]:
 def helper(source: CompilerSource) -> Iterator[Helper]:
     with closing(Helper(source)) as helper:
         yield helper
-
-
-def wait_for(happened: Callable[[], bool], timeout_s: float = 10) -> None:
-    end = time.monotonic() + timeout_s
-    while not happened() and time.monotonic() < end:
-        time.sleep(0.001)
-    assert happened()
 
 
 def fail(*_: object, **__: object) -> None:
@@ -310,7 +303,7 @@ def test_it_compiles_all_choices_of_every_configuration(name: str) -> None:
     config = load_config(name)
     with closing(Compilers(config)) as compilers:
         compilers.compile_choices(config.optimizations)
-        wait_for(lambda: compilers._has_all_choices, 600)
+        wait_for(lambda: compilers._has_all_choices, 2 * PATIENCE_S)
     ahead = KernelFinder(config)
     for options in all_choices(config.optimizations):
         assert not [launch.name for launch in ahead.missing(options) if not is_on_disk(launch)]
@@ -340,7 +333,7 @@ class Talk:
     def ask(self, line: str) -> str:
         self.asked = json.loads(line)[0]
         assert self.may_go_on.wait(10)
-        return "" if self.closed else ALL_DONE
+        return ""
 
     def close(self) -> None:
         self.closed = True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -71,13 +70,6 @@ def test_a_start_is_quick_where_that_saves_kernels(on_disk: Callable[[Callable[[
     assert chosen() == {}, "there is little to compile"
 
 
-def frames_until(driven: Driven, done: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE_S
-    while not done():
-        assert time.monotonic() < end, "it never happened"
-        driven.frames(2)
-
-
 def test_the_configured_values_follow_and_the_crowd_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compilers, "quick_values", lambda config, ahead, launches: QUICK)
     driven = Driven(quick=True)
@@ -86,7 +78,7 @@ def test_the_configured_values_follow_and_the_crowd_is_the_same(monkeypatch: pyt
     program.overlays.toggle("show_density")
     assert all(sim.optimizations.get(path) == value for path, value in QUICK.items())
     assert techniques.asked() == driven.config.optimizations
-    frames_until(driven, lambda: sim.optimizations == driven.config.optimizations)
+    driven.until(lambda: sim.optimizations == driven.config.optimizations)
     driven.frames(10)
     assert program.overlays.legend_items and not techniques.beginning
     assert sim.optimizations == driven.config.optimizations and techniques.deferred == frozenset(QUICK)
@@ -100,7 +92,7 @@ def test_the_configured_values_follow_and_the_crowd_is_the_same(monkeypatch: pyt
 def test_the_past_with_values_that_nobody_chose_is_forgotten(driven: Driven) -> None:
     driven.frames(20)
     driven.program.techniques.follow({"simd": False})
-    frames_until(driven, lambda: not driven.program.sim.optimizations.simd)
+    driven.until(lambda: not driven.program.sim.optimizations.simd)
     driven.frames(10)
     past = driven.program.crowd.past()
     assert 20 <= past.oldest <= past.tick - 10
@@ -141,7 +133,7 @@ def test_what_follows_waits_while_the_crowd_is_in_the_past(driven: Driven) -> No
     driven.frames(1)
     assert program.sim.optimizations.simd and program.crowd.past().newest == newest
     program.crowd.sought = newest
-    frames_until(driven, lambda: not program.sim.optimizations.simd)
+    driven.until(lambda: not program.sim.optimizations.simd)
 
 
 @pytest.mark.quick

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 import threading
-import time
-from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, cast
 
 import pytest
-from driven import Driven
+from driven import Driven, wait_for
 
 from crowd_demo.app.crowd.switching import Switcher, next_choice, next_number
 from crowd_demo.compute.jit import Launch
@@ -59,10 +57,9 @@ def switcher_of(ahead: Any, *helpers: Any) -> Switcher:
     return Switcher(ahead, compilers)
 
 
-def wait_for(switcher: Switcher, options: Any) -> dict[str, Any]:
-    end = time.monotonic() + 10
-    while switcher.busy and time.monotonic() < end:
-        time.sleep(0.001)
+def settled(switcher: Switcher, options: Any) -> dict[str, Any]:
+    """What takes effect once nothing is compiled any more."""
+    wait_for(lambda: not switcher.busy)
     return switcher.ready(options)
 
 
@@ -72,7 +69,7 @@ def test_a_value_waits_for_its_kernel() -> None:
     switcher.request("depth", "full")
     assert switcher.ready(options) == {} and switcher.pending == {"depth": "full"}
     slow.may_go_on.set()
-    assert wait_for(switcher, options) == {"depth": "full"}
+    assert settled(switcher, options) == {"depth": "full"}
     assert switcher.pending == {} and not switcher.busy
 
 
@@ -101,7 +98,7 @@ def test_the_last_wish_counts() -> None:
     switcher.request("depth", "full")
     switcher.request("depth", "off")
     slow.may_go_on.set()
-    assert wait_for(switcher, options) == {"depth": "off"}
+    assert settled(switcher, options) == {"depth": "off"}
 
 
 class TwoAhead:
@@ -126,14 +123,15 @@ def test_of_several_pending_values_the_cheap_one_takes_effect_first() -> None:
     switcher.request("cull", "agents")
     assert switcher.ready(options) == {}
     sort_bands.may_go_on.set()  # under way already
-    assert wait_until(lambda: bool(sort_bands.overloads)) and switcher.ready(options) == {}
+    wait_for(lambda: sort_bands.overloads)
+    assert switcher.ready(options) == {}
     test_agents.may_go_on.set()
-    assert wait_for(switcher, options) == {"cull": "agents"} and switcher.pending == {"depth": "full"}
+    assert settled(switcher, options) == {"cull": "agents"} and switcher.pending == {"depth": "full"}
     options.cull = "agents"
     assert switcher.ready(options) == {}, "together they need one more"
     for kernel in (merge, sort_all, sort_tested):
         kernel.may_go_on.set()
-    assert wait_for(switcher, options) == {"depth": "full"} and switcher.pending == {}
+    assert settled(switcher, options) == {"depth": "full"} and switcher.pending == {}
 
 
 def test_what_is_compiled_does_not_wait_for_what_is_not_and_frames_do_not_look_again_and_again() -> None:
@@ -156,7 +154,7 @@ def test_what_is_compiled_does_not_wait_for_what_is_not_and_frames_do_not_look_a
         assert switcher.ready(options) == {}
     assert ahead.asked == before + 1, "what has to wait may need more beside what took effect"
     slow.may_go_on.set()
-    assert wait_for(switcher, options) == {"depth": "full"}
+    assert settled(switcher, options) == {"depth": "full"}
 
 
 class Helping:
@@ -179,27 +177,27 @@ class Helping:
 
 
 @pytest.fixture
-def settled(monkeypatch: pytest.MonkeyPatch) -> None:
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Helpers begin at once."""
     monkeypatch.setattr(compilers, "SETTLE_S", 0.0)
 
 
-@pytest.mark.usefixtures("settled")
+@pytest.mark.usefixtures("at_once")
 def test_helpers_compile_and_a_value_waits_for_them() -> None:
     ahead, helper = TwoAhead(), Helping()
     switcher, options = switcher_of(ahead, helper), Optimizations()
     switcher.request("depth", "full")
     assert switcher.ready(options) == {}
-    assert wait_until(lambda: helper.told == [("sort_bands", "full")])
+    wait_for(lambda: helper.told == [("sort_bands", "full")])
     for kernel in ahead.slow:
         kernel.may_go_on.set()
     assert switcher.ready(options) == {} and not any(kernel.overloads for kernel in ahead.slow)
     helper.may_go_on.set()
-    assert wait_for(switcher, options) == {"depth": "full"}
+    assert settled(switcher, options) == {"depth": "full"}
     assert helper.told == [(name, "full") for name in ("sort_bands", "merge", "sort_all")]
 
 
-@pytest.mark.usefixtures("settled")
+@pytest.mark.usefixtures("at_once")
 def test_helpers_compile_for_an_experiment_too_and_this_process_only_loads() -> None:
     ahead, helper = TwoAhead(), Helping()
     switcher = switcher_of(ahead, helper)
@@ -213,7 +211,7 @@ def test_helpers_compile_for_an_experiment_too_and_this_process_only_loads() -> 
     switcher.close()
 
 
-@pytest.mark.usefixtures("settled")
+@pytest.mark.usefixtures("at_once")
 def test_two_switchers_share_helpers_and_neither_forgets_what_the_other_one_wants() -> None:
     ahead, helper, options = TwoAhead(), Helping(), Optimizations()
     left = switcher_of(ahead, helper)
@@ -223,11 +221,11 @@ def test_two_switchers_share_helpers_and_neither_forgets_what_the_other_one_want
     left.request("depth", "full")
     right.request("cull", "agents")
     assert left.ready(options) == right.ready(options) == {}
-    assert wait_until(lambda: bool(helper.told))
+    wait_for(lambda: helper.told)
     right.request("cull", options.cull)
     assert right.ready(options) == {"cull": options.cull}, "nothing is wanted there any more"
     helper.may_go_on.set()
-    assert wait_for(left, options) == {"depth": "full"}
+    assert settled(left, options) == {"depth": "full"}
     assert {name for name, _ in helper.told} >= {"sort_bands", "merge", "sort_all"}
 
 
@@ -239,13 +237,13 @@ def test_a_switcher_does_not_wait_for_what_another_one_wants() -> None:
     right.request("cull", "agents")
     assert left.ready(options) == right.ready(options) == {}
     ahead.slow[3].may_go_on.set()
-    assert wait_for(right, options) == {"cull": "agents"} and left.busy and left.pending == {"depth": "full"}
+    assert settled(right, options) == {"cull": "agents"} and left.busy and left.pending == {"depth": "full"}
     for kernel in ahead.slow:
         kernel.may_go_on.set()
-    assert wait_for(left, options) == {"depth": "full"}
+    assert settled(left, options) == {"depth": "full"}
 
 
-@pytest.mark.usefixtures("settled")
+@pytest.mark.usefixtures("at_once")
 def test_without_its_helper_the_program_compiles() -> None:
     ahead, helper = TwoAhead(), Helping(ends=True)
     switcher, options = switcher_of(ahead, helper), Optimizations()
@@ -254,22 +252,22 @@ def test_without_its_helper_the_program_compiles() -> None:
     switcher.request("depth", "full")
     assert switcher.ready(options) == {}
     helper.may_go_on.set()
-    assert wait_for(switcher, options) == {"depth": "full"} and len(helper.told) == 1
+    assert settled(switcher, options) == {"depth": "full"} and len(helper.told) == 1
 
 
-@pytest.mark.usefixtures("settled")
+@pytest.mark.usefixtures("at_once")
 def test_what_a_helper_compiles_in_vain_holds_nobody_up() -> None:
     ahead, helpers = TwoAhead(), (Helping(), Helping())
     switcher, options = switcher_of(ahead, *helpers), Optimizations()
     switcher.request("depth", "full")
     assert switcher.ready(options) == {}
-    assert wait_until(lambda: all(helper.told for helper in helpers))
+    wait_for(lambda: all(helper.told for helper in helpers))
     switcher.request("depth", options.depth)
     switcher.request("cull", "agents")
     assert switcher.ready(options) == {"depth": options.depth}
     ahead.slow[3].may_go_on.set()
     helpers[0].may_go_on.set()
-    assert wait_for(switcher, options)["cull"] == "agents" and not helpers[1].may_go_on.is_set()
+    assert settled(switcher, options)["cull"] == "agents" and not helpers[1].may_go_on.is_set()
     switcher.close()
     assert all(helper.closed for helper in helpers)
 
@@ -280,15 +278,8 @@ def test_a_helper_does_not_begin_with_what_is_passed_over(monkeypatch: pytest.Mo
     switcher, options = switcher_of(ahead, helper), Optimizations()
     switcher.request("depth", "full")
     switcher.request("depth", options.depth)
-    assert wait_for(switcher, options) == {"depth": options.depth} and not helper.told
+    assert settled(switcher, options) == {"depth": options.depth} and not helper.told
     switcher.close()
-
-
-def wait_until(happened: Callable[[], bool]) -> bool:
-    end = time.monotonic() + 60
-    while not happened() and time.monotonic() < end:
-        time.sleep(0.001)
-    return happened()
 
 
 def test_a_kernel_that_does_not_compile_is_an_error_of_the_program() -> None:
@@ -298,7 +289,7 @@ def test_a_kernel_that_does_not_compile_is_an_error_of_the_program() -> None:
     assert switcher.ready(options) == {}
     slow.may_go_on.set()
     with pytest.raises(ZeroDivisionError, match="in the compiler"):
-        wait_for(switcher, options)
+        settled(switcher, options)
 
 
 def test_the_next_choice_goes_round_both_ways() -> None:
