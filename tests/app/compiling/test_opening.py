@@ -139,6 +139,7 @@ def test_another_error_is_no_notice(driven: Driven, monkeypatch: pytest.MonkeyPa
 def test_of_two_that_are_asked_for_the_last_one_is_opened(driven: Driven) -> None:
     driven.program.open_scenario("maze")
     driven.frames()
+    driven.loop.opened = None  # even if it is there already
     driven.open("birds")
     assert driven.program.config_name == "birds"
 
