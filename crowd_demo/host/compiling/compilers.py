@@ -3,7 +3,8 @@
 The wanted kernels are a list, which may change at any time. Each process takes the largest kernel that is left, so all end at
 about the same time. What a helper has compiled is loaded from the cache. A helper that ends early costs only time.
 
-There may be several owners, each with a list of its own, for which it works; helpers go through all lists.
+There may be several owners, each with a list of its own, for which it works; helpers go through all lists. When a core
+is free, one more helper compiles what no owner wants yet.
 
 A start with much to compile begins with the exact choices that are compiled soonest; the configured ones follow.
 """
