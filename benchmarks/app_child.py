@@ -129,7 +129,7 @@ def first_use(config_name: str, frames: int, choice: str) -> dict[str, Any]:
 
 def wait_for_helpers(loop: Loop) -> None:
     """Let frames pass until there are helpers, and each has answered: yes, there is a kernel without a name."""
-    compilers = loop.program.techniques.switcher._compilers
+    compilers = loop.program.techniques.switcher.compilers
     run_in_window(loop, lambda: not compilers._helpers)
     options = loop.program.sim.optimizations
     asking = [threading.Thread(target=helper.compile, args=("", options), daemon=True) for helper in compilers._helpers]

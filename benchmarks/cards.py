@@ -77,7 +77,7 @@ class Watched:
     def measure(self, start: Snapshot, technique: Technique, other: Value) -> Interval:
         """How many times as fast `M` finds a technique's value in the snapshot, compared with `other`."""
         measurement = Measurement(start, technique.path, other, self.program.techniques.switcher.compile_one_by_one)
-        self.loop._pause_precompiler(True)  # it would compile beside the measurement; the next frame lets it go on
+        self.program.techniques.switcher.compilers.pause_choices()  # the next frame lets them go on
         self.loop.worker.submit(lambda: [None for _ in measurement.run()]).result()
         assert measurement.found
         return (measurement.found.frame if is_drawn(technique) else measurement.found.step).ratio

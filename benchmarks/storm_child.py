@@ -25,7 +25,6 @@ from crowd_demo.cli.main import command
 from crowd_demo.compute.jit import compile_launches, is_on_disk
 from crowd_demo.config.loader import load_config
 from crowd_demo.host.compiling.ahead import KernelFinder
-from crowd_demo.host.compiling.compile_process import missing_anywhere
 from crowd_demo.host.system import free_cycles
 
 assert sys.platform == "linux"
@@ -107,7 +106,7 @@ def load_kernels(configs: Path) -> None:
     for path in sorted(configs.glob("*.yaml")):
         config = load_config(str(path))
         ahead = KernelFinder(config)
-        for launch in chain(ahead.missing(config.optimizations), missing_anywhere(ahead, config.optimizations)):
+        for launch in chain(ahead.missing(config.optimizations), ahead.missing_anywhere(config.optimizations)):
             if is_on_disk(launch):
                 compile_launches((launch,))
 

@@ -25,9 +25,9 @@ def without_progress(stderr: str) -> str:
     return "".join(line for line in stderr.splitlines(keepends=True) if not line.startswith(progress))
 
 
-def wait_until(happened: Callable[[], object]) -> None:
-    """Wait for what another thread does."""
-    end = time.monotonic() + PATIENCE_S
+def wait_until(happened: Callable[[], object], patience_s: float = PATIENCE_S) -> None:
+    """Wait until another thread or process has done something."""
+    end = time.monotonic() + patience_s
     while not happened():
         assert time.monotonic() < end, "it never happened"
         time.sleep(0.001)

@@ -71,14 +71,13 @@ def compile_all(configs: Sequence[str], steps_only: bool) -> None:
     from crowd_demo.compute.jit import compile_launches
     from crowd_demo.config.loader import load_config
     from crowd_demo.host.compiling.ahead import KernelFinder
-    from crowd_demo.host.compiling.compile_process import missing_anywhere
 
     for name in configs:
         config = load_config(name)
         ahead = KernelFinder(config, render=not steps_only)
         compile_launches(ahead.missing(config.optimizations))
         if not steps_only:
-            compile_launches(missing_anywhere(ahead, config.optimizations))
+            compile_launches(ahead.missing_anywhere(config.optimizations))
         print(f"{os.environ['NUMBA_CPU_NAME']}: {name}", file=sys.stderr, flush=True)
     print(cache.portable_fingerprint())
 

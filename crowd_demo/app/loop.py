@@ -25,8 +25,6 @@ from crowd_demo.app.presenter import LONG_FRAME_MS, Presenter, moment_of
 from crowd_demo.app.program import Program
 from crowd_demo.app.screen.window import screen
 from crowd_demo.app.window_events import WindowEvents
-from crowd_demo.compute.jit import CACHE_LASTS
-from crowd_demo.host.compiling.helpers import Precompiler
 from crowd_demo.host.compiling.loading import Loaded
 from crowd_demo.host.report import COLLECT_EVERY, Recorder, noting_collections
 from crowd_demo.host.system import Worker
@@ -63,7 +61,6 @@ class Loop:
         self._frame = 0
         self._last = time.perf_counter()
         self._waited_s = 0.0  # in which the crowd has made no steps, for it was the turn of the second one
-        self._precompiler: Precompiler | None = None
         self._still: pygame.Surface | None = None  # the picture that is shown while an experiment runs
         self._drawing = threading.Lock()  # held by the thread that uses the window's surface while the worker is busy
         self.opening: Opening | None = None
@@ -82,8 +79,6 @@ class Loop:
                 if self.options.report:
                     self.recorder.collect()
         finally:
-            if self._precompiler:
-                self._precompiler.close()
             self.program.techniques.switcher.close()
 
     @property
@@ -235,7 +230,7 @@ class Loop:
             if self.abandoned:
                 return
             self._still = screen().copy()
-            self._pause_precompiler(True)
+            self.program.techniques.switcher.compilers.pause_choices()
         else:
             screen().blit(self._still, (0, 0))
         self.presenter.present(self.events.mouse.resting_on)
@@ -244,10 +239,6 @@ class Loop:
         if not self.program.experiments.dialog:
             self._still = None
             self.program.crowd.rate.clear()
-
-    def _pause_precompiler(self, paused: bool) -> None:
-        if self._precompiler:
-            self._precompiler.pause(paused)
 
     # --- frames that take long ---------------------------------------------------------------------------------------
 
@@ -299,11 +290,12 @@ class Loop:
             self.presenter.set_title(what)
 
     def end_window_frame(self) -> None:
-        """Start the compilers in the background once the first frames are over; wait if the frame was very short."""
-        idle = not (self.program.techniques.switcher.busy or self.program.experiments.dialog)
-        if self._frame >= PRECOMPILE_FRAME and idle and CACHE_LASTS and not self._precompiler:
-            self._precompiler = Precompiler(self.program.techniques.switcher.stand_by(), self.program.sim.optimizations)
-        self._pause_precompiler(not idle)
+        """Have other choices compiled in idle moments, once the first frames are over; wait if the frame was very short."""
+        compilers = self.program.techniques.switcher.compilers
+        if self.program.techniques.switcher.busy or self.program.experiments.dialog:
+            compilers.pause_choices()
+        elif self._frame >= PRECOMPILE_FRAME:
+            compilers.compile_choices(self.program.sim.optimizations)
         spent = time.perf_counter() - self._last
         least = LEAST_FRAME_S if pygame.display.get_active() else HIDDEN_FRAME_S
         if self.program.techniques.switcher.busy:

@@ -13,12 +13,14 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from queue import SimpleQueue
-from typing import TextIO
+from typing import IO, NoReturn, TextIO
 
+CLOSE_S = 0.2  # the longest to wait for the end of a killed process
 NO_CONSOLE = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # on Windows
 
 
@@ -31,9 +33,46 @@ def start(module: str, *arguments: str, stdin: int | None = None, stdout: int | 
                             process_group=process_group, start_new_session=start_new_session)
 
 
+class Conversation:
+    """Lines to a process, and its answers. It may end at any time. Only one thread may ask it; any may close it."""
+
+    def __init__(self, says: IO[str], hears: IO[str], end: Callable[[], None]) -> None:
+        self._says, self._hears, self.close = says, hears, end
+
+    def ask(self, line: str) -> str:
+        """Send a line and wait for the answer; return an empty text if the process has ended."""
+        with suppress(OSError, ValueError):  # ValueError: closed here
+            print(line, file=self._hears, flush=True)
+            return self._says.readline().rstrip("\n")
+        return ""
+
+
+def talk_to(process: subprocess.Popen[str]) -> Conversation:
+    """Return the conversation with a process that was started with pipes; closing it kills the process."""
+    assert process.stdin and process.stdout
+    return Conversation(process.stdout, process.stdin, partial(kill, process))
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    """Kill the process.
+
+    One that runs only when a core is free needs such a core also to end, so a thread waits for that if it takes long.
+    """
+    process.kill()
+    waiting = threading.Thread(target=close_when_ended, args=(process,), name="crowd-demo end of a process", daemon=True)
+    waiting.start()
+    waiting.join(CLOSE_S)
+
+
+def close_when_ended(process: subprocess.Popen[str]) -> None:
+    """Wait for its end, then close its streams; earlier, closing would wait for a thread that still reads."""
+    with suppress(OSError), process:
+        process.wait()
+
+
 # --- in the process that was started ---------------------------------------------------------------------------------
 
-def exit_at_once() -> None:
+def exit_at_once() -> NoReturn:
     os._exit(0)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,7 @@ from crowd_demo.extras.ensemble.executors import Process
 from crowd_demo.extras.ensemble.plan import make_plan
 from crowd_demo.host import child
 from crowd_demo.host.compiling import helpers
-from crowd_demo.host.compiling.helpers import CompilerSource, ForkingSource
+from crowd_demo.host.compiling.helpers import CompilerSource, ForkingSource, Helper
 
 SOURCES = [CompilerSource, *[ForkingSource] * helpers.CAN_FORK]
 
@@ -47,14 +47,8 @@ def test_a_process_that_compiles_executes_nothing_of_the_working_folder(
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("PYGAME_HIDE_SUPPORT_PROMPT", raising=False)  # its greeting is no answer
     config = load_config("1k")
-    source = kind(config)
-    talk = source.start()
-    try:
-        answer = talk.ask(json.dumps(["unknown", config.optimizations.model_dump(mode="json")]))
-    finally:
-        talk.close()
-        source.close()
-    assert (answer, mark.exists()) == ("unknown", False)
+    with closing(kind(config)) as source, closing(Helper(source)) as helper:
+        assert (helper.compile("unknown", config.optimizations), mark.exists()) == (True, False)
 
 
 def test_a_worker_of_an_ensemble_executes_nothing_of_the_working_folder(

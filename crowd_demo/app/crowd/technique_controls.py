@@ -18,8 +18,7 @@ from crowd_demo.app.screen.notices import Notices
 from crowd_demo.compute.jit import Launch
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.host.compiling.ahead import KernelFinder, kernel_name
-from crowd_demo.host.compiling.compilers import HELPER_NICENESS, Compilers, compile_cost, helpers_that_fit
-from crowd_demo.host.compiling.helpers import CompilerSource
+from crowd_demo.host.compiling.compilers import Compilers, compile_cost
 from crowd_demo.host.system import compiling_beside_frames, in_thread
 from crowd_demo.registry.entries import Range, Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, hud_word, inactive
@@ -28,7 +27,6 @@ from crowd_demo.sim.actions import Switch
 
 MAX_TICKS = 20  # kept for the graph
 TOUCHED_FIRST = "stagger.avoidance"  # the number keys change this until the user has chosen a technique
-HELPERS = 2  # at most: what a value needs is rarely more than a few kernels
 EXPERIMENT = "experiment"  # owns what `compile_one_by_one` wants
 BESIDE = "beside"  # the request of the second crowd
 
@@ -88,7 +86,7 @@ class Switcher:
     def __init__(self, ahead: KernelFinder, compilers: Compilers) -> None:
         self.requests: dict[str, Request] = {}
         self.text = ""
-        self._ahead, self._compilers = ahead, compilers
+        self._ahead, self.compilers = ahead, compilers
         self._asked = False  # since `ready` looked last
         self._work: Future[None] | None = None
 
@@ -140,16 +138,8 @@ class Switcher:
         """
         for launch in self._ahead.missing(options):
             yield f"compiling {kernel_name(launch)}"
-            self._compilers.want((launch,), options, owner=EXPERIMENT)
-            self._compilers.work(lambda *_: None, here=False, owner=EXPERIMENT)
-
-    def stand_by(self) -> CompilerSource:
-        """Start helpers before any value is asked for, as that takes a second; return the source of their processes."""
-        self._compilers.keep_helpers(HELPERS)
-        if not self._compilers.source:
-            self._compilers.start(min(helpers_that_fit() + 1, HELPERS), HELPER_NICENESS)  # the frames leave most of a core
-        assert self._compilers.source
-        return self._compilers.source
+            self.compilers.want((launch,), options, owner=EXPERIMENT)
+            self.compilers.work(lambda *_: None, here=False, owner=EXPERIMENT)
 
     @property
     def busy(self) -> bool:
@@ -158,14 +148,14 @@ class Switcher:
 
     def close(self, timeout_s: float = 0.0) -> None:
         """Stop after the present kernel, and wait for that at most so long."""
-        self._compilers.close()
+        self.compilers.close()
         if self._work:
             wait((self._work,), timeout_s)
 
     def _compile_cheapest(self, missing: list[tuple[list[Launch], Optimizations]], options: Optimizations) -> None:
         """Start compiling the launches that take the least time to compile; stop if there are none."""
         launches, asked = min(missing, key=lambda each: sum(map(compile_cost, each[0])), default=([], options))
-        self._compilers.want(launches, asked, owner=self)
+        self.compilers.want(launches, asked, owner=self)
         if not launches:
             self.text = ""
         elif not self.busy:
@@ -174,7 +164,7 @@ class Switcher:
     def _compile(self) -> None:
         """Compile all that is wanted, which may change meanwhile; `ready` raises the error if there is one."""
         with compiling_beside_frames():
-            self._compilers.work(self._show_progress, here=False, owner=self)
+            self.compilers.work(self._show_progress, here=False, owner=self)
 
     def _show_progress(self, kernel: str, done: int, total: int) -> None:
         self.text = f"compiling {kernel}"

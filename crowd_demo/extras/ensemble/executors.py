@@ -29,7 +29,6 @@ from crowd_demo.host import child
 from crowd_demo.registry.texts import error_line
 
 POLL_S = 0.1
-CLOSE_S = 5.0
 MAX_DEATHS = 3  # of processes in one run, which is then taken to be the reason
 ONE_THREAD = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 CONNECT_S = 15.0
@@ -135,13 +134,13 @@ class Process:
         self._process = child.start(
             __name__, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, **dict.fromkeys(ONE_THREAD, "1")},
             start_new_session=True)  # Ctrl-C is for the program, which then ends its workers
+        self._talk = child.talk_to(self._process)
+        self.close = self._talk.close
 
     def carry_out(self, job: Job) -> RunRow | None:
         """Wait for the row of a job; None if the process has died."""
-        assert self._process.stdin and self._process.stdout
-        with suppress(OSError, ValueError, ValidationError):  # ValueError: closed meanwhile
-            print(job.model_dump_json(), file=self._process.stdin, flush=True)
-            return RunRow.model_validate_json(self._process.stdout.readline())
+        with suppress(ValidationError):
+            return RunRow.model_validate_json(self._talk.ask(job.model_dump_json()))
         return None
 
     def how_it_died(self) -> str:
@@ -152,17 +151,6 @@ class Process:
         with suppress(ValueError):
             return f"killed by {signal.Signals(-code).name}"
         return f"killed by signal {-code}"
-
-    def close(self) -> None:
-        """Kill it, and wait for its end."""
-        with suppress(OSError):
-            self._process.kill()
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(CLOSE_S)
-        for stream in (self._process.stdin, self._process.stdout):
-            with suppress(OSError, ValueError):
-                assert stream
-                stream.close()
 
 
 def main() -> None:

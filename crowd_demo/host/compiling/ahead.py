@@ -15,8 +15,9 @@ import numpy as np
 
 from crowd_demo.compute.jit import Launch, compile_launches, is_compiled
 from crowd_demo.config.model import Config, Life
-from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.config.resources import assets_folder
+from crowd_demo.registry.techniques import TECHNIQUES
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.colours.modes import AgeColours
 from crowd_demo.render.drawing import moving
@@ -51,8 +52,7 @@ class KernelFinder:
         Without `overlays` not what only these and the inspector call.
         """
         with self._lock:
-            self._sim.optimizations = options.model_copy(deep=True)
-            self._sim.optimizations.set("leaf_size", LEAST_LEAF)
+            self._sim.optimizations = with_values(options, {"leaf_size": LEAST_LEAF})
             if options.device == "auto" and self._worth_a_gpu:  # as the crowd itself decides, which is larger
                 self._sim.optimizations.set("device", "cuda")
             found: dict[tuple[object, ...], Launch] = {}
@@ -62,11 +62,13 @@ class KernelFinder:
                     found[launch.kernel, signature] = launch
         return list(found.values())
 
-    def missing_colours(self) -> list[Launch]:
-        """Launches of all colour modes whose kernels are not compiled yet."""
+    def missing_anywhere(self, options: Optimizations) -> Iterator[Launch]:
+        """Yield the launches of each single other choice and of all colour modes whose kernels are not compiled yet."""
+        for other in all_choices(options):
+            yield from self.missing(other)
         with self._lock:
-            launches = self._scene.colour_launches() if self._scene else ()
-            return [launch for launch in launches if not is_compiled(launch)]
+            colours = list(self._scene.colour_launches() if self._scene else ())
+        yield from (launch for launch in colours if not is_compiled(launch))
 
     def _launches(self) -> Iterator[Launch]:
         yield from self._sim.agents.closing(1)  # births, deaths and a new number of agents come between steps
@@ -83,6 +85,13 @@ class KernelFinder:
             yield from AgeColours().launches_to_compile(self._sim, np.zeros(0, np.uint8))  # the overlay of turns reads ages
             if "avoidance" in self._sim.behaviour.techniques:  # its overlay is for no others
                 yield avoidance_launch(self._sim, nobody, ())[0]
+
+
+def all_choices(options: Optimizations) -> Iterator[Optimizations]:
+    """The options with one technique at another of its choices, for each technique and choice."""
+    for technique in TECHNIQUES:
+        for value in technique.choices:
+            yield with_values(options, {technique.path: value})
 
 
 def key_of(launch: Launch) -> str:

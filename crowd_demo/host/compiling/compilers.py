@@ -3,20 +3,21 @@
 The wanted kernels are a list, which may change at any time. Each process takes the largest kernel that is left, so all end at
 about the same time. What a helper has compiled is loaded from the cache. A helper that ends early costs only time.
 
-There may be several owners, each with a list of its own, for which it works; helpers go through all lists.
+There may be several owners, each with a list of its own, for which it works; helpers go through all lists. When a core
+is free, one more helper compiles what no owner wants yet.
 
 A start with much to compile begins with the exact choices that are compiled soonest; the configured ones follow.
 """
 
 from __future__ import annotations
 
-import math
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from operator import itemgetter
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from functools import partial
+from operator import attrgetter
 from typing import NamedTuple
 
 from crowd_demo.compute import cache
@@ -24,18 +25,22 @@ from crowd_demo.compute.jit import CACHE_LASTS, Launch, compile_launches, is_on_
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.host.compiling.ahead import KernelFinder, kernel_name, key_of
+from crowd_demo.host.compiling.compile_process import ALL_CHOICES
 from crowd_demo.host.compiling.helpers import CAN_FORK, CompilerSource, Helper, source_of
+from crowd_demo.host.system import in_thread
 from crowd_demo.registry.entries import Value
 from crowd_demo.registry.techniques import TECHNIQUES
 
 MAX_HELPERS = 3  # each takes a second to start, and some 200 MB
+HELPERS_BESIDE_FRAMES = 2  # what a value needs is rarely more than a few kernels
+HELPER_NICENESS = 5  # beside frames; small, because a helper shares no lock with them
+MAX_IDLE_KERNELS = 3  # that a process compiles in idle moments, before another one takes its place
 FEW = 2  # kernels that are sooner compiled than a helper is started
 POLL_S = 0.1
 SETTLE_S = 0.2  # helpers wait so long, as the wish may change: a key that is pressed again and again
-HELPER_NICENESS = 5  # beside frames; small, because a helper shares no lock with them
+QUICK_AGENTS = 50_000  # with the quick choices a larger crowd would hardly move
 
 OnProgress = Callable[[str, int, int], None]  # what is being compiled, how many are done, and of how many
-QUICK_AGENTS = 50_000  # with the quick choices a larger crowd would hardly move
 
 
 class Wish(NamedTuple):
@@ -64,7 +69,9 @@ class Compilers:
     def __init__(self, config: Config, source: CompilerSource | None = None) -> None:
         self._config = config
         self._helpers: list[Helper] = []
-        self.source = source  # of the helpers' processes, once there is one
+        self._idle: Helper | None = None  # compiles other choices; None while that is paused
+        self._has_all_choices = False
+        self._source = source  # of the helpers' processes, once there is one
         self._changed = threading.Condition()
         self._wishes: dict[object, Wish] = {}  # by owner
         self._begun: set[str] = set()  # being compiled
@@ -84,10 +91,30 @@ class Compilers:
     def work(self, on_progress: OnProgress, here: bool = True, owner: object = None) -> None:
         """Compile all that an owner wants. If not `here`, this process only loads what helpers compile, while it has any."""
         while (wish := self._wishes.get(owner)) and wish.launches:
-            with self._taken(owner, here) as launches:
-                done = wish.total - len(wish.launches)  # what a helper has compiled is done when it is loaded, too
-                on_progress(self._under_way(wish), done, wish.total)
-                compile_launches(launches)
+            key = self._take(wish, here)
+            done = wish.total - len(wish.launches)  # what a helper has compiled is done when it is loaded, too
+            on_progress(self._under_way(wish), done, wish.total)
+            if key:
+                compile_launches((wish.launches[key],))
+                with self._changed:
+                    self._begun.remove(key)
+                    for each in self._wishes.values():
+                        each.launches.pop(key, None)
+
+    def _take(self, wish: Wish, here: bool) -> str | None:
+        """The key of what this process may compile next; None, after a moment, if helpers compile the rest.
+
+        What a helper has compiled comes first: loading is quick, and else all of it would be loaded at the end.
+        """
+        with self._changed:
+            alone = here or not self._helpers
+            free = [key for key in wish.launches if key not in self._begun and (alone or key in self._kept)]
+            key = max(free, key=self._kept.__contains__, default=None)
+            if key:
+                self._begun.add(key)
+            else:
+                self._changed.wait(POLL_S)
+        return key
 
     def _under_way(self, wish: Wish) -> str:
         """The name of a kernel that is being compiled, here or by a helper."""
@@ -98,31 +125,8 @@ class Compilers:
         """Compile these kernels, which the first frames need with those options, with as many helpers as pay."""
         self.want(launches, options)
         if len({key_of(launch) for launch in launches} - self._kept) > FEW:
-            self.start_all()
+            self.start()
         self.work(on_progress, here=not CAN_FORK)
-
-    @contextmanager
-    def _taken(self, owner: object, here: bool) -> Iterator[list[Launch]]:
-        """The launch that this process may compile next for an owner; none, after a moment, if helpers compile the rest.
-
-        What a helper has compiled comes first: loading is quick, and else all of it would be loaded at the end.
-        """
-        with self._changed:
-            launches = wish.launches if (wish := self._wishes.get(owner)) else {}
-            alone = here or not self._helpers
-            free = [key for key in launches if key not in self._begun and (alone or key in self._kept)]
-            mine = sorted(free, key=lambda key: key not in self._kept)[:1]
-            if not mine:
-                self._changed.wait(POLL_S)
-            self._begun.update(mine)
-        try:
-            yield [launches[key] for key in mine]
-        finally:
-            with self._changed:
-                self._begun.difference_update(mine)
-                for key in mine:
-                    for each in self._wishes.values():
-                        each.launches.pop(key, None)
 
     # --- helpers -----------------------------------------------------------------------------------------------------
 
@@ -132,55 +136,51 @@ class Compilers:
         Where they are copies, wait for the first process. It has compiled what a crowd is built with, which this one then
         only loads: a process that compiles keeps 50 MB.
         """
-        if self.source or cache.is_empty():
-            self.start_all()
-        if self.source:
-            self.source.wait()
+        if self._source or cache.is_empty():
+            self.start()
+        if self._source and CAN_FORK:
+            with closing(Helper(self._source)) as first:
+                first.compile("no kernel", self._config.optimizations)
 
-    def start_all(self) -> None:
-        """Start as many helpers as pay while no frames are shown, unless there are some."""
-        if not self._helpers:
-            self.start(helpers_that_fit() + CAN_FORK)
+    def start(self, count: int | None = None, niceness: int = 0) -> None:
+        """Start helpers: so many, or as many as pay while no frames are shown.
 
-    def start(self, count: int, niceness: int = 0) -> None:
-        """Start so many helpers, where they can pass on what they compile."""
-        if not CACHE_LASTS:
-            self._end_source()
-        elif count:
-            self.source = self.source or source_of(self._config, niceness)
-            for _ in range(count):
-                self.employ(Helper(self.source))
+        There are none where they could not pass on what they compile.
+        """
+        if not CACHE_LASTS or self._helpers:
+            return
+        self._source = self._source or source_of(self._config, niceness)
+        for _ in range(helpers_that_fit() + CAN_FORK if count is None else count):
+            self.employ(Helper(self._source))
 
     def employ(self, helper: Helper) -> None:
         """Have a helper compile what is wanted, in a thread of its own."""
         self._helpers.append(helper)
-        threading.Thread(target=self._feed, args=(helper,), name="crowd-demo helper", daemon=True).start()
+        in_thread(partial(self._feed, helper), "crowd-demo helper")
 
     def yield_to_frames(self) -> None:
-        """Lower the priority of helpers, so that frames come first."""
-        self.start_all()
-        if self.source:
-            self.source.lower_priority(HELPER_NICENESS)
+        """Lower the priority of what helpers are told from now on, so that frames come first."""
+        self.start()
+        if self._source:
+            self._source.niceness = HELPER_NICENESS
 
     def close(self) -> None:
         """Forget all wishes and end all helpers. New ones may be started."""
         with self._changed:
             self._wishes.clear()
-        self.keep_helpers(0)
-        self._end_source()
+        self.pause_choices()
+        self._keep_helpers(0)
+        source, self._source = self._source, None
+        if source:
+            source.close()
 
-    def keep_helpers(self, count: int) -> None:
+    def _keep_helpers(self, count: int) -> None:
         """End all helpers but the first `count`."""
         with self._changed:
             ended, self._helpers = self._helpers[count:], self._helpers[:count]
             self._changed.notify_all()
         for helper in ended:
             helper.close()
-
-    def _end_source(self) -> None:
-        source, self.source = self.source, None
-        if source:
-            source.close()
 
     def _feed(self, helper: Helper) -> None:
         """Have a helper compile one kernel after the other, until it ends."""
@@ -201,21 +201,48 @@ class Compilers:
         """Wait for a kernel that this helper may compile, and the options that need it; None if the helper has ended."""
         with self._changed:
             while helper in self._helpers:
-                now = time.monotonic()
-                left = [(wish.since + SETTLE_S - now, key, wish.options)
-                        for wish in self._wishes.values() if (key := self._largest_left(wish))]
-                early, key, options = min(left, key=itemgetter(0), default=(math.inf, "", self._config.optimizations))
-                if early <= 0:
-                    self._begun.add(key)
-                    return key, options
-                if not left:
+                wish = min(filter(self._largest_left, self._wishes.values()), key=attrgetter("since"), default=None)
+                if not wish:
                     helper.rest()
-                self._changed.wait(early if left else None)
+                    self._changed.wait()
+                elif (early_s := wish.since + SETTLE_S - time.monotonic()) > 0:
+                    self._changed.wait(early_s)
+                elif key := self._largest_left(wish):
+                    self._begun.add(key)
+                    return key, wish.options
         return None
 
     def _largest_left(self, wish: Wish) -> str | None:
         """The key of the largest kernel of a wish that nobody has compiled or begun."""
         return next((key for key in wish.launches if key not in self._begun | self._kept), None)
+
+    # --- other choices -----------------------------------------------------------------------------------------------
+
+    def compile_choices(self, options: Optimizations) -> None:
+        """Compile the kernels of all other choices than these options, and of all colour modes, when a core is free.
+
+        A technique that is switched on for the first time is then loaded (0.01 s) instead of compiled (seconds). Helpers for
+        one that is switched on before are started, too.
+        """
+        if not CACHE_LASTS or self._idle or self._has_all_choices:
+            return
+        self._keep_helpers(HELPERS_BESIDE_FRAMES)
+        self.start(min(helpers_that_fit() + 1, HELPERS_BESIDE_FRAMES), HELPER_NICENESS)  # the frames leave most of a core
+        assert self._source
+        self._idle = Helper(self._source, MAX_IDLE_KERNELS)
+        in_thread(partial(self._compile_choices, self._idle, options.model_copy(deep=True)), "crowd-demo precompiler")
+
+    def pause_choices(self) -> None:
+        """End the process that compiles other choices: it runs at idle priority, and so could not hurry."""
+        helper, self._idle = self._idle, None
+        if helper:
+            helper.close()
+
+    def _compile_choices(self, helper: Helper, options: Optimizations) -> None:
+        while helper.compile(ALL_CHOICES, options):
+            pass
+        self._has_all_choices = helper is self._idle  # else it was paused
+        helper.close()
 
 
 def quick_values(config: Config, ahead: KernelFinder, launches: Sequence[Launch]) -> dict[str, Value]:

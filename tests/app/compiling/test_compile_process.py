@@ -11,67 +11,57 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, cast
-from unittest.mock import MagicMock
 
 import pytest
-from driven import Driven, wait_until
+from driven import PATIENCE_S, Driven, wait_until
 
 from crowd_demo.app import loop
-from crowd_demo.app.crowd.technique_controls import Switcher
 from crowd_demo.app.options import RunOptions
 from crowd_demo.compute.jit import Launch, is_on_disk
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import with_values
+from crowd_demo.host.child import Conversation
 from crowd_demo.host.compiling import compilers as module
 from crowd_demo.host.compiling import helpers
-from crowd_demo.host.compiling.ahead import KernelFinder
-from crowd_demo.host.compiling.compile_process import ALL_CHOICES, ALL_DONE, all_choices
+from crowd_demo.host.compiling.ahead import KernelFinder, all_choices
+from crowd_demo.host.compiling.compile_process import ALL_CHOICES
 from crowd_demo.host.compiling.compilers import Compilers
-from crowd_demo.host.compiling.helpers import CompilerSource, ForkingSource, Helper, Precompiler, source_of
+from crowd_demo.host.compiling.helpers import CompilerSource, ForkingSource, Helper, source_of
 from crowd_demo.registry.techniques import TECHNIQUES
 
-FORKING = pytest.param(ForkingSource, marks=pytest.mark.skipif(not helpers.CAN_FORK, reason="it cannot fork"))
+OPTIONS = load_config("1k").optimizations
 
 
-@pytest.fixture(params=[CompilerSource, FORKING])
-def source(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[CompilerSource]:
-    """Starts each process anew, or forks."""
-    monkeypatch.setattr(helpers, "CAN_FORK", request.param is ForkingSource)
-    source = request.param(load_config("1k"))
+@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.skipif(not helpers.CAN_FORK, reason="it cannot fork"))],
+                ids=["anew", "forks"])
+def forks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether processes are copies of a first one, or each is started anew."""
+    monkeypatch.setattr(helpers, "CAN_FORK", request.param)
+    monkeypatch.setattr(module, "CAN_FORK", request.param)
+    return bool(request.param)
+
+
+@pytest.fixture
+def source(forks: bool) -> Iterator[CompilerSource]:
+    source = source_of(load_config("1k"))
     yield source
     source.close()
 
 
-@pytest.mark.quick
-def test_every_choice_of_every_technique_comes_up() -> None:
-    options = load_config("1k").optimizations
-    wanted = {(technique.path, value) for technique in TECHNIQUES for value in technique.choices}
-    others = list(all_choices(options))
-    assert {(technique.path, other.get(technique.path)) for other in others for technique in TECHNIQUES} >= wanted
-    assert len(others) == len(wanted)
+@pytest.fixture
+def helper(source: CompilerSource) -> Iterator[Helper]:
+    with closing(Helper(source)) as helper:
+        yield helper
 
 
-@pytest.mark.parametrize("name", ["1k", "20k-flock", "maze"])
-def test_it_compiles_all_choices_of_every_configuration(name: str) -> None:
-    config = load_config(name)
-    source = source_of(config)
-    compiling = Precompiler(source, config.optimizations)
-    compiling.pause(False)
-    assert has_ended(compiling, 600)
-    compiling.close()
-    source.close()
-    ahead = KernelFinder(config)
-    for options in all_choices(config.optimizations):
-        assert not [launch.name for launch in ahead.missing(options) if not is_on_disk(launch)]
+def fail(*_: object, **__: object) -> None:
+    raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
 
 
-def has_ended(compiling: Precompiler, timeout_s: float) -> bool:
-    compiling.thread.join(timeout_s)
-    return not compiling.thread.is_alive()
-
+# --- one process after another ---------------------------------------------------------------------------------------
 
 PRINT_KEYS = """
 from crowd_demo.host.compiling.ahead import KernelFinder, key_of
@@ -84,59 +74,154 @@ print(*dict.fromkeys(map(key_of, [*ahead.missing(options), *ahead.missing(other)
 """
 
 
-@pytest.mark.parametrize("kind", [CompilerSource, FORKING])
 def test_a_helper_compiles_what_it_is_told_and_nothing_else(
-        kind: type[CompilerSource], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        forks: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CROWD_DEMO_CACHE", str(tmp_path))  # of the helper alone
-    config = load_config("1k")
     printed = subprocess.run([sys.executable, "-c", PRINT_KEYS], capture_output=True, encoding="utf-8", check=True).stdout
     all_keys = [key for key in printed.splitlines() if key.startswith("crowd_demo")]
     wanted = next(key for key in all_keys if ".find_cells" in key)
-    monkeypatch.setattr(helpers, "CAN_FORK", kind is ForkingSource)
-    source = kind(config)
-    helper = Helper(source)
-    try:
-        assert helper.compile(wanted, config.optimizations)
-        assert helper.compile("no.such_kernel()", config.optimizations), "what has been compiled to find the others"
+    with closing(source_of(load_config("1k"))) as source, closing(Helper(source)) as helper:
+        assert helper.compile(wanted, OPTIONS)
+        assert helper.compile("no.such_kernel()", OPTIONS), "what has been compiled to find the others"
         other = next(key for key in all_keys if ".take_snapshot" in key)
-        assert helper.compile(other, with_values(config.optimizations, {"neighbours": "z_grid"}))
-    finally:
-        helper.close()
-        source.close()
+        assert helper.compile(other, with_values(OPTIONS, {"neighbours": "z_grid"}))
     written = {path.name.split("-")[0] for path in tmp_path.rglob("*.nbc")}
     assert {name.split(".")[-1] for name in written} >= {"find_cells", "take_snapshot"}
     assert not any("pose" in name or ".interact_" in name for name in written)
 
 
-def test_a_process_that_dies_is_no_failure() -> None:
-    config = load_config("1k")
-    source = ForkingSource(config) if helpers.CAN_FORK else CompilerSource(config)
-    helper = Helper(source)
-    source.close()
-    if isinstance(source, ForkingSource):
-        assert not helper.compile("anything", config.optimizations)
-        compiling = Precompiler(source, config.optimizations)
-        compiling.pause(False)
-        assert has_ended(compiling, 10), "there is nobody to go on"
-    helper.close()
-
-
-def test_another_process_goes_on_after_some_kernels(source: CompilerSource, monkeypatch: pytest.MonkeyPatch) -> None:
-    started: list[helpers.Conversation] = []
+def test_another_process_goes_on_after_some_kernels(
+        forks: bool, source: CompilerSource, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[Conversation] = []
     start = source.start
 
-    def counted() -> helpers.Conversation:
+    def counted() -> Conversation:
         started.append(start())
         return started[-1]
 
     monkeypatch.setattr(source, "start", counted)
-    helper, options = Helper(source, most_kernels=2), load_config("1k").optimizations
-    assert all(helper.compile(f"unknown_{number}", options) for number in range(3)) and len(started) == 2
+    helper = Helper(source, most_kernels=2)
+    assert all(helper.compile(f"unknown_{number}", OPTIONS) for number in range(3)) and len(started) == 2
     helper.rest()
-    assert helper.compile("unknown", options) and len(started) == 2 + helpers.CAN_FORK, "one that is soon there is not kept"
+    assert helper.compile("unknown", OPTIONS) and len(started) == 2 + forks, "one that is soon there is not kept"
     helper.close()
-    assert not helper.compile("unknown", options)
+    assert not helper.compile("unknown", OPTIONS)
 
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is less of it")
+def test_frames_and_then_all_other_processes_come_first(
+        source: CompilerSource, helper: Helper, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert helper.compile("unknown", OPTIONS)
+    if sys.platform == "linux":
+        before = {process: os.getpriority(os.PRIO_PROCESS, process) for process in children()}
+        source.niceness = 7
+        assert helper.compile("unknown", OPTIONS)
+        changed = [process for process in children() if os.getpriority(os.PRIO_PROCESS, process) != before[process]]
+        assert [os.getpriority(os.PRIO_PROCESS, process) for process in changed] == [7]
+        helper.compile(ALL_CHOICES, OPTIONS)
+        assert os.sched_getscheduler(changed[0]) == os.SCHED_IDLE
+
+
+def children() -> list[int]:
+    """The processes that this one has started, and those that they have started."""
+    parents = dict[int, int]()
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            parents[int(path.parent.name)] = int(path.read_text("utf-8").rpartition(")")[2].split()[1])
+    return [process for process, parent in parents.items() if os.getpid() in (parent, parents.get(parent))]
+
+
+def test_processes_end_with_the_program(source: CompilerSource) -> None:
+    talks = [source.start() for _ in range(2)]
+    assert talks[0].ask(json.dumps(["unknown", OPTIONS.model_dump_json(), 0])) == "unknown"
+    for talk in talks:
+        talk.close()
+        assert talk.ask("more") == ""
+    if isinstance(source, ForkingSource) and source.process:
+        source._orders.close()  # as the system does when a process dies
+        assert source.process.wait(60) == 0
+
+
+@pytest.mark.skipif(not helpers.CAN_FORK, reason="it cannot fork")
+def test_the_first_process_ends_with_the_program_while_it_gets_ready() -> None:
+    with closing(ForkingSource(load_config("1k"))) as source:
+        source._orders.close()
+        assert source.process and source.process.wait(60) == 0
+
+
+@pytest.mark.skipif(not helpers.CAN_FORK, reason="it cannot fork")
+def test_a_process_that_dies_is_no_failure() -> None:
+    source = ForkingSource(load_config("1k"))
+    assert source.process
+    source.process.kill()
+    with closing(Compilers(load_config("1k"), source)) as compilers:
+        compilers.start_early()
+        compilers.compile_choices(OPTIONS)
+        wait_until(lambda: compilers._has_all_choices)
+        with closing(Helper(source)) as helper:
+            assert not helper.compile("anything", OPTIONS)
+
+
+@pytest.mark.quick
+@pytest.mark.skipif(not helpers.CAN_FORK, reason="it cannot fork")
+def test_where_no_copy_can_be_asked_for_nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(ForkingSource(load_config("1k"))) as source:
+        monkeypatch.setattr(socket, "socketpair", fail)
+        with closing(Helper(source)) as helper:
+            assert not helper.compile("anything", OPTIONS)
+
+
+class Stuck:
+    """A process that has been started, and ends long after it is killed."""
+
+    def __init__(self) -> None:
+        (its_input, mine), (answers, self.its_output) = os.pipe(), os.pipe()
+        self.its_input = os.fdopen(its_input, encoding="utf-8")
+        self.stdin, self.stdout = os.fdopen(mine, "w", encoding="utf-8"), os.fdopen(answers, encoding="utf-8")
+        self.killed = False
+        self._ended = threading.Event()
+
+    def kill(self) -> None:
+        self.killed = True
+
+    def __enter__(self) -> None:
+        """Begin to wait for its end."""
+
+    def __exit__(self, *_: object) -> None:
+        self.stdin.close()
+        self.stdout.close()
+
+    def wait(self) -> int:
+        self._ended.wait()
+        return 0
+
+    def end(self) -> None:
+        os.close(self.its_output)
+        self._ended.set()
+
+
+@pytest.mark.quick
+def test_closing_does_not_wait_for_a_process_that_does_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is killed needs a core also to end. Not even while a thread waits for its answer."""
+    stuck = Stuck()
+    monkeypatch.setattr(CompilerSource, "_run", lambda *_: stuck)
+    talk = CompilerSource(load_config("1k")).start()
+    answers: list[str] = []
+    asking = threading.Thread(target=lambda: answers.append(talk.ask("compile")), daemon=True)
+    asking.start()
+    with stuck.its_input:
+        read = [stuck.its_input.readline(), stuck.its_input.readline()]
+        closing = threading.Thread(target=talk.close, daemon=True)
+        closing.start()
+        closing.join(10)
+        has_closed = not closing.is_alive()
+        stuck.end()
+        asking.join(10)
+    assert has_closed and stuck.killed and answers == [""] and read[1] == "compile\n"
+    wait_until(lambda: stuck.stdin.closed and stuck.stdout.closed)
+
+
+# --- the list of what is wanted --------------------------------------------------------------------------------------
 
 class Slow:
     """A kernel that compiles at once, unless a helper has done it."""
@@ -161,150 +246,135 @@ class Willing:
         self.told.append(kernel)
         return len(self.told) <= self.most
 
-    rest = close = lambda self: None
+    def rest(self) -> None:
+        """It is gone already."""
+
+    close = rest
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize(("most", "here"), [(0, True), (1, True), (50, True), (50, False)])
-def test_whatever_helpers_do_all_kernels_are_there_in_the_end(most: int, here: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("most", [0, 1, 50])
+def test_whatever_helpers_do_all_kernels_are_there_in_the_end(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "SETTLE_S", 0.0)
     kernels = [Slow(f"kernel_{number}") for number in range(40)]
     launches = [Launch(cast(Any, kernel), (0,) * (number * 7 % 11)) for number, kernel in enumerate(kernels)]
     helper, told = Willing(most), list[tuple[str, int]]()
-    with closing(Compilers(config := load_config("1k"))) as compilers:
+    with closing(Compilers(load_config("1k"))) as compilers:
         compilers.employ(helper)  # type: ignore[arg-type]
-        compilers.want(launches, config.optimizations)
-        compilers.work(lambda text, done, total: told.append((text, done)), here=here)
-    assert all(kernel.compiled_here == 1 for kernel in kernels) and (here or len(helper.told) == 40)
+        compilers.want(launches, OPTIONS)
+        compilers.work(lambda text, done, total: told.append((text, done)), here=most < 50)
+    assert all(kernel.compiled_here == 1 for kernel in kernels)
     arguments = [key.count("int64") for key in helper.told]
     assert arguments == sorted(arguments, reverse=True), "the largest kernels come first"
+    assert len(helper.told) == 40 or most < 50, "here they are only loaded"
     done = [done for _, done in told]
     assert done == sorted(done) and done[-1] == 39, "what is not loaded yet is not done"
 
 
-def fail(*_: object, **__: object) -> None:
-    raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
-
-
 @pytest.mark.quick
-@pytest.mark.parametrize("kind", [CompilerSource, FORKING])
-def test_where_no_process_can_be_started_kernels_are_compiled_here(
-        kind: type[CompilerSource], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(helpers, "CAN_FORK", kind is ForkingSource)
+@pytest.mark.usefixtures("forks")
+def test_where_no_process_can_be_started_kernels_are_compiled_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "SETTLE_S", 0.0)
+    monkeypatch.setattr(module, "CACHE_LASTS", True)
     monkeypatch.setattr(subprocess, "Popen", fail)
     kernels = [Slow(f"kernel_{number}") for number in range(5)]
-    with closing(Compilers(config := load_config("1k"))) as compilers:
+    with closing(Compilers(load_config("1k"))) as compilers:
         compilers.start(2)
-        assert compilers.source
-        compilers.source.wait()
-        compilers.want([Launch(cast(Any, kernel), ()) for kernel in kernels], config.optimizations)
+        compilers.start_early()
+        compilers.want([Launch(cast(Any, kernel), ()) for kernel in kernels], OPTIONS)
         compilers.work(lambda *_: None, here=False)
-        compiling = Precompiler(compilers.source, config.optimizations)
-        compiling.pause(False)
-        assert has_ended(compiling, 10), "there is nobody to go on"
+        compilers.compile_choices(OPTIONS)
+        wait_until(lambda: compilers._has_all_choices)  # there is nobody to go on
     assert [kernel.compiled_here for kernel in kernels] == [1] * 5
 
 
+# --- other choices ---------------------------------------------------------------------------------------------------
+
 @pytest.mark.quick
-@pytest.mark.skipif(not helpers.CAN_FORK, reason="it cannot fork")
-def test_where_no_copy_can_be_asked_for_nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    source = ForkingSource(config := load_config("1k"))
-    monkeypatch.setattr(socket, "socketpair", fail)
-    assert not Helper(source).compile("anything", config.optimizations)
-    source.close()
+def test_every_choice_of_every_technique_comes_up() -> None:
+    wanted = {(technique.path, value) for technique in TECHNIQUES for value in technique.choices}
+    others = list(all_choices(OPTIONS))
+    assert {(technique.path, other.get(technique.path)) for other in others for technique in TECHNIQUES} >= wanted
+    assert len(others) == len(wanted)
 
 
-@pytest.mark.parametrize("lasts", [True, False])
-def test_it_is_started_only_where_the_cache_lasts(driven: Driven, lasts: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    started = MagicMock()
-    monkeypatch.setattr(loop, "Precompiler", started.it)
-    monkeypatch.setattr(Switcher, "stand_by", started.helpers)
-    monkeypatch.setattr(loop, "CACHE_LASTS", lasts)
+@pytest.mark.parametrize("name", ["1k", "20k-flock", "maze"])
+def test_it_compiles_all_choices_of_every_configuration(name: str) -> None:
+    config = load_config(name)
+    with closing(Compilers(config)) as compilers:
+        compilers.compile_choices(config.optimizations)
+        wait_until(lambda: compilers._has_all_choices, 2 * PATIENCE_S)
+    ahead = KernelFinder(config)
+    for options in all_choices(config.optimizations):
+        assert not [launch.name for launch in ahead.missing(options) if not is_on_disk(launch)]
+
+
+def test_other_choices_are_compiled_after_the_first_frames_unless_something_is_wanted(
+        driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(Compilers, "compile_choices", lambda *_: told.append("compiles"))
+    monkeypatch.setattr(Compilers, "pause_choices", lambda _: told.append("pauses"))
     monkeypatch.setattr(loop, "PRECOMPILE_FRAME", 2)
     driven.loop.options, driven.loop.frames = RunOptions(), 3
     driven.loop.run()
-    assert [name for name, *_ in started.mock_calls[:2]] == ["helpers", "it"] * lasts
+    assert told[:2] == ["compiles"] * 2 and set(told[2:]) == {"pauses"}, "it ends with the loop"
+    told.clear()
+    monkeypatch.setattr(type(driven.program), "is_compiling", True)
+    driven.loop.end_window_frame()
+    assert told == ["pauses"]
+
+
+class Talk:
+    """A conversation with a process that has compiled everything once it may go on."""
+
+    def __init__(self) -> None:
+        self.may_go_on, self.closed, self.asked = threading.Event(), False, ""
+
+    def ask(self, line: str) -> str:
+        self.asked = json.loads(line)[0]
+        assert self.may_go_on.wait(10)
+        return ""
+
+    def close(self) -> None:
+        self.closed = True
+        self.may_go_on.set()
+
+
+class Counted:
+    """What starts such processes."""
+
+    niceness = 0
+
+    def __init__(self) -> None:
+        self.talks = list[Talk]()
+
+    def start(self) -> Talk:
+        self.talks.append(Talk())
+        return self.talks[-1]
+
+    def close(self) -> None:
+        """It is no process."""
 
 
 @pytest.mark.quick
-def test_it_stands_still_while_a_technique_is_compiled(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[bool] = []
-    monkeypatch.setattr(loop.Loop, "_pause_precompiler", lambda _, paused: told.append(paused))
-    for compiling in (True, False):
-        monkeypatch.setattr(Switcher, "busy", compiling)
-        driven.loop.end_window_frame()
-    assert told == [True, False]
-
-
-def test_processes_end_with_the_program(source: CompilerSource) -> None:
-    talks = [source.start() for _ in range(2)]
-    options = load_config("1k").optimizations.model_dump(mode="json")
-    assert talks[0].ask(json.dumps(["unknown", options])) == "unknown"
-    for talk in talks:
-        talk.close()
-        assert talk.ask("more") == ""
-    if isinstance(source, ForkingSource):
-        source._orders.close()  # as the system does when a process dies
-        assert source.process.wait(60) == 0
-
-
-@pytest.mark.parametrize("dies", [False, True])
-def test_waiting_for_a_source_comes_to_an_end(source: CompilerSource, dies: bool) -> None:
-    if dies and isinstance(source, ForkingSource):
-        source.process.kill()
-    source.wait()
-    talk = source.start()
-    options = load_config("1k").optimizations.model_dump(mode="json")
-    answers = talk.ask(json.dumps(["unknown", options])) == "unknown"
-    assert answers is not (dies and isinstance(source, ForkingSource))
-    talk.close()
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="no niceness")
-def test_processes_that_run_already_get_another_niceness(source: CompilerSource) -> None:
-    talk = source.start()
-    source.lower_priority(7)
-    if sys.platform != "win32":
-        assert {os.getpriority(os.PRIO_PROCESS, process.pid) for process in source._processes} == {7}
-    talk.close()
-
-
-def test_a_pause_ends_the_process_and_another_one_goes_on() -> None:
-    config = load_config("1k")
-
-    class Counted:
-        def __init__(self) -> None:
-            self.talks = list[Talk]()
-
-        def start(self) -> Any:
-            self.talks.append(Talk())
-            return self.talks[-1]
-
-    class Talk:
-        def __init__(self) -> None:
-            self.may_go_on, self.closed, self.asked = threading.Event(), False, ""
-
-        def ask(self, line: str) -> str:
-            self.asked = json.loads(line)[0]
-            assert self.may_go_on.wait(10)
-            return "" if self.closed else ALL_DONE
-
-        def close(self) -> None:
-            self.closed = True
-            self.may_go_on.set()
-
+@pytest.mark.parametrize("lasts", [True, False])
+def test_a_pause_ends_the_process_and_another_one_goes_on_if_there_is_a_cache(
+        lasts: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(helpers, "CAN_FORK", True)
+    monkeypatch.setattr(module, "CACHE_LASTS", lasts)
     source = Counted()
-    compiling = Precompiler(cast(CompilerSource, source), config.optimizations)
-    assert not has_ended(compiling, 0.01) and not source.talks
-    compiling.pause(False)
-    wait_until(lambda: len(source.talks) == 1)
-    compiling.pause(True)
-    assert not has_ended(compiling, 0.01) and len(source.talks) == 1
-    compiling.pause(False)
-    wait_until(lambda: [talk.asked for talk in source.talks] == [ALL_CHOICES] * 2)
-    source.talks[1].may_go_on.set()
-    assert has_ended(compiling, 10)
-    compiling.pause(True)
-    compiling.pause(False)
-    assert len(source.talks) == 2, "it is over"
+    with closing(Compilers(load_config("1k"), cast(CompilerSource, source))) as compilers:
+        for _ in range(2):
+            compilers.compile_choices(OPTIONS)
+        wait_until(lambda: [talk.asked for talk in source.talks] == [ALL_CHOICES] * lasts)
+        compilers.pause_choices()
+        assert [talk.closed for talk in source.talks] == [True] * lasts
+        for _ in range(2):
+            compilers.compile_choices(OPTIONS)
+        wait_until(lambda: [talk.asked for talk in source.talks[1:]] == [ALL_CHOICES] * lasts)
+        for talk in source.talks:
+            talk.may_go_on.set()
+        wait_until(lambda: compilers._has_all_choices is lasts)
+        compilers.pause_choices()
+        compilers.compile_choices(OPTIONS)
+    assert len(source.talks) == 2 * lasts, "it is over"

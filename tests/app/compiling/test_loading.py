@@ -46,9 +46,8 @@ assert overloads() == loaded, sorted(overloads() - loaded)
 """
 
 SWITCHES = """
-from crowd_demo.host.compiling.compile_process import all_choices
 from crowd_demo.compute.jit import compile_launches
-from crowd_demo.host.compiling.ahead import KernelFinder
+from crowd_demo.host.compiling.ahead import KernelFinder, all_choices
 
 ahead = KernelFinder(driven.config)
 for options in all_choices(driven.config.optimizations):

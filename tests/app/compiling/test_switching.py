@@ -84,7 +84,7 @@ class Asked(Switcher):
         self.ahead, self.options = Ahead(), Optimizations()
         super().__init__(cast(Any, self.ahead), Compilers(load_config("1k")))
         for helper in helpers:
-            self._compilers.employ(cast(Any, helper))
+            self.compilers.employ(cast(Any, helper))
 
     def ask(self, path: str, value: Value) -> dict[str, Value]:
         """Ask for a value; return what is ready."""
