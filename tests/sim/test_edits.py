@@ -88,7 +88,7 @@ def test_people_come_back_only_with_columns_that_this_crowd_can_have() -> None:
     sim = crowd()
     back = PutBack.of(sim, np.array([3], np.int32))
     mistakes: tuple[tuple[dict[str, Any], str], ...] = (
-        ({"columns": "%"}, "no base64"), ({"count": 2}, "bytes"),
+        ({"columns": "%"}, "not valid base64"), ({"count": 2}, "bytes"),
         ({"columns": b64encode(b"\xff" * 4 * 16).decode()}, "no number|outside"))
     for wrong, said in mistakes:
         with pytest.raises(ValueError, match=said):

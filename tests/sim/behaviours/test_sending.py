@@ -109,7 +109,7 @@ def test_what_cannot_be_sent_is_refused() -> None:
         simulation(**OPEN).apply(Send((1, 4)))
     with pytest.raises(ValueError, match="only people can be sent"):
         simulation("20k-flock", agents=10).apply(Send((0,)))
-    with pytest.raises(ValueError, match=r"nobody can be sent where crowd\.room is 0"):
+    with pytest.raises(ValueError, match=r"people cannot be sent where crowd\.room is 0"):
         simulation(**{**OPEN, "crowd__room": 0}).apply(Send((0,)))
 
 
