@@ -74,8 +74,8 @@ class Hand:
 
     def act(self) -> Act:
         kinds: tuple[tuple[Callable[[], tuple[str, tuple[str, ...]]], int], ...] = (
-            (self.press, 50), (self.stroke, 12), (self.click, 8), (self.wheel, 5), (self.choose, 8), (self.close, 12),
-            (self.resize, 2), (self.number, 2), (self.any_key, 5))
+            (self.press, 50), (self.stroke, 12), (self.click, 8), (self.wheel, 5), (self.choose, 8),
+            (lambda: ("close", CLOSED), 12), (self.resize, 2), (self.number, 2), (self.any_key, 5))
         draw, = self.chance.choices([kind for kind, _ in kinds], [weight for _, weight in kinds])
         what, typed = draw()
         return Act(what, typed, self.chance.choice((0.02, 0.1, 0.1, 0.3, 0.8)))
@@ -90,11 +90,8 @@ class Hand:
             return f"{action}, held", ("keydown", key, "sleep", "0.5", "keyup", key)
         return f"{action} ({key})", ("key", key)
 
-    def place(self) -> tuple[str, str]:
-        return str(self.chance.randrange(4, 1200)), str(self.chance.randrange(4, 700))
-
     def at(self) -> tuple[str, ...]:
-        return ("mousemove", "--window", WINDOW, *self.place())
+        return ("mousemove", "--window", WINDOW, str(self.chance.randrange(4, 1200)), str(self.chance.randrange(4, 700)))
 
     def click(self) -> tuple[str, tuple[str, ...]]:
         times, button = self.chance.choice("112"), self.chance.choice("11123")
@@ -123,9 +120,6 @@ class Hand:
         name = self.chance.choice(LISTS)
         moves = [move for _ in range(self.chance.randrange(12)) for move in ("key", self.chance.choice(MOVES))]
         return f"something of {name}", ("key", self.symbol(name), "sleep", "0.2", *moves, "key", "Return")
-
-    def close(self) -> tuple[str, tuple[str, ...]]:
-        return "close", CLOSED
 
     def resize(self) -> tuple[str, tuple[str, ...]]:
         wide, tall = str(self.chance.randrange(200, 1281)), str(self.chance.randrange(150, 721))

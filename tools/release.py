@@ -257,8 +257,10 @@ class Release:
         self._installed: Environment | None = None
 
     def checks(self) -> dict[str, Callable[[], str]]:
-        return {"version": self._check_version, "changelog": lambda: check_changelog(self.version, self.sections),
-                "state hashes": self._check_hashes,
+        versions = {"the wheel": self.built.metadata["Version"], "the archive": self.built.archive_metadata["Version"]}
+        return {"version": lambda: check_version(self.version, versions, self.sections),
+                "changelog": lambda: check_changelog(self.version, self.sections),
+                "state hashes": lambda: check_moved(self.sections, json.loads(RELEASED.read_text("utf-8")), self.hashes),
                 "links": lambda: check_links(str(self.built.metadata.get_payload())),
                 "wheel": lambda: check_contents(self.built.wheel_files, in_wheel(self._tracked, self.version),
                                                 self.built.wheel.stat().st_size / 1e6, WHEEL_MB),
@@ -266,13 +268,6 @@ class Release:
                                                   self.built.archive.stat().st_size / 1e6, ARCHIVE_MB),
                 "twine": self._check_twine, "from the archive": self._install_archive, "from the wheel": self._install_wheel,
                 "README": self._run_readme}
-
-    def _check_version(self) -> str:
-        return check_version(self.version, {"the wheel": self.built.metadata["Version"],
-                                            "the archive": self.built.archive_metadata["Version"]}, self.sections)
-
-    def _check_hashes(self) -> str:
-        return check_moved(self.sections, json.loads(RELEASED.read_text("utf-8")), self.hashes)
 
     def _check_twine(self) -> str:
         run([sys.executable, "-m", "twine", "check", "--strict", str(self.built.wheel), str(self.built.archive)], self._work)

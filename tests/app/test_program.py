@@ -141,7 +141,7 @@ def test_a_number_of_agents_is_read_as_people_type_it_and_all_else_is_told_in_on
     if count is not None:
         assert agents_of(text) == count
         return
-    with pytest.raises(ValueError, match=r"^('.*' is not a valid number of agents: type one .*|[\d,]+ agents are too many: .*)$"):
+    with pytest.raises(ValueError, match=r"^('.*' is not a valid number of agents: .*|[\d,]+ agents are too many: .*)$"):
         agents_of(text)
 
 

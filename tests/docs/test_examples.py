@@ -68,9 +68,9 @@ def test_lanes_are_the_same_to_the_last_bit() -> None:
 
 
 @pytest.mark.quick
-def test_lanes_can_be_copied_as_seven_files() -> None:
+def test_lanes_can_be_copied_as_six_files() -> None:
     """As docs/design/lanes.md says: all they need besides is `device`, and options of Numba."""
-    files = {"simd", "simd_memory", "llvm", "formula", "dispatch", "hashing", "arrays"}
+    files = {"simd", "simd_memory", "llvm", "dispatch", "hashing", "arrays"}
     needed = {(module, name) for file in files
               for module, name in re.findall(r"^from crowd_demo\.(\S+) import (.+)$",
                                              (ROOT / f"crowd_demo/compute/{file}.py").read_text("utf-8"), re.MULTILINE)

@@ -129,7 +129,7 @@ def test_a_column_of_goals_has_only_destinations_that_there_are() -> None:
     goals = snapshot._replace(columns=snapshot.columns.copy(), parts={"ways": PartState({"goals": [[3, 5]]})})
     goals.columns[goals.names.index("goal")] = 3
     check(goals, sim)
-    with pytest.raises(SaveError, match="column goal has "):
+    with pytest.raises(ValueError, match="column goal has "):
         check(goals._replace(parts={}), sim)
 
 

@@ -111,7 +111,7 @@ class Trial:
         self._copies: Replicas | None = None  # whose steps are timed
         self._evaluation: Iterator[None] = iter(())
         self._finding, self._proving = Finding("running", "comparing begins with the next steps"), self._prove()
-        self._counted: dict[str, float] = {}  # before
+        self._counted = counted(before, readings)  # before
         self.known_ms = math.nan
         self._spans: tuple[Span, ...] = (NOTHING_YET._replace(name=FRAME if self.drawn else STEP),)
         self.told: Counted = {}
@@ -168,7 +168,6 @@ class Trial:
             spans.append(span)
             yield
         self._spans = tuple(spans) or self._spans
-        self._counted = self._counted or counted(self.before, self.readings)
         self.told = telling(self._counted, counted(self._times.after, read.means()), self.switched.new,
                             self._kind is EXACT)
         self.summary = self._summary()

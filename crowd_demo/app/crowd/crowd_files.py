@@ -119,8 +119,7 @@ class CrowdFiles:
         self.news()
 
     def take_over(self, left: CrowdFiles) -> None:
-        """Take over the files that another program is still writing; its recording ends."""
-        left.leave()
+        """Take over the files that another program is still writing, once it has left its recording."""
         self._writer, self._saving, self._ended = left._writer, left._saving, left._ended
         self.broken, self._export = left.broken, left._export
 
@@ -218,6 +217,7 @@ class CrowdFiles:
         job.add_done_callback(lambda job: None if job.exception() else kept.append(edits))
 
     def load_newest(self) -> None:
+        """Go on with the crowd that was saved last. Call from the worker's thread."""
         wait(self._saving.values())
         try:
             path = newest(Path())

@@ -45,14 +45,11 @@ class Meters:
         due = [name for name, meter in METERS.items()
                if meter.applies(sim) and now - self._read_at.get(name, -EVERY_S) >= EVERY_S]
         if due:
-            self._measure(min(due, key=lambda name: self._read_at.get(name, -EVERY_S)), sim)
-            end = self._clock()
+            name = min(due, key=lambda name: self._read_at.get(name, -EVERY_S))
+            self._last = self._last.with_value(name, METERS[name].measure(sim))
+            self._read_under[name], self._held_at = METERS[name].settings(sim), -1
+            self._read_at[name] = end = self._clock()
             self._pause_until = end + PAUSE * (end - now)
-
-    def _measure(self, name: str, sim: Simulation) -> None:
-        self._last = self._last.with_value(name, METERS[name].measure(sim))
-        self._read_under[name] = METERS[name].settings(sim)
-        self._read_at[name], self._held_at = self._clock(), -1
 
     def _held(self, sim: Simulation) -> set[str]:
         """Return the meters whose last reading holds. Looked up only after a technique was assigned or a meter read."""

@@ -75,7 +75,7 @@ class Request:
 
     @property
     def is_coming(self) -> bool:
-        """Will the crowd have the value soon?"""
+        """Return whether the crowd will have the value soon."""
         return not self.beside and self.state in ("compiling", "waiting for a step")
 
 

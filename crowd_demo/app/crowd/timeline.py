@@ -157,28 +157,24 @@ class Keyframes:
             return
         self._kept.append(sim.snapshot())
         self._count_bytes()
-        while self._is_too_much():
-            del self._kept[self._dispensable()]
+        while (number := self._dispensable()) is not None:
+            del self._kept[number]
             self._count_bytes()
 
     def _count_bytes(self) -> None:
         self.nbytes = sum({id(array): array.nbytes for keyframe in self._kept for array in keyframe.arrays}.values())
         self._newest_nbytes = self._kept[-1].nbytes if self._kept else 0
 
-    def _is_too_much(self) -> bool:
-        """Do they take too much memory, or reach farther back than they should?"""
-        if len(self._kept) > 1 and self._tried - self._kept[1].tick >= REACH_S * self._hz:
-            return True
-        return self.nbytes > self.bound
+    def _dispensable(self) -> int | None:
+        """The number of the keyframe to drop, if they take too much memory or reach farther back than they should.
 
-    def _dispensable(self) -> int:
-        """The number of the keyframe to drop: the oldest whose neighbours are close enough to do without it, or the oldest."""
+        That is the oldest whose neighbours are close enough to do without it, or the oldest.
+        """
         ticks = [keyframe.tick for keyframe in self._kept]
         if self.nbytes > self.bound:
-            for number in range(1, len(ticks) - 1):
-                if ticks[number + 1] - ticks[number - 1] <= self.every:
-                    return number
-        return 0
+            between = range(1, len(ticks) - 1)
+            return next((number for number in between if ticks[number + 1] - ticks[number - 1] <= self.every), 0)
+        return 0 if ticks[1:] and self._tried - ticks[1] >= REACH_S * self._hz else None
 
 
 class ReplayCheck:

@@ -142,9 +142,8 @@ class SideBySide:
     @property
     def is_behind(self) -> bool:
         """Is it the turn of the second crowd to make a step?"""
-        if not (self.takes_turns and self._is_compiled and self.second and self.second.sim):
-            return False
-        return self.second.sim.tick < self._crowd.sim.tick
+        second = self.second.sim if self.second and self.takes_turns and self._is_compiled else None
+        return second is not None and second.tick < self._crowd.sim.tick
 
     def fitting(self, due: int) -> int:
         """So many of the due steps that those of both crowds fit into a frame."""

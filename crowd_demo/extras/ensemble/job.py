@@ -129,7 +129,8 @@ def run_key(config: Config, steps: int, every: int, measures: Sequence[str], cod
     """The name of a run: 24 hex digits that say what it was asked for and what made it."""
     values = config.model_dump(mode="json", exclude=set(UNREAD))
     time = {name: value for name, value in values.pop("time").items() if f"time.{name}" not in PACE_KEYS}
-    asked = {"config": values, "time": time, "seed": config.seed, "map": _map_hash(config.map), "steps": steps,
+    walls = hashlib.blake2b(bytes_of(find_map(config.map)), digest_size=8).hexdigest() if config.map else ""
+    asked = {"config": values, "time": time, "seed": config.seed, "map": walls, "steps": steps,
              "every": every, "measures": sorted(measures), "code": code}
     text = json.dumps(asked, sort_keys=True, separators=(",", ":"))
     return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
@@ -138,8 +139,3 @@ def run_key(config: Config, steps: int, every: int, measures: Sequence[str], cod
 def is_unread(path: str) -> bool:
     """Whether no key depends on this setting."""
     return path in PACE_KEYS or path.partition(".")[0] in UNREAD - {"seed", "map"}
-
-
-def _map_hash(name: str | None) -> str:
-    """What the walls are, wherever the file lies."""
-    return hashlib.blake2b(bytes_of(find_map(name)), digest_size=8).hexdigest() if name else ""

@@ -79,18 +79,16 @@ class Begin(_Line):
     def follow(self, parts: list[Part]) -> None:
         if parts and self.left is not None:
             parts[-1].end = max(parts[-1].end, self.left)
-        parts.append(self._part())
-        if not same_world(parts[0].config, parts[-1].config):
-            raise ValueError("the run goes on in another world")
-
-    def _part(self) -> Part:
         match self.config, self.snapshot:
             case dict(config), None:
-                return Part(config_of(config), map_digest=self.map_digest)
+                parts.append(Part(config_of(config), map_digest=self.map_digest))
             case None, str(text):
                 snapshot = decode(_from_base64(text))
-                return Part(snapshot.config, snapshot, first=snapshot.tick, end=snapshot.tick)
-        raise ValueError("a beginning needs a configuration or a snapshot")
+                parts.append(Part(snapshot.config, snapshot, first=snapshot.tick, end=snapshot.tick))
+            case _:
+                raise ValueError("a beginning needs a configuration or a snapshot")
+        if not same_world(parts[0].config, parts[-1].config):
+            raise ValueError("the run goes on in another world")
 
 
 class Act(_Line):

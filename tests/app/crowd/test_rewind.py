@@ -26,10 +26,13 @@ def hashes_of(driven: Driven, ticks: int) -> dict[int, str]:
     return found
 
 
-def replayed_as(path: Path, tick: int, state_hash: str) -> bool:
-    """Does a recording lead to that state at that tick?"""
-    player, sim = replayed(read_recording(path))
-    return player.parted is None and (sim.tick, sim.state_hash()) == (tick, state_hash)
+def leads_here(driven: Driven, path: Path) -> bool:
+    """End the recording; does it lead to the state that there is now?"""
+    sim = driven.program.sim
+    end, last = sim.tick, sim.state_hash()
+    driven.program.files.finish(10)
+    player, again = replayed(read_recording(path))
+    return player.parted is None and (again.tick, again.state_hash()) == (end, last)
 
 
 def test_steps_back_and_forth_lead_through_the_same_states(driven: Driven) -> None:
@@ -74,9 +77,7 @@ def test_what_is_done_after_going_back_is_the_new_future_also_of_a_recording(dri
     driven.press("space")
     driven.frames(50)
     driven.press("backspace")  # the recording ends one step before the newest
-    end, last = program.sim.tick, program.sim.state_hash()
-    program.files.finish(10)
-    assert replayed_as(tmp_path / "a.replay", end, last)
+    assert leads_here(driven, tmp_path / "a.replay")
 
 
 def test_a_crowd_that_is_too_large_says_so(driven: Driven) -> None:
@@ -110,9 +111,7 @@ def test_a_recording_goes_on_from_before_its_beginning(driven: Driven, tmp_path:
     assert program.sim.tick >= 20 and not program.sim.history
     driven.press("=")
     driven.frames(70)
-    end, last = program.sim.tick, program.sim.state_hash()
-    program.files.finish(10)
-    assert replayed_as(tmp_path / "a.replay", end, last)
+    assert leads_here(driven, tmp_path / "a.replay")
 
 
 def test_a_recording_that_begins_in_the_past_drops_what_came_then(driven: Driven, tmp_path: Path) -> None:
@@ -127,9 +126,7 @@ def test_a_recording_that_begins_in_the_past_drops_what_came_then(driven: Driven
     assert not program.crowd.in_past and "dropped" in driven.status().notices[-1]
     driven.press("space")
     driven.frames(130)
-    end, last = program.sim.tick, program.sim.state_hash()
-    program.files.finish(10)
-    assert replayed_as(tmp_path / "a.replay", end, last)
+    assert leads_here(driven, tmp_path / "a.replay")
 
 
 # --- replayed, and the same ------------------------------------------------------------------------------------------

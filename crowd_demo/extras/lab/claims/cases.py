@@ -142,7 +142,8 @@ class TimedCase(NamedTuple):
         return Found(
             self.name, self.size, self.workers, self.steps,
             {name: np.sum([cost.ms for cost in of_arm.values()], axis=0).tolist() for name, of_arm in costs.items()},
-            {name: [samples_of(block) for block in of_arm] for name, of_arm in measured.items()},
+            {name: [np.sum([*block.times_ms.values()], axis=0).astype(float).round(5).tolist() for block in of_arm]
+             for name, of_arm in measured.items()},
             {name: {stage: cost.ms.tolist() for stage, cost in of_arm.items()} for name, of_arm in costs.items()},
             {name: arm.figures() for name, arm in made.items()}, {name: arm.result() for name, arm in made.items()},
             [*self.arms, first + AGAIN] if self.same is None else self.same, load_before, left_out)
@@ -162,11 +163,6 @@ class CountedCase(NamedTuple):
             figures[name] = counted
             yield Slice(name, 0)
         return Found(self.name, self.size, 1, 0, figures=figures)
-
-
-def samples_of(block: TimedBlock) -> list[float]:
-    """Milliseconds of each step."""
-    return [round(float(ms), 5) for ms in np.sum(list(block.times_ms.values()), axis=0)]
 
 
 def others_load() -> float:

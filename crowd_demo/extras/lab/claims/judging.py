@@ -23,6 +23,7 @@ CORRELATED = 0.75  # rank correlation of times with turns from which they have a
 MODE = 0.25  # the least share of the blocks in the smaller of two modes
 APART = 3.0  # two modes lie so many times farther apart than each is wide
 BUSY = 0.5  # others keep so much of the cores busy
+THROTTLED = ": the clock rate fell, others began to work, or the crowd changed"  # where a trend of times may come from
 LITTLE = 1.05  # what is faster by less is not called faster
 
 
@@ -128,16 +129,11 @@ def warnings(found: Found) -> Iterator[str]:
     for arm in found.blocks_ms:
         own = blocks_of(found, arm)
         for what in suspicious(own / blocks_of(found, first) if arm != first else own):
-            yield f"{arm}: {what}" + (f", beside {first}" if arm != first else throttled(what))
-    if others := busy(found):
-        yield others
+            yield f"{arm}: {what}" + (f", beside {first}" if arm != first else THROTTLED * what.startswith("slower"))
+    if found.load > BUSY * (cores := os.cpu_count() or 1):
+        yield f"others kept {found.load:.1f} of {cores} cores busy"
     for arm, why in found.left_out.items():
         yield f"{arm}: left out: {why}"
-
-
-def throttled(what: str) -> str:
-    """What a trend of the times themselves may come from."""
-    return ": the clock rate fell, others began to work, or the crowd changed" if what.startswith("slower") else ""
 
 
 def suspicious(values: Doubles) -> Iterator[str]:
@@ -178,10 +174,3 @@ def two_modes(values: Doubles) -> float:
     gap = float(high[0] - low[-1])
     wide = max(float(np.ptp(low)), float(np.ptp(high)))
     return gap / float(np.median(ordered)) if gap > APART * wide / 2 and gap >= MATTERS * np.median(ordered) else 0.0
-
-
-def busy(found: Found) -> str:
-    """A line if others kept the machine busy when the case began."""
-    cores = os.cpu_count() or 1
-    return f"others kept {found.load:.1f} of {cores} cores busy" if found.load > BUSY * cores else ""
-

@@ -141,17 +141,14 @@ def merged(all_of_them: Sequence[Results]) -> TextTable:
                          if "candidates_per_agent" in found.figures.get(arm, {}) and arm in found.blocks_ms)
     return TextTable(("claim, case, arm", "read", *(results.cpu for results in all_of_them)),
                      [(" ".join((*key, arm)), _read(all_of_them, key, arm),
-                       *(_ns(results.found.get(key), arm) for results in all_of_them)) for key, arm in rows])
+                       *(f"{ns_per_agent(found, arm):,.1f}" if found and arm in found.blocks_ms else "-"
+                         for found in (results.found.get(key) for results in all_of_them))) for key, arm in rows])
 
 
 def _read(all_of_them: Sequence[Results], key: tuple[str, str], arm: str) -> str:
     figures = [results.found[key].figures.get(arm, {}) for results in all_of_them if key in results.found]
     numbers = {f"{each['candidates_per_agent']:.1f}" for each in figures if "candidates_per_agent" in each}
     return " or ".join(sorted(numbers))
-
-
-def _ns(found: Found | None, arm: str) -> str:
-    return f"{ns_per_agent(found, arm):,.1f}" if found and arm in found.blocks_ms else "-"
 
 
 def ns_per_agent(found: Found, arm: str) -> float:

@@ -13,7 +13,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -160,19 +160,13 @@ def options_of(model: CrowdWalk) -> Optimizations:
 # A walk is a generator: it yields how much of it is done, 0 to 1, and returns who was where. Those of other processes
 # begin in the order in which they are asked for, before anybody waits for them.
 
-def walks_in(processes: int) -> AbstractContextManager[Begin]:
+@contextmanager
+def walks_in(processes: int) -> Iterator[Begin]:
     """Return what begins walks, in so many processes; they end with the context."""
-    return in_processes(processes) if processes > 1 else in_this_process()
-
-
-@contextmanager
-def in_this_process() -> Iterator[Begin]:
-    yield lambda walker, scene, seed: walker.walk(scene, seed)
-
-
-@contextmanager
-def in_processes(count: int) -> Iterator[Begin]:
-    pool = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _be_a_worker)
+    if processes == 1:
+        yield lambda walker, scene, seed: walker.walk(scene, seed)
+        return
+    pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _be_a_worker)
     try:
         yield lambda walker, scene, seed: _awaited(pool.submit(_walked, walker, scene, seed))
     finally:

@@ -295,19 +295,15 @@ def layout(agents: int, workers: int = 1) -> None:
             print(f"{'scattered' if scattered else 'sorted':10} {name:20} {ms:8.2f} ms  {ms * 1e6 / agents:7.1f} ns an agent")
 
 
+LAYOUTS = "columns", "records of 32 bytes", "records of 68 bytes"
 LAYOUT_BYTES = 200  # an agent and layout
 
 
-def layout_arms(agents: int, scattered: bool) -> dict[str, Callable[[], Arm]]:
-    """Columns, and records of a bird and of a person; arrays are made when the case begins."""
-    def make(number: int) -> Callable[[], Arm]:
-        def made() -> Arm:
-            launch: Launch = list(layouts(agents, scattered, 1).values())[number]
-            return CallArm(lambda _: launch.run(), after=lambda _: np.array(launch.args[-1]),
-                        figures={"candidates_per_agent": CANDIDATES})
-        return made
-
-    return {name: make(number) for number, name in enumerate(("columns", "records of 32 bytes", "records of 68 bytes"))}
+def layout_arm(agents: int, scattered: bool, name: str) -> Arm:
+    """Columns, or records of a bird or of a person; arrays are made when the case begins."""
+    launch = layouts(agents, scattered, 1)[name]
+    return CallArm(lambda _: launch.run(), after=lambda _: np.array(launch.args[-1]),
+                   figures={"candidates_per_agent": CANDIDATES})
 
 
 LAYOUT = Claim(
@@ -315,7 +311,8 @@ LAYOUT = Claim(
     "a loop over 48 candidates that reads four fields is faster over columns than over records of 32 bytes, in order and"
     " scattered",
     by_size(20_000, 250_000, 1_000_000, of_size=lambda size: [
-        TimedCase(f"{size:,} agents, {'scattered' if scattered else 'in order'}", size, layout_arms(size, scattered),
+        TimedCase(f"{size:,} agents, {'scattered' if scattered else 'in order'}", size,
+                  {name: partial(layout_arm, size, scattered, name) for name in LAYOUTS},
                   steps=1, seconds=1 + size * 3e-5, workers=1, warm_up=1, bytes_each=LAYOUT_BYTES)
         for scattered in (False, True)]),
     is_faster("columns", "records of 32 bytes"), by_size=False)

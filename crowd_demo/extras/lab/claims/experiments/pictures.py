@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import cycle
 
 import numpy as np
@@ -109,11 +109,9 @@ def inserted(agents: int) -> Arm:
 
 
 def sorts(agents: int) -> dict[str, Callable[[], Arm]]:
-    def of_height(height: int) -> Callable[[], Arm]:
-        return lambda: banded(agents, height)
-
-    return {FULL_SORT: lambda: full_sort(agents), **{f"bands of {height}": of_height(height) for height in HEIGHTS},
-            "from the last order": lambda: inserted(agents)}
+    return {FULL_SORT: partial(full_sort, agents),
+            **{f"bands of {height}": partial(banded, agents, height) for height in HEIGHTS},
+            "from the last order": partial(inserted, agents)}
 
 
 def depth_cases(scale: LabScale) -> Sequence[Case]:
