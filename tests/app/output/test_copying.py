@@ -130,7 +130,7 @@ def test_what_no_configuration_says_is_said_in_comments(tmp_path: Path) -> None:
     screen = shown(config, sim=sim, camera=camera, frozen=True)
     for text in (copy(screen, "20k").text, copy(screen, "20k", as_yaml=True).text):
         comments = [line for line in text.splitlines() if line.startswith("# ") and "crowd-demo" not in line]
-        assert comments == ["# the screen was at tick 812; this begins at tick 0",
+        assert comments == ["# the screen was at tick 812, this begins at tick 0",
                             "# agents that were put elsewhere: not in this",
                             "# zoom 0.03: a configuration begins at 0.05, or with the whole world, as this does",
                             "# the frozen frustum: not in this"]
