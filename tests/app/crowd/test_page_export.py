@@ -47,7 +47,7 @@ def test_a_page_of_the_last_seconds_and_what_makes_it_again(driven: Driven, tmp_
     tick, left = sim.tick, sim.state_hash()
     driven.press("e", pygame.KMOD_CTRL)
     driven.frames()
-    assert "making crowd-0001.html: " in notices(driven) and "the same key cancels" in notices(driven)
+    assert "exporting crowd-0001.html: " in notices(driven) and "the same key cancels" in notices(driven)
     text = until_said(driven, "a page that plays: ")
     size = Path("crowd-0001.html").stat().st_size
     assert f"crowd-0001.html, {size / 1e6:,.1f} MB; crowd-0001.replay makes it again" in text
