@@ -55,7 +55,7 @@ def test_a_lost_display_costs_a_line_that_says_where_the_whole_recording_is(
     server[1].kill()
     assert running.process.wait(120) == 3
     said = [line for line in running.process.stderr.read().splitlines() if "compiling" not in line]
-    assert said == [f"crowd-demo: the display was lost; the run is recorded in {tmp_path / 'a.replay'}",
+    assert said == [f"crowd-demo: the display was lost, the run is recorded in {tmp_path / 'a.replay'}",
                     "crowd-demo: left without a display: not written: --report report.json"]
     assert read_recording(tmp_path / "a.replay").ended
 

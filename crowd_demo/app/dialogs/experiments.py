@@ -14,7 +14,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from crowd_demo.app.card.cards import Cards
 from crowd_demo.app.copying import Shown, command_for, effective
@@ -36,7 +36,7 @@ from crowd_demo.render.hud.canvas import BAD, DIM, GOOD, TEXT, WARM, Colour
 from crowd_demo.render.hud.views import ListView, Row
 from crowd_demo.sim.snapshot import Snapshot
 
-Kind = TypeVar("Kind", bound=Experiment)
+Kind = TypeVar("Kind", bound=Experiment, covariant=True)
 STILL = "The crowd on the screen stands still meanwhile, or it would be measured too."
 LOOKING = ("f11", "f12", "tab")  # keys that the program gets while an experiment runs
 SLICES_S = 0.1  # how long slices run before the window is drawn again
@@ -167,7 +167,7 @@ class Experiments:
         self._compile_for = techniques.switcher.compile_one_by_one
         self._techniques, self._cards, self._dialogs, self._notices = techniques, cards, dialogs, notices
         self._config_name, self._screen, self._measured = config_name, screen, measured
-        self.dialog: ExperimentDialog[Any] | None = None  # of what runs instead of frames
+        self.dialog: ExperimentDialog[Experiment] | None = None  # of what runs instead of frames
 
     # --- beginning one -----------------------------------------------------------------------------------------------
 

@@ -48,9 +48,9 @@ def test_a_page_of_the_last_seconds_and_what_makes_it_again(driven: Driven, tmp_
     driven.press("e", pygame.KMOD_CTRL)
     driven.frames()
     assert "exporting crowd-0001.html: " in notices(driven) and "the same key cancels" in notices(driven)
-    text = until_said(driven, "a page that plays: ")
+    text = until_said(driven, "exported ")
     size = Path("crowd-0001.html").stat().st_size
-    assert f"crowd-0001.html, {size / 1e6:,.1f} MB; crowd-0001.replay makes it again" in text
+    assert f"crowd-0001.html, {size / 1e6:,.1f} MB (crowd-0001.replay reproduces it)" in text
     about, blocks = read_page(Path("crowd-0001.html"))
     facts = dict(about["facts"])
     last = tick // 6 * 6

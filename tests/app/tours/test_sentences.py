@@ -67,11 +67,9 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
             return original(self, *given)
         monkeypatch.setattr(owner, name, slower)
 
-    taking(Interaction, "launches", lambda stage, world: clock.spend(step_ms(sims[id(world)])))
+    taking(Interaction, "launches", lambda stage, world: clock.spend(step_ms(world)))
     taking(Cull, "run", lambda cull, launches, workers, count: clock.spend(DRAWN_MS["off" if cull._takes_all else "grid"]))
     taking(Loop, "frame", lambda loop: clock.spend(1000 / 60))
-    sims: dict[int, Simulation] = {}
-    taking(Simulation, "_begin", lambda sim: sims.update({id(sim): sim}))
 
     def load(name: str) -> Any:
         config = load_config(name)
