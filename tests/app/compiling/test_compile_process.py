@@ -319,7 +319,7 @@ def test_other_choices_are_compiled_after_the_first_frames_unless_something_is_w
     driven.loop.run()
     assert told[:2] == ["compiles"] * 2 and set(told[2:]) == {"pauses"}, "it ends with the loop"
     told.clear()
-    monkeypatch.setattr(type(driven.program), "is_compiling", True)
+    monkeypatch.setattr(type(driven.program.techniques.switcher), "busy", True)
     driven.loop.end_window_frame()
     assert told == ["pauses"]
 
