@@ -79,7 +79,7 @@ def mistakes_of(asked: Asked, shot: Shot) -> list[str]:
     elif form.module == FFMPEG and (width % 2 or height % 2):
         found.append(f"--size: a video needs even numbers, not {width}x{height}")
     if asked.fps > form.most_fps:
-        found.append(f"--fps: {asked.path.suffix} shows at most {form.most_fps:g} pictures per second, not {asked.fps:.6g}")
+        found.append(f"--fps: {asked.path.suffix} shows at most {form.most_fps:g} frames per second, not {asked.fps:.6g}")
     if twice := {each.at_s for each in shot.bookmarks if sum(each.at_s == other.at_s for other in shot.bookmarks) > 1}:
         found.append(f"--view: two views at {min(twice):g} s; give each its time, as in 2.5:900,500,1.2")
     if short := lacking(asked.path, width * height * (asked.frames + shot.card) * form.nbytes):

@@ -198,7 +198,7 @@ def test_a_dry_run_says_how_many_how_long_and_how_much(tmp_path, ensemble) -> No
     done = ensemble(*asked, "--dry-run")
     assert done.returncode == 0 and not out.exists()
     runs, memory, times = done.stdout.splitlines()
-    assert runs == "30 runs, 0 of them finished" and memory.startswith("about ") and " MB a run; " in memory
+    assert runs == "30 runs, 0 of them finished" and memory.startswith("about ") and " MB per run, " in memory
     assert re.fullmatch(r"about [\d.]+ s for one run; about [\d.]+ s for 30 runs to make with [12] workers?", times)
     assert ensemble(*(SMALL), "population", "--seeds", "1-2", "--out", out).returncode == 0
     assert ensemble(*asked, "--dry-run").stdout.startswith("30 runs, 2 of them finished\n")

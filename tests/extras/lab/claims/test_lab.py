@@ -196,7 +196,7 @@ def test_a_pair_costs_the_interaction_of_those_that_are_due() -> None:
                   stages_ms={"old": {"index": [3.0] * 8, "interaction": [2.0] * 8}})
     assert ns_per_pair(found, "old") == pytest.approx(2e6 * 2 / 2500)
     assert ns_per_pair(found._replace(figures={}), "old") is None
-    assert "ns a pair" in report.case_table(found)[0] and "ns a pair" not in report.case_table(found._replace(figures={}))[0]
+    assert "ns per pair" in report.case_table(found)[0] and "ns per pair" not in report.case_table(found._replace(figures={}))[0]
 
 
 @quick
@@ -226,7 +226,7 @@ def test_every_file_that_cannot_be_read_is_named(command: str, tmp_path: Path, c
     assert main(["lab", command, str(tmp_path / "no.json"), str(broken)]) == 2
     captured = capsys.readouterr()
     first, second = captured.err.splitlines()
-    assert "no.json: cannot be read" in first and "broken.json: is no JSON" in second and not captured.out
+    assert "no.json: cannot be read" in first and "broken.json: is not JSON" in second and not captured.out
 
 
 WRONG: dict[str, dict[str, object]] = {
