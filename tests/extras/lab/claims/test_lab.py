@@ -196,7 +196,8 @@ def test_a_pair_costs_the_interaction_of_those_that_are_due() -> None:
                   stages_ms={"old": {"index": [3.0] * 8, "interaction": [2.0] * 8}})
     assert ns_per_pair(found, "old") == pytest.approx(2e6 * 2 / 2500)
     assert ns_per_pair(found._replace(figures={}), "old") is None
-    assert "ns per pair" in report.case_table(found)[0] and "ns per pair" not in report.case_table(found._replace(figures={}))[0]
+    assert "ns per pair" in report.case_table(found)[0]
+    assert "ns per pair" not in report.case_table(found._replace(figures={}))[0]
 
 
 @quick
