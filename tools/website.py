@@ -26,8 +26,7 @@ LINK = re.compile(r"(!?)\[([^\[\]]+)\]\(([^()\s]+)\)")  # of a picture with ! be
 NAVIGATION = {
     "crowd-demo": "index.md", "Play": "play.md", "Gallery": "gallery.md", "The window": "window.md",
     "Tours": "tours.md", "Events": "events.md", "Export": "export.md", "Trajectories": "trajectories.md",
-    "Lab": "lab.md", "Report of the lab": "lab_report.md",
-    "Model": "model.md", "Findings": "findings.md", "Validation": "validation.md", "Tutorial": "tutorial.md",
+    "Lab": "lab.md", "Model": "model.md", "Findings": "findings.md", "Validation": "validation.md", "Tutorial": "tutorial.md",
     "API": "api.md", "Ensembles": "ensemble.md", "Glossary": "glossary.md", "Architecture": "architecture.md",
     "First day": "first_day.md", "Platforms": "platforms.md", "Troubleshooting": "troubleshooting.md",
     "Reliability": "reliability.md", "Changes": "CHANGELOG.md"}
