@@ -69,7 +69,7 @@ def run(config: Config, options: RunOptions) -> int:
 
 
 def is_mistake_in_file(error: ValueError) -> bool:
-    """Is it about a saved crowd or a recording? That is found only once there is a simulation."""
+    """Return whether it is about a saved crowd or a recording. That is found only once there is a simulation."""
     from crowd_demo.sim.save_format import SaveError
 
     return isinstance(error, SaveError)

@@ -183,7 +183,7 @@ def read_map(path: str | Path, metres: Metres = IN_METRES) -> MapData:
 
 
 def can_be_stood_on(kinds: NDArray[np.uint8]) -> bool:
-    """Is there a tile that is neither wall nor water?"""
+    """Return whether any tile is neither wall nor water."""
     return bool(np.isin(kinds, (FLOOR, SWAMP, GRASS)).any())
 
 

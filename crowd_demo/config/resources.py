@@ -152,7 +152,7 @@ def path_of(text: str) -> Path:
 
 
 def same_file(one: Path, other: Path) -> bool:
-    """Are they one file, or copies of each other, as in a checkout from which the program was installed?"""
+    """Return whether they are one file, or copies, as in a checkout from which the program was installed."""
     try:
         return one.resolve() == other.resolve() or filecmp.cmp(one, other, shallow=False)
     except OSError:  # one cannot be read
@@ -160,7 +160,7 @@ def same_file(one: Path, other: Path) -> bool:
 
 
 def _exists(path: Path) -> bool:
-    """Is there a file, or what reading refuses, such as a device? Folders do not count."""
+    """Return whether there is a file, or something that reading refuses, such as a device. Folders do not count."""
     try:
         return path.exists() and not path.is_dir()
     except (OSError, ValueError):  # a name that no file can have

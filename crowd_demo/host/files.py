@@ -71,7 +71,7 @@ def free_name(folder: Path, suffix: str, taken: Collection[Path] = ()) -> Path:
 
 
 def is_special(path: Path) -> bool:
-    """Does it exist and is no regular file, once links are followed? Raises OSError for an impossible name."""
+    """Return whether it exists and its links do not lead to a regular file. Raises OSError for an impossible name."""
     try:
         return not stat.S_ISREG(path.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):

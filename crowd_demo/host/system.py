@@ -47,7 +47,7 @@ class Worker:
 
     @property
     def busy(self) -> bool:
-        """Is a job running or waiting?"""
+        """Return whether a job is running or waiting."""
         return not self._is_done()
 
     def _work(self) -> None:

@@ -191,12 +191,12 @@ def frames_ms(blocks: Sequence[TimedBlock], rate: float) -> Doubles:
 
 
 def is_hopeless(cold: Sequence[TimedBlock], rate: float) -> bool:
-    """Are three frames in a row far too slow, after the first one, which makes what is made once?"""
+    """Return whether three frames in a row are far too slow, after the first one, which makes what is made once."""
     return len(cold) > FEW_BLOCKS and bool(frames_ms(cold[-FEW_BLOCKS:], rate).min() > HOPELESS * LIMIT_MS)
 
 
 def is_clear(blocks: Sequence[TimedBlock], rate: float) -> bool:
-    """Is it known whether they fit, or would more frames not help?"""
+    """Return whether it is known if they fit, or more frames would not help."""
     if len(blocks) < FEW_BLOCKS:
         return False
     frame = median_interval(frames_ms(blocks, rate))

@@ -58,7 +58,7 @@ def _is_range(numbers: Range | None) -> bool:
 
 
 def _has_module(code: str) -> bool:
-    """Is there such a module? Imports the packages that it is in, but not the module."""
+    """Return whether there is such a module. Imports the packages that it is in, but not the module."""
     module, _, name = code.partition(":")
     return name.isidentifier() and find_spec(module) is not None
 
@@ -161,7 +161,7 @@ class Technique:
 
     @property
     def has_off(self) -> bool:
-        """Is the baseline to do without it?"""
+        """Return whether the baseline is to do without it."""
         return self.baseline in ("off", 0)  # to which False is equal
 
     @property
@@ -177,7 +177,7 @@ class Technique:
         return self.range or (Range(kind, min(among), max(among)) if among else None)
 
     def allows(self, value: Value) -> bool:
-        """Is it one of the choices that are no numbers, or a number in the range?"""
+        """Return whether it is one of the choices that are not numbers, or a number in the range."""
         if isinstance(value, str | bool):
             return any(choice == value and type(choice) is type(value) for choice in self.choices)
         numbers = self.numbers

@@ -100,7 +100,7 @@ def pixel(position: Float, velocity: Float, ahead: Float, corner: Float, zoom: F
 
 @device
 def within(slot: Int, agents: Moving, ahead: np.float32, bounds: Bounds) -> Mask:
-    """Is the drawn position in the bounds? Culling keeps just those agents."""
+    """Return whether the drawn position is in the bounds. Culling keeps just those agents."""
     x, y = drawn(agents.x[slot], agents.vx[slot], ahead), drawn(agents.y[slot], agents.vy[slot], ahead)
     return (x >= bounds.left) & (x <= bounds.right) & (y >= bounds.top) & (y <= bounds.bottom)
 

@@ -64,7 +64,7 @@ def _fill(frame: Frame, first: int, last: int, areas: FilledAreas, view: Rect, z
 
 @device
 def _inside(x0: float, y0: float, x1: float, y1: float, width: float, height: float, room: float) -> bool:
-    """Are both ends on the screen, or at most so many pixels outside?"""
+    """Return whether both ends are on the screen, or at most this many pixels outside."""
     return (min(x0, x1) >= -room and max(x0, x1) <= width + room and min(y0, y1) >= -room and max(y0, y1) <= height + room)
 
 

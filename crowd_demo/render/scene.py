@@ -59,7 +59,7 @@ class Figures(Protocol):
         """How far the pixels of any agent reach beyond its position on each side, in world units."""
 
     def ordered(self, zoom: float) -> bool:
-        """Does the order in which they are drawn change the picture?"""
+        """Return whether the order of drawing changes the picture."""
 
     def draw(self, target: pygame.Surface, now: FrameInput, slots: Ints, shades: Shades | None = None) -> int:
         """Draw all of `slots`, in that order, with the present blitter; return how many touch the screen.

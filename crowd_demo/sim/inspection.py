@@ -194,7 +194,7 @@ def _ages_of(sim: Simulation, slot: int) -> list[tuple[str, str]]:
 
 
 def _waits(sim: Simulation, slot: int) -> bool:
-    """Does somebody wait at a goal? Such people do not look for it."""
+    """Return whether any person waits at a goal. Such people do not look for it."""
     state = getattr(sim.agents.view, "state", None)
     return state is not None and int(state[slot]) == WAITING
 
@@ -233,7 +233,7 @@ def counts_of(sim: Simulation, box: Box) -> Rows:
 # --- in words: in metres for people, in world units for all others ---------------------------------------------------
 
 def in_metres(sim: Simulation) -> bool:
-    """Are these people, whose sizes and speeds are given in metres?"""
+    """Return whether these are people, whose sizes and speeds are given in metres."""
     return sim.config.behaviour in ("crowd", "playback")
 
 

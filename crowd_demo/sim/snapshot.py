@@ -94,7 +94,7 @@ def differences(one: Config, other: Config) -> list[str]:
 
 
 def same_world(one: Config, other: Config) -> bool:
-    """Are they alike but for the number of agents and what no step depends on, so that a running program can change over?"""
+    """Return whether only the number of agents and settings without effect on steps differ."""
     return set(differences(one, other)) <= {"agents"}
 
 

@@ -103,7 +103,7 @@ class Ways:
 
     @property
     def waits(self) -> bool:
-        """Is there anything that does not go by the present walls and destinations yet?"""
+        """Return whether anything does not follow the current walls and destinations yet."""
         terrain = self._terrain
         if self.new is self.old and self._seen != terrain.version and self.new.is_of(terrain.blocked, terrain.goals):
             self._seen = terrain.version
@@ -297,7 +297,7 @@ class Layout:
         self._bits: Bytes | None = None
 
     def is_of(self, blocked: Bytes, goals: Goals) -> bool:
-        """Are the walls and the destinations these?"""
+        """Return whether the walls and the destinations are these."""
         return self.goals == goals and np.array_equal(self.walls.blocked, blocked)
 
     def launches(self, first: int, last: int) -> tuple[Launch, ...]:

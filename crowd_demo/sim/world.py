@@ -170,7 +170,7 @@ class World:
 
     @property
     def searches_grid(self) -> bool:
-        """Does *interaction* search the grid, whatever the structure is?"""
+        """Return whether *interaction* searches the grid, with any structure."""
         return self.needs.nearest > 0 or self.neighbour_limit != "none"
 
     @property

@@ -183,7 +183,7 @@ class Trial:
 
     @property
     def _takes_turns(self) -> bool:
-        """Are copies timed, or will they be, as far as is known?"""
+        """Return whether copies are timed, or will be as far as is known."""
         return not self._long and not (self._copies and self._copies.untimed)
 
     @property
@@ -258,13 +258,13 @@ class Trial:
 
     @property
     def is_young(self) -> bool:
-        """Has it too few measurements for a result?"""
+        """Return whether it has too few measurements for a result."""
         turns = self._copies.turns if self._copies else None
         return self.age_s < YOUNG_S or not (turns.turns if turns else self._times.extents[1])
 
     @property
     def is_settled(self) -> bool:
-        """Is there what the card is about, or is none to come?"""
+        """Return whether the card has its result, or will never have one."""
         return self.over or all(span.outcome != "unknown" for span in self.spans)
 
     @property

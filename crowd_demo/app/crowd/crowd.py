@@ -108,7 +108,7 @@ class Crowd:
 
     @property
     def in_past(self) -> bool:
-        """Is a later tick known than the present one?"""
+        """Return whether a tick after the current one is known."""
         return self.sim.tick < self.timeline.newest
 
     @property

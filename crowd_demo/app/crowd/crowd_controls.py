@@ -156,5 +156,5 @@ class Hawk:
 
 
 def has_hawk(config: Config) -> bool:
-    """Are there predators, of which the first one can be led?"""
+    """Return whether there are predators, the first of which can be led."""
     return config.behaviour == "hunt" and config.hunt.predators > 0

@@ -42,7 +42,7 @@ class Opening:
 
     @property
     def busy(self) -> bool:
-        """Is the thread at work, so that it may be inside the compiler?"""
+        """Return whether the thread is at work, so that it may be inside the compiler."""
         return not self._result.done()
 
     def close(self, timeout_s: float = 0.0) -> None:

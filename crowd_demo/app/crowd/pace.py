@@ -33,7 +33,7 @@ class Pace:
         return min(due, int(self.catch_up * max(speed, 1.0)))
 
     def is_enough(self, made: int, spent_s: float) -> bool:
-        """After `made` steps that took `spent_s` seconds: is this all that a frame has time for?"""
+        """Return whether a frame has no time for more than `made` steps, which took `spent_s` seconds."""
         return spent_s > (CATCH_UP_S if made < self.catch_up else STEPS_S)
 
 

@@ -143,7 +143,7 @@ class Switcher:
 
     @property
     def busy(self) -> bool:
-        """Is the compiling thread at work?"""
+        """Return whether the compiling thread is at work."""
         return self._work is not None and not self._work.done()
 
     def close(self, timeout_s: float = 0.0) -> None:

@@ -178,7 +178,7 @@ class Keyframes:
 
 
 class ReplayCheck:
-    """Do the steps that are made again, after going back, lead to the state that was left?
+    """Tests whether steps that are repeated after rewinding lead to the state before it.
 
     Both hashes are computed beside the frames, from snapshots: a frame pays for the copy. `_tick` is the one that was
     left, -1 if nothing is to be compared, `start` the one of the keyframe that was restored last.

@@ -64,7 +64,7 @@ class ScenarioFiles:
 
     @property
     def has_unsaved(self) -> bool:
-        """Was something built that no file holds? That of a replay is in its recording."""
+        """Return whether there are edits that no file holds. That of a replay is in its recording."""
         edits = () if self._crowd.player else self._crowd.edits
         return bool(edits) and edits not in self._crowd.kept_edits
 

@@ -94,7 +94,7 @@ class SecondCrowd:
         return ProofLine(kind, f"hash {short(one)} {at}"), ProofLine(kind, f"hash {short(other)} {at}")
 
     def is_drawn(self, scene: Scene, camera: Camera) -> bool:
-        """Does the last picture still show this view?"""
+        """Return whether the last picture still shows this view."""
         return self._view == view_of(scene, camera)
 
     def draw(self, scene: Scene, camera: Camera, alpha: float) -> pygame.Surface:

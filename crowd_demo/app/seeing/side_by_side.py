@@ -141,7 +141,7 @@ class SideBySide:
 
     @property
     def is_behind(self) -> bool:
-        """Is it the turn of the second crowd to make a step?"""
+        """Return whether the second crowd makes the next step."""
         second = self.second.sim if self.second and self.takes_turns and self._is_compiled else None
         return second is not None and second.tick < self._crowd.sim.tick
 
@@ -232,5 +232,5 @@ def other_value(technique: Technique, present: Value) -> Value:
 
 
 def are_exact(technique: Technique, values: Iterable[Value], get: Callable[[str], Value] | None = None) -> bool:
-    """Do all these values make the same crowd? `get` returns the present value of any other technique."""
+    """Return whether all these values give the same crowd. `get` returns the present value of any other technique."""
     return all(kind_of(technique, value, get) is EXACT for value in values)

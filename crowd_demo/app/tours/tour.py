@@ -282,7 +282,7 @@ class TourPlayer:
         return self._count
 
     def _is_enough(self) -> bool:
-        """Were enough frames measured, and all numbers that the page needs? What is still unknown after a while stays so."""
+        """Return whether enough frames were measured, and all numbers that the page needs, or a while has passed."""
         counted = self._counted()
         waits_for_card = (card := self._card) is not None and not card.is_settled
         if counted >= LEAST_FRAMES and time.monotonic() - self._since_s > (CARD_S if waits_for_card else LONG_S):

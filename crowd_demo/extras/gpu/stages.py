@@ -97,7 +97,7 @@ class GpuCrowd:
         return values
 
     def is_newest(self, agents: Agents[Columns]) -> bool:
-        """Are the columns on the GPU the present ones?"""
+        """Return whether the columns on the GPU are the newest ones."""
         return self._written == agents.writes
 
     def fetch(self, matrix: Ints) -> None:

@@ -128,7 +128,7 @@ def _conclusion(step: Comparison, is_default: bool) -> str:
 
 
 def one_crowd(results: Iterable[Swept]) -> bool:
-    """Did all exact values give the same state?"""
+    """Return whether all exact values gave the same state."""
     return len({each.result.state_hash for each in results if each.kind is EXACT}) <= 1
 
 

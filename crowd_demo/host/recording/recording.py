@@ -119,7 +119,7 @@ class Recording:
 
     @property
     def is_written(self) -> bool:
-        """Has it ended, and is all of it in the file?"""
+        """Return whether it has ended, and all of it is in the file."""
         return self._end is not None and self._end.done()
 
     def wait(self) -> None:

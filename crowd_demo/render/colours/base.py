@@ -93,7 +93,7 @@ class ColourMode(Protocol):
         """Explain the colours."""
 
     def tells(self, sim: Simulation) -> bool:
-        """Do they tell anything of this crowd? Not if all agents have the same colour."""
+        """Return whether the colours show anything about this crowd. Not if all agents have the same colour."""
         return len(self.legend(sim).texts) > 1
 
 

@@ -70,7 +70,7 @@ def rows_for(workers: int, width: int) -> Rows:
 
 @device
 def _reaches(reached: Ints, layer: int, row: int, stride: int) -> bool:
-    """May there be light in that row of a layer?"""
+    """Return whether there may be light in that row of a layer."""
     return reached[layer, 0] < (row + 1) * stride and reached[layer, 1] >= row * stride
 
 

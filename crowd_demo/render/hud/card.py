@@ -73,7 +73,7 @@ class Span(NamedTuple):
 
     @property
     def known(self) -> bool:
-        """Has the factor an interval?"""
+        """Return whether the factor has an interval."""
         return 0 < self.low <= self.high < math.inf
 
     @property

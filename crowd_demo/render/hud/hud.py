@@ -175,7 +175,7 @@ class Hud:
     # --- the columns -------------------------------------------------------------------------------------------------
 
     def _is_full(self, status: Status) -> bool:
-        """Are the panels shown in full? Not where they would leave too little for a tour, a card or legends."""
+        """Return whether the panels are shown in full: not where a tour, a card or legends need the room."""
         in_way = in_the_way(self._on.get_size(), self.scale)
         of_tour, others = status.tour is not None, status.card is not None or bool(status.legend_items)
         self._over_all &= in_way and of_tour and status.panels.hud == "full"

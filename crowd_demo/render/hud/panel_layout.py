@@ -160,7 +160,7 @@ def has_both(size: tuple[int, int], scale: float) -> bool:
 
 
 def in_the_way(size: tuple[int, int], scale: float) -> bool:
-    """Do full panels leave too little room between them for a tour, a card or the legends of overlays?"""
+    """Return whether full panels leave too little room between them for a tour, a card or the legends of overlays."""
     return size[0] - 4 * margin_of(size, scale) < (LEFT_WIDTH + RIGHT_WIDTH + BETWEEN_NEEDS) * scale
 
 

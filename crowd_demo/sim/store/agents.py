@@ -264,7 +264,7 @@ class Drift:
 
 
 def reorder_due(when: str, every: int, drift: float, tick: int, since: Drift, cell: float) -> bool:
-    """Should agents be moved into cell order in this step?
+    """Return whether agents are moved into cell order in this step.
 
     `every` sorts every so many steps, `drift` once an agent may have moved by that share of a cell, `cell` units wide.
     """

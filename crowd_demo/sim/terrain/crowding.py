@@ -67,7 +67,7 @@ class Crowding:
             self._tiles = self._next = np.require(tiles, requirements="W")  # kernels are compiled for such arrays
 
     def allows(self, state: Bytes) -> bool:
-        """Can this be the state?"""
+        """Return whether this can be the state."""
         return state.shape == self.state.shape and bool(((state >= PLAIN) & (state <= PLAIN + self._most)).all())
 
     def prices(self, tick: int) -> Prices:
@@ -79,7 +79,7 @@ class Crowding:
         return changes
 
     def is_due(self, tick: int) -> bool:
-        """Are people counted in this step?"""
+        """Return whether people are counted in this step."""
         return tick % self.every == 0
 
     def launches(self, tick: int, x: Floats, y: Floats, agents: int, walls: Walls) -> tuple[Launch, ...]:

@@ -223,7 +223,7 @@ def surely_hidden(ground: Ground, ax: Float, ay: Float, bx: Float, by: Float) ->
 
 @formula
 def _is_inside(ground: Ground, part: Float) -> Mask:
-    """Is a coordinate, as a part of a tile, surely in that tile?"""
+    """Return whether a coordinate, as a part of a tile, is surely in that tile."""
     border = CLEAR * ground.inv_tile
     return (part > border) & (part < 1 - border)
 

@@ -194,7 +194,7 @@ class Terrain:
             self.version += 1
 
     def allows(self, kinds: Bytes) -> bool:
-        """Can walls be built and torn down so that the tiles are these, uint8[H, W]?"""
+        """Return whether building and tearing down walls can give these tiles, uint8[H, W]."""
         return kinds.shape == self.kinds.shape and bool(((kinds == WALL) | (kinds == self._under)).all())
 
     @cached_property

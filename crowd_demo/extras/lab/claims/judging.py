@@ -60,7 +60,7 @@ def noise(found: Found, stage: str = "") -> Interval:
 
 
 def faster(found: Found, arm: str, over: str | None = None, times: float = 1.0, stage: str = "") -> Answer:
-    """Is an arm at least so many times as fast as another one? Unclear where hashes differ that should not."""
+    """Return whether an arm is at least this many times as fast as another: unclear where exact hashes differ."""
     ratio, same = speed_up(found, arm, over, stage), noise(found, stage)
     if not (ratio.known and found.one_hash):
         return "unclear"

@@ -218,7 +218,7 @@ def plot(each: ClaimFindings) -> Figure:
 
 
 def wide(found: Found) -> bool:
-    """Do medians differ so much that only a logarithmic axis shows all of them?"""
+    """Return whether medians differ so much that only a logarithmic axis shows all of them."""
     medians = [float(np.median(blocks)) for blocks in found.blocks_ms.values()]
     return min(medians) > 0 and max(medians) > 5 * min(medians)
 
