@@ -65,15 +65,15 @@ def _quoted(text: object) -> str:
     return printable(re.sub(r"^\w+Exception: (?:Error parsing JSON: '\S+ (.*?)'?$)?", r"\1", found))[:MAX_QUOTED]
 
 
-def _parsed(reader: str, data: object, where: str) -> Shape:
+def _parsed(reader: str, data: Json, where: str) -> Shape:
     """The geometry that a reader of shapely makes of a text, or of the values of GeoJSON. Raises MapError."""
     shapely = _library("shapely", where)
     try:
-        text = data if isinstance(data, str) else json.dumps(_flat(data), allow_nan=False)
+        text = data if isinstance(data, str) else json.dumps(_flat({**data}), allow_nan=False)
         with np.errstate(all="ignore"):  # of numbers that are too large
             found = getattr(shapely, reader)(text, on_invalid="fix")  # closes rings
             return getattr(shapely, reader)(text) if found is None else found
-    except (shapely.errors.ShapelyError, NotImplementedError, RecursionError, ValueError) as error:
+    except (shapely.errors.ShapelyError, NotImplementedError, RecursionError, TypeError, ValueError) as error:
         raise MapError(f"{where}: not a geometry: {_quoted(error)}") from None
 
 

@@ -339,6 +339,7 @@ def test_a_mistake_is_one_line(tmp_path: Path, text: str | bytes, message: str) 
     ("[" * 10_000, ":1: not JSON (maximum recursion depth exceeded"),
     ('{"type": "Polygon", "coordinates": ' + "[" * 900 + "]" * 900 + "}", ": feature 1: not a geometry: maximum recursion"),
     ('{"type": "FeatureCollection", "features": 3}', ": feature 1: not a geometry: "),
+    ('[1, 2]', ": feature 1: not a geometry: 'list' object is not a mapping"),
     ('{"type": "Topology"}', ": feature 1: not a geometry: Unknown geometry type!"),
     ('{"type": "Polygon", "coordinates": [[[0, 0], [1, "a"]]]}',
      ": feature 1: not a geometry: type must be number, but is string"),
