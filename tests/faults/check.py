@@ -234,7 +234,7 @@ FAULTS = (
           "The proof only compares the last column of two crowds: what differed in an earlier one is forgotten.",
           "differing |= column[mine] != same[theirs]",
           "differing = column[mine] != same[theirs]",
-          "measure/test_proof.py::test_approximate_techniques_come_apart"),
+          "measure/test_proof.py::test_agents_that_only_one_crowd_has_differ"),
     Fault("verdict", "statistics of the card",
           "What is slower by less than the noise is called slower.",
           'return "slower" if ratio.low > max(noise.high, 1) else "no difference"',
