@@ -105,7 +105,7 @@ def in_turns(config: str, blocks: Sequence[int], overrides: Mapping[str, object]
 
 
 def blocks_of(quick: bool) -> int:
-    """At least six, or there is no interval."""
+    """Return the number of blocks: a confidence interval needs at least six."""
     return 6 if quick else 12
 
 
@@ -185,7 +185,7 @@ def memory(quick: bool) -> Iterator[Found]:
 
 
 def resident_mb(config: str) -> list[float]:
-    """What it was while the program ran, without what it takes to end. Raises ChildError."""
+    """Return samples of resident memory in MB while the program ran, without the last. Raises ChildError."""
     install = here(installed=False)
     command = [*install.command, "-m", "crowd_demo", "--config", config, "--headless", "--frames", "150",
                "--set", "time.rewind_mb=0"]

@@ -47,11 +47,11 @@ class Simulation(simulation.Simulation):
         super().apply(checked(action))
 
     def populate(self, count: int) -> None:
-        """Have so many agents: newcomers take the lowest free ids, the highest ids leave. Raises ValueError."""
+        """Set the number of agents: newcomers take the lowest free ids, the highest ids leave. Raises ValueError."""
         super().populate(checked(Populate(count)).count)
 
     def place(self, id: int, x: float, y: float) -> None:
-        """Put the agent with an id at a place, out of walls and into the world. Raises ValueError if nobody has that id."""
+        """Put an agent at a place, out of walls and into the world. Raises ValueError if no agent has the id."""
         checked(Place(id, x, y)).apply(self)
 
     def set_walls(self, rectangle: Rectangle, wall: bool) -> None:

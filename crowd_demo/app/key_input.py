@@ -67,7 +67,7 @@ class Keymap:
     # --- what a key does ---------------------------------------------------------------------------------------------
 
     def names(self, event: pygame.Event) -> Iterator[tuple[str, bool]]:
-        """What a key that goes down is called, and whether Shift is held besides; what counts most comes first.
+        """Return the names of a pressed key and whether Shift is held too, the most specific first.
 
         With Ctrl the names begin with `ctrl+`; with Alt, or what else the system's shortcuts use, there are none.
         """
@@ -129,7 +129,7 @@ class Keymap:
                     yield name, name if name[-1].isdigit() else chord + character
 
     def _plain_names(self, scancode: int, plain: str) -> Iterator[str]:
-        """What the key there is called without modifiers, if it types `plain` then."""
+        """Yield the names of the key at a position without modifiers, if it types `plain` then."""
         position = US.get(scancode, "") if scancode else plain
         if position in POSITIONS:
             yield position
@@ -140,7 +140,7 @@ class Keymap:
             yield KEYPAD[plain]
 
     def _displaced_by(self, name: str) -> str:
-        """What the key at that position types; if that names a position again, what the key there types, and so on."""
+        """Return the character of the key at a position, following characters that name positions themselves."""
         for _ in POSITIONS:
             name = self.types.get(SCANCODES[name], name)
             if name not in POSITIONS:
@@ -149,7 +149,7 @@ class Keymap:
 
 
 def present_layout() -> dict[int, str]:
-    """What each key types without modifiers; empty without a window. SDL lists it only by keys whose state is read."""
+    """Return the character of each key without modifiers; empty without a window. SDL only lists it by key state."""
     if not pygame.display.get_init():
         return {}
     scancode_of = pygame.key.ScancodeWrapper(cast("Iterator[bool]", range(SCANCODE_COUNT)))
@@ -159,7 +159,7 @@ def present_layout() -> dict[int, str]:
 
 @dataclass
 class _Held:
-    """What a held key repeats; `left_s` is None in the frame in which it went down."""
+    """The repeated action of a held key; `left_s` is None in the frame in which it was pressed."""
 
     do: Callable[[], object]
     every_s: float

@@ -258,7 +258,7 @@ def fingerprint() -> str:
 
 
 def portable_fingerprint() -> str:
-    """Hash of the same without plugins and the processor, and with Python's minor version and ABI for its full version."""
+    """Return the fingerprint of installed kernels: no plugins, no processor, only Python's minor version and ABI."""
     import llvmlite
     import numba
     import numpy

@@ -14,7 +14,7 @@ OFTEN_S, SLOWLY_S = 0.06, 0.2  # between repetitions; slowly where a few steps l
 
 
 class ActionEntry(NamedTuple):
-    """What an action is called with, what it does, and where it is listed."""
+    """The keys of an action, the method that it calls, and where it is listed."""
 
     keys: tuple[str, ...]  # by default
     what: str

@@ -35,7 +35,7 @@ NO_TINT = 0xFFFFFFFF  # leaves all pixels as they are
 
 
 def is_plain(surface: pygame.Surface) -> bool:
-    """Return whether kernels can draw on it: 32 bits per pixel, red, green, blue, no alpha, no gap between rows."""
+    """Return whether kernels can draw on it: 32 bits per pixel, red in the high bits, no alpha, no gap between rows."""
     return (surface.get_bitsize() == 32 and surface.get_masks() == (*MASKS, 0)
             and surface.get_pitch() == 4 * surface.get_width() and not surface.mustlock())
 

@@ -110,7 +110,7 @@ class SetWalls:
 class Place:
     """Put the agent with that id at a place, such as a hawk under the pointer, out of walls and into the world.
 
-    Raises ValueError if nobody has the id.
+    Raises ValueError if no agent has the id.
     """
 
     id: Annotated[int, Field(ge=0, le=2**31 - 1)]

@@ -214,7 +214,7 @@ def test_everything_off_and_everything_on_are_searched_on_a_real_crowd(monkeypat
 
 
 def found(start: int, most: int, fits: Callable[[int], bool], precision: float = 0.02) -> tuple[int, list[int]]:
-    """The answer, and what was asked."""
+    """Return the answer of the search and the numbers that it tested."""
     search, asked = largest_number(start, most, precision), []
     try:
         number = next(search)

@@ -5,7 +5,7 @@ the window does not wait for a long step.
 
 The past is kept as far as memory allows (timeline.py). To go to a tick, the last keyframe before it is restored, and steps
 are made from there with the actions at their ticks. A step is a function of state, actions and configuration, so this is
-the past itself. After going back, steps follow what is known of the future, until somebody does something else.
+the past itself. After going back, steps repeat the known actions, until the user does something else.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class Crowd:
         return Clock(self.rate.per_s, real, sim.tick, sim.tick * sim.dt)
 
     def past(self) -> Past:
-        """What the timeline shows."""
+        """Return the data of the timeline."""
         recorded = self.recording.nbytes if self.recording else None
         return self.timeline.shown(self.sim.tick, recorded, self.player is not None)
 

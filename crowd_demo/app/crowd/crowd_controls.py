@@ -1,4 +1,4 @@
-"""What keys, panels and tours ask of the crowd: how many agents, which event, how fast, and which tick."""
+"""Controls of the crowd for keys, panels and tours: number of agents, events, speed and tick."""
 
 from __future__ import annotations
 

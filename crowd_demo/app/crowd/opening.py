@@ -37,7 +37,7 @@ class Opening:
         self._result = in_thread(self._open, "crowd-demo opening")
 
     def opened(self) -> Loaded | None:
-        """What was loaded, as soon as it is ready. Raises CannotOpenError."""
+        """Return the loaded configuration, or None until it is ready. Raises CannotOpenError."""
         return self._result.result() if self._result.done() else None
 
     @property

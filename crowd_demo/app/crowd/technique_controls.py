@@ -62,7 +62,7 @@ def _step_at(units: float) -> int:
 class Request:
     """A value that a technique is to have: that of the crowd, or of the second one, which is shown `beside` it.
 
-    One that `follows` is configured, and was left out at first because its kernels take long to compile: nobody waits.
+    One that `follows` is configured, and was left out at first because its kernels take long to compile.
     """
 
     path: str
@@ -272,7 +272,7 @@ class Techniques:
     def switch_to_compiled(self) -> None:
         """Switch to the values whose kernels are compiled by now. Call in every frame."""
         pending = self.switcher.pending
-        if pending and self.deferred.issuperset(pending) and self._crowd.in_past:  # nobody waits for those
+        if pending and self.deferred.issuperset(pending) and self._crowd.in_past:  # they are not urgent
             return
         ready = [request for request in self.switcher.ready(self._crowd.sim.optimizations) if not request.beside]
         for request in ready:

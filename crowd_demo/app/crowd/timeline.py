@@ -1,4 +1,4 @@
-"""What is known of a run, by tick: actions, keyframes, edits to undo, and the times of frames.
+"""The timeline of a run: actions, keyframes, edits to undo and frame times, by tick.
 
 The state of a tick is the one after the actions that were given at it. The present tick may lie before the newest one: then
 the rest is the future that steps follow, until `truncate` drops it. Another crowd begins another timeline.
@@ -39,7 +39,7 @@ class Entry(NamedTuple):
 
 
 class Entries(NamedTuple):
-    """What can be undone and redone from a tick on, the newest last."""
+    """The edits to undo and to redo from a tick on, the newest last."""
 
     done: tuple[Entry, ...] = ()
     undone: tuple[Entry, ...] = ()
@@ -130,7 +130,7 @@ class Keyframes:
         if self._kept:
             last = self._kept[-1]
             own = last.columns.nbytes + last.population.nbytes  # what it surely shares with no other
-            fit = max((self.bound - self._newest_nbytes) // max(own, 1), 1)  # beside the last one; there may be nobody
+            fit = max((self.bound - self._newest_nbytes) // max(own, 1), 1)  # beside the last one; there may be no agents
             gap_s = min(max(REACH_S / fit, LEAST_GAP_S), LONGEST_GAP_S)
         return max(math.ceil(gap_s * self._hz), 1)
 

@@ -49,7 +49,7 @@ class ListDialog:
             word in f"{item.row.text} {item.row.detail} {item.row.about} {item.row.group}".lower() for word in words)]
 
     def view(self) -> ListView:
-        """What is drawn. Call in every frame."""
+        """Return the list to draw. Call in every frame."""
         items = self.items
         self.selected = min(max(self.selected, 0), max(len(items) - 1, 0))
         return ListView(self.title, [item.row for item in items], self.selected, self.hint, self.at, self.typed,

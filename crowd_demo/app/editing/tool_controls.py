@@ -230,7 +230,7 @@ class Tools:
                 for force in self._crowd.sim.forces.present]
 
     def bar(self) -> ToolBarView:
-        """What the bar shows while it is unfolded."""
+        """Return the buttons of the bar while it is open."""
         key = self._keymap.key
         buttons = [ToolButton(f"tool_{tool.name}", tool.name, tool.label, key(f"tool_{tool.name}"), tool is self.held)
                    for tool in TOOLS.values() if tool.is_usable(self._crowd.config)]

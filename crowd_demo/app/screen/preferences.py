@@ -104,7 +104,7 @@ class Preferences:
         return configured.model_copy(update=preferred)
 
     def change(self, **values: object) -> None:
-        """Change values, and write them a second from now."""
+        """Change values, and write them after 1 s."""
         changed = self.values.model_copy(update=values)
         if changed == self.values:
             return

@@ -179,7 +179,7 @@ class TourPlayer:
 
     @property
     def _crowd_state(self) -> object:
-        """The crowd, and how often it was changed: as long as this stays equal, nothing has changed."""
+        """Return the simulation and its number of actions, which stay equal while the crowd is unchanged."""
         sim = self.program.crowd.sim
         return sim, len(sim.history)
 

@@ -119,7 +119,7 @@ class Recording:
 
     @property
     def is_written(self) -> bool:
-        """Return whether it has ended, and all of it is in the file."""
+        """Return whether the recording has ended and is completely written."""
         return self._end is not None and self._end.done()
 
     def wait(self) -> None:

@@ -198,7 +198,7 @@ def sprite_of(mode: PeopleMode, agents: Moving, slot: Int) -> int:
 
 @implements(number_of, PeopleMode)
 def number_appearances(mode: PeopleMode, slots: Int, register: Register) -> Register:
-    state = gather(mode.state, slots)  # who queues looks like somebody who walks
+    state = gather(mode.state, slots)  # people who queue look like people who walk
     return appearance_of_id(gather(mode.id, slots), mode.appearances) * DRAWN_STATES + select(state == QUEUING, WALKING, state)
 
 

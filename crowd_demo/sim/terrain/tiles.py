@@ -340,7 +340,7 @@ class Terrain:
 
 @device
 def label_areas(blocked: Bytes, labels: Ints, stack: Longs) -> int:
-    """Number the areas of free tiles that touch by their sides, from 0 in row-major order; return how many.
+    """Number the connected areas of free tiles (4-neighbours) from 0 in row-major order; return their number.
 
     blocked uint8[H, W], labels int32[H, W] (written; -1 where blocked), stack int64[H * W] (scratch).
     """

@@ -56,7 +56,7 @@ def brush(driven: Driven, at: tuple[float, float]) -> BrushView:
 
 
 def replayed(sim: Simulation) -> Simulation:
-    """A crowd to which the same was done at the same ticks."""
+    """Return another simulation with the same actions at the same ticks."""
     again, history = Simulation(sim.config), list(sim.history)
     for tick in range(sim.tick + 1):
         for _, done in [each for each in history if each[0] == tick]:

@@ -158,7 +158,7 @@ def options_of(model: CrowdWalk) -> Optimizations:
 # --- where scenes are walked: in this process, or several at a time in processes of their own ------------------------
 
 # A walk is a generator: it yields how much of it is done, 0 to 1, and returns who was where. Those of other processes
-# begin in the order in which they are asked for, before anybody waits for them.
+# begin in the order in which they are requested, before their results are needed.
 
 @contextmanager
 def walks_in(processes: int) -> Iterator[Begin]:

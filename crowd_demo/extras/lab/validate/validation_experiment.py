@@ -122,7 +122,7 @@ class ValidationExperiment:
         return {number: self.scene(number, short) for number in (self.short_numbers if short else self.numbers)}
 
     def draw(self, axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
-        """Draw what everybody did, over what the scenes differ in or over time."""
+        """Draw the results of all walkers, over the parameter of the scenes or over time."""
         self.plot(axes, walkers)
         if self.measure:
             for name, runs in walkers.items():

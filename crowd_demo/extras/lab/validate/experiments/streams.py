@@ -106,7 +106,7 @@ def expected_speed(density: float) -> float:
 
 
 def overtaken(run: WalkedScene) -> float:
-    """Return how many have gone past whoever was in front of them at the start, once around the ring included."""
+    """Return how many people have overtaken the person ahead of them at the start, once around the ring included."""
     first, last = (run.walked.chosen(run.walked.frame == frame) for frame in (0, run.walked.frame[-1]))
     order = np.argsort(first.x)
     ahead = np.diff(last.x[order], append=last.x[order[0]] + run.scene.floor[0].width)
@@ -278,7 +278,7 @@ CROSSING = ValidationExperiment(
     plot=plot_crossing)
 
 
-# --- the same with two directions, against Weidmann's curve ----------------------------------------------------------
+# --- speed against density with two directions, compared with Weidmann's curve ---------------------------------------
 
 def both_ways(density: float, short: bool) -> WalkScene:
     groups = tuple(WalkGroup(round(density * SAME_WAY.size / 2), SAME_WAY, way) for way in (0, 1))
