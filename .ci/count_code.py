@@ -18,7 +18,7 @@ LIMITS = {
     "files": 298,
     f"files below {SHORT} lines": 47,
     "names of more than one class": 4,
-    f"lines above {LONG} characters": 1_331,
+    f"lines above {LONG} characters": 1_330,
     "lines of the median function": 5,
 }
 
