@@ -69,7 +69,7 @@ HEADINGS: dict[str, dict[str, ActionEntry]] = {  # of what one wants to do
         "numbers": ActionEntry(("ctrl+n",), "show or fold the parameters of the behaviour", ("numbers.show",), at_once=True),
         "reset_numbers": ActionEntry((), "reset all parameters to the configuration", ("numbers.reset_all",), changes=True),
         "shipped_numbers": ActionEntry((), "reset all parameters to the program's defaults", ("numbers.ship",), changes=True),
-        "happen": ActionEntry(("ctrl+l",), "trigger the scenario's manual event (for example, block a door)",
+        "happen": ActionEntry(("ctrl+l",), "trigger the manual event, such as blocking a door",
                               ("controls.let_happen",), changes=True),
         "hawk": ActionEntry(("ctrl+h",), "lead the hawk with the pointer, or let it hunt", ("hawk.toggle",),
                             changes=True),

@@ -45,7 +45,7 @@ KEY_OF_TECHNIQUE = "A technique's key toggles it (Shift: next value). One withou
 MOUSE = (("wheel", "zoom at the cursor"), ("drag", "move the camera, change a number, or rewind on the timeline"),
          ("double click", "reset a slider to the configuration"),
          ("Shift+drag", "count the agents in a box"), ("Ctrl+wheel", "the size of a tool's brush"),
-         ("click", "inspect an agent, list a technique's values, or fold a heading"),
+         ("click", "inspect an agent, list values, or fold a heading"),
          ("rest", "explain anything in the panels"))
 
 
