@@ -108,7 +108,8 @@ def status_of(program: Program, hovered: Hovered | None = None) -> Status:
     if crowd.in_past and not has_timeline:
         notices.append(label(past))
     return Status(
-        paused=crowd.paused, speed=crowd.speed, pending=techniques.switcher.pending, notices=notices,
+        paused=crowd.paused, speed=crowd.speed, caption=program.caption.present(),
+        pending=techniques.switcher.pending, notices=notices,
         readings=program.cards.readings, touched=techniques.touched, clock=crowd.clock,
         past=past if has_timeline else None, panels=panels, ticks=techniques.ticks,
         view=top.view() if top else None, hovered=hovered, measured=program.measured,

@@ -26,7 +26,8 @@ from crowd_demo.app.editing.tools import HAND
 from crowd_demo.app.editing.undo import Undo
 from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.screen.notices import WELCOME, Notices
+from crowd_demo.app.screen.captions import ShownCaption, caption_of
+from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.screen.panel_controls import PanelControls
 from crowd_demo.app.screen.preferences import Preferences
 from crowd_demo.app.screen.window import Pointer
@@ -60,7 +61,7 @@ class Program:
         self.quitting = quitting or ShutdownRequest()
         self.preferences = preferences or Preferences()
         self.window = window = self.preferences.window(config.window)
-        self.keymap, self.notices = Keymap(config.keys), Notices()
+        self.keymap, self.notices, self.caption = Keymap(config.keys), Notices(), ShownCaption()
         self.hud = Hud(self.keymap.shown, state_colours(load_manifest(assets_folder())))
         self.crowd = Crowd(config, loaded.sim, loaded.scene, config.time.rewind_mb if rewind else 0, self.notices,
                            player, unpaced=options.headless, stops_at_end=options.headless)
@@ -96,7 +97,6 @@ class Program:
 
     def act(self, name: str, shifted: bool = False) -> None:
         """Do an action, as with Shift or not; a replay refuses those that change the crowd."""
-        self.notices.drop(WELCOME)
         action = ACTIONS[name]
         if action.changes and not self.crowd.takes_changes():
             return
@@ -120,9 +120,11 @@ class Program:
         self.tools.shown, self.tools.sizes_m = previous.tools.shown, previous.tools.sizes_m
         self.notices.take_over(previous.notices)
         self.sim.profile = previous.sim.profile.fresh()
-        self.notices.add(f"opened {self.config_name}", "scenario")
+        self.notices.drop("scenario")
         if tour := self.guide.tour:
             tour.arrived(self)
+        else:
+            self.show_caption()
 
     @property
     def running(self) -> bool:
@@ -153,6 +155,10 @@ class Program:
     def toggle(self, flag: str) -> None:
         """Invert an attribute."""
         setattr(self, flag, not getattr(self, flag))
+
+    def show_caption(self) -> None:
+        """Show for a while what the scenario is, and a key to press."""
+        self.caption.show(caption_of(self.config_name, self.keymap))
 
     # --- what is open ------------------------------------------------------------------------------------------------
 

@@ -79,6 +79,8 @@ class WindowEvents:
 
     def _read(self, event: pygame.Event) -> None:
         self._listen()
+        if event.type in (pygame.KEYDOWN, pygame.MOUSEBUTTONDOWN):
+            self._program.caption.end()
         if event.type == pygame.QUIT:
             self._program.close_window()
         elif event.type == pygame.KEYDOWN:

@@ -20,7 +20,7 @@ PACKAGE = Path(__file__).resolve().parent.parent
 MAP_SUFFIXES = (".map", ".png", ".wkt", ".json", ".geojson", ".dxf", ".txt", ".csv", ".sqlite")
 SUFFIXES = (".yaml", ".yml")
 HEAD_BYTES = 4096  # of a file, in which its first comments stand
-WATCH = "Watch:"
+NOTES = WATCH, TRY = "Watch:", "Try:"  # how the other comments begin
 
 
 def data_folder() -> Path:
@@ -60,12 +60,22 @@ def own_files(folder: str, shipped: Iterable[Path]) -> dict[str, Path]:
 
 def about(path: Path) -> str:
     """A file's description: its first comment that is not meant for an editor."""
-    return next((comment for comment in _comments(path) if not comment.startswith(WATCH)), "")
+    return next((comment for comment in _comments(path) if not comment.startswith(NOTES)), "")
 
 
 def what_to_watch(path: Path) -> str:
     """What its comment `# Watch: ...` says."""
-    return next((comment.removeprefix(WATCH).strip() for comment in _comments(path) if comment.startswith(WATCH)), "")
+    return _noted(path, WATCH)
+
+
+def what_to_try(path: Path) -> tuple[str, str]:
+    """An action and what it does there, from its comment `# Try: ACTION, ...`; both are empty without one."""
+    action, _, what = _noted(path, TRY).partition(", ")
+    return action, what
+
+
+def _noted(path: Path, begin: str) -> str:
+    return next((comment.removeprefix(begin).strip() for comment in _comments(path) if comment.startswith(begin)), "")
 
 
 def _comments(path: Path) -> list[str]:

@@ -17,6 +17,7 @@ import pygame
 
 from crowd_demo.config.keys import key_text
 from crowd_demo.render.hud.canvas import SHADE, THEMES, Canvas, Colour, Keys, Pen, Renderings, Target, scale_for
+from crowd_demo.render.hud.caption import Caption, draw_caption
 from crowd_demo.render.hud.card import draw_card
 from crowd_demo.render.hud.chart import draw_chart
 from crowd_demo.render.hud.frame_sections import Graph, frame_sections, header_section
@@ -94,6 +95,8 @@ class Hud:
         self._on, self._gap, self._placed = on, margin_of(on.get_size(), self.scale), []
         self._free = on.get_rect().inflate(-2 * self._gap, -2 * self._gap)
         self.pen.theme = THEMES[status.panels.theme]
+        if status.view and not status.view.at:
+            self._on = pygame.Surface(on.get_size())  # panels leave, but go on below what is open
         draw_rings(on, status.rings, self.pen, self.scale)
         if status.brush:
             draw_brush(on, status.brush, self.pen, self.scale)
@@ -111,6 +114,9 @@ class Hud:
             self._draw_halves(status.halves, now_s)
         if not is_off:
             self._draw_tools_and_card(status, corner)
+        if status.caption:
+            self._draw_caption(status.caption)
+        self._on = on
         if status.view:
             self._draw_view(status.view)
         beneath = status.view is not None and status.hovered is not None and status.hovered.target.kind != "row"
@@ -355,6 +361,13 @@ class Hud:
         return [f"{key_text(self.keys[action][0])} {what}" for action, what in said.items() if self.keys.get(action)]
 
     # --- what is open ------------------------------------------------------------------------------------------------
+
+    def _draw_caption(self, caption: Caption) -> None:
+        size = self._on.get_size()
+        canvas = self._rendered("caption", (caption[:-1], size), lambda: draw_caption(caption, size, self.pen, self.scale))
+        surface = canvas.surface
+        surface.set_alpha(round(255 * caption.alpha))
+        self._on.blit(surface, surface.get_rect(bottom=size[1]))
 
     def _draw_view(self, view: ListView) -> None:
         """Draw the dialog that is open: in the middle, in the shade, or where it was asked for."""

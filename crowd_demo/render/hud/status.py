@@ -12,6 +12,7 @@ from crowd_demo.registry.entries import Value
 from crowd_demo.render.camera import Rect
 from crowd_demo.render.colours.base import Legend
 from crowd_demo.render.hud.canvas import Target
+from crowd_demo.render.hud.caption import Caption
 from crowd_demo.render.hud.card import Card, ProofLine
 from crowd_demo.render.hud.views import ListView
 from crowd_demo.render.inks import RGB
@@ -252,6 +253,7 @@ class Status(NamedTuple):
     tools: ToolBarView | None = None  # where the tool bar is unfolded
     brush: BrushView | None = None  # at the cursor, while a tool is held
     rings: Sequence[RingView] = ()
+    caption: Caption | None = None  # of the scenario that has opened
 
 
 def speed_text(speed: float) -> str:

@@ -86,9 +86,9 @@ def test_progress_names_what_is_compiled_and_whether_it_is_kept(monkeypatch: pyt
     progress = LoadingProgress()
     assert str(progress) == "starting" and progress.part() == 0
     progress.compiling("see lanes", 2, 11)
-    assert str(progress) == "compiling see lanes (3 of 11, for this and later starts)"
+    assert str(progress) == "compiling see lanes (3 of 11, only once: later starts are quick)"
     progress.compiling("the last kernels", 11, 11)
-    assert str(progress) == "compiling the last kernels (11 of 11, for this and later starts)"
+    assert str(progress) == "compiling the last kernels (11 of 11, only once: later starts are quick)"
     monkeypatch.setattr(texts, "_said", {cache.NOT_KEPT})
     progress.compiling("move", 3, 11)
     assert str(progress) == "compiling move (4 of 11)"

@@ -10,10 +10,7 @@ from crowds import PLACES, open_world, simulation
 from hud_spy import KEYS, ContrastSpy, Spy, changed, colour_of_text, crowd, drawn, picture, pixels, texts
 from numpy.typing import NDArray
 
-from crowd_demo.app.key_input import Keymap
-from crowd_demo.app.screen.notices import Notices, welcome
 from crowd_demo.config.events import ScenarioEvent
-from crowd_demo.config.keys import Keys
 from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import Technique
 from crowd_demo.registry.readouts import READOUTS
@@ -223,21 +220,6 @@ def test_every_text_can_be_read_over_any_picture(theme: str) -> None:
     poor = {what: round(found, 2) for what, found in spy.contrasts.items() if found < (3.0 if what[2] >= 24 else 4.5)}
     assert len(spy.contrasts) > 150 and {"inactive", "faint", "warm"} <= {colour for _, colour, _ in spy.contrasts}
     assert not poor
-
-
-@pytest.mark.parametrize("width", [800, 1000, 1280, 2560])
-@pytest.mark.parametrize("height", [400, 600, 2000])
-def test_the_first_notice_never_wraps(width: int, height: int) -> None:
-    notices = Notices()
-    welcome(notices, Keymap(Keys(), {}))
-    text, = notices.present()
-    assert "F1" in text
-    for scale in (0.5, 1.0, 3.0):
-        hud, surface = Hud(KEYS, pen=(spy := Spy())), picture((width, height))
-        hud.draw(surface, crowd(), Status(panels=PanelSettings(scale=scale)), 0.0)
-        spy.written.clear()
-        hud.draw_notices(surface, [text])
-        assert spy.texts == [text] and surface.get_rect().contains(spy.written[0].box)
 
 
 @pytest.mark.parametrize("size", [(1280, 720), (800, 600)])
