@@ -94,10 +94,9 @@ def list_tours() -> dict[str, Path]:
 
 def picture_of(config: Path) -> Path | None:
     """A configuration's picture: a PNG of its name beside it, or among the assets if it is a shipped one."""
-    for path in (config.with_suffix(".png"), assets_folder() / "scenarios" / f"{config.stem}.png"):
-        if _exists(path) and (path.parent == config.parent or config.parent == data_folder() / "configs"):
-            return path
-    return None
+    beside, shipped = config.with_suffix(".png"), assets_folder() / "scenarios" / f"{config.stem}.png"
+    is_shipped = config.resolve().parent == (data_folder() / "configs").resolve()
+    return beside if _exists(beside) else shipped if is_shipped and _exists(shipped) else None
 
 
 def list_maps() -> dict[str, Path]:

@@ -91,7 +91,7 @@ def draw_progress(on: pygame.Surface, progress: LoadingProgress, part: float, pe
         high = 0.0
     _draw_right(canvas, splash.tries, progress, part, (width - edge - side, top, side))
     low = max(top + high + 42, height / 2 + 170) if high < 200 else top + high + 42
-    canvas.left(canvas.fitted(splash.caption.name, width - 2 * edge, HUGE), edge, low, HUGE)
+    canvas.left(canvas.fitted(splash.caption.name, width - 2 * edge, HUGE), edge, low, HUGE, bold=True)
     canvas.left(canvas.fitted(splash.caption.sentence, width - 2 * edge, LARGE), edge, low + 38, LARGE, DIM)
     on.blit(canvas.surface, (0, 0))
 
@@ -100,18 +100,18 @@ def _draw_right(on: Canvas, tries: Sequence[tuple[str, str, str, bool]], progres
                 place: tuple[float, float, float]) -> None:
     """Draw what to try, and below it the bar, from that corner on in that width."""
     left, top, wide = place
-    on.left("While it gets ready", left, top + 10, LARGE)
+    on.left("While it gets ready", left, top + 10, LARGE, bold=True)
     on.left("three things to try", left, top + 33, NORMAL, DIM)
     top += 56
     for key, what, more, pressed in tries:
         if pressed:
             on.rect(TOUCHED, (left - 14, top, wide + 14, TRY - 3), radius=8)
         on.key(key, left, top + 20, 20)
-        on.left(on.fitted(what, wide - 42), left + 42, top + 20)
+        on.left(on.fitted(what, wide - 42), left + 42, top + 20, bold=True)
         on.left(on.fitted(more, wide - 42), left + 42, top + 20 + LINE, NORMAL, ACCENT if pressed else DIM)
         top += TRY
     count = f"{min(progress.done + 1, progress.total)} of {progress.total}" if progress.total else ""
-    end = on.right(count, left + wide, top + 25)
+    end = on.right(count, left + wide, top + 25, bold=True)
     on.left(on.fitted(progress.text, end - left - 10), left, top + 25, NORMAL, DIM)
     on.rect(EDGE, (left, top + 41, wide, 7), radius=3.5)
     at, filled = (0.0, max(wide * part, 7)) if part > 0 else ((wide - 40) * abs(time.monotonic() % 2 - 1), 40.0)

@@ -27,7 +27,7 @@ def draw_caption(caption: Caption, size: tuple[int, int], pen: Pen, scale: float
     for row in range(high):
         on.surface.fill((0, 0, 0, round(DARKEST * (row / high) ** 1.5)), (0, row, wide, 1))
     low = on.size[1]
-    on.left(on.fitted(caption.name, on.size[0] - 2 * LEFT, HUGE), LEFT, low - NAME, HUGE, WHITE)
+    on.left(on.fitted(caption.name, on.size[0] - 2 * LEFT, HUGE), LEFT, low - NAME, HUGE, WHITE, bold=True)
     on.paragraph(on.wrapped(caption.sentence, on.size[0] - 2 * LEFT, LARGE, 2), LEFT, low - SENTENCE, LINE, LARGE, PALE)
     if caption.key:
         end = on.key(caption.key, LEFT, low - HINT, 18)
