@@ -109,6 +109,7 @@ def status_of(program: Program, hovered: Hovered | None = None) -> Status:
         notices.append(label(past))
     return Status(
         paused=crowd.paused, speed=crowd.speed, caption=program.caption.present(),
+        answer=program.answers.answer if not (program.guide.latest and program.guide.tour) else None,
         pending=techniques.switcher.pending, notices=notices,
         readings=program.cards.readings, touched=techniques.touched, clock=crowd.clock,
         past=past if has_timeline else None, panels=panels, ticks=techniques.ticks,

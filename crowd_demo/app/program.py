@@ -12,6 +12,7 @@ from pathlib import Path
 
 from crowd_demo.app.card.cards import Cards
 from crowd_demo.app.copying import Shown, copy, to_clipboard, to_terminal
+from crowd_demo.app.crowd.answers import KEYS, Answers
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.crowd_controls import CrowdControls, Hawk, agents_of
 from crowd_demo.app.crowd.crowd_files import LONG_S, CrowdFiles
@@ -65,7 +66,7 @@ class Program:
         self.hud = Hud(self.keymap.shown, state_colours(load_manifest(assets_folder())))
         self.crowd = Crowd(config, loaded.sim, loaded.scene, config.time.rewind_mb if rewind else 0, self.notices,
                            player, unpaced=options.headless, stops_at_end=options.headless)
-        self.controls = CrowdControls(self.crowd, self.notices)
+        self.controls, self.answers = CrowdControls(self.crowd, self.notices), Answers()
         self.panels = PanelControls(self.preferences, window, self.keymap, self.hud.show_held, self.notices)
         self.timeline_shown, self.minimap_shown, self.fullscreen = True, False, window.fullscreen
         self.guide = Guide()
@@ -98,6 +99,8 @@ class Program:
     def act(self, name: str, shifted: bool = False) -> None:
         """Do an action, as with Shift or not; a replay refuses those that change the crowd."""
         action = ACTIONS[name]
+        if name in KEYS and name != "quit":
+            self.answers.close()
         if action.changes and not self.crowd.takes_changes():
             return
         method, *arguments = action.shifted if shifted and action.shifted else action.do
@@ -110,6 +113,7 @@ class Program:
     def take_over(self, previous: Program) -> None:
         """Take over window, panels, notices and tour of the program that is previous. Its recording ends."""
         self.files.take_over(previous.files)
+        self.answers.runs = previous.answers.runs
         self.scenario_files.take_over(previous.scenario_files)
         if previous.guide.tour:  # one that is over would keep the program in which it ended
             self.guide = previous.guide
@@ -150,6 +154,7 @@ class Program:
             self.notices.add(self.preferences.news.pop(0))
         if line := self.crowd.timeline.check.result_line(self.sim.dt):
             self.notices.add(line, "replayed", LONG_S)
+        self.answers.look(self.sim, self.config_name, self.keymap)
         self.cards.readings = self.crowd.meters.readings(self.sim)
 
     def toggle(self, flag: str) -> None:
@@ -199,7 +204,7 @@ class Program:
 
     def close_or_quit(self) -> None:
         """Close what is open, and put a tool away; then ask before leaving."""
-        if self.dialogs.press("escape", False):
+        if self.dialogs.press("escape", False) or self.answers.close():
             return
         if not self.tools.is_hand:
             self.tools.take(HAND.name)

@@ -232,6 +232,8 @@ class Mouse:
                 program.panels.fit_graph()
             case Target("action" | "tool", action):
                 program.act(action)
+            case Target("answer"):
+                program.answers.close()
             case Target("tour", name) if program.guide.tour:
                 program.guide.tour.act(name)
             case None:

@@ -16,6 +16,7 @@ from functools import partial
 import pygame
 
 from crowd_demo.config.keys import key_text
+from crowd_demo.render.hud.answer import Answer, draw_answer
 from crowd_demo.render.hud.canvas import SHADE, THEMES, Canvas, Colour, Keys, Pen, Renderings, Target, scale_for
 from crowd_demo.render.hud.caption import Caption, draw_caption
 from crowd_demo.render.hud.card import draw_card
@@ -114,6 +115,8 @@ class Hud:
             self._draw_halves(status.halves, now_s)
         if not is_off:
             self._draw_tools_and_card(status, corner)
+        if status.answer:
+            self._draw_answer(status.answer)
         if status.caption:
             self._draw_caption(status.caption)
         self._on = on
@@ -361,6 +364,12 @@ class Hud:
         return [f"{key_text(self.keys[action][0])} {what}" for action, what in said.items() if self.keys.get(action)]
 
     # --- what is open ------------------------------------------------------------------------------------------------
+
+    def _draw_answer(self, answer: Answer) -> None:
+        """Draw the answer in the middle of what the panels leave."""
+        canvas = self._rendered("answer", answer, lambda: draw_answer(answer, self.pen, self.scale))
+        rect = canvas.surface.get_rect(center=self._free.center).clamp(self._on.get_rect())
+        self._place(canvas, rect.topleft)
 
     def _draw_caption(self, caption: Caption) -> None:
         size = self._on.get_size()

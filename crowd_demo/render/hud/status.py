@@ -11,6 +11,7 @@ from crowd_demo.config.numbers import NumberSetting
 from crowd_demo.registry.entries import Value
 from crowd_demo.render.camera import Rect
 from crowd_demo.render.colours.base import Legend
+from crowd_demo.render.hud.answer import Answer
 from crowd_demo.render.hud.canvas import Target
 from crowd_demo.render.hud.caption import Caption
 from crowd_demo.render.hud.card import Card, ProofLine
@@ -254,6 +255,7 @@ class Status(NamedTuple):
     brush: BrushView | None = None  # at the cursor, while a tool is held
     rings: Sequence[RingView] = ()
     caption: Caption | None = None  # of the scenario that has opened
+    answer: Answer | None = None  # to the question of a scenario that has ended
 
 
 def speed_text(speed: float) -> str:
