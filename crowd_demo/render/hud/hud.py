@@ -49,7 +49,7 @@ from crowd_demo.render.hud.text_panels import (
     tip_of,
     tour_scale,
 )
-from crowd_demo.render.hud.tool_bar import ToolBar, draw_brush, draw_rings
+from crowd_demo.render.hud.tool_bar import ToolBar, draw_brush, draw_flow, draw_rings
 from crowd_demo.render.hud.views import ListView, draw_list, place_of
 from crowd_demo.sim.simulation import Simulation
 
@@ -95,6 +95,8 @@ class Hud:
         self._free = on.get_rect().inflate(-2 * self._gap, -2 * self._gap)
         self.pen.theme = THEMES[status.panels.theme]
         draw_rings(on, status.rings, self.pen, self.scale)
+        if status.flow:
+            draw_flow(on, status.flow, self.pen, self.scale)
         if status.brush:
             draw_brush(on, status.brush, self.pen, self.scale)
         is_full, is_off = self._is_full(status), status.panels.hud == "off"

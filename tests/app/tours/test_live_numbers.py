@@ -7,7 +7,17 @@ import re
 
 import pytest
 
-from crowd_demo.app.tours.live_numbers import COMPARED, NOT_TOLD, SENTENCE_END, Moment, compared, filled, measured, number_text, of_card
+from crowd_demo.app.tours.live_numbers import (
+    COMPARED,
+    NOT_TOLD,
+    SENTENCE_END,
+    Moment,
+    compared,
+    filled,
+    measured,
+    number_text,
+    of_card,
+)
 from crowd_demo.config.resources import list_tours
 from crowd_demo.config.tour import BEFORE, NUMBERS, PLACEHOLDER, load_tour
 from crowd_demo.profile import Profile
