@@ -176,6 +176,8 @@ class Places(Section):
 
     areas: dict[str, Ends] = Field({}, description="rectangles by name, [left, top, right, bottom]")
     lines: dict[str, Ends] = Field({}, description="lines by name, from [x, y, to x, y]")
+    line: Ends = Field((0.0, 0.0, 0.0, 0.0), description=(
+        "the counting line of the window, [x, y, to x, to y]: people per second in either direction; without a length: none"))
     doors: dict[str, Annotated[int, Field(ge=0, le=63), WITHOUT_POINT]] = Field({}, description=(
         "lines by name that are doors, and the destination behind each, counted from 0: people who leave there are"
         " counted, instead of crossings"))

@@ -13,7 +13,7 @@ from pydantic.fields import FieldInfo
 
 from crowd_demo.config.explain import close_to, explain
 from crowd_demo.config.model import Config
-from crowd_demo.config.section import Section
+from crowd_demo.config.section import InMetres, Section
 
 Number = int | float
 LIMITS = frozenset({"limit_scanned", "limit_kept"})  # they count with the technique neighbour_limit alone
@@ -21,7 +21,10 @@ FIXED = " cannot be changed while the crowd runs: "
 
 
 class NumberSetting(NamedTuple):
-    """A number of the settings; `live` is "step", "birth" or "no", and `why_not` says why it is the last."""
+    """A number of the settings; `live` is "step", "birth" or "no", and `why_not` says why it is the last.
+
+    Values and bounds are in world units, of which the unit that people see has `scale`.
+    """
 
     path: str
     unit: str
@@ -31,6 +34,7 @@ class NumberSetting(NamedTuple):
     about: str
     live: str = "step"
     why_not: str = ""
+    scale: float = 1.0
 
     @property
     def key(self) -> str:
@@ -59,8 +63,11 @@ def number_of(path: str, field: FieldInfo, is_whole: bool) -> NumberSetting:
     extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
     bounds = {bound: getattr(each, bound) for each in field.metadata for bound in ("ge", "le") if hasattr(each, bound)}
     live, _, why_not = str(extra.get("live", "step")).partition(": ")
-    return NumberSetting(path, str(extra.get("unit", "")), bounds["ge"], bounds["le"], is_whole, field.description or "", live,
-                  why_not)
+    unit, about, scale = str(extra.get("unit", "")), field.description or "", 1.0
+    for metres in (each for each in field.metadata if isinstance(each, InMetres)):
+        unit, scale = metres.suffix.replace("2", "²"), metres.units
+        about = f"{about.rpartition(' (')[0]} ({unit}, {bounds['ge'] / scale:.3g} to {bounds['le'] / scale:.3g})"
+    return NumberSetting(path, unit, bounds["ge"], bounds["le"], is_whole, about, live, why_not, scale)
 
 
 def value_of(config: Config, path: str) -> Number:

@@ -301,11 +301,6 @@ class Scene:
             yield from self._mode.launches_to_compile(self.sim, self._number)
         yield from self._figures.launches(now, frame)
 
-    def colour_launches(self) -> Iterator[Launch]:
-        for entry in COLOURS.values():
-            if entry.code:
-                yield from load(entry.code)().launches_to_compile(self.sim, self._number)
-
     def _frame_input(self, camera: Camera, frozen_rect: Rect | None, alpha: float) -> FrameInput:
         sim, rect = self.sim, frozen_rect or camera.view_rect()
         if sim.settings is not self._settings:

@@ -6,7 +6,7 @@ mistake and cannot be chosen.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -36,7 +36,7 @@ from crowd_demo.host.system import in_thread
 from crowd_demo.registry.actions import HEADINGS, PROGRAM
 from crowd_demo.registry.built_in import COLOURS, OVERLAYS
 from crowd_demo.registry.entries import OverlayEntry, Technique, Value
-from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word, inactive, key_does, kind_of, marks_in_a_line
+from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word, key_does, kind_of, marks_in_a_line, no_effect
 from crowd_demo.render.hud.views import Row
 
 FIRST = ("scenarios", "tour", "measure", "ablate", "largest", "card")  # of the program's actions, in the main menu
@@ -152,14 +152,13 @@ class Menus:
                    f"Nothing to show now: {nothing}. {entry.why}" if nothing else entry.why)
 
     def _technique_items(self) -> list[Item]:
-        unused = inactive(self._crowd.sim.situation)
-        return [Item(self._technique_row(technique, unused), partial(self.open_choices, technique), stays=True)
+        return [Item(self._technique_row(technique), partial(self.open_choices, technique), stays=True)
                 for technique in TECHNIQUES]
 
-    def _technique_row(self, technique: Technique, unused: Set[str]) -> Row:
-        changes_nothing = "No effect now. " if technique.path in unused else ""
+    def _technique_row(self, technique: Technique) -> Row:
+        idle = no_effect(technique.path, self._crowd.sim.situation)
         return Row(f"{technique.group}: {technique.label.strip()}", hud_word(self._techniques.value(technique.path)),
-                   f"{changes_nothing}{technique.why}. Watch: {technique.watch}")
+                   f"{idle} {technique.why}. Watch: {technique.watch}")
 
     def _section_items(self) -> list[Item]:
         return [Item(Row(name, "folded" if folded else ""),
