@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import compare
@@ -129,7 +130,7 @@ SMALL = {"agents": 300, "map": None, "world.width": 400, "world.height": 300, "w
 
 @pytest.mark.parametrize("picture", [True, False])
 def test_a_child_runs_the_same_crowd(picture: bool) -> None:
-    with ChildVariant(installs.here(installed=False), "1k", SMALL, picture) as variant:
+    with closing(ChildVariant(installs.here(installed=False), "1k", SMALL, picture)) as variant:
         blocks = [variant.run(3), variant.run(2)]
         state_hash, layer = variant.end()
     here = simulation("1k", **{key.replace(".", "__"): "null" if value is None else value for key, value in SMALL.items()})
