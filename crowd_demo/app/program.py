@@ -240,8 +240,7 @@ class Program:
     def resize(self, size: tuple[int, int]) -> None:
         """Follow the size of the window: a fitted world fits again, any other view keeps its zoom."""
         before = self.camera.size
-        self.camera.docked = self._docked(size)
-        self.camera.resize(size)
+        self.camera.resize(size, self._docked(size))
         if size != before and (tour := self.guide.tour):
             tour.show_view()
 

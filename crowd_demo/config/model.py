@@ -79,6 +79,8 @@ class SceneSettings(Section):
         "look of open tiles; at night lamps light the streets, a meadow has paths and lakes with round edges"))
     overlays: Overlays = Field((), description="overlays at the start; " + "; ".join(
         f"{label}: {OVERLAYS[name].why}" for label, name in AT_FIRST.items()))
+    labels: dict[Annotated[str, Field(max_length=40)], Point] = Field({}, description=(
+        "names of places, written at [x, y] in world units"))
 
 
 class Spawn(Section):
