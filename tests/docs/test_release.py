@@ -146,6 +146,6 @@ def test_a_command_without_a_window_ends_soon(release: ModuleType, command: str,
 
 def test_the_readme_begins_with_a_checkout_and_has_the_line_of_an_index(release: ModuleType) -> None:
     first, *others = release.commands_of(release.README.read_text("utf-8"))
-    assert first.startswith(release.FROM_CHECKOUT) and " && crowd-demo " in first
+    assert first.startswith('pip install ".') and " && crowd-demo " in first
     assert any(line.startswith(release.FROM_INDEX) for line in others)
     assert sum(line.startswith("crowd-demo") for line in others) >= 7
