@@ -172,6 +172,7 @@ def settings() -> list[str]:
     return [f"{key}={value}" for key, value in CROWD.items()]
 
 
+@pytest.mark.slow
 def test_the_command_line_runs_and_draws_it(plugged_in: dict[str, str]) -> None:
     chosen = [part for setting in settings() for part in ("--set", setting)]
     report = json.loads(output(["-m", "crowd_demo", "--config", "1k", *chosen, "--size", "320x240", "--headless",

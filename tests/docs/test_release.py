@@ -217,6 +217,7 @@ def test_ten_shipped_scenarios_play(website: ModuleType) -> None:
     assert len(set(names)) == 10 and all((ROOT / f"configs/{name}.yaml").is_file() for name in names)
 
 
+@pytest.mark.slow
 def test_a_small_site_has_all_pages_and_loads_nothing_from_elsewhere(website: ModuleType, tmp_path: Path) -> None:
     pytest.importorskip("mkdocs")
     website.site_of(tmp_path / "site", [website.Scene("1k", 1, agents=20)])

@@ -293,7 +293,8 @@ def copy_tree(to: Path) -> None:
 
 def run_tests(tree: Path, cache: Path, tests: Iterable[str]) -> subprocess.CompletedProcess[str]:
     """Run the tests on that tree until one fails, with kernels from that cache."""
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *(f"tests/{test}" for test in tests)]
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "",
+               *(f"tests/{test}" for test in tests)]
     environment = {**os.environ, "PYTHONPATH": str(tree), "CROWD_DEMO_CACHE": str(cache),
                    "HYPOTHESIS_STORAGE_DIRECTORY": str(cache / "hypothesis")}
     return subprocess.run(command, cwd=tree, env=environment, capture_output=True, encoding="utf-8")
