@@ -1,66 +1,20 @@
 """The numbers of a configuration that can be changed while its crowd runs: those of its behaviour, and of links if it has any.
 
-All that is said of one derives from its field (`number` in section.py), so those of plugins are among them.
+`Config.numbers` says which these are. All that is said of one derives from its field (`number` in section.py), so
+those of plugins are among them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Mapping
 
 from pydantic import ValidationError
-from pydantic.fields import FieldInfo
 
 from crowd_demo.config.explain import close_to, explain
-from crowd_demo.config.model import Config
-from crowd_demo.config.section import Section
+from crowd_demo.config.model import FIXED, Config
+from crowd_demo.config.section import Section, number_of
 
 Number = int | float
-LIMITS = frozenset({"limit_scanned", "limit_kept"})  # they count with the technique neighbour_limit alone
-FIXED = " cannot be changed while the crowd runs: "
-
-
-class NumberSetting(NamedTuple):
-    """A number of the settings; `live` is "step", "birth" or "no", and `why_not` says why it is the last."""
-
-    path: str
-    unit: str
-    low: float
-    high: float
-    is_whole: bool
-    about: str
-    live: str = "step"
-    why_not: str = ""
-
-    @property
-    def key(self) -> str:
-        return self.path.rpartition(".")[2]
-
-    @property
-    def counts_with_limit_alone(self) -> bool:
-        return self.key in LIMITS
-
-
-def numbers_of(config: Config) -> tuple[NumberSetting, ...]:
-    """Return the numbers of the behaviour, and those of links if there are any, in the order of their sections."""
-    names = [config.behaviour, *(["links"] if config.links.pattern != "none" else [])]
-    return tuple(number for name in names for number in _of_section(name, getattr(config, name)))
-
-
-def _of_section(name: str, section: Section) -> Iterator[NumberSetting]:
-    for key, field in type(section).model_fields.items():
-        value = getattr(section, key)
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            yield number_of(f"{name}.{key}", field, isinstance(value, int))
-
-
-def number_of(path: str, field: FieldInfo, is_whole: bool) -> NumberSetting:
-    """Return what a field says of its number."""
-    extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
-    bounds = {bound: getattr(each, bound) for each in field.metadata for bound in ("ge", "le") if hasattr(each, bound)}
-    live, _, why_not = str(extra.get("live", "step")).partition(": ")
-    return NumberSetting(path, str(extra.get("unit", "")), bounds["ge"], bounds["le"], is_whole, field.description or "", live,
-                  why_not)
 
 
 def value_of(config: Config, path: str) -> Number:
@@ -75,7 +29,7 @@ def with_numbers(config: Config, values: Mapping[str, Number]) -> Config:
 
     Raises ValueError, in one line, for one that is unknown, cannot be changed, or is out of its range.
     """
-    known = {number.path: number for number in numbers_of(config)}
+    known = {number.path: number for number in config.numbers}
     changed: dict[str, dict[str, Number]] = {}
     for path, value in values.items():
         if path not in known:

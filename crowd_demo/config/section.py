@@ -23,6 +23,7 @@ from pydantic import (
     JsonValue,
     model_validator,
 )
+from pydantic.fields import FieldInfo
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError, ValidationError, core_schema
 
@@ -85,6 +86,32 @@ def number(default: float, low: float, high: float, unit: str, what: str, live: 
     scope = f"{unit}, {low:.15g} to {high:.15g}" if unit else f"{low:.15g} to {high:.15g}"
     extra: dict[str, JsonValue] = {"unit": unit} if live == "step" else {"unit": unit, "live": live}
     return Field(default, ge=low, le=high, description=f"{what} ({scope})", json_schema_extra=extra)
+
+
+class NumberSetting(NamedTuple):
+    """A number of the settings; `live` is "step", "birth" or "no", and `why_not` says why it is the last."""
+
+    path: str
+    unit: str
+    low: float
+    high: float
+    is_whole: bool
+    about: str
+    live: str = "step"
+    why_not: str = ""
+
+    @property
+    def key(self) -> str:
+        return self.path.rpartition(".")[2]
+
+
+def number_of(path: str, field: FieldInfo, is_whole: bool) -> NumberSetting:
+    """Return what a field says of its number."""
+    extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+    bounds = {bound: getattr(each, bound) for each in field.metadata for bound in ("ge", "le") if hasattr(each, bound)}
+    live, _, why_not = str(extra.get("live", "step")).partition(": ")
+    return NumberSetting(path, str(extra.get("unit", "")), bounds["ge"], bounds["le"], is_whole, field.description or "", live,
+                  why_not)
 
 
 def section(model: type[Section]) -> Any:

@@ -56,7 +56,7 @@ def test_a_file_with_events_reads_and_reads_again_as_it_is_printed(tmp_path: Pat
     ("{at: 3, do: {walls: {rectangle: [9, 0, 3, 9]}}}",
      "5: events.0.do.walls.rectangle: must be [left, top, right, bottom], with left < right and top < bottom"),
     ("{at: 3, do: {set: {crowd.radiu: 5}}}",
-     "5: events.0.do.set.crowd.radiu: is not a parameter of the behaviour (did you mean crowd.radius?)"),
+     "5: events.0.do.set.crowd.radiu: is not a number of the behaviour (did you mean crowd.radius?)"),
     ("{at: 3, do: {set: {crowd.wait_s: -5}}}", "5: events.0.do.set.crowd.wait_s: must be a number from 0 to 3600, not -5.0"),
     ("{when: left < 1 q}",
      '5: events.0.when: must be a measure compared with a number, such as "left < 1%", not \'left < 1 q\''),

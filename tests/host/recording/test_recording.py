@@ -12,7 +12,7 @@ import pytest
 from crowds import BIRTHS_AND_DEATHS, simulation
 from recorded_run import Run, replayed
 
-from crowd_demo.config.numbers import numbers_of, value_of
+from crowd_demo.config.numbers import value_of
 from crowd_demo.host.recording.format import PIECE, Begin, read_recording, sealed_line, snapshot_line
 from crowd_demo.host.recording.recording import Recording
 from crowd_demo.sim.actions import Populate, SetWalls
@@ -53,7 +53,7 @@ def test_a_replay_of_a_long_random_run_has_its_hashes(seed: int, tmp_path: Path)
 
 def test_a_restart_that_keeps_walls_and_numbers_is_replayed(tmp_path: Path) -> None:
     run = Run(tmp_path / "a.replay", 6)
-    number = next(number for number in numbers_of(run.sim.config) if number.live == "step")
+    number = next(number for number in run.sim.config.numbers if number.live == "step")
     value = (value_of(run.sim.config, number.path) + number.low) / 2
     run.act(SetWalls((1, 1, 4, 3), True))
     run.act(Tune(number.path, value))
