@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import reduce
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, ValidationError, create_model, model_validator
@@ -332,3 +333,41 @@ class Config(_WithBehaviours):
         """The section of the behaviour that is simulated."""
         settings: BehaviourSettings = getattr(self, self.behaviour)
         return settings
+
+
+# --- numbers that can be changed while the crowd runs ------------------------------------------------------------------
+
+Number = int | float
+
+
+def value_of(config: Config, path: str) -> Number:
+    """Return the value of a number, by its path in a configuration."""
+    return reduce(getattr, path.split("."), config)  # type: ignore[return-value]
+
+
+def with_numbers(config: Config, values: Mapping[str, Number]) -> Config:
+    """Return the configuration with other numbers, by path, all of them at once.
+
+    Raises ValueError, in one line, for one that is unknown, cannot be changed, or is out of its range.
+    """
+    fixed = number_of("time.step_hz", Time.model_fields["step_hz"], is_whole=False)
+    known = {number.path: number for number in (*config.numbers, fixed)}
+    changed: dict[str, dict[str, Number]] = {}
+    for path, value in values.items():
+        if path not in known:
+            raise ValueError(f"{path[:60]} is not a number of the present behaviour{close_to(path, known)}")
+        if known[path].live == "no":
+            raise ValueError(f"{path}{FIXED}{known[path].why_not}")
+        name, _, key = path.partition(".")
+        changed.setdefault(name, {})[key] = value
+    for name, those in changed.items():
+        before: Section = getattr(config, name)
+        given = {key: getattr(before, key) for key in before.model_fields_set}
+        try:
+            after = type(before).model_validate({**given, **those})
+            config = Config.model_validate({**{key: getattr(config, key) for key in Config.model_fields}, name: after})
+        except ValidationError as error:
+            prefix = () if error.title == "Config" else (name,)
+            keys, text = explain(error, Config, prefix)[0]
+            raise ValueError(f"{'.'.join(map(str, keys))}: {text}") from None
+    return config

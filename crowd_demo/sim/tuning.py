@@ -14,8 +14,7 @@ from weakref import proxy
 
 from pydantic import Field
 
-from crowd_demo.config.model import Config
-from crowd_demo.config.numbers import Number, value_of, with_numbers
+from crowd_demo.config.model import Config, Number, value_of, with_numbers
 from crowd_demo.sim.actions import Action, action
 from crowd_demo.sim.behaviours.base import make_behaviour, same_kernels
 from crowd_demo.sim.store.state import PartState

@@ -15,7 +15,7 @@ from crowds import CROWD, CROWDS, ROPE, Settings, open_world, simulation
 from recorded_run import replayed
 
 from crowd_demo import api
-from crowd_demo.config.numbers import value_of
+from crowd_demo.config.model import value_of
 from crowd_demo.host.recording.format import read_recording
 from crowd_demo.host.recording.recording import Recording
 from crowd_demo.registry.entries import EXACT as EXACT_KIND

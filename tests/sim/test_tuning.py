@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from crowds import BIRTHS_AND_DEATHS, CROWD, CROWDS, FLOCK, NEAREST, ROPE, Settings, open_world, simulation
 
-from crowd_demo.config.numbers import value_of
+from crowd_demo.config.model import value_of
 from crowd_demo.config.section import NumberSetting, number_of
 from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.registry.entries import load

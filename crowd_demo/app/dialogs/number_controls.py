@@ -10,7 +10,7 @@ from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.dialogs.dialog import Dialogs, TextDialog
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.screen.panel_controls import PanelControls
-from crowd_demo.config.numbers import Number, value_of
+from crowd_demo.config.model import Number, value_of
 from crowd_demo.config.section import NumberSetting
 from crowd_demo.render.hud.number_rows import NUMBERS, scale_of
 from crowd_demo.render.hud.status import NumberRow

@@ -104,7 +104,7 @@ def test_a_missing_library_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.quick
 def test_the_command_names_every_format() -> None:
-    from crowd_demo.extras.export.animations import FILMS
+    from crowd_demo.extras.export.pictures import FILMS
     from crowd_demo.extras.export.trajectories import FORMATS
 
     assert (*FORMATS, export.PAGE, *FILMS) == export.SUFFIXES

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowd_demo.config.loader import load_config
-from crowd_demo.config.numbers import value_of
+from crowd_demo.config.model import value_of
 from crowd_demo.render.hud.number_rows import NEAR, RowsInView, SliderScale
 from crowd_demo.render.hud.panel_layout import ALWAYS, EDGES, FOLDED, PanelSection, folded_sections
 
