@@ -146,8 +146,7 @@ def _ablate(args: argparse.Namespace, asked: tuple[Config, list[Technique]]) -> 
 
     def make(tell: Tell) -> Ablation:
         compile_for = kernels(config, tell)
-        from crowd_demo.measure.ablation import Ablation
-        from crowd_demo.measure.three_crowds import Limits
+        from crowd_demo.measure.ablation import Ablation, Limits
         from crowd_demo.sim.simulation import Simulation
 
         tell(f"building a world of {config.agents:,} agents")

@@ -36,7 +36,7 @@ OWN_BEHAVIOURS: tuple[BehaviourEntry, ...] = (
 
 RESERVED = ("agents", "seed", "behaviour", "world", "map", "scene", "spawn", "life", "links", "time", "events",
             "optimizations", "window", "camera", "cache", "measure", "keys",
-            "behaviour_settings", "map_scale")  # of a configuration, beside their sections
+            "behaviour_settings", "map_scale", "numbers")  # of a configuration, beside their sections
 
 BEHAVIOURS: dict[str, BehaviourEntry] = {entry.name: entry for entry in with_plugins(
     OWN_BEHAVIOURS, lambda plugin: plugin.behaviours, lambda entry: (entry.name,), RESERVED)}

@@ -10,8 +10,23 @@ from crowds import BIRTHS_AND_DEATHS, CROWD, Settings, simulation
 
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.measure.experiment import result_of
-from crowd_demo.measure.proof import Apart, DrawnView, Pictures, Replicas, SameTickHashes, apart, bands, hash_of, touch
-from crowd_demo.measure.proof_of_answers import GROUP, SAMPLE, TOGETHER, Answers, answers, sample_groups
+from crowd_demo.measure.proof import (
+    GROUP,
+    SAMPLE,
+    TOGETHER,
+    Answers,
+    Apart,
+    DrawnView,
+    Pictures,
+    Replicas,
+    SameTickHashes,
+    answers,
+    apart,
+    bands,
+    hash_of,
+    sample_groups,
+    touch,
+)
 from crowd_demo.registry.techniques import STRUCTURES
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.cull import Cull

@@ -174,7 +174,8 @@ class TensionColours(ColourMode):
         number[:len(slots)] = 0
         if sim.links.active:
             columns, (a, b), count = sim.agents.view, sim.links.pairs, sim.agents.count
-            stretch = np.hypot(columns.x[a] - columns.x[b], columns.y[a] - columns.y[b]) / max(sim.settings.links.rest, 1e-9) - 1
+            lengths = np.hypot(columns.x[a] - columns.x[b], columns.y[a] - columns.y[b])
+            stretch = lengths / max(sim.settings.links.rest, 1e-9) - 1
             sums = np.bincount(a, stretch, count) + np.bincount(b, stretch, count)
             links = np.bincount(a, minlength=count) + np.bincount(b, minlength=count)
             shares = sums[slots] / np.maximum(links[slots], 1) / FULL_STRETCH

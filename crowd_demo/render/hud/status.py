@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from crowd_demo.compute.arrays import Bytes, Doubles, Floats, Longs
-from crowd_demo.config.numbers import NumberSetting
+from crowd_demo.config.section import NumberSetting
 from crowd_demo.registry.entries import Value
 from crowd_demo.render.camera import Rect
 from crowd_demo.render.colours.base import Legend

@@ -104,8 +104,8 @@ class Sketch:
     def tag(self, parts: Sequence[Part], spots: Sequence[Spot], alpha: int = 255) -> None:
         """Write a label at the first of these spots where all of it can be seen; nowhere if there is none."""
         left, top, zoom = self.rect.left, self.rect.top, self.zoom
-        self._tags.append((parts, [(corner, ((x - left) * zoom + dx, (y - top) * zoom + dy)) for corner, x, y, dx, dy in spots],
-                           alpha))
+        places = [(corner, ((x - left) * zoom + dx, (y - top) * zoom + dy)) for corner, x, y, dx, dy in spots]
+        self._tags.append((parts, places, alpha))
 
     # --- once all overlays have drawn --------------------------------------------------------------------------------
 
