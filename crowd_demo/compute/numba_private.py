@@ -415,6 +415,12 @@ def holds(compiled: Any, signature: object) -> bool:
     return isinstance(compiled, FromPython) and compiled._cache.holds(signature, compiled.targetctx)
 
 
+def machine_code(compiled: Any, signature: object) -> bytes | None:
+    """Return the kept object file of a function for this signature."""
+    places = compiled._cache._places(signature, compiled.targetctx) if isinstance(compiled, FromPython) else ()
+    return next((kept.code for files, key in places if isinstance(kept := files.load(key), Kept)), None)
+
+
 def note(compiled: Any, signature: object) -> None:
     """Its file tells that it has been compiled."""
 
