@@ -12,7 +12,7 @@ any time; the results so far remain:
     largest            the largest crowd at 60 frames a second, by search, on each rung of a ladder
     three_crowds       the crowds that the first two compare: two with the present techniques, one with others
 
-    why                a stage explained: pairs, the hot loop of its kernel (object_code), counts of the processor (hardware_counters)
+    why                a stage explained: pairs, the hot loop (object_code), what the processor counts (hardware_counters)
 
     trajectories       speed, density, flow, lanes, of who was where when, in metres; walking: of people, in world units
 
