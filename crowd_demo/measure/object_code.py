@@ -38,7 +38,7 @@ class Instruction(NamedTuple):
     target: int | None = None  # of a jump
 
 
-class Loop(NamedTuple):
+class InnerLoop(NamedTuple):
     """An innermost loop."""
 
     instructions: Sequence[Instruction]
@@ -62,13 +62,13 @@ class Loop(NamedTuple):
         return max(self.bits // FLOAT_BITS, 1)
 
 
-def hot_loop(code: bytes) -> Loop | None:
+def hot_loop(code: bytes) -> InnerLoop | None:
     """Return the hot loop of a kernel's object file; None if it has no loop. Raises ImportError without Capstone."""
     loops = innermost_loops(list(disassembled(code)))
     return max(loops, key=lambda loop: (loop.depth, loop.count("arithmetic"), loop.bits), default=None)
 
 
-def innermost_loops(code: Sequence[Instruction]) -> list[Loop]:
+def innermost_loops(code: Sequence[Instruction]) -> list[InnerLoop]:
     """Return the loops without another loop in them, in the order of their addresses."""
     spans = sorted({(each.target, each.address) for each in code if each.target is not None and each.target <= each.address})
     ends: dict[int, int] = {}
@@ -76,7 +76,7 @@ def innermost_loops(code: Sequence[Instruction]) -> list[Loop]:
         ends[begin] = max(end, ends.get(begin, 0))
     spans = sorted(ends.items())
     innermost = [span for span, following in pairwise([*spans, (1 << 62, 0)]) if following[0] > span[1]]
-    return [Loop([each for each in code if begin <= each.address <= end], sum(a <= begin and end <= b for a, b in spans))
+    return [InnerLoop([each for each in code if begin <= each.address <= end], sum(a <= begin and end <= b for a, b in spans))
             for begin, end in innermost]
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from crowd_demo.compute.jit import Launch, machine_code
 from crowd_demo.measure.hardware_counters import counted
-from crowd_demo.measure.object_code import Loop, hot_loop
+from crowd_demo.measure.object_code import InnerLoop, hot_loop
 from crowd_demo.sim.simulation import Simulation
 
 LINES = 5  # of assembly
@@ -90,7 +90,7 @@ def loop_figures(kernel: Launch) -> Iterator[Figure]:
     yield Figure("assembly", "\n".join(islice(middle, LINES)), source)
 
 
-def loop_of(kernel: Launch) -> tuple[Loop | None, str]:
+def loop_of(kernel: Launch) -> tuple[InnerLoop | None, str]:
     """Return the hot loop, and else why there is none."""
     code = machine_code(kernel)
     if code is None:

@@ -11,7 +11,7 @@ from llvmlite import binding
 
 from crowd_demo.cli.main import main
 from crowd_demo.measure.hardware_counters import EVENTS, counted
-from crowd_demo.measure.object_code import Loop, hot_loop, instruction
+from crowd_demo.measure.object_code import InnerLoop, hot_loop, instruction
 from crowd_demo.measure.why import why
 
 ADD = """
@@ -43,7 +43,7 @@ end:
 """
 
 
-def loop_for(triple: str, cpu: str, lanes: int) -> Loop:
+def loop_for(triple: str, cpu: str, lanes: int) -> InnerLoop:
     """The hot loop of a * b + b, compiled for a processor."""
     pytest.importorskip("capstone")
     binding.initialize_all_targets()

@@ -124,8 +124,8 @@ class Sketch:
             sheet = plate(parts, pen, scale_for(on.get_size(), scale))
             sheet.set_alpha(alpha)
             rects = (sheet.get_rect(**{corner: (round(x), round(y))}) for corner, (x, y) in spots)
-            if rect := next((rect for rect in rects if on.get_rect().contains(rect) and moved(rect) == rect), None):
-                on.blit(sheet, rect)
+            if place := next((rect for rect in rects if on.get_rect().contains(rect) and moved(rect) == rect), None):
+                on.blit(sheet, place)
 
 
 def plate(parts: Sequence[Part], pen: Pen, scale: float) -> pygame.Surface:
