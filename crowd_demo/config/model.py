@@ -147,10 +147,10 @@ class Time(Section):
 class HudSettings(Section):
     """The HUD."""
 
-    hud: HudMode = Field("full", description="how much of the HUD is shown at the start; true is full, false is off")
+    hud: HudMode = Field("compact", description="how much of the HUD is shown at the start; true is full, false is off")
     scale: float = number(1.0, 0.5, 3, "", "size of text and panels relative to the height of the window")
     theme: Literal["dark", "light"] = Field("dark", description="colours of text and panels")
-    units: Literal["fps", "ms"] = Field("fps", description="the large number: FPS shown, or ms of step and draw")
+    units: Literal["fps", "ms"] = Field("fps", description="the first number of the full HUD: FPS, or ms per frame")
 
 
 class WindowSettings(HudSettings):

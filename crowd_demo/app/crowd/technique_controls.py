@@ -23,7 +23,7 @@ from crowd_demo.host.compiling.compilers import Compilers, compile_cost
 from crowd_demo.host.system import compiling_beside_frames, in_thread
 from crowd_demo.registry.entries import Range, Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, hud_word, no_effect
-from crowd_demo.render.hud.status import Tick
+from crowd_demo.render.hud.status import RunningJob, Tick
 from crowd_demo.sim.actions import Switch
 
 MAX_TICKS = 20  # kept for the graph
@@ -79,14 +79,14 @@ class Request:
 
 
 class Switcher:
-    """`requests` are the last ones of each technique, and of the second crowd; `text` says what is being compiled.
+    """`requests` are the last ones of each technique, and of the second crowd; `job` is what is being compiled.
 
     A value takes effect when all of its kernels are there. The values that are compiled soonest come first.
     """
 
     def __init__(self, ahead: KernelFinder, compilers: Compilers) -> None:
         self.requests: dict[str, Request] = {}
-        self.text = ""
+        self.job = RunningJob("compiling")
         self._ahead, self.compilers = ahead, compilers
         self._asked = False  # since `ready` looked last
         self._work: Future[None] | None = None
@@ -128,7 +128,7 @@ class Switcher:
                 request.state = "waiting for a step"
                 options = options if request.beside else asked
         self._asked = bool(ready and missing)  # beside what takes effect the others may need more
-        if missing or self.busy or self.text:
+        if missing or self.busy or self.job.done:
             self._compile_cheapest(missing, options)
         return ready
 
@@ -158,7 +158,7 @@ class Switcher:
         launches, asked = min(missing, key=lambda each: sum(map(compile_cost, each[0])), default=([], options))
         self.compilers.want(launches, asked, owner=self)
         if not launches:
-            self.text = ""
+            self.job = RunningJob("compiling")
         elif not self.busy:
             self._work = in_thread(self._compile, "crowd-demo compiler")
 
@@ -168,7 +168,7 @@ class Switcher:
             self.compilers.work(self._show_progress, here=False, owner=self)
 
     def _show_progress(self, kernel: str, done: int, total: int) -> None:
-        self.text = f"compiling {kernel}"
+        self.job = RunningJob(f"compiling {kernel}", done / max(total, 1), f"{done} of {total}")
 
 
 class Techniques:
