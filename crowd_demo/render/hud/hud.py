@@ -16,7 +16,9 @@ from functools import partial
 import pygame
 
 from crowd_demo.config.keys import key_text
+from crowd_demo.render.hud.answer import Answer, draw_answer
 from crowd_demo.render.hud.canvas import SHADE, THEMES, Canvas, Colour, Keys, Pen, Renderings, Target, scale_for
+from crowd_demo.render.hud.caption import Caption, draw_caption
 from crowd_demo.render.hud.card import draw_card
 from crowd_demo.render.hud.chart import draw_chart
 from crowd_demo.render.hud.frame_sections import Graph, frame_sections, header_section
@@ -49,7 +51,7 @@ from crowd_demo.render.hud.text_panels import (
     tip_of,
     tour_scale,
 )
-from crowd_demo.render.hud.tool_bar import ToolBar, draw_brush, draw_rings
+from crowd_demo.render.hud.tool_bar import ToolBar, draw_brush, draw_flow, draw_rings
 from crowd_demo.render.hud.views import ListView, draw_list, place_of
 from crowd_demo.sim.simulation import Simulation
 
@@ -94,7 +96,11 @@ class Hud:
         self._on, self._gap, self._placed = on, margin_of(on.get_size(), self.scale), []
         self._free = on.get_rect().inflate(-2 * self._gap, -2 * self._gap)
         self.pen.theme = THEMES[status.panels.theme]
+        if status.view and not status.view.at:
+            self._on = pygame.Surface(on.get_size())  # panels leave, but go on below what is open
         draw_rings(on, status.rings, self.pen, self.scale)
+        if status.flow:
+            draw_flow(on, status.flow, self.pen, self.scale)
         if status.brush:
             draw_brush(on, status.brush, self.pen, self.scale)
         is_full, is_off = self._is_full(status), status.panels.hud == "off"
@@ -111,6 +117,11 @@ class Hud:
             self._draw_halves(status.halves, now_s)
         if not is_off:
             self._draw_tools_and_card(status, corner)
+        if status.answer:
+            self._draw_answer(status.answer)
+        if status.caption:
+            self._draw_caption(status.caption)
+        self._on = on
         if status.view:
             self._draw_view(status.view)
         beneath = status.view is not None and status.hovered is not None and status.hovered.target.kind != "row"
@@ -355,6 +366,19 @@ class Hud:
         return [f"{key_text(self.keys[action][0])} {what}" for action, what in said.items() if self.keys.get(action)]
 
     # --- what is open ------------------------------------------------------------------------------------------------
+
+    def _draw_answer(self, answer: Answer) -> None:
+        """Draw the answer in the middle of what the panels leave."""
+        canvas = self._rendered("answer", answer, lambda: draw_answer(answer, self.pen, self.scale))
+        rect = canvas.surface.get_rect(center=self._free.center).clamp(self._on.get_rect())
+        self._place(canvas, rect.topleft)
+
+    def _draw_caption(self, caption: Caption) -> None:
+        size = self._on.get_size()
+        canvas = self._rendered("caption", (caption[:-1], size), lambda: draw_caption(caption, size, self.pen, self.scale))
+        surface = canvas.surface
+        surface.set_alpha(round(255 * caption.alpha))
+        self._on.blit(surface, surface.get_rect(bottom=size[1]))
 
     def _draw_view(self, view: ListView) -> None:
         """Draw the dialog that is open: in the middle, in the shade, or where it was asked for."""
