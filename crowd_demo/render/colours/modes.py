@@ -15,13 +15,13 @@ from crowd_demo.compute.jit import Launch, device
 from crowd_demo.compute.simd import LANES, bits, quotient, root, select, to_int
 from crowd_demo.compute.simd_memory import gather
 from crowd_demo.config.resources import assets_folder
+from crowd_demo.grid.cells import Floor
 from crowd_demo.render.colours.base import LEVELS, ON_DARK, ColourMode, Legend, ramp, scales_of
 from crowd_demo.render.drawing import number_of, numbering
 from crowd_demo.render.figures.sprites import load_manifest, state_colours
 from crowd_demo.render.inks import RGB
 from crowd_demo.sim.behaviours.steering import Move
 from crowd_demo.sim.inspection import speed_text
-from crowd_demo.sim.neighbours.grid import Floor
 from crowd_demo.sim.neighbours.schedule import LONGEST
 from crowd_demo.sim.simulation import Simulation
 
