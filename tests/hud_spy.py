@@ -38,8 +38,9 @@ class Spy(Pen):
         super().__init__()
         self.written: list[Written] = []
 
-    def left(self, on: pygame.Surface, text: str, x: int, middle: int, size: int = 12, colour: Colour = TEXT) -> int:
-        end = super().left(on, text, x, middle, size, colour)
+    def left(self, on: pygame.Surface, text: str, x: int, middle: int, size: int = 13, colour: Colour = TEXT,
+             bold: bool = False) -> int:
+        end = super().left(on, text, x, middle, size, colour, bold)
         self.written.append(Written(text, colour, size, pygame.Rect(x, middle - size // 2, end - x, size)))
         return end
 
@@ -55,11 +56,12 @@ class ContrastSpy(Pen):
         super().__init__()
         self.contrasts: dict[tuple[str, Colour, int], float] = {}
 
-    def left(self, on: pygame.Surface, text: str, x: int, middle: int, size: int = 12, colour: Colour = TEXT) -> int:
+    def left(self, on: pygame.Surface, text: str, x: int, middle: int, size: int = 13, colour: Colour = TEXT,
+             bold: bool = False) -> int:
         *ground, alpha = on.get_at((min(max(x, 0), on.get_width() - 1), min(max(middle, 0), on.get_height() - 1)))
         grounds = [[part * alpha / 255 + behind * (1 - alpha / 255) for part in ground] for behind in (0, 255)]
         self.contrasts[text, colour, size] = min(contrast(self.colour(colour), each) for each in grounds)
-        return super().left(on, text, x, middle, size, colour)
+        return super().left(on, text, x, middle, size, colour, bold)
 
 
 def contrast(one: Sequence[float], other: Sequence[float]) -> float:

@@ -61,6 +61,22 @@ def test_an_approximate_technique_is_called_so() -> None:
     assert done.stdout.splitlines()[-1] == "not the same crowd: this technique is approximate", done.stderr
 
 
+def test_the_ladder_is_checked_and_measured() -> None:
+    done = run(str(EXAMPLES / "ladder.py"), "--points", "1500", "--rounds", "1")
+    assert done.returncode == 0, done.stderr
+    said, heads, *rows = done.stdout.splitlines()
+    assert said.startswith("1,500 points") and said.endswith("identical bit by bit") and heads.startswith("version")
+    pairs = {row.split()[0]: int(row.split()[2].replace(",", "")) for row in rows}
+    assert list(pairs) == ["brute_force", "grid_of_lists", "counting_sort", "cell_order", "lanes", "threads"]
+    assert pairs["brute_force"] == 1500**2 > pairs["lanes"] == pairs["threads"] > pairs["cell_order"] == pairs["counting_sort"]
+    assert all(int(row.split()[5]) > 1 for row in rows[4:]), "lanes are packed instructions"
+
+
+def test_one_version_of_the_ladder() -> None:
+    done = run(str(EXAMPLES / "ladder.py"), "lanes", "--points", "300", "--rounds", "1")
+    assert done.returncode == 0 and [line.split()[0] for line in done.stdout.splitlines()[2:]] == ["lanes"], done.stderr
+
+
 def test_a_strip_of_pictures_is_saved(tmp_path: Path) -> None:
     target = tmp_path / "strip.png"
     done = run(str(EXAMPLES / "strip_of_pictures.py"), str(target), "--agents", "300", "--every", "3", "--size", "96")

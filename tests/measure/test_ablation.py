@@ -233,8 +233,6 @@ def test_the_line_says_factor_interval_and_crowd() -> None:
 
 # --- the three crowds ------------------------------------------------------------------------------------------------
 
-quick = pytest.mark.quick
-
 
 def crowds_of(sim: Simulation, picture: bool = False) -> ThreeCrowds:
     crowds = ThreeCrowds(sim.snapshot(), picture)
@@ -280,8 +278,7 @@ def test_with_pictures_a_frame_is_more_than_its_step() -> None:
 
 
 def test_each_trial_begins_with_the_state_that_was_given() -> None:
-    sim = simulation(**{**FLOCK, **SMALL})
-    sim.step(7)
+    sim = simulation(**{**FLOCK, **SMALL}, steps=7)
     crowds = crowds_of(sim)
     states = []
     for _ in range(2):
@@ -293,8 +290,7 @@ def test_each_trial_begins_with_the_state_that_was_given() -> None:
 
 
 def test_all_crowds_sort_in_the_first_step_that_counts_if_they_sort_at_all() -> None:
-    sim = simulation(**{**FLOCK, **SMALL})
-    sim.step(67)
+    sim = simulation(**{**FLOCK, **SMALL}, steps=67)
     crowds = crowds_of(sim)
     found_against(crowds, reorder__every=7)
     assert crowds.present.tick == 420 + 18 and crowds.present.profile.counters["sorts"] == sim.profile.counters["sorts"] + 1
@@ -302,8 +298,7 @@ def test_all_crowds_sort_in_the_first_step_that_counts_if_they_sort_at_all() -> 
 
 
 def test_unsorted_agents_lie_in_the_order_of_their_ids() -> None:
-    sim = simulation(**{**FLOCK, **SMALL})
-    sim.step(3)
+    sim = simulation(**{**FLOCK, **SMALL}, steps=3)
     snapshot = sim.snapshot()
     assert (np.diff(snapshot.columns[0]) < 0).any()
     again = unsorted(snapshot)
@@ -311,8 +306,7 @@ def test_unsorted_agents_lie_in_the_order_of_their_ids() -> None:
 
 
 def test_memory_keeps_its_order_but_where_sorting_is_compared() -> None:
-    sim = simulation(**{**FLOCK, **SMALL})
-    sim.step(3)
+    sim = simulation(**{**FLOCK, **SMALL}, steps=3)
     sim.optimizations.set("reorder.when", "off")
     order = sim.agents.view.id[:150].tolist()
     crowds = crowds_of(sim)
@@ -335,7 +329,7 @@ def test_three_crowds_that_do_not_fit_into_memory_are_refused(monkeypatch: pytes
         crowds_of(simulation(**{**FLOCK, **SMALL}))
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize(("all_s", "warm_up", "blocks"), [
     (0.001, 10, [10] * 12), (0.1, 8, [6] * 6 + [4]), (1.0, 0, [1] * 6), (2.0, 0, [1] * 6), (4.0, 0, [1] * 4), (100.0, 0, [1])])
 def test_slow_crowds_make_fewer_steps_in_shorter_blocks(all_s: float, warm_up: int, blocks: list[int]) -> None:
@@ -344,7 +338,7 @@ def test_slow_crowds_make_fewer_steps_in_shorter_blocks(all_s: float, warm_up: i
     assert sum(blocks) * all_s <= PATIENCE * limits.seconds or blocks == [1]
 
 
-@quick
+@pytest.mark.quick
 def test_a_number_of_steps_is_made_whatever_it_takes() -> None:
     limits = Limits(seconds=4.0, steps=25)
     assert limits.warm_up(100.0) == 10 and sum(limits.blocks(100.0)) == 25

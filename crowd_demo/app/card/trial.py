@@ -323,8 +323,7 @@ def span_of(name: str, turns: InterleavedTiming) -> Span:
     found = turns.effect(name)
     seldom = found.verdict == "unknown" and turns.turns >= min(STUDENT_T)
     none = seldom or min(found.a.value, found.b.value) < LEAST_MS
-    return Span(name, found.a.value, found.b.value, *found.ratio.inverse, "no factor" if none else found.verdict,
-                found.noise.high)
+    return Span(name, found.a.value, found.b.value, *found.ratio.inverse, "no factor" if none else found.verdict)
 
 
 def whole(times: Times) -> Floats:

@@ -22,7 +22,6 @@ from crowd_demo.render.hud.canvas import (
     DIM,
     FAINT,
     GROUND,
-    HUGE,
     LARGE,
     PAD,
     SMALL,
@@ -111,12 +110,12 @@ def draw_rates(on: Canvas, top: float, rates: Rates, status: Status) -> None:
     large, small = (f"{rates.fps:.0f}", SHOWN), (digits_text(rates.frame_ms, 10), COST)
     if status.panels.units != "fps":
         large, small = small, large
-    unit = PAD + on.width("0000", HUGE) + 6
-    on.right(large[0], unit - 6, middle - 5, HUGE)
+    unit = PAD + on.width("0000", LARGE, True) + 6
+    on.right(large[0], unit - 6, middle - 2, LARGE, bold=True)
     end = on.left(large[1], unit, middle, SMALL, DIM)
     on.target((PAD, middle - 18, end - PAD, 28), "fact", large[1])
     start = on.right(small[1], LEFT_WIDTH - PAD, middle, SMALL, DIM)
-    start = on.right(small[0], start - 5, middle - 2, LARGE)
+    start = on.right(small[0], start - 5, middle - 2, LARGE, bold=True)
     on.target((start, middle - 18, LEFT_WIDTH - PAD - start, 28), "fact", small[1])
     facts = {"steps/picture": f"{rates.steps_a_picture:.1f}", "steps/s": f"{status.clock.steps_per_s:.0f}",
              "step": digits_text(rates.step_ms, 10), "draw": digits_text(rates.draw_ms, 10)}

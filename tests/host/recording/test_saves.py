@@ -31,8 +31,7 @@ CASES: dict[str, dict[str, Any]] = {"people": {"map": "doorway"}, "flock": FLOCK
 
 def lively(**settings: Any) -> Simulation:
     """A crowd that has seen some steps and actions."""
-    sim = simulation(**{**settings, "agents": 120})
-    sim.step(20)
+    sim = simulation(**{**settings, "agents": 120}, steps=20)
     sim.apply(SetWalls((1, 1, 3, 3), True))
     sim.step(5)
     sim.apply(Populate(90))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pygame
 import pytest
 from crowds import PLACES, open_world, simulation
 from hud_spy import KEYS, ContrastSpy, Spy, changed, colour_of_text, crowd, drawn, picture, pixels, texts
@@ -246,7 +249,7 @@ def test_a_long_notice_is_wrapped_between_the_panels(size: tuple[int, int]) -> N
     hud.draw(surface, crowd(walking=90, waiting=8), Status(), 0.0)
     before = pixels(surface)
     spy.written.clear()
-    notice = "Queued: " + ", ".join(["Home"] * 12) + " (applied after the current step)"
+    notice = "Queued: " + ", ".join(["Home"] * 24) + " (applied after the current step)"
     hud.draw_notices(surface, [notice])
     left, right = (panel.surface.get_width() for panel in hud.panels)
     lines, drawn_in = spy.texts, changed(before, pixels(surface))
@@ -298,6 +301,27 @@ def test_numbers_of_equal_length_are_equally_wide(face: str | None) -> None:
     surface = picture()
     widths = {pen.left(surface, number, 0, 20) for number in ("111.11", "888.88", "404.04")}
     assert widths == {pen.width("000.00")}
+
+
+@pytest.mark.parametrize("bold", [False, True])
+def test_every_character_of_the_program_has_a_glyph(bold: bool) -> None:
+    """Those of scenarios and tours too; what Roboto lacks, such as arrows, is drawn."""
+    assert [Path(face).name for face in Pen().faces] == ["Roboto-Regular.ttf", "Roboto-Medium.ttf"]
+    font, root = Pen().font(26, bold), Path(__file__).parents[3]
+    files = [path for folder in ("crowd_demo", "configs", "tours") for path in (root / folder).rglob("*.*")
+             if path.suffix in (".py", ".yaml")]
+    characters = {char for path in files for char in path.read_text("utf-8") if char.isprintable()}
+
+    def glyph(character: str) -> bytes:
+        return pygame.image.tobytes(font.render(character, True, "white"), "RGBA")
+
+    assert len(characters) > 100 and glyph("▶") == glyph("\uffff")
+    assert not [character for character in characters if glyph(character) == glyph("\uffff")]
+
+
+def test_without_the_fonts_package_text_is_still_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "font_roboto", None)
+    assert Pen().faces == (BUNDLED, BUNDLED) and Pen().left(picture(), "1 agent", 0, 20, bold=True) > 20
 
 
 @pytest.mark.parametrize("text", ["a\0b", "a\udcffb", "\u202e", "\x1b[1m", "\u0301", "\ufe0f", ""])
