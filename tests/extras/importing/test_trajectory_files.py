@@ -14,9 +14,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from damages import damages, make_fifo
+from damages import make_fifo
 from exported import LEAVING, asked, source
-from fuzzes import FILES, SEED
 
 from crowd_demo.cli import main
 from crowd_demo.cli.arguments import parser_of
@@ -252,24 +251,6 @@ def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:
     assert read_paths(path).ids.tolist() == [1]
 
 
-@pytest.mark.quick
-@pytest.mark.parametrize("suffix", [".txt", ".csv", ".sqlite"])
-def test_a_damaged_file_is_trajectories_or_one_line(tmp_path: Path, suffix: str) -> None:
-    path = tmp_path / f"walks{suffix}"
-    rows: list[Row] = [(person, frame, person * 0.5, frame * 0.25) for frame in range(4) for person in range(12)]
-    data, refused = {".txt": text, ".csv": table, ".sqlite": lambda rows: database(path, rows)}[suffix](rows), 0
-    for damaged in damages(data, SEED, FILES):
-        path.unlink(missing_ok=True)
-        path.write_bytes(damaged)
-        try:
-            found = map_of_paths(path, Metres())
-            assert found.kinds.size and np.isfinite(read_paths(path).x).all()
-        except MapError as error:
-            refused += 1
-            assert str(error).startswith(str(path)) and str(error).isprintable(), error
-    assert refused > FILES / 5
-
-
 # --- what other people write -------------------------------------------------------------------------------------------
 
 @pytest.mark.quick
@@ -387,64 +368,6 @@ def test_people_that_move_like_no_person_raise_doubts(tmp_path: Path, rows: list
     path.write_bytes(text(rows, ""))
     found = list(read_paths(path).doubts(10))
     assert len(found) == bool(doubt) and "".join(found).startswith(doubt)
-
-
-# --- small files of every kind, which are not a part of the project ------------------------------------------------------
-
-SHARED = Path(__file__).parents[4] / "shared" / "cases"
-TWO = [round(1 + 0.1 * frame, 9) for frame in range(20)], [2.0] * 20
-OPEN = "is neither Well-Known Text nor a .wkt file beside it"
-CASES: dict[str, tuple[list[float], list[float]] | str] = {
-    **dict.fromkeys((
-        "comma.txt", "fps.txt", "frame-rate.txt", "framerate-0.txt", "framerate-comma.txt", "framerate-eq.txt",
-        "framerate-tab.txt", "framerate-exp.txt", "head-no-hash.txt", "indented-comment.txt", "latin1.txt", "markers.txt",
-        "ragged.txt", "semicolon.txt",
-        "x-units-prose.txt", "x-units-prose2.txt", "bom-crlf.csv", "cm-head.csv", "cm.csv", "cr-only.csv", "decimal-comma.csv",
-        "float-id.csv", "index.csv", "mixed-case.csv", "savetxt.csv", "savetxt-fps.csv", "sep.csv", "spaces.csv", "tabs.csv",
-        "trailing.csv", "units-head.csv", "utf16.csv"), TWO),
-    **dict.fromkeys(("fps-int.sqlite", "fps-odd.sqlite", "gc-empty.sqlite", "no-area.sqlite", "two-areas.sqlite", "v1.sqlite",
-                     "v3.sqlite"), (TWO[0], [3.0] * 20)),
-    **dict.fromkeys(("in-cm.txt",), ([1, 1.1, 1.2], [1.0] * 3)), "in-cm2.txt": ([1, 1.1], [1.0] * 2),
-    "cmgeo.txt": ([1, 1.1], [1.0] * 2), "prose-xt.txt": ([1, 1.1], [1.0] * 2), "one-row.txt": ([1], [1.0]),
-    "still.txt": ([1, 1], [1.0] * 2), "gap-huge.txt": ([1, 5], [1.0] * 2), "collinear.txt": ([0, 0.1, 0.2], [0.0] * 3),
-    "late-unit.txt": ([round(0.01 + 0.001 * frame, 9) for frame in range(20)], [0.02] * 20),
-    "big-ids.txt": ([3.0, 3.1], [3.0] * 2),
-    **dict.fromkeys(("geometry-file-name.txt", "geometry-file-name-rel.txt", "geometry-file-name-wkt.txt"),
-                    ([0.5, 0.6, 0.7], [1.0] * 3)),
-    "dup.txt": ":42: that id has a row of that frame already", "no-unit-cm.txt": ": people are up to 39,900 m apart",
-    "nul-end.txt": ":42: must be numbers", "outlier.txt": ": people are up to 10,001 m apart",
-    "unix-time.txt": ":2: id and frame must be whole numbers", "nan.csv": ":42: must be numbers",
-    "nan2.csv": ":42: x and y must be",
-    "pedname.csv": f":1: {NAMES} id", "text-id.csv": ":2: must be numbers", "time.csv": f":1: {NAMES} frame",
-    "no-meta.sqlite": ": not JuPedSim's database (metadata", "wal-copied.sqlite": "-wal: has changes that are not in"}
-
-
-@pytest.mark.quick
-@pytest.mark.skipif(not SHARED.is_dir(), reason="needs the cases beside the project")
-@pytest.mark.parametrize("name", CASES)
-def test_a_case_is_read_as_it_was_meant_or_refused(name: str) -> None:
-    path, expected = SHARED / name, CASES[name]
-    if isinstance(expected, str):
-        with pytest.raises(MapError) as caught:
-            map_of_paths(path, Metres())
-        assert str(caught.value).startswith(f"{path}{expected}")
-        return
-    found = read_paths(path)
-    first = slice(found.first[0], found.first[1])
-    assert (found.x[first].tolist(), found.y[first].tolist()) == (pytest.approx(expected[0]), pytest.approx(expected[1]))
-    assert found.fps == {"framerate-comma.txt": 12.5, "framerate-tab.txt": 16, "markers.txt": 25, "ragged.txt": 8}.get(
-        name, found.fps)
-    notes = map_of_paths(path, Metres()).notes
-    assert any(OPEN in note for note in notes) == name.startswith("geometry-file-name")
-
-
-@pytest.mark.quick
-@pytest.mark.skipif(not SHARED.is_dir(), reason="needs the cases beside the project")
-def test_a_case_with_another_unit_or_order_of_columns_is_read_with_options() -> None:
-    walks = read_paths(SHARED / "headerless-cm.txt", Metres(unit="cm"))
-    assert walks.x[[0, -1]].tolist() == [1.605, 2.005] and walks.y[[0, 1]].tolist() == [8.2025, 8.1125]
-    swapped = read_paths(SHARED / "eth.txt", Metres(columns="frame,id,x,y"))
-    assert swapped.ids.tolist() == [1, 2] and swapped.x[:20].tolist() == pytest.approx(TWO[0])
 
 
 # --- played files ----------------------------------------------------------------------------------------------------
@@ -593,27 +516,6 @@ def test_a_name_that_is_not_text_is_played_recorded_and_replayed(tmp_path: Path,
     path.write_text(WALKS + "5 x 1 1\n", encoding="utf-8")
     assert main(["play", str(path), *run]) == 2
     assert capsys.readouterr().err.endswith("caf\\udce9.txt:83: must be numbers: id, frame, x, y, not '5 x 1 1'\n")
-
-
-@pytest.mark.quick
-@pytest.mark.parametrize("suffix", [".txt", ".sqlite"])
-def test_a_damaged_file_is_played_or_one_line(tmp_path: Path, suffix: str) -> None:
-    path = tmp_path / f"run{suffix}"
-    if suffix == ".txt":
-        path.write_text(WALKS, encoding="utf-8")
-    else:
-        write(asked(source("station", 0.3, agents=9), path))
-    refused, data = 0, path.read_bytes()
-    for damaged in damages(data, SEED + 1, FILES // 3):
-        path.unlink()
-        path.write_bytes(damaged)
-        try:
-            sim = Simulation(config_of(path))
-            sim.step(2)
-        except ValueError as error:
-            refused += 1
-            assert str(path) in str(error) and all(map(str.isprintable, str(error).splitlines()))
-    assert refused > FILES / 20
 
 
 # --- with JuPedSim -------------------------------------------------------------------------------------------------------
