@@ -11,7 +11,5 @@ any time; the results so far remain:
     ablation           one technique's present value against another value; each technique switched off in turn
     largest            the largest crowd at 60 frames a second, by search, on each rung of a ladder
 
-    trajectories       speed, density, flow, lanes, of who was where when, in metres; walking: of people, in world units
-
 docs/design/measuring.md says why it is done this way.
 """

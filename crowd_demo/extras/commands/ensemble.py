@@ -18,12 +18,12 @@ from crowd_demo.cli.arguments import (
     crowd_options,
     crowd_overrides,
     file_path,
-    has_matplotlib,
     mistaken,
     option,
     print_error,
     refuse,
 )
+from crowd_demo.extras.commands.measuring import has_matplotlib
 from crowd_demo.host.files import write_file
 from crowd_demo.host.shutdown import FAILED, OK, Interrupted
 from crowd_demo.host.streams import ProgressLine, duration

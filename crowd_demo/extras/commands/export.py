@@ -35,7 +35,7 @@ from crowd_demo.cli.arguments import (
     size,
     unwritable,
 )
-from crowd_demo.cli.measuring import LOOK_EVERY_S, kernels
+from crowd_demo.extras.commands.measuring import LOOK_EVERY_S, kernels
 from crowd_demo.host.files import is_special
 from crowd_demo.host.shutdown import FAILED, OK, Interrupted
 from crowd_demo.host.streams import ProgressLine

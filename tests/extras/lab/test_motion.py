@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from crowd_demo.cli import main
 from crowd_demo.config.section import UNITS_A_METRE
 from crowd_demo.extras.lab.motion import densest, filling, head_on
-from crowd_demo.measure.walking import close_pairs, nearest
-from crowd_demo.measure.walking import people as crowd_of
+from crowd_demo.extras.walking import close_pairs, nearest
+from crowd_demo.extras.walking import people as crowd_of
 from crowd_demo.sim.behaviours.people_rules import WAITING
 from crowd_demo.sim.fundamental_diagram import CAPACITY, weidmann
 

@@ -1,6 +1,6 @@
-"""The commands that measure: techniques (`sweep`, `ablate`, `largest`), crowds (`flocks`, `motion`), `layout` and `memory`.
+"""The commands `ablate` and `largest`, and what commands that measure share.
 
-Ctrl-C stops `ablate` and `largest`, and their results so far are printed; the others end without any.
+Ctrl-C stops an experiment, and its results so far are printed.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import wait
 from contextlib import closing
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -121,6 +122,10 @@ def show_experiment(experiment: Experiment, head: str, nothing: str, path: Path 
     left = "" if experiment.done else ", stopped before the end"
     body = [str(table), how_to_read] if table.rows else [nothing]
     return show("\n\n".join([f"{head}{left}", *body, *notes]).rstrip(), experiment.record(), path)
+
+
+def has_matplotlib() -> bool:
+    return find_spec("matplotlib") is not None
 
 
 def checked_config(args: argparse.Namespace, mistakes_of: Callable[[Config], Iterable[str]] = lambda config: ()) -> Config:
