@@ -99,7 +99,10 @@ def plan_of(name: str | Path, overrides: Sequence[Override], vary: Vary, seeds: 
     runs, configs = [], []
     for settings in product(*vary.values()):
         config = _configuration(name, overrides, varied, settings)
-        mistakes += _missing_places(config, measures)
+        mistakes += [_mistake("--measure", f"{measure}: the configuration names no {places};"
+                                           f" --set measure.{places}.NAME=[x, y, x, y] names one")
+                     for measure in measures
+                     if (places := MEASURES[measure].places) and not getattr(config.measure, places)]
         configs.append(config)
         cells = tuple(value if value is None or isinstance(value, str | int | float) else str(value) for value in settings)
         for seed in seeds:
@@ -210,14 +213,6 @@ def _mistakes(vary: Vary, seeds: Sequence[int], steps: int, measures: Sequence[s
         if measure not in MEASURES:
             hint = close_to(measure, MEASURES) or f"; there are {', '.join(MEASURES)}"
             yield _mistake("--measure", f"no measure {measure[:40]!r}{hint}")
-
-
-def _missing_places(config: Config, measures: Sequence[str]) -> Iterator[Mistake]:
-    for measure in measures:
-        places = MEASURES[measure].places
-        if places and not getattr(config.measure, places):
-            example = f"--set measure.{places}.NAME=[x, y, x, y]"
-            yield _mistake("--measure", f"{measure}: the configuration names no {places}; {example} names one")
 
 
 def _configuration(name: str | Path, overrides: Sequence[Override], varied: Sequence[str],

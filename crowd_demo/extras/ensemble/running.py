@@ -26,25 +26,64 @@ from crowd_demo.extras.ensemble.job import RowFile, RunRow, check_file, read_row
 from crowd_demo.extras.ensemble.plan import Plan, Run
 from crowd_demo.extras.ensemble.table import PLOT, Table, finished_keys, make_table, parquet
 from crowd_demo.host.files import write_file
+from crowd_demo.host.streams import duration
 from crowd_demo.measure.experiment import header
 
 ROWS, MANIFEST, TABLE, PARQUET = "rows", "manifest.json", "table.csv", "table.parquet"
 TIMED_S = 5.0  # so long one run is watched, at most
 
 
-# --- the folder --------------------------------------------------------------------------------------------------------
+class Session:
+    """The runs of a plan that a folder does not have yet, and how far they are; also if it is interrupted.
 
-def look(plan: Plan, out: Path, again: bool = False) -> tuple[list[Run], list[str]]:
-    """Read what the folder has, which need not exist; return the runs that are missing, and FILE:LINE of damaged rows.
-
-    `again` asks for all runs once more. Raises OSError; ValueError where something else stands in the place of a file that is
-    read or will be written.
+    missing    the runs to make; with `again` all
+    damaged    FILE:LINE of damaged rows
+    made       rows so far
+    errors     of these, by key
     """
-    for name in (MANIFEST, TABLE, PARQUET, PLOT):
-        check_file(out / name, out)
-    rows, damaged = read_rows(out / ROWS)
-    finished = set() if again else finished_keys(rows)
-    return [run for run in plan.runs if run.key not in finished], damaged
+
+    def __init__(self, plan: Plan, out: Path, again: bool = False) -> None:
+        """Read what the folder has, which need not exist.
+
+        Raises OSError; ValueError where something else stands in the place of a file that is read or will be written.
+        """
+        for name in (MANIFEST, TABLE, PARQUET, PLOT):
+            check_file(out / name, out)
+        rows, self.damaged = read_rows(out / ROWS)
+        finished = set() if again else finished_keys(rows)
+        self.missing = [run for run in plan.runs if run.key not in finished]
+        self.made, self.errors, self.workers = 0, dict[str, str](), 0
+        self._plan, self._out = plan, out
+
+    def make(self, workers: int | None, scheduler: str | None,
+             tell: Callable[[str], object] = lambda text: None) -> Generator[RunRow | None, None, None]:
+        """Make the missing runs; yield each row when it is on disk, and None a few times a second.
+
+        `tell` is told what is compiled. Raises OSError, ExecutorError.
+        """
+        write_manifest(self._plan, self._out)
+        if not self.missing:
+            return
+        jobs = [self._plan.job(run) for run in self.missing]
+        with executor_of(self._plan, self.missing, workers, scheduler, tell) as executor:
+            self._began, self.workers = time.monotonic(), executor.workers
+            with closing(RowFile(self._out / ROWS)) as file, closing(executor.rows(jobs)) as rows:
+                for row in rows:
+                    if row:
+                        row = row.model_copy(update={"finished": time.time()})
+                        file.append(row)
+                        self.made += 1
+                        self.errors |= {row.key: row.error} if row.error else {}
+                    self.workers = executor.workers
+                    yield row
+
+    def __str__(self) -> str:
+        """How far the ensemble is, in one line."""
+        left, failed = len(self.missing) - self.made, len(self.errors)
+        text = f"{len(self._plan.runs) - left - failed:,} done, {min(self.workers, left)} running, {failed:,} failed"
+        if self.made and left:
+            text += f", {duration((time.monotonic() - self._began) / self.made * left)} to go"
+        return text
 
 
 def write_manifest(plan: Plan, out: Path) -> None:
@@ -76,7 +115,7 @@ def write_table(plan: Plan, out: Path) -> Table:
     return table
 
 
-# --- the runs ----------------------------------------------------------------------------------------------------------
+# --- who makes the runs ----------------------------------------------------------------------------------------------
 
 @contextmanager
 def executor_of(plan: Plan, runs: Sequence[Run], workers: int | None, scheduler: str | None,
@@ -85,28 +124,16 @@ def executor_of(plan: Plan, runs: Sequence[Run], workers: int | None, scheduler:
 
     `tell` is told what is compiled. Raises ExecutorError where there is no such cluster.
     """
-    if runs and scheduler is None:
-        warm({run.settings: run.config for run in runs}.values(), tell)
     if scheduler is not None:
         executor: Executor = ClusterExecutor(scheduler)
     else:
+        if runs:
+            warm({run.settings: run.config for run in runs}.values(), tell)
         fits = capacity(plan.configs)
         asked = workers or fits.cores
         executor = LocalExecutor(asked if fits.fit is None else max(1, min(asked, fits.fit)))
     with closing(executor):
         yield executor
-
-
-def carry_out_all(plan: Plan, out: Path, runs: Sequence[Run], executor: Executor) -> Generator[RunRow | None, None, None]:
-    """Make these runs; yield each row when it is on disk, and None a few times a second. Raises OSError, ExecutorError."""
-    if not runs:
-        return
-    with closing(RowFile(out / ROWS)) as file, closing(executor.rows([plan.job(run) for run in runs])) as rows:
-        for row in rows:
-            if row:
-                row = row.model_copy(update={"finished": time.time()})
-                file.append(row)
-            yield row
 
 
 def warm(configs: Iterable[Config], tell: Callable[[str], object]) -> None:

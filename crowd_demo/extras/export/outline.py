@@ -36,7 +36,9 @@ def outlines(tiles: Bools) -> list[Longs]:
         ring = [next(iter(ends))]
         while len(ring) == 1 or ring[-1] != ring[0]:
             ring.append(_onward(ends, ring))
-        rings.append(_without_straight(np.array(ring[:-1], np.int64)))
+        corners = np.array(ring[:-1], np.int64)
+        onward = np.roll(corners, -1, axis=0) - corners
+        rings.append(corners[(onward != np.roll(onward, 1, axis=0)).any(axis=1)])  # without those where it goes straight on
     return sorted(rings, key=lambda ring: -doubled_area(ring))
 
 
@@ -67,12 +69,6 @@ def _onward(ends: dict[Corner, list[Corner]], ring: list[Corner]) -> Corner:
     if not choices:
         del ends[here]
     return there
-
-
-def _without_straight(ring: Longs) -> Longs:
-    """Leave out the corners at which it goes straight on."""
-    onward = np.roll(ring, -1, axis=0) - ring
-    return ring[(onward != np.roll(onward, 1, axis=0)).any(axis=1)]
 
 
 # --- as text -----------------------------------------------------------------------------------------------------------

@@ -49,7 +49,6 @@ from crowd_demo.render.hud.canvas import DIM, NORMAL, PAD, SHEET, TEXT, Canvas, 
 from crowd_demo.render.hud.status import time_text
 from crowd_demo.render.hud.text_panels import draw_colour_legend, draw_notice
 from crowd_demo.sim.actions import Switch
-from crowd_demo.sim.simulation import Simulation
 
 Pictures = Iterator[Bytes]  # uint8[height, width, 3], red, green, blue
 COLOURS, NOTHING = 255, 255  # of a GIF, and the number of what has not changed
@@ -393,19 +392,16 @@ class Captions:
         on = picture.surface
         line = f"{self._title}, {time_text(frame.step / self._hz)}, {len(frame.columns.id):,} agents"
         top = self._margin
-        for text in (line, *self._switched(frame.sim)):
+        recent = (action for tick, action in frame.sim.history if tick > frame.sim.tick - SWITCHED_S * self._hz)
+        switched = (f"{BY_PATH[action.path].label.strip()}: {hud_word(action.value)}" for action in recent
+                    if isinstance(action, Switch))
+        for text in (line, *switched):
             notice = draw_notice(text, self._room, self._pen, self._scale).surface
             on.blit(notice, (self._margin, top))
             top += notice.get_height() + self._margin // 2
         if legend := picture.scene.legend():
             surface = draw_colour_legend(legend, self._room, self._pen, self._scale).surface
             on.blit(surface, surface.get_rect(midbottom=(self._size[0] // 2, self._size[1] - self._margin)))
-
-    def _switched(self, sim: Simulation) -> list[str]:
-        """The techniques that were switched in the last seconds."""
-        recent = (action for tick, action in sim.history if tick > sim.tick - SWITCHED_S * self._hz)
-        return [f"{BY_PATH[action.path].label.strip()}: {hud_word(action.value)}" for action in recent
-                if isinstance(action, Switch)]
 
     def draw_card(self, on: pygame.Surface, facts: Sequence[Sequence[str]]) -> None:
         """What was shown, and how it is made again."""
