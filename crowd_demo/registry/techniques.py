@@ -60,21 +60,12 @@ def _no_cells(situation: Situation) -> bool:
     return "cell_size" not in situation.structure and not needed
 
 
-def _sorted_by_nothing(situation: Situation) -> bool:
-    return "curve" not in situation.structure or situation.get("reorder.when") == "off"
-
-
 def _instead_of_a_field(situation: Situation) -> str:
     """Who has no field, or keeps only some neighbours, finds them in the sorted grid, and so does a graphics card."""
     if situation.on_gpu:
         return "" if situation.get("neighbours") == "sorted" else "as sorted"
     has_field = situation.field and not _searches_grid(situation)
     return "" if situation.get("neighbours") != "field" or has_field else "as sorted"
-
-
-def _without_gpu(situation: Situation) -> str:
-    """Return why steps run on the CPU although the technique is set to the GPU."""
-    return Unused(situation.needs_processor)
 
 
 def _lanes_left(situation: Situation) -> bool | str:
@@ -167,7 +158,8 @@ BUILT_IN: tuple[Technique, ...] = (
     Technique(
         "curve", ("row", "morton", "hilbert"), "row", EXACT, "along a curve",
         "the curve through the cells that gives the order of the sorted grid's agents in memory",
-        stage="reorder", key="o", group="memory", detail=True, inactive=_sorted_by_nothing, moves_memory=True,
+        stage="reorder", key="o", group="memory", detail=True, moves_memory=True,
+        inactive=lambda situation: "curve" not in situation.structure or situation.get("reorder.when") == "off",
         watch="near reads fall more slowly after a sort along a curve, but reorder and interaction take longer",
         source="Morton 1966, Hilbert 1891"),
     Technique(
@@ -186,7 +178,8 @@ BUILT_IN: tuple[Technique, ...] = (
     Technique(
         "device", ("auto", "cpu", "cuda"), "auto", EXACT, "device",
         "where steps run: CPU or NVIDIA GPU (auto: GPU from 20,000 agents)",
-        stage="interaction", key="z", group="time", off="cpu", inactive=_without_gpu, moves_memory=True,
+        stage="interaction", key="z", group="time", off="cpu", moves_memory=True,
+        inactive=lambda situation: Unused(situation.needs_processor),  # why not, although it is set to the GPU
         watch="interaction, index and move become many times shorter in a large crowd. The state is identical",
         source="cell lists on graphics cards: Green 2008. Integer sums do not depend on the order of threads"),
     Technique(

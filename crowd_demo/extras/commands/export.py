@@ -40,7 +40,6 @@ from crowd_demo.host.shutdown import FAILED, OK, Interrupted
 from crowd_demo.registry.texts import error_line, printable, reason
 
 if TYPE_CHECKING:
-    from crowd_demo.extras.export.pictures import Shot
     from crowd_demo.extras.export.trajectories import Asked, Stepped
 
     ExportJob = tuple[Asked, Callable[[Stepped], list[str]]]  # what hears of each step and returns what it wrote
@@ -76,7 +75,7 @@ def _read(args: argparse.Namespace) -> ExportJob:
         mistakes.append(f"{NAME}: {args.file} is not a regular file")
     refuse(mistakes)
     from crowd_demo.extras.export.page import no_room_for_page, planned, write_page
-    from crowd_demo.extras.export.pictures import FILMS, mistakes_of, write_pictures
+    from crowd_demo.extras.export.pictures import FILMS, FOLLOW_ZOOM, USUAL_SIZE, Bookmark, Shot, mistakes_of, write_pictures
     from crowd_demo.extras.export.sources import read_source
     from crowd_demo.extras.export.trajectories import FORMATS, USUAL_FPS, asked_for, no_room, write
 
@@ -94,21 +93,14 @@ def _read(args: argparse.Namespace) -> ExportJob:
         refuse(filter(None, [no_room_for_page(plan)]))
         return asked, partial(write_page, plan, command_of(args))
     if suffix in PICTURES:
-        shot = _shot(args)
+        refuse(["--follow: not with --view"] if args.follow and args.view else [])
+        follow = args.follow and (args.follow[0], args.follow[1] or FOLLOW_ZOOM)
+        bookmarks = tuple(Bookmark(*view) for view in sorted(args.view))
+        shot = Shot(args.size or USUAL_SIZE, bookmarks, follow, args.hud, args.card)
         refuse(mistakes_of(asked, shot))
         return asked, partial(write_pictures, asked, shot, command_of(args))
     refuse(filter(None, [no_room(asked)]))
     return asked, partial(write, asked)
-
-
-def _shot(args: argparse.Namespace) -> Shot:
-    """How the run is seen. Raises ValueError for options that exclude each other."""
-    from crowd_demo.extras.export.pictures import FOLLOW_ZOOM, USUAL_SIZE, Bookmark, Shot
-
-    refuse(["--follow: not with --view"] if args.follow and args.view else [])
-    follow = args.follow and (args.follow[0], args.follow[1] or FOLLOW_ZOOM)
-    bookmarks = tuple(Bookmark(*view) for view in sorted(args.view))
-    return Shot(args.size or USUAL_SIZE, bookmarks, follow, args.hud, args.card)
 
 
 def view_of(text: str) -> tuple[float, float, float, float]:

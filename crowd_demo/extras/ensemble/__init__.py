@@ -10,10 +10,10 @@
 Who does what:
 
     plan               what there is to do
-    job, measures      one run: its key, steps, measures, a row, and rows on disk
+    job, measures      one run: its key, steps, measures, a row
     executors          who carries it out: processes of this machine, a cluster
     table              what comes of it, also as a picture
-    running            all of it
+    running            all of it, and what is finished, on disk
 """
 
 from __future__ import annotations

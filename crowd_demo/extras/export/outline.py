@@ -75,15 +75,11 @@ def _onward(ends: dict[Corner, list[Corner]], ring: list[Corner]) -> Corner:
 
 def well_known_text(areas: Sequence[Sequence[Doubles]]) -> str:
     """Return POLYGON or MULTIPOLYGON of areas with their rings, float64[n, 2], whose first point is repeated at the end."""
-    polygons = [", ".join(map(_ring_text, rings)) for rings in areas]
+    closed = ((ring.tolist() + ring[:1].tolist() * bool((ring[0] != ring[-1]).any()) for ring in rings) for rings in areas)
+    polygons = [", ".join(f"({', '.join(f'{x!r} {y!r}' for x, y in ring)})" for ring in rings) for rings in closed]
     if len(polygons) == 1:
         return f"POLYGON ({polygons[0]})"
     return f"MULTIPOLYGON ({', '.join(f'({each})' for each in polygons)})" if polygons else "MULTIPOLYGON EMPTY"
-
-
-def _ring_text(ring: Doubles) -> str:
-    points = ring.tolist()
-    return f"({', '.join(f'{x!r} {y!r}' for x, y in (points if points[0] == points[-1] else (*points, points[0])))})"
 
 
 class WalkableArea:

@@ -35,7 +35,6 @@ import pygame
 
 from crowd_demo.app.screen.window import png_of
 from crowd_demo.compute.arrays import Bytes
-from crowd_demo.config.model import Config
 from crowd_demo.extras.export.page import VIEW, facts_of, title_of
 from crowd_demo.extras.export.sources import Frame, frames
 from crowd_demo.extras.export.trajectories import FFMPEG, Asked, Format, Stepped, lacking, size_text
@@ -339,7 +338,12 @@ def _pictures(asked: Asked, shot: Shot, command: str, stepped: Stepped) -> Pictu
     for frame in frames(asked.source, asked.every, asked.first, asked.last, stepped):
         if not picture or picture.scene.sim is not frame.sim:  # a restart may make another crowd
             made = Picture(frame.sim, size=shot.size)
-            made.camera = picture.camera if picture else _first_view(asked.source.config, made.camera)
+            view = asked.source.config.camera
+            if picture:
+                made.camera = picture.camera
+            elif view.zoom:  # as much as in a window of the size that it is meant for
+                factor = min(now / meant for now, meant in zip(made.camera.size, VIEW, strict=True))
+                made.camera.show(view.model_copy(update={"zoom": view.zoom * factor}))
             picture = made
         _look(picture.camera, asked, shot, frame)
         picture.draw()
@@ -367,14 +371,6 @@ def _look(camera: Camera, asked: Asked, shot: Shot, frame: Frame) -> None:
             camera.look_at(float(frame.columns.x[slot]), float(frame.columns.y[slot]), zoom)
         elif frame.step == asked.first:
             raise ValueError(f"--follow: no agent has the id {identity} at {at_s:g} s")
-
-
-def _first_view(config: Config, camera: Camera) -> Camera:
-    """What the configuration shows, as much of it as in a window of the size that its zoom is meant for."""
-    if config.camera.zoom:
-        factor = min(now / meant for now, meant in zip(camera.size, VIEW, strict=True))
-        camera.show(config.camera.model_copy(update={"zoom": config.camera.zoom * factor}))
-    return camera
 
 
 # --- what lies over a picture ----------------------------------------------------------------------------------------

@@ -15,9 +15,20 @@ from crowd_demo import Simulation, ensemble, load_config
 from crowd_demo.config.memory import PROGRAM
 from crowd_demo.extras.ensemble import running
 from crowd_demo.extras.ensemble.executors import Executor, Process
-from crowd_demo.extras.ensemble.job import MAX_NAMED, RowFile, RunRow, carry_out, read_rows
+from crowd_demo.extras.ensemble.job import RunRow, carry_out
 from crowd_demo.extras.ensemble.plan import make_plan
-from crowd_demo.extras.ensemble.running import ROWS, Session, _what_decides, all_seconds, capacity, executor_of, run_bytes
+from crowd_demo.extras.ensemble.running import (
+    MAX_NAMED,
+    ROWS,
+    RowFile,
+    Session,
+    _what_decides,
+    all_seconds,
+    capacity,
+    executor_of,
+    read_rows,
+    run_bytes,
+)
 from crowd_demo.host.files import sealed_line
 from crowd_demo.host.streams import duration
 
