@@ -21,7 +21,7 @@ from crowd_demo.config.behaviours import (
     PeopleSettings,
     PlaybackSettings,
 )
-from crowd_demo.config.events import MAX_EVENTS, NAMED, OF_PEOPLE, Condition, ScenarioEvent, Sending
+from crowd_demo.config.events import MAX_EVENTS, NAMED, OF_PEOPLE, ScenarioEvent
 from crowd_demo.config.explain import close_to, explain
 from crowd_demo.config.keys import Keys
 from crowd_demo.config.optimizations import Optimizations
@@ -277,32 +277,26 @@ class Config(_WithBehaviours):
 
     def _event_problems(self) -> Iterator[Problem]:
         for index, event in enumerate(self.events):
-            if (condition := event.condition) and (why := self._cannot_be_measured(condition)):
-                yield Problem(("events", index, "when"), event.when, why)
-            if event.do.send and (wrong := self._cannot_be_sent(event.do.send)):
-                yield Problem(("events", index, "do", "send", wrong[0]), getattr(event.do.send, wrong[0]), wrong[1])
+            at, condition, send = ("events", index), event.condition, event.do.send
+            if condition and condition.measure in NAMED:
+                places = NAMED[condition.measure]
+                if condition.place not in (names := getattr(self.measure, places)):
+                    yield Problem((*at, "when"), event.when,
+                                  f"measure.{places} has no {condition.place!r}{close_to(condition.place, names)}")
+            elif condition and condition.measure in OF_PEOPLE and self.behaviour != "crowd":
+                yield Problem((*at, "when"), event.when,
+                              f"{condition.measure}: only people can be, and this is {self.behaviour}")
+            if send and (self.behaviour != "crowd" or self.crowd.room == 0):
+                yield Problem((*at, "do", "send", "to"), send.to,
+                              "only people can be sent, and only with a crowd.room above 0")
+            elif send and send.leave and self.crowd.wait_s == 0:
+                yield Problem((*at, "do", "send", "leave"), send.leave, "people leave only with a crowd.wait_s above 0")
+            elif send and send.inside and send.inside not in self.measure.areas:
+                yield Problem((*at, "do", "send", "inside"), send.inside,
+                              f"measure.areas has no {send.inside!r}{close_to(send.inside, self.measure.areas)}")
             for path, value in event.do.set.items():
                 if why := self._cannot_be_set(path, value):
-                    yield Problem(("events", index, "do", "set", path), value, why)
-
-    def _cannot_be_measured(self, condition: Condition) -> str:
-        if condition.measure in NAMED:
-            names = getattr(self.measure, NAMED[condition.measure])
-            if condition.place not in names:
-                return f"measure.{NAMED[condition.measure]} has no {condition.place!r}{close_to(condition.place, names)}"
-        if condition.measure in OF_PEOPLE and self.behaviour != "crowd":
-            return f"{condition.measure}: only people can be, and this is {self.behaviour}"
-        return ""
-
-    def _cannot_be_sent(self, send: Sending) -> tuple[str, str] | None:
-        """Return (key, why) for what cannot be of it."""
-        if self.behaviour != "crowd" or self.crowd.room == 0:
-            return "to", "only people can be sent, and only with a crowd.room above 0"
-        if send.leave and self.crowd.wait_s == 0:
-            return "leave", "people leave only with a crowd.wait_s above 0"
-        if send.inside and send.inside not in self.measure.areas:
-            return "inside", f"measure.areas has no {send.inside!r}{close_to(send.inside, self.measure.areas)}"
-        return None
+                    yield Problem((*at, "do", "set", path), value, why)
 
     def _cannot_be_set(self, path: str, value: float) -> str:
         """Return why a number cannot have that value while the crowd runs. Conflicts with others show when it is set."""

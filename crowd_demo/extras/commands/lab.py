@@ -22,7 +22,6 @@ from crowd_demo.cli.arguments import (
     crowd_config,
     crowd_options,
     file_path,
-    has_matplotlib,
     option,
     print_error,
     refuse,
@@ -30,8 +29,8 @@ from crowd_demo.cli.arguments import (
     tick,
     unwritable_report,
 )
-from crowd_demo.cli.measuring import MEASURED, PATHS, Tell, checked_config, kernels, show, watched
 from crowd_demo.config.memory import shortage
+from crowd_demo.extras.commands.measuring import MEASURED, PATHS, Tell, checked_config, has_matplotlib, kernels, show, watched
 from crowd_demo.host.shutdown import FAILED, OK
 from crowd_demo.host.streams import STDOUT, ProgressLine, duration
 from crowd_demo.registry.entries import load

@@ -160,9 +160,9 @@ def text_of(line: BaseModel) -> bytes:
 
 
 def snapshot_line(snapshot: Snapshot, left: int | None = None) -> Iterator[bytes]:
-    """Return the line of a crowd that begins with a snapshot in pieces: its save file in base64."""
+    """Yield the line of a crowd that begins with a snapshot in pieces: its save file in base64."""
     before, after = Begin(snapshot="", left=left).model_dump_json(exclude_none=True).encode().split(b'""')
-    return sealed(chain([before + b'"'], _base64(encoded(snapshot, __version__)), [b'"' + after]))
+    yield from sealed(chain([before + b'"'], _base64(encoded(snapshot, __version__)), [b'"' + after]))
 
 
 def _base64(parts: Iterable[bytes | memoryview]) -> Iterator[bytes]:
