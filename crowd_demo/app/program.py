@@ -80,7 +80,8 @@ class Program:
         self.inspector = Inspector(self.crowd, self.camera)
         self.overlays = Overlays(self.crowd, self.camera, self.pointer, self.inspector, config.scene.overlays,
                                  lambda: not self.techniques.beginning, self.hud.uncovered)
-        self.seeing = CameraControls(config, self.camera, self.crowd, self.notices, smooth=not options.headless)
+        self.seeing = CameraControls(config, self.camera, self.crowd, self.notices, smooth=not options.headless,
+                                     ahead=loaded.ahead, compilers=loaded.compilers)
         self.split = SideBySide(self.crowd, self.camera, self.techniques, self.notices)
         self.dialogs = Dialogs()
         self.menus = Menus(self.dialogs, self.crowd, self.techniques, self.panels, self.overlays, self.seeing,
@@ -101,6 +102,7 @@ class Program:
         action = ACTIONS[name]
         if name in KEYS and name != "quit":
             self.answers.close()
+        self.undo.begin_gesture()
         if action.changes and not self.crowd.takes_changes():
             return
         method, *arguments = action.shifted if shifted and action.shifted else action.do
@@ -204,7 +206,7 @@ class Program:
 
     def close_or_quit(self) -> None:
         """Close what is open, and put a tool away; then ask before leaving."""
-        if self.dialogs.press("escape", False) or self.answers.close():
+        if self.dialogs.press("escape", False) or self.controls.stop_populating() or self.answers.close():
             return
         if not self.tools.is_hand:
             self.tools.take(HAND.name)
@@ -238,8 +240,7 @@ class Program:
     def resize(self, size: tuple[int, int]) -> None:
         """Follow the size of the window: a fitted world fits again, any other view keeps its zoom."""
         before = self.camera.size
-        self.camera.docked = self._docked(size)
-        self.camera.resize(size)
+        self.camera.resize(size, self._docked(size))
         if size != before and (tour := self.guide.tour):
             tour.show_view()
 

@@ -65,6 +65,7 @@ class Crowd:
     recording    what writes down what happens
     player       a replay, which takes no changes
     kept_edits   the `edits` that a file holds
+    by_hand      what carries out an action that was asked for, so that it can be undone
     """
 
     def __init__(self, config: Config, sim: Simulation, scene: Scene | None, rewind_mb: float, notices: Notices,
@@ -72,7 +73,7 @@ class Crowd:
         """Remember the past within `rewind_mb`; with 0 there is no going back."""
         self.config, self.sim, self.scene = config, sim, scene
         self.agents_asked = sim.agents.count
-        self.changes: list[Action | Callable[[], None]] = []
+        self.changes: list[Action | Callable[[], object]] = []
         self.changed: list[Change] = []
         self.meters = Meters()
         self.recording: Recording | None = None
@@ -81,6 +82,7 @@ class Crowd:
         self.stops_at_end = stops_at_end
         self.pace, self.rate = Pace(sim.dt, config.time.catch_up), StepRate()
         self._notices, self._bound = notices, int(rewind_mb * MB)
+        self.by_hand: Callable[[Action], object] = self.carry_out
         self.begin_past()
         self.kept_edits = [self.edits]
 
@@ -97,7 +99,7 @@ class Crowd:
             self._notices.add("this is a replay: it takes no changes", "replay", holds=lambda: self.player)
         return self.player is None
 
-    def apply(self, change: Action | Callable[[], None]) -> None:
+    def apply(self, change: Action | Callable[[], object]) -> None:
         """Ask for an action, or for other work of the worker's thread, before the next step."""
         self.changes.append(change)
 
@@ -151,7 +153,7 @@ class Crowd:
             if callable(change):
                 change()
             else:
-                self.carry_out(change)
+                self.by_hand(change)
         if changes:
             give_back_freed()  # by these changes, or since the last ones: a switch takes effect in the step
 

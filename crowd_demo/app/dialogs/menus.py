@@ -6,7 +6,7 @@ mistake and cannot be chosen.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -33,10 +33,10 @@ from crowd_demo.config.resources import (
 )
 from crowd_demo.config.tour import load_tour
 from crowd_demo.host.system import in_thread
-from crowd_demo.registry.actions import HEADINGS, PROGRAM
+from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.registry.built_in import COLOURS, OVERLAYS
 from crowd_demo.registry.entries import OverlayEntry, Technique, Value
-from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word, inactive, key_does, kind_of, marks_in_a_line
+from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word, key_does, kind_of, marks_in_a_line, no_effect
 from crowd_demo.render.hud.views import Row
 
 FIRST = ("scenarios", "tour", "measure", "ablate", "largest", "card")  # of the program's actions, in the main menu
@@ -62,8 +62,10 @@ class Menus:
 
     def open_main(self) -> None:
         """What is done most, and groups of all that can be done; what is typed finds any of it."""
-        groups = {heading: [self._action(name, heading) for name in actions if PROGRAM[name].in_menu and name not in FIRST]
-                  for heading, actions in HEADINGS.items()}
+        groups: dict[str, list[Item]] = {}
+        for name, action in PROGRAM.items():
+            if action.in_menu and name not in FIRST:
+                groups.setdefault(action.heading, []).append(self._action(name, action.heading))
         items = [Item(Row("techniques ...", "", "every technique and its choices"), self.open_techniques),
                  Item(Row("sections of the panels ...", "", "fold or unfold parts of the panels"), self.open_sections),
                  Item(Row("colours ...", "", "what the colours of agents tell"), self.open_colours),
@@ -153,14 +155,13 @@ class Menus:
                    f"Nothing to show now: {nothing}. {entry.why}" if nothing else entry.why)
 
     def _technique_items(self) -> list[Item]:
-        unused = inactive(self._crowd.sim.situation)
-        return [Item(self._technique_row(technique, unused), partial(self.open_choices, technique), stays=True)
+        return [Item(self._technique_row(technique), partial(self.open_choices, technique), stays=True)
                 for technique in TECHNIQUES]
 
-    def _technique_row(self, technique: Technique, unused: Set[str]) -> Row:
-        changes_nothing = "No effect now. " if technique.path in unused else ""
+    def _technique_row(self, technique: Technique) -> Row:
+        idle = no_effect(technique.path, self._crowd.sim.situation)
         return Row(f"{technique.group}: {technique.label.strip()}", hud_word(self._techniques.value(technique.path)),
-                   f"{changes_nothing}{technique.why}. Watch: {technique.watch}")
+                   f"{idle} {technique.why}. Watch: {technique.watch}")
 
     def _section_items(self) -> list[Item]:
         return [Item(Row(name, "folded" if folded else ""),

@@ -51,7 +51,7 @@ from crowd_demo.render.hud.text_panels import (
     tip_of,
     tour_scale,
 )
-from crowd_demo.render.hud.tool_bar import ToolBar, draw_brush, draw_rings
+from crowd_demo.render.hud.tool_bar import ToolBar, draw_brush, draw_flow, draw_rings
 from crowd_demo.render.hud.views import ListView, draw_list, place_of
 from crowd_demo.sim.simulation import Simulation
 
@@ -99,6 +99,8 @@ class Hud:
         if status.view and not status.view.at:
             self._on = pygame.Surface(on.get_size())  # panels leave, but go on below what is open
         draw_rings(on, status.rings, self.pen, self.scale)
+        if status.flow:
+            draw_flow(on, status.flow, self.pen, self.scale)
         if status.brush:
             draw_brush(on, status.brush, self.pen, self.scale)
         is_full, is_off = self._is_full(status), status.panels.hud == "off"
