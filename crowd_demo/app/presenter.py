@@ -21,6 +21,7 @@ from crowd_demo.registry.texts import reason
 from crowd_demo.render.hud.navigation import label
 from crowd_demo.render.hud.number_rows import NUMBERS
 from crowd_demo.render.hud.status import Hovered, MinimapView, Status
+from crowd_demo.render.hud.text_panels import RAW
 
 LONG_FRAME_MS = 30.0
 
@@ -104,7 +105,9 @@ def status_of(program: Program, hovered: Hovered | None = None) -> Status:
     if crowd.in_past and not has_timeline:
         notices.append(label(past))
     return Status(
-        paused=crowd.paused, speed=crowd.speed, pending=techniques.switcher.pending, notices=notices,
+        paused=crowd.paused, speed=crowd.speed, caption=program.caption.present(),
+        answer=program.answers.answer if not (program.guide.latest and program.guide.tour) else None,
+        pending=techniques.switcher.pending, notices=notices,
         jobs=[*([techniques.switcher.job] if techniques.switcher.pending else []), *program.files.jobs],
         pointer=program.pointer.at if program.pointer.in_window else None,
         readings=program.cards.readings, touched=techniques.touched, clock=crowd.clock,
@@ -114,12 +117,14 @@ def status_of(program: Program, hovered: Hovered | None = None) -> Status:
         tour=tour.view() if program.guide.latest and (tour := program.guide.tour) else None,
         card=program.cards.card() if program.cards.trial else None,
         legend_items=program.overlays.legend_items,
-        legend=scene.legend() if scene else None, inspection=program.inspector.found,
+        legend=scene.legend() if scene else None,
+        inspection=found._replace(is_open=RAW in panels.opened) if (found := program.inspector.found) else None,
         minimap=MinimapView(program.camera.view_rect(), program.overlays.frozen, scene.ground.small(scene.sim.terrain))
         if scene and program.minimap_shown else None,
         halves=program.split.halves, tools=program.tools.bar() if program.tools.shown else None,
         brush=program.tools.brush() if program.pointer.on_ground and not top else None,
-        rings=program.tools.rings() if program.sim.forces.present else ())
+        rings=program.tools.rings() if program.sim.forces.present else (),
+        flow=program.tools.flow() if program.sim.counts.has_line else None)
 
 
 def moment_of(program: Program, alpha: float) -> Moment:

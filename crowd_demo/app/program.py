@@ -12,6 +12,7 @@ from pathlib import Path
 
 from crowd_demo.app.card.cards import Cards
 from crowd_demo.app.copying import Shown, copy, to_clipboard, to_terminal
+from crowd_demo.app.crowd.answers import KEYS, Answers
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.crowd_controls import CrowdControls, Hawk, agents_of
 from crowd_demo.app.crowd.crowd_files import LONG_S, CrowdFiles
@@ -26,7 +27,8 @@ from crowd_demo.app.editing.tools import HAND
 from crowd_demo.app.editing.undo import Undo
 from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.screen.notices import WELCOME, Notices
+from crowd_demo.app.screen.captions import ShownCaption, caption_of
+from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.screen.panel_controls import PanelControls
 from crowd_demo.app.screen.preferences import Preferences
 from crowd_demo.app.screen.window import Pointer
@@ -60,11 +62,11 @@ class Program:
         self.quitting = quitting or ShutdownRequest()
         self.preferences = preferences or Preferences()
         self.window = window = self.preferences.window(config.window)
-        self.keymap, self.notices = Keymap(config.keys), Notices()
+        self.keymap, self.notices, self.caption = Keymap(config.keys), Notices(), ShownCaption()
         self.hud = Hud(self.keymap.shown, state_colours(load_manifest(assets_folder())))
         self.crowd = Crowd(config, loaded.sim, loaded.scene, config.time.rewind_mb if rewind else 0, self.notices,
                            player, unpaced=options.headless, stops_at_end=options.headless)
-        self.controls = CrowdControls(self.crowd, self.notices)
+        self.controls, self.answers = CrowdControls(self.crowd, self.notices), Answers()
         self.panels = PanelControls(self.preferences, window, self.keymap, lambda: self.hud.is_wide, self.notices)
         self.timeline_shown, self.minimap_shown, self.fullscreen = True, False, window.fullscreen
         self.guide = Guide()
@@ -78,7 +80,8 @@ class Program:
         self.inspector = Inspector(self.crowd, self.camera)
         self.overlays = Overlays(self.crowd, self.camera, self.pointer, self.inspector, config.scene.overlays,
                                  lambda: not self.techniques.beginning, self.hud.uncovered)
-        self.seeing = CameraControls(config, self.camera, self.crowd, self.notices, smooth=not options.headless)
+        self.seeing = CameraControls(config, self.camera, self.crowd, self.notices, smooth=not options.headless,
+                                     ahead=loaded.ahead, compilers=loaded.compilers)
         self.split = SideBySide(self.crowd, self.camera, self.techniques, self.notices)
         self.dialogs = Dialogs()
         self.menus = Menus(self.dialogs, self.crowd, self.techniques, self.panels, self.overlays, self.seeing,
@@ -96,8 +99,10 @@ class Program:
 
     def act(self, name: str, shifted: bool = False) -> None:
         """Do an action, as with Shift or not; a replay refuses those that change the crowd."""
-        self.notices.drop(WELCOME)
         action = ACTIONS[name]
+        if name in KEYS and name != "quit":
+            self.answers.close()
+        self.undo.begin_gesture()
         if action.changes and not self.crowd.takes_changes():
             return
         method, *arguments = action.shifted if shifted and action.shifted else action.do
@@ -110,6 +115,7 @@ class Program:
     def take_over(self, previous: Program) -> None:
         """Take over window, panels, notices and tour of the program that is previous. Its recording ends."""
         self.files.take_over(previous.files)
+        self.answers.runs = previous.answers.runs
         self.scenario_files.take_over(previous.scenario_files)
         if previous.guide.tour:  # one that is over would keep the program in which it ended
             self.guide = previous.guide
@@ -120,9 +126,11 @@ class Program:
         self.tools.shown, self.tools.sizes_m = previous.tools.shown, previous.tools.sizes_m
         self.notices.take_over(previous.notices)
         self.sim.profile = previous.sim.profile.fresh()
-        self.notices.add(f"opened {self.config_name}", "scenario")
+        self.notices.drop("scenario")
         if tour := self.guide.tour:
             tour.arrived(self)
+        else:
+            self.show_caption()
 
     @property
     def running(self) -> bool:
@@ -148,11 +156,16 @@ class Program:
             self.notices.add(self.preferences.news.pop(0))
         if line := self.crowd.timeline.check.result_line(self.sim.dt):
             self.notices.add(line, "replayed", LONG_S)
+        self.answers.look(self.sim, self.config_name, self.keymap)
         self.cards.readings = self.crowd.meters.readings(self.sim)
 
     def toggle(self, flag: str) -> None:
         """Invert an attribute."""
         setattr(self, flag, not getattr(self, flag))
+
+    def show_caption(self) -> None:
+        """Show for a while what the scenario is, and a key to press."""
+        self.caption.show(caption_of(self.config_name, self.keymap))
 
     # --- what is open ------------------------------------------------------------------------------------------------
 
@@ -201,7 +214,7 @@ class Program:
 
     def close_or_quit(self) -> None:
         """Close what is open, and put a tool away; then ask before leaving."""
-        if self.dialogs.press("escape", False):
+        if self.dialogs.press("escape", False) or self.controls.stop_populating() or self.answers.close():
             return
         if not self.tools.is_hand:
             self.tools.take(HAND.name)
@@ -235,8 +248,7 @@ class Program:
     def resize(self, size: tuple[int, int]) -> None:
         """Follow the size of the window: a fitted world fits again, any other view keeps its zoom."""
         before = self.camera.size
-        self.camera.docked = self._docked(size)
-        self.camera.resize(size)
+        self.camera.resize(size, self._docked(size))
         if size != before and (tour := self.guide.tour):
             tour.show_view()
 

@@ -29,8 +29,9 @@ RUN = "run"  # the command if none is named
 COMMANDS = {  # the module that has a `Command` of that name in capitals, and a line about it
     RUN: ("cli.run", "open a window and run a configuration; the command if none is named"),
     "replay": ("cli.run", "replay a recorded run and compare its state hashes"),
-    "sweep": ("extras.commands.experiments", "measure one technique at each of its values"),
+    "sweep": ("extras.commands.lab", "measure one technique at each of its values"),
     "ablate": ("cli.measuring", "measure every technique by turning it off"),
+    "why": ("cli.measuring", "explain the time of a stage: its pairs, hot loop and vector width"),
     "largest": ("cli.measuring", "find the largest crowd at 60 FPS, also from brute force to all techniques"),
     "lab": ("extras.commands.lab", "test claims of the literature: one report with a verdict for each"),
     "ensemble": ("extras.commands.ensemble", "run many seeds and settings, here or on a cluster, into one table"),
@@ -39,10 +40,10 @@ COMMANDS = {  # the module that has a `Command` of that name in capitals, and a 
     "validate": ("extras.commands.lab", "compare simulated pedestrians with published data"),
 }
 EXPERIMENTS = {  # of the lab, with options of their own
-    "lab flocks": ("extras.commands.experiments", "measure how flocks keep together, split and merge"),
-    "lab motion": ("extras.commands.experiments", "measure how people move: distances, density, turning, stuck people"),
-    "lab columns": ("extras.commands.experiments", "compare columns with records"),
-    "lab memory": ("extras.commands.experiments", "compare storage of components with formulas"),
+    "lab flocks": ("extras.commands.lab", "measure how flocks keep together, split and merge"),
+    "lab motion": ("extras.commands.lab", "measure how people move: distances, density, turning, stuck people"),
+    "lab columns": ("extras.commands.lab", "compare columns with records"),
+    "lab memory": ("extras.commands.lab", "compare storage of components with formulas"),
 }
 
 

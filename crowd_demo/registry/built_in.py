@@ -36,7 +36,7 @@ OWN_BEHAVIOURS: tuple[BehaviourEntry, ...] = (
 
 RESERVED = ("agents", "seed", "behaviour", "world", "map", "scene", "spawn", "life", "links", "time", "events",
             "optimizations", "window", "camera", "cache", "measure", "keys",
-            "behaviour_settings", "map_scale")  # of a configuration, beside their sections
+            "behaviour_settings", "map_scale", "numbers")  # of a configuration, beside their sections
 
 BEHAVIOURS: dict[str, BehaviourEntry] = {entry.name: entry for entry in with_plugins(
     OWN_BEHAVIOURS, lambda plugin: plugin.behaviours, lambda entry: (entry.name,), RESERVED)}
@@ -68,6 +68,10 @@ def _all_are_due(situation: Situation) -> str:
 
 def _untied(situation: Situation) -> str:
     return "" if situation.links else "there are no links"
+
+
+def _lifeless(situation: Situation) -> str:
+    return "" if situation.births else "agents are neither born nor do they die"
 
 
 def _without(technique: str, why: str) -> Callable[[Situation], str]:
@@ -107,6 +111,7 @@ OWN_OVERLAYS: tuple[OverlayEntry, ...] = (
                  f"{_OVERLAYS}.agents:draw_avoidance", inactive=_without("avoidance", "only people yield like this")),
     OverlayEntry("show_links", "springs between agents, by how far they are stretched",
                  f"{_OVERLAYS}.agents:draw_links", inactive=_untied),
+    OverlayEntry("show_life", "flashes where agents were born and died", f"{_OVERLAYS}.agents:draw_life", inactive=_lifeless),
     OverlayEntry("show_bodies", "hit areas, and how far agents perceive others",
                  f"{_OVERLAYS}.agents:draw_bodies"),
     OverlayEntry("show_velocity", "where agents will be in half a second",
@@ -133,6 +138,8 @@ OWN_COLOURS: tuple[ColourEntry, ...] = (
                 "crowd_demo.render.colours.squares:DensityColours"),
     ColourEntry("flow", "local flow relative to capacity: shows where a crowd is too dense",
                 "crowd_demo.render.colours.squares:FlowColours"),
+    ColourEntry("tension", "how far the links of each agent are stretched",
+                "crowd_demo.render.colours.modes:TensionColours"),
     ColourEntry("memory", "each agent's place in memory: smooth when sorted, confetti when not",
                 "crowd_demo.render.colours.modes:MemoryColours"),
     ColourEntry("age", "steps since each agent's last update", "crowd_demo.render.colours.modes:AgeColours"),

@@ -7,9 +7,11 @@ of each other. Each kind of crowd runs through all rows, and is compared with th
 from __future__ import annotations
 
 import itertools
+import json
 from typing import Any
 
 import numpy as np
+import pins
 import pytest
 from covering import covering_rows
 from crowds import BIRTHS_AND_DEATHS, CROWD, CROWDS, FLOCK, ROPE, SOME_FORCES, Settings, open_world, put, shuffle, simulation
@@ -216,3 +218,19 @@ def assert_sound(sim: Simulation) -> None:
         assert np.isfinite(column).all()
     assert ((columns.x >= 0) & (columns.x < sim.terrain.walls.width)).all()
     assert ((columns.y >= 0) & (columns.y < sim.terrain.walls.height)).all()
+
+
+# --- no change changes the crowd, or the work that a step does, unnoticed: tests/pins.json holds both ----------------
+
+PINNED = json.loads(pins.FILE.read_text("utf-8"))
+named = [pytest.param(name, marks=() if pins.is_large(name) else pytest.mark.quick) for name in pins.cases()]
+
+
+@pytest.mark.parametrize("name", named)
+def test_hash_and_counters_are_those_that_were_pinned(name: str) -> None:
+    assert pins.measure(name) == PINNED[name]
+
+
+@pytest.mark.quick
+def test_nothing_else_is_pinned() -> None:
+    assert set(PINNED) == set(pins.cases())

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from shlex import quote
 
-from crowd_demo.app.crowd.crowd import Crowd
+from crowd_demo.app.crowd.crowd import Crowd, agents_at_start
 from crowd_demo.app.crowd.technique_controls import Techniques
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.host.child import start
@@ -239,5 +239,5 @@ class CrowdFiles:
         sim = Simulation(config) if differences(crowd.sim.config, config) else crowd.sim
         saved.restore(sim)
         crowd.go_on_with(sim, left)
-        crowd.agents_asked = sim.agents.count
+        crowd.agents_asked = agents_at_start(sim)
         crowd.kept_edits.append(crowd.edits)

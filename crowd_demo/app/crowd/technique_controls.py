@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from crowd_demo.app.crowd.crowd import Change, Crowd
@@ -21,7 +22,7 @@ from crowd_demo.host.compiling.ahead import KernelFinder, kernel_name
 from crowd_demo.host.compiling.compilers import Compilers, compile_cost
 from crowd_demo.host.system import compiling_beside_frames, in_thread
 from crowd_demo.registry.entries import Range, Technique, Value
-from crowd_demo.registry.techniques import BY_PATH, hud_word, inactive
+from crowd_demo.registry.techniques import BY_PATH, hud_word, no_effect
 from crowd_demo.render.hud.status import RunningJob, Tick
 from crowd_demo.sim.actions import Switch
 
@@ -241,10 +242,9 @@ class Techniques:
         if value == before:
             self._notices.add(f"{name}: {hud_word(value)}, the {'most' if direction > 0 else 'least'}", path)
         else:
-            no_effect = " (no effect now)" * (path in inactive(sim.situation))
             self._touch(path, value)
             self.switcher.request(path, value)
-            self._notices.add(f"{name}: {hud_word(value)}{no_effect}", path)
+            self._say(path, value)
 
     def drag_number(self, path: str, steps: int) -> None:
         """Change a number by so many steps; in a replay do nothing."""
@@ -260,6 +260,13 @@ class Techniques:
         self._notices.drop(path)
         if (before := self.value(path)) != value:
             self.previous[path] = before
+        if no_effect(path, self._crowd.sim.situation):
+            self._say(path, value)
+
+    def _say(self, path: str, value: Value) -> None:
+        """Show the value that a technique is given, and why that has no effect now, if so."""
+        why = no_effect(path, self._crowd.sim.situation)
+        self._notices.add(f"{BY_PATH[path].label.strip()}: {hud_word(value)}" + f". {why}" * bool(why), path)
 
     def _on_value(self, technique: Technique) -> Value:
         """The value it had before it was off; or else the configured one, the default, or the first that is not off."""
@@ -276,7 +283,11 @@ class Techniques:
             return
         ready = [request for request in self.switcher.ready(self._crowd.sim.optimizations) if not request.beside]
         for request in ready:
-            self._crowd.apply(Switch(request.path, request.value))
+            switch = Switch(request.path, request.value)
+            if request.follows:  # nobody has asked for it now, so there is nothing to undo
+                self._crowd.apply(partial(self._crowd.carry_out, switch))
+            else:
+                self._crowd.apply(switch)
         if ready and all(request.follows for request in ready) and not self.switcher.pending:
             self._crowd.apply(self._crowd.begin_past)  # which had other values that nobody chose
 

@@ -79,9 +79,8 @@ def _read(args: argparse.Namespace) -> ExportJob:
     if not mistakes and is_special(args.file):
         mistakes.append(f"{NAME}: {args.file} is not a regular file")
     refuse(mistakes)
-    from crowd_demo.extras.export.animations import FILMS
     from crowd_demo.extras.export.page import no_room_for_page, planned, write_page
-    from crowd_demo.extras.export.pictures import mistakes_of, write_pictures
+    from crowd_demo.extras.export.pictures import FILMS, mistakes_of, write_pictures
     from crowd_demo.extras.export.sources import read_source
     from crowd_demo.extras.export.trajectories import FORMATS, USUAL_FPS, asked_for, no_room, write
 

@@ -10,9 +10,8 @@
 Who does what:
 
     plan               what there is to do
-    job, measures      one run: its key, steps, measures, a row
+    job, measures      one run: its key, steps, measures, a row, and rows on disk
     executors          who carries it out: processes of this machine, a cluster
-    row_files          what is finished, on disk
     table              what comes of it, also as a picture
     running            all of it
 """

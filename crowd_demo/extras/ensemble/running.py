@@ -1,6 +1,6 @@
 """Make the runs of a plan that a folder does not have yet.
 
-    DIR/rows/             what workers have finished: a file for each, only ever appended to
+    DIR/rows/             what is finished: a file for each command that made runs, only ever appended to
     DIR/manifest.json     what was asked for, and what with
     DIR/table.csv         a row for each run of the plan, also in the middle of it; and table.parquet, where pyarrow is there
 
@@ -22,9 +22,8 @@ from crowd_demo.config.memory import PROGRAM, available_bytes, needed_bytes
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import find_map, list_maps
 from crowd_demo.extras.ensemble.executors import ClusterExecutor, Executor, LocalExecutor
-from crowd_demo.extras.ensemble.job import RunRow
+from crowd_demo.extras.ensemble.job import RowFile, RunRow, check_file, read_rows
 from crowd_demo.extras.ensemble.plan import Plan, Run
-from crowd_demo.extras.ensemble.row_files import RowFiles, check_file, read_rows
 from crowd_demo.extras.ensemble.table import PLOT, Table, finished_keys, make_table, parquet
 from crowd_demo.host.files import write_file
 from crowd_demo.measure.experiment import header
@@ -100,11 +99,13 @@ def executor_of(plan: Plan, runs: Sequence[Run], workers: int | None, scheduler:
 
 def carry_out_all(plan: Plan, out: Path, runs: Sequence[Run], executor: Executor) -> Generator[RunRow | None, None, None]:
     """Make these runs; yield each row when it is on disk, and None a few times a second. Raises OSError, ExecutorError."""
-    with closing(RowFiles(out / ROWS)) as files, closing(executor.rows([plan.job(run) for run in runs])) as rows:
+    if not runs:
+        return
+    with closing(RowFile(out / ROWS)) as file, closing(executor.rows([plan.job(run) for run in runs])) as rows:
         for row in rows:
             if row:
                 row = row.model_copy(update={"finished": time.time()})
-                files.append(row)
+                file.append(row)
             yield row
 
 

@@ -25,8 +25,7 @@ from crowd_demo.compute.jit import CACHE_LASTS, Launch, compile_launches, is_on_
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.host.compiling.ahead import KernelFinder, kernel_name, key_of
-from crowd_demo.host.compiling.compile_process import ALL_CHOICES
-from crowd_demo.host.compiling.helpers import CAN_FORK, CompilerSource, Helper, source_of
+from crowd_demo.host.compiling.helpers import ALL_CHOICES, CAN_FORK, CompilerSource, Helper, source_of
 from crowd_demo.host.system import in_thread
 from crowd_demo.registry.entries import Value
 from crowd_demo.registry.techniques import TECHNIQUES

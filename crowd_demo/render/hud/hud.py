@@ -17,7 +17,9 @@ from functools import partial
 import pygame
 
 from crowd_demo.config.keys import key_text
+from crowd_demo.render.hud.answer import Answer, draw_answer
 from crowd_demo.render.hud.canvas import SHADE, THEMES, Canvas, Colour, Keys, Pen, Renderings, Target, scale_for
+from crowd_demo.render.hud.caption import Caption, draw_caption
 from crowd_demo.render.hud.card import draw_card
 from crowd_demo.render.hud.chart import draw_chart
 from crowd_demo.render.hud.frame_sections import Graph, draw_line, frame_sections
@@ -53,7 +55,7 @@ from crowd_demo.render.hud.text_panels import (
     tip_of,
     tour_scale,
 )
-from crowd_demo.render.hud.tool_bar import ToolBar, draw_brush, draw_rings
+from crowd_demo.render.hud.tool_bar import ToolBar, draw_brush, draw_flow, draw_rings
 from crowd_demo.render.hud.views import ListView, draw_list, place_of
 from crowd_demo.sim.simulation import Simulation
 
@@ -104,7 +106,11 @@ class Hud:
         self.pen.theme = THEMES[status.panels.theme]
         if status.pointer != self._pointer[0]:
             self._pointer = status.pointer, now_s
+        if status.view and not status.view.at:
+            self._on = pygame.Surface(on.get_size())  # panels leave, but go on below what is open
         draw_rings(on, status.rings, self.pen, self.scale)
+        if status.flow:
+            draw_flow(on, status.flow, self.pen, self.scale)
         if status.brush:
             draw_brush(on, status.brush, self.pen, self.scale)
         self._draw_timeline(status, now_s)
@@ -121,6 +127,11 @@ class Hud:
             self._draw_halves(status.halves, now_s)
         if status.panels.hud != "off":
             self._draw_tools_and_card(status, between)
+        if status.answer:
+            self._draw_answer(status.answer)
+        if status.caption:
+            self._draw_caption(status.caption)
+        self._on = on
         if status.view:
             self._draw_view(status.view)
         beneath = status.view is not None and status.hovered is not None and status.hovered.target.kind != "row"
@@ -385,6 +396,19 @@ class Hud:
         return [f"{key_text(self.keys[action][0])} {what}" for action, what in said.items() if self.keys.get(action)]
 
     # --- what is open ------------------------------------------------------------------------------------------------
+
+    def _draw_answer(self, answer: Answer) -> None:
+        """Draw the answer in the middle of what the panels leave."""
+        canvas = self._rendered("answer", answer, lambda: draw_answer(answer, self.pen, self.scale))
+        rect = canvas.surface.get_rect(center=self._free.center).clamp(self._on.get_rect())
+        self._place(canvas, rect.topleft)
+
+    def _draw_caption(self, caption: Caption) -> None:
+        size = self._on.get_size()
+        canvas = self._rendered("caption", (caption[:-1], size), lambda: draw_caption(caption, size, self.pen, self.scale))
+        surface = canvas.surface
+        surface.set_alpha(round(255 * caption.alpha))
+        self._on.blit(surface, surface.get_rect(bottom=size[1]))
 
     def _draw_view(self, view: ListView) -> None:
         """Draw the dialog that is open: in the middle, in the shade, or where it was asked for."""

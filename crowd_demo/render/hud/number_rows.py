@@ -163,6 +163,6 @@ def _draw_row(on: Canvas, top: float, row: NumberRow) -> None:
 
 def value_text(row: NumberRow) -> str:
     """The value with its unit, if that is short."""
-    unit = UNITS.get(row.number.unit, row.number.unit)
-    text = f"{row.value:,.0f}" if abs(row.value) >= 10_000 else f"{row.value:.4g}"
+    unit, value = UNITS.get(row.number.unit, row.number.unit), row.value / row.number.scale
+    text = f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
     return f"{text} {unit}" if unit and len(unit) <= LONGEST_UNIT else text

@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from crowd_demo.compute.arrays import Bytes, Doubles, Floats, Longs
-from crowd_demo.config.numbers import NumberSetting
+from crowd_demo.config.section import NumberSetting
 from crowd_demo.registry.entries import Value
 from crowd_demo.render.camera import Rect
 from crowd_demo.render.colours.base import Legend
+from crowd_demo.render.hud.answer import Answer
 from crowd_demo.render.hud.canvas import Target
+from crowd_demo.render.hud.caption import Caption
 from crowd_demo.render.hud.card import Card, ProofLine
 from crowd_demo.render.hud.views import ListView
 from crowd_demo.render.inks import RGB
@@ -168,6 +170,9 @@ class Inspection(NamedTuple):
     rows: tuple[tuple[str, str], ...]
     strip: MemoryStrip | None = None
     is_box: bool = False
+    sentence: str = ""
+    raw: tuple[tuple[str, str], ...] = ()
+    is_open: bool = False  # whether the raw fields are shown
 
 
 class NumberRow(NamedTuple):
@@ -232,6 +237,18 @@ class RingView(NamedTuple):
     icon: str
 
 
+class FlowView(NamedTuple):
+    """The counting line: its ends in pixels, people per second over time, float64[k, 2], and the present numbers.
+
+    Of both, the first is to the left as seen along the line, the second to the right.
+    """
+
+    start: tuple[float, float]
+    end: tuple[float, float]
+    flows: Doubles
+    texts: tuple[str, ...]
+
+
 class Status(NamedTuple):
     """The state of the program in one frame."""
 
@@ -261,6 +278,9 @@ class Status(NamedTuple):
     tools: ToolBarView | None = None  # where the tool bar is unfolded
     brush: BrushView | None = None  # at the cursor, while a tool is held
     rings: Sequence[RingView] = ()
+    caption: Caption | None = None  # of the scenario that has opened
+    answer: Answer | None = None  # to the question of a scenario that has ended
+    flow: FlowView | None = None
 
 
 def speed_text(speed: float) -> str:

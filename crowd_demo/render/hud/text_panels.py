@@ -14,7 +14,7 @@ import pygame
 
 from crowd_demo.registry.readouts import READOUTS
 from crowd_demo.registry.stages import text_of
-from crowd_demo.registry.techniques import BY_PATH, exactness, inactive, key_does
+from crowd_demo.registry.techniques import BY_PATH, exactness, key_does, no_effect
 from crowd_demo.registry.terms import TERMS
 from crowd_demo.render.colours.base import Legend
 from crowd_demo.render.hud.canvas import (
@@ -41,6 +41,7 @@ from crowd_demo.render.hud.canvas import (
 )
 from crowd_demo.render.hud.card import PROOF_COLOURS, ms_text
 from crowd_demo.render.hud.navigation import label
+from crowd_demo.render.hud.number_rows import value_text
 from crowd_demo.render.hud.panel_layout import RIGHT_WIDTH, STRIP_HEIGHT
 from crowd_demo.render.hud.status import (
     BetView,
@@ -69,8 +70,8 @@ BET = Target("bet")  # the scale for a guess
 BET_HIGH = 46.0
 ROW, TITLE, STRIP, FOOT = 14.0, 26.0, 30.0, 18.0
 LABELS = 86.0
+RAW = "raw fields"  # of the inspector: the name of their fold
 HALF_WIDTH, HALF_LEAST, HALF_EDGE = 214.0, 100.0, 15.0  # of a half's label
-IDLE = "No effect now: another technique or the behaviour leaves it no work."
 
 
 class Said(NamedTuple):
@@ -208,7 +209,7 @@ def _about_setting(row: NumberRow) -> Tip:
              "no": f"It cannot be changed while the crowd runs: {number.why_not}."}[number.live]
     hands = "" if number.live == "no" else "drag to change, double-click to reset, click the value to type it"
     paragraphs = ((f"{number.about[0].upper()}{number.about[1:]}.", TEXT), (TERMS.get(number.path, ""), ACCENT), (holds, DIM),
-                  (f"In the configuration: {row.shipped:g}", FAINT), (hands, FAINT))
+                  (f"In the configuration: {value_text(row._replace(value=row.shipped))}", FAINT), (hands, FAINT))
     return Tip(number.path, tuple((text, colour) for text, colour in paragraphs if text))
 
 
@@ -216,7 +217,7 @@ def _about_technique(path: str, sim: Simulation, status: Status) -> Tip:
     technique = BY_PATH[path]
     measured = status.measured.get(path)
     paragraphs = (
-        (technique.why, TEXT), (IDLE if path in inactive(sim.situation) else "", FAINT),
+        (technique.why, TEXT), (no_effect(path, sim.situation), FAINT),
         (technique.watch and f"Watch: {technique.watch}", DIM), (measured and f"Measured last: {measured}", GOOD),
         (technique.source and f"From: {technique.source}", FAINT),
         (f"key: {key_does(technique)}", FAINT),
@@ -238,10 +239,11 @@ def beside(cursor: tuple[float, float], size: tuple[int, int], window: tuple[int
     (left, x), (above, y) = ((round(at - CURSOR_PX - length), round(at + CURSOR_PX))
                              for at, length in zip(cursor, size, strict=True))
     whole = pygame.Rect(0, 0, *window)
-    places = [at for at in ((x, y), (left, y), (x, above), (left, above)) if whole.contains((at, size))]
-    places += [at for each in keep for at in ((each.right, y), (each.left - size[0], y), (x, each.bottom), (x, each.top - size[1]))]
-    places = [pygame.Rect(at, size).clamp(whole) for at in (*places, (left, above))]
-    return next((place for place in places if place.collidelist(keep) < 0), places[-1]).topleft
+    usual = [at for at in ((x, y), (left, y), (x, above), (left, above)) if whole.contains((at, size))]
+    aside = [at for each in keep for at in ((each.right, y), (each.left - size[0], y), (x, each.bottom),
+                                            (x, each.top - size[1]))]
+    places = [pygame.Rect(at, size).clamp(whole) for at in (*usual, *aside, (left, above))]
+    return next((place for place in places if place.collidelist(keep) < 0), places[0]).topleft
 
 
 # --- a tour ----------------------------------------------------------------------------------------------------------
@@ -332,21 +334,26 @@ def _draw_foot(canvas: Canvas, view: TourView) -> None:
 # --- the inspector ---------------------------------------------------------------------------------------------------
 
 def draw_inspection(found: Inspection, keys: Sequence[str], pen: Pen, scale: float) -> Canvas:
-    """Draw the panel; `keys` go on to another agent and close it."""
+    """Draw the panel, with the raw fields if they are open; `keys` go on to another agent and close it."""
     ruler = Canvas((1, 1), pen, scale, None)
+    sentence = ruler.wrapped(found.sentence, RIGHT_WIDTH - 2 * PAD, NORMAL)
+    fold = [("", f"{len(found.raw)} raw fields: click to {'fold' if found.is_open else 'show'}")] if found.raw else []
     rows = [(what, ruler.wrapped(value, RIGHT_WIDTH - 2 * PAD - (LABELS if what else 0), SMALL))
-            for what, value in found.rows]
-    high = TITLE + sum(len(lines) for _, lines in rows) * ROW + (STRIP if found.strip else 0) + FOOT + 6
+            for what, value in (*found.rows, *fold, *(found.raw if found.is_open else ()))]
+    strip = found.strip if found.is_open else None
+    high = TITLE + (len(sentence) + sum(len(lines) for _, lines in rows)) * ROW + (STRIP if strip else 0) + FOOT + 10
     on = Canvas((RIGHT_WIDTH, high), pen, scale)
     on.left(found.title, PAD, 16, LARGE, ACCENT)
     on.right("x", RIGHT_WIDTH - PAD, 16, LARGE, DIM)
     on.target((RIGHT_WIDTH - 30, 0, 30, TITLE), "action", "inspect")
-    top = TITLE + 2
+    top = on.paragraph(sentence, PAD, TITLE + 2, ROW, NORMAL) + 4
+    if fold:
+        on.target((0, top + ROW * len(found.rows), RIGHT_WIDTH, ROW), "fold" if found.is_open else "unfold", RAW)
     for what, lines in rows:
         on.left(what, PAD, top + ROW / 2, SMALL, DIM)
         top = on.paragraph(lines, PAD + (LABELS if what else 0), top, ROW, SMALL)
-    if found.strip:
-        _draw_strip(on, found.strip, top + 4)
+    if strip:
+        _draw_strip(on, strip, top + 4)
     on.left(on.fitted("   ".join(keys), RIGHT_WIDTH - 2 * PAD, SMALL), PAD, high - FOOT / 2 - 3, SMALL, FAINT)
     return on
 

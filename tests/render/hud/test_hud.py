@@ -26,10 +26,7 @@ from hud_spy import (
     written,
 )
 
-from crowd_demo.app.key_input import Keymap
-from crowd_demo.app.screen.notices import Notices, welcome
 from crowd_demo.config.events import ScenarioEvent
-from crowd_demo.config.keys import Keys
 from crowd_demo.profile import Profile
 from crowd_demo.registry.readouts import READOUTS
 from crowd_demo.registry.stages import PARTS
@@ -241,18 +238,10 @@ def test_every_text_can_be_read_over_any_picture(theme: str) -> None:
     assert not poor
 
 
-@pytest.mark.parametrize("width", [800, 1000, 1280, 2560])
-@pytest.mark.parametrize("height", [400, 600, 2000])
-def test_the_first_notice_never_wraps(width: int, height: int) -> None:
-    notices = Notices()
-    welcome(notices, Keymap(Keys(), {}))
-    text, = notices.present()
-    assert "F1" in text
-    for scale in (0.5, 1.0, 3.0):
-        hud, surface = Hud(KEYS, pen=(spy := Spy())), picture((width, height))
-        hud.draw(surface, crowd(), Status(panels=PanelSettings(scale=scale), notices=["an older one", text]), 0.0)
-        assert text in spy.texts and "an older one" not in spy.texts
-        assert hud._message and surface.get_rect().contains(hud._message.rect)
+def test_only_the_last_notice_is_shown() -> None:
+    spy = Spy()
+    Hud(KEYS, pen=spy).draw(picture(), crowd(), Status(notices=["an older one", "the last one"]), 0.0)
+    assert "the last one" in spy.texts and "an older one" not in spy.texts
 
 
 @pytest.mark.parametrize("size", [(1280, 720), (800, 600)])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowd_demo.config.loader import load_config
-from crowd_demo.config.numbers import numbers_of, value_of
+from crowd_demo.config.model import value_of
 from crowd_demo.render.hud.number_rows import NEAR, RowsInView, SliderScale
 from crowd_demo.render.hud.panel_layout import PanelSection
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.quick
 CONFIGS = [load_config(name, [f"behaviour={behaviour}"]) for name, behaviour in (
     ("20k", "crowd"), ("20k-flock", "flock"), ("predators", "hunt"), ("crates", "crates"), ("cloth", "flock"))]
 SCALES = [SliderScale.of(number.low, number.high, value_of(config, number.path), number.is_whole)
-          for config in CONFIGS for number in numbers_of(config)]
+          for config in CONFIGS for number in config.numbers]
 scales = st.sampled_from(SCALES)
 
 
