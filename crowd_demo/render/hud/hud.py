@@ -60,7 +60,7 @@ ONE_LINE = 720  # units: a notice that is no longer is wrapped only where the wi
 LEGEND_SHARE = 0.3  # of the window's height: a higher legend of overlays scrolls
 BOARD_NEEDS, BOARD_STEP = 136, 48  # units of the techniques beside what is below them; their height changes by such steps
 ON_CARD = {"card": "again", "measure": "measure properly"}  # what is said of keys
-INSPECTING = {"inspect_next": "next, with Shift previous", "inspect": "close"}
+INSPECTING = {"inspect_next": "next (Shift: previous)", "inspect_follow": "follow", "inspect": "close"}
 INSPECTING_BOX = {"inspect_next": "who is in its middle", "inspect": "close"}
 COLOUR_LEGEND_ROOM = 520  # units
 
