@@ -80,6 +80,8 @@ class WindowEvents:
 
     def _read(self, event: pygame.Event) -> None:
         self._listen()
+        if event.type in (pygame.KEYDOWN, pygame.MOUSEBUTTONDOWN):
+            self._program.caption.end()
         if event.type == pygame.QUIT:
             self._program.close_window()
         elif event.type == pygame.KEYDOWN:
@@ -233,6 +235,8 @@ class Mouse:
                 program.panels.fit_graph()
             case Target("action" | "tool", action):
                 program.act(action)
+            case Target("answer"):
+                program.answers.close()
             case Target("tour", name) if program.guide.tour:
                 program.guide.tour.act(name)
             case None:

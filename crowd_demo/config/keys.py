@@ -126,9 +126,8 @@ class _Bindings(Section):
 if TYPE_CHECKING:
     Keys = _Bindings
 else:
-    Keys = create_model("Keys", __base__=_Bindings, __module__=__name__, **{
+    Keys = create_model("Keys", __base__=_Bindings, __module__=__name__, __doc__=_Bindings.__doc__, **{
         name: (Names, Field(action.keys, description=action.what)) for name, action in ACTIONS.items()})
-    Keys.__doc__ = _Bindings.__doc__
 
 
 def keys_of(keys: Keys, action: str) -> tuple[str, ...]:

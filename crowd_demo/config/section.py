@@ -23,6 +23,7 @@ from pydantic import (
     JsonValue,
     model_validator,
 )
+from pydantic.fields import FieldInfo
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError, ValidationError, core_schema
 
@@ -79,12 +80,45 @@ Whole = Annotated[int, WITHOUT_POINT]
 def number(default: float, low: float, high: float, unit: str, what: str, live: str = "step") -> Any:
     """A field of `low` to `high`; the unit may be empty.
 
-    `live` says what a change does to a crowd that runs (numbers.py): "step", it holds from the next step on; "birth", for who
+    `live` says what a change does to a crowd that runs (model.py): "step", it holds from the next step on; "birth", for who
     is born from now on; or "no: " and the reason why it cannot be changed. Only numbers of behaviours and links are changed.
     """
     scope = f"{unit}, {low:.15g} to {high:.15g}" if unit else f"{low:.15g} to {high:.15g}"
     extra: dict[str, JsonValue] = {"unit": unit} if live == "step" else {"unit": unit, "live": live}
     return Field(default, ge=low, le=high, description=f"{what} ({scope})", json_schema_extra=extra)
+
+
+class NumberSetting(NamedTuple):
+    """A number of the settings; `live` is "step", "birth" or "no", and `why_not` says why it is the last.
+
+    Values and bounds are in world units, of which the unit that people see has `scale`.
+    """
+
+    path: str
+    unit: str
+    low: float
+    high: float
+    is_whole: bool
+    about: str
+    live: str = "step"
+    why_not: str = ""
+    scale: float = 1.0
+
+    @property
+    def key(self) -> str:
+        return self.path.rpartition(".")[2]
+
+
+def number_of(path: str, field: FieldInfo, is_whole: bool) -> NumberSetting:
+    """Return what a field says of its number."""
+    extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+    bounds = {bound: getattr(each, bound) for each in field.metadata for bound in ("ge", "le") if hasattr(each, bound)}
+    live, _, why_not = str(extra.get("live", "step")).partition(": ")
+    unit, about, scale = str(extra.get("unit", "")), field.description or "", 1.0
+    for metres in (each for each in field.metadata if isinstance(each, InMetres)):
+        unit, scale = metres.suffix.replace("2", "²"), metres.units
+        about = f"{about.rpartition(' (')[0]} ({unit}, {bounds['ge'] / scale:.3g} to {bounds['le'] / scale:.3g})"
+    return NumberSetting(path, unit, bounds["ge"], bounds["le"], is_whole, about, live, why_not, scale)
 
 
 def section(model: type[Section]) -> Any:

@@ -75,9 +75,10 @@ Settings = Mapping[str, object]  # by name: a key of `Actions`, or `set.` and a 
 if TYPE_CHECKING:
     Techniques = Section
 else:
-    Techniques = create_model("Techniques", __base__=Section, __module__=__name__, **{
-        technique.path: field_of(technique) for technique in TECHNIQUES})
-    Techniques.__doc__ = "Techniques by their path, such as stagger.avoidance, and the values that they get."
+    Techniques = create_model(
+        "Techniques", __base__=Section, __module__=__name__,
+        __doc__="Techniques by their path, such as stagger.avoidance, and the values that they get.",
+        **{technique.path: field_of(technique) for technique in TECHNIQUES})
 
 
 class Actions(Section):

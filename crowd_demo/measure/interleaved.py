@@ -66,17 +66,13 @@ class InterleavedTiming:
 
     def half_turn(self) -> Iterator[None]:
         """Run a block with either copy, of as many frames; yield after each."""
-        length = self._next_length()
+        fitting = int(min(max(BLOCK_MS / (self.frame_ms or BLOCK_MS), 1), LONGEST - 1))
+        length = fitting + self._rng.randint(0, 1)  # else what runs in every other step might never be timed
         for which in (0, 1) if self._halves % 2 == 0 else (1, 0):
             self._copies[which].run(UNTIMED)
             self._blocks[which].append(self._copies[which].run(length))
             yield
         self._halves, self.steps = self._halves + 1, self.steps + UNTIMED + length
-
-    def _next_length(self) -> int:
-        """How many frames fit into a block, or one more: else what runs in every other step might never be timed."""
-        fitting = int(min(max(BLOCK_MS / (self.frame_ms or BLOCK_MS), 1), LONGEST - 1))
-        return fitting + self._rng.randint(0, 1)
 
     @property
     def frame_ms(self) -> float:

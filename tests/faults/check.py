@@ -75,7 +75,7 @@ FAULTS = (
           "The smoothed field's cohesion is scaled by 2 * sight^2 / side^2 instead of 3 * sight^2 / side^2.",
           "(3 * field.sight_sq / (side * side))",
           "(2 * field.sight_sq / (side * side))",
-          "sim/behaviours/test_flock_field.py::test_field_is_what_its_formula_says"),
+          "sim/behaviours/test_hunt.py::test_field_is_what_its_formula_says"),
     Fault("lanes", "SIMD lanes",
           "A register that is not full writes the push of one lane too many.",
           "wanted = lane_numbers() < size",
@@ -86,7 +86,7 @@ FAULTS = (
           "due at once.",
           "return (next_update < schedule.due_below) | (next_update > schedule.due_above)",
           "return next_update < schedule.due_below",
-          "sim/neighbours/test_schedule.py::test_nobody_waits_longer_than_the_period_and_ages_tell"),
+          "sim/neighbours/test_grid.py::test_nobody_waits_longer_than_the_period_and_ages_tell"),
     Fault("neighbour_limit", "neighbour limit: nearest",
           "Of equally near neighbours the limit keeps those with the highest ids instead of the lowest.",
           "columns.id[slot] < columns.id[near[at - 1]]",
@@ -97,7 +97,7 @@ FAULTS = (
           "often.",
           "since.units > drift * cell",
           "since.units > drift",
-          "sim/store/test_reorder.py::test_drift_sorts_as_soon_as_somebody_may_have_moved_that_share_of_a_cell"),
+          "sim/store/test_removal.py::test_drift_sorts_as_soon_as_somebody_may_have_moved_that_share_of_a_cell"),
     Fault("cull", "culling by cells",
           "Culling by cells takes agents without a test in cells whose agents may have moved out of the view since "
           "the grid was built.",
@@ -108,30 +108,30 @@ FAULTS = (
           "The merge that sorts a full band of the depth order takes the larger key first.",
           "pile.keys[left] < pile.keys[right]",
           "pile.keys[left] > pile.keys[right]",
-          "render/test_depth.py::test_bands_and_the_full_sort_give_the_order_of_the_reference"),
+          "render/test_cull.py::test_bands_and_the_full_sort_give_the_order_of_the_reference"),
     Fault("blit", "blitter: compiled",
           "The compiled blitter leaves out the last column of the screen of sprites that are cut by its edge.",
           "range(max(0, -x), min(columns, width - x))",
           "range(max(0, -x), min(columns, width - x - 1))",
-          "render/figures/test_blit.py::test_compiled_rows_paint_what_the_reference_paints"),
+          "render/figures/test_sprites.py::test_compiled_rows_paint_what_the_reference_paints"),
     Fault("swap_back", "removal: swap_back",
           "Removal by swap_back fills the first gap with the first of the last members instead of with the very last "
           "one.",
           "source = np.flatnonzero(self.ids[left:] >= 0)[::-1] + left",
           "source = np.flatnonzero(self.ids[left:] >= 0) + left",
-          "sim/store/test_sparse_set.py::test_a_set_and_its_data_follow_a_plain_list"),
+          "sim/store/test_removal.py::test_a_set_and_its_data_follow_a_plain_list"),
     Fault("shift", "removal: shift and deferred",
           "Where gaps are closed in order (removal by shift, and compact after deferred removal), the members behind "
           "the first gap come out in reverse order.",
           "source = np.flatnonzero(self.ids[first:] >= 0) + first",
           "source = np.flatnonzero(self.ids[first:] >= 0)[::-1] + first",
-          "sim/store/test_sparse_set.py::test_a_set_and_its_data_follow_a_plain_list"),
+          "sim/store/test_removal.py::test_a_set_and_its_data_follow_a_plain_list"),
     Fault("sparse_set", "sparse set",
           "The generation of an id is not counted up when it is removed, so an old handle finds whoever has the id "
           "next.",
           "self.generations[gone] += 1",
           "self.generations[gone] += 0",
-          "sim/store/test_sparse_set.py::test_a_set_and_its_data_follow_a_plain_list"),
+          "sim/store/test_removal.py::test_a_set_and_its_data_follow_a_plain_list"),
     Fault("flow_field", "flow fields",
           "A diagonal step of a flow field may cut the corner of a wall on one of its two sides.",
           "blocked[to_row, to_column] + blocked[row, to_column] + blocked[to_row, column]",
@@ -146,12 +146,12 @@ FAULTS = (
           "Newborn people, who wait with a timer of 0, are exchanged as if they had arrived at an exit.",
           "return bool(c.state[slot] == WAITING and c.timer[slot] > 0)",
           "return bool(c.state[slot] == WAITING)",
-          "sim/behaviours/test_exits.py::test_who_comes_in_is_whom_the_oracle_says"),
+          "sim/behaviours/test_destinations.py::test_who_comes_in_is_whom_the_oracle_says"),
     Fault("sent", "sending people",
           "Who is sent goes to the first of the destinations, not to the nearest.",
           "ways.argmin(axis=0)[slots]",
           "np.argmax(ways < NO_WAY, axis=0)[slots]",
-          "sim/behaviours/test_sending.py::test_who_goes_where_is_what_the_oracle_says"),
+          "sim/behaviours/test_destinations.py::test_who_goes_where_is_what_the_oracle_says"),
     Fault("springs", "springs",
           "The damping of a spring is not divided by its length.",
           "rules.damping * (apart / length)",
@@ -208,7 +208,7 @@ FAULTS = (
           "The state hash does not cover the tick.",
           'f"{tick} {agents}".encode()',
           'f"{agents}".encode()',
-          "sim/test_pins.py::test_hash_and_counters_are_those_that_were_pinned[1k]"),
+          "sim/test_one_hash.py::test_hash_and_counters_are_those_that_were_pinned[1k]"),
     Fault("config", "validation of the configuration",
           "A cloth is taken for two links a node instead of four where the stiffest springs that a step bears are "
           "worked out.",
@@ -219,7 +219,7 @@ FAULTS = (
           "A whole number with a leading zero is read as octal, as YAML 1.1 does: 012 is 10.",
           'return int(text, 0) if text[:2] in ("0o", "0x") else int(text)',
           'return int(text, 8) if text[:1] == "0" and text.isdigit() else int(text, 0)',
-          "config/test_yaml12.py::test_scalars_are_those_of_yaml_1_2"),
+          "config/test_loader.py::test_scalars_are_those_of_yaml_1_2"),
     Fault("keys", "keys",
           "The key that moves the camera up moves it down.",
           '"move the camera up", 0, -1',
@@ -249,13 +249,13 @@ FAULTS = (
           "An ensemble that is resumed does not try again what failed.",
           "return {row.key for row in rows if row.state_hash}",
           "return {row.key for row in rows}",
-          "extras/ensemble/test_table.py::test_what_finished_counts_more_than_what_failed"),
+          "extras/ensemble/test_plan.py::test_what_finished_counts_more_than_what_failed"),
     Fault("sight", "line of sight",
           "There is a line of sight through the corner of a single wall: only where both tiles beside the corner are "
           "walls is it blocked.",
           "walls.blocked[row, column + step_x] or walls.blocked[row + step_y, column]",
           "walls.blocked[row, column + step_x] and walls.blocked[row + step_y, column]",
-          "sim/terrain/test_line_of_sight.py::test_all_points_of_four_small_tiles"),
+          "sim/terrain/test_tiles.py::test_all_points_of_four_small_tiles"),
     Fault("slack", "culling by cells",
           "Culling by cells does not visit cells beyond the far side of the view whose agents may have moved into it.",
           "math.floor((high + slack) / cell) + 1",
@@ -270,7 +270,7 @@ FAULTS = (
           "Of several deferred removals only the gaps behind the first one of the last are closed.",
           "first = min(int(gaps.min())",
           "first = max(int(gaps.min())",
-          "sim/store/test_sparse_set.py::test_gaps_of_several_deferred_removals_are_closed_together"),
+          "sim/store/test_removal.py::test_gaps_of_several_deferred_removals_are_closed_together"),
 )
 
 
@@ -293,7 +293,8 @@ def copy_tree(to: Path) -> None:
 
 def run_tests(tree: Path, cache: Path, tests: Iterable[str]) -> subprocess.CompletedProcess[str]:
     """Run the tests on that tree until one fails, with kernels from that cache."""
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *(f"tests/{test}" for test in tests)]
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "",
+               *(f"tests/{test}" for test in tests)]
     environment = {**os.environ, "PYTHONPATH": str(tree), "CROWD_DEMO_CACHE": str(cache),
                    "HYPOTHESIS_STORAGE_DIRECTORY": str(cache / "hypothesis")}
     return subprocess.run(command, cwd=tree, env=environment, capture_output=True, encoding="utf-8")

@@ -30,12 +30,11 @@ from crowd_demo.app.card.effect import (
     telling,
 )
 from crowd_demo.compute.arrays import Floats
+from crowd_demo.measure.ablation import REORDER
 from crowd_demo.measure.crowd_variant import DRAW, STEP
 from crowd_demo.measure.interleaved import FRAME, InterleavedTiming
-from crowd_demo.measure.proof import MAX_FRAME_MS, DrawnView, Finding, Pictures, ProofInParts, Replicas, Values
-from crowd_demo.measure.proof_of_answers import Answers
+from crowd_demo.measure.proof import MAX_FRAME_MS, Answers, DrawnView, Finding, Pictures, ProofInParts, Replicas, Values
 from crowd_demo.measure.statistics import STUDENT_T, Times
-from crowd_demo.measure.three_crowds import REORDER
 from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import EXACT
 from crowd_demo.registry.techniques import BY_PATH, hud_word, is_drawn, kind_of_all, strongest

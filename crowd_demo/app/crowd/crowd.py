@@ -46,6 +46,11 @@ class Change(NamedTuple):
     new: Value = 0
 
 
+def agents_at_start(sim: Simulation) -> int:
+    """Return the number of agents that was typed last, or else the configured one: people who left do not count."""
+    return next((done.count for _, done in reversed(sim.history) if isinstance(done, Populate)), sim.config.agents)
+
+
 class Crowd:
     """The simulation that is shown (`sim`), what draws it, and everything about its time.
 
@@ -55,6 +60,7 @@ class Crowd:
     sought       the tick to go to, if any; the last one asked for counts
     paused, speed, unpaced    `unpaced` makes a step a frame, however long frames are
     stops_at_end  whether no steps follow an event that ends the run
+    agents_asked  with which it would start again
     steps_asked  to be made in the next frame, also while the crowd is paused
     recording    what writes down what happens
     player       a replay, which takes no changes
@@ -158,10 +164,10 @@ class Crowd:
         try:
             self._apply(self.sim, action)
         except ValueError as error:
-            self.agents_asked = self.sim.agents.count
+            self.agents_asked = agents_at_start(self.sim)
             self._notices.add(str(error))
             return False
-        if not isinstance(action, Populate):
+        if not isinstance(action, Populate | Event):
             self.agents_asked = max(self.agents_asked + self.sim.agents.count - before, 0)
         if self.recording:
             self.recording.acted(self.sim.tick, action)
@@ -256,7 +262,7 @@ class Crowd:
         if self.sought == tick:
             self.sought = None
         timeline.timed = self.sim.tick
-        self.agents_asked = self.sim.agents.count
+        self.agents_asked = agents_at_start(self.sim)
 
     def _apply(self, sim: Simulation, action: Action) -> None:
         """Apply an action, note the change, and show what an event says. Raises ValueError if it is impossible."""

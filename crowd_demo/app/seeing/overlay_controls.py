@@ -21,6 +21,7 @@ from crowd_demo.render.hud.canvas import THEMES, Pen
 from crowd_demo.render.hud.status import Inspection, LegendItem, MemoryStrip, PanelSettings
 from crowd_demo.render.overlays.agents import draw_agent, draw_box
 from crowd_demo.render.overlays.base import OverlayView, draw_overlays, on_ground
+from crowd_demo.render.overlays.labels import draw_labels, has_labels
 from crowd_demo.render.overlays.sketch import Moved, Scales, Sketch
 from crowd_demo.render.pixels import frame_of
 from crowd_demo.sim.inspection import around, counts_of, facts_of, neighbours_of, raw_of, sentence_of, size_text
@@ -66,10 +67,17 @@ class Overlays:
         self._items_of_ground = self._draw(on, shown, panels) if shown else ()
 
     def draw(self, on: pygame.Surface, panels: PanelSettings) -> None:
-        """Draw the others over the picture that the scene has just drawn, and what is inspected."""
+        """Draw the others over the picture that the scene has just drawn, labels, and what is inspected."""
         shown = self.shown - on_ground(self.shown) if self.shown else self.shown
-        is_drawing = shown or self._inspector.active
-        self.legend_items = self._items_of_ground + (self._draw(on, shown, panels, self._inspector.draw) if is_drawing else ())
+        labelled = panels.hud != "off" and has_labels(self._crowd.sim.config)
+
+        def more(view: OverlayView, sketch: Sketch) -> None:
+            if labelled:
+                draw_labels(sketch, view)
+            self._inspector.draw(view, sketch)
+
+        is_drawing = shown or labelled or self._inspector.active
+        self.legend_items = self._items_of_ground + (self._draw(on, shown, panels, more) if is_drawing else ())
 
     def draw_on_both(self, on: pygame.Surface) -> None:
         """Draw the inspected rectangle on the picture of the second crowd, too."""

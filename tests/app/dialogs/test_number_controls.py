@@ -11,7 +11,7 @@ from driven import Driven
 from crowd_demo.app import window_events
 from crowd_demo.app.copying import copy
 from crowd_demo.config.loader import load_config
-from crowd_demo.config.numbers import value_of
+from crowd_demo.config.model import value_of
 from crowd_demo.render.hud.canvas import Target
 from crowd_demo.render.hud.status import Hovered
 from crowd_demo.render.hud.text_panels import tip_of

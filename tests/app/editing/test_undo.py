@@ -19,7 +19,7 @@ from crowd_demo.app.editing.undo import MAX, Undo
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.screen.window import close_window
 from crowd_demo.config.loader import load_config
-from crowd_demo.config.numbers import value_of
+from crowd_demo.config.model import value_of
 from crowd_demo.render.hud.number_rows import scale_of, value_text
 from crowd_demo.sim.actions import Action, Populate
 from crowd_demo.sim.edits import BringIn, PaintWalls, TakeOut
