@@ -20,8 +20,8 @@ from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.hud.canvas import THEMES, Pen
 from crowd_demo.render.hud.status import Inspection, LegendItem, MemoryStrip, PanelSettings
 from crowd_demo.render.overlays.agents import draw_agent, draw_box
-from crowd_demo.render.overlays.labels import draw_labels, has_labels
 from crowd_demo.render.overlays.base import OverlayView, draw_overlays, on_ground
+from crowd_demo.render.overlays.labels import draw_labels, has_labels
 from crowd_demo.render.overlays.sketch import Moved, Scales, Sketch
 from crowd_demo.render.pixels import frame_of
 from crowd_demo.sim.inspection import around, counts_of, facts_of, neighbours_of, size_text
