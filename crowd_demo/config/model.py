@@ -9,9 +9,9 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from functools import reduce
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field, ValidationError, create_model, model_validator
+from pydantic import Field, ValidationError, create_model
 
 from crowd_demo.config.behaviours import (
     BehaviourSettings,
@@ -36,7 +36,6 @@ from crowd_demo.config.section import (
     Whole,
     number,
     number_of,
-    refuse,
     section,
 )
 from crowd_demo.registry.built_in import AT_FIRST, BEHAVIOURS, COLOURS, OVERLAYS
@@ -187,20 +186,15 @@ class Places(Section):
     metre: float = number(
         UNITS_A_METRE, 0.001, 65_536, "world units", "length of a metre; densities are agents a square metre")
 
-    @model_validator(mode="after")
-    def _can_be_measured(self) -> Self:
-        """Raise ValidationError for a name that is none, an area without a size, and a line without a length."""
-        wrong = [Problem((kind, name), name, "a name must be a letter, then letters, digits, - and _: at most 40")
-                 for kind in ("areas", "lines") for name in getattr(self, kind) if not re.fullmatch(NAME, name)]
-        wrong += [Problem(("areas", name), area, "must be [left, top, right, bottom], with left < right and top < bottom")
-                 for name, area in self.areas.items() if not (area[0] < area[2] and area[1] < area[3])]
-        wrong += [Problem(("lines", name), line, "must have two different ends")
-                  for name, line in self.lines.items() if line[:2] == line[2:]]
-        wrong += [Problem(("doors", name), name, f"measure.lines has no {name!r}{close_to(name, self.lines)}")
-                  for name in self.doors if name not in self.lines]
-        if wrong:
-            refuse(self, *wrong)
-        return self
+    def _problems(self) -> Iterator[Problem]:
+        yield from (Problem((kind, name), name, "a name must be a letter, then letters, digits, - and _: at most 40")
+                    for kind in ("areas", "lines") for name in getattr(self, kind) if not re.fullmatch(NAME, name))
+        yield from (Problem(("areas", name), area, "must be [left, top, right, bottom], with left < right and top < bottom")
+                    for name, area in self.areas.items() if not (area[0] < area[2] and area[1] < area[3]))
+        yield from (Problem(("lines", name), line, "must have two different ends")
+                    for name, line in self.lines.items() if line[:2] == line[2:])
+        yield from (Problem(("doors", name), name, f"measure.lines has no {name!r}{close_to(name, self.lines)}")
+                    for name in self.doors if name not in self.lines)
 
 
 class _Common(Section):
@@ -246,32 +240,14 @@ class Config(_WithBehaviours):
         "events of the scenario; each happens once, in the order of the file if due at the same time"))
     keys: Keys = section(Keys)
 
-    @model_validator(mode="after")
-    def _steps_bear_links(self) -> Self:
-        """Raise ValidationError if the links are too stiff for the length of a step."""
+    def _problems(self) -> Iterator[Problem]:
         links, step_hz = self.links, self.time.step_hz
         if step_hz < links.least_step_hz:
-            refuse(self, Problem(("links", "stiffness"), links.stiffness, (
+            yield Problem(("links", "stiffness"), links.stiffness, (
                 f"a {links.pattern} of stiffness {links.stiffness:g}, damping {links.damping:g} and drag {links.drag:g} blows"
-                f" up unless time.step_hz is at least {math.ceil(links.least_step_hz)} (it is {step_hz:g})")))
-        return self
-
-    @model_validator(mode="after")
-    def _area_of_births_is_known(self) -> Self:
-        """Raise ValidationError if agents are to be born in an area that there is not."""
+                f" up unless time.step_hz is at least {math.ceil(links.least_step_hz)} (it is {step_hz:g})"))
         if (name := self.spawn.inside) and name not in self.measure.areas:
-            refuse(self, Problem(("spawn", "inside"), name,
-                                 f"measure.areas has no {name!r}{close_to(name, self.measure.areas)}"))
-        return self
-
-    @model_validator(mode="after")
-    def _events_can_happen(self) -> Self:
-        """Raise ValidationError for events that ask for what the rest of the configuration does not have."""
-        if wrong := list(self._event_problems()):
-            refuse(self, *wrong)
-        return self
-
-    def _event_problems(self) -> Iterator[Problem]:
+            yield Problem(("spawn", "inside"), name, f"measure.areas has no {name!r}{close_to(name, self.measure.areas)}")
         for index, event in enumerate(self.events):
             at, condition, send = ("events", index), event.condition, event.do.send
             if condition and condition.measure in NAMED:
