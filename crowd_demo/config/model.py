@@ -21,7 +21,7 @@ from crowd_demo.config.behaviours import (
     PeopleSettings,
     PlaybackSettings,
 )
-from crowd_demo.config.events import MAX_EVENTS, NAMED, OF_PEOPLE, ScenarioEvent
+from crowd_demo.config.events import MAX_EVENTS, NAMED, OF_PEOPLE, Edges, Place, ScenarioEvent
 from crowd_demo.config.explain import close_to, explain
 from crowd_demo.config.keys import Keys
 from crowd_demo.config.optimizations import Optimizations
@@ -51,9 +51,6 @@ else:
 WIDEST = 65_536  # world units
 FIXED = " cannot be changed while the crowd runs: "
 Side = Annotated[float, Field(ge=0.1, le=WIDEST), LENGTH]
-Coordinate = Annotated[float, Field(ge=-131_072, le=131_072)]
-Point = Annotated[tuple[Coordinate, Coordinate], Field(strict=False)]  # YAML gives a list
-Ends = Annotated[tuple[Coordinate, Coordinate, Coordinate, Coordinate], Field(strict=False)]  # YAML gives a list
 Zoom = Annotated[float, Field(ge=0.05, le=8)]
 Overlays = Annotated[tuple[OverlayName, ...], Field(strict=False)]  # YAML gives a list
 NAME = "[A-Za-z][A-Za-z0-9_-]{0,39}"
@@ -162,7 +159,7 @@ class WindowSettings(HudSettings):
 class CameraSettings(Section):
     """The first view."""
 
-    center: Point | None = Field(None, description="[x, y] in world units; null is the middle of the world")
+    center: Place | None = Field(None, description="[x, y] in world units; null is the middle of the world")
     zoom: Zoom | None = Field(None, description="pixels per world unit (0.05 to 8); null fits the whole world")
 
 
@@ -178,8 +175,8 @@ class Cache(Section):
 class Places(Section):
     """Where densities and flows are measured, in world units."""
 
-    areas: dict[str, Ends] = Field({}, description="rectangles by name, [left, top, right, bottom]")
-    lines: dict[str, Ends] = Field({}, description="lines by name, from [x, y, to x, y]")
+    areas: dict[str, Edges] = Field({}, description="rectangles by name, [left, top, right, bottom]")
+    lines: dict[str, Edges] = Field({}, description="lines by name, from [x, y, to x, y]")
     doors: dict[str, Annotated[int, Field(ge=0, le=63), WITHOUT_POINT]] = Field({}, description=(
         "lines by name that are doors, and the destination behind each, counted from 0: people who leave there are"
         " counted, instead of crossings"))
