@@ -80,6 +80,7 @@ def tiles() -> Pixels:
     return cells("tiles.webp", 64, 64)
 
 
+@pytest.mark.slow
 def test_the_script_draws_the_committed_files_exactly(tmp_path: Path) -> None:
     environment = {**os.environ, "SDL_VIDEODRIVER": "dummy"}
     subprocess.run([sys.executable, str(ASSETS / "draw.py"), str(tmp_path)], check=True, env=environment)

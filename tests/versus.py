@@ -18,7 +18,7 @@ def about(value: float) -> Interval:
 
 def pair(present_ms: float, factor: float, spread: float = 0.05) -> Comparison:
     ratio = Interval(factor, factor * (1 - spread), factor * (1 + spread))
-    return Comparison(about(present_ms), about(present_ms * factor), ratio, QUIET, verdict(ratio, QUIET))
+    return Comparison(about(present_ms), about(present_ms * factor), ratio, QUIET, verdict(ratio))
 
 
 def versus(factor: float, crowd: Crowd = "same") -> Versus:

@@ -30,6 +30,7 @@ COMMANDS = {  # the module that has a `Command` of that name in capitals, and a 
     "replay": ("cli.run", "replay a recorded run and compare its state hashes"),
     "sweep": ("extras.commands.lab", "measure one technique at each of its values"),
     "ablate": ("extras.commands.measuring", "measure every technique by turning it off"),
+    "why": ("extras.commands.measuring", "explain the time of a stage: its pairs, hot loop and vector width"),
     "largest": ("extras.commands.measuring", "find the largest crowd at 60 FPS, also from brute force to all techniques"),
     "lab": ("extras.commands.lab", "test claims of the literature: one report with a verdict for each"),
     "ensemble": ("extras.commands.ensemble", "run many seeds and settings, here or on a cluster, into one table"),

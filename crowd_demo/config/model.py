@@ -80,6 +80,8 @@ class SceneSettings(Section):
         "look of open tiles; at night lamps light the streets, a meadow has paths and lakes with round edges"))
     overlays: Overlays = Field((), description="overlays at the start; " + "; ".join(
         f"{label}: {OVERLAYS[name].why}" for label, name in AT_FIRST.items()))
+    labels: dict[Annotated[str, Field(max_length=40)], Place] = Field({}, description=(
+        "names of places, written at [x, y] in world units"))
 
 
 class Spawn(Section):
@@ -141,10 +143,10 @@ class Time(Section):
 class HudSettings(Section):
     """The HUD."""
 
-    hud: HudMode = Field("full", description="how much of the HUD is shown at the start; true is full, false is off")
+    hud: HudMode = Field("compact", description="how much of the HUD is shown at the start; true is full, false is off")
     scale: float = number(1.0, 0.5, 3, "", "size of text and panels relative to the height of the window")
     theme: Literal["dark", "light"] = Field("dark", description="colours of text and panels")
-    units: Literal["fps", "ms"] = Field("fps", description="the large number: FPS shown, or ms of step and draw")
+    units: Literal["fps", "ms"] = Field("fps", description="the first number of the full HUD: FPS, or ms per frame")
 
 
 class WindowSettings(HudSettings):
@@ -177,6 +179,8 @@ class Places(Section):
 
     areas: dict[str, Edges] = Field({}, description="rectangles by name, [left, top, right, bottom]")
     lines: dict[str, Edges] = Field({}, description="lines by name, from [x, y, to x, y]")
+    line: Edges = Field((0.0, 0.0, 0.0, 0.0), description=(
+        "the counting line of the window, [x, y, to x, to y]: people per second in either direction; without a length: none"))
     doors: dict[str, Annotated[int, Field(ge=0, le=63), WITHOUT_POINT]] = Field({}, description=(
         "lines by name that are doors, and the destination behind each, counted from 0: people who leave there are"
         " counted, instead of crossings"))
@@ -271,7 +275,7 @@ class Config(_WithBehaviours):
         """Return why a number cannot have that value while the crowd runs. Conflicts with others show when it is set."""
         known = {number.path: number for number in self.numbers}
         if path not in known:
-            return f"is not a number of the behaviour{close_to(path, known)}"
+            return f"is not a parameter of the behaviour{close_to(path, known)}"
         if known[path].live == "no":
             return f"{FIXED.strip()} {known[path].why_not}"
         name, _, key = path.partition(".")

@@ -101,7 +101,10 @@ def number(default: float, low: float, high: float, unit: str, what: str, live: 
 
 
 class NumberSetting(NamedTuple):
-    """A number of the settings; `live` is "step", "birth" or "no", and `why_not` says why it is the last."""
+    """A number of the settings; `live` is "step", "birth" or "no", and `why_not` says why it is the last.
+
+    Values and bounds are in world units, of which the unit that people see has `scale`.
+    """
 
     path: str
     unit: str
@@ -111,6 +114,7 @@ class NumberSetting(NamedTuple):
     about: str
     live: str = "step"
     why_not: str = ""
+    scale: float = 1.0
 
     @property
     def key(self) -> str:
@@ -122,8 +126,11 @@ def number_of(path: str, field: FieldInfo, is_whole: bool) -> NumberSetting:
     extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
     bounds = {bound: getattr(each, bound) for each in field.metadata for bound in ("ge", "le") if hasattr(each, bound)}
     live, _, why_not = str(extra.get("live", "step")).partition(": ")
-    return NumberSetting(path, str(extra.get("unit", "")), bounds["ge"], bounds["le"], is_whole, field.description or "", live,
-                  why_not)
+    unit, about, scale = str(extra.get("unit", "")), field.description or "", 1.0
+    for metres in (each for each in field.metadata if isinstance(each, InMetres)):
+        unit, scale = metres.suffix.replace("2", "²"), metres.units
+        about = f"{about.rpartition(' (')[0]} ({unit}, {bounds['ge'] / scale:.3g} to {bounds['le'] / scale:.3g})"
+    return NumberSetting(path, unit, bounds["ge"], bounds["le"], is_whole, about, live, why_not, scale)
 
 
 def section(model: type[Section]) -> Any:

@@ -33,6 +33,7 @@ from crowd_demo.measure.statistics import (
     milliseconds,
     ratio_interval,
     verdict,
+    widened,
 )
 from crowd_demo.registry.stages import stages_of
 
@@ -270,5 +271,6 @@ def _ms(cost: Cost) -> Interval:
 
 
 def _comparison(a: Interval, b: Interval, whole: Doubles, base: Doubles, repeat: Doubles) -> Comparison:
-    ratio, noise = ratio_interval(whole, base), ratio_interval(repeat, base)
-    return Comparison(a, b, ratio, noise, verdict(ratio, noise))
+    noise = ratio_interval(repeat, base)
+    ratio = widened(ratio_interval(whole, base), noise)
+    return Comparison(a, b, ratio, noise, verdict(ratio))

@@ -27,6 +27,7 @@ from crowd_demo.measure.statistics import (
     Interval,
     ratio_interval,
     verdict,
+    widened,
 )
 from crowd_demo.registry.stages import stages_of
 
@@ -115,7 +116,8 @@ def effect_of(old: Doubles, new: Doubles, ran: Bools | None = None) -> Compariso
     if not ratio.value > 0:  # there are no turns to compare
         return Comparison(before, after)
     ratio, after = of_another(ratio), UNKNOWN._replace(value=before.value * ratio.value)
-    return Comparison(before, after, widened(ratio, noise), noise, verdict(ratio, noise))
+    ratio = widened(ratio, noise)
+    return Comparison(before, after, ratio, noise, verdict(ratio))
 
 
 def _ratios(values: Doubles, base: Doubles) -> Interval:
@@ -136,16 +138,6 @@ def of_another(ratio: Interval) -> Interval:
         return ratio
     value, power = ratio.value, math.sqrt(2)
     return Interval(value, value * (ratio.low / value) ** power, value * (ratio.high / value) ** power)
-
-
-def widened(ratio: Interval, noise: Interval) -> Interval:
-    """The interval of a ratio, made wider by the noise, which is symmetric: on either side their squares add up."""
-    if not ratio.known:
-        return ratio
-    value, reach = ratio.value, math.log(noise.high)
-    low = value * math.exp(-math.hypot(math.log(value / ratio.low), reach))
-    high = value * math.exp(math.hypot(math.log(ratio.high / value), reach))
-    return Interval(value, low, high)
 
 
 def _cost(blocks: Sequence[BlockTimes], name: str) -> Cost:

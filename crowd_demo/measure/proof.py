@@ -29,6 +29,7 @@ from crowd_demo.registry.entries import Value
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.pixels import frame_of, plain_surface
 from crowd_demo.render.scene import Scene
+from crowd_demo.sim.inspection import length_text
 from crowd_demo.sim.neighbours.cell_structures import ROW, Brute
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import begun_hash
@@ -163,8 +164,8 @@ class Replicas(ProofInParts):
     def _finding(self, old: Simulation, new: Simulation, found: Apart) -> Generator[None, None, Finding]:
         after_steps = f"after {self.steps:,} step" + "s" * (self.steps != 1)
         if found.differing and not self._exact:
-            return Finding("apart", f"{after_steps} half are within {found.median:.2g} units of where they would be,"
-                                    f" the farthest {found.largest:.3g} away")
+            median, most = (length_text(old, distance) for distance in (found.median, found.largest))
+            return Finding("apart", f"{after_steps} half are within {median} of where they would be, the farthest {most} away")
         before = yield from hash_of(old)
         if not found.differing:
             return Finding("same", f"same crowd: {short(before)} {after_steps}")

@@ -12,7 +12,7 @@ from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.screen.panel_controls import PanelControls
 from crowd_demo.config.model import Number, value_of
 from crowd_demo.config.section import NumberSetting
-from crowd_demo.render.hud.number_rows import NUMBERS, scale_of
+from crowd_demo.render.hud.number_rows import NUMBERS, scale_of, value_text
 from crowd_demo.render.hud.status import NumberRow
 from crowd_demo.sim.tuning import SetNumbers, Tune
 
@@ -96,23 +96,27 @@ class Numbers:
         if number.live == "no":
             self._notices.add(f"{path} cannot be changed while the crowd runs: {number.why_not}", path)
         elif self._crowd.takes_changes():
-            now = value_of(self._crowd.sim.settings, path)
-            self._dialogs.open(TextDialog(f"{path}, now {now:g}", lambda text: self._tune(path, read(number, text))))
+            now = self._text(path, value_of(self._crowd.sim.settings, path))
+            self._dialogs.open(TextDialog(f"{path}, now {now}", lambda text: self._tune(path, read(number, text))))
 
     def _tune(self, path: str, value: Number) -> None:
         if value != value_of(self._crowd.sim.settings, path):
             self._crowd.apply(Tune(path, value))
             if self._listed[path].live == "birth":
-                self._notices.add(f"{path} {value:g}: {BORN_LATER}", path)
+                self._notices.add(f"{path} {self._text(path, value)}: {BORN_LATER}", path)
+
+    def _text(self, path: str, value: Number) -> str:
+        return value_text(NumberRow(self._listed[path], value, value))
 
 
 def read(number: NumberSetting, text: str) -> Number:
     """Return the value that was typed. Raises ValueError for what is none, or out of range."""
     try:
-        value = int(text) if number.is_whole else float(text)
+        value = int(text) if number.is_whole else number.scale * float(text)
     except ValueError:
         value = float("nan")
     if not number.low <= value <= number.high:
         kind = "a whole number" if number.is_whole else "a number"
-        raise ValueError(f"must be {kind} from {number.low:g} to {number.high:g}")
+        low, high = number.low / number.scale, number.high / number.scale
+        raise ValueError(f"must be {kind} from {low:g} to {high:g}")
     return value

@@ -198,6 +198,34 @@ def _largest(args: argparse.Namespace, config: Config) -> int:
     return watched("largest", make, lambda found: show_experiment(found, args.config, "nothing was found", args.report))
 
 
+def _read_why(args: argparse.Namespace) -> tuple[Config, Technique | None]:
+    from crowd_demo.config.optimizations import known
+
+    config = crowd_config(args)
+    technique = BY_PATH[known(args.without)] if args.without else None
+    refuse(unwritable_report(args))
+    return config, technique
+
+
+def _why(args: argparse.Namespace, asked: tuple[Config, Technique | None]) -> int:
+    from crowd_demo.config.optimizations import with_values
+    from crowd_demo.measure.why import as_table, why
+    from crowd_demo.sim.simulation import Simulation
+
+    config, technique = asked
+    stage = args.stage or (technique.stage if technique else "interaction")
+    sims = {args.config: Simulation(config)}
+    if technique:
+        options = with_values(config.optimizations, {technique.path: technique.baseline})
+        sims[f"without {technique.label.strip()}"] = Simulation(config.model_copy(update={"optimizations": options}))
+    try:
+        found = {name: why(sim, stage, args.steps) for name, sim in sims.items()}
+    except ValueError as error:
+        return mistaken(f"why: {error}")
+    record = {name: [figure._asdict() for figure in figures] for name, figures in found.items()}
+    return show(as_table(found), record, args.report)
+
+
 # --- the commands ----------------------------------------------------------------------------------------------------
 
 ABLATE = Command(
@@ -222,3 +250,14 @@ and prints the results so far.""",
         *crowd_options(),
         option("--ladder", action="store_true", help="each rung from everything off to everything on, too"),
         report_option(f"all that was found{NO_TABLE}")])
+
+WHY = Command(
+    _why, _read_why, in_thread=True, epilog=PATHS, about="""\
+Explain the time of a stage: pairs tested, the hot loop in machine code, how much of it is vector work, and what the processor
+counted where the system allows that. --without compares with a technique turned off.""",
+    options=[
+        *crowd_options(),
+        option("stage", metavar="STAGE", nargs="?", help="stage of a step (default: that of the technique, or interaction)"),
+        option("--without", metavar="PATH", help="compare with this technique turned off"),
+        option("--steps", metavar="N", type=count, default=60, help="timed steps (default: %(default)s)"),
+        report_option(f"all figures{NO_TABLE}")])

@@ -260,7 +260,7 @@ def figures_of(config: Config, halves: Sequence[float]) -> Part:
         predators = config.hunt.predators if issubclass(kind, birds.HuntFigures) else 0
         walk |= {"directions": birds.HEADINGS, "predators": predators}
         sheet = manifest["hunt" if kind.SHEET == "hunt" else "birds"]
-        return _sprited(2, sheet, birds.UNITS, birds.SHEET_PX, birds.HEADINGS * birds.FLAPS, walk)
+        return _sprited(2, sheet, kind.SPAN, birds.SHEET_PX, birds.HEADINGS * birds.FLAPS, walk)
     if issubclass(kind, crates.CrateFigures):
         largest, middle = 2 * max(halves, default=1.0), (CRATE_PX // 2, CRATE_PX // 2)
         about, blocks = _figure(3, _crates(), middle, largest, CRATE_PX, 1, walk)

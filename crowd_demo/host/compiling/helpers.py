@@ -102,6 +102,7 @@ def serve(ahead: KernelFinder, lines: SimpleQueue[str], answers: TextIO) -> None
     """
     from crowd_demo.compute.jit import compile_launches, is_on_disk
     from crowd_demo.host.compiling.ahead import key_of
+    from crowd_demo.registry.built_in import COLOURS
 
     known = ""
     while True:
@@ -109,7 +110,7 @@ def serve(ahead: KernelFinder, lines: SimpleQueue[str], answers: TextIO) -> None
         lower_priority(IDLE if wanted == ALL_CHOICES else niceness)
         if options != known:
             known, asked = options, Optimizations.model_validate_json(options)
-            launches = {key_of(launch): launch for launch in ahead.missing(asked)}
+            launches = {key_of(launch): launch for launch in (*ahead.missing(asked), *ahead.missing_colours(*COLOURS))}
             others = (launch for launch in ahead.missing_anywhere(asked) if not is_on_disk(launch))
         # None: it has been compiled already, or no kernel is left.
         launch = next(others, None) if wanted == ALL_CHOICES else launches.get(wanted)

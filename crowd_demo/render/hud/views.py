@@ -6,6 +6,7 @@ mouse finds them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -72,6 +73,13 @@ class ListView(NamedTuple):
     notes: Sequence[str] = ()
     progress: float | None = None  # 0 to 1 while a table is made
     is_wrong: bool = False  # the hint says what is
+    total: int = 0  # rows that there are, also those that what was typed leaves out
+
+    @property
+    def matches(self) -> re.Pattern[str] | None:
+        """Return what finds the words that were typed; None if there are none."""
+        words = (self.typed or "").split()
+        return re.compile(f"({'|'.join(map(re.escape, words))})", re.IGNORECASE) if words else None
 
 
 class Columns(NamedTuple):
@@ -163,7 +171,7 @@ def _columns(view: ListView, room: float, ruler: Canvas) -> Columns:
 
 def _draw_head(canvas: Canvas, view: ListView) -> None:
     wide = canvas.size[0]
-    count = f"{view.selected + 1} of {len(view.rows)}" if view.rows and view.typed is not None else ""
+    count = f"{len(view.rows)} of {view.total}" if view.typed and view.total else ""
     start = canvas.right(count, wide - PAD, 18, SMALL, FAINT)
     end = canvas.left(canvas.fitted(view.title, start - PAD - 10, LARGE), PAD, 17, LARGE)
     if view.typed is not None:
@@ -179,23 +187,33 @@ def _draw_row(canvas: Canvas, view: ListView, number: int, top: float, height: f
     unusable = FAINT if is_selected else INACTIVE  # on the brighter ground of the selected row
     colour, paler = (row.colour, row.colour if row.cells else DIM) if row.usable else (unusable, unusable)
     if height == ROW:
-        _draw_cells(canvas, row._replace(colour=colour), top, columns, paler)
+        _draw_cells(canvas, row._replace(colour=colour), top, columns, paler, view.matches)
         return
     middle, left = top + height / 2, PAD + PICTURE[0] + 10.0
     canvas.rect(GROUND, (PAD, middle - PICTURE[1] / 2, *PICTURE))
-    if row.picture and (picture := _loaded(row.picture)):
+    if row.picture and (picture := loaded_picture(row.picture)):
         canvas.picture(picture, (PAD, middle - PICTURE[1] / 2, *PICTURE))
-    canvas.left(canvas.fitted(row.text, wide - PAD - left), left, top + 12, colour=colour)
-    canvas.paragraph(canvas.wrapped(row.detail, wide - PAD - left, SMALL, 3), left, top + 21.5, LINE, SMALL, paler)
+    _write(canvas, canvas.fitted(row.text, wide - PAD - left), left, top + 12, NORMAL, colour, view.matches)
+    for line, text in enumerate(canvas.wrapped(row.detail, wide - PAD - left, SMALL, 3)):
+        _write(canvas, text, left, top + 28 + LINE * line, SMALL, paler, view.matches)
 
 
-def _draw_cells(canvas: Canvas, row: Row, top: float, columns: Columns, paler: Colour) -> None:
+def _write(canvas: Canvas, text: str, x: float, middle: float, size: float, colour: Colour,
+           matches: re.Pattern[str] | None) -> None:
+    """Write from x on, with accents on what matches."""
+    for number, part in enumerate(matches.split(text) if matches else [text]):
+        x = canvas.left(part, x, middle, size, ACCENT if number % 2 else colour) if part else x
+
+
+def _draw_cells(canvas: Canvas, row: Row, top: float, columns: Columns, paler: Colour,
+                matches: re.Pattern[str] | None = None) -> None:
     """Draw the first text at the left, the last at the right edge, and those between at their columns' right ends."""
     middle, (first, others) = top + ROW / 2, columns.sizes
-    canvas.left(canvas.fitted(row.text, columns.widths[0] + 1, first), PAD, middle, first, row.colour)
+    _write(canvas, canvas.fitted(row.text, columns.widths[0] + 1, first), PAD, middle, first, row.colour, matches)
     end = canvas.size[0] - PAD
     for text, width in zip(reversed(row.cells or (row.detail,)), reversed(columns.widths[1:]), strict=False):
-        canvas.right(canvas.fitted(text, width + 1, others), end, middle, others, paler)
+        text = canvas.fitted(text, width + 1, others)
+        _write(canvas, text, end - canvas.width(text, others), middle, others, paler, matches)
         end -= width + columns.gap
 
 
@@ -214,7 +232,7 @@ def _draw_foot(canvas: Canvas, view: ListView, top: float, notes: Sequence[str],
 
 
 @cache
-def _loaded(path: Path) -> pygame.Surface | None:
+def loaded_picture(path: Path) -> pygame.Surface | None:
     """The picture, shrunk to what a list shows; None for what is no PNG, or has too many bytes or pixels."""
     try:
         data = read_bounded(path, MAX_BYTES)

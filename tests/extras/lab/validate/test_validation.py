@@ -163,7 +163,8 @@ def test_the_models_differ_in_what_they_say_they_do() -> None:
         ("push", 0), ("anticipate", 2)]
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("name", [name if name in HOLDS else pytest.param(name, marks=pytest.mark.slow)
+                                  for name in EXPERIMENTS])
 def test_the_short_form_of_every_experiment_can_be_computed_and_what_held_holds(name: str) -> None:
     validation = Validation([EXPERIMENTS[name]], [ANTICIPATE], True, no_compiling, None)
     parts = [progress.part for progress in validation.run()]
