@@ -1,12 +1,9 @@
 """The whole program without a window, HUD and pictures included: answers with a line of JSON.
 
-    python app_child.py arrays CONFIG FRAMES [KEY.PATH=VALUE]...    which arrays steady frames make
-    python app_child.py frames CONFIG FRAMES [KEY.PATH=VALUE]...    milliseconds of the frames
-    python app_child.py keys CONFIG FRAMES [KEY.PATH=VALUE]...      the same, and milliseconds from a press of F1, at a
-                                                                    random moment, until the help is shown or hidden
+    python app_child.py keys CONFIG FRAMES [KEY.PATH=VALUE]...      milliseconds from a press of F1, at a random moment,
+                                                                    until the help is shown or hidden
     python app_child.py first-use CONFIG FRAMES KEY.PATH=VALUE      seconds from this choice until the crowd has it, with the
                                                                     compilers of a window
-    python app_child.py compile CONFIG 0 KEY.PATH=VALUE             CPU seconds of the kernels that it needs
     python app_child.py colours CONFIG FRAMES [KEY.PATH=VALUE]...   milliseconds of pictures with each colour mode, in turns
     python app_child.py overlays CONFIG FRAMES [KEY.PATH=VALUE]...  milliseconds of frames with each overlay, in turns
 """
@@ -18,7 +15,6 @@ import os
 import sys
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -29,19 +25,13 @@ from crowd_demo.app.loop import Loop
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.program import Program
 from crowd_demo.app.screen.window import open_window
-from crowd_demo.compute.jit import compile_launches, make_compiler_ready
 from crowd_demo.config.loader import load_config
-from crowd_demo.config.optimizations import with_values
-from crowd_demo.host.compiling.ahead import KernelFinder
 from crowd_demo.host.compiling.loading import LoadingProgress, load_program
 from crowd_demo.host.system import Worker
 from crowd_demo.measure.comparison import collect, interleave
 from crowd_demo.registry.built_in import COLOURS, OVERLAYS
-from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.techniques import BY_PATH
 
-STEADY_FRAMES, STEADY_S = 150, 2.0  # until lists have grown, and each meter was read
-WATCHED_FRAMES, WATCHED_S = 200, 2.0
 PICTURE = "cull", "depth", "ground", "lines", "blit"
 FIRST_FRAMES, FRAMES_A_BLOCK = 2, 8  # the first ones after a switch make what is kept
 LONGEST_PAUSE_S = 0.1  # from one key to the next
@@ -56,28 +46,9 @@ def opened(config_name: str, overrides: Sequence[str], headless: bool = True) ->
     return Loop(Program(config, loaded, options), options, worker)
 
 
-def run(loop: Loop, frames: int, seconds: float = 0.0) -> None:
-    end = time.monotonic() + seconds
+def run(loop: Loop, frames: int) -> None:
     for _ in range(frames):
         loop.frame()
-    while time.monotonic() < end:
-        loop.frame()
-
-
-def arrays(loop: Loop, frames: int) -> dict[str, Any]:
-    from made_arrays import is_allowed, made_arrays
-
-    run(loop, STEADY_FRAMES, STEADY_S)
-    with made_arrays(lambda job: loop.worker.submit(job).result()) as made:
-        run(loop, WATCHED_FRAMES, WATCHED_S)
-    places = Counter(str(each) for each in made if not is_allowed(each))
-    return {"made": sum(places.values()), "places": dict(places.most_common())}
-
-
-def frame_times(loop: Loop, frames: int) -> dict[str, Any]:
-    run(loop, frames)
-    profile = loop.program.sim.profile
-    return {"frame_ms": profile.frame_ms(frames).tolist(), "no_stage_ms": float(np.median(profile.other_ms(frames)))}
 
 
 class HelpKey:
@@ -112,13 +83,15 @@ class HelpKey:
 def key_waits(loop: Loop, frames: int) -> dict[str, Any]:
     loop.frame()
     key = HelpKey(loop.program)
-    return {**frame_times(loop, frames), "waited_ms": key.waited_ms}
+    run(loop, frames)
+    return {"waited_ms": key.waited_ms}
 
 
 def first_use(config_name: str, frames: int, choice: str) -> dict[str, Any]:
     """The choice is made after so many frames, and once the helpers are ready to compile."""
     loop = opened(config_name, (), headless=False)
-    technique, value = technique_and_value(choice)
+    path, text = choice.split("=")
+    technique, value = BY_PATH[path], next(each for each in BY_PATH[path].choices if str(each) == text)
     run_in_window(loop, lambda: loop.frames_left > sys.maxsize - frames)
     wait_for_helpers(loop)
     asked = time.perf_counter()
@@ -136,25 +109,6 @@ def wait_for_helpers(loop: Loop) -> None:
     for thread in asking:
         thread.start()
     run_in_window(loop, lambda: any(thread.is_alive() for thread in asking))
-
-
-def compile_cpu(config_name: str, frames: int, choice: str) -> dict[str, Any]:
-    """One kernel after the other, all in this process."""
-    config = load_config(config_name)
-    ahead, (technique, value) = KernelFinder(config), technique_and_value(choice)
-    compile_launches(ahead.missing(config.optimizations))
-    make_compiler_ready()
-    kernels = []
-    for launch in ahead.missing(with_values(config.optimizations, {technique.path: value})):
-        begun = time.process_time()
-        compile_launches((launch,))
-        kernels.append((launch.name, time.process_time() - begun))
-    return {"kernels": kernels}
-
-
-def technique_and_value(choice: str) -> tuple[Technique, Value]:
-    path, text = choice.split("=")
-    return BY_PATH[path], next(each for each in BY_PATH[path].choices if str(each) == text)
 
 
 def run_in_window(loop: Loop, condition: Callable[[], bool]) -> None:
@@ -198,14 +152,13 @@ def overlays(loop: Loop, frames: int) -> dict[str, Any]:
     return {name: [frame for _, frame in blocks] for name, blocks in interleaved(variants, frames).items()}
 
 
-OF_LOOP = {"arrays": arrays, "frames": frame_times, "keys": key_waits, "colours": colour_modes, "overlays": overlays}
-OF_CHOICE = {"first-use": first_use, "compile": compile_cpu}
+OF_LOOP = {"keys": key_waits, "colours": colour_modes, "overlays": overlays}
 
 
 def main() -> None:
     what, config, frames, *overrides = sys.argv[1:]
-    if what in OF_CHOICE:
-        found = OF_CHOICE[what](config, int(frames), *overrides)
+    if what == "first-use":
+        found = first_use(config, int(frames), *overrides)
     else:
         found = OF_LOOP[what](opened(config, overrides), int(frames))
     print(json.dumps(found), flush=True)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -131,7 +131,7 @@ def measured(args: argparse.Namespace, installs: Pair, config: str, overrides: O
     base, other = installs
     repeat = f"{base.name} again"
     with ExitStack() as running:
-        variants = {name: running.enter_context(ChildVariant(install, config, overrides[which], not args.no_picture))
+        variants = {name: running.enter_context(closing(ChildVariant(install, config, overrides[which], not args.no_picture)))
                 for name, install, which in ((base.name, base, 0), (repeat, base, 0), (other.name, other, 1))}
         turns = interleave(variants, [args.frames] * args.blocks, WARM_UP)
         timed = collect(variants, watched(turns, config, (args.blocks + 1) * len(variants)))

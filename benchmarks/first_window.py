@@ -36,7 +36,7 @@ def missing_tools() -> list[str]:
 
 def first_start(install: Install, config: str, watched_s: float = 0.0) -> Seen:
     """Start with an empty cache, and watch until the crowd moves, or at least so long. Raises ChildError."""
-    with screen() as display, tempfile.TemporaryDirectory() as cache:
+    with screen() as (display, _), tempfile.TemporaryDirectory() as cache:
         environment = {**install.environment, "DISPLAY": display, "SDL_VIDEODRIVER": "x11", "CROWD_DEMO_CACHE": cache,
                        "CROWD_DEMO_PREFERENCES": ""}
         began = time.monotonic()
@@ -70,16 +70,17 @@ def _watch(process: subprocess.Popen[bytes], display: str, began: float, watched
 
 
 @contextmanager
-def screen() -> Iterator[str]:
-    """The display of a screen of its own, which ends afterwards."""
+def screen() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """The display of a screen of its own, which ends afterwards, and the process that it is."""
     read, write = os.pipe()
     width, height = SIZE
-    server = subprocess.Popen(["Xvfb", "-noreset", "-displayfd", str(write), "-screen", "0", f"{width}x{height}x24"],
-                              pass_fds=[write], stderr=subprocess.DEVNULL)
+    # Left to itself it starts afresh whenever its last client leaves, and refuses the next one meanwhile: "x11 not available".
+    server = subprocess.Popen(["Xvfb", "-noreset", "-nolisten", "tcp", "-displayfd", str(write), "-screen", "0",
+                               f"{width}x{height}x24"], pass_fds=[write], stderr=subprocess.DEVNULL)
     os.close(write)
     try:
         with os.fdopen(read, encoding="utf-8") as told:
-            yield f":{told.readline().strip()}"
+            yield f":{told.readline().strip()}", server
     finally:
         server.terminate()
         server.wait()

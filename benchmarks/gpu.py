@@ -1,25 +1,21 @@
-"""Show on a real graphics card that its crowd is the processor's, bit for bit, and how long its steps take.
+"""Show on a real graphics card that its crowd is the processor's, bit for bit.
 
-    python benchmarks/gpu.py [--quick] [--only operations|hashes|times] [--of birds|people] [--json FILE]
+    python benchmarks/gpu.py [--quick] [--only operations|hashes] [--of birds|people]
 
 *operations*  every elementary operation of the formulas gives the same bits: those of one operand for all 2^32 of them, those
               of two for 2^28 pairs of any bits, and for as many whose exponents are near each other
 *hashes*      crowds of every kind step on the GPU, on the processor, and with a switch in the middle, in all combinations
-*times*       a step on the GPU and on the processor, in turns; neighbours read a second
 
-Exit 1 where a bit differs. NaNs count as equal whatever their bits are: the processors' differ already.
+Exit 1 where a bit differs. NaNs count as equal whatever their bits are: the processors' differ already. How long steps take on
+either device is what `crowd-demo sweep device` measures.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -27,8 +23,7 @@ from crowd_demo.compute.arrays import Longs
 from crowd_demo.compute.jit import device, kernel, max_threads
 from crowd_demo.compute.simd import chance, floor, inverse_root, root, scramble, select, to_float, to_int
 from crowd_demo.config.loader import load_config
-from crowd_demo.extras.gpu.cuda import KernelOnGpu, gpu, missing
-from crowd_demo.measure.crowd_variant import Picture
+from crowd_demo.extras.gpu.cuda import gpu, missing
 from crowd_demo.sim.simulation import Simulation
 
 # --- operations ------------------------------------------------------------------------------------------------------
@@ -162,113 +157,22 @@ def hashes(quick: bool, of: str) -> list[str]:
     return found
 
 
-# --- times -----------------------------------------------------------------------------------------------------------
-
-SIXTEEN: Values = {"agents": 16_000_000, "world.width": 60_000, "world.height": 36_000}
-ALL_DUE: Values = {"optimizations.stagger.avoidance": 1}
-BOTH, GPU = ("cpu", "cuda"), ("cuda",)
-FLOCKED = 600  # steps
-TIMED: tuple[tuple[str, Values, tuple[str, ...]], ...] = (
-    ("20k-flock", {}, BOTH),
-    ("20k-flock", {"agents": 100_000, "world.width": 9000, "world.height": 5000}, BOTH),
-    ("1m-flock", {}, BOTH),
-    ("1m-flock", ALL_DUE, BOTH),
-    ("1m-flock", {**ALL_DUE, "optimizations.threads": 2}, BOTH),
-    ("1m-flock", {**ALL_DUE, "optimizations.reorder.every": 10}, GPU),
-    ("1m-flock", SIXTEEN, GPU),
-    ("1m-flock", {**SIXTEEN, **ALL_DUE, "optimizations.reorder.every": 10}, GPU),
-    ("20k", {}, BOTH),
-    ("100k", {}, BOTH),
-    ("100k", MILLION, BOTH),
-    ("100k", {**MILLION, "optimizations.reorder.every": 10}, GPU))
-
-
-def times(quick: bool, of: str) -> dict[str, object]:
-    """Print and return the times of a step, of a picture, and of each kernel of the GPU, in milliseconds."""
-    found: dict[str, object] = {}
-    for name, values, devices in TIMED:
-        if of not in ("", "birds" if name in BIRDS else "people"):
-            continue
-        sim = Simulation(load_config(name, values))
-        picture = Picture(sim, size=(1280, 720))
-        sim.optimizations.device = devices[-1]
-        sim.step(FLOCKED if name in BIRDS else 10)  # birds start evenly, and have fewer neighbours then
-        counters = {key: float(value) for key, value in sim.profile.counters.items()}
-        steps: dict[str, list[float]] = {by: [] for by in devices}
-        frames: dict[str, list[float]] = {by: [] for by in devices}
-        for _ in range(2 if quick else 5):
-            for by in devices:
-                sim.optimizations.device = by
-                sim.step(2)
-                picture.draw()
-                steps[by] += [_ms(sim.step) for _ in range(12)]
-                frames[by] += [_ms(sim.step) + _ms(picture.draw) for _ in range(5)]
-        kernels = kernel_times(sim)
-        read, met = (counters["due"] * counters[f"{what}_per_agent"] for what in ("candidates", "neighbours"))
-        print(f"{name} {values}: {sim.agents.count:,} agents, {counters['due']:,.0f} due,"
-              f" {counters['neighbours_per_agent']:.1f} neighbours of {counters['candidates_per_agent']:.1f} candidates")
-        for by in devices:
-            print(f"  {by:5} step {statistics.median(steps[by]):8.3f}   step and picture {statistics.median(frames[by]):8.3f}")
-        interaction = kernels["interact_each"]
-        print(f"  {read / interaction / 1e6:.1f} G candidates/s, {met / interaction / 1e6:.1f} G neighbours/s; kernels:",
-              ", ".join(f"{kernel} {ms:.3f}" for kernel, ms in kernels.items()), flush=True)
-        found[f"{name} {values}"] = {"agents": sim.agents.count, "counters": counters, "steps": steps, "frames": frames,
-                                     "kernels": kernels}
-        del sim, picture
-    return found
-
-
-def _ms(do: Callable[[], object]) -> float:
-    begun = time.perf_counter()
-    do()
-    return 1e3 * (time.perf_counter() - begun)
-
-
-def kernel_times(sim: Simulation, steps: int = 12) -> dict[str, float]:
-    """Return the median milliseconds of each kernel in a step, all its launches added up, or the mean if it runs seldom."""
-    found: dict[str, list[float]] = {}
-    untimed = KernelOnGpu.__call__
-
-    def timed(kernel: KernelOnGpu, workers: int, *args: Any) -> None:
-        gpu().finish()
-        begun = time.perf_counter()
-        untimed(kernel, workers, *args)
-        gpu().finish()
-        ms = 1e3 * (time.perf_counter() - begun)
-        found.setdefault(kernel.__name__, [0.0] * steps)[step] += ms
-
-    KernelOnGpu.__call__ = timed  # type: ignore[method-assign, assignment]
-    try:
-        for step in range(steps):  # noqa: B007  (`timed` reads it)
-            sim.step()
-    finally:
-        KernelOnGpu.__call__ = untimed  # type: ignore[method-assign]
-    return {name: statistics.median(ms) or statistics.mean(ms) for name, ms in found.items()}
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--only", choices=("operations", "hashes", "times"))
+    parser.add_argument("--only", choices=("operations", "hashes"))
     parser.add_argument("--of", choices=("birds", "people"), default="")
-    parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
     if why := missing():
         print(f"no GPU: {why}", file=sys.stderr)
         return 2
     print(gpu().name)
     different: list[str] = []
-    result: dict[str, Any] = {"GPU": gpu().name}
     for name, test in (("operations", operations), ("hashes", lambda quick: hashes(quick, asked.of))):
         if asked.only in (None, name):
             begun = time.perf_counter()
             different += (found := test(asked.quick))
             print(f"{name}: {'; '.join(found) or 'no bit differs'} ({time.perf_counter() - begun:.0f} s)", flush=True)
-    if asked.only in (None, "times"):
-        result["times"] = times(asked.quick, asked.of)
-    result["different"] = different
-    if asked.json:
-        asked.json.write_text(json.dumps(result, indent=1, default=float), "utf-8")
     return bool(different)
 
 

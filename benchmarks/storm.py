@@ -262,8 +262,7 @@ class Storm:
                 rests += 1
                 if told := self.rest():
                     print(f"{now_s / 60:5.1f} min, action {self.number}, at rest: {told['used_mb']:.1f} MB in use, "
-                          f"{told['resident_mb']:.0f} resident; {told['kernels']} kernels, functions compiled here "
-                          f"{len(told['compiled'])}; {told['objects']:,} objects", flush=True)
+                          f"{told['resident_mb']:.0f} resident", flush=True)
             self.do(self.hand.act())
             if (code := self.process.poll()) is not None:
                 self.ended(code)
@@ -357,7 +356,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"{' and '.join(missing)} not installed", file=sys.stderr)
         return 2
     print(f"seed {asked.seed}", flush=True)
-    with screen() if not asked.display else nullcontext(asked.display) as display, tempfile.TemporaryDirectory() as made:
+    shown = nullcontext((asked.display, None)) if asked.display else screen()
+    with shown as (display, _), tempfile.TemporaryDirectory() as made:
         folder = asked.keep or Path(made) / "storm"
         folder.mkdir()
         storm = Storm(display, folder.resolve(), asked.seed)

@@ -8,7 +8,6 @@ pictures; so what grows afterwards is neither. Titles that end with `at rest` op
 from __future__ import annotations
 
 import ctypes
-import gc
 import json
 import signal
 import sys
@@ -16,15 +15,13 @@ import time
 from itertools import chain
 from pathlib import Path
 
-from numba.core import event
-from numba.core.registry import cpu_target
-
 from crowd_demo.app.loop import Loop
 from crowd_demo.app.program import Program
 from crowd_demo.cli.main import command
 from crowd_demo.compute.jit import compile_launches, is_on_disk
 from crowd_demo.config.loader import load_config
 from crowd_demo.host.compiling.ahead import KernelFinder
+from crowd_demo.host.report import memory_mb
 from crowd_demo.host.system import free_cycles
 
 assert sys.platform == "linux"
@@ -38,19 +35,6 @@ class MallocState(ctypes.Structure):
 
     _fields_ = [(name, ctypes.c_size_t) for name in (
         "arena", "ordblks", "smblks", "hblks", "mapped", "usmblks", "fsmblks", "used", "free", "keepcost")]
-
-
-class Compiled(event.Listener):  # type: ignore[misc]
-    """The functions that this process has compiled instead of loading them."""
-
-    def __init__(self) -> None:
-        self.names: list[str] = []
-
-    def on_start(self, event: event.Event) -> None:
-        self.names.append(event.data["dispatcher"].py_func.__name__)
-
-    def on_end(self, event: event.Event) -> None:
-        """The start has been noted."""
 
 
 def write_line(path: Path, said: dict[str, object]) -> None:
@@ -78,8 +62,6 @@ def watch_memory(path: Path) -> None:
     """Write a line about memory whenever SIGUSR1 comes, after garbage was collected and freed memory given back."""
     take_over, state = Program.take_over, ctypes.CDLL(None).mallinfo2
     state.restype = MallocState
-    event.register("numba:compile", compiled := Compiled())
-    kernels = cpu_target.target_context.codegen()._engine._defined_symbols
 
     def without_panels(self: Program, previous: Program) -> None:
         take_over(self, previous)
@@ -89,16 +71,10 @@ def watch_memory(path: Path) -> None:
     def tell(*_: object) -> None:
         free_cycles()
         malloc = state()
-        write_line(path, {"used_mb": (malloc.used + malloc.mapped) / MB, "resident_mb": resident_mb(), "kernels": len(kernels),
-                          "compiled": compiled.names, "objects": len(gc.get_objects())})
+        write_line(path, {"used_mb": (malloc.used + malloc.mapped) / MB, "resident_mb": memory_mb()["current"]})
 
     Program.take_over = without_panels  # type: ignore[method-assign]
     signal.signal(signal.SIGUSR1, tell)
-
-
-def resident_mb() -> float:
-    lines = Path("/proc/self/status").read_text("utf-8").splitlines()
-    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS:"))
 
 
 def load_kernels(configs: Path) -> None:

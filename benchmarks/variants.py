@@ -14,8 +14,7 @@ from collections.abc import Mapping
 from contextlib import nullcontext, redirect_stdout, suppress
 from io import StringIO
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from installs import Install, last_line
@@ -63,12 +62,6 @@ class ChildVariant:
         self._process.kill()
         self._process.communicate()
         self._errors.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
 
     def _ask(self, line: str) -> Any:
         assert self._process.stdin

@@ -1,24 +1,23 @@
-"""The README tells the truth about the registry and its own commands."""
+"""The README tells the truth about its own commands, and links of all pages lead somewhere."""
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import Path
 
 import pytest
+from covering import covering_rows
+from hypothesis import given
+from hypothesis import strategies as st
 
-from crowd_demo.config.resources import list_configs
+from crowd_demo.profile import Profile
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
 PICTURES = ROOT.resolve() / "docs/pictures"  # not in a source archive
 FOLDERS = ("crowd_demo", "tests", "docs", "benchmarks", "assets", "examples")
 pytestmark = pytest.mark.quick
-
-
-def test_every_shipped_configuration_is_named() -> None:
-    for name in list_configs():
-        assert f"`{name}`" in README
 
 
 def anchors(page: Path) -> set[str]:
@@ -50,3 +49,52 @@ def test_its_python_runs(capsys: pytest.CaptureFixture[str]) -> None:
     code = README.split("```python")[1].split("```")[0].replace("50_000", "500").replace("step(100)", "step(3)")
     exec(compile(code, "README.md", "exec"), {})
     assert "candidates_per_agent" in capsys.readouterr().out
+
+
+# --- covering arrays: all pairs are in them, they are small, and they are the same each time -------------------------
+
+@given(sizes=st.lists(st.integers(1, 6), min_size=2, max_size=8))
+def test_each_pair_of_values_is_in_some_row(sizes: list[int]) -> None:
+    choices = {str(number): range(size) for number, size in enumerate(sizes)}
+    rows = covering_rows(choices)
+    assert rows == covering_rows(choices)
+    for one, other in itertools.combinations(choices, 2):
+        assert {(row[one], row[other]) for row in rows} == set(itertools.product(choices[one], choices[other]))
+    most, second = sorted(sizes)[:-3:-1]
+    assert most * second <= len(rows) <= 3 * most * second + len(sizes)  # eight parameters of four values: 46
+
+
+# --- the record of a frame -------------------------------------------------------------------------------------------
+
+def test_a_stage_that_seldom_runs_is_remembered_by_its_latest_run() -> None:
+    profile = Profile()
+    assert profile.last_run_ms("reorder") == 0
+    for ms in (2.0, 0.0, 5.0, 0.0, 0.0):
+        profile.begin_frame()
+        if ms:
+            profile.add("reorder", ms)
+        profile.end_frame()
+    assert profile.last_run_ms("reorder") == 5.0
+    assert profile.stage_ms("reorder").tolist() == [2, 0, 5, 0, 0]
+
+
+def test_the_last_second_is_that_of_the_frames_and_of_the_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [50.0]
+    monkeypatch.setattr("crowd_demo.profile.time.perf_counter", lambda: now[0])
+    profile = Profile()
+    assert profile.recent_frames() == len(profile.recent_stepped()) == 0
+
+    def frames(count: int, steps: int, each_s: float) -> None:
+        for _ in range(count):
+            now[0] += each_s
+            for _ in range(steps):
+                profile.begin_step()
+                profile.end_step()
+            profile.end_frame()
+
+    frames(100, 1, 0.0625)
+    assert profile.recent_frames() == len(profile.recent_stepped()) == 16
+    frames(200, 0, 0.125)  # paused
+    assert profile.recent_frames() == 8 and len(profile.recent_stepped()) == 16
+    frames(5, 2, 3.0)
+    assert profile.recent_frames() == len(profile.recent_stepped()) == 4, "at least"

@@ -83,6 +83,7 @@ def test_more_agents_than_the_process_may_have_memory_for_are_one_line(tmp_path:
     assert re.fullmatch(line, done.stderr), done.stderr
 
 
+@pytest.mark.slow
 def test_five_programs_at_once_share_an_empty_cache_and_have_one_crowd(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "crowd_demo", "--config", "1k", "--headless", "--no-render", "--frames", "20"]
     kernels = tmp_path / "kernels"

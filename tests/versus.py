@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.measure.ablation import Crowd, Versus
 from crowd_demo.measure.comparison import Comparison
 from crowd_demo.measure.statistics import Interval, verdict
-from crowd_demo.measure.three_crowds import Crowd, Versus
 
 QUIET = Interval(1, 0.99, 1.01)
 
@@ -18,7 +18,7 @@ def about(value: float) -> Interval:
 
 def pair(present_ms: float, factor: float, spread: float = 0.05) -> Comparison:
     ratio = Interval(factor, factor * (1 - spread), factor * (1 + spread))
-    return Comparison(about(present_ms), about(present_ms * factor), ratio, QUIET, verdict(ratio, QUIET))
+    return Comparison(about(present_ms), about(present_ms * factor), ratio, QUIET, verdict(ratio))
 
 
 def versus(factor: float, crowd: Crowd = "same") -> Versus:

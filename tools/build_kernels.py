@@ -36,21 +36,17 @@ without it.
 """
 
 
-class BuildError(Exception):
-    """Why no wheel can be built here, in one line."""
-
-
 def build(out: Path, levels: Sequence[str], configs: Sequence[str], steps_only: bool = False) -> Path:
-    """Compile for each level, in a process of its own, and write the wheel; return its path. Raises BuildError."""
+    """Compile for each level, in a process of its own, and write the wheel; return its path. Raises SystemExit."""
     if plugins.sources():
-        raise BuildError("there are plugins, of which kernels would depend: build in an environment without them")
+        raise SystemExit("there are plugins, of which kernels would depend: build in an environment without them")
     if missing := [level for level in levels if level not in cache.levels()]:
-        raise BuildError(f"this processor, with the variables NUMBA_... as they are, does not have {', '.join(missing)}")
+        raise SystemExit(f"this processor, with the variables NUMBA_... as they are, does not have {', '.join(missing)}")
     with tempfile.TemporaryDirectory() as folder:
         started = [_start(Path(folder) / level, level, configs, steps_only) for level in levels]
         printed = [process.communicate()[0] for process in started]
         if any(process.returncode for process in started):
-            raise BuildError("kernels could not be compiled")
+            raise SystemExit("kernels could not be compiled")
         (of,) = {text.split()[-1] for text in printed}  # all of them have compiled the same sources
         roots = [root for level in levels for root in (Path(folder) / level).iterdir()]
         kernels = {f"{cache.INSTALLED}/{of}/{path.relative_to(root).as_posix()}": path.read_bytes()
@@ -127,11 +123,7 @@ def main() -> int:
     if asked.compile:
         compile_all(configs, asked.steps_only)
         return 0
-    try:
-        path = build(asked.out, asked.level or list(cache.LEVELS), configs, asked.steps_only)
-    except BuildError as error:
-        print(f"build_kernels: {error}", file=sys.stderr)
-        return 1
+    path = build(asked.out, asked.level or list(cache.LEVELS), configs, asked.steps_only)
     print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
     return 0
 

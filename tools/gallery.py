@@ -1,7 +1,7 @@
 """Take the pictures of the window: `python tools/gallery.py [name ...]`, all of them or those of these names.
 
 The program runs without a display and is used as by a person: actions are performed, frames pass, and the picture is saved
-as `docs/pictures/window/NAME-720.jpg`; overlays are called `overlay-NAME.jpg`, colour modes `colours-NAME.jpg`.
+as `docs/pictures/window/NAME.jpg`; overlays are called `overlay-NAME.jpg`, colour modes `colours-NAME.jpg`.
 What is measured in them is measured while they are taken, so take them on a quiet machine; all of them need some minutes.
 """
 
@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,74 +27,56 @@ from crowd_demo.registry.built_in import OWN_COLOURS as COLOUR_MODES
 from crowd_demo.registry.built_in import OWN_OVERLAYS as OVERLAYS
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs/pictures/window"
-SIZE = 1280, 720
-PATIENCE_S = 1800.0
+WINDOW, OVERLAY, INSPECTED, COLOURED = (1280, 720), (960, 540), (800, 450), (640, 360)  # pixels
+COMPACT = "window.hud=compact"
 
 
 class Visit:
-    """A running program and a folder for its pictures."""
+    """A running program, whose pictures are saved."""
 
-    def __init__(self, config: str, *overrides: str) -> None:
-        self.config = load_config(config, overrides)
-        open_window(self.config.window, headless=True)
+    def __init__(self, config: str, *overrides: str, size: tuple[int, int] = WINDOW) -> None:
+        loaded_config = load_config(config, [*overrides, f"window.width={size[0]}", f"window.height={size[1]}"])
+        open_window(loaded_config.window, headless=True)
         worker = Worker()
-        loaded = worker.submit(lambda: load_program(self.config, True, LoadingProgress())).result()
+        loaded = worker.submit(lambda: load_program(loaded_config, True, LoadingProgress())).result()
         options = RunOptions(headless=True, frames=sys.maxsize, config_name=config)
-        self.program = Program(self.config, loaded, options)
+        self.program = Program(loaded_config, loaded, options)
         self.loop = Loop(self.program, options, worker)
-        self._as_a_window()
 
-    def do(self, action: str, backwards: bool = False) -> None:
-        self.program.act(action, backwards)
-
-    def wait(self, seconds: float) -> None:
-        """Let frames pass for so long."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            self._frame()
+    def do(self, *actions: str) -> None:
+        for action in actions:
+            self.program.act(action, False)
 
     def until(self, done: Callable[[], bool]) -> None:
-        end = time.monotonic() + PATIENCE_S
+        """Let frames pass as in a window: by the clock, with cards, and into another configuration if one was opened."""
         while not done():
-            assert time.monotonic() < end, "it never happened"
-            self._frame()
+            self.program.crowd.unpaced, self.program.cards.on = False, True
+            self.loop.frame()
+            if self.loop.opened:
+                self.loop = self.loop.next_loop()
+                self.program = self.loop.program
 
-    def _frame(self) -> None:
-        """Show a frame, of another configuration if that was opened and is ready."""
-        self.loop.frame()
-        if self.loop.opened:
-            self.loop = self.loop.next_loop()
-            self.program = self.loop.program
-            self._as_a_window()
+    def wait(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        self.until(lambda: time.monotonic() >= end)
 
-    def _as_a_window(self) -> None:
-        """Go by the clock and show cards, as a window does."""
-        self.program.crowd.unpaced, self.program.cards.on = False, True
-
-    def switch(self, path: str, backwards: bool = False, seconds: float = 9.0) -> None:
+    def switch(self, path: str, seconds: float = 9.0) -> None:
         """Switch a technique, and let its card fill."""
-        self.do(path, backwards)
+        self.do(path)
         self.until(lambda: not self.program.techniques.switcher.pending)
         self.wait(seconds)
 
     def save(self, name: str) -> None:
-        """Save the picture in the size of most."""
-        self.save_in(SIZE, f"{name}-{SIZE[1]}")
-
-    def save_in(self, size: tuple[int, int], name: str) -> None:
-        """Save the picture in one size; some frames pass after a change, for the HUD is not drawn in each."""
-        if pygame.display.get_window_size() != size:
-            pygame.display.set_mode(size, pygame.RESIZABLE, 32)
+        """Save the picture; some frames pass before, for the HUD is not drawn in each."""
         self.wait(0.6)
-        path = FOLDER / f"{name}.jpg"
-        pygame.image.save(pygame.display.get_surface(), path)
-        print(path.name)
+        pygame.image.save(pygame.display.get_surface(), FOLDER / f"{name}.jpg")
+        print(f"{name}.jpg")
 
 
 @contextmanager
-def visit(config: str, *overrides: str) -> Iterator[Visit]:
+def visit(config: str, *overrides: str, size: tuple[int, int] = WINDOW) -> Iterator[Visit]:
     """Open a configuration; the first seconds are over."""
-    found = Visit(config, *overrides)
+    found = Visit(config, *overrides, size=size)
     found.wait(4.0)
     yield found
     close_window()
@@ -108,34 +89,27 @@ def card() -> None:
     with visit("20k") as it:
         it.switch("simd", seconds=26.0)  # the card of this one is over by then, and times are steady
         it.switch("simd")
-        it.save("card")
+        it.save("card-720")
 
 
 def apart() -> None:
     """An approximate technique: how far the crowds come apart."""
     with visit("20k") as it:
         it.switch("stagger.avoidance")
-        it.save("apart")
+        it.save("apart-720")
 
 
-class Shown(NamedTuple):
-    """A dialog: the configuration, changes of it, and the action that opens it. Experiments run to their end."""
-
-    config: str
-    action: str
-    overrides: tuple[str, ...] = ()
+DIALOGS = {"ablation": ("ablate", "20k"), "ladder": ("largest", "5k"), "scenarios": ("scenarios", "20k"),
+           "menu": ("menu", "20k", "window.theme=light")}  # its action, the configuration, and changes of that
 
 
-DIALOGS = {"ablation": Shown("20k", "ablate"), "ladder": Shown("5k", "largest"), "scenarios": Shown("20k", "scenarios"),
-           "menu": Shown("20k", "menu", ("window.theme=light",))}
-
-
-def dialog(name: str) -> None:
-    config, action, overrides = DIALOGS[name]
-    with visit(config, *overrides) as it:
-        it.do(action)
-        it.until(lambda: not it.program.experiments.dialog)
-        it.save(name)
+def dialogs() -> None:
+    """Lists, and experiments at their end."""
+    for name, (action, *opened) in DIALOGS.items():
+        with visit(*opened) as it:
+            it.do(action)
+            it.until(lambda it=it: not it.program.experiments.dialog)  # type: ignore[misc]
+            it.save(f"{name}-720")
 
 
 def tour() -> None:
@@ -147,7 +121,7 @@ def tour() -> None:
             it.wait(6.0)
             it.program.guide.press("return")
         it.wait(8.0)
-        it.save("tour")
+        it.save("tour-720")
 
 
 def tools() -> None:
@@ -161,19 +135,17 @@ def tools() -> None:
             hand.move(*camera.world_to_screen(*points[-1]))
             hand.end()
             it.wait(0.5)
-        for action in ("tools", "numbers", "tool_erase"):
-            it.do(action)
+        it.do("tools", "numbers", "tool_erase")
         it.wait(9.0)
-        it.save("tools")
+        it.save("tools-720")
 
 
 def evacuation() -> None:
     """Twenty seconds after the alarm."""
     with visit("evacuation") as it:
-        for _ in range(2):
-            it.do("faster")
+        it.do("faster", "faster")
         it.until(lambda: it.program.sim.tick * it.program.sim.dt > 40)
-        it.save("evacuation")
+        it.save("evacuation-720")
 
 
 class Seen(NamedTuple):
@@ -183,6 +155,13 @@ class Seen(NamedTuple):
     overrides: tuple[str, ...] = ()
     center: tuple[float, float] = (1960.0, 1880.0)
     zoom: float | None = 0.7
+
+    @contextmanager
+    def visit(self, size: tuple[int, int], *overrides: str) -> Iterator[Visit]:
+        with visit(self.config, *self.overrides, *overrides, COMPACT, size=size) as it:
+            if self.zoom:
+                it.program.camera.look_at(*self.center, self.zoom)
+            yield it
 
 
 WHOLE = Seen(zoom=None)
@@ -194,99 +173,66 @@ SEEN = {
     "show_curve": WHOLE._replace(overrides=("optimizations.curve=hilbert",)), "show_flow": Seen(zoom=0.8),
     "show_sight": Seen(),
     "show_avoidance": Seen(overrides=("optimizations.avoidance=anticipate",), zoom=2.0),
-    "show_links": Seen("rope", zoom=0.9), "show_bodies": Seen(zoom=2.4), "show_velocity": Seen(zoom=1.2), "freeze": Seen(),
+    "show_links": Seen("rope", zoom=0.9), "show_life": Seen("births-250k", ("scene.overlays=[]",), zoom=None),
+    "show_bodies": Seen(zoom=2.4), "show_velocity": Seen(zoom=1.2), "freeze": Seen(),
 }
-OVERLAY_PX = 960, 540
-COMPACT = "window.hud=compact"
+COLOURS = {
+    "looks": Seen(), "state": Seen(), "heading": Seen("20k-flock", zoom=None), "speed": Seen(),
+    "density": Seen(zoom=0.5), "flow": Seen(zoom=0.5), "tension": Seen("cloth", zoom=None),
+    "memory": Seen("1m-flock", zoom=None), "age": Seen("20k-flock", zoom=None),
+    "turn": Seen("20k-flock", zoom=None), "worker": Seen("20k-flock", ("optimizations.threads=4",), zoom=None),
+    "cell": Seen(zoom=0.6),
+}
 
 
 def overlays() -> None:
     """Each overlay of the program itself, with its legend."""
     for entry in OVERLAYS:
         seen = SEEN[entry.name]
-        with visit(seen.config, *seen.overrides, COMPACT) as it:
-            camera = it.program.camera
-            if seen.zoom:
-                camera.look_at(*seen.center, seen.zoom)
+        with seen.visit(OVERLAY) as it:
             if entry.name in ("freeze", "show_culling"):
                 it.do("freeze")
-                camera.look_at(seen.center[0], seen.center[1] + 150, 0.4)
+                it.program.camera.look_at(seen.center[0], seen.center[1] + 150, 0.4)
             if entry.name != "freeze":
                 it.do(entry.name)
-            it.save_in(OVERLAY_PX, f"overlay-{entry.label}")
-
-
-COLOURED = {
-    "looks": Seen(), "state": Seen(), "heading": Seen("20k-flock", zoom=None), "speed": Seen(),
-    "density": Seen(zoom=0.5), "flow": Seen(zoom=0.5),
-    "memory": Seen("1m-flock", zoom=None), "age": Seen("20k-flock", zoom=None),
-    "turn": Seen("20k-flock", zoom=None), "worker": Seen("20k-flock", ("optimizations.threads=4",), zoom=None),
-    "cell": Seen(zoom=0.6),
-}
-COLOURED_PX, INSPECTED_PX = (640, 360), (800, 450)
-
-
-def sized(size: tuple[int, int]) -> tuple[str, str]:
-    """A window of that size."""
-    return f"window.width={size[0]}", f"window.height={size[1]}"
+            it.save(f"overlay-{entry.label}")
 
 
 def colours() -> None:
-    """Each colour mode of the program itself, with its legend."""
+    """Each colour mode of the program itself, with its legend; of *memory* beside the same crowd unsorted."""
     for entry in COLOUR_MODES:
-        path = FOLDER / f"colours-{entry.name}.jpg"
-        if entry.name == "memory":
-            halves = coloured(entry.name), coloured(entry.name, "optimizations.reorder.when=off")
-            pygame.image.save(beside(*halves), path)
-        else:
-            pygame.image.save(coloured(entry.name), path)
-        print(path.name)
-
-
-def coloured(name: str, *overrides: str) -> pygame.Surface:
-    """A picture in that colour mode."""
-    seen = COLOURED[name]
-    with visit(seen.config, *seen.overrides, *overrides, f"scene.colours={name}", COMPACT, *sized(COLOURED_PX)) as it:
-        if seen.zoom:
-            it.program.camera.look_at(*seen.center, seen.zoom)
-        it.wait(1.0)
-        return pygame.display.get_surface().copy()
-
-
-def beside(left: pygame.Surface, right: pygame.Surface) -> pygame.Surface:
-    """The left half of one picture and the right half of another one of the same size, with a line between them."""
-    both, (width, height) = left.copy(), left.get_size()
-    half = pygame.Rect(width // 2, 0, width // 2, height)
-    both.blit(right, half, half)
-    pygame.draw.line(both, "white", half.topleft, half.bottomleft, 2)
-    return both
+        with COLOURS[entry.name].visit(COLOURED, f"scene.colours={entry.name}") as it:
+            it.save(f"colours-{entry.name}")
+            if entry.name == "memory":
+                sorted_crowd = pygame.display.get_surface().copy()
+    with COLOURS["memory"].visit(COLOURED, "scene.colours=memory", "optimizations.reorder.when=off") as it:
+        it.wait(0.6)
+        half = pygame.Rect(COLOURED[0] // 2, 0, COLOURED[0] // 2, COLOURED[1])
+        sorted_crowd.blit(pygame.display.get_surface(), half, half)
+        pygame.draw.line(sorted_crowd, "white", half.topleft, half.bottomleft, 2)
+        pygame.image.save(sorted_crowd, FOLDER / "colours-memory.jpg")
 
 
 def inspector() -> None:
     """Somebody in the middle of a crowd, paused."""
-    with visit("20k", COMPACT, *sized(INSPECTED_PX)) as it:
-        it.do("pause")
-        it.program.camera.look_at(1960, 1880, 2.2)
-        it.do("inspect")
+    with Seen(zoom=2.2).visit(INSPECTED) as it:
+        it.do("pause", "inspect")
         it.wait(0.5)
         it.program.camera.pan(80, -30)  # away from the panel
-        it.save_in(INSPECTED_PX, "inspector")
+        it.save("inspector")
 
 
 def side_by_side() -> None:
     """A jam of people who do not overlap, and of people who do."""
-    with visit("crush", COMPACT, *sized(INSPECTED_PX)) as it:
-        it.program.camera.look_at(1270, 1060, 1.1)
+    with Seen("crush", center=(1270, 1060), zoom=1.1).visit(INSPECTED) as it:
         it.program.techniques.touched = "overlap_passes"
         it.do("split")
         it.wait(15.0)
-        it.save_in(INSPECTED_PX, "side-by-side")
+        it.save("side-by-side")
 
 
-PICTURES: dict[str, Callable[[], None]] = {
-    **{name: partial(dialog, name) for name in DIALOGS},
-    **{function.__name__: function for function in (
-        card, apart, tour, tools, evacuation, overlays, colours, inspector, side_by_side)}}
+PICTURES = {function.__name__.replace("_", "-"): function for function in (
+    card, apart, dialogs, tour, tools, evacuation, overlays, colours, inspector, side_by_side)}
 
 
 def main(names: Sequence[str]) -> int:

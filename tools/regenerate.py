@@ -2,7 +2,7 @@
 
     configs/schema.json    from the models of the configuration
     tours/schema.json      from those of a tour
-    README.md              the table of techniques, the lists of configurations and of tours
+    docs/reference/        techniques, keys, scenarios, configuration, command line (reference.py)
     docs/tutorial.md       the code of examples/first_behaviour
     docs/tours.md          the numbers of a tour
     docs/ensemble.md       the table of measures
@@ -26,23 +26,24 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from pydantic import BaseModel
 
 from crowd_demo.config.model import Config
-from crowd_demo.config.resources import about, list_configs, list_tours
+from crowd_demo.config.resources import list_configs
 from crowd_demo.config.tour import NUMBERS, Tour
 from crowd_demo.registry.built_in import MEASURES, OWN_COLOURS, OWN_OVERLAYS
-from crowd_demo.registry.entries import GROUPS
 from crowd_demo.registry.plugins import installed
 from crowd_demo.registry.readouts import READOUTS
 from crowd_demo.registry.stages import STAGES
-from crowd_demo.registry.techniques import TECHNIQUES, exactness, yaml_word
+
+sys.path.insert(0, str(Path(__file__).parent))  # also where a test loads this file
+from reference import pages, table
 
 ROOT = Path(__file__).resolve().parent.parent
-SCHEMA, README, TUTORIAL = ROOT / "configs/schema.json", ROOT / "README.md", ROOT / "docs/tutorial.md"
+SCHEMA, TUTORIAL = ROOT / "configs/schema.json", ROOT / "docs/tutorial.md"
 ENSEMBLE = ROOT / "docs/ensemble.md"
 GLOSSARY, TOURS, TOUR_SCHEMA = ROOT / "docs/glossary.md", ROOT / "docs/tours.md", ROOT / "tours/schema.json"
 WINDOW, GALLERY = ROOT / "docs/window.md", ROOT / "docs/gallery.md"
@@ -89,9 +90,9 @@ def main() -> int:
     parser.add_argument("--validation", action="store_true", help="the page of crowd-demo validate too")
     args = parser.parse_args()
     if installed():
-        print("regenerate: plugins are installed, and would get into the schema and the README", file=sys.stderr)
+        print("regenerate: plugins are installed, and would get into the schema and the pages", file=sys.stderr)
         return 1
-    outdated = {path: text for path, text in derived().items() if path.read_text("utf-8") != text}
+    outdated = {path: text for path, text in derived().items() if not path.exists() or path.read_text("utf-8") != text}
     for path, text in outdated.items():
         print(f"{path.relative_to(ROOT)} {'is not up to date' if args.check else 'written'}")
         if not args.check:
@@ -106,10 +107,8 @@ def main() -> int:
 def derived() -> dict[Path, str]:
     """The files that are derived, or hold something that is, as they should be."""
     texts = {SCHEMA: schema(Config), TOUR_SCHEMA: schema(Tour), TERMS: terms_file(),
-             TUTORIAL: with_code(TUTORIAL.read_text("utf-8"))}
+             TUTORIAL: with_code(TUTORIAL.read_text("utf-8")), **pages()}
     for path, name, content in (
-            (README, "techniques", technique_table()), (README, "configurations", listed(list_configs())),
-            (README, "tours", listed(list_tours())),
             (TOURS, "numbers", table(("number", ""), ((f"`{{{name}}}`", what) for name, what in NUMBERS.items()))),
             (GLOSSARY, "stages", table(("part", "stage", "what it does"), (
                 (stage.part, stage.name, stage.about) for stage in STAGES.values()))),
@@ -130,17 +129,7 @@ def schema(model: type[BaseModel]) -> str:
     return json.dumps(model.model_json_schema(), indent=2) + "\n"
 
 
-def listed(files: Mapping[str, Path]) -> str:
-    """Shipped files, each with its first comment."""
-    return "\n".join(f"- `{name}`: {about(path)}" for name, path in files.items())
-
-
 # --- tables and captions that follow from the registry ---------------------------------------------------------------
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head), *(f"| {' | '.join(row)} |" for row in rows)]
-    return "\n".join(lines)
-
 
 def terms_file() -> str:
     """A dictionary: for each number of the behaviours and of links the first formula of the model's page that has it."""
@@ -161,19 +150,6 @@ def term_of(name: str, key: str, chapters: Sequence[str]) -> str:
                 if whole.search(formula) and re.search(r"[-+*/<>=(]", formula) and not formula.startswith("("):
                     return re.sub(r"  +", " ", formula.strip().rstrip(","))
     return ""
-
-
-def technique_table() -> str:
-    """Of the README: a table for each group that has any."""
-    rows: dict[str, list[Sequence[str]]] = {group: [] for group in GROUPS}
-    for technique in TECHNIQUES:
-        choices = ", ".join(f"**{yaml_word(choice)}**" if choice == technique.default else yaml_word(choice)
-                            for choice in technique.choices)
-        rows[technique.group].append((f"`{technique.key}`" if technique.key else "", f"{technique.label}: {technique.why}",
-                                      f"`{technique.path}`", choices, exactness(technique)))
-    head = "key", "technique", "YAML, under `optimizations`", "choices (**default**)", "crowd"
-    return "\n\n".join(f"**{group.capitalize()}**: {GROUPS[group]}.\n\n{table(head, found)}"
-                       for group, found in rows.items() if found)
 
 
 def captions(kind: str, shown: Iterable[tuple[str, str]]) -> str:

@@ -17,7 +17,6 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-import time
 import venv
 import zipfile
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -38,7 +37,7 @@ DATA = "crowd_demo/_data/"
 WHEEL_FOLDERS = {"crowd_demo/": "", "configs/": DATA, "tours/": DATA, "assets/": DATA}
 DIST_INFO = "METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE"
 
-FROM_CHECKOUT, FROM_INDEX = 'pip install ".', 'pip install "crowd-demo'  # how two commands of the README begin
+FROM_INDEX = 'pip install "crowd-demo'  # how a command of the README begins
 SHORTER = {"--frames": "5", "--steps": "30", "--seeds": "1"}  # values of options here
 WITHOUT_WINDOW = "--headless", "--frames", SHORTER["--frames"]
 SAVE = """from pathlib import Path
@@ -177,55 +176,23 @@ def some(names: Sequence[str]) -> str:
 # --- what has to be built and run ------------------------------------------------------------------------------------
 
 class Built(NamedTuple):
-    """Where wheel and archive are, and what is in them; the archive's names are those below its folder."""
+    """Wheel and archive, and what is in them; the archive's names are those below its folder."""
 
     wheel: Path
     archive: Path
     wheel_files: list[str]
     archive_files: list[str]
     metadata: Message
-    archive_metadata: Message
 
 
 def build(folder: Path) -> Built:
-    run([sys.executable, "-m", "build", "--outdir", str(folder), str(ROOT)], folder)
+    run([sys.executable, "-m", "build", "--outdir", str(folder), str(ROOT)], ROOT)
     (wheel,), (archive,) = folder.glob("*.whl"), folder.glob("*.tar.gz")
-    with zipfile.ZipFile(wheel) as packed:
+    with zipfile.ZipFile(wheel) as packed, tarfile.open(archive) as sources:
         names = packed.namelist()
         (metadata,) = (packed.read(name) for name in names if name.endswith(".dist-info/METADATA"))
-    with tarfile.open(archive) as packed_sources:
-        files = [member.name.partition("/")[2] for member in packed_sources if member.isfile()]
-        about = packed_sources.extractfile(archive.name.removesuffix(".tar.gz") + "/PKG-INFO")
-        assert about
-        return Built(wheel, archive, names, files, message_from_bytes(metadata), message_from_bytes(about.read()))
-
-
-class Environment:
-    """A clean environment. `folder` is where commands run; `links` has files that pip finds as if an index had them."""
-
-    def __init__(self, place: Path, folder: Path, cache: Path, links: Path | None = None) -> None:
-        venv.create(place, with_pip=True)
-        self._programs = place / ("Scripts" if os.name == "nt" else "bin")
-        self._folder = folder
-        folder.mkdir(exist_ok=True)
-        self._variables = {name: value for name, value in os.environ.items()
-                           if not name.startswith(("PYTHON", "VIRTUAL_ENV", "CROWD_DEMO_"))}
-        self._variables |= {"CROWD_DEMO_CACHE": str(cache), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-        if links:
-            self._variables["PIP_FIND_LINKS"] = f"{self._variables.get('PIP_FIND_LINKS', '')} {links}"
-
-    def run(self, words: Sequence[str]) -> str:
-        """What it writes. Raises WrongError."""
-        return run([str(self._programs / words[0]), *words[1:]], self._folder, self._variables)
-
-    def install_and_start(self, command: str, version: str) -> str:
-        """What the README says, without a window: return the crowd's hash."""
-        install, start = command.split(" && ")
-        self.run([*shlex.split(install), "--quiet"])
-        if (told := self.run(["crowd-demo", "--version"]).strip()) != f"crowd-demo {version}":
-            raise WrongError(f"{install} installed {told}")
-        report = json.loads(self.run([*shortened(start), "--report", "-"]))
-        return f"{report['agents']} agents, {report['state_hash']}"
+        files = [member.name.partition("/")[2] for member in sources if member.isfile()]
+    return Built(wheel, archive, names, files, message_from_bytes(metadata))
 
 
 def run(words: Sequence[str], folder: Path, variables: Mapping[str, str] | None = None) -> str:
@@ -240,84 +207,67 @@ def run(words: Sequence[str], folder: Path, variables: Mapping[str, str] | None 
     return done.stdout
 
 
-# --- the checks, in their order --------------------------------------------------------------------------------------
+def check_twine(built: Built) -> str:
+    run([sys.executable, "-m", "twine", "check", "--strict", str(built.wheel), str(built.archive)], ROOT)
+    return "twine check --strict"
 
-class Release:
-    """The checks of one release, in a folder that is thrown away."""
 
-    def __init__(self, work: Path) -> None:
-        self._work = work
-        self.version = re.findall(r'^__version__ = "(.+)"', VERSION.read_text("utf-8"), re.MULTILINE)[0]
-        self.sections = sections_of(CHANGELOG.read_text("utf-8"))
-        self.hashes = {name: pin["hash"] for name, pin in json.loads(PINS.read_text("utf-8")).items()}
-        self.built = build(work / "dist")
-        self._tracked = run(["git", "ls-files"], ROOT).splitlines()
-        self._readme = README.read_text("utf-8")
-        self._hash = ""  # of the crowd of the first installation
-        self._installed: Environment | None = None
+def check_installed(wheel: Path, readme: str, version: str, work: Path) -> str:
+    """Do what the README says, without a window, in a clean environment that finds the wheel as if an index had it.
 
-    def checks(self) -> dict[str, Callable[[], str]]:
-        versions = {"the wheel": self.built.metadata["Version"], "the archive": self.built.archive_metadata["Version"]}
-        return {"version": lambda: check_version(self.version, versions, self.sections),
-                "changelog": lambda: check_changelog(self.version, self.sections),
-                "state hashes": lambda: check_moved(self.sections, json.loads(RELEASED.read_text("utf-8")), self.hashes),
-                "links": lambda: check_links(str(self.built.metadata.get_payload())),
-                "wheel": lambda: check_contents(self.built.wheel_files, in_wheel(self._tracked, self.version),
-                                                self.built.wheel.stat().st_size / 1e6, WHEEL_MB),
-                "archive": lambda: check_contents(self.built.archive_files, in_archive(self._tracked),
-                                                  self.built.archive.stat().st_size / 1e6, ARCHIVE_MB),
-                "twine": self._check_twine, "from the archive": self._install_archive, "from the wheel": self._install_wheel,
-                "README": self._run_readme}
+    Its command for tests is left out, which `.ci/run` has; of commands within sentences the help is asked for.
+    """
+    venv.create(work / "environment", with_pip=True)
+    programs, folder = work / "environment" / ("Scripts" if os.name == "nt" else "bin"), work / "elsewhere"
+    folder.mkdir()
+    variables = {name: value for name, value in os.environ.items()
+                 if not name.startswith(("PYTHON", "VIRTUAL_ENV", "CROWD_DEMO_"))}
+    variables |= {"CROWD_DEMO_CACHE": str(work / "cache"), "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+                  "PIP_FIND_LINKS": f"{os.environ.get('PIP_FIND_LINKS', '')} {wheel.parent}"}
 
-    def _check_twine(self) -> str:
-        run([sys.executable, "-m", "twine", "check", "--strict", str(self.built.wheel), str(self.built.archive)], self._work)
-        return "twine check --strict"
+    def done(words: Sequence[str]) -> str:
+        return run([str(programs / words[0]), *words[1:]], folder, variables)
 
-    def _install_archive(self) -> str:
-        with tarfile.open(self.built.archive) as packed:
-            packed.extraction_filter = getattr(tarfile, "data_filter", None)
-            packed.extractall(self._work)
-        sources = self._work / self.built.archive.name.removesuffix(".tar.gz")
-        environment = Environment(self._work / "from-archive", sources, self._work / "cache")
-        self._hash = environment.install_and_start(self._command(FROM_CHECKOUT), self.version)
-        return f"{self._command(FROM_CHECKOUT)}: {self._hash}"
+    commands = commands_of(readme)
+    install, start = next(line for line in commands if line.startswith(FROM_INDEX)).split(" && ")
+    done([*shlex.split(install), "--quiet"])
+    if (told := done(["crowd-demo", "--version"]).strip()) != f"crowd-demo {version}":
+        raise WrongError(f"{install} installed {told}")
+    report = json.loads(done([*shortened(start), "--report", "-"]))
+    done(["python", "-c", SAVE])
+    done(["pip", "install", "--quiet", "crowd-demo[plot]"])  # what the README wants for `--plot`
+    named = sorted(set(re.findall(r"`crowd-demo ([a-z]+)\b", readme)))
+    for words in (*(shortened(line) for line in commands if line.startswith("crowd-demo")),
+                  *(["crowd-demo", name, "--help"] for name in named)):
+        done(words)
+    return f"{report['agents']} agents, {report['state_hash']}, and the README's other commands run"
 
-    def _install_wheel(self) -> str:
-        environment = Environment(self._work / "from-wheel", self._work / "elsewhere", self._work / "cache",
-                                  links=self.built.wheel.parent)
-        found = environment.install_and_start(self._command(FROM_INDEX), self.version)
-        self._installed = environment
-        if self._hash and found != self._hash:
-            raise WrongError(f"another crowd than from the archive: {found}")
-        return f"{self._command(FROM_INDEX)}: {found}"
 
-    def _run_readme(self) -> str:
-        """All of its other commands but that of the tests, which `.ci/run` has, and the help of those within sentences."""
-        if not self._installed:
-            raise WrongError("nothing is installed to run it")
-        self._installed.run(["python", "-c", SAVE])
-        self._installed.run(["pip", "install", "--quiet", "crowd-demo[plot]"])  # what the README wants for `--plot`
-        commands = [line for line in commands_of(self._readme) if line.startswith("crowd-demo")]
-        named = sorted(set(re.findall(r"`crowd-demo ([a-z]+)\b", self._readme)))
-        for words in (*map(shortened, commands), *(["crowd-demo", name, "--help"] for name in named)):
-            self._installed.run(words)
-        return f"{len(commands)} commands, and {len(named)} within sentences have their help"
+def checks(built: Built, version: str, sections: Sequence[Section], hashes: Mapping[str, str],
+           work: Path) -> dict[str, Callable[[], str]]:
+    """All that must hold, in this order."""
+    tracked = run(["git", "ls-files"], ROOT).splitlines()
+    return {
+        "version": lambda: check_version(version, {"the wheel": built.metadata["Version"]}, sections),
+        "changelog": lambda: check_changelog(version, sections),
+        "state hashes": lambda: check_moved(sections, json.loads(RELEASED.read_text("utf-8")), hashes),
+        "links": lambda: check_links(str(built.metadata.get_payload())),
+        "wheel": lambda: check_contents(built.wheel_files, in_wheel(tracked, version),
+                                        built.wheel.stat().st_size / 1e6, WHEEL_MB),
+        "archive": lambda: check_contents(built.archive_files, in_archive(tracked),
+                                          built.archive.stat().st_size / 1e6, ARCHIVE_MB),
+        "twine": lambda: check_twine(built),
+        "README": lambda: check_installed(built.wheel, README.read_text("utf-8"), version, work)}
 
-    def _command(self, begin: str) -> str:
-        found = [line for line in commands_of(self._readme) if line.startswith(begin)]
-        if not found:
-            raise WrongError(f"the README has no command {begin}...")
-        return found[0]
 
-    def keep(self) -> None:
-        """Put what was built into `dist/`, and this version's hashes beside those of earlier ones."""
-        folder = ROOT / "dist"
-        folder.mkdir(exist_ok=True)
-        for path in (self.built.wheel, self.built.archive):
-            shutil.copy(path, folder)
-        released = json.loads(RELEASED.read_text("utf-8"))
-        RELEASED.write_text(json.dumps({**released, self.version: self.hashes}, indent=1) + "\n", "utf-8")
-        print(f"dist/ has {self.version}: commit {RELEASED.relative_to(ROOT)}, tag it, and twine upload dist/*{self.version}*")
+def keep(built: Built, version: str, hashes: Mapping[str, str]) -> None:
+    """Put what was built into `dist/`, and this version's hashes beside those of earlier ones."""
+    (ROOT / "dist").mkdir(exist_ok=True)
+    for path in (built.wheel, built.archive):
+        shutil.copy(path, ROOT / "dist")
+    released = {**json.loads(RELEASED.read_text("utf-8")), version: hashes}
+    RELEASED.write_text(json.dumps(released, indent=1) + "\n", "utf-8")
+    print(f"dist/ has {version}: commit {RELEASED.relative_to(ROOT)}, tag it, and twine upload dist/*{version}*")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -327,23 +277,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if absent := [name for name in ("build", "twine") if not importlib.util.find_spec(name)]:
         print(f'release: {" and ".join(absent)} missing: pip install -e ".[dev]"', file=sys.stderr)
         return 2
-    begin, wrong = time.perf_counter(), 0
-    with tempfile.TemporaryDirectory() as work:
+    (version,) = re.findall(r'^__version__ = "(.+)"', VERSION.read_text("utf-8"), re.MULTILINE)
+    hashes = {name: pin["hash"] for name, pin in json.loads(PINS.read_text("utf-8")).items()}
+    wrong = 0
+    with tempfile.TemporaryDirectory() as made:
+        work = Path(made).resolve()
         try:
-            (folder := Path(work).resolve()).joinpath("dist").mkdir()
-            release = Release(folder)
+            built = build(work / "dist")
         except WrongError as error:
             print(f"build: {error}")
             return 1
-        for name, check in release.checks().items():
+        for name, check in checks(built, version, sections_of(CHANGELOG.read_text("utf-8")), hashes, work).items():
             try:
-                print(f"{name:18}holds: {check()}", flush=True)
+                print(f"{name:14}holds: {check()}", flush=True)
             except WrongError as error:
                 wrong += 1
-                print(f"{name:18}WRONG: {error}", flush=True)
+                print(f"{name:14}WRONG: {error}", flush=True)
         if not (wrong or options.check):
-            release.keep()
-    print(f"{wrong or 'nothing'} wrong (after {time.perf_counter() - begin:.0f} s)")
+            keep(built, version, hashes)
     return int(wrong > 0)
 
 

@@ -24,7 +24,9 @@ LINK = re.compile(r"(!?)\[([^\[\]]+)\]\(([^()\s]+)\)")  # of a picture with ! be
 
 
 NAVIGATION = {
-    "crowd-demo": "index.md", "Play": "play.md", "Gallery": "gallery.md", "The window": "window.md",
+    "crowd-demo": "index.md", "Play": "play.md", "Techniques": "reference/techniques.md", "Keys": "reference/keys.md",
+    "Scenarios": "reference/scenarios.md", "Configuration": "reference/configuration.md",
+    "Command line": "reference/command-line.md", "Gallery": "gallery.md", "The window": "window.md",
     "Tours": "tours.md", "Events": "events.md", "Export": "export.md", "Trajectories": "trajectories.md",
     "Lab": "lab.md", "Model": "model.md", "Findings": "findings.md", "Validation": "validation.md", "Tutorial": "tutorial.md",
     "API": "api.md", "Ensembles": "ensemble.md", "Glossary": "glossary.md", "Architecture": "architecture.md",
@@ -121,11 +123,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Build the web site.")
     parser.add_argument("--out", type=Path, default=ROOT / "site", help="the folder (default: site)")
     options = parser.parse_args(arguments)
-    try:
-        import mkdocs  # noqa: F401
-    except ImportError:
-        print('website: MkDocs is missing: pip install "crowd-demo[site]"', file=sys.stderr)
-        return 2
     site_of(options.out)
     print(f"{options.out}: {len(list(options.out.rglob('*.html')))} pages")
     return 0

@@ -6,11 +6,12 @@ for every radius, speed and weight.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from collections.abc import Iterator
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from crowd_demo.config.section import Area, Length, Problem, Section, Speed, Whole, number, refuse
+from crowd_demo.config.section import Area, Length, Problem, Section, Speed, Whole, number
 
 LENGTH = "world units"
 SPEED = "world units per second"
@@ -32,17 +33,14 @@ class BehaviourSettings(Section):
         """How many flow fields it follows on a map with so many marked destinations."""
         return 0
 
-
-    @model_validator(mode="after")
-    def _pairs_in_order(self) -> Self:
-        """Raise ValidationError if the least value of a pair is above the greatest; it names the one that the user gave."""
+    def _problems(self) -> Iterator[Problem]:
+        """The least value of a pair must not be above the greatest; of these it names the one that the user gave."""
         for low in type(self).model_fields:
             high = low.replace("_min", "_max")
             least, greatest = getattr(self, low), getattr(self, high, None)
             if low != high and greatest is not None and least > greatest:
                 blamed = low if low in self.model_fields_set else high
-                refuse(self, Problem((blamed,), least, f"{low} ({least:g}) must not be above {high} ({greatest:g})"))
-        return self
+                yield Problem((blamed,), least, f"{low} ({least:g}) must not be above {high} ({greatest:g})")
 
 
 class PeopleSettings(BehaviourSettings):
@@ -74,6 +72,13 @@ class PeopleSettings(BehaviourSettings):
     swerve_ramp: float = number(0.5, 0, 10, "",
                                 "slow_down: gain of room, as a part of the wanted room, for the maximum turn")
     swerve_gain: float = number(0.38, 0, 1, "", "slow_down: part of the gained room that counts for the speed")
+    pass_by: float = number(0, 0, 1, "", "slow_down: part of the push against their heading that people ignore"
+                            " when others come towards them")
+    shoulders: float = number(0, 0, 0.35, "", "contact: part of a body by which people held up head on turn their shoulders")
+    reconsider_s: float = number(5, 0, 3600, "seconds",
+                                 "people without progress choose a destination again after so long, on average; 0: never")
+    choice_length: Length = number(260, 0, 65_536, LENGTH, "length: for each that crowds add to the route, a destination is"
+                                   " chosen half as often; 0: by area alone")
     max_speed_factor: float = number(1.3, 0, 10, "", "top speed as a multiple of the preferred speed")
     stuck_max_speed_factor: float = number(1.6, 0, 10, "", "the same while stuck")
     arrive: Length = number(24, 0, 4096, LENGTH, "distance at which a goal counts as reached")
@@ -99,12 +104,11 @@ class PeopleSettings(BehaviourSettings):
     def flow_fields(self, marked: int) -> int:
         return marked or self.destinations
 
-    @model_validator(mode="after")
-    def _exits_have_areas(self) -> Self:
+    def _problems(self) -> Iterator[Problem]:
+        yield from super()._problems()
         for key in ("room", "wait_s"):
             if self.exits > 0 and getattr(self, key) == 0:
-                refuse(self, Problem(("exits",), self.exits, f"exits need a {key} above 0"))
-        return self
+                yield Problem(("exits",), self.exits, f"exits need a {key} above 0")
 
 
 class FlockSettings(BehaviourSettings):

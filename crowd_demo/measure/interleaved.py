@@ -25,9 +25,9 @@ from crowd_demo.measure.statistics import (
     UNKNOWN,
     Cost,
     Interval,
-    few_ratios_interval,
     ratio_interval,
     verdict,
+    widened,
 )
 from crowd_demo.registry.stages import stages_of
 
@@ -65,17 +65,13 @@ class InterleavedTiming:
 
     def half_turn(self) -> Iterator[None]:
         """Run a block with either copy, of as many frames; yield after each."""
-        length = self._next_length()
+        fitting = int(min(max(BLOCK_MS / (self.frame_ms or BLOCK_MS), 1), LONGEST - 1))
+        length = fitting + self._rng.randint(0, 1)  # else what runs in every other step might never be timed
         for which in (0, 1) if self._halves % 2 == 0 else (1, 0):
             self._copies[which].run(UNTIMED)
             self._blocks[which].append(self._copies[which].run(length))
             yield
         self._halves, self.steps = self._halves + 1, self.steps + UNTIMED + length
-
-    def _next_length(self) -> int:
-        """How many frames fit into a block, or one more: else what runs in every other step might never be timed."""
-        fitting = int(min(max(BLOCK_MS / (self.frame_ms or BLOCK_MS), 1), LONGEST - 1))
-        return fitting + self._rng.randint(0, 1)
 
     @property
     def frame_ms(self) -> float:
@@ -120,13 +116,20 @@ def effect_of(old: Doubles, new: Doubles, ran: Bools | None = None) -> Compariso
     if not ratio.value > 0:  # there are no turns to compare
         return Comparison(before, after)
     ratio, after = of_another(ratio), UNKNOWN._replace(value=before.value * ratio.value)
-    return Comparison(before, after, widened(ratio, noise), noise, verdict(ratio, noise))
+    ratio = widened(ratio, noise)
+    return Comparison(before, after, ratio, noise, verdict(ratio))
 
 
 def _ratios(values: Doubles, base: Doubles) -> Interval:
-    if len(base) in STUDENT_T:  # on a busy machine there are no more turns
-        return few_ratios_interval(values, base)
-    return ratio_interval(values, base, RESAMPLES)
+    """Of three to five turns, as on a busy machine, by Student's t of the ratios' logarithms: wider than by a bootstrap."""
+    count = len(base)
+    if count not in STUDENT_T:
+        return ratio_interval(values, base, RESAMPLES)
+    if not (base > 0).all() or not (values > 0).all():
+        return UNKNOWN
+    logs = np.log(values / base)
+    reach, centre = STUDENT_T[count] * float(logs.std(ddof=1)) / math.sqrt(count), float(logs.mean())
+    return Interval(float(np.median(values / base)), math.exp(centre - reach), math.exp(centre + reach))
 
 
 def of_another(ratio: Interval) -> Interval:
@@ -135,16 +138,6 @@ def of_another(ratio: Interval) -> Interval:
         return ratio
     value, power = ratio.value, math.sqrt(2)
     return Interval(value, value * (ratio.low / value) ** power, value * (ratio.high / value) ** power)
-
-
-def widened(ratio: Interval, noise: Interval) -> Interval:
-    """The interval of a ratio, made wider by the noise, which is symmetric: on either side their squares add up."""
-    if not ratio.known:
-        return ratio
-    value, reach = ratio.value, math.log(noise.high)
-    low = value * math.exp(-math.hypot(math.log(value / ratio.low), reach))
-    high = value * math.exp(math.hypot(math.log(ratio.high / value), reach))
-    return Interval(value, low, high)
 
 
 def _cost(blocks: Sequence[BlockTimes], name: str) -> Cost:

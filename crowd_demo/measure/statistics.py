@@ -121,27 +121,23 @@ def independent_ratio(values: Doubles, base: Doubles, seed: int = 0) -> Interval
     return Interval(ratio, float(low), float(high))
 
 
-def few_ratios_interval(values: Doubles, base: Doubles) -> Interval:
-    """The same for three to five blocks, by Student's t of the ratios' logarithms: wider than a bootstrap of more would be."""
-    count = len(base)
-    if count not in STUDENT_T or not (base > 0).all() or not (values > 0).all():
-        return UNKNOWN
-    logs = np.log(values / base)
-    reach = STUDENT_T[count] * float(logs.std(ddof=1)) / math.sqrt(count)
-    centre = float(logs.mean())
-    return Interval(float(np.median(values / base)), math.exp(centre - reach), math.exp(centre + reach))
+def widened(ratio: Interval, noise: Interval) -> Interval:
+    """The interval of a ratio, made wider by that of the base to a second copy of itself: their squares add up."""
+    if not min(ratio.low, noise.low) > 0:
+        return ratio._replace(low=-math.inf, high=math.inf)
+    value, reach = ratio.value, max(math.log(noise.high), -math.log(noise.low))
+    low = value * math.exp(-math.hypot(math.log(value / ratio.low), reach))
+    high = value * math.exp(math.hypot(math.log(ratio.high / value), reach))
+    return Interval(value, low, high)
 
 
-def verdict(ratio: Interval, noise: Interval) -> Verdict:
-    """Whether a variant differs from the base, given the ratio of the base to a second copy of itself.
-
-    It differs if its interval lies outside both that of the noise and 1.
-    """
-    if not (ratio.known and noise.known):
+def verdict(ratio: Interval) -> Verdict:
+    """Return whether a variant is faster or slower than the base: it is, if the interval of the ratio excludes 1."""
+    if not ratio.known:
         return "unknown"
-    if ratio.high < min(noise.low, 1):
+    if ratio.high < 1:
         return "faster"
-    return "slower" if ratio.low > max(noise.high, 1) else "no difference"
+    return "slower" if ratio.low > 1 else "no difference"
 
 
 # --- texts and records -----------------------------------------------------------------------------------------------

@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import ast
+import json
+import math
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
+import calibrate
 import compare
 import installs
 import numpy as np
 import pytest
+import table
+from calibrate import BOUNDS, SCENES, Trial, best_of, changed, note, shortfall
 from crowds import simulation
+from table import TARGETS, Found, SkippedError, Target, asked, reported
 from variants import ChildError, ChildVariant, StartVariant
 
+from crowd_demo.config.behaviours import PeopleSettings
+from crowd_demo.extras.lab.validate.experiments import EXPERIMENTS
+from crowd_demo.extras.lab.validate.page import NOT_FITTED
+from crowd_demo.extras.lab.validate.validation_experiment import Reading
 from crowd_demo.measure.comparison import BlockTimes, TimedBlock
+from crowd_demo.registry.built_in import COLOURS, OVERLAYS
 
-quick = pytest.mark.quick
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="benchmarks are for POSIX")
 BLOCKS = 10
 OLDEST = "5c74cb94"  # that can be compared
 
@@ -33,7 +44,8 @@ def found(hash_now: str = "a") -> compare.Found:
     return compare.compared(variants, {"old": "a", "old again": "a", "new": hash_now}, "old", "old again")
 
 
-@quick
+@pytest.mark.skipif(sys.platform == "win32", reason="benchmarks are for POSIX")
+@pytest.mark.quick
 def test_frames_steps_and_stages_of_both_are_listed() -> None:
     head, *rows, noise, hashes = compare.table(found(), "new")
     assert head.split()[:2] == ["old", "new"] and hashes == "one state hash: a"
@@ -43,7 +55,8 @@ def test_frames_steps_and_stages_of_both_are_listed() -> None:
     assert noise == "noise: old against itself 1.000  1.000-1.000"
 
 
-@quick
+@pytest.mark.skipif(sys.platform == "win32", reason="benchmarks are for POSIX")
+@pytest.mark.quick
 def test_crowds_that_differ_are_said_to() -> None:
     assert list(compare.table(found("b"), "new"))[-1] == "THE CROWDS DIFFER: old a, new b"
     record = found("b")["frame"].record()
@@ -51,14 +64,16 @@ def test_crowds_that_differ_are_said_to() -> None:
     assert not found("a")["frame"].differing()
 
 
-@quick
+@pytest.mark.skipif(sys.platform == "win32", reason="benchmarks are for POSIX")
+@pytest.mark.quick
 def test_few_blocks_conclude_nothing() -> None:
     few = {name: blocks[:3] for name, blocks in {"old": timed(3), "again": timed(3), "new": timed(2)}.items()}
     *_, row, _, _ = compare.table(compare.compared(few, dict.fromkeys(few, ""), "old", "again"), "new")
     assert row.endswith("0.667  too few blocks")
 
 
-@quick
+@pytest.mark.skipif(sys.platform == "win32", reason="benchmarks are for POSIX")
+@pytest.mark.quick
 @pytest.mark.parametrize("arguments, line", [
     (["--against", "no-such-commit"], "git: fatal: Needed a single revision"),
     (["--against", "HEAD", "--frames", "1024"], "--frames: a block has at most 1023, not 1024"),
@@ -72,7 +87,8 @@ def test_a_mistake_is_one_line(arguments: list[str], line: str, capsys: pytest.C
     assert tuple(capsys.readouterr()) == ("", line + "\n")
 
 
-@quick
+@pytest.mark.skipif(sys.platform == "win32", reason="benchmarks are for POSIX")
+@pytest.mark.quick
 def test_a_commit_is_unpacked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     repository = tmp_path / "repository"
     (repository / "crowd_demo").mkdir(parents=True)
@@ -91,7 +107,8 @@ def test_a_commit_is_unpacked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         install.check(Path("/elsewhere"))
 
 
-@quick
+@pytest.mark.skipif(sys.platform == "win32", reason="benchmarks are for POSIX")
+@pytest.mark.quick
 def test_a_cold_start_has_a_cache_of_its_own_and_counts_the_cpu_seconds_of_children(tmp_path: Path) -> None:
     program = tmp_path / "program"
     program.write_text("import os, subprocess, sys\nprint(os.environ['CROWD_DEMO_CACHE'], file=open('cache', 'a'))\n"
@@ -105,7 +122,8 @@ def test_a_cold_start_has_a_cache_of_its_own_and_counts_the_cpu_seconds_of_child
     assert first != second and not Path(first).exists()
 
 
-@quick
+@pytest.mark.skipif(sys.platform == "win32", reason="benchmarks are for POSIX")
+@pytest.mark.quick
 def test_the_child_imports_only_what_the_oldest_commit_has() -> None:
     folder = Path(compare.__file__).parent
     child = ast.parse((folder / "child.py").read_text(encoding="utf-8"))
@@ -127,13 +145,14 @@ def _git(folder: Path, what: str) -> bool:
 SMALL = {"agents": 300, "map": None, "world.width": 400, "world.height": 300, "window.width": 64, "window.height": 64}
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="benchmarks are for POSIX")
 @pytest.mark.parametrize("picture", [True, False])
 def test_a_child_runs_the_same_crowd(picture: bool) -> None:
-    with ChildVariant(installs.here(installed=False), "1k", SMALL, picture) as variant:
+    with closing(ChildVariant(installs.here(installed=False), "1k", SMALL, picture)) as variant:
         blocks = [variant.run(3), variant.run(2)]
         state_hash, layer = variant.end()
-    here = simulation("1k", **{key.replace(".", "__"): "null" if value is None else value for key, value in SMALL.items()})
-    here.step(5)
+    here = simulation("1k", **{key.replace(".", "__"): "null" if value is None else value for key, value in SMALL.items()},
+                      steps=5)
     assert state_hash == here.state_hash() and layer in ("tbb", "omp", "workqueue")
     assert [block.frame.steps for block in blocks] == [3, 2]
     assert set(blocks[0].frame.times_ms) == ({"step", "draw"} if picture else {"step"})
@@ -141,6 +160,132 @@ def test_a_child_runs_the_same_crowd(picture: bool) -> None:
     assert ("blit" in blocks[1].stages.times_ms) == picture and "interaction" in blocks[1].stages.times_ms
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="benchmarks are for POSIX")
 def test_a_child_that_ends_says_why() -> None:
     with pytest.raises(ChildError, match=r"^here: ended with code 1: .*no such file, nor a shipped configuration"):
         ChildVariant(installs.here(installed=False), "29k", {}, picture=False)
+
+
+# --- the table of targets --------------------------------------------------------------------------------------------
+
+def target(name: str, *founds: Found, error: Exception | None = None) -> Target:
+    def measure(quick: bool) -> Iterator[Found]:
+        yield from founds
+        if error:
+            raise error
+    return Target(name, "what", "target", "how", measure)
+
+
+@pytest.mark.quick
+def test_a_bound_is_an_upper_one_unless_it_says_otherwise() -> None:
+    assert [Found("", value, 1.0).verdict for value in (0.9, 1.0, 1.1, math.nan)] == ["met", "met", "missed", "unknown"]
+    assert [Found("", value, 1.0, at_least=True).verdict for value in (0.9, 1.0)] == ["missed", "met"]
+
+
+@pytest.mark.quick
+def test_every_line_has_a_name_of_its_own_and_says_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert len({each.name for each in TARGETS}) == len(TARGETS)
+    assert table.main(["--list"]) == 0
+    told = capsys.readouterr().out
+    assert all(part in told for each in TARGETS for part in (each.name, each.what, each.target, each.how))
+
+
+@pytest.mark.quick
+def test_lines_are_met_or_missed_or_say_why_not(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = (target("one", Found("birds", 1.2, 1.5), Found("people", 2.0, 1.5)),
+             target("two", error=SkippedError("no C here")),
+             target("three", Found("cats", 1, 1), error=ChildError("here: ended with code 1: x")))
+    monkeypatch.setattr(table, "TARGETS", lines)
+    assert table.main([]) == 1
+    told = capsys.readouterr().out.splitlines()
+    assert [line.split()[-1] for line in told[1:3]] == ["met", "missed"]
+    assert "skipped: no C here" in told[3] and "failed: here: ended" in told[5]
+    assert table.main(["two"]) == 0
+
+
+@pytest.mark.quick
+def test_an_unknown_line_is_a_mistake_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert table.main(["speed"]) == 2
+    assert capsys.readouterr().err.startswith("speed: no such line; there are looking, ")
+
+
+# --- the process that runs the whole program -------------------------------------------------------------------------
+
+def test_keys_are_pressed_and_each_answer_is_timed() -> None:
+    waited = asked("keys", "1k", "agents=50", frames=120)["waited_ms"]
+    assert waited and min(waited) > 0
+
+
+def test_the_report_of_the_program_has_what_the_lines_want() -> None:
+    found = reported("1k", "agents=50", frames=20)
+    assert found["frame_ms"]["median"] > found["stages"]["other"]["median_ms"] > 0 and found["rss_mb"]["current"] > 10
+
+
+def test_each_colour_mode_and_each_overlay_takes_its_turn() -> None:
+    modes = asked("colours", "1k", "agents=50", frames=16)
+    overlays = asked("overlays", "1k", "agents=50", frames=16)
+    assert set(modes) == {"", *COLOURS} - {"looks"} and set(overlays) == {"", *OVERLAYS}
+    assert all(len(blocks) == 2 and min(blocks) > 0 for blocks in (*modes.values(), *overlays.values()))
+
+
+# --- the search for the constants of slowing down --------------------------------------------------------------------
+
+@pytest.mark.quick
+@pytest.mark.parametrize("value, low, high, short", [
+    (1.5, 1.2, 2.0, 0), (1.26, 1.2, 2.0, 0), (1.2, 1.2, 2.0, 1), (1.14, 1.2, 2.0, 2), (2.1, 1.2, 2.0, 2), (9, 1.2, 2.0, 4),
+    (20, 20, 20, 0), (19, 20, 20, 3), (math.inf, 0, 5, 3), (0.9, 0.8, 1, 0), (1, 0.8, 1, 0)])
+def test_a_number_falls_short_by_margins(value: float, low: float, high: float, short: float) -> None:
+    assert max(0.0, shortfall(Reading("flow", value, low, high))) == pytest.approx(short, abs=1e-6)
+
+
+@pytest.mark.quick
+def test_trials_stay_within_their_bounds() -> None:
+    rng, settings = np.random.default_rng(1), {name: low for name, (low, _) in BOUNDS.items()}
+    for _ in range(200):
+        settings = changed(settings, rng)
+        assert all(low <= settings[name] <= high for name, (low, high) in BOUNDS.items())
+        PeopleSettings.model_validate(settings)
+
+
+@pytest.mark.quick
+def test_what_ships_is_within_the_bounds() -> None:
+    usual = PeopleSettings()
+    assert all(low <= getattr(usual, name) <= high for name, (low, high) in BOUNDS.items())
+
+
+@pytest.mark.quick
+def test_it_goes_on_from_the_best_line(tmp_path: Path) -> None:
+    file = tmp_path / "trials.jsonl"
+    assert best_of(file) is None
+    for by in (3.0, 1.0, 2.0):
+        note(file, Trial({"creep": by / 100}, {"door": by, "ring": 1.0}))
+    assert best_of(file) == Trial({"creep": 0.01}, {"door": 1.0, "ring": 1.0})
+    assert [json.loads(line)["total"] for line in file.read_text("utf-8").splitlines()] == [4, 2, 3]
+
+
+@pytest.mark.quick
+def test_its_scenes_are_those_of_the_validation() -> None:
+    assert all(set(numbers) <= set(EXPERIMENTS[name].numbers) for name, numbers in SCENES.items())
+
+
+@pytest.mark.quick
+def test_the_page_of_the_validation_names_the_experiments_that_it_does_not_use() -> None:
+    assert EXPERIMENTS.keys() - SCENES.keys() == set(NOT_FITTED)
+    fitted, not_fitted = len(SCENES), len(NOT_FITTED)
+    assert (fitted, fitted + not_fitted, len(BOUNDS)) == (11, 15, 8), "as the pages say: README, findings, model, validation"
+
+
+@pytest.mark.quick
+def test_a_trial_ends_when_it_is_worse(monkeypatch: pytest.MonkeyPatch) -> None:
+    walked: list[int] = []
+
+    def one(settings: dict[str, float], seed: int) -> list[tuple[str, float]]:
+        walked.append(seed)
+        return [("door", 1.0 * seed), ("ring", -2.0)]
+
+    monkeypatch.setattr(calibrate, "of_20k", lambda settings: {"20k: stuck": 0.5})
+    monkeypatch.setattr(calibrate, "readings", one)
+    assert calibrate.tried({}, math.inf).short == {"20k: stuck": 0.5, "door": 3.0}
+    assert walked == [1, 2, 3]
+    assert calibrate.tried({}, 1.0).short == {"20k: stuck": 0.5, "door": 1.0}
+    assert walked == [1, 2, 3, 1]

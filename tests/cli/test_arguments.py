@@ -1,18 +1,28 @@
 """Arguments of the command line: what the program is given, and one line for each mistake."""
 
+
+import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from damages import make_fifo
 
 from crowd_demo import load_config
 from crowd_demo.app.options import RunOptions
 from crowd_demo.cli import main
-from crowd_demo.host.streams import STDOUT
+from crowd_demo.cli.arguments import COMMANDS, EXPERIMENTS
+from crowd_demo.config.keys import ACTIONS, by_heading
+from crowd_demo.config.model import Config
+from crowd_demo.config.resources import list_configs
+from crowd_demo.host.streams import ERASE, STDOUT, standard_streams
+from crowd_demo.version import __version__
 
-quick = pytest.mark.quick
 
-
-@quick
+@pytest.mark.quick
 def test_the_program_gets_what_the_command_line_says(started, tmp_path):
     picture, report, trace = tmp_path / "a.png", tmp_path / "a.json", tmp_path / "b.json"
     assert main(["--config", "20k-flock", "--set", "agents=50", "--set", "flock.sight=1e1", "--seed", "7",
@@ -26,13 +36,13 @@ def test_the_program_gets_what_the_command_line_says(started, tmp_path):
                                  config_name="20k-flock", trace=trace)
 
 
-@quick
+@pytest.mark.quick
 def test_without_arguments_it_runs_20k_until_it_is_closed(started):
     assert main([]) == 0
     assert started == [(load_config("20k"), RunOptions(config_name="20k"))]
 
 
-@quick
+@pytest.mark.quick
 def test_a_tour_brings_its_configuration_which_can_be_changed(started):
     assert main(["--tour", "talk", "--set", "agents=50", "--headless"]) == 0
     ((config, options),) = started
@@ -40,7 +50,7 @@ def test_a_tour_brings_its_configuration_which_can_be_changed(started):
     assert options == RunOptions(headless=True, tour="talk", config_name="20k-flock")
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize(("args", "line"), [
     (["--tour", "tlak"], "tlak: no such file, nor a shipped tour (did you mean talk?)"),
     (["--tour", "nothing"], "nothing: no such file, nor a shipped tour (there are: first-steps, hands, lesson, talk)"),
@@ -56,13 +66,13 @@ def test_a_mistake_about_a_tour_is_one_line(started, errors_of, tmp_path, monkey
     assert line in errors_of(*args) and not started
 
 
-@quick
+@pytest.mark.quick
 def test_a_report_may_go_to_standard_output_and_the_picture_be_left_out(started):
     assert main(["--config", "20k-flock", "--headless", "--no-render", "--report", "-", "--threads", "auto"]) == 0
     assert started[0][1] == RunOptions(headless=True, render=False, report=STDOUT, config_name="20k-flock")
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize(("args", "start"), [
     (["--confg", "20k"], "crowd-demo: unrecognized arguments: --confg 20k (did you mean --config?)"),
     (["--head"], "crowd-demo: unrecognized arguments: --head"),
@@ -104,7 +114,7 @@ def test_a_mistake_is_one_line_and_exit_code_2(started, errors_of, tmp_path, mon
     assert started == []
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize(("args", "start"), [
     (["swep"], "crowd-demo: unknown command 'swep' (did you mean sweep?); commands: run, replay, sweep, "),
     (["20k"], "crowd-demo: unknown command '20k' (did you mean --config 20k?); commands: run, "),
@@ -134,13 +144,13 @@ def test_a_mistake_of_any_command_is_one_line(started, errors_of, args, start):
     assert started == []
 
 
-@quick
+@pytest.mark.quick
 def test_run_is_the_command_if_none_is_named(started):
     assert main(["run", "--config", "1k"]) == main(["--config", "1k"]) == 0
     assert started[0] == started[1]
 
 
-@quick
+@pytest.mark.quick
 def test_an_experiment_of_one_number_gets_it(monkeypatch):
     seen: list[int] = []
     monkeypatch.setattr("crowd_demo.extras.lab.claims.experiments.memory.layout", seen.append)
@@ -149,10 +159,249 @@ def test_an_experiment_of_one_number_gets_it(monkeypatch):
     assert seen == [250_000, 12, 7]
 
 
-@quick
+@pytest.mark.quick
 def test_all_mistakes_come_at_once(started, errors_of, tmp_path):
     path = tmp_path / "bad.yaml"
     path.write_text("agnts: 5\noptimizations: {cull: no}\n", "utf-8")
     lines = errors_of("--config", str(path), "--no-render", "--report", str(tmp_path), "--threads", "99")
     assert [line.split(": ")[0] for line in lines] == [
         "--no-render", "--report", "--threads", f"{path}:1", f"{path}:2"]
+
+
+# --- what the command line prints: help, lists, the configuration and its schema -------------------------------------
+
+ROOT = Path(__file__).parents[2]
+
+
+ONLY_PRINT = """
+import contextlib, io, sys
+from crowd_demo.cli import main
+from crowd_demo.cli.arguments import COMMANDS, EXPERIMENTS
+for args in (["--help"], ["--version"], ["--list-configs"], ["--list-keys"], ["--print-config"], ["--print-schema"],
+             ["--confg"], ["--config", "nowhere"], ["swep"], ["sweep", "neigbours"],
+             *([*name.split(), "--help"] for name in (*COMMANDS, *EXPERIMENTS))):
+    with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()), \\
+            contextlib.redirect_stderr(io.StringIO()):
+        main(args)
+print(sorted({"numba", "pygame", "numpy"} & set(sys.modules)))
+"""
+
+
+@pytest.mark.quick
+def test_help_has_a_line_for_each_command_and_each_has_its_own(capsys):
+    for args in (["--help"], *([*name.split(), "--help"] for name in (*COMMANDS, *EXPERIMENTS))):
+        with pytest.raises(SystemExit) as leaving:
+            main(args)
+        assert leaving.value.code == 0
+    out = capsys.readouterr().out
+    assert all(f"\n  {name:10}{about}\n" in out for name, (_, about) in COMMANDS.items())
+    assert all(f"\n  {name.split()[1]:10}{about}\n" in out for name, (_, about) in EXPERIMENTS.items())
+    assert all(f"usage: crowd-demo {name} " in out for name in (*COMMANDS, *EXPERIMENTS) if name != "run")
+
+
+@pytest.mark.quick
+def test_version_and_help_are_exit_code_0(capsys):
+    for option in ("--version", "--help"):
+        with pytest.raises(SystemExit) as leaving:
+            main([option])
+        assert leaving.value.code == 0
+    out = capsys.readouterr().out
+    assert out.startswith(f"crowd-demo {__version__}\n") and "--print-schema" in out
+
+
+@pytest.mark.quick
+def test_list_configs_has_a_line_for_each(capsys):
+    assert main(["--list-configs"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == list(list_configs())
+    assert all(len(line.split()) > 4 for line in lines)
+
+
+@pytest.mark.quick
+def test_list_keys_shows_the_keys_that_are_in_force(capsys):
+    assert main(["--config", "20k-flock", "--list-keys", "--set", "keys.quit=f14", "--set", "keys.hud="]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    rows = [line.split() for line in lines if line.startswith(" ")]
+    assert {"quit", "hud", "pan_left"} <= {word for row in rows for word in row}
+    assert ["f14", "quit"] in [row[:2] for row in rows]
+    assert ["-", "hud"] in [row[:2] for row in rows]
+    assert ["a", "left", "pan_left"] in [row[:3] for row in rows]
+    assert len(rows) == len(ACTIONS)
+    assert [line for line in lines if line and not line.startswith(" ")] == list(by_heading())
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("args", [
+    [], ["--set", "window.title='0o14'", "--set", "keys.pause=[f14, '0']", "--set", "keys.quit=", "--set", "keys.overlays="],
+    ["--set", "camera.center=[1e-3, 7]", "--set", "optimizations.cull=off", "--set", "crowd.max_speed_factor=0.1"],
+    ["--set", "window.title=  ä: 'ö' # \N{OWL} ", "--set", "optimizations.cell_size=17.5"],
+])
+def test_the_printed_configuration_loads_to_an_equal_one(capsys, tmp_path, args):
+    assert main(["--config", "20k-flock", "--print-config", *args]) == 0
+    path = tmp_path / "printed.yaml"
+    path.write_text(capsys.readouterr().out, "ascii")
+    assert load_config(path) == load_config("20k-flock", args[1::2])
+
+
+@pytest.mark.quick
+def test_the_printed_schema_is_that_of_the_model(capsys):
+    assert main(["--print-schema"]) == 0
+    assert json.loads(capsys.readouterr().out) == Config.model_json_schema()
+
+
+def test_what_only_prints_imports_neither_numba_nor_pygame():
+    done = subprocess.run([sys.executable, "-c", ONLY_PRINT], cwd=ROOT, capture_output=True, encoding="utf-8", check=True)
+    assert done.stdout == "[]\n"
+
+
+# --- how the program ends: exit codes, signals and crashes, as scripts see them --------------------------------------
+
+@pytest.mark.quick
+@pytest.mark.parametrize("code", [0, 1, 3])
+def test_the_exit_code_is_that_of_the_program(fails, code):
+    fails(code)
+    assert main(["--config", "20k-flock"]) == code
+
+
+@pytest.mark.quick
+def test_ctrl_c_is_130_and_quiet(fails, capsys):
+    fails(KeyboardInterrupt())
+    assert main(["--config", "20k-flock"]) == 130
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.quick
+def test_a_crash_is_one_line_that_names_a_file_with_the_traceback(fails, capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.delenv("CROWD_DEMO_DEBUG", raising=False)
+    fails(ZeroDivisionError("first line\nsecond line"))
+    assert main(["--config", "20k-flock"]) == 1
+    (log,) = tmp_path.iterdir()
+    assert capsys.readouterr().err == f"crowd-demo: crashed: ZeroDivisionError: first line (details in {log})\n"
+    assert "Traceback (most recent call last)" in log.read_text("utf-8")
+    assert __version__ in log.read_text("utf-8")
+
+
+@pytest.mark.quick
+def test_a_crash_without_a_place_for_the_log_is_still_one_line(fails, capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
+    monkeypatch.delenv("CROWD_DEMO_DEBUG", raising=False)
+    fails(ZeroDivisionError())
+    assert main(["--config", "20k-flock"]) == 1
+    assert capsys.readouterr().err.startswith("crowd-demo: crashed: ZeroDivisionError (no log could be written")
+
+
+@pytest.mark.quick
+def test_a_crash_while_debugging_is_a_traceback(fails, monkeypatch):
+    monkeypatch.setenv("CROWD_DEMO_DEBUG", "1")
+    fails(ZeroDivisionError())
+    with pytest.raises(ZeroDivisionError):
+        main(["--config", "20k-flock"])
+
+
+@pytest.mark.quick
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize(("number", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
+def test_a_signal_before_the_run_says_what_is_not_written(monkeypatch, capsys, tmp_path, number, code):
+    """Here it comes while the configuration is read."""
+    wanted = getattr(signal, number)
+    before = signal.getsignal(wanted)
+    signal.signal(wanted, signal.SIG_DFL)
+    try:
+        monkeypatch.setattr("crowd_demo.cli.run.config_of", lambda *_: signal.raise_signal(wanted))
+        assert main(["--report", str(tmp_path / "a.json")]) == code
+        assert signal.getsignal(wanted) == signal.SIG_DFL
+    finally:
+        signal.signal(wanted, before)
+    assert capsys.readouterr().err == f"crowd-demo: left before loading: not written: --report {tmp_path / 'a.json'}\n"
+
+
+# --- standard output and error that are full, closed or read in part, and files that are none ------------------------
+
+@pytest.mark.quick
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is a folder that takes no files, not even root's")
+@pytest.mark.parametrize("option", ["--screenshot", "--report"])
+def test_a_folder_that_takes_no_files_is_told_before_the_run(started, errors_of, option):
+    (line,) = errors_of("--config", "20k-flock", option, "/proc/x.png")
+    assert line.startswith(f"{option}: /proc/x.png cannot be written: ")
+    assert started == []
+
+
+@pytest.mark.quick
+def test_looking_whether_a_place_can_be_written_leaves_nothing_there(started, tmp_path):
+    assert main(["--config", "20k-flock", "--report", str(tmp_path / "a.json")]) == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_reader_that_leaves_early_is_no_mistake():
+    child = subprocess.Popen([sys.executable, "-m", "crowd_demo", "--print-schema"], cwd=ROOT, encoding="utf-8",
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    with child:
+        assert child.stdout and child.stderr
+        child.stdout.close()
+        assert (child.stderr.read(), child.wait(60)) == ("", 0)
+
+
+def test_a_mistake_in_a_process_of_its_own(tmp_path):
+    (tmp_path / "bad.yaml").write_text("agents: 1\nworld: {width: -1}\n", "utf-8")
+    done = subprocess.run([sys.executable, "-m", "crowd_demo", "--config", tmp_path / "bad.yaml"], cwd=ROOT,
+                          capture_output=True, encoding="utf-8", check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (
+        2, "", f"{tmp_path}/bad.yaml:2: world.width: must be a number from 0.1 to 65536 or text such as \"0.46 m\", not -1\n")
+
+
+def shell(command: str, **environment: str) -> tuple[int, str]:
+    """Exit code and standard error of a shell's command, in which PROGRAM stands for the program."""
+    whole = command.replace("PROGRAM", f"{sys.executable} -m crowd_demo")
+    done = subprocess.run(["bash", "-c", whole], cwd=ROOT, stderr=subprocess.PIPE, encoding="utf-8", check=False,
+                          env={**os.environ, **environment})
+    return done.returncode, done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a device of Linux")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("option", ["--help", "--version", "--list-configs", "--print-schema"])
+def test_standard_output_that_takes_nothing_is_one_line_and_exit_code_1(option, unbuffered):
+    full = "crowd-demo: cannot write to standard output: No space left on device\n"
+    assert shell(f"PROGRAM {option} >/dev/full", PYTHONUNBUFFERED=unbuffered) == (1, full)
+    closed = "crowd-demo: cannot write to standard output: Bad file descriptor\n"
+    assert shell(f"PROGRAM {option} >&-", PYTHONUNBUFFERED=unbuffered) == (1, closed)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell of POSIX")
+def test_closed_or_full_standard_error_changes_no_exit_code():
+    assert shell("PROGRAM --config nowhere 2>&-") == (2, "")
+    assert shell("PROGRAM --config nowhere 2>&- | cat; exit ${PIPESTATUS[0]}") == (2, "")
+    if sys.platform == "linux":
+        assert shell("PROGRAM --config nowhere 2>/dev/full") == (2, "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell of POSIX")
+def test_readers_that_leave_early_are_no_mistake_of_any_list():
+    for option in ("--help", "--list-configs", "--list-keys", "--print-schema"):
+        assert shell(f"PROGRAM {option} | true; exit ${{PIPESTATUS[0]}}") == (0, "")
+
+
+@pytest.mark.quick
+@pytest.mark.skipif(sys.platform == "win32", reason="FIFOs of POSIX")
+def test_a_picture_may_go_to_a_fifo_of_any_name_but_to_no_new_file_of_it(started, tmp_path):
+    make_fifo(tmp_path / "fifo")
+    assert main(["--config", "20k-flock", "--screenshot", str(tmp_path / "fifo")]) == 0
+    assert main(["--config", "20k-flock", "--screenshot", str(tmp_path / "file")]) == 2
+    assert len(started) == 1
+
+
+@pytest.mark.quick
+def test_no_control_character_of_a_text_reaches_the_terminal(capsys):
+    with standard_streams():
+        print("\x1b[31mred\r", "\udcff\x9b\a", sep="\n")
+        print(f"{ERASE}50 %", end="", file=sys.stderr)
+        print(f"{ERASE}{ERASE}", file=sys.stderr)
+    assert capsys.readouterr() == ("\\x1b[31mred\\r\n\\udcff\\x9b\\x07\n", f"{ERASE}50 %{ERASE}\\r\\x1b[K\n")
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("args", [["--config", "\x1b[31mred"], ["\x1b[31mred"], ["--\x1b[31mred"], ["--load", "\x1b[31mred"],
+                                  ["--report", "\x1b/red"], ["ensemble", "--out", "a", "--measure", "\x1b[31mred"]])
+def test_a_mistake_is_told_without_control_characters(errors_of, args):
+    assert all(line.isprintable() for line in errors_of(*args))

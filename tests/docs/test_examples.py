@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pygame
 import pytest
+
+from crowd_demo import Simulation
+from crowd_demo.cli.arguments import COMMANDS, EXPERIMENTS, parser_of
+from crowd_demo.cli.main import load_command
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
@@ -106,3 +113,144 @@ def test_the_notebook_runs_from_top_to_bottom() -> None:
 def test_scripts_fit_on_a_screen() -> None:
     for script in EXAMPLES.glob("*.py"):
         assert len(script.read_text("utf-8").splitlines()) <= 60, script
+
+
+# --- the example of docs/design/lanes.md runs as it stands there, and its table names the files that there are -------
+
+LANES_PAGE = (ROOT / "docs/design/lanes.md").read_text("utf-8")
+
+
+def expected() -> int:
+    """The sum by NumPy."""
+    points = 100_003
+    x, y = np.random.default_rng(1).uniform(0, 1000, (2, points + 16)).astype(np.float32)[:, :points]
+    dx, dy = x - np.float32(600), y - np.float32(400)
+    return int((dx * dx + dy * dy).astype(np.int64).sum())
+
+
+def test_the_example_gives_one_sum_scalar_and_in_lanes_by_any_number_of_workers(tmp_path: Path) -> None:
+    (code,) = re.findall(r"<!-- a test runs this -->\n```python\n(.*?)```", LANES_PAGE, re.DOTALL)
+    (tmp_path / "example.py").write_text(code, "utf-8")
+    paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", ""))))
+    done = subprocess.run([sys.executable, str(tmp_path / "example.py")], env={**os.environ, "PYTHONPATH": paths},
+                          capture_output=True, encoding="utf-8", timeout=200)
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = [line.split() for line in done.stdout.splitlines()]
+    assert [name for name, _, _ in rows] == ["one_by_one"] * 3 + ["in_lanes"] * 3
+    assert {int(found) for _, _, found in rows} == {expected()}
+
+
+@pytest.mark.quick
+def test_the_table_names_files_that_exist() -> None:
+    rows = re.findall(r"^\| (`[^|]*`) \|", LANES_PAGE, re.MULTILINE)
+    named = {name for row in rows for name in re.findall(r"`(\w+\.py)`", row)}
+    assert {"jit.py", "simd.py", "workers.py", "dispatch.py", "cache.py"} <= named
+    assert [name for name in sorted(named) if not (ROOT / "crowd_demo/compute" / name).is_file()] == []
+
+
+# --- the tutorial's behaviour works from outside ---------------------------------------------------------------------
+
+EXAMPLE = ROOT / "examples/first_behaviour"
+CROWD = {"behaviour": "moths", "map": "null", "agents": "300", "world.width": "500", "world.height": "400"}
+ONE_HASH = """
+import itertools, json
+from crowd_demo import Simulation, load_config
+
+hashes = {}
+for structure, simd, threads in itertools.product(("none", "sorted", "kd_tree"), ("true", "false"), (1, 2)):
+    sim = Simulation(load_config("1k", [*SETTINGS, f"optimizations.neighbours={structure}", f"optimizations.simd={simd}",
+                                        f"optimizations.threads={threads}"]))
+    sim.step(20)
+    hashes[f"{structure} {simd} {threads}"] = sim.state_hash(), sim.profile.counters["neighbours_per_agent"]
+print(json.dumps(hashes))
+"""
+
+
+@pytest.fixture(scope="module")
+def plugged_in(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An environment in which the example counts as installed, though nothing was."""
+    site = tmp_path_factory.mktemp("site")
+    about = site / "crowd_demo_moths-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: crowd-demo-moths\nVersion: 1.0\n", "utf-8")
+    (about / "entry_points.txt").write_text("[crowd_demo]\nmoths = moths:PLUGIN\n", "utf-8")
+    paths = [str(ROOT), str(EXAMPLE), str(site), os.environ.get("PYTHONPATH", "")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+
+
+def output(command: list[str], environment: dict[str, str]) -> str:
+    done = subprocess.run([sys.executable, *command], env=environment, capture_output=True, encoding="utf-8", timeout=600)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def settings() -> list[str]:
+    return [f"{key}={value}" for key, value in CROWD.items()]
+
+
+@pytest.mark.slow
+def test_the_command_line_runs_and_draws_it(plugged_in: dict[str, str]) -> None:
+    chosen = [part for setting in settings() for part in ("--set", setting)]
+    report = json.loads(output(["-m", "crowd_demo", "--config", "1k", *chosen, "--size", "320x240", "--headless",
+                                "--frames", "20", "--report", "-"], plugged_in))
+    assert (report["agents"], report["config"]["behaviour"]) == (300, "moths")
+    assert len(report["state_hash"]) == 32 and report["steps"] == 20
+    assert report["config"]["moths"]["speed"] == 90
+    assert "blit" in report["phases_ms"]
+
+
+def test_one_hash(plugged_in: dict[str, str]) -> None:
+    results = json.loads(output(["-c", ONE_HASH.replace("SETTINGS", repr(settings()))], plugged_in))
+    assert len(results) == 12 and len({state for state, _ in results.values()}) == 1, results
+    assert all(neighbours > 0 for _, neighbours in results.values())
+
+
+@pytest.mark.quick
+def test_its_settings_are_checked_and_shown(plugged_in: dict[str, str]) -> None:
+    assert "moths:" in output(["-m", "crowd_demo", "--config", "1k", "--print-config"], plugged_in)
+    wrong = subprocess.run([sys.executable, "-m", "crowd_demo", "--config", "1k", "--set", "moths.speed=-1", "--headless"],
+                           env=plugged_in, capture_output=True, encoding="utf-8")
+    assert wrong.returncode == 2
+    assert wrong.stderr == "--set:1: moths.speed: must be a number from 0 to 10000, not -1\n"
+
+
+@pytest.mark.quick
+def test_reading_it_needs_no_compiler(plugged_in: dict[str, str]) -> None:
+    code = "import sys; from crowd_demo.config.model import Config; assert Config().moths.lamps; print('numba' in sys.modules)"
+    assert output(["-c", code], plugged_in) == "False\n"
+
+
+@pytest.mark.quick
+def test_it_is_about_sixty_lines() -> None:
+    code = (EXAMPLE / "moths/behaviour.py").read_text("utf-8").splitlines()
+    assert len([line for line in code if line.strip() and not line.startswith(("#", "import ", "from "))]) <= 65
+
+
+# --- the code on the API page runs as it stands, one block after the other, and prints what its comments say ---------
+
+PAGE = (Path(__file__).parents[2] / "docs/api.md").read_text("utf-8")
+COMING = "picture", "step_ms"
+
+
+def test_all_blocks_run(capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, Any] = {}
+    for number, block in enumerate(re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)):
+        if hasattr(Simulation, "picture") or not any(word in block for word in COMING):
+            exec(compile(block, f"block {number} of api.md", "exec"), names)
+    printed = capsys.readouterr().out
+    assert "overrides:1: agnts: unknown key (did you mean agents?)" in printed
+    assert "threads: must be auto or a whole number from 1 to 64, not 0" in printed
+    assert names["birds"].x.dtype == "float32" and not names["birds"].x.flags.writeable
+    if "picture" in names:
+        assert names["picture"].shape == (180, 320, 3)
+
+
+@pytest.mark.quick
+def test_every_option_and_field_is_on_the_page() -> None:
+    from crowd_demo.host import report
+    for name in (*COMMANDS, *EXPERIMENTS):
+        assert f"| `{name}" in PAGE, name
+        for option in re.findall(r"--[a-z-]+", parser_of(name, load_command(name)).format_help()):
+            assert option == "--help" or f"`{option}" in PAGE, option
+    for field in re.findall(r'^        "(\w+)":', Path(report.__file__).read_text("utf-8"), re.MULTILINE):
+        assert f"`{field}`" in PAGE, field

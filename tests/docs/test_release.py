@@ -27,7 +27,6 @@ State hashes are those of 0.2.0, except where **hash** stands: `20k`,
 
 ## 0.1.0
 """
-pytestmark = pytest.mark.quick
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +34,7 @@ def release() -> ModuleType:
     return load_script("tools/release.py")
 
 
+@pytest.mark.quick
 def test_a_version_is_the_same_everywhere_and_the_greatest(release: ModuleType) -> None:
     sections = release.sections_of(CHANGELOG)
     assert release.check_version("0.3.0", {"the wheel": "0.3.0"}, sections) == "0.3.0, after 0.2.0"
@@ -47,6 +47,7 @@ def test_a_version_is_the_same_everywhere_and_the_greatest(release: ModuleType) 
         release.check_version("0.4", {}, sections)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(("changelog", "wrong"), [
     (CHANGELOG.replace("## 0.3.0 (2027-01-02)", "## Unreleased"), "begins with Unreleased, not with 0.3.0"),
     (CHANGELOG.replace(" (2027-01-02)", ""), "no date"), (CHANGELOG.replace("- Faster.", ""), "no lines"),
@@ -57,6 +58,7 @@ def test_a_changelog_without_the_version_its_date_or_a_line_is_caught(release: M
         release.check_changelog("0.3.0", release.sections_of(changelog))
 
 
+@pytest.mark.quick
 def test_a_hash_that_moved_unsaid_is_caught_and_one_that_is_said_to_and_did_not(release: ModuleType) -> None:
     section, old = release.sections_of(CHANGELOG)[0], {"1k": "a", "20k": "b", "flock/none": "c"}
     new = {**old, "20k": "d", "flock/none": "e", "new": "f"}
@@ -69,6 +71,7 @@ def test_a_hash_that_moved_unsaid_is_caught_and_one_that_is_said_to_and_did_not(
         release.check_hashes(release.Section(section.version, section.date, "- Faster.\n"), old, new)
 
 
+@pytest.mark.quick
 def test_the_changelog_names_what_moved_since_the_last_version_with_hashes(release: ModuleType) -> None:
     """Not only before a release: whoever moves a pin sees it here."""
     released = json.loads(release.RELEASED.read_text("utf-8"))
@@ -77,6 +80,7 @@ def test_the_changelog_names_what_moved_since_the_last_version_with_hashes(relea
     assert release.check_moved(sections, released, pins)
 
 
+@pytest.mark.quick
 def test_hashes_are_compared_with_those_of_the_last_release(release: ModuleType) -> None:
     sections, old = release.sections_of(CHANGELOG), {"20k": "b", "flock/none": "c"}
     new = {"20k": "d", "flock/none": "e"}
@@ -86,6 +90,7 @@ def test_hashes_are_compared_with_those_of_the_last_release(release: ModuleType)
         release.check_moved(sections, {"0.2.0": new, "0.1.0": old}, new)
 
 
+@pytest.mark.quick
 def test_a_link_or_a_picture_of_the_repository_is_caught(release: ModuleType) -> None:
     text = "# Title\n\n[a](https://b.c) `[i](j)`\n\n```\nx[0](y)\n```\n"
     assert release.check_links(text) == "1 in the description, all absolute"
@@ -96,16 +101,18 @@ def test_a_link_or_a_picture_of_the_repository_is_caught(release: ModuleType) ->
         release.check_links("")
 
 
-def test_the_description_for_an_index_has_words_for_links_and_no_pictures(release: ModuleType) -> None:
+@pytest.mark.quick
+def test_the_description_for_an_index_has_no_links_and_no_pictures(release: ModuleType) -> None:
     """By the substitutions that the build makes."""
     text = release.README.read_text("utf-8")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     for each in project["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]["substitutions"]:
         text = re.sub(each["pattern"], each["replacement"], text)
     assert release.check_links(text) and "![" not in text and "unreleased" not in text
-    assert "- **One hash.**" in text and "(how)" in text and "(https://ui.perfetto.dev)" in text
+    assert "- **One hash.**" in text and "in the folder `docs`" in text and "docs/" not in text and " ()" not in text
 
 
+@pytest.mark.quick
 def test_contents_are_those_of_git_but_for_what_stays(release: ModuleType) -> None:
     tracked = ["crowd_demo/a.py", "configs/1k.yaml", "assets/draw.py", "assets/maps/m.map", "docs/a.md", "docs/pictures/a.png",
                ".github/workflows/a.yml", ".gitattributes", ".gitignore", "README.md"]
@@ -118,6 +125,7 @@ def test_contents_are_those_of_git_but_for_what_stays(release: ModuleType) -> No
         "PKG-INFO"}
 
 
+@pytest.mark.quick
 def test_a_file_too_few_or_too_many_and_an_archive_too_large_are_caught(release: ModuleType) -> None:
     assert release.check_contents(["a", "b"], {"a", "b"}, 2.4, 2.5) == "2.40 MB (at most 2.5), 2 files"
     with pytest.raises(release.WrongError, match="missing: b"):
@@ -128,6 +136,7 @@ def test_a_file_too_few_or_too_many_and_an_archive_too_large_are_caught(release:
         release.check_contents(["a"], {"a"}, 2.6, 2.5)
 
 
+@pytest.mark.quick
 def test_commands_of_the_readme_are_found_and_open_no_window(release: ModuleType) -> None:
     text = ("```\ncrowd-demo --config 20k --record run.replay       # why\n```\n\n```python\ncrowd-demo no\n```\n\n"
             "crowd-demo no\n\n```\ncrowd-demo ensemble --seeds 1-8 \\\n    --steps 1200\n```\n")
@@ -137,6 +146,7 @@ def test_commands_of_the_readme_are_found_and_open_no_window(release: ModuleType
         "crowd-demo --config 20k --record run.replay --headless --frames 5", "crowd-demo ensemble --seeds 1 --steps 30"]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(("command", "short"), [
     ("crowd-demo sweep cell_size 12", "crowd-demo sweep cell_size 12 --steps 30"), ("crowd-demo --help", "crowd-demo --help"),
     ("crowd-demo --headless --frames 600", "crowd-demo --headless --frames 5")])
@@ -144,8 +154,80 @@ def test_a_command_without_a_window_ends_soon(release: ModuleType, command: str,
     assert " ".join(release.shortened(command)) == short
 
 
+@pytest.mark.quick
 def test_the_readme_begins_with_a_checkout_and_has_the_line_of_an_index(release: ModuleType) -> None:
     first, *others = release.commands_of(release.README.read_text("utf-8"))
-    assert first.startswith(release.FROM_CHECKOUT) and " && crowd-demo " in first
+    assert first.startswith('pip install ".') and " && crowd-demo " in first
     assert any(line.startswith(release.FROM_INDEX) for line in others)
     assert sum(line.startswith("crowd-demo") for line in others) >= 7
+
+
+# --- tools/regenerate.py has been run: schema, README and tutorial are what the program says -------------------------
+
+@pytest.fixture(scope="module")
+def regenerate() -> ModuleType:
+    return load_script("tools/regenerate.py")
+
+
+@pytest.mark.quick
+def test_nothing_derived_is_out_of_date(regenerate: ModuleType) -> None:
+    for path, text in regenerate.derived().items():
+        assert path.read_text("utf-8") == text, f"{path.name}: run python tools/regenerate.py"
+
+
+@pytest.mark.quick
+def test_the_tutorial_shows_all_of_its_code(regenerate: ModuleType) -> None:
+    page = (ROOT / "docs/tutorial.md").read_text("utf-8")
+    for path in (ROOT / "examples/first_behaviour").rglob("*"):
+        if path.suffix in (".py", ".toml"):
+            for part in regenerate.parts(path.read_text("utf-8")).values():
+                assert part.strip() in page, path
+
+
+@pytest.mark.quick
+def test_marks_that_are_missing_are_an_error(regenerate: ModuleType) -> None:
+    assert regenerate.between("a\n<!-- x -->\nold\n<!-- /x -->\nb", "x", "new") == "a\n<!-- x -->\nnew\n<!-- /x -->\nb"
+    with pytest.raises(ValueError, match="no marks <!-- y -->"):
+        regenerate.between("a <!-- x -->", "y", "new")
+
+
+# --- the web site ----------------------------------------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def website() -> ModuleType:
+    return load_script("tools/website.py")
+
+
+@pytest.mark.quick
+def test_links_lead_to_pages_of_the_site_or_become_words(website: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "design").mkdir()
+    for name in ("index.md", "README.md", "window.md", "design/proof.md", "picture.png"):
+        (tmp_path / name).write_text("", "utf-8")
+    text = "[a](docs/window.md#tools) [b](crowd_demo/cli) ![c](docs/picture.png) [d](https://e.f) [g](#h) [i](README.md)"
+    found = website.with_links(text, ROOT / "README.md", tmp_path / "README.md", tmp_path, ROOT)
+    assert found == "[a](./window.md#tools) b ![c](./picture.png) [d](https://e.f) [g](#h) [i](./index.md)"
+    text = "[a](../window.md) [b](../../README.md) [c](../../crowd_demo/app/loop.py)"
+    found = website.with_links(text, ROOT / "docs/design/proof.md", tmp_path / "design/proof.md", tmp_path, ROOT)
+    assert found == "[a](../window.md) [b](../index.md) c"
+
+
+@pytest.mark.quick
+def test_ten_shipped_scenarios_play(website: ModuleType) -> None:
+    names = [scene.name for scene in website.SCENES]
+    assert len(set(names)) == 10 and all((ROOT / f"configs/{name}.yaml").is_file() for name in names)
+
+
+@pytest.mark.slow
+def test_a_small_site_has_all_pages_and_loads_nothing_from_elsewhere(website: ModuleType, tmp_path: Path) -> None:
+    pytest.importorskip("mkdocs")
+    website.site_of(tmp_path / "site", [website.Scene("1k", 1, agents=20)])
+    site = tmp_path / "site"
+    pages = {path.stem for path in (ROOT / "docs").glob("*.md")}
+    assert pages <= {path.name for path in site.iterdir()} and (site / "play/1k.html").is_file()
+    for page in site.rglob("*.html"):
+        text = page.read_text("utf-8")
+        assert not re.search(r"<(script|link|img)[^>]*(src|href)=\"?https?:", text), page
+        if page.name == "index.html":
+            for target in re.findall(r"(?:href|src)=\"([^\":#]+?)(?:#[^\"]*)?\"", text):
+                path = page.parent / target
+                assert path.exists() or (path / "index.html").exists(), (page, target)

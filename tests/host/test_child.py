@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
+import sys
 from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
@@ -15,6 +17,8 @@ from crowd_demo.extras.ensemble.plan import make_plan
 from crowd_demo.host import child
 from crowd_demo.host.compiling import helpers
 from crowd_demo.host.compiling.helpers import CompilerSource, ForkingSource, Helper
+from crowd_demo.host.streams import ERASE, REDRAW_EVERY_S, ProgressLine
+from crowd_demo.host.system import importing
 
 SOURCES = [CompilerSource, *[ForkingSource] * helpers.CAN_FORK]
 
@@ -75,3 +79,58 @@ def test_a_child_searches_where_its_parent_does(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("PYTHONIOENCODING", "utf-8")
     with child.start("found", "a b", "c", stdout=subprocess.PIPE) as process:
         assert process.communicate()[0] == "a b|c|ü\n" and process.returncode == 0
+
+
+# --- A line that tells how far something is --------------------------------------------------------------------------
+
+@pytest.mark.quick
+@pytest.mark.parametrize(("terminal", "every_s"), [(True, REDRAW_EVERY_S), (False, 60.0)])
+def test_a_terminal_has_one_line_and_others_get_one_now_and_then(
+        monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], terminal: bool, every_s: float) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("crowd_demo.host.streams.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
+    with ProgressLine("ensemble", 60.0) as line:
+        for _ in range(100):
+            clock[0] += every_s / 20
+            line.show("so far")
+    said = capsys.readouterr().err
+    lines = said.count("ensemble: so far")
+    assert lines in (4, 5, 6) and said.count("\n") == (0 if terminal else lines)
+    assert said.endswith(ERASE) == terminal
+
+
+@pytest.mark.quick
+def test_a_line_is_no_wider_than_the_terminal(
+        monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "20")
+    with ProgressLine("sweep") as line:
+        line.show("x" * 100)
+    assert capsys.readouterr().err == f"{ERASE}sweep: {'x' * 12}{ERASE}"
+
+
+# --- what Python's collector of garbage looks at ---------------------------------------------------------------------
+
+FIRST = """
+import gc
+from crowd_demo.host.system import importing
+with importing():
+    assert not gc.isenabled()
+    import numba
+assert gc.isenabled() and gc.get_freeze_count() > 1000
+"""
+
+
+@pytest.mark.quick
+def test_what_a_start_imports_is_never_looked_at() -> None:
+    done = subprocess.run([sys.executable, "-c", FIRST], capture_output=True, encoding="utf-8")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.quick
+def test_what_was_made_since_is_looked_at() -> None:
+    frozen = gc.get_freeze_count()
+    with importing():
+        assert gc.isenabled()
+    assert gc.get_freeze_count() == frozen

@@ -36,6 +36,7 @@ def hashes() -> dict[str, str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="these are x86 processors")
 @pytest.mark.parametrize("processor", PROCESSORS)
 def test_narrower_registers_give_the_same_crowd(processor: str, tmp_path: Path) -> None:

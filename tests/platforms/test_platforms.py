@@ -23,7 +23,8 @@ TWO = {"1k": ["a", "b", "c"], "maze": ["d", "e", "f"]}
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("name", [pytest.param("1k", marks=pytest.mark.quick), *platforms.CONFIGS[1:]])
+@pytest.mark.parametrize("name", [pytest.param("1k", marks=pytest.mark.quick), "20k", "crates", *(
+    pytest.param(name, marks=pytest.mark.slow) for name in platforms.CONFIGS if name not in ("1k", "20k", "crates"))])
 def test_the_hash_of_each_tick_is_the_one_that_was_pinned(name: str) -> None:
     assert platform_child.hashes(name, platforms.TICKS) == PINNED[name]
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from base64 import b64encode
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,11 +16,10 @@ from crowds import open_world, simulation
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowd_demo.sim.actions import Action, Edit, as_data, from_data
+from crowd_demo.sim import actions
+from crowd_demo.sim.actions import Action, Edit, Place, as_data, from_data
 from crowd_demo.sim.edits import BringIn, PaintWalls, PutBack, Remove, TakeOut
 from crowd_demo.sim.simulation import Simulation
-
-pytestmark = pytest.mark.quick
 
 RUNS = st.lists(st.tuples(st.integers(-2, 12), st.integers(-3, 12), st.integers(-3, 14)), max_size=8).map(tuple)
 EDITS = st.one_of(
@@ -46,6 +49,7 @@ def people(sim: Simulation) -> set[bytes]:
     return {column.tobytes() for column in sim.agents.rows_by_id()[1:].T}
 
 
+@pytest.mark.quick
 @settings(max_examples=20)
 @given(st.lists(EDITS, max_size=8))
 def test_undone_in_reverse_the_map_is_the_same_to_the_byte_and_everybody_is_back(edits: list[Action]) -> None:
@@ -63,6 +67,7 @@ def test_undone_in_reverse_the_map_is_the_same_to_the_byte_and_everybody_is_back
     assert sim.agents.count == 60 and (walls or people(sim) == before)
 
 
+@pytest.mark.quick
 def test_no_handle_is_used_twice() -> None:
     sim, used = crowd(), set[tuple[int, int]]()
     handles = sim.agents.handles
@@ -75,6 +80,7 @@ def test_no_handle_is_used_twice() -> None:
         apply(sim, back)
 
 
+@pytest.mark.quick
 def test_undoing_newcomers_takes_nobody_else_who_has_their_id() -> None:
     sim = crowd()
     (undo,) = apply(sim, BringIn(5, 320, 320, 100))
@@ -84,6 +90,7 @@ def test_undoing_newcomers_takes_nobody_else_who_has_their_id() -> None:
     assert sim.agents.count == 65
 
 
+@pytest.mark.quick
 def test_people_come_back_only_with_columns_that_this_crowd_can_have() -> None:
     sim = crowd()
     back = PutBack.of(sim, np.array([3], np.int32))
@@ -98,3 +105,27 @@ def test_people_come_back_only_with_columns_that_this_crowd_can_have() -> None:
     assert sim.agents.count == 60 and not sim.history
 
 
+# --- what is done to a crowd from outside replays with it ------------------------------------------------------------
+
+@pytest.mark.quick
+def test_an_agent_is_put_where_it_is_wanted_within_the_world_and_out_of_walls() -> None:
+    sim = simulation(agents=5, **open_world(640, 640))
+    sim.set_walls((0, 0, 2, 2), True)
+    for x, y in ((300.25, 17.5), (-7, 9000), (5, 5)):
+        sim.apply(from_data(as_data(Place(3, x, y))))
+        at = sim.agents.by_id()
+        assert (at.x[3], at.y[3]) == (x, y) if x == 300.25 else 0 <= at.x[3] < 640 > at.y[3] >= 0
+    assert max(at.x[3], at.y[3]) > 128
+    with pytest.raises(ValueError, match="there is no agent 5"):
+        sim.apply(Place(5, 1, 1))
+    assert len(sim.history) == 3
+
+
+def test_a_fresh_process_knows_all_actions_that_files_may_hold() -> None:
+    """Each module that registers some is imported by whoever reads a save or a recording."""
+    package = Path(actions.__file__).parents[1]
+    written = {name for path in package.rglob("*.py")
+               for name in re.findall(r'^@action\("(\w+)"\)', path.read_text("utf-8"), re.M)}
+    reading = "import crowd_demo.sim.save_format; from crowd_demo.sim.actions import ACTIONS; print(*ACTIONS)"
+    known = subprocess.run([sys.executable, "-c", reading], capture_output=True, encoding="utf-8", check=True).stdout.split()
+    assert "event" in written and written <= set(known)

@@ -288,7 +288,7 @@ def test_a_line_counts_the_steps_that_cross_it() -> None:
         if a != b:
             p, q = np.array(steps[::2], F), np.array(steps[1::2], F)
             expected = sum(crosses(*step, a, b) for step in zip(p.tolist(), q.tolist(), strict=True))
-            assert across(p[:, 0], p[:, 1], q[:, 0], q[:, 1], Line(*a, *b)) == expected, (a, b)
+            assert sum(across(p[:, 0], p[:, 1], q[:, 0], q[:, 1], Line(*a, *b))) == expected, (a, b)
             found.append(expected)
     assert 100 < sum(found) < 800
 
@@ -381,8 +381,7 @@ WHOLE = {"id", "next_update", "goal", "goal_visible", "state", "kind"}
 
 @pytest.mark.parametrize("behaviour, names", [("flock", FLOCK), ("crowd", CROWD), ("crates", CRATES), ("hunt", HUNT)])
 def test_the_hash_is_made_as_the_page_says(behaviour: str, names: str) -> None:
-    sim = simulation(**{**PAGE, "agents": 3, "behaviour": behaviour})
-    sim.step(2)
+    sim = simulation(**{**PAGE, "agents": 3, "behaviour": behaviour}, steps=2)
     shuffle(sim, 2)
     slots = sorted(range(3), key=lambda slot: int(sim.agents.columns.id[slot]))
     text = b"2 3"

@@ -7,9 +7,11 @@ of each other. Each kind of crowd runs through all rows, and is compared with th
 from __future__ import annotations
 
 import itertools
+import json
 from typing import Any
 
 import numpy as np
+import pins
 import pytest
 from covering import covering_rows
 from crowds import BIRTHS_AND_DEATHS, CROWD, CROWDS, FLOCK, ROPE, SOME_FORCES, Settings, open_world, put, shuffle, simulation
@@ -75,9 +77,7 @@ KINDS: dict[str, Settings] = {
 
 def run(crowd: Settings, steps: int = STEPS, **switches: Any) -> Simulation:
     options = {f"optimizations__{key}": value for key, value in switches.items()}
-    sim = simulation(**{**crowd, **options})
-    sim.step(steps)
-    return sim
+    return simulation(**{**crowd, **options}, steps=steps)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -179,8 +179,7 @@ def test_hash_sees_every_column(crowd: Settings) -> None:
     "optimizations__neighbours": list(STRUCTURES), "optimizations__simd": ["false", "true"]}),
     ids=lambda case: "-".join(map(str, case.values())))
 def test_degenerate_crowds_stay_sound(case: Settings) -> None:
-    sim = simulation("1k", **case, **open_world(300, 200))
-    sim.step(30)
+    sim = simulation("1k", **case, **open_world(300, 200), steps=30)
     assert_sound(sim)
 
 
@@ -204,8 +203,7 @@ EVERYBODY = tuple(BEHAVIOURS)
         ("minute", ("crates",), {"crates__half_min": 0.1, "crates__half_max": 0.1, "crates__gap": 0, "crates__rarity": 0}))
     for behaviour in behaviours])
 def test_degenerate_worlds_and_rules_stay_sound(behaviour: str, settings: Settings) -> None:
-    sim = simulation("1k", **{"behaviour": behaviour, "agents": 200, **open_world(300, 200), **settings})
-    sim.step(30)
+    sim = simulation("1k", **{"behaviour": behaviour, "agents": 200, **open_world(300, 200), **settings}, steps=30)
     assert_sound(sim)
 
 
@@ -216,3 +214,19 @@ def assert_sound(sim: Simulation) -> None:
         assert np.isfinite(column).all()
     assert ((columns.x >= 0) & (columns.x < sim.terrain.walls.width)).all()
     assert ((columns.y >= 0) & (columns.y < sim.terrain.walls.height)).all()
+
+
+# --- no change changes the crowd, or the work that a step does, unnoticed: tests/pins.json holds both ----------------
+
+PINNED = json.loads(pins.FILE.read_text("utf-8"))
+named = [pytest.param(name, marks=() if pins.is_large(name) else pytest.mark.quick) for name in pins.cases()]
+
+
+@pytest.mark.parametrize("name", named)
+def test_hash_and_counters_are_those_that_were_pinned(name: str) -> None:
+    assert pins.measure(name) == PINNED[name]
+
+
+@pytest.mark.quick
+def test_nothing_else_is_pinned() -> None:
+    assert set(PINNED) == set(pins.cases())

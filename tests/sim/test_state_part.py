@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-from crowds import CROWD, FLOCK, SOME_FORCES, Settings, events, loaded, open_world, put, replay, saved, simulation
+from crowds import (
+    BIRTHS_AND_DEATHS,
+    CROWD,
+    CROWDS,
+    FLOCK,
+    ROPE,
+    SOME_FORCES,
+    Settings,
+    events,
+    loaded,
+    open_world,
+    put,
+    replay,
+    saved,
+    simulation,
+)
 
+from crowd_demo.compute.jit import compile_launches, is_compiled
 from crowd_demo.sim import ways
 from crowd_demo.sim.actions import Action
 from crowd_demo.sim.edits import AddGoal, BringIn, PaintWalls, PutForce, Remove, SetExit, SetGoal, TakeOut
@@ -19,7 +37,6 @@ from crowd_demo.sim.store.state import PartState
 from crowd_demo.sim.terrain.forces import MAX_FORCES
 from crowd_demo.sim.tuning import SetNumbers, Tune
 
-pytestmark = pytest.mark.quick
 PEOPLE: Settings = {"agents": 80, "map": "null", "world__width": 576, "world__height": 448, "crowd__destinations": 3}
 WALLS = PaintWalls(((2, 1, 7),), True)
 HAPPENS: tuple[dict[str, Any], ...] = (
@@ -56,6 +73,7 @@ RUNS: dict[str, Callable[[], Simulation]] = {
     "edits": lambda: acted(simulation(**PEOPLE), WALLS, BringIn(3, 300, 300, 64), TakeOut(100, 100, 80), Remove(((5, 0),)))}
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("name", RUNS)
 def test_a_run_replays_and_a_save_in_its_middle_goes_on(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ways, "TILES_A_STEP", 20)  # so that ways follow for many steps
@@ -76,6 +94,7 @@ def test_a_run_replays_and_a_save_in_its_middle_goes_on(name: str, monkeypatch: 
         assert not other.snapshot().parts, "as the configuration makes it"
 
 
+@pytest.mark.quick
 def test_a_part_costs_nothing_while_it_is_empty() -> None:
     sim = simulation(agents=5, **open_world(640, 640))
     begin = sim.snapshot()
@@ -101,6 +120,7 @@ WRONG: dict[str, tuple[dict[str, Any], ...]] = {
     "unheard": ({},)}
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(("name", "values"), [(name, values) for name, each in WRONG.items() for values in each], ids=str)
 def test_a_file_with_a_part_that_is_wrong_or_unknown_is_refused_in_a_line(name: str, values: dict[str, Any]) -> None:
     sim = events({"tick": 5}, **PEOPLE)
@@ -109,6 +129,7 @@ def test_a_file_with_a_part_that_is_wrong_or_unknown_is_refused_in_a_line(name: 
         check(snapshot._replace(parts={name: PartState(values)}), sim)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("wrong", [
     {"values": {}}, {"values": {"age": -1}}, {"values": {"age": 99}}, {"values": {"age": True}},
     {"values": {"age": 0, "more": 1}},
@@ -123,6 +144,7 @@ def test_a_save_whose_walls_cannot_be_is_refused(wrong: dict[str, Any], monkeypa
         check(snapshot._replace(parts={"ways": PartState(**{**snapshot.parts["ways"]._asdict(), **wrong})}), sim)
 
 
+@pytest.mark.quick
 def test_a_column_of_goals_has_only_destinations_that_there_are() -> None:
     sim = simulation(**PEOPLE)
     snapshot = sim.snapshot()
@@ -133,6 +155,7 @@ def test_a_column_of_goals_has_only_destinations_that_there_are() -> None:
         check(goals._replace(parts={}), sim)
 
 
+@pytest.mark.quick
 def test_a_force_of_an_undone_past_is_gone() -> None:
     sim = simulation(**{**CROWD, "agents": 20})
     begin = sim.snapshot()
@@ -140,3 +163,51 @@ def test_a_force_of_an_undone_past_is_gone() -> None:
     sim.step()
     sim.restore(begin)
     assert not sim.forces.present and sim.ground.forces.total == 0
+
+
+# --- the list of stages: what runs in a step, and what a picture needs beforehand ------------------------------------
+
+def test_a_stale_grid_is_rebuilt_before_a_picture_only_where_cells_are_culled() -> None:
+    sim = simulation(**FLOCK)
+    sim.grid.outdated()
+    sim.optimizations.cull = "agents"
+    sim.prepare_picture()
+    assert not sim.grid.fresh
+    sim.optimizations.cull = "grid"
+    sim.prepare_picture()
+    assert sim.grid.fresh
+
+
+def test_the_ends_of_links_are_looked_up_before_a_picture() -> None:
+    sim = simulation(**ROPE, steps=1)
+    sim.populate(100)
+    assert not sim.links.fresh
+    sim.prepare_picture()
+    assert sim.links.fresh
+
+
+def test_the_calls_of_a_twin_are_those_of_a_step() -> None:
+    twin, sim = simulation(**CROWD), simulation(**CROWD)
+    launches = list(twin.launches_to_compile())
+    compile_launches(launches)
+    sim.step()
+    assert all(is_compiled(launch) for launch in launches)
+    assert {"interact_lanes", "move_lanes", "check_sight", "take_headings"} <= {launch.name for launch in launches}
+
+
+# --- a crowd that nobody refers to -----------------------------------------------------------------------------------
+
+EACH = {**CROWDS, "rope": ROPE, "births and deaths": {**FLOCK, **BIRTHS_AND_DEATHS}}
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_a_crowd_goes_with_its_last_reference(name: str) -> None:
+    sim = simulation(**EACH[name], steps=1)
+    sim.prepare_picture()
+    gc.disable()
+    try:
+        left = [weakref.ref(each) for each in (sim, sim, sim.agents, sim.agents.front)]
+        del sim
+        assert [each() for each in left] == [None] * len(left)
+    finally:
+        gc.enable()

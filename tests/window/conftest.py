@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from first_window import screen
 
 from crowd_demo.config.loader import load_config
 from crowd_demo.sim.simulation import Simulation
@@ -47,21 +48,10 @@ def server() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     if missing := [tool for tool in TOOLS if not shutil.which(tool)]:
         give_up = pytest.fail if "CROWD_DEMO_REQUIRE_WINDOW" in os.environ else pytest.skip
         give_up(f"{' and '.join(missing)} not installed")
-    read, write = os.pipe()
-    # Left to itself it starts afresh whenever its last client leaves, and refuses the next one meanwhile: "x11 not available".
-    server = subprocess.Popen(["Xvfb", "-noreset", "-displayfd", str(write), "-screen", "0", "1280x720x24",
-                               "-nolisten", "tcp"], pass_fds=[write], stderr=subprocess.DEVNULL)
-    os.close(write)
-    try:
-        with os.fdopen(read, encoding="utf-8") as told:
-            number = told.readline().strip()
-        assert number, "Xvfb has ended without a screen"
-        until(lambda: xdotool(f":{number}", "getdisplaygeometry", check=False).returncode == 0,
+    with screen() as (display, server):
+        until(lambda: xdotool(display, "getdisplaygeometry", check=False).returncode == 0,
               lambda: None if server.poll() is None else "Xvfb has ended")
-        yield f":{number}", server
-    finally:
-        server.terminate()
-        server.wait()
+        yield display, server
 
 
 @pytest.fixture

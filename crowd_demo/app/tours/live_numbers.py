@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import NamedTuple
 
@@ -10,12 +11,12 @@ import numpy as np
 
 from crowd_demo.app.card.effect import Counted
 from crowd_demo.compute.arrays import Doubles, Floats
-from crowd_demo.config.tour import BEFORE, PLACEHOLDER
+from crowd_demo.config.tour import BEFORE, NUMBERS, PLACEHOLDER
 from crowd_demo.measure.comparison import counters_of
 from crowd_demo.measure.statistics import LEAST_BLOCKS, Interval, median_interval
 from crowd_demo.profile import Profile
 from crowd_demo.registry.stages import stages_of
-from crowd_demo.render.hud.card import NARROW, PLAIN, Span
+from crowd_demo.render.hud.card import NARROW, Span
 from crowd_demo.sim.metrics.readings import Readings
 
 Numbers = Mapping[str, float]
@@ -24,10 +25,9 @@ around a time, as shares of it."""
 LOW, HIGH = ".low", ".high"
 BLOCKS, RESAMPLES = 12, 500  # of what was measured, for its interval
 SHORTEST_MS, LEAST_SHARE = 1e-3, 1e-3
-UNKNOWN = "–"  # noqa: RUF001  (a dash that is not taken for a minus)
 TO_COME = "…"
+SENTENCE_END = re.compile(r"(?<=[.!?]) ")
 NOT_TOLD = "neither clearly faster nor slower"  # of a factor whose interval says both faster and slower, by much
-SURE = 1e-3  # how far beyond 1 an interval reaches at least whose factor is no difference
 ALIKE = 0.05  # times that differ by less than this part are called alike
 ON_CARD = {"candidates_per_agent": ("candidates", 1), "neighbours_per_agent": ("neighbours", 1), "drawn": ("drawn", 1),
            "near reads": ("near_reads", 100)}  # names and units of what a card tells, in tours
@@ -132,12 +132,9 @@ def of_card(spans: Iterable[Span], told: Counted) -> Compared:
              if span.name in ("step", "draw", "frame") and not math.isnan(span.before_ms + span.after_ms)]
     before, now = ({name: span.before_ms for name, span in known}, {name: span.after_ms for name, span in known})
     for name, span in known:
-        before |= {name + LOW: 1.0, name + HIGH: 1.0}  # all of the factor's interval is that of the later time
-        low, high = (span.low, span.high) if span.known else (span.factor / PLAIN, span.factor * PLAIN)
-        if span.outcome == "no difference":
-            low, high = min(low, 1 - SURE), max(high, 1 + SURE)
-        if span.factor > 0:
-            now |= {name + LOW: span.factor / high, name + HIGH: span.factor / low}
+        if span.known:
+            before |= {name + LOW: 1.0, name + HIGH: 1.0}  # all of the factor's interval is that of the later time
+            now |= {name + LOW: span.factor / span.high, name + HIGH: span.factor / span.low}
     for name, (number, unit) in ON_CARD.items():
         if name in told:
             before[number], now[number] = (unit * value for value in told[name])
@@ -147,14 +144,31 @@ def of_card(spans: Iterable[Span], told: Counted) -> Compared:
 # --- texts -----------------------------------------------------------------------------------------------------------
 
 def filled(text: str, now: Numbers | None, marks: Mapping[str, Numbers]) -> str:
-    """The text with the present numbers and those of earlier steps; what is still being measured is `TO_COME`."""
+    """The text with the present numbers and those of earlier steps; what is still being measured is `TO_COME`.
+
+    A sentence with a number that is not known is left out, and the numbers that are missing are named.
+    """
+    missing: dict[str, None] = {}
+
     def number(placeholder: str) -> str:
         mark, _, name = placeholder.rpartition(".")
-        if name in COMPARED:
-            return compared(name, marks.get(mark or BEFORE, {}), now)
         known = marks.get(mark, {}) if mark else now
-        return TO_COME if known is None else number_text(name, known.get(name, math.nan))
-    return PLACEHOLDER.sub(lambda found: number(found[1]), text).replace(f"{TO_COME}.", TO_COME)
+        if name in COMPARED:
+            found = compared(name, marks.get(mark or BEFORE, {}), now)
+        else:
+            found = TO_COME if known is None else number_text(name, known.get(name, math.nan))
+        if not found:
+            missing[NUMBERS[name]] = None
+        return found
+
+    sentences = []
+    for sentence in SENTENCE_END.split(text):
+        numbers = {placeholder: number(placeholder) for placeholder in PLACEHOLDER.findall(sentence)}
+        if all(numbers.values()):
+            sentences.append(PLACEHOLDER.sub(lambda found, numbers=numbers: numbers[found[1]], sentence))
+    if missing:
+        sentences.append(f"Not measured: {', '.join(missing)}.")
+    return " ".join(sentences).replace(f"{TO_COME}.", TO_COME)
 
 
 def compared(name: str, before: Numbers, now: Numbers | None) -> str:
@@ -186,7 +200,7 @@ def interval_of(name: str, before: Numbers, now: Numbers) -> Interval:
 
 def faster(ratio: float) -> str:
     if math.isnan(ratio):
-        return UNKNOWN
+        return ""
     if abs(ratio - 1) < ALIKE:
         return "about as fast"
     return f"{shown_factor(ratio)} times as fast" if ratio > 1 else f"{shown_factor(1 / ratio)} times slower"
@@ -194,14 +208,14 @@ def faster(ratio: float) -> str:
 
 def shown_factor(ratio: float) -> str:
     if math.isnan(ratio):
-        return UNKNOWN
+        return ""
     return f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.1f}" if ratio >= 1.1 else f"{ratio:.2f}"
 
 
 def number_text(name: str, value: float) -> str:
-    """Times with two or three digits, counts of ten and more as whole numbers."""
+    """Times with two or three digits, counts of ten and more as whole numbers; nothing for what is not known."""
     if math.isnan(value):
-        return UNKNOWN
+        return ""
     whole = 100 if name.endswith("_ms") else 10
     if value >= whole or value == int(value):
         return f"{value:,.0f}"

@@ -1,8 +1,8 @@
 """Tours in the window: beginning one, what it does to the program, what it measures, and what its panel shows.
 
 A page is entered in three turns: what its step does is requested (a scenario may have to be opened, kernels to be compiled);
-when all of that holds, frames are counted; when enough were measured, the numbers of its texts are filled in. The first
-request to go on before that takes effect once the numbers are there, a second one at once.
+when all of that holds, frames are counted; when enough were measured, the numbers of its texts are filled in. A request to
+go on before that takes effect once the numbers are there, for later pages may name them.
 
 Where the page itself has switched techniques, its times before and after are those of the card, as long as that is
 shown, and so is what the card tells of counters and readings: both are of the same steps. The card in its turn begins with
@@ -137,7 +137,7 @@ class TourPlayer:
             return
         elif name == "back":
             self.back()
-        elif self._is_complete or self._hurried:
+        elif self._is_complete:
             self.next()
         else:
             self._hurried = True
@@ -152,8 +152,9 @@ class TourPlayer:
             self.end()
             return
         last, told = self._numbers[self._number], self._told() if is_told else frozenset()
+        before = latest or last.now or ({} if self._acts else last.before)
         self._number += 1
-        before = {**(latest or last.now or last.before), **named(told, last.now or {})}
+        before = {**before, **named(told, last.now or {})}
         repeats = told and not self._acts and measured_for(self.page.numbers) <= told
         self._keep(PageNumbers(before, last.now if repeats else None, told))
         if self.page.kind == "step":
@@ -397,7 +398,7 @@ class TourPlayer:
             return f"opening {self.opening} ..."
         switcher = self.program.techniques.switcher
         if switcher.pending:
-            return f"{switcher.text or 'compiling'} ..."
+            return f"{switcher.job.text} ..."
         if self._is_complete:
             return ""
         counted = self._count // COUNTED_BY * COUNTED_BY

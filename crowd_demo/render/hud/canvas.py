@@ -6,9 +6,9 @@ a room at 1280 x 720, and fills no larger screen.
 A canvas is a sheet of its own, which is rendered now and then, kept (`Renderings`), and blitted in every frame. While
 it is drawn, its parts are registered as targets: what a click there, or a cursor that rests there, is about.
 
-The font is the system's monospaced one if it is at a usual path, else the one that comes with pygame; asking the
-system for its list of fonts can take seconds. All digits get the same width, so numbers do not jitter. Rendered text
-is kept: drawing the same text again costs one blit.
+The font is Roboto in two weights, and pygame's own where that package is missing. All digits get the same width, so
+numbers do not jitter. It has no arrows and ticks: they are drawn. Rendered text is kept: drawing the same text again
+costs one blit.
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ import math
 import re
 from bisect import bisect
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import accumulate
-from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import pygame
@@ -54,7 +53,7 @@ LIGHT: Theme = {
 }
 THEMES: Mapping[str, Theme] = {"dark": DARK, "light": LIGHT}
 
-SMALL, NORMAL, LARGE, HUGE = 10, 12, 14, 26
+SMALL, NORMAL, LARGE, HUGE = 10.5, 11.5, 15.5, 35.0  # hints and notes, rows, titles, the answer: 12, 13, 18, 40 pixels
 PAD = 12
 USUAL_SCALE, USUAL_HEIGHT = 1.15, 720  # pixels a unit, in a window of that height
 LEAST_SCALE, MAX_SCALE = 0.7, 6.0
@@ -64,11 +63,6 @@ CORNER = 8.0  # radius of a panel's corners, units
 LEAST_PX = 6  # of text, however small the scale is
 KEPT = 2048  # rendered texts, about 2 KB each
 MEASURED = 16_384  # texts, about 200 bytes each
-FACES = (
-    "/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf", "/usr/share/fonts/TTF/DejaVuSansMono.ttf",
-    "/usr/share/fonts/dejavu-sans-mono-fonts/DejaVuSansMono.ttf", "/System/Library/Fonts/Menlo.ttc",
-    "C:/Windows/Fonts/consola.ttf",
-)
 
 
 def scale_for(size: tuple[int, int], factor: float = 1.0) -> float:
@@ -77,32 +71,48 @@ def scale_for(size: tuple[int, int], factor: float = 1.0) -> float:
     return max(min(wanted, size[0] / BOTH_PANELS, MAX_SCALE), LEAST_SCALE)
 
 
+def faces() -> tuple[str, str]:
+    """Return the files of the regular and of the medium weight."""
+    try:
+        from font_roboto import Roboto, RobotoMedium
+    except ImportError:
+        return pygame.font.get_default_font(), pygame.font.get_default_font()
+    return Roboto, RobotoMedium
+
+
 class Pen:
     """Writes in one font at any size, in the colours of a theme. Call `pygame.font.init` before."""
 
     def __init__(self, face: str | None = None, theme: Theme = DARK) -> None:
-        self.face = face or next((path for path in FACES if Path(path).is_file()), pygame.font.get_default_font())
+        """Write in `face` in both weights, or in the program's font."""
+        self.faces = (face, face) if face else faces()
         self.theme = theme
-        self._font = lru_cache(None)(partial(pygame.font.Font, self.face))
+        self.font = lru_cache(None)(lambda size, bold: pygame.font.Font(self.faces[bold], size))
         self._image = lru_cache(KEPT)(text_image)
         self._measured = lru_cache(MEASURED)(text_width)
 
     def colour(self, colour: Colour) -> RGBA:
         return self.theme[colour] if isinstance(colour, str) else colour
 
-    def width(self, text: str, size: int = NORMAL) -> int:
-        return self._measured(self._font(size), text if text.isprintable() else printable(text))
+    def width(self, text: str, size: int = 13, bold: bool = False) -> int:
+        return self._measured(self.font(size, bold), text if text.isprintable() else printable(text))
 
-    def left(self, on: pygame.Surface, text: str, x: int, middle: int, size: int = NORMAL, colour: Colour = TEXT) -> int:
+    def left(self, on: pygame.Surface, text: str, x: int, middle: int, size: int = 13, colour: Colour = TEXT,
+             bold: bool = False) -> int:
         """Write from x on, with the middle of the line at `middle`; return where the text ends."""
-        image = self._image(self._font(size), text if text.isprintable() else printable(text), self.colour(colour))
+        image = self._image(self.font(size, bold), text if text.isprintable() else printable(text), self.colour(colour))
         on.blit(image, (x, middle - image.get_height() // 2))
         return x + image.get_width()
 
 
+@lru_cache(None)
+def digit_width(font: pygame.font.Font) -> int:
+    return max(font.size(digit)[0] for digit in "0123456789")
+
+
 def text_width(font: pygame.font.Font, text: str) -> int:
     parts = re.split(r"\d", text)
-    return (len(parts) - 1) * font.size("0")[0] + sum(font.size(part)[0] for part in parts if part)
+    return (len(parts) - 1) * digit_width(font) + sum(font.size(part)[0] for part in parts if part)
 
 
 def text_image(font: pygame.font.Font, text: str, colour: RGBA) -> pygame.Surface:
@@ -110,7 +120,7 @@ def text_image(font: pygame.font.Font, text: str, colour: RGBA) -> pygame.Surfac
 
     Digits are drawn one by one in boxes of equal width: kerning would make "11" narrower than "00".
     """
-    digit = font.size("0")[0]
+    digit = digit_width(font)
     # size() can be a pixel higher than get_height(), which would cut the tails of letters
     image = pygame.Surface((max(text_width(font, text), 1), font.size(text)[1]), pygame.SRCALPHA)
     x = 0
@@ -162,21 +172,25 @@ class Canvas:
 
     # --- text --------------------------------------------------------------------------------------------------------
 
-    def width(self, text: str, size: float = NORMAL) -> float:
-        return self.pen.width(text, self._font_px(size)) / self.scale
+    def width(self, text: str, size: float = NORMAL, bold: bool = False) -> float:
+        return self.pen.width(text, self._font_px(size), bold) / self.scale
 
-    def left(self, text: str, x: float, middle: float, size: float = NORMAL, colour: Colour = TEXT) -> float:
+    def left(self, text: str, x: float, middle: float, size: float = NORMAL, colour: Colour = TEXT,
+             bold: bool = False) -> float:
         """Write from x on, with the middle of the line at `middle`; return where the text ends."""
-        return self.pen.left(self.surface, text, self.px(x), self.px(middle), self._font_px(size), colour) / self.scale
+        end = self.pen.left(self.surface, text, self.px(x), self.px(middle), self._font_px(size), colour, bold)
+        return end / self.scale
 
-    def right(self, text: str, x: float, middle: float, size: float = NORMAL, colour: Colour = TEXT) -> float:
+    def right(self, text: str, x: float, middle: float, size: float = NORMAL, colour: Colour = TEXT,
+              bold: bool = False) -> float:
         """Write up to x; return where the text begins."""
-        start = x - self.width(text, size)
-        self.left(text, start, middle, size, colour)
+        start = x - self.width(text, size, bold)
+        self.left(text, start, middle, size, colour, bold)
         return start
 
-    def centred(self, text: str, x: float, middle: float, size: float = NORMAL, colour: Colour = TEXT) -> None:
-        self.left(text, x - self.width(text, size) / 2, middle, size, colour)
+    def centred(self, text: str, x: float, middle: float, size: float = NORMAL, colour: Colour = TEXT,
+                bold: bool = False) -> None:
+        self.left(text, x - self.width(text, size, bold) / 2, middle, size, colour, bold)
 
     def fitted(self, text: str, width: float, size: float = NORMAL) -> str:
         """The text, or as much of it as fits, with an ellipsis."""
@@ -193,6 +207,8 @@ class Canvas:
         room = width * self.scale + self.pen.width(" ", px)
         while begin < len(words) and len(lines) < most - 1:
             end = max(bisect(ends, room + (ends[begin - 1] if begin else 0)), begin + 1)
+            while end > begin + 1 and self.width(" ".join(words[begin:end]), size) > width:  # kerning
+                end -= 1
             lines.append(self.fitted(" ".join(words[begin:end]), width, size))
             begin = end
         return [*lines, self.fitted(" ".join(words[begin:]), width, size)] if begin < len(words) else lines
@@ -235,15 +251,16 @@ class Canvas:
             picture = pygame.transform.smoothscale(picture, rect.size)
         self.surface.blit(picture, rect)
 
-    def key(self, name: str, left: float, middle: float, height: float = 15) -> float:
-        """Draw a key as on a keyboard; return where it ends."""
+    def key(self, name: str, left: float, middle: float, height: float = 15, colour: Colour = TEXT,
+            is_filled: bool = True) -> float:
+        """Draw a key as on a keyboard, filled or its outline; return where it ends."""
         width = self.key_width(name)
-        self.rect(KEY, (left, middle - height / 2, width, height), radius=3)
-        self.centred(key_text(name).upper(), left + width / 2, middle, SMALL)
+        self.rect(KEY, (left, middle - height / 2, width, height), radius=3, width=not is_filled)
+        self.centred(key_text(name), left + width / 2, middle, SMALL, colour, bold=True)
         return left + width
 
     def key_width(self, name: str) -> float:
-        return max(self.width(key_text(name).upper(), SMALL) + 8, 17)
+        return max(self.width(key_text(name), SMALL, True) + 8, 17)
 
     def _at(self, point: Point) -> tuple[int, int]:
         return self.px(point[0]), self.px(point[1])

@@ -57,7 +57,6 @@ class Span(NamedTuple):
     low: float  # 95% confidence interval of the factor; -inf and inf where there were too few turns
     high: float
     outcome: Outcome
-    noise: float = math.nan  # the factor by which times differ with nothing switched
 
     @classmethod
     def about(cls, name: str, before_ms: float, after_ms: float, enough: bool) -> Self:
@@ -117,11 +116,9 @@ def factor_text(span: Span) -> str:
 
 
 def interval_text(span: Span) -> str:
-    """The interval of the factor, or the noise that a difference lies within."""
+    """The interval of the factor, of what it is faster or slower by."""
     if not span.known:
         return ""
-    if span.outcome == "no difference" and not span.low <= 1 <= span.high:
-        return f"noise here: {digits_text(span.noise, 2)}x"
     ends = (1 / span.high, 1 / span.low) if span.factor < 1 and span.outcome != "no difference" else (span.low, span.high)
     return f"95%: {digits_text(ends[0], 2)} - {digits_text(ends[1], 2)}"
 

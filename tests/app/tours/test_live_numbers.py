@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 
-from crowd_demo.app.tours.live_numbers import NOT_TOLD, UNKNOWN, Moment, compared, filled, measured, number_text, of_card
-from crowd_demo.config.tour import BEFORE, NUMBERS
+from crowd_demo.app.tours.live_numbers import (
+    COMPARED,
+    NOT_TOLD,
+    SENTENCE_END,
+    Moment,
+    compared,
+    filled,
+    measured,
+    number_text,
+    of_card,
+)
+from crowd_demo.config.resources import list_tours
+from crowd_demo.config.tour import BEFORE, NUMBERS, PLACEHOLDER, load_tour
 from crowd_demo.profile import Profile
 from crowd_demo.render.hud.card import Span, outcome_text
 from crowd_demo.sim.metrics.readings import Readings
@@ -78,8 +90,8 @@ def test_of_what_a_card_tells_a_tour_says_the_same() -> None:
     (Span("step", 2.0, 2.06, 0.97, 0.9, 1.1, "no difference"), "no difference", "about as fast"),
     (Span("step", 8.48, 10.1, 0.84, 0.55, 1.2, "no difference"), "too noisy to tell", NOT_TOLD),
     (Span("step", 2.0, 2.04, 0.98, 0.6, 1.6, "no difference"), "too noisy to tell", NOT_TOLD),
-    (Span("step", 2.0, 2.3, 0.87, 0.82, 0.93, "no difference", 1.31), "too noisy to tell", NOT_TOLD),
-    (Span.about("step", 4.8, 11.5, True), "no factor", NOT_TOLD),
+    (Span("step", 8.6, 3.4, 2.53, 2.3, 5.7, "faster"), "2.5x faster", "2.5 times as fast"),
+    (Span.about("step", 4.8, 11.5, True), "no factor", "2.4 times slower"),
     (Span.about("step", 1.5, 1433.0, True), "about 955x slower", "955 times slower")])
 def test_a_tour_says_in_words_what_the_card_says(span: Span, card: str, tour: str) -> None:
     assert (outcome_text(span), compared("faster", *of_card([span], {}))) == (card, tour)
@@ -88,7 +100,7 @@ def test_a_tour_says_in_words_what_the_card_says(span: Span, card: str, tour: st
 @pytest.mark.parametrize(("before", "now", "factor", "words"), [
     (30.0, 10.0, "3.0", "3.0 times as fast"), (10.0, 10.4, "0.96", "about as fast"), (10.0, 20.0, "0.50", "2.0 times slower"),
     (4000.0, 1.0, "4,000", "4,000 times as fast"), (10.6, 10.0, "1.06", "1.06 times as fast"),
-    (math.nan, 10.0, UNKNOWN, UNKNOWN), (10.0, math.nan, UNKNOWN, UNKNOWN),
+    (math.nan, 10.0, "", ""), (10.0, math.nan, "", ""),
 ])
 def test_times_are_compared_in_numbers_and_in_words(before: float, now: float, factor: str, words: str) -> None:
     assert compared("factor", {"step_ms": before}, {"step_ms": now}) == factor
@@ -99,7 +111,7 @@ def test_times_are_compared_in_numbers_and_in_words(before: float, now: float, f
 @pytest.mark.parametrize(("name", "value", "text"), [
     ("step_ms", 0.3149, "0.31"), ("step_ms", 3.14, "3.1"), ("step_ms", 31.4, "31.4"), ("step_ms", 3141.5, "3,142"),
     ("candidates", 64.25, "64"), ("candidates", 6.42, "6.4"), ("agents", 20_000.0, "20,000"), ("fps", 7.0, "7"),
-    ("drawn", math.nan, UNKNOWN)])
+    ("drawn", math.nan, "")])
 def test_numbers_have_as_many_digits_as_can_be_read(name: str, value: float, text: str) -> None:
     assert number_text(name, value) == text
 
@@ -118,4 +130,32 @@ def test_a_text_is_filled_with_what_is_known_by_now() -> None:
     marks = {BEFORE: {"step_ms": 6.0}, "brute": {"step_ms": 300.0, "candidates": 5000.0}}
     assert filled(text, None, marks) == "6 to … ms, …, …x, 5,000 others"
     assert filled(text, {"step_ms": 3.0}, marks) == "6 to 3 ms, 2.0 times as fast, 100x, 5,000 others"
-    assert filled(text, {"step_ms": 3.0}, {}) == f"{UNKNOWN} to 3 ms, {UNKNOWN}, {UNKNOWN}x, {UNKNOWN} others"
+    missing = ", ".join(NUMBERS[name] for name in ("step_ms", "faster", "factor", "candidates"))
+    assert filled(f"Hi. {text}", {"step_ms": 3.0}, {}) == f"Hi. Not measured: {missing}."
+
+
+@pytest.mark.parametrize("name", list(list_tours()))
+def test_no_sentence_of_a_tour_has_a_missing_number(name: str) -> None:
+    """Whichever readings are missing: a sentence that needs one is left out, all others stay, and each is named."""
+    marks = {BEFORE, *(step.mark for step in load_tour(name).steps if step.mark)}
+    for page in load_tour(name).pages:
+        for text in filter(None, (page.text, page.question)):
+            named = {placeholder.rpartition(".")[2] for placeholder in PLACEHOLDER.findall(text)}
+            for gone in (set[str](), *({number} for number in NUMBERS.keys() - COMPARED), set(NUMBERS)):
+                known = {number: 7.0 for number in NUMBERS if number not in gone}
+                told = filled(text, known, dict.fromkeys(marks, known))
+                lost = {number for number in named if COMPARED.get(number, number) in gone}
+                sentences = [PLACEHOLDER.sub("7", one) for one in SENTENCE_END.split(text)
+                             if not any(f"{{{number}}}" in one or f".{number}}}" in one for number in lost)]
+                assert (" ".join(sentences) in told.replace("about as fast", "7").replace("1.00", "7")
+                        and ("Not measured: " in told) == bool(lost)), (text, gone, told)
+                assert all(NUMBERS[number] in told for number in lost)
+                assert not re.search(r"nan|None|\{|  | ,| ms per step ms", told), told
+
+
+@pytest.mark.parametrize("name", list(list_tours()))
+def test_words_about_speed_end_their_clause(name: str) -> None:
+    """They may be "about as fast" or "1.4 times slower", so nothing such as "as without" can follow."""
+    for page in load_tour(name).pages:
+        for follows in re.findall(r"faster\}(.?)", page.text + page.question):
+            assert follows in ("", ".", ","), page.text

@@ -15,7 +15,7 @@ import pytest
 from crowd_demo import ensemble as api
 from crowd_demo.cli import main
 from crowd_demo.extras.ensemble.executors import ExecutorError
-from crowd_demo.extras.ensemble.row_files import read_rows
+from crowd_demo.extras.ensemble.running import read_rows
 
 dask_config = pytest.importorskip("dask.config", reason="Dask is an extra")
 pytest.importorskip("distributed", reason="Dask is an extra: pip install crowd-demo[cluster]")
@@ -101,6 +101,7 @@ def test_a_worker_that_is_killed_in_the_middle_costs_only_its_run(tmp_path: Path
     assert api.table(plan, tmp_path / "here").csv(circumstances=False) == table.csv(circumstances=False)
 
 
+@pytest.mark.slow
 def test_without_workers_it_waits_for_one(tmp_path: Path, cluster: Cluster) -> None:
     for process in cluster.processes[1:]:
         process.kill()
@@ -109,6 +110,7 @@ def test_without_workers_it_waits_for_one(tmp_path: Path, cluster: Cluster) -> N
     assert all(row["state_hash"] for row in api.run(plan_of(3, 20), tmp_path / "out", scheduler=cluster.address))
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_is_lost_is_one_line_and_keeps_what_is_finished(tmp_path: Path, cluster: Cluster) -> None:
     rows = api.run(plan_of(40, 300), tmp_path / "out", scheduler=cluster.address)
     with dask_config.set({"distributed.comm.timeouts.connect": "1s"}), pytest.raises(ExecutorError, match="scheduler is gone"):
@@ -119,6 +121,7 @@ def test_a_scheduler_that_is_lost_is_one_line_and_keeps_what_is_finished(tmp_pat
     assert 4 <= len(read_rows(tmp_path / "out/rows")[0]) < 40
 
 
+@pytest.mark.slow
 def test_the_command_says_in_two_lines_that_the_scheduler_is_lost(tmp_path: Path, cluster: Cluster) -> None:
     out = tmp_path / "out"
     asked = ["--config", "1k", "--agents", "100", "--steps", "300", "--seeds", "1-400", "--out", str(out)]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import csv
+import io
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,10 +15,11 @@ from crowd_demo import ConfigError, load_config
 from crowd_demo.config.resources import PACKAGE
 from crowd_demo.config.yaml12 import dump
 from crowd_demo.extras.ensemble import job
-from crowd_demo.extras.ensemble.job import Job, code_fingerprint, own_sources, run_key
-from crowd_demo.extras.ensemble.plan import make_plan, parse_varied, seeds_of
+from crowd_demo.extras.ensemble.job import Job, RunRow, code_fingerprint, own_sources, run_key
+from crowd_demo.extras.ensemble.plan import Plan, make_plan, parse_varied, seeds_of
+from crowd_demo.extras.ensemble.running import MANIFEST, write_manifest
+from crowd_demo.extras.ensemble.table import COLOURS, Table, finished_keys, groups_of, make_table, parquet, plot
 
-pytestmark = pytest.mark.quick
 MEASURES = ["population"]
 
 
@@ -25,6 +29,7 @@ def lines_of(**what) -> list[str]:
     return caught.value.lines
 
 
+@pytest.mark.quick
 def test_values_multiply_and_the_seed_changes_fastest() -> None:
     plan = make_plan("1k", seeds="1-3", vary={"crowd.radius": [20, 40.5], "behaviour": ["crowd", "flock"]}, measures=MEASURES)
     assert [(*run.settings, run.seed) for run in plan.runs] == [
@@ -35,6 +40,7 @@ def test_values_multiply_and_the_seed_changes_fastest() -> None:
     assert len({run.key for run in plan.runs}) == 12 and plan.name(plan.runs[4]) == "crowd.radius=20, behaviour=flock, seed 2"
 
 
+@pytest.mark.quick
 def test_a_job_goes_as_a_line_and_comes_back() -> None:
     plan = make_plan("1k", measures=MEASURES)
     job = plan.job(plan.runs[0])
@@ -42,12 +48,14 @@ def test_a_job_goes_as_a_line_and_comes_back() -> None:
     assert Job.model_validate_json(line) == job and "\n" not in line
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(("text", "seeds"), [
     ("1-3", [1, 2, 3]), ("7", [7]), ("1,5, 9-11,5", [1, 5, 9, 10, 11]), (4, [4]), (range(2, 4), [2, 3]), ("0", [0])])
 def test_seeds_are_ranges_and_lists(text, seeds) -> None:
     assert seeds_of(text) == seeds
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("text", ["", "3-1", "-1", "a", "1-", "1,,2", "1.5", "9999999999999999999999"])
 def test_what_is_no_seed_is_one_line(text) -> None:
     with pytest.raises(ConfigError) as caught:
@@ -55,6 +63,7 @@ def test_what_is_no_seed_is_one_line(text) -> None:
     assert caught.value.lines == [f"--seeds: must be whole numbers such as 1-100 or 1,5,9, not {text!r}"]
 
 
+@pytest.mark.quick
 def test_varied_values_are_yaml_scalars() -> None:
     found = parse_varied(["crowd.radius=20,40.5", "map=null,hall", "optimizations.simd=true,false", "spawn.pattern='clump'",
                           "measure.areas.door=[0,0,1,1],[0,0,2,2]"])
@@ -62,6 +71,7 @@ def test_varied_values_are_yaml_scalars() -> None:
                      "spawn.pattern": ["clump"], "measure.areas.door": [[0, 0, 1, 1], [0, 0, 2, 2]]}
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(("text", "line"), [
     ("crowd.radius", "--vary:1: crowd.radius: must be key.path=value,value, not 'crowd.radius'"),
     ("crowd.radius=", "--vary:1: crowd.radius: must be key.path=value,value, not 'crowd.radius='"),
@@ -73,6 +83,7 @@ def test_what_is_no_list_of_values_is_one_line(text, line) -> None:
     assert caught.value.lines == [line]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(("what", "lines"), [
     ({"vary": {"crowd.radus": [20]}}, ["--vary:1: crowd.radus: unknown key (did you mean radius?)"]),
     ({"vary": {"crowd.radius": [20, "wide"]}},
@@ -95,11 +106,13 @@ def test_a_mistake_is_one_line(what, lines) -> None:
     assert len(found) == len(lines) and all(line.startswith(start) for line, start in zip(found, lines, strict=True))
 
 
+@pytest.mark.quick
 def test_a_measure_of_one_of_several_behaviours_is_asked_of_that() -> None:
     plan = make_plan("1k", vary={"behaviour": ["crowd", "flock"]}, measures=["stuck"])
     assert plan.columns == ("stuck",)
 
 
+@pytest.mark.quick
 def test_places_give_a_column_each() -> None:
     plan = make_plan("1k", overrides={"measure.areas": {"door": [0, 0, 5, 5], "hall": [5, 5, 9, 9]},
                                       "measure.lines.exit": [0, 0, 1, 1]}, measures=["density", "flow", "population"])
@@ -110,6 +123,7 @@ def key(measures=("population",), steps=10, every=5, code="c", **settings) -> st
     return run_key(load_config("1k", settings), steps, every, measures, code)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("same", [
     {"window.width": 64}, {"camera.zoom": 2}, {"time.speed": 2}, {"time.catch_up": 9}, {"scene.ground": "grass"}, {"keys": {}},
     {"measures": ("population",)}])
@@ -117,6 +131,7 @@ def test_a_key_does_not_depend_on_what_no_step_reads(same) -> None:
     assert key(**same) == key()
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("other", [
     {"seed": 2}, {"agents": 5}, {"crowd.radius": 5}, {"time.step_hz": 30}, {"map": "maze"},
     {"optimizations.neighbour_limit": "nearest"}, {"measures": ("stuck",)}, {"steps": 11}, {"every": 1},
@@ -125,6 +140,7 @@ def test_a_key_depends_on_all_else(other) -> None:
     assert key(**other) != key()
 
 
+@pytest.mark.quick
 def test_a_key_depends_on_what_is_in_a_map_and_not_on_where_it_lies(tmp_path: Path) -> None:
     keys = []
     for folder, text in (("a", "..\n.@\n"), ("b", "..\n.@\n"), ("c", "..\n@.\n")):
@@ -135,6 +151,7 @@ def test_a_key_depends_on_what_is_in_a_map_and_not_on_where_it_lies(tmp_path: Pa
     assert keys[0] == keys[1] != keys[2]
 
 
+@pytest.mark.quick
 def test_the_fingerprint_is_that_of_the_model_and_of_the_measures(monkeypatch, tmp_path: Path) -> None:
     before = code_fingerprint()
     assert code_fingerprint() == before
@@ -142,6 +159,7 @@ def test_the_fingerprint_is_that_of_the_model_and_of_the_measures(monkeypatch, t
     assert code_fingerprint() != before
 
 
+@pytest.mark.quick
 def test_all_that_a_run_imports_is_in_the_fingerprint() -> None:
     """What job and measures import, and what that imports of the same floors."""
     made_by, waiting = set[Path](), [PACKAGE / "extras/ensemble/job.py", PACKAGE / "extras/ensemble/measures.py"]
@@ -151,7 +169,7 @@ def test_all_that_a_run_imports_is_in_the_fingerprint() -> None:
             made_by.add(path)
             if path.relative_to(PACKAGE).parts[0] in ("extras", "measure"):
                 waiting += imported_by(path)
-    assert {PACKAGE / "measure/walking.py", PACKAGE / "measure/trajectories.py"} < made_by
+    assert {PACKAGE / "extras/walking.py", PACKAGE / "extras/trajectories.py"} < made_by
     passing_on = {PACKAGE / name for name in ("__init__.py", "api.py", "version.py")}  # which decide nothing
     assert made_by <= {*own_sources(), *passing_on}
 
@@ -169,6 +187,7 @@ def imported_by(path: Path) -> Iterator[Path]:
                         if file.is_file() and file.is_relative_to(PACKAGE))
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(("vary", "line"), [
     ({"window.width": [640, 800]}, "window.width: no run depends on it"),
     ({"crowd.radius": [20, 30], "time.speed": [1, 2], "agents": [5, 6]}, "time.speed: no run depends on it"),
@@ -176,3 +195,132 @@ def imported_by(path: Path) -> Iterator[Path]:
     ({"agents": [5, 6], "crowd.radius": [20, 30, 20.0]}, "crowd.radius: 20 and 20.0 are the same")])
 def test_values_that_make_no_other_run_are_a_mistake(vary, line) -> None:
     assert lines_of(vary=vary, seeds="1-3") == [f"--vary: {line}"]
+
+
+# --- the table, a row for each run in the order of the plan, whoever made it -----------------------------------------
+
+
+@pytest.fixture
+def plan() -> Plan:
+    return make_plan("1k", seeds="1-2", vary={"map": [None, "maze"]}, steps=20, measures=["step_ms", "stuck", "population"])
+
+
+def row(plan: Plan, number: int, **what) -> RunRow:
+    return RunRow(**{"key": plan.runs[number].key, "state_hash": f"{number:032}", "steps": 20, "worker": "a:1", "cpu": "x",
+                  "values": {"stuck": 0.1 * number, "population": 7.0, "step_ms": 0.5}, **what})
+
+
+@pytest.mark.quick
+def test_rows_stand_in_the_order_of_the_plan_and_circumstances_at_the_end(plan) -> None:
+    table = make_table(plan, [row(plan, 2), row(plan, 0), RunRow(key="of another plan", state_hash="0" * 32)])
+    assert table.columns == ("map", "seed", "stuck", "population", "steps", "state_hash", "error", "differs", "key",
+                             "step_ms", "seconds", "worker", "cpu", "versions")
+    assert [each["state_hash"] for each in table.rows] == [f"{0:032}", "", f"{2:032}", ""]
+    assert [(each["steps"], each["seconds"]) for each in table.rows] == [(20, 0.0), (None, None)] * 2
+    assert (table.finished, table.failed, table.missing) == (2, 0, 2)
+    found = list(csv.DictReader(io.StringIO(table.csv())))
+    assert [(each["map"], each["seed"], each["stuck"]) for each in found] == [
+        ("", "1", "0.0"), ("", "2", ""), ("maze", "1", "0.2"), ("maze", "2", "")]
+    assert table.csv(circumstances=False).splitlines()[0] == "map,seed,stuck,population,steps,state_hash,error,differs,key"
+
+
+@pytest.mark.quick
+def test_what_finished_counts_more_than_what_failed(plan) -> None:
+    failed = row(plan, 0, state_hash="", error="ValueError: no")
+    for order in ([failed, row(plan, 0)], [row(plan, 0), failed]):
+        table = make_table(plan, order)
+        assert table.rows[0]["error"] == "" and table.finished == 1 and table.failed == 0
+    assert make_table(plan, [failed]).failed == 1
+    assert finished_keys([failed, row(plan, 1)]) == {plan.runs[1].key}
+
+
+@pytest.mark.quick
+def test_a_key_that_was_made_twice_must_have_one_hash(plan) -> None:
+    same = make_table(plan, [row(plan, 0), row(plan, 0, worker="b:2")])
+    assert same.differences == () and same.rows[0]["differs"] == ""
+    other = make_table(plan, [row(plan, 0), row(plan, 0, worker="b:2", state_hash="f" * 32), row(plan, 1)])
+    (difference,) = other.differences
+    assert difference.run == plan.runs[0] and str(difference) == f"{0:032} by a:1 on x; {'f' * 32} by b:2 on x"
+    assert [each["differs"] for each in other.rows] == ["f" * 32, "", "", ""]
+
+
+@pytest.mark.quick
+def test_a_key_that_was_made_twice_must_have_one_value_of_each_measure_but_times(plan) -> None:
+    def measured(**values: float) -> RunRow:
+        return row(plan, 0, worker="b:2", values={"stuck": 0.0, "population": 7.0, "step_ms": 0.5, **values})
+
+    assert make_table(plan, [row(plan, 0), measured(step_ms=9.0)]).differences == ()
+    other = make_table(plan, [row(plan, 0), measured(stuck=0.25)])
+    (difference,) = other.differences
+    assert (difference.column, str(difference)) == ("stuck", "0.0 by a:1 on x; 0.25 by b:2 on x")
+    assert other.rows[0]["differs"] == "stuck" and other.rows[0]["stuck"] == 0.0
+    (crowd,) = make_table(plan, [row(plan, 0), measured(stuck=0.25).model_copy(update={"state_hash": "f" * 32})]).differences
+    assert crowd.column == "state_hash"  # where the crowd differs, so do measures
+
+
+@pytest.mark.quick
+def test_the_row_that_finished_first_counts_wherever_its_file_stands(plan) -> None:
+    rows = [row(plan, 0, worker="a:1", finished=9.0), row(plan, 0, worker="z:1", finished=5.0)]
+    assert make_table(plan, rows).rows[0]["worker"] == "z:1"
+    failed = [row(plan, 0, state_hash="", error=error, finished=at) for error, at in (("last", 3.0), ("first", 2.0))]
+    assert make_table(plan, failed).rows[0]["error"] == "last"
+
+
+@pytest.mark.quick
+def test_parquet_has_the_same_table(plan) -> None:
+    parquet_files = pytest.importorskip("pyarrow.parquet", reason="pyarrow is an extra")
+    import pyarrow
+
+    table = make_table(plan, [row(plan, number) for number in range(4)])
+    content = parquet(table)
+    assert content is not None
+    assert parquet_files.read_table(pyarrow.BufferReader(content)).to_pylist() == list(table.rows)
+
+
+@pytest.mark.quick
+def test_mixed_values_of_a_setting_are_texts_in_parquet() -> None:
+    pytest.importorskip("pyarrow.parquet", reason="pyarrow is an extra")
+    plan = make_plan("1k", vary={"optimizations.cell_size": ["auto", 64]}, measures=["population"])
+    assert parquet(make_table(plan, []))
+
+
+@pytest.mark.quick
+def test_the_manifest_says_what_was_asked_for_and_what_with(plan, tmp_path) -> None:
+    write_manifest(plan, tmp_path)
+    found = json.loads((tmp_path / MANIFEST).read_text("utf-8"))
+    assert (found["kind"], found["runs"], found["varied"], found["seeds"]) == ("ensemble", 4, {"map": [None, "maze"]}, [1, 2])
+    assert found["code"] == plan.code and found["config"]["agents"] == 1000 and "numba" in found["versions"]
+
+
+# --- the picture -----------------------------------------------------------------------------------------------------
+
+def table_of(plan: Plan, failed: int = -1) -> Table:
+    """Each run's number is its place in the plan."""
+    return make_table(plan, [
+        RunRow(key=run.key, error="no") if place == failed else
+        RunRow(key=run.key, state_hash=f"{place:032}", values={"stuck": float(place)}) for place, run in enumerate(plan.runs)])
+
+
+@pytest.mark.quick
+def test_runs_are_grouped_by_the_other_settings() -> None:
+    plan = make_plan("1k", seeds="1-2", vary={"crowd.radius": [20, 40], "map": [None, "maze"]}, measures=["stuck"])
+    groups = groups_of(table_of(plan, failed=3), ["map"], "crowd.radius", "stuck")
+    assert [(group.name, group.numbers) for group in groups] == [
+        ("null", {20: [0.0, 1.0], 40: [4.0, 5.0]}), ("maze", {20: [2.0], 40: [6.0, 7.0]})]
+    assert [group.colour for group in groups] == list(COLOURS[:2])
+
+
+@pytest.mark.quick
+def test_where_there_are_too_many_groups_there_is_one() -> None:
+    plan = make_plan("1k", vary={"crowd.radius": list(range(1, 9)), "map": [None, "maze"]}, measures=["stuck"])
+    (group,) = groups_of(table_of(plan), ["crowd.radius"], "map", "stuck")
+    assert group.numbers == {None: [0, 2, 4, 6, 8, 10, 12, 14], "maze": [1, 3, 5, 7, 9, 11, 13, 15]}
+
+
+@pytest.mark.parametrize("vary", [
+    {}, {"crowd.radius": [20, 40]}, {"map": ["maze", None]}, {"crowd.radius": [20, 40], "optimizations.simd": [True, False]}])
+def test_a_picture_has_a_panel_for_each_measure_and_setting(vary) -> None:
+    image = pytest.importorskip("matplotlib.image", reason="matplotlib is an extra")
+    plan = make_plan("1k", seeds="1-3", vary=vary, measures=["stuck", "population"])
+    height, width = image.imread(io.BytesIO(plot(plan, table_of(plan, failed=1)))).shape[:2]
+    assert height > 400 and width >= 390 * max(len(vary), 1)

@@ -15,9 +15,24 @@ from hypothesis import strategies as st
 
 from crowd_demo.cli import main
 from crowd_demo.config.section import UNITS_A_METRE
+from crowd_demo.extras.lab.claims.experiments.memory import (
+    CANDIDATES,
+    COMPONENTS,
+    SHARES,
+    STORAGES,
+    layout,
+    layouts,
+    make_linear,
+    make_sparse,
+    measure,
+    measured_bytes,
+    members_of,
+    memory,
+)
+from crowd_demo.extras.lab.flocks import densest_share, flocks_of, nearest_of, order_of, splits_and_merges, strays_of
 from crowd_demo.extras.lab.motion import densest, filling, head_on
-from crowd_demo.measure.walking import close_pairs, nearest
-from crowd_demo.measure.walking import people as crowd_of
+from crowd_demo.extras.walking import close_pairs, nearest
+from crowd_demo.extras.walking import people as crowd_of
 from crowd_demo.sim.behaviours.people_rules import WAITING
 from crowd_demo.sim.fundamental_diagram import CAPACITY, weidmann
 
@@ -70,7 +85,7 @@ def test_jammed_and_too_full_are_shares_of_those_who_walk() -> None:
     assert filling(sim, before, 2.0) == {**found, "jammed": 10 / 38, "too_full": 0.0}
 
 
-def test_the_command_prints_and_writes_what_it_measures(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_the_command_prints_and_writes_how_people_move(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     small = ("--config", "1k", "--agents", "60", "--set", "map=null", "--set", "world.width=300", "--set", "world.height=300")
     path = tmp_path / "motion.json"
     assert main(["lab", "motion", *small, "--steps", "20", "--report", str(path)]) == 0
@@ -89,3 +104,168 @@ def test_only_people_are_measured(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == "lab motion: 20k-flock has no people, its behaviour is flock\n"
     assert main(["lab", "motion", "--agents", "0"]) == 2
     assert capsys.readouterr().err == "lab motion: 20k has no agents\n"
+
+
+# --- what is measured of how birds keep together, on flocks made by hand and against every pair of a small one -------
+
+SMALL = ("--config", "murmuration", "--agents", "301", "--set", "world.width=640", "--set", "world.height=640")
+
+
+@pytest.mark.quick
+@given(birds=st.integers(2, 60), most=st.integers(1, 9), seed=st.integers(0, 99))
+def test_the_nearest_are_nearer_than_all_others(birds: int, most: int, seed: int) -> None:
+    x, y = np.random.default_rng(seed).uniform(0, 100, (2, birds))
+    near = nearest_of(x, y, np.arange(birds), most)
+    for i in range(birds):
+        distance = np.hypot(x - x[i], y - y[i])
+        distance[i] = np.inf
+        assert near[i].tolist() == np.argsort(distance)[:most].tolist()[:birds - 1]
+
+
+@pytest.mark.quick
+def test_order_is_one_for_birds_that_fly_alike_and_nothing_for_two_that_part() -> None:
+    pair = np.array([[0, 1]])
+    assert order_of(np.array([3.0, 9]), np.array([0.0, 0]), pair) == 1
+    assert order_of(np.array([3.0, -9]), np.array([0.0, 0]), pair) == 0
+    assert order_of(np.array([3.0, 0]), np.array([0.0, 0]), pair) == 0.5  # one of them stands
+
+
+@pytest.mark.quick
+def test_the_densest_twentieth_of_the_tiles() -> None:
+    x, y = np.array([1.0, 2, 3, 11, 25]), np.full(5, 1.0)
+    assert densest_share(x, y, 10, (1, 20)) == 3 / 5
+    assert densest_share(x, y, 10, (1, 40)) == 4 / 5
+
+
+@pytest.mark.quick
+def test_a_sharp_edge_has_few_strays_and_a_cloud_that_thins_out_has_many() -> None:
+    """Of a normal distribution an eighth is where it is less than a quarter as dense as for its median bird."""
+    chance, everybody = np.random.default_rng(1), np.arange(2000)
+    radius, turn = np.sqrt(chance.uniform(0, 1, 2000)), chance.uniform(0, 2 * np.pi, 2000)
+    share = [strays_of(x, y, everybody, nearest_of(x, y, everybody))
+             for x, y in ((radius * np.cos(turn), radius * np.sin(turn)), chance.normal(0, 1, (2, 2000)))]
+    assert share[0] < 0.02 and share[1] == pytest.approx(1 / 8, abs=0.03)
+
+
+@pytest.mark.quick
+@given(birds=st.integers(1, 80), side=st.sampled_from([1.0, 6.0, 30.0]), seed=st.integers(0, 99))
+def test_birds_in_squares_that_touch_are_one_flock(birds: int, side: float, seed: int) -> None:
+    x, y = np.random.default_rng(seed).uniform(0, 100, (2, birds))
+    column, row = (x / side).astype(int), (y / side).astype(int)
+    touch = (abs(column[:, None] - column) <= 1) & (abs(row[:, None] - row) <= 1)
+    for _ in range(birds):
+        touch = touch @ touch
+    flock = flocks_of(x, y, side)
+    assert np.array_equal(flock[:, None] == flock, touch)
+
+
+@pytest.mark.quick
+def test_splits_and_merges_count_flocks_of_which_enough_birds_come() -> None:
+    before, now = np.repeat([1, 2, 3], 100), np.repeat([7, 8, 9, 9], 75)
+    assert splits_and_merges(before, now) == (2, 2)  # 1: 7, 8; 2: 8, 9; into 8: 1, 2; into 9: 2, 3
+    now = np.where(np.arange(300) == 0, 8, before)
+    assert splits_and_merges(before, now) == (0, 0)
+
+
+def test_the_command_prints_and_writes_how_flocks_keep_together(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "flocks.json"
+    assert main(["lab", "flocks", *SMALL, "--steps", "150", "--report", str(path)]) == 0
+    head, table, changes = capsys.readouterr().out.split("\n\n")
+    assert head == "murmuration: 301 agents over 150 steps" and len(table.splitlines()) == 6
+    assert changes.startswith("flocks that came apart: ")
+    written: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    assert [look["tick"] for look in written["looks"]] == [60, 120]
+    assert all(0 < look["order"] <= 1 and 0.05 < look["densest"] <= 1 for look in written["looks"])
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("arguments, line", [
+    (["--config", "20k"], "lab flocks: 20k has no birds, its behaviour is crowd"),
+    (["--agents", "2"], "lab flocks: murmuration must have two birds that stay"),
+    (["--config", "births-250k"], "lab flocks: births-250k must have two birds that stay"),
+    (["--steps", "59"], "--steps: must be at least 60, a second, not 59"),
+])
+def test_a_mistake_is_one_line(arguments: list[str], line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lab", "flocks", *arguments]) == 2
+    assert capsys.readouterr().err == line + "\n"
+
+
+def test_a_murmuration_is_ordered_and_leaves_most_of_the_sky_empty() -> None:
+    """The short form of what `crowd-demo lab flocks` shows over 10,000 steps (0.9, 35% in the densest twentieth)."""
+    from crowd_demo import Simulation, load_config
+    from crowd_demo.extras.lab.flocks import watch
+
+    sim = Simulation(load_config("murmuration"))
+    sim.step(600)
+    looks, _, _ = watch(sim, 300)
+    assert min(look.order for look in looks) >= 0.9 and min(look.densest for look in looks) >= 0.35
+
+
+# --- storages are as large as their formulas say, the sparse set by its generations more -----------------------------
+
+OBJECTS = 1024  # bytes at most of what Python puts around the arrays
+CASES = [(entities, component, used) for entities in (1000, 200_000) for component in COMPONENTS for used in SHARES]
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("case", CASES)
+def test_arrays_are_as_large_as_the_formulas(case: tuple[int, int, float]) -> None:
+    entities, _, used = case
+    members, data = make_sparse(*case)
+    assert sum(array.nbytes for array in make_linear(*case)) == STORAGES["linear"].formula(*case)
+    assert len(members) == len(data) == round(entities * used)
+
+
+@pytest.mark.quick
+def test_nothing_else_of_size_is_allocated() -> None:
+    case = 200_000, 32, 0.5
+    for storage, extra in zip(STORAGES.values(), (0, 4 * case[0]), strict=True):
+        measured_bytes(storage, *case)  # what is imported or remembered at the first time is not the storage's
+        assert 0 <= measured_bytes(storage, *case) - storage.formula(*case) - extra < OBJECTS
+
+
+@pytest.mark.quick
+def test_the_published_table_but_for_its_error() -> None:
+    linear, sparse = (storage.formula for storage in STORAGES.values())
+    assert [sparse(1000, 8, 0.1), sparse(1000, 24, 0.5), sparse(1000, 128, 1.0)] == [8800, 20000, 136000]
+    assert [linear(1000, 8, 1), linear(1000, 24, 1), linear(1000, 128, 1)] == [8125, 24125, 128125]
+
+
+@pytest.mark.quick
+def test_members_are_spread_over_all() -> None:
+    assert members_of(10, 0.5).tolist() == [0, 2, 4, 6, 8]
+    assert members_of(10, 0).tolist() == [] and np.array_equal(members_of(10, 1), np.arange(10))
+
+
+@pytest.mark.quick
+def test_the_table_says_who_is_smaller(capsys: pytest.CaptureFixture[str]) -> None:
+    memory(1000)
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()[1:]]
+    assert [row[8] for row in rows] == ["linear"] * 3 + ["sparse", "sparse", "linear"] * 2
+
+
+# --- columns and records add up the same -----------------------------------------------------------------------------
+
+@pytest.mark.parametrize("scattered", [False, True])
+def test_columns_and_records_give_the_same_sums(scattered: bool) -> None:
+    launches = layouts(200, scattered, workers=2)
+    assert min(measure(launches, rounds=1).values()) > 0
+    arguments: Any = launches["columns"].args
+    _, x, y, vx, vy, order, sums = arguments
+    for agent in range(200):
+        near = order[agent:agent + CANDIDATES]
+        dx, dy = x[near] - x[order[agent]], y[near] - y[order[agent]]
+        seen = dx * dx + dy * dy < np.float32(24**2)
+        wanted = (seen.sum(), *((v[seen] * np.float32(256)).astype(np.int32).sum() for v in (dx, dy, vx[near], vy[near])))
+        assert tuple(column[agent] for column in sums) == wanted
+    for launch in launches.values():
+        found: Any = launch.args[-1]
+        for got, same in zip(found, sums, strict=True):
+            assert np.array_equal(got, same)
+
+
+def test_the_table_names_both_orders_and_all_layouts(capsys: pytest.CaptureFixture[str]) -> None:
+    layout(100)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[1:]] == ["sorted"] * 3 + ["scattered"] * 3
+    assert "records of 68 bytes" in lines[-1]

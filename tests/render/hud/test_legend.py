@@ -29,7 +29,7 @@ def test_names_stand_beside_texts_or_beside_colours_where_there_is_no_text() -> 
     first, second, third = (key.what for key in KEYS)
     assert lines(600) == [["culling", "8,000 agents tested"], [first, second, third], ["bodies", first],
                           ["links", "there are none"]]
-    assert lines(250) == [["culling", "8,000 agents tested"], [first], [second, third], ["bodies", first],
+    assert lines(210) == [["culling", "8,000 agents tested"], [first], [second, third], ["bodies", first],
                           ["links", "there are none"]]
 
 

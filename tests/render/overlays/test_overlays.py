@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pygame
 import pytest
 from covering import covering_rows
-from crowds import CROWDS, ROPE, Settings, simulation
-from overlaid import SIZE, camera_of, pixels, shown
+from crowds import CROWDS, ROPE, Settings, open_world, simulation
+from hypothesis import given
+from hypothesis import strategies as st
+from overlaid import SIZE, camera_of, pixels, shown, spied
 
+from crowd_demo.compute.hashing import scramble
 from crowd_demo.compute.jit import Launch
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.host.compiling.ahead import KernelFinder
 from crowd_demo.registry.built_in import OVERLAYS
 from crowd_demo.registry.techniques import BY_PATH
+from crowd_demo.render.camera import Camera, Rect
+from crowd_demo.render.colours.squares import FLOWS
+from crowd_demo.render.drawing import Moving
 from crowd_demo.render.hud.canvas import Pen
-from crowd_demo.render.overlays.base import OverlayView, draw_overlays
-from crowd_demo.render.overlays.sketch import Scales
+from crowd_demo.render.inks import ORANGE, ink
+from crowd_demo.render.overlays import walking
+from crowd_demo.render.overlays.base import OverlayView, draw_overlays, find_launch
+from crowd_demo.render.overlays.fields import LEAST_PX, on_free_tiles, side_of
+from crowd_demo.render.overlays.sketch import LASTING, Heat, Scales, Sketch, cells_between, draw_heat, round_up, squares_in
+from crowd_demo.render.overlays.space import draw_frustum
 from crowd_demo.render.pixels import plain_surface
 from crowd_demo.render.scene import Scene
+from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING, PeopleColumns
+from crowd_demo.sim.fundamental_diagram import weidmann
 from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.terrain.tiles import Walls
 
 GREY = 128, 128, 128
 STRUCTURES = [str(choice) for choice in BY_PATH["neighbours"].choices]
@@ -32,8 +47,7 @@ GROUND = [name for name, entry in OVERLAYS.items() if entry.on_ground]
 @pytest.mark.parametrize("name", GROUND)
 def test_agents_are_drawn_over_what_belongs_to_the_ground(name: str, zoom: float) -> None:
     """Their colours are what they are on any ground; `zoom` shows figures or light."""
-    sim = simulation(**CROWDS["crowd"], optimizations__stagger__avoidance=2)
-    sim.step(3)
+    sim = simulation(**CROWDS["crowd"], optimizations__stagger__avoidance=2, steps=3)
     sim.prepare_picture()
     scene, camera = Scene(sim, sim.config, assets_folder()), camera_of(sim, zoom)
 
@@ -73,9 +87,7 @@ def arrays(sim: Simulation) -> list[bytes]:
 @pytest.fixture(scope="module")
 def walked(request: pytest.FixtureRequest) -> Simulation:
     """A crowd of each behaviour, and one on springs, after some steps."""
-    sim = simulation(**(ROPE if request.param == "rope" else CROWDS[request.param]))
-    sim.step(5)
-    return sim
+    return simulation(**(ROPE if request.param == "rope" else CROWDS[request.param]), steps=5)
 
 
 @pytest.mark.parametrize(("walked", "name", "zoom"), [
@@ -115,8 +127,7 @@ def test_both_blitters_draw_it_alike_culled_or_not_and_in_any_order_in_memory(na
         if (name in ("show_culling", "show_bands") and cull == "off") or (name == "show_curve" and when == "off"):
             continue  # they show just that
         sim = simulation(**CROWDS["crowd"], optimizations__blitter=blitter, optimizations__cull=cull,
-                         optimizations__reorder__when=when, optimizations__reorder__every=2)
-        sim.step(5)
+                         optimizations__reorder__when=when, optimizations__reorder__every=2, steps=5)
         pictures.append(with_overlay(sim, name, zoom)[1])
     assert all((picture == pictures[0]).all() for picture in pictures[1:])
 
@@ -126,8 +137,7 @@ def test_both_blitters_draw_it_alike_culled_or_not_and_in_any_order_in_memory(na
 def test_it_follows_the_structure_of_the_moment(structure: str, name: str) -> None:
     """Also after it was changed, before the next step has built it; and in a crowd of nobody."""
     behaviour = "flock" if structure == "field" else "crowd"
-    sim = simulation(**CROWDS[behaviour], optimizations__stagger__avoidance=2)
-    sim.step(2)
+    sim = simulation(**CROWDS[behaviour], optimizations__stagger__avoidance=2, steps=2)
     sim.optimizations.neighbours = structure
     sim.prepare_picture()
     with_overlay(sim, name, 1.0)
@@ -152,3 +162,272 @@ def test_what_overlays_run_was_compiled_ahead(crowd: Settings, monkeypatch: pyte
     monkeypatch.setattr(Launch, "run", lambda each: (ran.add((each.kernel, each.signature())), run(each)))
     draw_overlays(surface, set(OVERLAYS), view, Pen())
     assert ran and ran <= {(each.kernel, each.signature()) for each in listed}
+
+
+# --- those who are on the screen, and where, as NumPy says; and the outline of the frozen frustum --------------------
+
+@pytest.mark.quick
+@pytest.mark.parametrize("workers", [1, 2, 3, 7])
+@pytest.mark.parametrize("listed", [0, 1, 5, 400])
+def test_agents_in_view_and_their_places_are_those_of_numpy(workers: int, listed: int) -> None:
+    rng = np.random.default_rng(listed)
+    ids = np.arange(500, dtype=np.int32)
+    x, y, vx, vy = (rng.uniform(-100, 100, 500).astype(np.float32) for _ in range(4))
+    agents, ahead = Moving(ids, x, y, vx, vy), np.float32(0.013)
+    slots = rng.permutation(ids)[:listed]
+    at_x, at_y = (x + vx * ahead)[slots], (y + vy * ahead)[slots]
+    edge = float(at_x[0]) if listed else 0.0  # just on the edge, which belongs to the view
+    everywhere = Rect(-np.inf, -np.inf, np.inf, np.inf)
+    views = Rect(-40.0, -70.0, edge, 55.0), everywhere, everywhere, Rect(300.0, 0.0, 400.0, 9.0)
+    for view, mask in zip(views, (0, 0, 3, 1), strict=True):
+        find, in_view = find_launch(workers, slots, agents, ahead, view, mask)
+        find.run()
+        kept = (at_x >= view.left) & (at_x <= view.right) & (at_y >= view.top) & (at_y <= view.bottom)
+        kept &= scramble(slots.astype(np.uint32)) & np.uint32(mask) == 0  # an id is its slot here
+        found, found_x, found_y = in_view.joined()
+        assert found.tolist() == slots[kept].tolist()
+        assert (found_x == at_x[kept]).all() and (found_y == at_y[kept]).all()
+        assert found.dtype == np.int32 and found_x.dtype == found_y.dtype == np.float64
+
+
+# --- the frozen frustum ----------------------------------------------------------------------------------------------
+
+BACKGROUND = 0xB0AA9E
+COLOUR = ORANGE[0] << 16 | ORANGE[1] << 8 | ORANGE[2]
+
+
+def outlined(camera: Camera, frozen: Rect | None) -> np.ndarray:
+    sketch, frame = Sketch(camera), np.full(camera.size[::-1], BACKGROUND, np.uint32)
+    draw_frustum(sketch, OverlayView(None, camera, frozen, None, Scales()))  # type: ignore[arg-type]
+    sketch.launch(1, frame).run()
+    return frame & 0xFFFFFF
+
+
+@pytest.mark.quick
+def test_the_frozen_frustum_is_outlined_where_it_is() -> None:
+    camera = Camera((2000, 2000), (640, 360))
+    camera.look_at(1000, 1000, 0.5)
+    frame = outlined(camera, Rect(800, 900, 1200, 1100))
+    left, top = (round(place) for place in camera.world_to_screen(800, 900))
+    right, bottom = (round(place) for place in camera.world_to_screen(1200, 1100))
+    middle_x, middle_y = (left + right) // 2, (top + bottom) // 2
+    assert all(frame[y, x] == COLOUR for x, y in ((left, middle_y), (right, middle_y), (middle_x, top), (middle_x, bottom)))
+    assert frame[bottom - 20, right - 20] == frame[top - 20, middle_x] == BACKGROUND
+
+
+@pytest.mark.quick
+def test_nothing_is_outlined_while_nothing_is_frozen() -> None:
+    assert (outlined(Camera((2000, 2000), (640, 360)), None) == BACKGROUND).all()
+
+
+# --- heat maps: their squares and scales, and what is painted --------------------------------------------------------
+
+@pytest.mark.quick
+def test_ends_are_whole_numbers_in_three_equal_steps_and_never_far_above() -> None:
+    assert [round_up(most) for most in (0, 1, 4, 5, 11, 14, 20, 72)] == [4, 4, 4, 7, 13, 19, 25, 73]
+    for most in range(1, 3000):
+        end = round_up(most)
+        assert most <= end <= 1.5 * most + 3 and (end - 1) % 3 == 0
+
+
+@pytest.mark.quick
+def test_a_scale_rises_at_once_and_comes_down_once_no_picture_has_needed_it_for_long() -> None:
+    scales = Scales()
+    assert [scales.end_of("agents", most) for most in (11, 20, 11)] == [13, 25, 25]
+    ends = [scales.end_of("agents", 11) for _ in range(2 * LASTING)]
+    assert ends == [25] * (LASTING - 2) + [13] * (LASTING + 2)
+
+
+@pytest.mark.quick
+def test_a_scale_that_is_needed_now_and_then_stays() -> None:
+    scales = Scales()
+    ends = [scales.end_of("agents", 20 if picture % 100 == 0 else 11) for picture in range(5 * LASTING)]
+    assert set(ends) == {25}
+
+
+@pytest.mark.quick
+def test_each_heat_map_has_a_scale_of_its_own() -> None:
+    scales = Scales()
+    assert [scales.end_of("candidates", 90), scales.end_of("agents", 5), scales.end_of("candidates", 60)] == [97, 7, 97]
+
+
+@pytest.mark.quick
+def test_the_legend_begins_at_one_and_has_a_colour_for_each_third() -> None:
+    for most, texts in ((1, "1 2 3 4"), (4, "1 2 3 4"), (5, "1 3 5 7"), (20, "1 9 17 25")):
+        sketch, edge = Sketch(Camera((400.0, 300.0), (200, 150))), np.zeros(1)
+        sketch.name = "heat"
+        draw_heat(sketch, Heat(edge, edge, edge + 10, edge + 10, np.array([most], np.float64)), "agents", Scales())
+        assert [key.what for key in sketch.legend_items[0].keys] == texts.split()
+
+
+# --- squares of the ground in view -----------------------------------------------------------------------------------
+
+SIDE = 41.5
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("view", [Rect(0, 0, 415, 83), Rect(-90.0, -0.1, 700.0, 300.0), Rect(103.7, 55.0, 104.0, 55.2)])
+def test_every_place_in_view_is_in_the_square_that_its_number_says(view: Rect) -> None:
+    squares = squares_in(view, SIDE)
+    x, y = (place.ravel() for place in np.meshgrid(np.linspace(view.left, view.right, 50),
+                                                    np.linspace(view.top, view.bottom, 50)))
+    number = squares.number_at(x, y)
+    assert set(number.tolist()) == set(range(squares.total)), "each of them is in view"
+    column, row = squares.cell_of(number)
+    for place, first in ((x, column), (y, row)):
+        assert (first * SIDE <= place).all() and (place < (first + 1) * SIDE).all()
+
+
+@pytest.mark.quick
+def test_cells_in_view_are_those_of_the_grid_and_as_many_more_as_wanted() -> None:
+    assert cells_between(-50, 95, 10, 20).tolist() == list(range(10))
+    assert cells_between(35, 95, 10, 20, more=1).tolist() == list(range(2, 11))
+    assert cells_between(35, 500, 10, 20, more=1).tolist() == list(range(2, 20))
+    assert not len(cells_between(300, 500, 10, 20))
+
+
+# --- density: nothing is painted on walls and water ------------------------------------------------------------------
+
+TILE = 41.5
+
+
+def walls() -> Any:
+    blocked = (np.indices((6, 8)).sum(axis=0) % 3 == 0).astype(np.uint8)
+    return SimpleNamespace(tile=np.float32(TILE), blocked=blocked)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("zoom", [4.0, 0.6, 0.3, 0.05])
+def test_squares_are_parts_of_tiles_or_made_of_whole_ones(zoom: float) -> None:
+    share = side_of(zoom, TILE) / TILE
+    assert np.log2(share) % 1 == 0 and side_of(zoom, TILE) * zoom >= LEAST_PX
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("share", [0.25, 0.5, 1, 2, 4])
+def test_only_free_tiles_are_painted_and_all_of_them(share: float) -> None:
+    side, blocked = share * TILE, walls().blocked
+    rows, columns = np.indices((round(6 / share + 0.49), round(8 / share)))
+    row, column, which = on_free_tiles(rows.ravel(), columns.ravel(), side, walls())
+    part = min(share, 1)
+    painted = np.zeros(blocked.shape)
+    np.add.at(painted, ((row * part).astype(int), (column * part).astype(int)), part * part)
+    assert np.array_equal(painted, 1 - blocked)
+    assert np.array_equal((row * part // share).astype(int), rows.ravel()[which])
+
+
+# --- overlays of how people walk show what slow loops count on the ground in view ------------------------------------
+
+METRE = 26.0
+
+
+def crowd(walls: bool) -> Simulation:
+    sim = simulation("1k", **({"crowd__wait_s": 2.0} if walls else {"crowd__wait_s": 2.0, **open_world(900, 700)}), steps=150)
+    assert (sim.agents.columns.state == WAITING).any()  # type: ignore[attr-defined]
+    return sim
+
+
+def counted(sim: Simulation, view: Any, side: float) -> dict[tuple[int, int], tuple[int, float, float, float]]:
+    """Return, by square: how many walk on it; then, of the nine squares around it: the density, people/m², the flow,
+    people/(m s), and the mean speed of those who walk, m/s."""
+    rect, walls, c = view.camera.view_rect(), sim.terrain.walls, cast(PeopleColumns, sim.agents.columns)
+    slots, x, y = view.visible()
+    people = [(int(a // side), int(b // side), float(np.hypot(c.vx[slot], c.vy[slot])) / METRE, c.state[slot])
+              for slot, a, b in zip(slots.tolist(), x.tolist(), y.tolist(), strict=True)]
+    tile = float(walls.tile)
+
+    def free(column: int, row: int) -> float:
+        """Square metres that are in view, in the world and on no wall, of nine squares."""
+        left, right, top, bottom = (min(max(edge * side, least, 0), most, float(size)) for edge, least, most, size in (
+            (column - 1, rect.left, rect.right, walls.width), (column + 2, rect.left, rect.right, walls.width),
+            (row - 1, rect.top, rect.bottom, walls.height), (row + 2, rect.top, rect.bottom, walls.height)))
+        total = 0.0
+        for i, j in np.argwhere(walls.blocked == 0):
+            wide = min(right, (j + 1) * tile) - max(left, j * tile)
+            high = min(bottom, (i + 1) * tile) - max(top, i * tile)
+            total += max(wide, 0) * max(high, 0)
+        return max(total, side**2) / METRE**2
+
+    found = {}
+    for column, row in {(a + i, b + j) for a, b, _, _ in people for i in (-1, 0, 1) for j in (-1, 0, 1)}:
+        near = [each for each in people if abs(each[0] - column) <= 1 and abs(each[1] - row) <= 1]
+        walkers = [speed for _, _, speed, state in near if state not in (WAITING, QUEUING)]
+        here = sum(each[:2] == (column, row) and each[3] not in (WAITING, QUEUING) for each in near)
+        area = free(column, row)
+        found[column, row] = (here, len(near) / area, sum(speed for _, _, speed, _ in near) / area,
+                              float(np.mean(walkers)) if walkers else 0.0)
+    return found
+
+
+@pytest.mark.parametrize("walls", [False, True])
+def test_squares_have_the_colour_of_the_flow_around_them(walls: bool) -> None:
+    sim = crowd(walls)
+    spy, view = spied(sim, walking.draw_throughput, 0.8)
+    filled = spy.by_place
+    ground: Walls = sim.terrain.walls
+    side, tile = walking._side(view.camera.view_rect(), ground), float(ground.tile)
+    rect, expected = view.camera.view_rect(), counted(sim, view, side)
+    part = min(side, tile) if ground.blocked.any() else side
+    for (left, top), (size, colour) in spy.by_place.items():
+        _, density, flow, _ = expected[int((left + size / 2) // side), int((top + size / 2) // side)]
+        levels = {int(np.searchsorted(np.array(FLOWS), flow * share, "right")) for share in (0.999, 1.001)}
+        assert density and size == part and colour in {int(walking.FLOW_INKS[level]) for level in levels}
+    painted = free_in_view = 0.0
+    for column, row in expected:  # all free ground of squares with somebody around that are in view
+        places = [((column * side + (i + 0.5) * part), (row * side + (j + 0.5) * part))
+                  for i in range(round(side / part)) for j in range(round(side / part))]
+        if rect.left < (column + 1) * side and column * side <= rect.right and rect.top < (row + 1) * side \
+                and row * side <= rect.bottom:
+            painted += sum((x - part / 2, y - part / 2) in filled for x, y in places)
+            free_in_view += sum(0 <= x < float(ground.width) and 0 <= y < float(ground.height)
+                                and not ground.blocked[int(y / tile), int(x / tile)] for x, y in places)
+    assert painted == free_in_view == len(filled) and len({colour for _, colour in filled.values()}) > 2
+
+
+@pytest.mark.parametrize("walls", [False, True])
+def test_squares_have_the_colour_of_their_speed_and_the_chart_counts_them(walls: bool) -> None:
+    sim = crowd(walls)
+    spy, view = spied(sim, walking.draw_fundamental, 0.8)
+    side = walking._side(view.camera.view_rect(), sim.terrain.walls)
+    squares = [each for each in counted(sim, view, side).values() if each[0]]
+    chart = spy.legend_items[0].chart
+    assert chart and chart.counts.sum() == len(squares)
+    expected = counted(sim, view, side)
+    for (left, top), (size, colour) in spy.by_place.items():
+        here, density, _, speed = expected[int((left + size / 2) // side), int((top + size / 2) // side)]
+        shares = [speed * factor / weidmann(density) for factor in (0.999, 1.001)]
+        assert here and colour in {ink([each for least, each, _ in walking.SPEEDS if share >= least][-1], walking.ALPHA)
+                                   for share in shares}
+    wide = chart.ends[0] / chart.counts.shape[1]
+    assert round(wide * (3 * side / METRE) ** 2, 6).is_integer(), "each bin holds as many densities as any other"
+    assert abs((chart.counts.sum(axis=0) @ (np.arange(len(chart.counts[0])) + 0.5)) * wide
+               - sum(density for _, density, _, _ in squares)) <= 0.51 * wide * len(squares)
+
+
+@given(density=st.lists(st.floats(0, 9), min_size=1, max_size=20), speed=st.floats(0, 4))
+def test_the_chart_counts_each_square_once_where_it_belongs(density: list[float], speed: float) -> None:
+    chart = walking.chart_of(np.array(density), np.full(len(density), speed), 0.15)
+    expected = np.zeros((40, 40), np.int64)
+    for each in density:
+        expected[min(int(speed / 0.05), 39), min(int(each / 0.15), 39)] += 1
+    assert (chart.counts == expected).all()
+    for row, column in ((0, 3), (8, 0), (13, 0), (39, 0), (20, 20), (2, 20), (0, 39)):
+        share = (row + 0.5) * 0.05 / max(float(weidmann((column + 0.5) * 0.15)), 1e-12)
+        assert chart.classes[row, column] == sum(share >= least for least, _, _ in walking.SPEEDS) - 1
+
+
+@pytest.mark.parametrize("zoom", [0.02, 0.3, 4.0])
+def test_squares_are_parts_of_tiles_or_whole_ones_and_not_too_many(zoom: float) -> None:
+    sim = simulation("1k")
+    camera = camera_of(sim, zoom)
+    side, tile = walking._side(camera.view_rect(), sim.terrain.walls), float(sim.terrain.walls.tile)
+    assert math.log2(side / tile) % 1 == 0 and 22 < side < 46
+
+
+def test_a_view_beside_the_world_shows_nobody() -> None:
+    sim = crowd(False)
+    camera = Camera((9000.0, 7000.0), (320, 240))
+    camera.look_at(8000, 6000, 1.0)
+    for draw in (walking.draw_throughput, walking.draw_fundamental):
+        spy, _ = spied(sim, draw, camera=camera)
+        assert not spy.by_place and len(spy.legend_items) == 1

@@ -7,14 +7,19 @@ from typing import Any
 import numpy as np
 import pytest
 import reference_people
-from crowds import F, open_world, refresh_rules, simulation
+from crowds import F, events, follow_walls, open_world, refresh_rules, simulation
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from terrains import layout_of, terrain_of
 
 from crowd_demo.compute.jit import run
-from crowd_demo.extras.ensemble.measures import densest
+from crowd_demo.config.loader import ConfigError, load_config
+from crowd_demo.extras.ensemble.measures import Whereabouts, densest
+from crowd_demo.sim.actions import as_data, from_data
+from crowd_demo.sim.behaviours.destinations import ExchangePeople
 from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING, WALKING
+from crowd_demo.sim.behaviours.wayfinding import WaysOut
+from crowd_demo.sim.events import Send
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.ways import areas_of
 
@@ -121,8 +126,7 @@ def test_without_room_to_be_had_people_go_on_as_before() -> None:
 
 
 def test_the_scenario_of_queues_has_some_and_they_move() -> None:
-    sim = simulation("queues")
-    sim.step(1800)
+    sim = simulation("queues", steps=1800)
     before: Any = sim.agents.by_id()
     sim.step(900)
     after: Any = sim.agents.by_id()
@@ -130,3 +134,218 @@ def test_the_scenario_of_queues_has_some_and_they_move() -> None:
     let_in = (after.state == WAITING) | (after.goal != before.goal) | (after.goal_x != before.goal_x)
     assert queued.mean() > 0.1 and (queued & let_in).sum() > 20
     assert densest(sim) <= 16  # as many as stand comfortably in 48 x 48 units
+
+
+# --- exits: people leave there and others come in --------------------------------------------------------------------
+
+def leaving(**more: Any) -> Simulation:
+    return simulation(**{"agents": 200, **open_world(900, 700), "crowd__destinations": 4, "crowd__exits": 2,
+                         "crowd__wait_s": 2, **more})
+
+
+def arrived() -> Simulation:
+    """A crowd in which all have just arrived, half of them at an exit."""
+    sim = leaving()
+    sim.step(1)
+    c: Any = sim.agents.columns
+    c.state[:200], c.timer[:200], c.goal[:200] = WAITING, 1, np.arange(200) % 4
+    return sim
+
+
+def stage_of(sim: Simulation) -> Any:
+    return next(stage for stage in sim.stages if isinstance(stage, ExchangePeople))
+
+
+def columns_of(sim: Simulation) -> dict[str, Any]:
+    return dict(zip(sim.agents.names, (column.copy() for column in sim.agents.by_id()), strict=True))
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 9999), agents=st.integers(0, 60), exits=st.integers(1, 5), destinations=st.integers(1, 5))
+def test_who_comes_in_is_whom_the_oracle_says(seed: int, agents: int, exits: int, destinations: int) -> None:
+    sim = leaving(agents=agents, seed=seed, crowd__exits=exits, crowd__destinations=destinations,
+                crowd__speed_draws=1 + seed % 5)
+    rng = np.random.default_rng(seed)
+    c: Any = sim.agents.columns
+    for column, row in rng.integers(0, 14, (25, 2)):
+        sim.set_walls((int(column), int(row), int(column) + 1, int(row) + 1), True)
+    c.state[:agents], c.timer[:agents] = rng.integers(0, 4, agents), rng.integers(0, 2, agents)
+    for values in (c.vx, c.vy, c.avoidance_x, c.avoidance_y, c.heading_x, c.heading_y):
+        values[:agents] = rng.uniform(-3, 3, agents)
+    sim.tick = int(rng.integers(1, 99))
+    if seed % 3:  # else walls stand in areas, as in the steps after an edit
+        follow_walls(sim)
+    refresh_rules(sim)
+    want, stage = columns_of(sim), stage_of(sim)
+    run(stage.launches(sim))
+    places = stage.areas.columns
+    reference_people.people_exchanged(want, stage.rules(sim.tick), places, sim.ground, sim.terrain.walls)
+    for name, column in columns_of(sim).items():
+        assert np.array_equal(column, want[name]), name
+
+
+def test_people_leave_and_others_come_and_the_crowd_stays_as_it_is() -> None:
+    sim = leaving()
+    born, changed = columns_of(sim), np.zeros(200, bool)
+    for _ in range(3000):
+        before: Any = sim.agents.by_id()
+        sim.step()
+        now: Any = sim.agents.by_id()
+        new = now.speed != before.speed
+        changed |= new
+        assert (before.goal[new] < 2).all() and (before.state[new] == WAITING).all() and (now.state[new] == WALKING).all()
+    assert np.array_equal(now.id, born["id"]) and changed.mean() > 0.5
+    low, high = sim.config.crowd.speed_min, sim.config.crowd.speed_max
+    assert ((now.speed >= F(low)) & (now.speed <= F(high))).all()
+    assert abs(now.speed.mean() - born["speed"].mean()) < 2 and abs(now.speed.std() - born["speed"].std()) < 1.5
+
+
+def test_the_scenario_of_a_station_has_people_going_out_and_coming_in() -> None:
+    sim = simulation("station", steps=600)
+    before: Any = sim.agents.by_id()
+    sim.step(900)
+    after: Any = sim.agents.by_id()
+    assert (before.speed != after.speed).mean() > 0.05
+    assert densest(sim) <= 16  # nobody is piled up where people come in
+
+
+@pytest.mark.quick
+def test_who_comes_in_is_no_agent_who_has_gone_so_far() -> None:
+    """For measures, such as how many cross a line."""
+    sim = arrived()
+    before = Whereabouts(sim)
+    sim.step()
+    then, now = Whereabouts(sim).same_since(before)
+    assert len(then) == len(now) == 100 and (before.columns.goal[then] >= 2).all()  # type: ignore[attr-defined]
+
+
+@pytest.mark.quick
+def test_without_exits_or_without_their_areas_nobody_leaves() -> None:
+    assert not stage_of(leaving(crowd__exits=0)).wanted(leaving())
+    sim = leaving()
+    sim.step(1)
+    c: Any = sim.agents.columns
+    c.state[:200], c.timer[:200], c.goal[:200] = WAITING, 1, 0
+    runs = sim.terrain.runs_of(stage_of(sim).areas.ways.owner >= 0)
+    sim.paint_walls(runs, True)
+    follow_walls(sim)
+    refresh_rules(sim)
+    kept = columns_of(sim)
+    assert len(kept["id"]) > 100
+    run(stage_of(sim).launches(sim))
+    assert all(np.array_equal(column, kept[name]) for name, column in columns_of(sim).items())
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("other", ["room", "wait_s"])
+def test_exits_need_areas_and_a_pause(other: str) -> None:
+    with pytest.raises(ConfigError, match=f"exits need a {other} above 0"):
+        load_config("1k", ["crowd.exits=1", f"crowd.{other}=0"])
+
+
+# --- sending people: to the nearest destination, all or some; and ways out, where they leave for good ----------------
+
+OPEN = {"agents": 120, **open_world(900, 700), "crowd__destinations": 4, "crowd__room": 60, "crowd__wait_s": 2}
+
+
+def ways_out(sim: Simulation) -> WaysOut:
+    return next(stage for stage in sim.stages if isinstance(stage, WaysOut))
+
+
+def stirred(seed: int, **more: Any) -> Simulation:
+    """A crowd between walls, in all states."""
+    sim, rng = simulation(**{**OPEN, "seed": seed, **more}), np.random.default_rng(seed)
+    for column, row in rng.integers(0, 14, (40, 2)):
+        sim.set_walls((int(column), int(row), int(column) + 1, int(row) + 1), True)
+    c, count = sim.agents.columns, sim.agents.count
+    state, timer, goal = c.state, c.timer, c.goal  # type: ignore[attr-defined]
+    state[:count], timer[:count] = rng.integers(0, 4, count), rng.integers(0, 2, count)
+    goal[:count] = rng.integers(0, 4, count)
+    return sim
+
+
+@pytest.mark.quick
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 9999), to=st.lists(st.integers(0, 3), min_size=1, max_size=4), leave=st.booleans(),
+       settled=st.booleans(), within=st.none() | st.tuples(st.integers(0, 400), st.integers(0, 300), st.integers(401, 900),
+                                                           st.integers(301, 700)))
+def test_who_goes_where_is_what_the_oracle_says(seed: int, to: list[int], leave: bool, settled: bool, within: Any) -> None:
+    sim, followed = stirred(seed), stirred(seed)
+    for each in (followed, sim)[:1 + settled]:
+        each.ways.settle()  # type: ignore[union-attr]
+    want = columns_of(sim)
+    places = ways_out(followed).areas.refreshed()
+    reference_people.people_sent(want, to, within, places, sim.terrain)
+    sim.apply(Send(tuple(to), leave, within))
+    for name, column in columns_of(sim).items():
+        assert np.array_equal(column, want[name]), name
+    assert ways_out(sim).areas.ways_out == (set(to) if leave else set())
+
+
+@pytest.mark.quick
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 9999), out=st.sets(st.integers(0, 3)), removal=st.sampled_from(["swap_back", "shift", "deferred"]))
+def test_who_leaves_is_whom_the_oracle_says(seed: int, out: set[int], removal: str) -> None:
+    sim = stirred(seed, optimizations__removal=removal)
+    want = columns_of(sim)
+    stays = ~reference_people.people_who_leave(want, out)
+    stage = ways_out(sim)
+    stage.areas.ways_out = frozenset(out)
+    assert stage.wanted(sim) == bool(out)
+    stage.commit(sim)
+    for name, column in columns_of(sim).items():
+        assert np.array_equal(column, want[name][stays]), name
+    arrived = reference_people.people_who_leave(want, {0, 1, 2, 3})  # at a single one there may be nobody
+    assert 0 < arrived.sum() < len(arrived)
+
+
+@pytest.mark.quick
+def test_a_way_out_has_a_place_for_everybody_unless_it_is_walled_in() -> None:
+    sim = simulation(**OPEN)
+    stage = ways_out(sim)
+    before = stage.areas.refreshed().capacity.copy()
+    sim.apply(Send((2,), True))
+    assert stage.areas.refreshed().capacity.tolist() == [*before[:2], 2**30, before[3]]
+    sim.set_walls((0, 0, 99, 99), True)
+    sim.ways.settle()  # type: ignore[union-attr]
+    assert stage.areas.refreshed().capacity.tolist() == [0, 0, 0, 0]
+
+
+def evacuation(**more: Any) -> Simulation:
+    return events({"at": 0.5, "do": {"send": {"to": [0, 1], "leave": True}}, "clock": True},
+                    {"at": 1, "do": {"walls": {"rectangle": [300, 0, 340, 500]}, "send": {"to": [2], "inside": "left"}}},
+                    {"at": 2, "do": {"send": {"to": [1, 2, 3], "leave": True}}},
+                    {"when": "left < 2 %", "end": True}, **{**OPEN, "measure__areas__left": "[0, 0, 450, 700]", **more})
+
+
+@pytest.mark.quick
+def test_everybody_leaves_and_nobody_waits_for_a_place() -> None:
+    sim = evacuation()
+    queued = 0
+    while sim.events.end_tick is None and sim.tick < 3600:
+        sim.play(10)
+        queued = max(queued, sim.states()["queuing"])
+    assert sim.events.end_tick and sim.agents.count < 0.02 * 120 and queued < 60
+    assert sim.events.answer_s(sim.dt) == (sim.events.end_tick - 30) / 60
+    assert sim.agents.handles.removed == 120 - sim.agents.count
+
+
+@pytest.mark.quick
+def test_what_cannot_be_sent_is_refused() -> None:
+    assert from_data(as_data(Send((1, 2), True, (0, 0, 9, 9)))) == Send((1, 2), True, (0, 0, 9, 9))
+    with pytest.raises(ValueError, match="there is no destination 4: there are 4, counted from 0"):
+        simulation(**OPEN).apply(Send((1, 4)))
+    with pytest.raises(ValueError, match="only people can be sent"):
+        simulation("20k-flock", agents=10).apply(Send((0,)))
+    with pytest.raises(ValueError, match=r"people cannot be sent where crowd\.room is 0"):
+        simulation(**{**OPEN, "crowd__room": 0}).apply(Send((0,)))
+
+
+@pytest.mark.quick
+def test_who_comes_near_a_way_out_is_let_in_at_once() -> None:
+    sim = simulation(**{**OPEN, "agents": 300, "crowd__area_per_person": 9000})
+    sim.apply(Send((0,), True))
+    refresh_rules(sim)
+    sim.step(4)
+    states = sim.agents.columns.state[:300]  # type: ignore[attr-defined]
+    assert (states == QUEUING).sum() == 0 and (states == WALKING).sum() + (states == WAITING).sum() == sim.agents.count

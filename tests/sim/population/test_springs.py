@@ -10,11 +10,15 @@ import pytest
 import reference
 import reference_flock
 import reference_links
-from crowds import ROPE, refresh_rules, shuffle, simulation
+from crowds import BIRTHS_AND_DEATHS, ROPE, refresh_rules, shuffle, simulation
+from crowds import FLOCK as FIVE_HUNDRED
 
 from crowd_demo.compute.jit import run as run_all
-from crowd_demo.sim.edits import Remove, handles_of
+from crowd_demo.config.loader import ConfigError, load_config
+from crowd_demo.config.model import Spawn
+from crowd_demo.sim.edits import PaintWalls, Remove, handles_of
 from crowd_demo.sim.newcomers import pattern_positions, pinned
+from crowd_demo.sim.population.births_deaths import who_dies
 from crowd_demo.sim.population.springs import Springs, rules_of_links
 from crowd_demo.sim.simulation import Simulation
 
@@ -29,8 +33,7 @@ def pattern(request: Any) -> str:
 
 
 def test_springs_are_the_models(pattern: str) -> None:
-    sim = simulation(pattern, **SMALL)
-    sim.step(30)
+    sim = simulation(pattern, **SMALL, steps=30)
     shuffle(sim, 5)
     before = sim.agents.by_id()
     rules = rules_of_links(sim)
@@ -150,8 +153,7 @@ def test_newcomers_mend_what_the_dead_have_torn(pattern: str) -> None:
 
 
 def test_a_pinned_agent_that_is_brought_back_hangs_as_in_a_copy() -> None:
-    sim = simulation(**ROPE)
-    sim.step(3)
+    sim = simulation(**ROPE, steps=3)
     removal = Remove(handles_of(sim, np.array([16], np.int32)))
     back = removal.inverse(sim)
     sim.apply(removal)
@@ -167,8 +169,7 @@ def test_a_pinned_agent_that_is_brought_back_hangs_as_in_a_copy() -> None:
 
 def test_who_hangs_on_a_spring_may_be_faster_than_its_kind() -> None:
     """Culling by cells reckons with it."""
-    sim = simulation(**ROPE, behaviour="crowd", links__gravity=10000)
-    sim.step(30)
+    sim = simulation(**ROPE, behaviour="crowd", links__gravity=10000, steps=30)
     columns, n = sim.agents.columns, sim.agents.count
     fastest = float(np.hypot(columns.vx[:n], columns.vy[:n]).max())
     assert sim.top_speed == fastest > sim.behaviour.needs.top_speed
@@ -193,3 +194,74 @@ def tremble(pattern: str, step_hz: int, stiffness: float) -> float:
     sim.step()
     now = sim.agents.by_id()
     return float(np.median(np.hypot(now.vx - before.vx, now.vy - before.vy)))
+
+
+# --- births and deaths -----------------------------------------------------------------------------------------------
+
+FLOCK = {**FIVE_HUNDRED, **BIRTHS_AND_DEATHS, "agents": 300}
+
+
+@pytest.mark.quick
+def test_rates_are_kept_to_the_agent() -> None:
+    sim = simulation(**{**FLOCK, "life__births_per_s": 100.5, "life__deaths_per_s": 40, "agents": 10}, steps=120)
+    assert sim.agents.count == 10 + 201 - 80
+    assert len(sim.population) == 120 and sim.population[-1] == 131
+
+
+@pytest.mark.quick
+def test_births_stop_at_the_limit_and_deaths_with_the_last() -> None:
+    grown = simulation(**{**FLOCK, "life__deaths_per_s": 0, "life__most": 350}, steps=STEPS)
+    assert grown.agents.count == 350
+    died_out = simulation(**{**FLOCK, "life__births_per_s": 0, "life__deaths_per_s": 30_000}, steps=STEPS)
+    assert died_out.agents.count == 0 and died_out.population[0] == 0
+
+
+@pytest.mark.quick
+def test_the_population_swings_with_the_season() -> None:
+    sim = simulation(**{**FLOCK, "life__births_per_s": 240, "life__deaths_per_s": 240, "life__season_s": 1}, steps=120)
+    swing = sim.population - 300
+    assert swing[29] == 120 and swing[59] == 0 and swing[89] == 120 and swing[119] == 0
+    assert swing.max() == 120 and swing.min() >= -2  # both counts are rounded down
+
+
+@pytest.mark.quick
+def test_the_dead_are_drawn_by_lot_without_favour() -> None:
+    sim = simulation(**{**FLOCK, "agents": 400})
+    drawn = np.zeros(400, int)
+    for sim.tick in range(400):
+        dead = who_dies(sim, 40)
+        assert len(np.unique(dead)) == 40
+        drawn[dead] += 1
+    assert drawn.sum() == 16_000 and drawn.min() >= 15 and drawn.max() <= 70  # 40 each, give or take four deviations
+    assert sorted(who_dies(sim, 1000).tolist()) == list(range(400))
+
+
+@pytest.mark.quick
+def test_a_recycled_id_leads_another_life() -> None:
+    sim = simulation(**{**FLOCK, "life__births_per_s": 0, "life__deaths_per_s": 0, "agents": 50})
+    before = sim.agents.by_id()
+    sim.agents.remove(np.arange(50))
+    sim.add_agents(np.arange(50, dtype=np.int32), seed=77)
+    after = sim.agents.by_id()
+    assert np.array_equal(after.id, before.id) and not (after.x == before.x).any()
+    assert (sim.agents.handles.generations[:50] == 1).all()
+
+
+# --- where agents begin ----------------------------------------------------------------------------------------------
+
+def test_an_area_holds_all_births_also_when_its_wall_is_gone() -> None:
+    area = {"measure__areas__hall": "[26, 26, 468, 494]", "spawn__inside": "hall"}
+    closed = simulation("doorway", **area)
+    sim = Simulation(closed.config, (PaintWalls(tuple((row, 36, 38) for row in range(10, 30)), False),))
+    x, y = sim.agents.by_id().x, sim.agents.by_id().y
+    assert (x > 26).all() and (x < 468).all() and (y > 26).all() and (y < 494).all()
+    config = closed.config.model_copy(update={"spawn": Spawn.model_validate({})})
+    everywhere = Simulation(config, [action for _, action in sim.history])
+    assert (everywhere.agents.by_id().x > 494).mean() > 0.2
+    walls = PaintWalls(tuple((row, 0, 64) for row in range(2, 38)), True)  # the hall is full: anywhere else
+    assert (Simulation(closed.config, (walls,)).agents.by_id().y < 26).any()
+
+
+def test_an_area_that_there_is_not_is_one_line() -> None:
+    with pytest.raises(ConfigError, match=r"spawn\.inside: measure\.areas has no 'hal' \(did you mean hall\?\)"):
+        load_config("doorway", ["spawn.inside=hal"])

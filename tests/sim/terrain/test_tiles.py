@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
+from typing import Any
+
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from reference_terrain import reference_areas
+from reference_terrain import Point, reference_areas, reference_distance_sq, reference_sees
 from terrains import grids, terrain_of, town
 
+from crowd_demo.compute.jit import device
 from crowd_demo.config.maps import FLOOR, GRASS, OPEN_TILE, WALL, WATER, MapData
-from crowd_demo.sim.terrain.tiles import TILE_STEPS, Terrain, tile_at
+from crowd_demo.sim.terrain.ground import WallField, ground_of, in_sight, measure, surely_hidden
+from crowd_demo.sim.terrain.tiles import TILE_STEPS, Terrain, Walls, tile_at
 
 
 @pytest.mark.quick
@@ -170,3 +175,153 @@ def test_points_of_a_tile_that_lies_almost_wholly_outside_are_at_the_edge() -> N
     last = terrain.columns * (terrain.rows - 1)
     x, y = terrain.random_points(np.arange(last, last + terrain.columns), np.arange(3), 7)
     assert (x >= 0).all() and (x < 1000).all() and (y == np.nextafter(terrain.walls.height, np.float32(0))).all()
+
+
+# --- away from walls: exact distances, the right way, the right strength ---------------------------------------------
+
+@settings(deadline=None)  # the first example compiles
+@given(grids, st.integers(1, 12))
+def test_distances_are_exact(blocked: np.ndarray, reach: int) -> None:
+    down, distance_sq = np.empty(blocked.shape, np.int32), np.empty(blocked.shape, np.int32)
+    measure(blocked, reach, down, distance_sq)
+    assert np.array_equal(distance_sq, reference_distance_sq(blocked, reach))
+
+
+@settings(deadline=None)
+@given(grids, st.floats(1, 200))
+def test_the_push_is_never_longer_than_one_and_never_nan(blocked: np.ndarray, margin: float) -> None:
+    terrain = terrain_of(blocked)
+    field = WallField(terrain, margin)
+    assert field.rebuild(terrain) and not field.rebuild(terrain)
+    length_sq = field.away_x.astype(float) ** 2 + field.away_y.astype(float) ** 2
+    assert (length_sq <= 1.000001).all()  # the rounding of a unit vector in float32
+
+
+@pytest.mark.quick
+def test_a_wall_pushes_straight_away_and_less_with_the_distance() -> None:
+    terrain = town("@" * 9, *["." * 9] * 8, width=90, height=90)
+    field = WallField(terrain, 40.0)
+    field.rebuild(terrain)
+    assert not field.away_x.any()
+    assert field.away_y[:, 4].tolist() == [1, 0.875, 0.625, 0.375, 0.125, 0, 0, 0, 0]
+
+
+@pytest.mark.quick
+def test_the_middle_between_two_walls_pushes_nowhere_and_walls_push_out() -> None:
+    terrain = town("@@...@@", "@@...@@", width=70, height=20)
+    field = WallField(terrain, 40.0)
+    field.rebuild(terrain)
+    assert field.away_x[0].tolist() == [1, 1, 0.875, 0, -0.875, -1, -1]
+
+
+@pytest.mark.quick
+def test_without_walls_nothing_pushes_and_new_walls_do() -> None:
+    terrain = Terrain(None, 640, 640)
+    field = WallField(terrain, 200.0)
+    away_x, away_y = field.away_x, field.away_y
+    field.rebuild(terrain)
+    assert not away_x.any() and not away_y.any()
+    terrain.set_walls((5, 5, 6, 6), True)
+    assert field.rebuild(terrain) and field.away_x is away_x
+    assert away_x[5, 4] < 0 < away_x[5, 6] and away_y[4, 5] < 0 < away_y[6, 5]
+
+
+# --- line of sight against exact fractions ---------------------------------------------------------------------------
+
+F = np.float32
+
+
+@device
+def is_hidden(ground: Any, ax: Any, ay: Any, bx: Any, by: Any) -> Any:
+    return surely_hidden(ground, ax, ay, bx, by)
+
+
+def looks(walls: Walls, a: Point, b: Point) -> bool:
+    """`goal_visible` between points in steps of 1/256 unit; it has to agree from both sides."""
+    points = [F(value) / F(TILE_STEPS) for value in (*a, *b)]
+    there, back = in_sight(walls, *points), in_sight(walls, *points[2:], *points[:2])
+    assert there is back
+    return bool(there)
+
+
+def side_of(terrain: Terrain) -> int:
+    return int(terrain.walls.tile * TILE_STEPS)
+
+
+@pytest.mark.parametrize("walls", range(16))
+def test_all_points_of_four_small_tiles(walls: int) -> None:
+    blocked = np.array([walls >> bit & 1 for bit in range(4)], np.uint8).reshape(2, 2)
+    terrain = terrain_of(blocked, 2 / TILE_STEPS)
+    points = list(itertools.product(range(4), range(4)))
+    for a, b in itertools.product(points, points):
+        assert looks(terrain.walls, a, b) is reference_sees(blocked, 2, a, b), (a, b)
+
+
+@settings(deadline=None, max_examples=400)
+@given(grids, st.integers(1, 6), st.data())
+def test_sight_is_exact_where_lines_touch_corners_and_run_along_borders(blocked: np.ndarray, side: int,
+                                                                        data: st.DataObject) -> None:
+    rows, columns = blocked.shape
+    points = st.tuples(st.integers(0, columns * side - 1), st.integers(0, rows * side - 1))
+    a, b = data.draw(points), data.draw(points)
+    assert looks(terrain_of(blocked, side / TILE_STEPS).walls, a, b) is reference_sees(blocked, side, a, b)
+
+
+@settings(deadline=None, max_examples=400)
+@given(grids, st.sampled_from([1 / 256, 0.25, 0.26, 1.0, 7.5, 16.0, 7000.0]), st.data())
+def test_the_quick_look_is_sure_only_of_what_is_hidden(blocked: np.ndarray, tile: float, data: st.DataObject) -> None:
+    terrain = terrain_of(blocked, tile)
+    ground, walls = ground_of(terrain, 0.0, WallField(terrain, 1.0)), terrain.walls
+    limits = float(ground.limit_x), float(ground.limit_y), float(walls.width), float(walls.height)
+    x, y, to_x, to_y = (F(data.draw(st.floats(0, limit, width=32))) for limit in limits)
+    assert not (is_hidden(ground, x, y, to_x, to_y) and in_sight(walls, x, y, to_x, to_y))
+
+
+@pytest.mark.quick
+def test_the_quick_look_finds_a_thick_wall() -> None:
+    terrain = town("..@@..", width=60, height=10)
+    ground = ground_of(terrain, 0.0, WallField(terrain, 1.0))
+    assert is_hidden(ground, F(5), F(5), F(55), F(5))
+    assert not is_hidden(ground, F(5), F(5), F(15), F(5))
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.integers(1, 2**24 - 1), st.integers(1, 2**24 - 1), st.integers(1, 2**24 - 1), st.integers(1, 2**24 - 1),
+       st.floats(0, 1), st.integers(-1, 1), st.integers(-1, 1))
+@example(0, 0, 2**24 - 1, 2**24 - 1, 0.5, 0, 0)
+@example(0, 0, 2**24 - 1, 2**24 - 1, 0.5, 1, 0)
+@example(0, 2**24 - 1, 2**24 - 1, 0, 0.25, 0, 0)
+def test_sight_is_exact_across_the_largest_world(ax: int, ay: int, bx: int, by: int, part: float, aside: int,
+                                                 below: int) -> None:
+    side = 2**24 // 128  # 65536 units in 128 tiles
+    blocked = np.zeros((128, 128), np.uint8)
+    column, row = int(ax + part * (bx - ax)) // side + aside, int(ay + part * (by - ay)) // side + below
+    blocked[min(max(row, 0), 127), min(max(column, 0), 127)] = 1
+    walls = terrain_of(blocked, side / TILE_STEPS).walls
+    assert looks(walls, (ax, ay), (bx, by)) is reference_sees(blocked, side, (ax, ay), (bx, by))
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(("rows", "a", "b", "clear"), [
+    (("...", "...", "..."), (0.5, 0.5), (2.5, 2.5), True),
+    ((".@.", "@..", "..."), (0.5, 0.5), (2.5, 2.5), False),   # a diagonal gap, through the corner itself
+    ((".@.", "...", "..."), (0.5, 0.5), (2.5, 2.5), False),   # the corner of one wall is too near as well
+    (("..@", "...", "@.."), (0.5, 0.5), (2.5, 2.5), True),
+    (("...", ".@.", "..."), (0.5, 0.5), (2.5, 0.5), True),
+    (("...", ".@.", "..."), (0.5, 1.0), (2.5, 1.0), False),   # a border belongs to the tile below
+    (("...", ".@.", "..."), (0.5, 2.0), (2.5, 2.0), True),
+    (("...", ".@.", "..."), (1.0, 0.5), (1.0, 2.5), False),   # and to the tile on the right
+    (("...", ".@.", "..."), (2.0, 0.5), (2.0, 2.5), True),
+    (("...", ".@.", "..."), (1.5, 1.5), (0.5, 0.5), False),   # from within a wall
+    (("...", ".@.", "..."), (0.5, 0.5), (0.5, 0.5), True),    # oneself
+    ((".@.",), (1.5, 0.5), (1.5, 0.5), False),
+    (("...",), (0.5, 0.5), (3.0, 0.5), False),                # the end is just outside
+    (("...",), (0.5, 0.5), (0.5, -0.01), False),
+    ((".W.",), (0.5, 0.5), (2.5, 0.5), False),                # who cannot walk there does not walk straight on
+    ((".SG",), (0.5, 0.5), (2.5, 0.5), True),
+])
+def test_sight_is_what_the_eye_says(rows: tuple[str, ...], a: tuple[float, float], b: tuple[float, float],
+                                    clear: bool) -> None:
+    terrain = town(*rows, width=len(rows[0]), height=len(rows))
+    assert in_sight(terrain.walls, F(a[0]), F(a[1]), F(b[0]), F(b[1])) is clear
+    assert in_sight(terrain.walls, F(b[0]), F(b[1]), F(a[0]), F(a[1])) is clear

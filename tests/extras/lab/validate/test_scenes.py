@@ -7,12 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from versus import no_compiling
 
 from crowd_demo.config.maps import parse_octile
 from crowd_demo.extras.lab.validate.experiments import EXPERIMENTS
 from crowd_demo.extras.lab.validate.experiments.doors import FLOWS, TILES, most
 from crowd_demo.extras.lab.validate.experiments.streams import expected_speed
-from crowd_demo.extras.lab.validate.validation import ANTICIPATE, MODELS, PUSH
+from crowd_demo.extras.lab.validate.jupedsim_walk import STUCK_S, WALKS, jupedsim_walkers
+from crowd_demo.extras.lab.validate.validation import ANTICIPATE, MODELS, PUSH, Validation
 from crowd_demo.extras.lab.validate.validation_experiment import (
     FROM_WALLS,
     OWN,
@@ -28,8 +30,8 @@ from crowd_demo.extras.lab.validate.validation_experiment import (
     ring,
 )
 from crowd_demo.extras.lab.validate.walkers import SceneWalker
+from crowd_demo.extras.trajectories import Rectangle, Trajectories, TrajectoryRecorder, speeds
 from crowd_demo.measure.experiment import result_of
-from crowd_demo.measure.trajectories import Rectangle, Trajectories, TrajectoryRecorder, speeds
 
 quick = pytest.mark.quick
 
@@ -248,3 +250,34 @@ def test_the_share_by_the_longer_way_is_of_those_who_get_through() -> None:
     assert [reading.value for reading in found.values()] == [0, 0.25] and all(each.passes for each in found.values())
     alone = read("rimea-14", {10: up, 100: up})
     assert [reading.passes for reading in alone.values()] == [True, False]
+
+
+# --- juPedSim walks the same scenes ----------------------------------------------------------------------------------
+
+pytest.importorskip("jupedsim", reason="JuPedSim is installed by hand: pip install jupedsim")
+
+
+@pytest.mark.parametrize("name", ["rimea-1", "rimea-6"])
+def test_a_corridor_and_a_corner_as_we_do(name: str) -> None:
+    validation = Validation([EXPERIMENTS[name]], walkers := jupedsim_walkers(), True, no_compiling, None, seeds=2)
+    for _ in validation.run():
+        pass
+    (result,) = validation.results
+    assert result.errors == {} and set(result.readings) == {each.name for each in walkers} <= {each.name for each in WALKS}
+    readings = [reading for found in result.readings.values() for reading in found]
+    assert all(reading.passes and len(reading.values) == 1 for reading in readings)
+
+
+def test_it_says_what_it_cannot_walk() -> None:
+    (scene, *_) = EXPERIMENTS["rimea-4"].scenes(True).values()
+    assert jupedsim_walkers()[0].why_not(scene) == "JuPedSim has no corridor that is closed to a ring"
+
+
+def test_a_walk_ends_when_nobody_has_left_for_a_minute() -> None:
+    """Two people of the collision-free speed model stand face to face for ever."""
+    (scene,) = EXPERIMENTS["head-on"].scenes(True).values()
+    walker = jupedsim_walkers()[0]
+    walk = result_of(walker.walk(scene._replace(seconds=300)))
+    assert walk.end_s == STUCK_S
+    (alone,) = EXPERIMENTS["rimea-1"].scenes(True).values()
+    assert 30 < result_of(walker.walk(alone)).end_s < 35
