@@ -16,7 +16,7 @@ from crowd_demo.compute.jit import Launch, device, launch
 from crowd_demo.config.section import metres, per_square_metre
 from crowd_demo.grid.cells import Cells
 from crowd_demo.registry.built_in import BEHAVIOURS
-from crowd_demo.sim.behaviours.people_rules import CREEPING, QUEUING, STUCK, WAITING, PeopleColumns
+from crowd_demo.sim.behaviours.people_rules import CREEPING, QUEUING, WAITING, PeopleColumns
 from crowd_demo.sim.interaction.pairwise import accumulate, finish, no_sums, observe, perceive
 from crowd_demo.sim.interaction.runs import written_out
 from crowd_demo.sim.neighbours.candidates import Lists, Runs
@@ -29,7 +29,6 @@ from crowd_demo.sim.store.state import Columns
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom in world units
 Rows = tuple[tuple[str, str], ...]  # what, and how much
-HELD_UP = {STUCK: "oncoming people, a wall or a knot", CREEPING: "people ahead who go the same way"}
 KINDS = "prey", "predator"  # by the number of the kind in hunt.py
 AHEAD = 0.5  # cosine of the angle within which another is ahead, or comes from there
 USUAL = ("id", "x", "y", "vx", "vy", "avoidance_x", "avoidance_y", "next_update", "goal_x", "goal_y", "heading_x", "heading_y")
@@ -164,7 +163,8 @@ def sentence_of(sim: Simulation, slot: int, near: Whole) -> str:
     if not timer > 0:
         return f"walks to {goal} at {speed}"
     most = 2 * sim.settings.crowd.stuck_s  # the state counts no farther
-    return f"blocked by {_what_blocks(sim, c, slot, near)} for {'over ' * (timer >= most)}{timer:.1f} s"
+    held_up = "queues behind" if c.state[slot] == CREEPING else "blocked by"
+    return f"{held_up} {_what_blocks(sim, c, slot, near)} for {'over ' * (timer >= most)}{timer:.1f} s"
 
 
 def _what_blocks(sim: Simulation, c: PeopleColumns, slot: int, near: Whole) -> str:
@@ -196,8 +196,6 @@ def facts_of(sim: Simulation, slot: int) -> Rows:
     if sim.behaviour.states:
         state = getattr(columns, "state", None)
         rows.append(("state", sim.behaviour.states[int(state[slot])] if state is not None else "-"))
-        if state is not None and int(state[slot]) in HELD_UP:
-            rows.append(("held up by", HELD_UP[int(state[slot])]))
     return tuple(rows)
 
 
