@@ -87,7 +87,7 @@ def test_the_section_opens_and_folds_by_its_key(window: Window) -> None:
 def test_each_row_is_dragged_typed_and_reset(window: Window) -> None:
     window.program.crowd.unpaced = True  # a step a frame
     for key in LIVE:
-        path, low = f"flock.{key}", {"speed_max": 0.65, "speed_min": 0.3}.get(key, 0.5)
+        path, low = f"flock.{key}", {"speed_max": 0.65, "speed_min": 0.2}.get(key, 0.5)
         shipped = window.value(path)
         window.slide(path, low, low + 0.6, low + 1.2)
         dragged = window.value(path)
