@@ -29,6 +29,23 @@ def test_keys_toggle_techniques_and_esc_leaves_with_0(running: Any) -> None:
     assert options["blitter"] == blitter.choices[blitter.choices.index(blitter.default) - 1]
 
 
+def test_a_key_that_is_pressed_while_it_loads_is_not_lost(start: Callable[..., Any]) -> None:
+    running = start()
+    running.press("2")
+    running.until(running.shows_the_crowd)
+    assert running.leave() == 0
+    assert not running.report()["optimizations"]["simd"]
+
+
+def test_what_is_typed_in_the_menu_finds_an_action_and_switches_nothing(running: Any) -> None:
+    running.press("space", "Return", *"inspect92", "Escape", *"22", "Escape", "Escape", "F1", *"29")
+    running.picture()
+    running.press("Escape", "Escape")
+    assert running.leave() == 0
+    options = running.report()["optimizations"]
+    assert options["simd"] and options["blitter"] == BY_PATH["blitter"].default
+
+
 def test_a_held_key_changes_the_number_of_the_technique_touched_last(running: Any) -> None:
     running.press("e")
     running.tool("keydown", "bracketright")
