@@ -4,5 +4,5 @@ from __future__ import annotations
 
 import os
 
-FILES = int(os.environ.get("CROWD_DEMO_FUZZ", "60"))
+FILES = int(os.environ.get("CROWD_DEMO_FUZZ", "30"))
 SEED = 29

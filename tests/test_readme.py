@@ -64,11 +64,6 @@ def test_each_pair_of_values_is_in_some_row(sizes: list[int]) -> None:
     assert most * second <= len(rows) <= 3 * most * second + len(sizes)  # eight parameters of four values: 46
 
 
-def test_a_row_has_a_value_of_each_parameter_by_its_name() -> None:
-    assert covering_rows({"side": ["left", "right"], "lit": [False, True]}) == [
-        {"side": side, "lit": lit} for side in ("left", "right") for lit in (False, True)]
-
-
 # --- the record of a frame -------------------------------------------------------------------------------------------
 
 def test_a_stage_that_seldom_runs_is_remembered_by_its_latest_run() -> None:

@@ -221,7 +221,7 @@ class Loop:
                 if program.split.second:
                     program.split.draw(screen(), alpha, overlays.draw_on_both)
                 # Held until the end: an answer would draw over the new picture before it was shown.
-                if steps and program.panels.now.hud == "full" and program.running:
+                if steps and program.panels.now.hud != "off" and program.running:
                     with program.sim.profile.stage("meters"):
                         program.crowd.meters.read(program.sim)
                 if program.cards.on and program.running:

@@ -67,7 +67,7 @@ class Program:
         self.crowd = Crowd(config, loaded.sim, loaded.scene, config.time.rewind_mb if rewind else 0, self.notices,
                            player, unpaced=options.headless, stops_at_end=options.headless)
         self.controls, self.answers = CrowdControls(self.crowd, self.notices), Answers()
-        self.panels = PanelControls(self.preferences, window, self.keymap, self.hud.show_held, self.notices)
+        self.panels = PanelControls(self.preferences, window, self.keymap, lambda: self.hud.is_wide, self.notices)
         self.timeline_shown, self.minimap_shown, self.fullscreen = True, False, window.fullscreen
         self.guide = Guide()
         self.camera = self._configured_view((window.width, window.height))
@@ -170,7 +170,7 @@ class Program:
     # --- what is open ------------------------------------------------------------------------------------------------
 
     def open_scenarios(self) -> None:
-        self.dialogs.open(scenarios_menu(self.open_scenario, self.config_name))
+        self.dialogs.open(scenarios_menu(self.open_scenario, self.config_name, self.camera.size[0]))
 
     def open_scenario(self, name: str) -> None:
         """Open another configuration in this window, a name or a path; until it is ready this one goes on."""
@@ -191,6 +191,14 @@ class Program:
         """Let the user type the number of agents."""
         self.dialogs.open(TextDialog(f"Agents, now {self.crowd.agents_asked:,}",
                                        lambda text: self.controls.populate(agents_of(text))))
+
+    def export(self) -> None:
+        """Export the last seconds as a page; or ask whether to cancel the one that is being made."""
+        if page := self.files.exporting:
+            answers = "cancel it", "go on"
+            self.dialogs.open(Question(f"Cancel the export of {page.page}?", answers, page.cancel, esc_stays=True))
+        else:
+            self.files.export()
 
     def open_tours(self) -> None:
         """Show a list of tours to choose from; or end the present one."""
@@ -266,12 +274,11 @@ class Program:
 
     def _docked(self, size: tuple[int, int]) -> Docked:
         """What panels cover there, beside which a world with a map is shown; any other is shown behind them."""
-        touring = self.guide.latest is not None and self.guide.tour is not None
-        return docked(size, self.panels.now, self.has_timeline, touring) if self.config.map else Docked()
+        return docked(size, self.panels.now, self.has_timeline) if self.config.map else Docked()
 
     @property
     def has_timeline(self) -> bool:
-        return self.timeline_shown and self.panels.now.hud == "full" and self.crowd.timeline.keyframes.bound > 0
+        return self.timeline_shown and self.panels.now.hud != "off" and self.crowd.timeline.keyframes.bound > 0
 
     # --- what is on the screen, for others ---------------------------------------------------------------------------
 
@@ -296,5 +303,6 @@ class Program:
     def _on_screen(self) -> Shown:
         """What is on the screen, or will be once it is compiled."""
         return Shown(self.config, self.sim, self.camera, self._configured_view(self.camera.size), self.techniques.asked(),
-                     self.crowd.agents_asked, self.crowd.speed, self.fullscreen, self.panels.now.hud,
+                     self.crowd.agents_asked, self.crowd.speed, self.fullscreen,
+                     self.panels.now.hud.replace("right", "full"),
                      self.overlays.frozen is not None, self.seeing.colours, self.overlays.at_first)

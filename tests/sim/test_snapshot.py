@@ -106,8 +106,7 @@ def test_nobody_writes_into_a_snapshot() -> None:
 
 @pytest.mark.quick
 def test_what_did_not_change_is_shared_and_not_made_again() -> None:
-    sim = simulation(agents=200)
-    sim.step()
+    sim = simulation(agents=200, steps=1)
     first = sim.snapshot()
     sim.step()
     second = sim.snapshot()
@@ -122,8 +121,7 @@ def test_what_did_not_change_is_shared_and_not_made_again() -> None:
 
 @pytest.mark.quick
 def test_the_population_and_gaps_are_restored() -> None:
-    sim = simulation(agents=200, **BIRTHS_AND_DEATHS)
-    sim.step(1100)
+    sim = simulation(agents=200, **BIRTHS_AND_DEATHS, steps=1100)
     sim.agents.remove(np.arange(5), "deferred")
     assert sim.agents.handles.gaps
     snapshot, population = sim.snapshot(), sim.population

@@ -39,12 +39,11 @@ class Hovered(NamedTuple):
 class PanelSettings(NamedTuple):
     """How the user wants the HUD."""
 
-    hud: str = "full"  # or "compact", or "off"
+    hud: str = "full"  # or "compact", or "off"; "right" is full with the right panel where there is room for one
     scale: float = 1.0  # times the usual size
     theme: str = "dark"  # or "light"
     units: str = "fps"  # or "ms": which of them is the large one
-    folded: frozenset[str] = frozenset()  # sections
-    opened: Sequence[str] = ()  # sections that are folded last where there is no room
+    opened: Sequence[str] = ()  # sections that were unfolded, the last one last
     graph_fits: int = 0  # how often the user asked to fit the graph's scale
 
 
@@ -76,6 +75,14 @@ class Past(NamedTuple):
     recorded: int | None = None  # bytes of the recording under way
     replayed: bool = False  # what comes is that of a recording, and cannot be changed
     marks: Sequence[Mark] = ()  # of what happened, by tick
+
+
+class RunningJob(NamedTuple):
+    """What is being done in the background: the part that is done, 0 to 1, and a count such as 23 of 60."""
+
+    text: str
+    part: float = 0.0
+    done: str = ""
 
 
 class BetOutcome(NamedTuple):
@@ -248,7 +255,9 @@ class Status(NamedTuple):
     paused: bool = False
     speed: float = 1.0
     pending: Mapping[str, Value] = {}  # values whose kernels are still being compiled, by path
-    notices: Sequence[str] = ()
+    notices: Sequence[str] = ()  # the last one is shown
+    jobs: Sequence[RunningJob] = ()
+    pointer: tuple[float, float] | None = None  # pixels, while it is in the window
     readings: Readings = Readings()
     touched: str = ""  # path of the technique that was changed last; the number keys change its value
     clock: Clock = Clock()

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
+
+import pygame
 
 from crowd_demo.registry.readouts import READOUTS
 from crowd_demo.registry.stages import text_of
@@ -37,8 +40,9 @@ from crowd_demo.render.hud.canvas import (
     Target,
 )
 from crowd_demo.render.hud.card import PROOF_COLOURS, ms_text
+from crowd_demo.render.hud.navigation import label
 from crowd_demo.render.hud.number_rows import value_text
-from crowd_demo.render.hud.panel_layout import RIGHT_WIDTH
+from crowd_demo.render.hud.panel_layout import RIGHT_WIDTH, STRIP_HEIGHT
 from crowd_demo.render.hud.status import (
     BetView,
     Half,
@@ -47,6 +51,7 @@ from crowd_demo.render.hud.status import (
     LegendItem,
     MemoryStrip,
     NumberRow,
+    RunningJob,
     Status,
     TourView,
 )
@@ -54,7 +59,8 @@ from crowd_demo.render.inks import GREEN, GREY, ORANGE, RGB
 from crowd_demo.sim.simulation import Simulation
 
 NOTICE_LINE = 16  # units: the heights of lines, the widths of panels, the sizes of text
-TIP_WIDTH, TIP_LINE = 300.0, 13.5
+JOB_BAR = 84.0
+TIP_WIDTH, TIP_LINE = 300.0, 14.5
 CURSOR_PX = 14  # from the cursor to its tip
 TOUR_WIDEST = 540.0  # fits between the panels at the usual size
 TOUR_LARGEST = 1.6  # times the usual size, however large the panels are
@@ -66,11 +72,6 @@ ROW, TITLE, STRIP, FOOT = 14.0, 26.0, 30.0, 18.0
 LABELS = 86.0
 RAW = "raw fields"  # of the inspector: the name of their fold
 HALF_WIDTH, HALF_LEAST, HALF_EDGE = 214.0, 100.0, 15.0  # of a half's label
-
-
-def notice_width(text: str, pen: Pen, scale: float) -> float:
-    """Units that a notice takes in one line."""
-    return Canvas((1, 1), pen, scale, None).width(text) + 2 * PAD
 
 
 class Said(NamedTuple):
@@ -98,6 +99,49 @@ def draw_notice(text: str, room: float, pen: Pen, scale: float) -> Canvas:
     ruler = Canvas((1, 1), pen, scale, None)
     is_small = ruler.width(text) > room - 2 * PAD >= ruler.width(text, SMALL)
     return text_panel([Said(text, TEXT, SMALL if is_small else NORMAL)], room, NOTICE_LINE, pen, scale, colour=PANEL)
+
+
+def draw_clock(text: str, is_paused: bool, pen: Pen, scale: float) -> Canvas:
+    """A panel with the crowd's time beside a triangle, or two bars while it is paused; a click pauses and goes on."""
+    wide, middle = Canvas((1, 1), pen, scale, None).width(text, bold=True), STRIP_HEIGHT / 2
+    on = Canvas((2 * PAD + 14 + wide, STRIP_HEIGHT), pen, scale)
+    if is_paused:
+        for x in (PAD, PAD + 5):
+            on.rect(WARM, (x, middle - 4, 3, 8))
+    else:
+        on.polygon(TEXT, ((PAD, middle - 4), (PAD, middle + 4), (PAD + 7, middle)))
+    on.left(text, PAD + 14, middle, colour=WARM if is_paused else TEXT, bold=True)
+    on.target((0, 0, *on.size), "action", "pause")
+    return on
+
+
+def draw_job(job: RunningJob, pen: Pen, scale: float) -> Canvas:
+    """A panel with what is being done, a bar, and how far it is."""
+    ruler, middle = Canvas((1, 1), pen, scale, None), STRIP_HEIGHT / 2
+    end = PAD + ruler.width(job.text) + 14
+    on = Canvas((end + JOB_BAR + 14 * bool(job.done) + ruler.width(job.done) + PAD, STRIP_HEIGHT), pen, scale)
+    on.left(job.text, PAD, middle)
+    on.rect(GROUND, (end, middle - 3, JOB_BAR, 6), radius=3)
+    on.rect(ACCENT, (end, middle - 3, max(JOB_BAR * min(job.part, 1.0), 6), 6), radius=3)
+    on.right(job.done, on.size[0] - PAD, middle, colour=DIM)
+    return on
+
+
+def draw_hints(keys: Sequence[tuple[str, str, str]], room: float, pen: Pen, scale: float) -> Canvas:
+    """A panel with as many keys as there is room for: action, key, and what it does; a click does it."""
+    ruler, middle = Canvas((1, 1), pen, scale, None), STRIP_HEIGHT / 2
+    parts = [LegendPart(ruler.key_width(key) + 6 + ruler.width(what), partial(_draw_hint, hint=(action, key, what)))
+             for action, key, what in keys]
+    line = in_lines(parts, room - 2 * PAD, KEY_GAP)[0] if parts and parts[0].wide <= room - 2 * PAD else []
+    on = Canvas((2 * PAD + width_of(line, KEY_GAP), STRIP_HEIGHT), pen, scale)
+    draw_line(on, line, PAD, middle, KEY_GAP)
+    return on
+
+
+def _draw_hint(on: Canvas, x: float, middle: float, hint: tuple[str, str, str]) -> None:
+    action, key, what = hint
+    end = on.left(what, on.key(key, x, middle) + 6, middle, colour=DIM)
+    on.target((x - 6, 0, end - x + 12, STRIP_HEIGHT), "action", action)
 
 
 def draw_half(half: Half, is_right: bool, room: float, pen: Pen, scale: float) -> Canvas:
@@ -134,12 +178,15 @@ def tip_of(target: Target, sim: Simulation, status: Status) -> Tip | None:
         case "stage":
             text = text_of(name)
             return Tip(f"{name} (part of {text.part})", ((f"{text.about[0].upper()}{text.about[1:]}.", TEXT),))
-        case "fold":
-            return Tip(name, (("click to fold or unfold this section", DIM),))
+        case "fold" | "unfold":
+            about = READOUTS.get(name)
+            texts = [(about.what, TEXT), (about.good, DIM)] if about else []
+            return Tip(name, (*texts, (f"click: {kind} this section", FAINT)))
         case "graph":
             return _about_number("graph", ("click: fit the scale to the current frames", FAINT))
         case "timeline":
-            return Tip(name, (("an event of the scenario", DIM),)) if name else _about_number("timeline")
+            return Tip(name, (("an event of the scenario", DIM),)) if name else _about_number(
+                "timeline", *([(label(status.past), FAINT)] if status.past else []))
         case "tool" if status.tools:
             return next((Tip(button.label, ((f"key: {button.key}", FAINT),) if button.key else ())
                          for button in status.tools.buttons if button.action == name), None)
@@ -179,18 +226,24 @@ def _about_technique(path: str, sim: Simulation, status: Status) -> Tip:
                tuple((text, colour) for text, colour in paragraphs if text))
 
 
-def draw_tip(tip: Tip, cursor: tuple[float, float], window: tuple[int, int], pen: Pen,
-             scale: float) -> tuple[Canvas, tuple[int, int]]:
+def draw_tip(tip: Tip, cursor: tuple[float, float], window: tuple[int, int], pen: Pen, scale: float,
+             keep: Sequence[pygame.Rect] = ()) -> tuple[Canvas, tuple[int, int]]:
     on = text_panel([Said(tip.title, TEXT, NORMAL), *(Said(*paragraph) for paragraph in tip.paragraphs)],
                     min(TIP_WIDTH, window[0] / scale - 8), TIP_LINE, pen, scale, (PAD, 8.0), widest=True)
-    return on, beside(cursor, on.surface.get_size(), window)
+    return on, beside(cursor, on.surface.get_size(), window, keep)
 
 
-def beside(cursor: tuple[float, float], size: tuple[int, int], window: tuple[int, int]) -> tuple[int, int]:
-    """Where a box of that size goes: to the lower right of the cursor, or on its other side where there is no room."""
-    x, y = (round(at + CURSOR_PX) if at + CURSOR_PX + length <= limit else round(at - CURSOR_PX - length)
-            for at, length, limit in zip(cursor, size, window, strict=True))
-    return max(x, 0), max(y, 0)
+def beside(cursor: tuple[float, float], size: tuple[int, int], window: tuple[int, int],
+           keep: Sequence[pygame.Rect] = ()) -> tuple[int, int]:
+    """Where a box of that size goes: to the lower right of the cursor, or where there is room and nothing of `keep`."""
+    (left, x), (above, y) = ((round(at - CURSOR_PX - length), round(at + CURSOR_PX))
+                             for at, length in zip(cursor, size, strict=True))
+    whole = pygame.Rect(0, 0, *window)
+    usual = [at for at in ((x, y), (left, y), (x, above), (left, above)) if whole.contains((at, size))]
+    aside = [at for each in keep for at in ((each.right, y), (each.left - size[0], y), (x, each.bottom),
+                                            (x, each.top - size[1]))]
+    places = [pygame.Rect(at, size).clamp(whole) for at in (*usual, *aside, (left, above))]
+    return next((place for place in places if place.collidelist(keep) < 0), places[0]).topleft
 
 
 # --- a tour ----------------------------------------------------------------------------------------------------------

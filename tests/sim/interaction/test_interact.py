@@ -20,7 +20,7 @@ from crowd_demo.sim.interaction.strips import BLOCK
 
 ROOM = open_world(640, 400)
 crowding = st.sampled_from(["loose", "dense", "one spot", "lattice"])
-examples = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+examples = settings(max_examples=16, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def scatter(sim: Any, kind: str, seed: int) -> None:
@@ -60,7 +60,7 @@ def expected(sim: Any) -> tuple[Any, Any, Any]:
                                                   ("crowd", "slow_down"), ("crates", "push")])
 @pytest.mark.parametrize("simd", ["true", "false"])
 @examples
-@given(n=st.integers(0, 150), kind=crowding, seed=st.integers(0, 99),
+@given(n=st.integers(0, 120), kind=crowding, seed=st.integers(0, 99),
        neighbours=st.sampled_from([name for name in STRUCTURES if name != "field"]),
        cell=st.sampled_from(["auto", "9", "17", "64", "500"]))
 def test_every_path_equals_brute_force(behaviour: str, avoidance: str, simd: str, n: int, kind: str, seed: int,

@@ -175,8 +175,7 @@ def test_nobody_waits_longer_than_the_period_and_ages_tell(simd: bool, script: l
 @pytest.mark.parametrize("by", ["place", "tile", "id"])
 def test_the_work_is_shared_among_the_steps(by: str) -> None:
     sim = simulation(agents=3000, behaviour="flock", map="null", optimizations__stagger__by=by,
-                     optimizations__stagger__avoidance=4)
-    sim.step(8)
+                     optimizations__stagger__avoidance=4, steps=8)
     due = []
     for _ in range(8):
         sim.step()
@@ -187,8 +186,7 @@ def test_the_work_is_shared_among_the_steps(by: str) -> None:
 
 
 def test_by_id_the_same_agents_look_every_period() -> None:
-    sim = simulation(agents=100, map="null", optimizations__stagger__by="id", optimizations__stagger__avoidance=5)
-    sim.step(5)
+    sim = simulation(agents=100, map="null", optimizations__stagger__by="id", optimizations__stagger__avoidance=5, steps=5)
     for _ in range(10):
         tick, before = sim.tick, sim.agents.by_id().next_update
         sim.step()
@@ -203,8 +201,7 @@ def test_error_is_nothing_at_period_1_and_grows_with_the_period(by: str, neighbo
     for period in (1, 2, 12):
         sim = simulation(agents=800, behaviour="flock", **open_world(800, 600),
                          optimizations__stagger__by=by, optimizations__stagger__avoidance=period,
-                         optimizations__neighbours=neighbours)
-        sim.step(32)
+                         optimizations__neighbours=neighbours, steps=32)
         before = sim.state_hash()
         errors.append(stagger_error(sim).mean)
         assert sim.state_hash() == before
@@ -229,7 +226,6 @@ def test_the_error_is_what_the_next_step_shows() -> None:
 
 
 def test_nobody_has_no_error() -> None:
-    sim = simulation(agents=0, map="null")
-    sim.step()
+    sim = simulation(agents=0, map="null", steps=1)
     assert stagger_error(sim) == (0, 0)
     assert ages(sim).tolist() == [0] * 16
