@@ -21,12 +21,12 @@ STEP = 8  # of the levels of a channel, for smaller files
 FOOT = (24, 56)
 DIRECTIONS = 8
 POSES = (*(f"walk{step}" for step in range(8)), "stand", "wait", "stuck")
-# Dots from afar: dark enough for every ground, and far apart for colour-blind eyes too (a test measures it)
-WALKING: Colour = (20, 124, 220)
+# Of states: people who walk are neutral, the others stand out, for colour-blind eyes too (a test measures it)
+WALKING: Colour = (96, 102, 114)
 ICONS = "waiting", "stuck"
-WAITING: Colour = (52, 16, 72)
-STUCK: Colour = (222, 64, 0)
-QUEUING: Colour = (0, 116, 86)
+WAITING: Colour = (240, 228, 66)
+STUCK: Colour = (232, 106, 30)
+QUEUING: Colour = (86, 180, 233)
 
 VIEW_COS, VIEW_SIN = 0.866025, 0.5
 UP: Vector = (0, 0, 1)
@@ -282,7 +282,7 @@ def draw_icon(state: str) -> Floats:
     """A pale clock above who waits, a warm triangle above who is stuck; one cell, like a person's."""
     paper = Paper(*CELL, (24, 7.1))
     if state == "waiting":
-        paper.disc(0, 0, 3.6, mix(WAITING, (196, 132, 236), 0.6))
+        paper.disc(0, 0, 3.6, (138, 86, 170))
         paper.disc(0, 0, 3.0, (252, 251, 246))
         paper.polygon([(-0.35, -2.4), (0.35, -2.4), (0.35, 0.3), (-0.35, 0.3)], INK)  # thin: a small clock has a pale face
         paper.polygon([(-0.35, -0.35), (0.1, -0.5), (1.9, 0.9), (1.5, 1.4)], INK)

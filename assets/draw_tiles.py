@@ -10,6 +10,7 @@ from torus import TILE, Torus, noise
 
 VARIANTS = 4
 SKIES: dict[str, tuple[Colour, ...]] = {  # colours from the top of the world to its bottom
+    "sky": ((26, 36, 84), (42, 54, 112), (70, 72, 130), (108, 88, 134), (150, 104, 122)),
     "dusk": ((112, 132, 170), (160, 164, 188), (214, 188, 188), (246, 206, 168), (246, 178, 122))}
 JOINT: Colour = (186, 174, 155)
 CROWN, CROWN_PX, FRONT_Y = (32.0, 29.5), 30.5, 53.0  # middle and radius of a tree; its planter's front begins there

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from crowd_demo.config.keys import ACTIONS, keys_of
 from crowd_demo.config.model import Config
 from crowd_demo.profile import Profile, Ring
+from crowd_demo.registry.entries import GROUPS
+from crowd_demo.registry.stages import PARTS
 from crowd_demo.render.hud.canvas import TEXT, Colour, Pen
 from crowd_demo.render.hud.hud import Hud
-from crowd_demo.render.hud.status import Status
+from crowd_demo.render.hud.status import PanelSettings, Status
 
 STAGES = {"index": 0.4, "interaction": 0.9, "move": 0.3, "cull": 0.1, "blit": 1.5, "hud": 0.2, "flip": 0.8}
 KEYS = {action: keys_of(Config.model_validate({}).keys, action) for action in ACTIONS}
@@ -74,13 +76,19 @@ def luminance(colour: Sequence[float]) -> float:
     return float(linear @ (0.2126, 0.7152, 0.0722))
 
 
-def texts(sim: Any, status: Status = Status(), size: tuple[int, int] = (1280, 720)) -> list[str]:  # noqa: B008
+UNFOLDED = PanelSettings(opened=(*PARTS, "graph", "pace", "neighbours", "errors", "births and deaths", "sorting",
+                                 "memory reads", *GROUPS))
+TALL = (2400, 2000)  # room for everything
+
+
+def texts(sim: Any, status: Status = Status(panels=UNFOLDED), size: tuple[int, int] = TALL) -> list[str]:  # noqa: B008
     return written(sim, status, size).texts
 
 
-def written(sim: Any, status: Status = Status(), size: tuple[int, int] = (1280, 720)) -> Spy:  # noqa: B008
+def written(sim: Any, status: Status = Status(panels=UNFOLDED), size: tuple[int, int] = TALL) -> Spy:  # noqa: B008
     spy = Spy()
-    Hud(KEYS, pen=spy).draw(picture(size), sim, status, 0.0)
+    panels = UNFOLDED if status.panels == PanelSettings() else status.panels
+    Hud(KEYS, pen=spy).draw(picture(size), sim, status._replace(panels=panels), 0.0)
     return spy
 
 

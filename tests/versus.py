@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.measure.ablation import Crowd, Versus
 from crowd_demo.measure.comparison import Comparison
 from crowd_demo.measure.statistics import Interval, verdict
-from crowd_demo.measure.three_crowds import Crowd, Versus
 
 QUIET = Interval(1, 0.99, 1.01)
 

@@ -103,7 +103,8 @@ def effective(shown: Shown) -> Config:
         window["width"], window["height"] = shown.camera.size
     sections = {name: getattr(shown.sim.settings, name) for name in (config.behaviour, "links")}
     return config.model_copy(update={
-        **sections, "agents": shown.agents, "optimizations": shown.techniques, "camera": view(shown),
+        **sections, "measure": config.measure.model_copy(update={"line": tuple(shown.sim.counts.line)}),
+        "agents": shown.agents, "optimizations": shown.techniques, "camera": view(shown),
         "scene": config.scene.model_copy(update={"colours": shown.colours, "overlays": shown.overlays}),
         "time": config.time.model_copy(update={"speed": shown.speed}), "window": config.window.model_copy(update=window)})
 

@@ -161,6 +161,9 @@ class Loop:
         self.events.read(elapsed_s)
         if self.program.seeing.zoom_left != 1:
             self.program.seeing.glide(elapsed_s)
+        if self.program.seeing.waits:
+            self.program.seeing.show_compiled()
+        self.program.inspector.move_camera()
         self._open_next()
         if self.program.guide.latest and (tour := self.program.guide.tour):
             tour.measure_frame()
@@ -198,6 +201,7 @@ class Loop:
         """Change, step and draw the crowd; runs in the worker's thread. Stop between two steps after a request to quit."""
         program, crowd = self.program, self.program.crowd
         crowd.carry_out_changes(lambda: program.running)
+        program.controls.populate_on()
         if program.tools.strokes:
             program.tools.work()
         if steps and program.hawk.led:
@@ -217,7 +221,7 @@ class Loop:
                 if program.split.second:
                     program.split.draw(screen(), alpha, overlays.draw_on_both)
                 # Held until the end: an answer would draw over the new picture before it was shown.
-                if steps and program.panels.now.hud == "full" and program.running:
+                if steps and program.panels.now.hud != "off" and program.running:
                     with program.sim.profile.stage("meters"):
                         program.crowd.meters.read(program.sim)
                 if program.cards.on and program.running:

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 from weakref import WeakSet
 
+import pygame
+
 from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.screen.loading_screen import print_progress, show_progress
-from crowd_demo.app.screen.notices import welcome
 from crowd_demo.app.screen.preferences import Preferences, user_file
 from crowd_demo.app.screen.window import NoDisplayError, close_window, on_lost_display, open_window, save_picture, screen
 from crowd_demo.config.model import Config
@@ -90,6 +91,7 @@ class Session:
         self.record_failed = False
         self.trace: Trace | None = None
         outputs = {"--screenshot": options.screenshot, "--report": options.report, "--trace": options.trace}
+        self.keys: list[pygame.Event] = []  # that were pressed while loading
         self.unwritten = {option: path for option, path in outputs.items() if path}
 
     def run(self) -> int:
@@ -120,8 +122,10 @@ class Session:
         if self.options.tour:
             program.guide.begin(self.options.tour, program, opened=True)
         self.loop = Loop(program, self.options, self.worker)
+        if self.options.render:
+            self.loop.events.waiting = self.keys
         if self.options.is_interactive and not self.options.tour:
-            welcome(program.notices, program.keymap)
+            program.show_caption()
         program.techniques.follow(loaded.follow)
         if self.options.record:
             try:
@@ -207,7 +211,7 @@ class Session:
             if self.options.headless:
                 print_progress(job, progress, self.quitting)
             else:
-                show_progress(job, progress, Keymap(self.config.keys), self.quitting)
+                self.keys = show_progress(job, progress, Keymap(self.config.keys), self.quitting, self.options.config_name)
         return None if self.quitting.asked else job.result()
 
     def _loaded(self, progress: LoadingProgress) -> Loaded:

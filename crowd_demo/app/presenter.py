@@ -21,6 +21,7 @@ from crowd_demo.registry.texts import reason
 from crowd_demo.render.hud.navigation import label
 from crowd_demo.render.hud.number_rows import NUMBERS
 from crowd_demo.render.hud.status import Hovered, MinimapView, Status
+from crowd_demo.render.hud.text_panels import RAW
 
 LONG_FRAME_MS = 30.0
 
@@ -40,10 +41,10 @@ class Presenter:
         profile = self.program.sim.profile
         with profile.stage("hud"):
             self._picture = screen().copy() if profile.frame_ms(1).max(initial=0) > LONG_FRAME_MS else None
-            notices = self._draw_hud(hovered)
+            self._draw_hud(hovered)
         self.save_requested()
         with profile.stage("hud"):
-            self.program.hud.draw_notices(screen(), notices)
+            self.program.hud.draw_message()
         with profile.stage("flip"):
             pygame.display.flip()
 
@@ -53,19 +54,17 @@ class Presenter:
         if self._picture.get_size() != screen().get_size():
             screen().fill("black")
         screen().blit(self._picture, (0, 0))
-        notices = list(self._draw_hud(None))
-        if keys:
-            notices.append(f"Queued: {', '.join(keys)} (applied after the current step)")
-        self.program.hud.draw_notices(screen(), notices)
+        self._draw_hud(None, [f"Queued: {', '.join(keys)} (applied after the current step)"] if keys else [])
+        self.program.hud.draw_message()
         pygame.display.flip()
 
-    def _draw_hud(self, hovered: Hovered | None) -> Sequence[str]:
-        """Draw the HUD and what is open; return the notices."""
+    def _draw_hud(self, hovered: Hovered | None, notices: Sequence[str] = ()) -> None:
+        """Draw the HUD and what is open, with these notices last."""
         program, picture = self.program, screen()
         program.collect_news()
         status = status_of(program, hovered)
+        status = status._replace(notices=[*status.notices, *notices])
         program.hud.draw(picture, program.sim, status, time.perf_counter())
-        return status.notices
 
     def save_requested(self) -> None:
         """Save the picture if `program.picture_path` names a file."""
@@ -102,13 +101,15 @@ def status_of(program: Program, hovered: Hovered | None = None) -> Status:
     """Return what the HUD shows of the program in this frame; `hovered` is what the cursor rests on."""
     crowd, panels, techniques, scene = program.crowd, program.panels.now, program.techniques, program.crowd.scene
     notices, past = program.notices.present() if program.notices.shown else [], crowd.past()
-    if techniques.switcher.pending:
-        notices.append(techniques.switcher.text or "compiling")
     has_timeline, top = program.has_timeline, program.dialogs.top if program.dialogs.stack else None
     if crowd.in_past and not has_timeline:
         notices.append(label(past))
     return Status(
-        paused=crowd.paused, speed=crowd.speed, pending=techniques.switcher.pending, notices=notices,
+        paused=crowd.paused, speed=crowd.speed, caption=program.caption.present(),
+        answer=program.answers.answer if not (program.guide.latest and program.guide.tour) else None,
+        pending=techniques.switcher.pending, notices=notices,
+        jobs=[*([techniques.switcher.job] if techniques.switcher.pending else []), *program.files.jobs],
+        pointer=program.pointer.at if program.pointer.in_window else None,
         readings=program.cards.readings, touched=techniques.touched, clock=crowd.clock,
         past=past if has_timeline else None, panels=panels, ticks=techniques.ticks,
         view=top.view() if top else None, hovered=hovered, measured=program.measured,
@@ -116,12 +117,14 @@ def status_of(program: Program, hovered: Hovered | None = None) -> Status:
         tour=tour.view() if program.guide.latest and (tour := program.guide.tour) else None,
         card=program.cards.card() if program.cards.trial else None,
         legend_items=program.overlays.legend_items,
-        legend=scene.legend() if scene else None, inspection=program.inspector.found,
+        legend=scene.legend() if scene else None,
+        inspection=found._replace(is_open=RAW in panels.opened) if (found := program.inspector.found) else None,
         minimap=MinimapView(program.camera.view_rect(), program.overlays.frozen, scene.ground.small(scene.sim.terrain))
         if scene and program.minimap_shown else None,
         halves=program.split.halves, tools=program.tools.bar() if program.tools.shown else None,
         brush=program.tools.brush() if program.pointer.on_ground and not top else None,
-        rings=program.tools.rings() if program.sim.forces.present else ())
+        rings=program.tools.rings() if program.sim.forces.present else (),
+        flow=program.tools.flow() if program.sim.counts.has_line else None)
 
 
 def moment_of(program: Program, alpha: float) -> Moment:

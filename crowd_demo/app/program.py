@@ -12,6 +12,7 @@ from pathlib import Path
 
 from crowd_demo.app.card.cards import Cards
 from crowd_demo.app.copying import Shown, copy, to_clipboard, to_terminal
+from crowd_demo.app.crowd.answers import KEYS, Answers
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.crowd_controls import CrowdControls, Hawk, agents_of
 from crowd_demo.app.crowd.crowd_files import LONG_S, CrowdFiles
@@ -26,7 +27,8 @@ from crowd_demo.app.editing.tools import HAND
 from crowd_demo.app.editing.undo import Undo
 from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.screen.notices import WELCOME, Notices
+from crowd_demo.app.screen.captions import ShownCaption, caption_of
+from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.screen.panel_controls import PanelControls
 from crowd_demo.app.screen.preferences import Preferences
 from crowd_demo.app.screen.window import Pointer
@@ -60,12 +62,12 @@ class Program:
         self.quitting = quitting or ShutdownRequest()
         self.preferences = preferences or Preferences()
         self.window = window = self.preferences.window(config.window)
-        self.keymap, self.notices = Keymap(config.keys), Notices()
+        self.keymap, self.notices, self.caption = Keymap(config.keys), Notices(), ShownCaption()
         self.hud = Hud(self.keymap.shown, state_colours(load_manifest(assets_folder())))
         self.crowd = Crowd(config, loaded.sim, loaded.scene, config.time.rewind_mb if rewind else 0, self.notices,
                            player, unpaced=options.headless, stops_at_end=options.headless)
-        self.controls = CrowdControls(self.crowd, self.notices)
-        self.panels = PanelControls(self.preferences, window, self.keymap, self.hud.show_held, self.notices)
+        self.controls, self.answers = CrowdControls(self.crowd, self.notices), Answers()
+        self.panels = PanelControls(self.preferences, window, self.keymap, lambda: self.hud.is_wide, self.notices)
         self.timeline_shown, self.minimap_shown, self.fullscreen = True, False, window.fullscreen
         self.guide = Guide()
         self.camera = self._configured_view((window.width, window.height))
@@ -78,7 +80,8 @@ class Program:
         self.inspector = Inspector(self.crowd, self.camera)
         self.overlays = Overlays(self.crowd, self.camera, self.pointer, self.inspector, config.scene.overlays,
                                  lambda: not self.techniques.beginning, self.hud.uncovered)
-        self.seeing = CameraControls(config, self.camera, self.crowd, self.notices, smooth=not options.headless)
+        self.seeing = CameraControls(config, self.camera, self.crowd, self.notices, smooth=not options.headless,
+                                     ahead=loaded.ahead, compilers=loaded.compilers)
         self.split = SideBySide(self.crowd, self.camera, self.techniques, self.notices)
         self.dialogs = Dialogs()
         self.menus = Menus(self.dialogs, self.crowd, self.techniques, self.panels, self.overlays, self.seeing,
@@ -96,8 +99,10 @@ class Program:
 
     def act(self, name: str, shifted: bool = False) -> None:
         """Do an action, as with Shift or not; a replay refuses those that change the crowd."""
-        self.notices.drop(WELCOME)
         action = ACTIONS[name]
+        if name in KEYS and name != "quit":
+            self.answers.close()
+        self.undo.begin_gesture()
         if action.changes and not self.crowd.takes_changes():
             return
         method, *arguments = action.shifted if shifted and action.shifted else action.do
@@ -110,6 +115,7 @@ class Program:
     def take_over(self, previous: Program) -> None:
         """Take over window, panels, notices and tour of the program that is previous. Its recording ends."""
         self.files.take_over(previous.files)
+        self.answers.runs = previous.answers.runs
         self.scenario_files.take_over(previous.scenario_files)
         if previous.guide.tour:  # one that is over would keep the program in which it ended
             self.guide = previous.guide
@@ -120,9 +126,11 @@ class Program:
         self.tools.shown, self.tools.sizes_m = previous.tools.shown, previous.tools.sizes_m
         self.notices.take_over(previous.notices)
         self.sim.profile = previous.sim.profile.fresh()
-        self.notices.add(f"opened {self.config_name}", "scenario")
+        self.notices.drop("scenario")
         if tour := self.guide.tour:
             tour.arrived(self)
+        else:
+            self.show_caption()
 
     @property
     def running(self) -> bool:
@@ -148,16 +156,21 @@ class Program:
             self.notices.add(self.preferences.news.pop(0))
         if line := self.crowd.timeline.check.result_line(self.sim.dt):
             self.notices.add(line, "replayed", LONG_S)
+        self.answers.look(self.sim, self.config_name, self.keymap)
         self.cards.readings = self.crowd.meters.readings(self.sim)
 
     def toggle(self, flag: str) -> None:
         """Invert an attribute."""
         setattr(self, flag, not getattr(self, flag))
 
+    def show_caption(self) -> None:
+        """Show for a while what the scenario is, and a key to press."""
+        self.caption.show(caption_of(self.config_name, self.keymap))
+
     # --- what is open ------------------------------------------------------------------------------------------------
 
     def open_scenarios(self) -> None:
-        self.dialogs.open(scenarios_menu(self.open_scenario, self.config_name))
+        self.dialogs.open(scenarios_menu(self.open_scenario, self.config_name, self.camera.size[0]))
 
     def open_scenario(self, name: str) -> None:
         """Open another configuration in this window, a name or a path; until it is ready this one goes on."""
@@ -179,6 +192,14 @@ class Program:
         self.dialogs.open(TextDialog(f"Agents, now {self.crowd.agents_asked:,}",
                                        lambda text: self.controls.populate(agents_of(text))))
 
+    def export(self) -> None:
+        """Export the last seconds as a page; or ask whether to cancel the one that is being made."""
+        if page := self.files.exporting:
+            answers = "cancel it", "go on"
+            self.dialogs.open(Question(f"Cancel the export of {page.page}?", answers, page.cancel, esc_stays=True))
+        else:
+            self.files.export()
+
     def open_tours(self) -> None:
         """Show a list of tours to choose from; or end the present one."""
         if self.guide.tour:
@@ -193,7 +214,7 @@ class Program:
 
     def close_or_quit(self) -> None:
         """Close what is open, and put a tool away; then ask before leaving."""
-        if self.dialogs.press("escape", False):
+        if self.dialogs.press("escape", False) or self.controls.stop_populating() or self.answers.close():
             return
         if not self.tools.is_hand:
             self.tools.take(HAND.name)
@@ -227,8 +248,7 @@ class Program:
     def resize(self, size: tuple[int, int]) -> None:
         """Follow the size of the window: a fitted world fits again, any other view keeps its zoom."""
         before = self.camera.size
-        self.camera.docked = self._docked(size)
-        self.camera.resize(size)
+        self.camera.resize(size, self._docked(size))
         if size != before and (tour := self.guide.tour):
             tour.show_view()
 
@@ -254,12 +274,11 @@ class Program:
 
     def _docked(self, size: tuple[int, int]) -> Docked:
         """What panels cover there, beside which a world with a map is shown; any other is shown behind them."""
-        touring = self.guide.latest is not None and self.guide.tour is not None
-        return docked(size, self.panels.now, self.has_timeline, touring) if self.config.map else Docked()
+        return docked(size, self.panels.now, self.has_timeline) if self.config.map else Docked()
 
     @property
     def has_timeline(self) -> bool:
-        return self.timeline_shown and self.panels.now.hud == "full" and self.crowd.timeline.keyframes.bound > 0
+        return self.timeline_shown and self.panels.now.hud != "off" and self.crowd.timeline.keyframes.bound > 0
 
     # --- what is on the screen, for others ---------------------------------------------------------------------------
 
@@ -284,5 +303,6 @@ class Program:
     def _on_screen(self) -> Shown:
         """What is on the screen, or will be once it is compiled."""
         return Shown(self.config, self.sim, self.camera, self._configured_view(self.camera.size), self.techniques.asked(),
-                     self.crowd.agents_asked, self.crowd.speed, self.fullscreen, self.panels.now.hud,
+                     self.crowd.agents_asked, self.crowd.speed, self.fullscreen,
+                     self.panels.now.hud.replace("right", "full"),
                      self.overlays.frozen is not None, self.seeing.colours, self.overlays.at_first)

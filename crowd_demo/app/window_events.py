@@ -28,6 +28,7 @@ ZOOM_STEP = 1.15
 DRAG_BUTTONS = (pygame.BUTTON_MIDDLE, pygame.BUTTON_RIGHT)
 STILL_PX = 4.0  # a press that moves no farther is a click
 NOTCH_PX = 9.0  # of dragging a number by one step
+FINE, FINER = 0.25, 0.05  # of the way of the cursor a slider or a number that is dragged goes; with Shift
 DOUBLE_S = 0.4  # from the first press of a double click to the second
 REST_S = 0.35  # how long the cursor must rest before there is a tooltip
 
@@ -79,6 +80,8 @@ class WindowEvents:
 
     def _read(self, event: pygame.Event) -> None:
         self._listen()
+        if event.type in (pygame.KEYDOWN, pygame.MOUSEBUTTONDOWN):
+            self._program.caption.end()
         if event.type == pygame.QUIT:
             self._program.close_window()
         elif event.type == pygame.KEYDOWN:
@@ -123,6 +126,7 @@ class Mouse:
         self._last_press: tuple[Target | None, float] = None, 0.0  # what it was on, and when
         self._moved = 0.0  # pixels since the press
         self._dragged = 0.0  # pixels of a number's drag that are no whole step yet
+        self._slid_to = 0.0  # the pixel at which a slider is that is dragged
         self._hovered: tuple[Hovered, float] | None = None  # and since when
 
     def read(self, event: pygame.Event) -> None:
@@ -170,7 +174,8 @@ class Mouse:
     def _button(self, button: int, is_down: bool) -> None:
         if button == pygame.BUTTON_LEFT and is_down:
             self._pressed, self._moved, self._dragged, self._hovered = True, 0.0, 0.0, None
-            self._held = self._pressed_on(self._target())
+            self._held, self._slid_to = self._pressed_on(self._target()), self._pointer.at[0]
+            self._program.undo.begin_gesture()
             shift = pygame.key.get_mods() & pygame.KMOD_SHIFT
             self._corner = self._pointer.at if shift and self._held is None else None
             is_free = self._held is None and not self._corner and not self._program.dialogs.top
@@ -230,6 +235,8 @@ class Mouse:
                 program.panels.fit_graph()
             case Target("action" | "tool", action):
                 program.act(action)
+            case Target("answer"):
+                program.answers.close()
             case Target("tour", name) if program.guide.tour:
                 program.guide.tour.act(name)
             case None:
@@ -279,7 +286,7 @@ class Mouse:
         elif held.kind == "line":
             program.split.move(self._pointer.at[0])
         elif held.kind == "number":
-            self._dragged += dx
+            self._dragged += dx * (FINER / FINE if self._is_finer else 1)
             if steps := int(self._dragged / NOTCH_PX):
                 self._dragged -= steps * NOTCH_PX
                 if held.name == RIGHT:
@@ -289,7 +296,12 @@ class Mouse:
                 else:
                     program.techniques.drag_number(held.name, steps)
         else:
+            self._slid_to += dx * (FINER if self._is_finer else FINE)
             self._follow()
+
+    @property
+    def _is_finer(self) -> bool:
+        return bool(pygame.key.get_mods() & pygame.KMOD_SHIFT)
 
     def _follow(self) -> None:
         """Let the timeline, the minimap, the guess of a tour or a slider follow the cursor."""
@@ -303,7 +315,7 @@ class Mouse:
             program.seeing.look_at(*self._hud.minimap.world_at(*self._pointer.at))
         elif held == BRUSH_SLIDER:
             program.tools.set_share(self._hud.tool_bar.share_at(*self._pointer.at))
-        elif (share := self._hud.share_along(held, self._pointer.at[0])) is None:
+        elif (share := self._hud.share_along(held, self._slid_to if held.kind == SLIDER else self._pointer.at[0])) is None:
             return
         elif held == BET and program.guide.tour:
             program.guide.tour.guess_at(share)

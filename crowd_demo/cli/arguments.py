@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeVar
 
@@ -29,9 +28,10 @@ RUN = "run"  # the command if none is named
 COMMANDS = {  # the module that has a `Command` of that name in capitals, and a line about it
     RUN: ("cli.run", "open a window and run a configuration; the command if none is named"),
     "replay": ("cli.run", "replay a recorded run and compare its state hashes"),
-    "sweep": ("extras.commands.experiments", "measure one technique at each of its values"),
-    "ablate": ("cli.measuring", "measure every technique by turning it off"),
-    "largest": ("cli.measuring", "find the largest crowd at 60 FPS, also from brute force to all techniques"),
+    "sweep": ("extras.commands.lab", "measure one technique at each of its values"),
+    "ablate": ("extras.commands.measuring", "measure every technique by turning it off"),
+    "why": ("extras.commands.measuring", "explain the time of a stage: its pairs, hot loop and vector width"),
+    "largest": ("extras.commands.measuring", "find the largest crowd at 60 FPS, also from brute force to all techniques"),
     "lab": ("extras.commands.lab", "test claims of the literature: one report with a verdict for each"),
     "ensemble": ("extras.commands.ensemble", "run many seeds and settings, here or on a cluster, into one table"),
     "export": ("extras.commands.export", "export a run: a web page, a video, images or trajectories"),
@@ -39,10 +39,10 @@ COMMANDS = {  # the module that has a `Command` of that name in capitals, and a 
     "validate": ("extras.commands.lab", "compare simulated pedestrians with published data"),
 }
 EXPERIMENTS = {  # of the lab, with options of their own
-    "lab flocks": ("extras.commands.experiments", "measure how flocks keep together, split and merge"),
-    "lab motion": ("extras.commands.experiments", "measure how people move: distances, density, turning, stuck people"),
-    "lab columns": ("extras.commands.experiments", "compare columns with records"),
-    "lab memory": ("extras.commands.experiments", "compare storage of components with formulas"),
+    "lab flocks": ("extras.commands.lab", "measure how flocks keep together, split and merge"),
+    "lab motion": ("extras.commands.lab", "measure how people move: distances, density, turning, stuck people"),
+    "lab columns": ("extras.commands.lab", "compare columns with records"),
+    "lab memory": ("extras.commands.lab", "compare storage of components with formulas"),
 }
 
 
@@ -165,10 +165,6 @@ def collected(mistakes: list[str], read: Callable[[], Read]) -> Read | None:
     except ValueError as error:
         mistakes += str(error).splitlines()
         return None
-
-
-def has_matplotlib() -> bool:
-    return find_spec("matplotlib") is not None
 
 
 def print_error(*lines: str) -> None:

@@ -31,7 +31,7 @@ from crowd_demo.registry import texts
 import numba
 
 __all__ = ["CACHE_LASTS", "Kernel", "Launch", "compile_launches", "device", "is_compiled", "is_on_disk", "kernel", "launch",
-           "make_compiler_ready", "max_threads", "run", "threading_layer"]
+           "machine_code", "make_compiler_ready", "max_threads", "run", "threading_layer"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -132,6 +132,11 @@ def run(launches: Iterable[Launch]) -> None:
 
 def is_compiled(launch: Launch) -> bool:
     return launch.signature() in launch.compiled.overloads
+
+
+def machine_code(launch: Launch) -> bytes | None:
+    """Return the object file of a kernel for these arguments; None where none was kept."""
+    return cast("bytes | None", compiler.machine_code(launch.compiled, launch.signature()))
 
 
 def is_on_disk(launch: Launch) -> bool:

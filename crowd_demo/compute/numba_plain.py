@@ -116,6 +116,10 @@ def holds(dispatcher: Any, signature: object) -> bool:
     return dispatcher in _notes and _notes[dispatcher].holds(signature)
 
 
+def machine_code(dispatcher: Any, signature: object) -> None:
+    """Numba's index does not tell where the code is."""
+
+
 def note(dispatcher: Any, signature: object) -> None:
     """Note that the function has been compiled, which Numba's index does not tell."""
     if dispatcher in _notes:

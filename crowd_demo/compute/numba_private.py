@@ -391,6 +391,10 @@ class KernelCache:
     def holds(self, signature: object, context: BaseContext) -> bool:
         return any(files.holds(key) for files, key in self._places(signature, context))
 
+    def machine_code(self, signature: object, context: BaseContext) -> bytes | None:
+        return next((kept.code for files, key in self._places(signature, context)
+                     if isinstance(kept := files.load(key), Kept)), None)
+
     def _places(self, signature: object, context: BaseContext) -> Iterator[tuple[cache.KernelFiles, object]]:
         """Where the function may be, and its key there: the types of the arguments, and the processor.
 
@@ -413,6 +417,11 @@ def _may_be_used(environment: Environment) -> bool:
 def holds(compiled: Any, signature: object) -> bool:
     """Return whether there is a file for this signature of a function."""
     return isinstance(compiled, FromPython) and compiled._cache.holds(signature, compiled.targetctx)
+
+
+def machine_code(compiled: Any, signature: object) -> bytes | None:
+    """Return the kept object file of a function for this signature."""
+    return compiled._cache.machine_code(signature, compiled.targetctx) if isinstance(compiled, FromPython) else None
 
 
 def note(compiled: Any, signature: object) -> None:

@@ -14,11 +14,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, NamedTuple, Protocol, Self
+from typing import Annotated, NamedTuple
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field
 
-from crowd_demo.config.explain import close_to, explain
+from crowd_demo.config.explain import close_to
 from crowd_demo.config.section import (
     MAX_AGENTS,
     NUMBER,
@@ -29,7 +29,6 @@ from crowd_demo.config.section import (
     Section,
     Whole,
     number,
-    refuse,
     section,
 )
 
@@ -101,13 +100,11 @@ class WallRectangle(Section):
     rectangle: Edges = Field(description="[left, top, right, bottom], world units")
     build: bool = Field(True, description="build walls, or tear them down")
 
-    @model_validator(mode="after")
-    def _has_a_size(self) -> Self:
+    def _problems(self) -> Iterator[Problem]:
         left, top, right, bottom = self.rectangle
         if not (left < right and top < bottom):
-            refuse(self, Problem(("rectangle",), self.rectangle,
-                                 "must be [left, top, right, bottom], with left < right and top < bottom"))
-        return self
+            yield Problem(("rectangle",), self.rectangle,
+                          "must be [left, top, right, bottom], with left < right and top < bottom")
 
 
 class Point(Section):
@@ -182,19 +179,16 @@ class ScenarioEvent(Section):
     clock: bool = Field(False, description="start the clock of the scenario and of its answer")
     end: bool = Field(False, description="end of the scenario: its question is answered, and a run without a window ends")
 
-    @model_validator(mode="after")
-    def _happens_some_time(self) -> Self:
+    def _problems(self) -> Iterator[Problem]:
         times = [key for key in ("at", "tick", "when", "hand") if getattr(self, key) is not None]
         if len(times) != 1:
             wrong = f"not {' and '.join(times)}" if times else "it has none"
             needed = f"an event needs one of at, tick, when and hand; {wrong}"
-            refuse(self, Problem((times[-1],) if times else (), None, needed))
-        if self.when is not None:
-            try:
-                condition_of(self.when)
-            except ValueError as error:
-                refuse(self, Problem(("when",), self.when, str(error)))
-        return self
+            yield Problem((times[-1],) if times else (), None, needed)
+        try:
+            _ = self.condition
+        except ValueError as error:
+            yield Problem(("when",), self.when, str(error))
 
     @property
     def condition(self) -> Condition | None:
@@ -213,63 +207,6 @@ class ScenarioEvent(Section):
         return ", ".join(done) or "the end" * self.end or "an event"
 
 
-class HasPattern(Protocol):
-    @property
-    def pattern(self) -> str: ...
-
-
-class HasPlaces(Protocol):
-    @property
-    def areas(self) -> Mapping[str, object]: ...
-    @property
-    def lines(self) -> Mapping[str, object]: ...
-
-
-class Eventful(Protocol):
-    """What events need to know of a `Config`, whose file imports this one."""
-
-    @property
-    def behaviour(self) -> str: ...
-    @property
-    def links(self) -> HasPattern: ...
-    @property
-    def measure(self) -> HasPlaces: ...
-
-
-def problems(events: Sequence[ScenarioEvent], config: Eventful) -> Iterator[Problem]:
-    """What events ask for that the rest of the configuration, a `Config`, does not have."""
-    for index, event in enumerate(events):
-        if (condition := event.condition) and (why := _cannot_be_measured(condition, config)):
-            yield Problem(("events", index, "when"), event.when, why)
-        if event.do.send and (wrong := _cannot_be_sent(event.do.send, config)):
-            yield Problem(("events", index, "do", "send", wrong[0]), getattr(event.do.send, wrong[0]), wrong[1])
-        for path, value in event.do.set.items():
-            if why := _cannot_be_set(path, value, config):
-                yield Problem(("events", index, "do", "set", path), value, why)
-
-
-def _cannot_be_measured(condition: Condition, config: Eventful) -> str:
-    if condition.measure in NAMED:
-        names = getattr(config.measure, NAMED[condition.measure])
-        if condition.place not in names:
-            return f"measure.{NAMED[condition.measure]} has no {condition.place!r}{close_to(condition.place, names)}"
-    if condition.measure in OF_PEOPLE and config.behaviour != "crowd":
-        return f"{condition.measure}: only people can be, and this is {config.behaviour}"
-    return ""
-
-
-def _cannot_be_sent(send: Sending, config: Eventful) -> tuple[str, str] | None:
-    """Return (key, why) for what cannot be of it."""
-    people = getattr(config, "crowd", None)
-    if config.behaviour != "crowd" or people is None or people.room == 0:
-        return "to", "only people can be sent, and only with a crowd.room above 0"
-    if send.leave and people.wait_s == 0:
-        return "leave", "people leave only with a crowd.wait_s above 0"
-    if send.inside and send.inside not in config.measure.areas:
-        return "inside", f"measure.areas has no {send.inside!r}{close_to(send.inside, config.measure.areas)}"
-    return None
-
-
 def missing_destinations(events: Sequence[ScenarioEvent], doors: Mapping[str, int],
                          destinations: int) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """Yield (path, why) for destinations that a map with so many does not have."""
@@ -279,22 +216,3 @@ def missing_destinations(events: Sequence[ScenarioEvent], doors: Mapping[str, in
     for path, wanted in named.items():
         if wanted >= destinations:
             yield path, f"destination {wanted} does not exist: there are {destinations}, counted from 0"
-
-
-def _cannot_be_set(path: str, value: float, config: Eventful) -> str:
-    """Return why a parameter cannot have that value while the crowd runs. Conflicts with others show when it is set."""
-    name, _, key = path.partition(".")
-    sections = [config.behaviour, *(["links"] if config.links.pattern != "none" else [])]
-    known = {f"{each}.{key}": field for each in sections for key, field in type(getattr(config, each)).model_fields.items()}
-    if path not in known:
-        return f"is not a parameter of the behaviour{close_to(path, known)}"
-    extra = known[path].json_schema_extra
-    live, _, why_not = str(extra.get("live", "step") if isinstance(extra, dict) else "step").partition(": ")
-    if live == "no":
-        return f"cannot be changed while the crowd runs: {why_not}"
-    section = type(getattr(config, name))
-    try:
-        section.model_validate({**getattr(config, name).model_dump(), key: value})
-    except ValidationError as error:
-        return explain(error, section)[0][1]
-    return ""

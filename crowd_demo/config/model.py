@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from collections.abc import Iterator, Mapping
+from functools import reduce
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field, create_model, model_validator
+from pydantic import Field, ValidationError, create_model
 
 from crowd_demo.config.behaviours import (
     BehaviourSettings,
@@ -19,8 +21,8 @@ from crowd_demo.config.behaviours import (
     PeopleSettings,
     PlaybackSettings,
 )
-from crowd_demo.config.events import MAX_EVENTS, ScenarioEvent, problems
-from crowd_demo.config.explain import close_to
+from crowd_demo.config.events import MAX_EVENTS, NAMED, OF_PEOPLE, Edges, Place, ScenarioEvent
+from crowd_demo.config.explain import close_to, explain
 from crowd_demo.config.keys import Keys
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.config.section import (
@@ -28,11 +30,12 @@ from crowd_demo.config.section import (
     MAX_AGENTS,
     UNITS_A_METRE,
     WITHOUT_POINT,
+    NumberSetting,
     Problem,
     Section,
     Whole,
     number,
-    refuse,
+    number_of,
     section,
 )
 from crowd_demo.registry.built_in import AT_FIRST, BEHAVIOURS, COLOURS, OVERLAYS
@@ -46,10 +49,8 @@ else:
     BehaviourName, ColourName, OverlayName = Literal[tuple(BEHAVIOURS)], Literal[tuple(COLOURS)], Literal[tuple(AT_FIRST)]
 
 WIDEST = 65_536  # world units
+FIXED = " cannot be changed while the crowd runs: "
 Side = Annotated[float, Field(ge=0.1, le=WIDEST), LENGTH]
-Coordinate = Annotated[float, Field(ge=-131_072, le=131_072)]
-Point = Annotated[tuple[Coordinate, Coordinate], Field(strict=False)]  # YAML gives a list
-Ends = Annotated[tuple[Coordinate, Coordinate, Coordinate, Coordinate], Field(strict=False)]  # YAML gives a list
 Zoom = Annotated[float, Field(ge=0.05, le=8)]
 Overlays = Annotated[tuple[OverlayName, ...], Field(strict=False)]  # YAML gives a list
 NAME = "[A-Za-z][A-Za-z0-9_-]{0,39}"
@@ -79,6 +80,8 @@ class SceneSettings(Section):
         "look of open tiles; at night lamps light the streets, a meadow has paths and lakes with round edges"))
     overlays: Overlays = Field((), description="overlays at the start; " + "; ".join(
         f"{label}: {OVERLAYS[name].why}" for label, name in AT_FIRST.items()))
+    labels: dict[Annotated[str, Field(max_length=40)], Place] = Field({}, description=(
+        "names of places, written at [x, y] in world units"))
 
 
 class Spawn(Section):
@@ -140,10 +143,10 @@ class Time(Section):
 class HudSettings(Section):
     """The HUD."""
 
-    hud: HudMode = Field("full", description="how much of the HUD is shown at the start; true is full, false is off")
+    hud: HudMode = Field("compact", description="how much of the HUD is shown at the start; true is full, false is off")
     scale: float = number(1.0, 0.5, 3, "", "size of text and panels relative to the height of the window")
     theme: Literal["dark", "light"] = Field("dark", description="colours of text and panels")
-    units: Literal["fps", "ms"] = Field("fps", description="the large number: FPS shown, or ms of step and draw")
+    units: Literal["fps", "ms"] = Field("fps", description="the first number of the full HUD: FPS, or ms per frame")
 
 
 class WindowSettings(HudSettings):
@@ -158,7 +161,7 @@ class WindowSettings(HudSettings):
 class CameraSettings(Section):
     """The first view."""
 
-    center: Point | None = Field(None, description="[x, y] in world units; null is the middle of the world")
+    center: Place | None = Field(None, description="[x, y] in world units; null is the middle of the world")
     zoom: Zoom | None = Field(None, description="pixels per world unit (0.05 to 8); null fits the whole world")
 
 
@@ -174,28 +177,25 @@ class Cache(Section):
 class Places(Section):
     """Where densities and flows are measured, in world units."""
 
-    areas: dict[str, Ends] = Field({}, description="rectangles by name, [left, top, right, bottom]")
-    lines: dict[str, Ends] = Field({}, description="lines by name, from [x, y, to x, y]")
+    areas: dict[str, Edges] = Field({}, description="rectangles by name, [left, top, right, bottom]")
+    lines: dict[str, Edges] = Field({}, description="lines by name, from [x, y, to x, y]")
+    line: Edges = Field((0.0, 0.0, 0.0, 0.0), description=(
+        "the counting line of the window, [x, y, to x, to y]: people per second in either direction; without a length: none"))
     doors: dict[str, Annotated[int, Field(ge=0, le=63), WITHOUT_POINT]] = Field({}, description=(
         "lines by name that are doors, and the destination behind each, counted from 0: people who leave there are"
         " counted, instead of crossings"))
     metre: float = number(
         UNITS_A_METRE, 0.001, 65_536, "world units", "length of a metre; densities are agents a square metre")
 
-    @model_validator(mode="after")
-    def _can_be_measured(self) -> Self:
-        """Raise ValidationError for a name that is none, an area without a size, and a line without a length."""
-        wrong = [Problem((kind, name), name, "a name must be a letter, then letters, digits, - and _: at most 40")
-                 for kind in ("areas", "lines") for name in getattr(self, kind) if not re.fullmatch(NAME, name)]
-        wrong += [Problem(("areas", name), area, "must be [left, top, right, bottom], with left < right and top < bottom")
-                 for name, area in self.areas.items() if not (area[0] < area[2] and area[1] < area[3])]
-        wrong += [Problem(("lines", name), line, "must have two different ends")
-                  for name, line in self.lines.items() if line[:2] == line[2:]]
-        wrong += [Problem(("doors", name), name, f"measure.lines has no {name!r}{close_to(name, self.lines)}")
-                  for name in self.doors if name not in self.lines]
-        if wrong:
-            refuse(self, *wrong)
-        return self
+    def _problems(self) -> Iterator[Problem]:
+        yield from (Problem((kind, name), name, "a name must be a letter, then letters, digits, - and _: at most 40")
+                    for kind in ("areas", "lines") for name in getattr(self, kind) if not re.fullmatch(NAME, name))
+        yield from (Problem(("areas", name), area, "must be [left, top, right, bottom], with left < right and top < bottom")
+                    for name, area in self.areas.items() if not (area[0] < area[2] and area[1] < area[3]))
+        yield from (Problem(("lines", name), line, "must have two different ends")
+                    for name, line in self.lines.items() if line[:2] == line[2:])
+        yield from (Problem(("doors", name), name, f"measure.lines has no {name!r}{close_to(name, self.lines)}")
+                    for name in self.doors if name not in self.lines)
 
 
 class _Common(Section):
@@ -241,30 +241,58 @@ class Config(_WithBehaviours):
         "events of the scenario; each happens once, in the order of the file if due at the same time"))
     keys: Keys = section(Keys)
 
-    @model_validator(mode="after")
-    def _steps_bear_links(self) -> Self:
-        """Raise ValidationError if the links are too stiff for the length of a step."""
+    def _problems(self) -> Iterator[Problem]:
         links, step_hz = self.links, self.time.step_hz
         if step_hz < links.least_step_hz:
-            refuse(self, Problem(("links", "stiffness"), links.stiffness, (
+            yield Problem(("links", "stiffness"), links.stiffness, (
                 f"a {links.pattern} of stiffness {links.stiffness:g}, damping {links.damping:g} and drag {links.drag:g} blows"
-                f" up unless time.step_hz is at least {math.ceil(links.least_step_hz)} (it is {step_hz:g})")))
-        return self
-
-    @model_validator(mode="after")
-    def _area_of_births_is_known(self) -> Self:
-        """Raise ValidationError if agents are to be born in an area that there is not."""
+                f" up unless time.step_hz is at least {math.ceil(links.least_step_hz)} (it is {step_hz:g})"))
         if (name := self.spawn.inside) and name not in self.measure.areas:
-            refuse(self, Problem(("spawn", "inside"), name,
-                                 f"measure.areas has no {name!r}{close_to(name, self.measure.areas)}"))
-        return self
+            yield Problem(("spawn", "inside"), name, f"measure.areas has no {name!r}{close_to(name, self.measure.areas)}")
+        for index, event in enumerate(self.events):
+            at, condition, send = ("events", index), event.condition, event.do.send
+            if condition and condition.measure in NAMED:
+                places = NAMED[condition.measure]
+                if condition.place not in (names := getattr(self.measure, places)):
+                    yield Problem((*at, "when"), event.when,
+                                  f"measure.{places} has no {condition.place!r}{close_to(condition.place, names)}")
+            elif condition and condition.measure in OF_PEOPLE and self.behaviour != "crowd":
+                yield Problem((*at, "when"), event.when,
+                              f"{condition.measure}: only people can be, and this is {self.behaviour}")
+            if send and (self.behaviour != "crowd" or self.crowd.room == 0):
+                yield Problem((*at, "do", "send", "to"), send.to,
+                              "only people can be sent, and only with a crowd.room above 0")
+            elif send and send.leave and self.crowd.wait_s == 0:
+                yield Problem((*at, "do", "send", "leave"), send.leave, "people leave only with a crowd.wait_s above 0")
+            elif send and send.inside and send.inside not in self.measure.areas:
+                yield Problem((*at, "do", "send", "inside"), send.inside,
+                              f"measure.areas has no {send.inside!r}{close_to(send.inside, self.measure.areas)}")
+            for path, value in event.do.set.items():
+                if why := self._cannot_be_set(path, value):
+                    yield Problem((*at, "do", "set", path), value, why)
 
-    @model_validator(mode="after")
-    def _events_can_happen(self) -> Self:
-        """Raise ValidationError for a condition about what the configuration does not have."""
-        if wrong := list(problems(self.events, self)):
-            refuse(self, *wrong)
-        return self
+    def _cannot_be_set(self, path: str, value: float) -> str:
+        """Return why a number cannot have that value while the crowd runs. Conflicts with others show when it is set."""
+        known = {number.path: number for number in self.numbers}
+        if path not in known:
+            return f"is not a parameter of the behaviour{close_to(path, known)}"
+        if known[path].live == "no":
+            return f"{FIXED.strip()} {known[path].why_not}"
+        name, _, key = path.partition(".")
+        settings: Section = getattr(self, name)
+        try:
+            type(settings).model_validate({**settings.model_dump(), key: value})
+        except ValidationError as error:
+            return explain(error, type(settings))[0][1]
+        return ""
+
+    @property
+    def numbers(self) -> tuple[NumberSetting, ...]:
+        """The numbers of the behaviour, and those of links if there are any, in the order of their sections."""
+        sections = {self.behaviour: self.behaviour_settings, **({"links": self.links} if self.links.pattern != "none" else {})}
+        return tuple(number_of(f"{name}.{key}", field, isinstance(value, int)) for name, settings in sections.items()
+                     for key, field in type(settings).model_fields.items()
+                     if isinstance(value := getattr(settings, key), int | float) and not isinstance(value, bool))
 
     @property
     def map_scale(self) -> tuple[float, float, str, str, str]:
@@ -276,3 +304,41 @@ class Config(_WithBehaviours):
         """The section of the behaviour that is simulated."""
         settings: BehaviourSettings = getattr(self, self.behaviour)
         return settings
+
+
+# --- numbers that can be changed while the crowd runs ------------------------------------------------------------------
+
+Number = int | float
+
+
+def value_of(config: Config, path: str) -> Number:
+    """Return the value of a number, by its path in a configuration."""
+    return reduce(getattr, path.split("."), config)  # type: ignore[return-value]
+
+
+def with_numbers(config: Config, values: Mapping[str, Number]) -> Config:
+    """Return the configuration with other numbers, by path, all of them at once.
+
+    Raises ValueError, in one line, for one that is unknown, cannot be changed, or is out of its range.
+    """
+    fixed = number_of("time.step_hz", Time.model_fields["step_hz"], is_whole=False)
+    known = {number.path: number for number in (*config.numbers, fixed)}
+    changed: dict[str, dict[str, Number]] = {}
+    for path, value in values.items():
+        if path not in known:
+            raise ValueError(f"{path[:60]} is not a number of the present behaviour{close_to(path, known)}")
+        if known[path].live == "no":
+            raise ValueError(f"{path}{FIXED}{known[path].why_not}")
+        name, _, key = path.partition(".")
+        changed.setdefault(name, {})[key] = value
+    for name, those in changed.items():
+        before: Section = getattr(config, name)
+        given = {key: getattr(before, key) for key in before.model_fields_set}
+        try:
+            after = type(before).model_validate({**given, **those})
+            config = Config.model_validate({**{key: getattr(config, key) for key in Config.model_fields}, name: after})
+        except ValidationError as error:
+            prefix = () if error.title == "Config" else (name,)
+            keys, text = explain(error, Config, prefix)[0]
+            raise ValueError(f"{'.'.join(map(str, keys))}: {text}") from None
+    return config

@@ -24,17 +24,17 @@ def read_bounded(path: Path, most: int) -> bytes:
     try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
-            raise OSError(errno.EINVAL, "not a regular file")
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
         size = min(found.st_size or most, most)  # a file of /proc has the size 0
         if short := shortage(size):
-            raise OSError(errno.ENOMEM, short)
+            raise OSError(errno.ENOMEM, short, str(path))
         with open(descriptor, "rb", closefd=False) as file:
             data = file.read(size + 1)  # which takes memory for as many as are asked for
         if data is None:  # a device that waits, and calls itself a regular file, such as /proc/kmsg
-            raise OSError(errno.EAGAIN, "it has no data yet")
+            raise OSError(errno.EAGAIN, "it has no data yet", str(path))
         return data
     except MemoryError:
-        raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM)) from None
+        raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM), str(path)) from None
     finally:
         os.close(descriptor)
 

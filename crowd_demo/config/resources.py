@@ -20,7 +20,7 @@ PACKAGE = Path(__file__).resolve().parent.parent
 MAP_SUFFIXES = (".map", ".png", ".wkt", ".json", ".geojson", ".dxf", ".txt", ".csv", ".sqlite")
 SUFFIXES = (".yaml", ".yml")
 HEAD_BYTES = 4096  # of a file, in which its first comments stand
-WATCH = "Watch:"
+NOTES = WATCH, TRY = "Watch:", "Try:"  # how the other comments begin
 
 
 def data_folder() -> Path:
@@ -60,12 +60,22 @@ def own_files(folder: str, shipped: Iterable[Path]) -> dict[str, Path]:
 
 def about(path: Path) -> str:
     """A file's description: its first comment that is not meant for an editor."""
-    return next((comment for comment in _comments(path) if not comment.startswith(WATCH)), "")
+    return next((comment for comment in _comments(path) if not comment.startswith(NOTES)), "")
 
 
 def what_to_watch(path: Path) -> str:
     """What its comment `# Watch: ...` says."""
-    return next((comment.removeprefix(WATCH).strip() for comment in _comments(path) if comment.startswith(WATCH)), "")
+    return _noted(path, WATCH)
+
+
+def what_to_try(path: Path) -> tuple[str, str]:
+    """An action and what it does there, from its comment `# Try: ACTION, ...`; both are empty without one."""
+    action, _, what = _noted(path, TRY).partition(", ")
+    return action, what
+
+
+def _noted(path: Path, begin: str) -> str:
+    return next((comment.removeprefix(begin).strip() for comment in _comments(path) if comment.startswith(begin)), "")
 
 
 def _comments(path: Path) -> list[str]:
@@ -84,10 +94,9 @@ def list_tours() -> dict[str, Path]:
 
 def picture_of(config: Path) -> Path | None:
     """A configuration's picture: a PNG of its name beside it, or among the assets if it is a shipped one."""
-    for path in (config.with_suffix(".png"), assets_folder() / "scenarios" / f"{config.stem}.png"):
-        if _exists(path) and (path.parent == config.parent or config.parent == data_folder() / "configs"):
-            return path
-    return None
+    beside, shipped = config.with_suffix(".png"), assets_folder() / "scenarios" / f"{config.stem}.png"
+    is_shipped = config.resolve().parent == (data_folder() / "configs").resolve()
+    return beside if _exists(beside) else shipped if is_shipped and _exists(shipped) else None
 
 
 def list_maps() -> dict[str, Path]:

@@ -11,7 +11,7 @@ import operator
 import os
 import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, NamedTuple, NoReturn
+from typing import Annotated, Any, NamedTuple, Self
 
 from pydantic import (
     BaseModel,
@@ -23,6 +23,7 @@ from pydantic import (
     JsonValue,
     model_validator,
 )
+from pydantic.fields import FieldInfo
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError, ValidationError, core_schema
 
@@ -40,6 +41,18 @@ class Section(BaseModel):
     @classmethod
     def _null_as_empty_section(cls, data: object) -> object:
         return {} if data is None else plain(data)
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> Self:
+        errors = [InitErrorDetails(type=PydanticCustomError("order", "{text}", {"text": problem.text}), loc=problem.path,
+                                   input=problem.value) for problem in self._problems()]
+        if errors:
+            raise ValidationError.from_exception_data(type(self).__name__, errors)
+        return self
+
+    def _problems(self) -> Iterator[Problem]:
+        """Yield the values that do not go together."""
+        yield from ()
 
 
 def plain(value: object) -> object:
@@ -79,12 +92,45 @@ Whole = Annotated[int, WITHOUT_POINT]
 def number(default: float, low: float, high: float, unit: str, what: str, live: str = "step") -> Any:
     """A field of `low` to `high`; the unit may be empty.
 
-    `live` says what a change does to a crowd that runs (numbers.py): "step", it holds from the next step on; "birth", for who
+    `live` says what a change does to a crowd that runs (model.py): "step", it holds from the next step on; "birth", for who
     is born from now on; or "no: " and the reason why it cannot be changed. Only numbers of behaviours and links are changed.
     """
     scope = f"{unit}, {low:.15g} to {high:.15g}" if unit else f"{low:.15g} to {high:.15g}"
     extra: dict[str, JsonValue] = {"unit": unit} if live == "step" else {"unit": unit, "live": live}
     return Field(default, ge=low, le=high, description=f"{what} ({scope})", json_schema_extra=extra)
+
+
+class NumberSetting(NamedTuple):
+    """A number of the settings; `live` is "step", "birth" or "no", and `why_not` says why it is the last.
+
+    Values and bounds are in world units, of which the unit that people see has `scale`.
+    """
+
+    path: str
+    unit: str
+    low: float
+    high: float
+    is_whole: bool
+    about: str
+    live: str = "step"
+    why_not: str = ""
+    scale: float = 1.0
+
+    @property
+    def key(self) -> str:
+        return self.path.rpartition(".")[2]
+
+
+def number_of(path: str, field: FieldInfo, is_whole: bool) -> NumberSetting:
+    """Return what a field says of its number."""
+    extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+    bounds = {bound: getattr(each, bound) for each in field.metadata for bound in ("ge", "le") if hasattr(each, bound)}
+    live, _, why_not = str(extra.get("live", "step")).partition(": ")
+    unit, about, scale = str(extra.get("unit", "")), field.description or "", 1.0
+    for metres in (each for each in field.metadata if isinstance(each, InMetres)):
+        unit, scale = metres.suffix.replace("2", "²"), metres.units
+        about = f"{about.rpartition(' (')[0]} ({unit}, {bounds['ge'] / scale:.3g} to {bounds['le'] / scale:.3g})"
+    return NumberSetting(path, unit, bounds["ge"], bounds["le"], is_whole, about, live, why_not, scale)
 
 
 def section(model: type[Section]) -> Any:
@@ -98,13 +144,6 @@ class Problem(NamedTuple):
     path: tuple[str | int, ...]
     value: object
     text: str
-
-
-def refuse(section: Section, *problems: Problem) -> NoReturn:
-    """Raise ValidationError for values that do not go together, from a validator of the section."""
-    errors = [InitErrorDetails(type=PydanticCustomError("order", "{text}", {"text": problem.text}), loc=problem.path,
-                               input=problem.value) for problem in problems]
-    raise ValidationError.from_exception_data(type(section).__name__, errors)
 
 
 # --- metres ----------------------------------------------------------------------------------------------------------

@@ -1,4 +1,5 @@
-"""Files that the program writes: completely or not at all, and never in the place of a device or a link.
+"""Files that the program writes: completely or not at all, and never in the place of a device or a link; and lines that say
+themselves whether they are whole, of files that only grow.
 
 A new or regular file is replaced by a whole one, where the path's links lead. It is made in a hidden folder beside it;
 the next write to the same place removes the folders of killed processes. What exists and is something else, such as a
@@ -9,6 +10,7 @@ shell makes of `>(...)`, whatever it leads to.
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import platform
 import re
@@ -28,6 +30,7 @@ DESCRIPTORS = Path("/dev/fd")
 MAX_LINKS = 40
 UNFINISHED = ".crowd-demo-"  # the hidden folders are called so, with the machine, the process and eight letters
 MACHINE = re.sub(r"[^\w.]", "_", platform.node(), flags=re.ASCII)[:20] or "machine"
+CHECKSUM_DIGITS = 16
 LEFT_S = 86_400.0  # a folder of another machine that is so old was left by a process that was killed
 
 
@@ -148,3 +151,26 @@ def _is_running(process: int) -> bool:
         except ProcessLookupError:
             return False
     return True
+
+
+# --- sealed lines ----------------------------------------------------------------------------------------------------
+
+def sealed(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the pieces of a line's text, its checksum, and the line's end."""
+    digest = hashlib.blake2b(digest_size=CHECKSUM_DIGITS // 2)
+    for piece in pieces:
+        digest.update(piece)
+        yield piece
+    yield f" {digest.hexdigest()}\n".encode()
+
+
+def sealed_line(text: bytes) -> bytes:
+    return b"".join(sealed([text]))
+
+
+def unsealed(line: bytes) -> bytes:
+    """Return the text of a line without its end. Raises ValueError if it is damaged."""
+    text = line[:-CHECKSUM_DIGITS - 1]
+    if sealed_line(text) != line + b"\n":
+        raise ValueError("is damaged: its checksum is wrong")
+    return text

@@ -3,16 +3,15 @@
     comparison         the interleaved blocks of all variants, as long as the caller asks for the next one, and their results
     crowd_variant      a crowd as a variant; another process is one too (benchmarks/)
     statistics         medians, bootstrap intervals and verdicts, of plain arrays; also of times before a switch and after it
-    proof              whether a switch left the crowd as it was, shown beside the running crowd; and proof_of_answers
+    proof              whether a switch left the crowd as it was, shown beside the running crowd
 
 Experiments (experiment.py, also for records in JSON) take many seconds. They run in short slices, so they can be stopped at
 any time; the results so far remain:
 
     ablation           one technique's present value against another value; each technique switched off in turn
     largest            the largest crowd at 60 frames a second, by search, on each rung of a ladder
-    three_crowds       the crowds that the first two compare: two with the present techniques, one with others
 
-    trajectories       speed, density, flow, lanes, of who was where when, in metres; walking: of people, in world units
+    why                a stage explained: pairs, the hot loop (object_code), what the processor counts (hardware_counters)
 
 docs/design/measuring.md says why it is done this way.
 """

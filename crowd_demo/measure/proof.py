@@ -1,7 +1,7 @@
 """Whether a switch left the crowd, or the picture, as it was: shown beside a running crowd, a part at a time.
 
     Replicas    two copies take the same steps, with the old values and with the new ones
-    Answers     where a step is too long for that: the pushes on 256 agents, from the same positions (proof_of_answers.py)
+    Answers     where a step is too long for that: the pushes on 256 agents, from the same positions
     Pictures    for techniques of drawing: the same view, drawn both ways
 
 Each has `parts`, a generator that does the work and yields after a kernel or so: whoever wants to stop, stops asking for the
@@ -20,8 +20,8 @@ import numpy as np
 import pygame
 from numpy.typing import NDArray
 
-from crowd_demo.compute.arrays import Ints, Longs, Words
-from crowd_demo.compute.jit import Launch
+from crowd_demo.compute.arrays import Doubles, Ints, Longs, Words
+from crowd_demo.compute.jit import Launch, run
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.measure.crowd_variant import CrowdVariant
 from crowd_demo.measure.interleaved import InterleavedTiming
@@ -29,6 +29,8 @@ from crowd_demo.registry.entries import Value
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.pixels import frame_of, plain_surface
 from crowd_demo.render.scene import Scene
+from crowd_demo.sim.inspection import length_text
+from crowd_demo.sim.neighbours.cell_structures import ROW, Brute
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import begun_hash
 from crowd_demo.sim.store.agents import Agents, in_order
@@ -162,8 +164,8 @@ class Replicas(ProofInParts):
     def _finding(self, old: Simulation, new: Simulation, found: Apart) -> Generator[None, None, Finding]:
         after_steps = f"after {self.steps:,} step" + "s" * (self.steps != 1)
         if found.differing and not self._exact:
-            return Finding("apart", f"{after_steps} half are within {found.median:.2g} units of where they would be,"
-                                    f" the farthest {found.largest:.3g} away")
+            median, most = (length_text(old, distance) for distance in (found.median, found.largest))
+            return Finding("apart", f"{after_steps} half are within {median} of where they would be, the farthest {most} away")
         before = yield from hash_of(old)
         if not found.differing:
             return Finding("same", f"same crowd: {short(before)} {after_steps}")
@@ -338,3 +340,91 @@ def _pictures_finding(share: float, hashes: list[str], ordered: bool) -> Finding
     if not ordered:
         return Finding("apart", f"{share:.1%} of the pixels differ: without depth order the last one drawn is on top")
     return Finding("differs", f"THE PICTURES DIFFER: {short(hashes[0])} and {short(hashes[1])}")
+
+
+# --- answers ---------------------------------------------------------------------------------------------------------
+
+# For crowds whose step is too long to be made beside the frames. A copy of the crowd stands still, and groups of
+# agents that lie next to each other in memory are asked. Without an index, a group at a time. With one, four groups at
+# a time, and all agents in the rows of cells around them: registers work where a quarter of a row is due
+# (`worth_registers`), and their answers are to be compared too.
+
+SAMPLE, GROUP, TOGETHER = 256, 16, 4
+NOBODY: Doubles = np.zeros((2, 0))
+
+
+class Answers(ProofInParts):
+    """Ends at the first difference if the technique is exact."""
+
+    def __init__(self, sim: Simulation, old: Values, new: Values, exact: bool) -> None:
+        super().__init__(sim, old, new, "a copy of the crowd is being made")
+        self._exact, self._size = exact, 0
+
+    def parts(self) -> Iterator[None]:
+        """Copy the present crowd, and ask all groups with the old values, then with the new ones."""
+        (replica,), (old, new) = (yield from replicas_of(self._sim)), self._values
+        groups, before = sample_groups(replica.agents.count), NOBODY
+        self._size = sum(map(len, groups))
+        self.finding = Finding("running", f"sample of {self._size}: the old answers are being found")
+        for pushes in answers(replica, old, groups):
+            before = np.hstack((before, pushes))
+            yield
+        after = NOBODY
+        for pushes in answers(replica, new, groups):
+            after = np.hstack((after, pushes))
+            if after.size:
+                self.finding = self._finding(before[:, :after.shape[1]], after)
+            if self.finding.kind == "differs":
+                return
+            yield
+
+    def _finding(self, before: Doubles, after: Doubles) -> Finding:
+        agents, differing = before.shape[1], int((before != after).any(axis=0).sum())
+        sample = f"sample of {agents}" + f", of {self._size}" * (agents < self._size)
+        if differing and self._exact:
+            return Finding("differs", f"THE ANSWERS DIFFER for {differing} agents: {sample}")
+        if self._exact:
+            return Finding("sample", f"same answers: {sample}")
+        if differing:
+            length = float(np.hypot(*before).mean())
+            error = float(np.hypot(*(after - before)).mean()) / length if length else 0.0
+            return Finding("sample", f"{differing / agents:.1%} of the pushes differ, by {error:.1%}: {sample}")
+        return Finding("sample", f"same answers at one moment, not over time: {sample}")
+
+
+def answers(replica: Simulation, values: Values, groups: list[Longs]) -> Iterator[Doubles]:
+    """Yield the pushes of all groups in turn with those values, float64[2, agents]; and those of nobody in between."""
+    set_values(replica.optimizations, values)
+    for launch in replica.reindexing():
+        launch.run()
+        yield NOBODY
+    world, columns = replica, replica.agents.columns
+    rows = (columns.y[:replica.agents.count] / np.float32(world.grid.cell)).astype(np.int32)  # of cells
+    brute = isinstance(replica.structure, Brute)
+    for first in range(0, len(groups), 1 if brute else TOGETHER):
+        asked = np.concatenate(groups[first:first + (1 if brute else TOGETHER)])
+        columns.next_update[:] = world.schedule.due_below  # later than now
+        columns.next_update[asked if brute else beside(rows, asked)] = 0
+        yield NOBODY
+        run(replica.structure.query(replica.optimizations.simd, world.rules, world.schedule))
+        yield NOBODY
+        run(replica.interaction.launches(world))
+        yield np.stack((columns.avoidance_x[asked], columns.avoidance_y[asked])).astype(np.float64)
+
+
+def sample_groups(count: int) -> list[Longs]:
+    """Slots, spread evenly; a group begins where a row of the structure *none* does, if there are enough agents for that."""
+    if count <= SAMPLE:
+        return np.array_split(np.arange(count), -(-count // GROUP)) if count else []
+    apart = count // (SAMPLE // GROUP)
+    starts = np.arange(SAMPLE // GROUP) * apart
+    starts -= starts % ROW if apart >= ROW else 0
+    return [np.arange(start, start + GROUP) for start in starts]
+
+
+def beside(rows: Ints, slots: Longs) -> Longs:
+    """The slots of all agents in the rows of cells of some, and in those above and below."""
+    near = np.zeros(int(rows.max()) + 3, bool)
+    for step in range(3):
+        near[rows[slots] + step] = True
+    return np.flatnonzero(near[rows + 1])

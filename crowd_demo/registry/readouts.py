@@ -18,13 +18,13 @@ class Readout(NamedTuple):
 
 
 TIMES = {
-    "FPS shown": Readout("Frames displayed per second, over the last second.",
-                         "60 is smooth. A window that waits for the screen shows no more: compare step+draw instead."),
-    "ms step+draw": Readout("Milliseconds per frame: one step, and drawing it. Mean of the last second.",
+    "FPS": Readout("Frames displayed per second, over the last second.",
+                         "60 is smooth. A window that waits for the screen shows no more: compare ms per frame instead."),
+    "ms per frame": Readout("Milliseconds per frame: one step, and drawing it. Mean of the last second.",
                             "Up to 16.7 allows 60 frames per second. Card, tours, M and N define a frame in the same way."),
-    "steps/picture": Readout("Steps per displayed frame, mean of the last second.",
+    "steps per frame": Readout("Steps per displayed frame, mean of the last second.",
                              "With 60 steps per second: 1 at 60 FPS, 0.2 at 300 FPS, 2 at 30 FPS. A higher speed needs more."),
-    "steps/s": Readout("Simulation steps in the last second of real time.",
+    "steps per s": Readout("Simulation steps in the last second of real time.",
                        "60 is real time at speed x1, unless the configuration sets another time.step_hz."),
     "p50": Readout("Median frame interval of the last 300 frames, in ms.",
                    "The usual frame. The worst ones do not change it."),
@@ -45,8 +45,8 @@ TIMES = {
 }
 CROWD = {
     "agents": Readout("Number of agents.", "Change them until the frame takes 16.7 ms: that many fit here."),
-    "visible": Readout("Agents in view.", "The least that must be drawn."),
-    "drawn": Readout("Agents that were drawn, in view or not.", "Near visible is good: culling leaves the rest out."),
+    "in view": Readout("Agents in view.", "The least that must be drawn."),
+    "drawn": Readout("Agents that were drawn, in view or not.", "Near in view is good: culling leaves the rest out."),
     "neighbours": Readout("Neighbours per agent, mean of all queries of the last second.",
                           "A property of the crowd: no exact technique changes it."),
     "candidates": Readout("Agents tested per query to find the neighbours, mean of the last second.",

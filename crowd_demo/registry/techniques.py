@@ -41,27 +41,46 @@ STRUCTURES: dict[str, str] = {  # the code of each neighbour structure; a behavi
 }
 
 
-def _unused(path: str, *needed: tuple[str, Value]) -> Callable[[Situation], bool]:
-    """True if neither structure nor behaviour uses a technique, or if another one does not have the value it needs."""
-    def inactive(situation: Situation) -> bool:
-        used = path in situation.structure or path in situation.behaviour
-        return not used or any(situation.get(other) != value for other, value in needed)
+ON_GPU = "the GPU runs the steps"
+OF_PEOPLE = "only people have that"
+OF_TREES = "needs neighbours kd_tree or aabb_tree"
+OF_REORDER = "needs a grid or a tree to sort by, such as neighbours sorted"
+WITHOUT_GPU = {  # by the words of `needs_processor`
+    "not installed": 'install it with pip install "crowd-demo[cuda]"',
+    "no GPU": "there is no NVIDIA GPU, or no driver",
+    "no kernels": "this behaviour has no kernels for the GPU",
+}
+
+
+def _unused(path: str, needs: str, *needed: tuple[str, Value]) -> Callable[[Situation], Unused]:
+    """Say what a technique `needs` that neither structure nor behaviour uses, or which value another one must have."""
+    def inactive(situation: Situation) -> Unused:
+        if path not in situation.structure | situation.behaviour:
+            return Unused(ON_GPU if situation.on_gpu and needs != OF_PEOPLE else needs)
+        others = (f"needs {BY_PATH[other].label} {value}" for other, value in needed if situation.get(other) != value)
+        return Unused(next(others, ""))
     return inactive
+
+
+def _when(is_idle: Callable[[Situation], bool], why: str) -> Callable[[Situation], Unused]:
+    return lambda situation: Unused(why * is_idle(situation))
 
 
 def _searches_grid(situation: Situation) -> bool:
     return situation.nearest or situation.get("neighbour_limit") != "none"
 
 
-def _no_cells(situation: Situation) -> bool:
+def _no_cells(situation: Situation) -> Unused:
     passes = "overlap_passes" in situation.behaviour and situation.get("overlap_passes")
     overlap = bool(passes) and situation.get("neighbours") != "none"
     needed = situation.get("cull") == "grid" or overlap or _searches_grid(situation)
-    return "cell_size" not in situation.structure and not needed
+    return Unused("needs a grid, such as neighbours sorted or culling grid" * (
+        "cell_size" not in situation.structure and not needed))
 
 
-def _sorted_by_nothing(situation: Situation) -> bool:
-    return "curve" not in situation.structure or situation.get("reorder.when") == "off"
+def _sorted_by_nothing(situation: Situation) -> Unused:
+    return _unused("curve", "needs neighbours sorted")(situation) or Unused(
+        "needs reorder drift or every" * (situation.get("reorder.when") == "off"))
 
 
 def _instead_of_a_field(situation: Situation) -> str:
@@ -74,13 +93,13 @@ def _instead_of_a_field(situation: Situation) -> str:
 
 def _without_gpu(situation: Situation) -> str:
     """Return why steps run on the CPU although the technique is set to the GPU."""
-    return Unused(situation.needs_processor)
+    return Unused(WITHOUT_GPU.get(situation.needs_processor, situation.needs_processor))
 
 
-def _lanes_left(situation: Situation) -> bool | str:
+def _lanes_left(situation: Situation) -> str:
     """Return what lanes still do with a neighbour limit: only the stage that moves agents uses them."""
     if situation.on_gpu:
-        return True
+        return Unused(ON_GPU)
     return "move only" if situation.get("simd") and _searches_grid(situation) else ""
 
 
@@ -111,19 +130,21 @@ BUILT_IN: tuple[Technique, ...] = (
     Technique(
         "leaf_size", (4, 8, 16, 32, 64, 128, 256), 32, EXACT, "leaf size",
         "maximum agents in a leaf of a tree: small leaves mean many queries, large ones many candidates",
-        stage="query", key="l", group="search", inactive=_unused("leaf_size"), moves_memory=True,
+        stage="query", key="l", group="search", inactive=_unused("leaf_size", OF_TREES), moves_memory=True,
         watch="query, which grows with small leaves, against candidates and interaction, which grow with large ones",
         source="kd-trees with buckets for leaves: Friedman, Bentley and Finkel 1977"),
     Technique(
         "rebuild", (1, 2, 4, 8, 16), 8, EXACT, "tree rebuilt",
         "steps from one build of the box tree to the next, between which its boxes are refitted in each step",
-        stage="index", key="u", group="search", range=Range(int, 1, 1000), inactive=_unused("rebuild"), moves_memory=True,
+        stage="index", key="u", group="search", range=Range(int, 1, 1000), moves_memory=True,
+        inactive=_unused("rebuild", "needs neighbours aabb_tree"),
         watch="index falls while candidates hardly grow: refitted boxes stay good for many steps",
         source="boxes refitted instead of a tree rebuilt: van den Bergen 1997"),
     Technique(
         "neighbour_limit", ("none", "first", "nearest"), "none", EXACT, "neighbour limit",
         "keep only the first few neighbours found, which lie on one side, or the nearest (grid without lanes)",
-        stage="interaction", key="k", group="search", inactive=lambda situation: situation.nearest,
+        stage="interaction", key="k", group="search",
+        inactive=_when(lambda situation: situation.nearest, "this behaviour has a limit of its own"),
         approximate_if=(("neighbour_limit", "first"), ("neighbour_limit", "nearest")),
         watch="mean direction to: with first, the two directions differ. Limit error. Interaction, which grows rather than"
               " falls",
@@ -133,7 +154,7 @@ BUILT_IN: tuple[Technique, ...] = (
         "avoidance", ("push", "anticipate", "slow_down"), "slow_down", MODEL, "avoidance",
         "how people keep apart: pushed away by neighbours, stepping aside early, or also slowing down where there is"
         " little room ahead",
-        stage="interaction", key="h", group="people", inactive=_unused("avoidance"),
+        stage="interaction", key="h", group="people", inactive=_unused("avoidance", OF_PEOPLE),
         watch="zoom in: with push people run into each other and bounce, with anticipate they go around, with slow_down"
               " they queue behind each other. Interaction takes longer",
         source="nearest approach: Karamouzas and others 2009. A step to the predicted side: Xu and others 2021. Speed by"
@@ -141,27 +162,27 @@ BUILT_IN: tuple[Technique, ...] = (
     Technique(
         "overlap_passes", (0, 1, 2, 3, 4), 2, MODEL, "overlap passes",
         "passes per step that push overlapping bodies apart",
-        stage="contact", key="j", group="people", inactive=_unused("overlap_passes"),
+        stage="contact", key="j", group="people", inactive=_unused("overlap_passes", OF_PEOPLE),
         watch="zoom in on a jam: without it bodies overlap. The time of contact is proportional to the passes",
         source="position based dynamics: Müller and others 2007. For crowds: Weiss and others 2017"),
     Technique(
         "reorder.when", ("off", "drift", "every"), "every", EXACT, "reorder",
         "move agents into cell order, so that neighbours in space are neighbours in memory",
-        stage="interaction", key="3", group="memory", inactive=_unused("reorder.when"), moves_memory=True,
+        stage="interaction", key="3", group="memory", inactive=_unused("reorder.when", OF_REORDER), moves_memory=True,
         watch="near reads and L1 misses. When it is off, interaction grows slowly, most in large crowds",
         source="particles sorted along their cells now and then: Ihmsen and others 2011"),
     Technique(
         "reorder.every", (1, 10, 60, 300), 60, EXACT, "every n steps",
         "steps from one reordering to the next",
         stage="reorder", key="e", group="memory", detail=True, range=Range(int, 1, 1000),
-        inactive=_unused("reorder.when", ("reorder.when", "every")), moves_memory=True,
+        inactive=_unused("reorder.when", OF_REORDER, ("reorder.when", "every")), moves_memory=True,
         watch="the cost of reorder against near reads and interaction, which get worse as since sort grows",
         source="particles sorted every N steps: Ihmsen and others 2011"),
     Technique(
         "reorder.drift", (0.25, 0.5, 1, 2), 0.5, EXACT, "drift of cells",
         "reorder once an agent may have moved by this part of a cell",
         stage="reorder", key="v", group="memory", detail=True, range=Range(float, 0.01, 100),
-        inactive=_unused("reorder.when", ("reorder.when", "drift")), moves_memory=True,
+        inactive=_unused("reorder.when", OF_REORDER, ("reorder.when", "drift")), moves_memory=True,
         watch="drift climbs to this value and falls to 0 with each sort. The fastest agent decides",
         source="lists renewed once a particle may have moved too far: Verlet 1967"),
     Technique(
@@ -173,7 +194,8 @@ BUILT_IN: tuple[Technique, ...] = (
     Technique(
         "removal", ("swap_back", "shift", "deferred"), "swap_back", EXACT, "removal",
         "how the slots of dead agents are reclaimed: swap with the last, shift down, or compact once per step",
-        stage="life", key="x", group="memory", inactive=lambda situation: not situation.births, moves_memory=True,
+        stage="life", key="x", group="memory", moves_memory=True,
+        inactive=_when(lambda situation: not situation.births, "no agent is born or dies here"),
         watch="life, or compact where removal is deferred. Near reads show that keeping the order gains nothing here",
         source="the gap filled with the last one: sparse sets, Briggs and Torczon 1993"),
     Technique(
@@ -200,17 +222,17 @@ BUILT_IN: tuple[Technique, ...] = (
         "stagger.by", ("place", "tile", "id"), "place", APPROXIMATE, "avoidance by",
         "agents updated together: those in bands of the world, in square tiles, or with certain ids",
         stage="interaction", key="b", group="time", detail=True,
-        inactive=lambda situation: situation.get("stagger.avoidance") == 1,
+        inactive=_when(lambda situation: situation.get("stagger.avoidance") == 1, "needs stagger avoidance 2 or more"),
         watch="interaction falls most by place, where whole rows of cells are due at once. Stagger error hardly changes"),
     Technique(
         "stagger.sight", (1, 2, 4, 8, 16), 8, APPROXIMATE, "stagger sight",
         "trace the line of sight to the goal every N steps",
-        stage="sight", key="5", group="time", range=Range(int, 1, 16), inactive=_unused("stagger.sight"),
+        stage="sight", key="5", group="time", range=Range(int, 1, 16), inactive=_unused("stagger.sight", OF_PEOPLE),
         watch="sight falls. The cost is that people notice late that their goal is in sight"),
     Technique(
         "stagger.paths", (1, 2, 4, 8), 4, APPROXIMATE, "stagger paths",
         "take a new heading from the flow field every N steps",
-        stage="paths", key="6", group="time", range=Range(int, 1, 16), inactive=_unused("stagger.paths"),
+        stage="paths", key="6", group="time", range=Range(int, 1, 16), inactive=_unused("stagger.paths", OF_PEOPLE),
         watch="paths falls. The cost is that people turn late at corners",
         source="flow fields: Treuille, Cooper and Popović 2006, Continuum Crowds"),
     Technique(
@@ -292,9 +314,17 @@ def inactive(situation: Situation) -> frozenset[str]:
     return frozenset(path for path, left in _answers(situation) if left and (isinstance(left, Unused | bool)))
 
 
+def no_effect(path: str, situation: Situation) -> str:
+    """Return a sentence with the reason why a technique has no effect now; empty if it has one."""
+    left = BY_PATH[path].inactive(situation)
+    if isinstance(left, Unused):
+        return f"No effect now: {left}." if left else ""
+    return "No effect in this scenario." if left is True else ""
+
+
 def partly_inactive(situation: Situation) -> dict[str, str]:
-    """Return by path what a partly inactive technique still does, or why one is inactive."""
-    return {path: left for path, left in _answers(situation) if left and isinstance(left, str)}
+    """Return by path what a partly inactive technique still does."""
+    return {path: left for path, left in _answers(situation) if left and not isinstance(left, Unused | bool)}
 
 
 def _answers(situation: Situation) -> Iterator[tuple[str, bool | str]]:

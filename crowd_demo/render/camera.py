@@ -52,8 +52,8 @@ def clamp(value: float, low: float, high: float) -> float:
 class Camera:
     """Shows a part of a world of `world` units: (`x`, `y`) in the middle of `size` pixels, `zoom` pixels a unit.
 
-    Only `fit` looks at what is `docked`, so nothing moves when a panel comes or goes. A fitted world is fitted again when
-    the size changes, until the view is moved.
+    Only `fit` looks at what is `docked`. A fitted world is fitted again when that or the size changes, until the view is
+    moved.
     """
 
     def __init__(self, world: tuple[float, float], size: tuple[int, int], docked: Docked | None = None) -> None:
@@ -91,10 +91,11 @@ class Camera:
         self.x = clamp(x, 0.0, self.world[0])
         self.y = clamp(y, 0.0, self.world[1])
 
-    def resize(self, size: tuple[int, int]) -> None:
-        if size == self.size:
+    def resize(self, size: tuple[int, int], docked: Docked | None = None) -> None:
+        docked = docked or self.docked
+        if (size, docked) == (self.size, self.docked):
             return
-        self.size = size
+        self.size, self.docked = size, docked
         if self.is_fitted:
             self.fit()
         else:

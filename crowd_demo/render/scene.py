@@ -247,7 +247,7 @@ class Scene:
                 self.ground.draw_fblits(target)
             else:
                 self.ground.launch(now.workers, frame_of(target)).run()
-            self.ground.draw_edge(target)
+            self.ground.surrounding(now.workers, frame_of(target)).run()
 
     def _draw_roofs(self, target: pygame.Surface, camera: Camera) -> None:
         if ways := self.sim.ways:
@@ -292,19 +292,15 @@ class Scene:
         yield from self._cull_launches(now)
         if options.depth == "bands":
             yield from self._depth.launches(self.sim.light_workers, no_slots, now.agents, now.ahead, self._bands(now))
+        self.ground.prepare(options.cull, self.sim.terrain, camera, now.rect)
         if options.blitter == "compiled":
-            self.ground.prepare(options.cull, self.sim.terrain, camera, now.rect)
             yield self.ground.launch(now.workers, frame)
+        yield self.ground.surrounding(now.workers, frame)
         if self.sim.links.active:
             yield from self._line_launches(now, frame)
         if self._mode:
             yield from self._mode.launches_to_compile(self.sim, self._number)
         yield from self._figures.launches(now, frame)
-
-    def colour_launches(self) -> Iterator[Launch]:
-        for entry in COLOURS.values():
-            if entry.code:
-                yield from load(entry.code)().launches_to_compile(self.sim, self._number)
 
     def _frame_input(self, camera: Camera, frozen_rect: Rect | None, alpha: float) -> FrameInput:
         sim, rect = self.sim, frozen_rect or camera.view_rect()

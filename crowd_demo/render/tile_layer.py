@@ -3,8 +3,8 @@
 `off` draws every tile of the map and lets the screen's edge clip it, `agents` tests each one, `grid` visits only the
 range that is in view. Column c covers the pixels from xs[c] = floor((c * tile - left) * zoom) to xs[c + 1], so there
 are no gaps and every way draws the same pixels: the kernel copies rows of a tile's picture, a whole register at a
-time, pygame blits all of it, and the next tile covers the surplus. Workers share the rows of tiles and the lines
-above and below them, so no two of them write the same line of pixels.
+time, pygame blits all of it, and the next tile covers the surplus. Workers share the rows of tiles, so no two of them
+write the same line of pixels. Around the map its border tiles go on, darker with the distance: `surround` copies their pixels.
 """
 
 from __future__ import annotations
@@ -24,12 +24,11 @@ from crowd_demo.render.pixels import HALF_ROW, Frame, copy_half_row, copy_row
 from crowd_demo.render.tile_pictures import TileSet
 from crowd_demo.sim.terrain.tiles import Terrain
 
-RIM, FACE, FOOT = (92, 98, 114), (58, 62, 76), (26, 28, 36)  # of the world: a slab, whose south face is in view
-SLAB = 12.0  # height of its south face, world units
 LARGE_PX = 32  # side of a tile: while one zooms, the pictures of each size are made anew, and large ones take long
 EDGE_PX = 0.01  # the view grows by this much: rounding must not lose the last column
-OUTSIDE = 18, 20, 26
-OUTSIDE_PIXEL = OUTSIDE[0] << 16 | OUTSIDE[1] << 8 | OUTSIDE[2]
+OUTSIDE = 0x10131A  # what the surroundings darken to
+ODD, EVEN = 0xFF00FF, 0x00FF00  # channels
+NEAREST, REACH = 200, 0.27  # light of 256 at the edge of the map, and how far it reaches as a part of the window's height
 
 
 class Paving(NamedTuple):
@@ -111,32 +110,63 @@ def _copy_tiles(target: Words, width: int, height: int, source: Words, paving: P
                        paving.xs[column], paving.xs[column + 1], paving.ys[row], paving.ys[row + 1], end)
 
 
-@device
-def _fill(target: Words, width: int, left: int, right: int, top: int, bottom: int, step: int) -> None:
-    """Fill [left, right) of every `step`-th line from `top` to `bottom` with the colour of the outside."""
-    for line in range(top, bottom, step):
-        for at in range(np.uintp(line * width + left), np.uintp(line * width + right)):
-            target[at] = np.uint32(OUTSIDE_PIXEL)
-
-
 @kernel
 def pave(worker: int, workers: int, frame: Frame, paving: Paving, tiles: CellRange, area: CellRange) -> None:
     """Draw the tiles that are wanted from left to right, for a tile may write too much; `area` is the pixels they cover."""
     target, source = frame.reshape(-1), paving.pictures.reshape(-1)
     height, width = frame.shape
     end = area.column1
-    _fill(target, width, 0, width, worker, area.row0, workers)
-    _fill(target, width, 0, width, area.row1 + worker, height, workers)
     first = last = tiles.column0
     if paving.pictures.shape[1] <= LANES and not paving.tests:
         first, last = _small_tiles(paving, tiles, end)
     for row in range(tiles.row0 + worker, tiles.row1, workers):
-        top, bottom = max(paving.ys[row], area.row0), min(paving.ys[row + 1], area.row1)
-        _fill(target, width, 0, area.column0, top, bottom, 1)
-        _fill(target, width, area.column1, width, top, bottom, 1)
         _copy_tiles(target, width, height, source, paving, row, tiles.column0, first, end)
         _copy_small(target, width, height, source, paving, row, first, last)
         _copy_tiles(target, width, height, source, paving, row, last, tiles.column1, end)
+
+
+class Beyond(NamedTuple):
+    """For each column or row of pixels: the one on the map that is repeated there, and how much light reaches it, of 256."""
+
+    source: Ints
+    light: Ints
+
+
+@device
+def _go_on(frame: Frame, y: int, first: int, last: int, across: Beyond, down: Beyond) -> None:
+    """Repeat the border of the map in the pixels [first, last) of a row."""
+    there = np.uintp(down.source[y])
+    for x in range(np.uintp(first), np.uintp(last)):
+        colour = frame[there, np.uintp(across.source[x])]
+        light = np.uint32(across.light[x] * down.light[y] * NEAREST >> 16)
+        dark = np.uint32(256) - light
+        odd = (colour & np.uint32(ODD)) * light + np.uint32(OUTSIDE & ODD) * dark
+        even = (colour & np.uint32(EVEN)) * light + np.uint32(OUTSIDE & EVEN) * dark
+        frame[y, x] = (odd >> np.uint32(8) & np.uint32(ODD)) | (even >> np.uint32(8) & np.uint32(EVEN))
+
+
+@kernel
+def surround(worker: int, workers: int, frame: Frame, area: CellRange, across: Beyond, down: Beyond) -> None:
+    """Fill the picture around the pixels `area` of the map."""
+    height, width = frame.shape
+    for y in range(worker, height, workers):
+        if area.row0 <= y < area.row1:
+            _go_on(frame, y, 0, area.column0, across, down)
+            _go_on(frame, y, area.column1, width, across, down)
+        else:
+            _go_on(frame, y, 0, width, across, down)
+
+
+def _beyond(borders: Ints, first: int, last: int, size: int, reach: float) -> Beyond:
+    """Repeat the first and the last tile along an axis; of the map the pixels [first, last) of `size` are drawn."""
+    pixels, low, high = np.arange(size), int(borders[0]), int(borders[-1])
+    before, after = max(int(borders[1]) - low, 1), max(high - int(borders[-2]), 1)
+    source = np.where(pixels < low, low + (pixels - low) % before, pixels)
+    source = np.where(pixels >= high, high - after + (pixels - high) % after, source)
+    distance = np.maximum(np.maximum(low - pixels, pixels - high + 1), 0)
+    light = 256 * np.exp(-(distance / reach) ** 2)
+    whole = (first, last) == (max(low, 0), min(high, size))  # a frozen view shows nothing beyond its rectangle
+    return Beyond(source.clip(first, max(last - 1, 0)).astype(np.int32), (light * whole).astype(np.int32))
 
 # --- the layer of tiles -------------------------------------------------------------------------------------------------
 
@@ -168,7 +198,7 @@ class Borders:
 class TileLayer:
     """Draws the terrain's tiles, and its destinations if `marks`.
 
-    Call `prepare` first, then run `launch` or `draw_fblits`, which draw on all of the screen, then `draw_edge`.
+    Call `prepare` first, then run `launch` or `draw_fblits`, then `surrounding`.
     """
 
     def __init__(self, tile_set: TileSet, marks: bool) -> None:
@@ -210,7 +240,6 @@ class TileLayer:
         self._pictures = self._set.at(side)
         self._pictures.ensure(self._needed(side))
         self._paving = Paving(self._numbers, self._pictures.pixels, xs, ys, how == "agents", rect, tile)
-        self._slab_px = max(1, round(SLAB * camera.zoom))
         self._visited = self._drawn if how == "grid" else everywhere
         self.counters = {"tiles_visited": self._visited.cells, "tiles_drawn": self._drawn.cells}
 
@@ -227,7 +256,6 @@ class TileLayer:
 
     def draw_fblits(self, surface: pygame.Surface) -> None:
         """Draw by pygame. A picture may be a pixel larger than its tile; the next tile or the clip hides that."""
-        surface.fill(OUTSIDE)
         rows, columns = np.mgrid[self._visited.row0:self._visited.row1, self._visited.column0:self._visited.column1]
         if self._paving.tests:
             rect, tile = self._paving.rect, self._paving.tile
@@ -241,22 +269,12 @@ class TileLayer:
         surface.fblits(list(zip(pictures, corners, strict=True)))
         surface.set_clip(None)
 
-    def draw_edge(self, surface: pygame.Surface) -> None:
-        """Draw the edge of the world around it: a rim of a pixel, and its south face, which grows darker downwards."""
-        xs, ys, height = self._paving.xs, self._paving.ys, self._slab_px
-        world = pygame.Rect(int(xs[0]), int(ys[0]), int(xs[-1] - xs[0]), int(ys[-1] - ys[0]))
-        if world.contains(surface.get_rect()):
-            return
-        top, bottom, left, right = self._area(*surface.get_size())  # a frozen view has no edge beyond what it shows
-        surface.set_clip((left - 1, top - 1, right - left + 2, bottom - top + 1 + height))
-        for line in ((world.left - 1, world.top - 1, world.width + 2, 1), (world.left - 1, world.top, 1, world.height),
-                     (world.right, world.top, 1, world.height)):
-            surface.fill(RIM, line)
-        for row in range(height):
-            part = (row + 0.5) / height
-            colour = tuple(round(high + (low - high) * part) for high, low in zip(FACE, FOOT, strict=True))
-            surface.fill(RIM if row == 0 else colour, (world.left - 1, world.bottom + row, world.width + 2, 1))
-        surface.set_clip(None)
+    def surrounding(self, workers: int, frame: Frame) -> Launch:
+        """The kernel that draws what lies around the map, from the border that has been drawn."""
+        (height, width), (xs, ys) = frame.shape, (self._paving.xs, self._paving.ys)
+        area, reach = self._area(width, height), REACH * height
+        return launch(surround, workers, frame, area, _beyond(xs, area.column0, area.column1, width, reach),
+                      _beyond(ys, area.row0, area.row1, height, reach))
 
     def _area(self, width: int, height: int) -> CellRange:
         """The pixels of the tiles that are drawn, as far as they are on the screen."""

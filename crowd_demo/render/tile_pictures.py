@@ -6,9 +6,9 @@ that stands alone is a tree. Shadows go on from tile to tile: they end where wal
 They are part of the pictures, so they cost nothing a frame. A variant is a hash of the tile's row and column; all
 variants of a kind have the same edges, so an enlarged picture is interpolated across them as if it were its own
 neighbour, and tiles join. A sky has instead of open ground a picture for each row of tiles, and so a colour that
-changes from top to bottom. At night lamps light the ways; a meadow has round paths and lakes.
+changes from top to bottom. At night lamps light the ways; by day paths, lawns and lakes have round edges.
 
-What goes on from tile to tile: the light of lamps at night, and in a landscape the round edges of paths and lakes.
+What goes on from tile to tile: the light of lamps at night, and by day those round edges.
 
 Each is a field: a level at every corner of the tiles, interpolated over a tile, and whether the tile itself is a part of
 it. So there are no steps where tiles meet. Fields are part of the tiles' pictures and cost nothing a frame: `Looks` gives
@@ -58,7 +58,7 @@ DAY, NIGHT = (1, 1, 1), (0.2, 0.22, 0.3)  # of red, green and blue; at night col
 LAMPLIGHT, LAMP = (0.82, 0.56, 0.25), (255, 220, 150)  # what a lamp adds to the ambient light around it; its own colour
 LAMP_SIZE = 0.11  # of a lamp, part of a tile
 ROUGHNESS, PATH_EDGE, LAKE_EDGE, WOOD_EDGE, SHORE_WIDTH = 0.004, 0.2, 0.08, 0.1, 0.12  # of edges; parts of a tile
-SHORE = np.array((112, 104, 72), np.float32)
+SHORE, KERB = np.array((112, 104, 72), np.float32), 0.72  # the colour of a meadow's, and a part of a paved ground's
 
 
 class Levels(NamedTuple):
@@ -140,15 +140,21 @@ def _packed(corners: Bytes, own: Bools) -> Field:
 
 # --- coverage --------------------------------------------------------------------------------------------------------
 
-def coverage(tiles: Bools) -> Field:
-    """How many of the tiles at a corner are of a kind; beyond the map it is as at its edge.
+def coverage(tiles: Bools, land: Bools | None = None) -> Field:
+    """Which part of the tiles at a corner, or of those that are `land`, is of a kind; beyond the map it is as at its edge.
 
     0 for a tile of that kind among its like: its picture is that of its kind.
     """
+    land = np.ones_like(tiles) if land is None else land
+    share = _at_corners(tiles & land) / np.maximum(_at_corners(land), 1)
+    packed = _packed(np.rint(share * TOP_LEVEL).astype(np.uint8), tiles)
+    return np.where((packed == WHOLE) | ~land, 0, packed)
+
+
+def _at_corners(tiles: Bools) -> Bytes:
+    """How many of the four tiles at each corner are of a kind: uint8[H + 1, W + 1]."""
     padded = np.pad(tiles, 1, mode="edge").astype(np.uint8)
-    around = padded[:-1, :-1] + padded[:-1, 1:] + padded[1:, :-1] + padded[1:, 1:]
-    packed = _packed(np.array((0, 2, 3, 4, 6), np.uint8)[around], tiles)
-    return np.where(packed == WHOLE, 0, packed)
+    return padded[:-1, :-1] + padded[:-1, 1:] + padded[1:, :-1] + padded[1:, 1:]
 
 
 # --- lamps -----------------------------------------------------------------------------------------------------------
@@ -254,12 +260,15 @@ class TileSet:
         return numbers
 
     def _fields(self, kinds: Bytes, numbers: Marks) -> tuple[Field, ...]:
-        """The light of lamps at night; in a meadow, where paths, lakes and woods are. Both go on across the edges of tiles."""
+        """The light of lamps at night; by day paths or lawns, water, and the woods of a meadow."""
         if self._ground == "night":
             trees = numbers // (SHADES * VARIANTS) == TREE
             return (lamp_light(lamps((kinds == WALL) & ~trees, trees, kinds == FLOOR)),)
+        if self._ground != "meadow":  # walls stand on what is around them
+            land = (kinds == FLOOR) | (kinds == GRASS) | (kinds == WATER)
+            return coverage(kinds == GRASS, land), coverage(kinds == WATER, land)
         woods = (kinds == WALL) & (numbers // (SHADES * VARIANTS) == WALL)
-        return tuple(map(coverage, (kinds == FLOOR, kinds == WATER, woods))) if self._ground == "meadow" else ()
+        return tuple(map(coverage, (kinds == FLOOR, kinds == WATER, woods)))
 
     def pictures(self, numbers: Iterable[int], side: int) -> Iterator[tuple[int, Picture]]:
         """Yield each number with its picture, in an order in which those that differ in light alone share work."""
@@ -302,12 +311,14 @@ class TileSet:
         return top * _light(shade, len(top))[..., None]
 
     def _landscape(self, numbers: list[int], variant: int, side: int) -> Pictures:
-        """Paths and lakes with round edges in a meadow, [n, side, side, 3]."""
-        grass, earth, water = (_resized(self._part(name, variant), side, side) for name in ("grass", "floor", "pond"))
-        rough = (grass.mean(axis=2) - grass.mean()) * ROUGHNESS
+        """Paths or lawns, and lakes with round edges, [n, side, side, 3]."""
+        names = ("grass", "floor", "pond") if self._ground == "meadow" else ("floor", "grass", "pond")
+        ground, cover, water = (_resized(self._part(name, variant), side, side) for name in names)
+        rough = (ground.mean(axis=2) - ground.mean()) * ROUGHNESS
         path, lake = (self._looks.levels(numbers, field).covered(side) + rough for field in range(2))
-        found = grass + (earth - grass) * _step(path, PATH_EDGE)
-        found += (SHORE - found) * _step(lake + SHORE_WIDTH, SHORE_WIDTH)
+        found = ground + (cover - ground) * _step(path, PATH_EDGE)
+        shore = SHORE if self._ground == "meadow" else ground * KERB
+        found += (shore - found) * _step(lake + SHORE_WIDTH, SHORE_WIDTH)
         return found + (water - found) * _step(lake, LAKE_EDGE)
 
     def _at_night(self, numbers: list[int], picture: Picture, kind: int, shade: int) -> Pictures:

@@ -77,6 +77,9 @@ class Populate:
     def apply(self, world: World) -> None:
         world.populate(self.count)
 
+    def inverse(self, world: World) -> tuple[Action, ...]:
+        return (Populate(world.agents.count),) if world.agents.count != self.count else ()
+
 
 @action("switch")
 @dataclass(frozen=True)
@@ -89,6 +92,10 @@ class Switch:
 
     def apply(self, world: World) -> None:
         world.options.set(self.path, self.value)
+
+    def inverse(self, world: World) -> tuple[Action, ...]:
+        before = world.options.get(self.path)
+        return (Switch(self.path, before),) if before != self.value else ()
 
 
 @action("set_walls")

@@ -11,7 +11,7 @@ import binascii
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,6 +22,8 @@ from crowd_demo.compute.arrays import Bytes, Ints
 from crowd_demo.config.maps import MAX_SIDE, WALL, WATER
 from crowd_demo.config.section import MAX_AGENTS
 from crowd_demo.sim.actions import Action, Coordinate, SetWalls, Tile, action
+from crowd_demo.sim.counts import Counts
+from crowd_demo.sim.fundamental_diagram import Line
 from crowd_demo.sim.store.state import check_columns, dtypes_of, views
 from crowd_demo.sim.terrain.forces import UNTIL_REMOVED, Force, ForceKind, ForceNumber, Reach, Strength, Ticks
 from crowd_demo.sim.terrain.tiles import AT_FIRST, GONE, NEAR_TILES, Terrain
@@ -304,6 +306,23 @@ class RemoveForce:
         return (put_again(world, before),) if before else ()
 
 
+@action("place_line")
+@dataclass(frozen=True)
+class PlaceLine:
+    """Count who crosses the line between two points from now on, in both directions; none where both are the same."""
+
+    ends: tuple[Coordinate, Coordinate, Coordinate, Coordinate]
+    about: ClassVar[str] = "the counting line changed"
+    lasts: ClassVar[bool] = True
+
+    def apply(self, world: World) -> None:
+        cast(Counts, world.part(Counts)).place(Line(*self.ends))
+
+    def inverse(self, world: World) -> tuple[Action, ...]:
+        before = cast(Counts, world.part(Counts)).line
+        return (PlaceLine((before.x, before.y, before.to_x, before.to_y)),) if before != self.ends else ()
+
+
 def put_again(world: World, force: Force) -> PutForce:
     """The action that would put a force where it is, for as long as it will last."""
     return PutForce(*force[:-1], ticks=force.until - world.tick if force.until else UNTIL_REMOVED)
@@ -336,6 +355,7 @@ def lasting_edits(history: Iterable[tuple[int, Action]], terrain: Terrain,
             found += actions
     last = {change.number: change for change in lasting if isinstance(change, SetExit)}
     exits = (change for number, change in sorted(last.items()) if change.is_exit != (number in first_exits))
+    found += [change for change in lasting if isinstance(change, PlaceLine)][-1:]
     found += (*_standing_goals(lasting, terrain, kinds), *exits, *_standing_forces(lasting))
     return tuple(found)
 
@@ -370,7 +390,7 @@ def _standing_forces(actions: Iterable[Action]) -> Iterator[PutForce]:
         yield replace(put, number=number)
 
 
-_COUNTED = SetGoal | AddGoal | SetExit | PutForce | RemoveForce  # of which only the outcome lasts
+_COUNTED = SetGoal | AddGoal | SetExit | PutForce | RemoveForce | PlaceLine  # of which only the outcome lasts
 
 
 def _painted(action: Action) -> tuple[tuple[Run, ...], bool]:

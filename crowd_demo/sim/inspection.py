@@ -7,18 +7,19 @@ tested at their present positions, by the behaviour's own test.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Floats, Ints, Rules, Whole
 from crowd_demo.compute.jit import Launch, device, launch
 from crowd_demo.config.section import metres, per_square_metre
+from crowd_demo.grid.cells import Cells
 from crowd_demo.registry.built_in import BEHAVIOURS
-from crowd_demo.sim.behaviours.people_rules import WAITING
+from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING, PeopleColumns
 from crowd_demo.sim.interaction.pairwise import accumulate, finish, no_sums, observe, perceive
 from crowd_demo.sim.interaction.runs import written_out
-from crowd_demo.sim.neighbours.candidates import Cells, Lists, Runs
+from crowd_demo.sim.neighbours.candidates import Lists, Runs
 from crowd_demo.sim.neighbours.schedule import LONGEST
 from crowd_demo.sim.neighbours.structure import Structure
 from crowd_demo.sim.neighbours.trees import TreeStructure
@@ -29,6 +30,7 @@ from crowd_demo.sim.store.state import Columns
 Box = tuple[float, float, float, float]  # left, top, right, bottom in world units
 Rows = tuple[tuple[str, str], ...]  # what, and how much
 KINDS = "prey", "predator"  # by the number of the kind in hunt.py
+AHEAD = 0.5  # cosine of the angle within which another is ahead, or comes from there
 USUAL = ("id", "x", "y", "vx", "vy", "avoidance_x", "avoidance_y", "next_update", "goal_x", "goal_y", "heading_x", "heading_y")
 
 
@@ -147,21 +149,60 @@ def _in_runs(structure: Structure, runs: Runs, slot: int) -> Around:
 
 # --- in words --------------------------------------------------------------------------------------------------------
 
+def sentence_of(sim: Simulation, slot: int, near: Whole) -> str:
+    """Return in one sentence what the agent in a slot does, and what holds a person up; `near` are its neighbours."""
+    c = cast(PeopleColumns, sim.agents.view)
+    speed = speed_text(sim, float(np.hypot(c.vx[slot], c.vy[slot])))
+    if "stuck" not in sim.behaviour.states:
+        return f"moves at {speed}, with {len(near):,} neighbours"
+    goal, timer = f"destination {int(c.goal[slot])}", float(c.timer[slot])
+    if c.state[slot] == WAITING:
+        return f"waits at {goal} for another {timer:.1f} s"
+    if c.state[slot] == QUEUING:
+        return f"queues for {goal}, which is full"
+    if not timer > 0:
+        return f"walks to {goal} at {speed}"
+    most = 2 * sim.settings.crowd.stuck_s  # the state counts no farther
+    return f"blocked by {_what_blocks(sim, c, slot, near)} for {'over ' * (timer >= most)}{timer:.1f} s"
+
+
+def _what_blocks(sim: Simulation, c: PeopleColumns, slot: int, near: Whole) -> str:
+    """Return whoever stands or comes within two arms' lengths ahead, or what else is there."""
+    heading_x, heading_y = float(c.heading_x[slot]), float(c.heading_y[slot])
+    dx, dy = c.x[near] - c.x[slot], c.y[near] - c.y[slot]
+    distance = np.hypot(dx, dy)
+    ahead = near[(distance < sim.settings.crowd.gap) & (dx * heading_x + dy * heading_y > AHEAD * distance)]
+    standing = np.isin(c.state[ahead], (WAITING, QUEUING))
+    oncoming = ~standing & (c.heading_x[ahead] * heading_x + c.heading_y[ahead] * heading_y < -AHEAD)
+    counts = (("oncoming", int(oncoming.sum())), ("waiting", int(standing.sum())),
+              ("slow", len(ahead) - int(oncoming.sum() + standing.sum())))
+    if found := [f"{count} {what} {'person' if count == 1 else 'people'}" for what, count in counts if count]:
+        return " and ".join(found)
+    tile = sim.terrain.tile_number(*(float(at[slot] + way * sim.terrain.walls.tile)
+                                     for at, way in ((c.x, heading_x), (c.y, heading_y))))
+    return "a wall" if tile is None or sim.terrain.blocked.flat[tile] else "the crowd around"
+
+
 def facts_of(sim: Simulation, slot: int) -> Rows:
-    """Return what the agent in a slot is, where it is going and what it knows."""
-    agents, columns = sim.agents, sim.agents.view
-    rows = [("behaviour", BEHAVIOURS[sim.config.behaviour].about), ("slot", f"{slot:,} of {agents.count:,}"),
-            ("place", place_text(sim, columns.x[slot], columns.y[slot]))]
+    """Return what the agent in a slot is and where it is going."""
+    columns = sim.agents.view
     kind, wanted = getattr(columns, "kind", None), getattr(columns, "speed", None)
+    speed = float(np.hypot(columns.vx[slot], columns.vy[slot]))
+    rows = [("speed", speed_text(sim, speed, *(() if wanted is None else (float(wanted[slot]),)), joined=" of ")),
+            *_goal_of(sim, slot)]
     if kind is not None:
         rows.append(("kind", KINDS[int(kind[slot])]))
-    speed = float(np.hypot(columns.vx[slot], columns.vy[slot]))
-    rows.append(("speed", speed_text(sim, speed, *(() if wanted is None else (float(wanted[slot]),)), joined=" of ")))
     if sim.behaviour.states:
         state = getattr(columns, "state", None)
         rows.append(("state", sim.behaviour.states[int(state[slot])] if state is not None else "-"))
-    rows += _goal_of(sim, slot)
-    rows += _ages_of(sim, slot)
+    return tuple(rows)
+
+
+def raw_of(sim: Simulation, slot: int) -> Rows:
+    """Return what else the columns have of the agent in a slot, and where it lies in memory."""
+    agents, columns = sim.agents, sim.agents.view
+    rows = [("behaviour", BEHAVIOURS[sim.config.behaviour].about), ("slot", f"{slot:,} of {agents.count:,}"),
+            ("place", place_text(sim, columns.x[slot], columns.y[slot])), *_ages_of(sim, slot)]
     rows.append(("push", f"{columns.avoidance_x[slot]:+.2f}, {columns.avoidance_y[slot]:+.2f}"))
     shown = (*USUAL, "kind", "speed", "state", "goal", "goal_visible")
     rows += [(name.replace("_", " "), f"{column[slot]:.4g}") for name, column in zip(agents.names, columns, strict=True)
@@ -258,8 +299,8 @@ def speed_text(sim: Simulation, *units_a_second: float, joined: str = ", ", sign
 
 
 def density_text(sim: Simulation, per_square_unit: float) -> str:
-    return (f"{per_square_metre(per_square_unit):.2f} a m²" if in_metres(sim)
-            else f"{per_square_unit * 1e4:.2f} in 100 x 100 units")
+    return (f"{per_square_metre(per_square_unit):.2f} per m²" if in_metres(sim)
+            else f"{per_square_unit * 1e4:.2f} per 100 x 100 units")
 
 
 def square_text(sim: Simulation, side: float) -> str:

@@ -80,10 +80,10 @@ class Simulation(World):
         own = self.behaviour.stages(self)
         self.numbers = TunedNumbers(self)
         self.parts.append(self.numbers)
-        remember, count = ((Remember(self.counts),), (CountCrossings(self.counts),)) if config.events else ((), ())
         self._own_stages: tuple[Sequence[Stage], Sequence[Stage]] = (
-            [self.life, Compact(), *(stage for stage in own if stage.before_index), *remember],
-            [Springs(), *(stage for stage in own if not stage.before_index), HoldPins(), *count])
+            [self.life, Compact(), *(stage for stage in own if stage.before_index), Remember(self.counts)],
+            [Springs(), *(stage for stage in own if not stage.before_index), HoldPins(),
+             CountCrossings(self.counts)])
         self._stages = with_plugin_stages([
             *self._own_stages[0], Index(), Reorder(), SharedGrid(), Query(), self.interaction, *self._own_stages[1]])
         self._gpu_stages: Sequence[Stage] = ()  # these two are made when the GPU is first used

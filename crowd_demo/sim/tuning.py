@@ -1,6 +1,6 @@
 """Numbers that are changed while the crowd runs: the actions, and the part of the state that remembers them (docs/model.md).
 
-A changed number holds from the next step on, or for who is born from now on, as its field says (config/numbers.py). What
+A changed number holds from the next step on, or for who is born from now on, as its field says (config/section.py). What
 agents were born with lasts, so bounds that kernels rely on follow the widest settings so far, not the present ones.
 """
 
@@ -14,8 +14,7 @@ from weakref import proxy
 
 from pydantic import Field
 
-from crowd_demo.config.model import Config
-from crowd_demo.config.numbers import Number, numbers_of, value_of, with_numbers
+from crowd_demo.config.model import Config, Number, value_of, with_numbers
 from crowd_demo.sim.actions import Action, action
 from crowd_demo.sim.behaviours.base import make_behaviour, same_kernels
 from crowd_demo.sim.store.state import PartState
@@ -108,11 +107,11 @@ class TunedNumbers:
         if present.behaviour_settings == before.behaviour_settings and present.links == before.links:
             return
         if not same_kernels(make_behaviour(present), world.behaviour, world):
-            switched = next(number.path for number in numbers_of(self.config)
+            switched = next(number.path for number in self.config.numbers
                             if (value_of(present, number.path) == 0) != (value_of(before, number.path) == 0))
             raise ValueError(f"{switched} cannot change between 0 and another number while the crowd runs: 0 turns it off")
         born = dict(self.born)
-        for number in numbers_of(self.config):
+        for number in self.config.numbers:
             old, new = value_of(before, number.path), value_of(present, number.path)
             if number.live == "birth" and old != new:
                 low, high = born.get(number.path, (old, old))
@@ -126,7 +125,7 @@ class TunedNumbers:
 
     def _become(self, present: Config, born: Mapping[str, tuple[float, float]], fastest: float) -> None:
         """Have the world go on with these numbers; bounds are those of the widest."""
-        values = {number.path: value_of(present, number.path) for number in numbers_of(self.config)}
+        values = {number.path: value_of(present, number.path) for number in self.config.numbers}
         self.values = {path: value for path, value in values.items() if value != value_of(self.config, path)}
         self.present, self.born = present, born
         behaviour = make_behaviour(present)
@@ -165,7 +164,7 @@ class TunedNumbers:
         if not (isinstance(numbers, Mapping) and isinstance(born, Mapping) and _is_number(fastest)) or state.arrays:
             raise ValueError("must be numbers by path")
         present = with_numbers(self.config, numbers)
-        births = {number.path for number in numbers_of(self.config) if number.live == "birth"}
+        births = {number.path for number in self.config.numbers if number.live == "birth"}
         read = {path: _ends(path, ends) for path, ends in born.items()}
         for path, (low, high) in read.items():
             if path not in births or not low <= value_of(present, path) <= high:

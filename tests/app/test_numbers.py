@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pygame
 import pytest
 from driven import Driven
 
 from crowd_demo.app.crowd.technique_controls import TOUCHED_FIRST
 from crowd_demo.host.compiling.ahead import KernelFinder
-from crowd_demo.registry.techniques import BY_PATH
+from crowd_demo.registry.techniques import BY_PATH, no_effect
 from crowd_demo.sim.actions import Switch
 
 
@@ -51,7 +53,7 @@ def test_numbers_end_where_their_range_does_and_words_have_none(driven: Driven) 
     assert [action for _, action in driven.program.sim.history] == [Switch("cull", "off")]
     driven.program.techniques.touched = "leaf_size"
     driven.press("]")
-    assert driven.status().notices[-1] == "leaf size: 34 (no effect now)"
+    assert driven.status().notices[-1] == "leaf size: 34. No effect now: needs neighbours kd_tree or aabb_tree."
 
 
 def test_several_presses_within_a_frame_all_count_also_before_a_technique_was_touched(driven: Driven) -> None:
@@ -83,3 +85,16 @@ def test_a_held_key_goes_through_the_numbers(driven: Driven, monkeypatch: pytest
     driven.frames(3)
     driven.settle()
     assert driven.program.sim.optimizations.stagger.avoidance == 5
+
+
+@pytest.mark.parametrize(("key", "why"), [
+    ("l", "needs neighbours kd_tree or aabb_tree"), ("v", "needs reorder drift"), ("x", "no agent is born or dies here"),
+    ("z", "install it with pip|there is no NVIDIA GPU|this behaviour has no kernels|old")])
+def test_the_key_of_a_technique_without_effect_says_why_and_begins_no_card(driven: Driven, key: str, why: str) -> None:
+    driven.program.cards.on = True
+    driven.press(key)
+    driven.settle()
+    driven.frames(3)
+    assert re.search(rf": .+\. No effect now: ({why})", driven.status().notices[-1])
+    assert driven.program.sim.history and driven.program.cards.trial is None
+    assert re.search(why, no_effect(driven.program.techniques.touched, driven.program.sim.situation))

@@ -11,7 +11,6 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app.crowd.crowd_controls import agents_of, fewer, more
-from crowd_demo.app.screen.notices import WELCOME, welcome
 from crowd_demo.compute.jit import is_compiled
 from crowd_demo.config import memory
 from crowd_demo.config.loader import load_config
@@ -205,13 +204,6 @@ def test_the_hud_is_told_what_the_speed_really_is(driven: Driven) -> None:
     for now_s, steps in ((0.0, 0), (1.0, 28)):
         program.crowd.rate.add(now_s, steps)
     assert driven.status().clock.real_speed is None
-
-
-def test_the_welcome_goes_with_the_first_key(driven: Driven) -> None:
-    welcome(driven.program.notices, driven.program.keymap)
-    assert driven.status().notices[0].startswith("Press 2: SIMD lanes, F3: tours")
-    driven.press("q")
-    assert WELCOME not in driven.program.notices.shown
 
 
 def test_after_every_action_the_program_goes_on(driven: Driven) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from crowd_demo import ConfigError, load_config
+from crowd_demo.config.keys import keys_of
 from crowd_demo.config.resources import (
     about,
     data_folder,
@@ -15,8 +16,11 @@ from crowd_demo.config.resources import (
     list_maps,
     own_files,
     picture_of,
+    what_to_try,
     what_to_watch,
 )
+from crowd_demo.registry.techniques import BY_PATH, inactive
+from crowd_demo.sim.simulation import Simulation
 
 pytestmark = pytest.mark.quick
 
@@ -89,19 +93,30 @@ def test_an_unknown_map_names_those_there_are():
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_configuration_says_what_to_watch_and_has_a_picture(name):
     path = list_configs()[name]
-    watch = what_to_watch(path)
-    assert 60 < len(watch) < 140 and watch != about(path)
+    assert 60 < len(what_to_watch(path)) < 140
     picture = picture_of(path)
     assert picture and 5_000 < picture.stat().st_size < 80_000
     width, height = struct.unpack(">II", picture.read_bytes()[16:24])
     assert (width, height) == (256, 144)
 
 
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_shipped_configuration_says_in_twelve_words_what_one_sees_and_has_a_hint_whose_key_does_something(name):
+    sentence, (action, hint) = about(list_configs()[name]), what_to_try(list_configs()[name])
+    assert 4 <= len(sentence.split()) <= 12 and sentence.endswith(".") and len(hint.split()) <= 9
+    config = load_config(name)
+    assert keys_of(config.keys, action) and hint
+    if action in BY_PATH:
+        assert action not in inactive(Simulation(config.model_copy(update={"agents": 10})).situation)
+    if action == "happen":
+        assert hint in [event.hand for event in config.events]
+
+
 def test_comments_are_read_from_the_beginning_of_any_file(tmp_path):
     path = tmp_path / "mine.yaml"
-    path.write_bytes(b"# yaml-language-server: x\nagents: 5\n# Watch: the \xff sky.\n# Mine.\n# More.\n")
-    assert (about(path), what_to_watch(path)) == ("Mine.", "the \ufffd sky.")
-    assert (about(tmp_path), what_to_watch(tmp_path / "none.yaml")) == ("", "")
+    path.write_bytes(b"# yaml-language-server: x\nagents: 5\n# Watch: the \xff sky.\n# Try: simd, wait, see\n# Mine.\n# M.\n")
+    assert (about(path), what_to_watch(path), what_to_try(path)) == ("Mine.", "the \ufffd sky.", ("simd", "wait, see"))
+    assert (about(tmp_path), what_to_watch(tmp_path / "none.yaml"), what_to_try(tmp_path)) == ("", "", ("", ""))
 
 
 def test_the_users_own_files_are_those_that_are_not_shipped(tmp_path, monkeypatch):

@@ -10,10 +10,19 @@ from crowds import CROWD, FLOCK, simulation
 from versus import no_compiling, pair, versus
 
 from crowd_demo.config.optimizations import Optimizations
-from crowd_demo.measure.ablation import MEMORY_NOTE, Ablation, Measurement
+from crowd_demo.measure.ablation import (
+    AS_SHOWN,
+    MEMORY_NOTE,
+    PATIENCE,
+    Ablation,
+    Limits,
+    Measurement,
+    ThreeCrowds,
+    Versus,
+    unsorted,
+)
 from crowd_demo.measure.comparison import Comparison
 from crowd_demo.measure.statistics import UNKNOWN, Interval
-from crowd_demo.measure.three_crowds import AS_SHOWN, PATIENCE, Limits, ThreeCrowds, Versus, unsorted
 from crowd_demo.registry.entries import EXACT, Value
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 from crowd_demo.sim.simulation import Simulation
@@ -246,7 +255,7 @@ def test_an_approximate_technique_is_called_so_and_a_wrong_crowd_too(monkeypatch
     assert found_against(crowds, stagger__avoidance=1).crowd == "approximate"
     for others in ({"avoidance": "push"}, {"overlap_passes": 0, "stagger__avoidance": 1}):
         assert found_against(crowds, **others).crowd == "model"
-    monkeypatch.setattr("crowd_demo.measure.three_crowds.kind_of", lambda *_: EXACT)
+    monkeypatch.setattr("crowd_demo.measure.ablation.kind_of", lambda *_: EXACT)
     assert found_against(crowds, stagger__avoidance=1).crowd == "DIFFERS"
 
 
@@ -302,7 +311,7 @@ def test_brute_force_that_would_take_minutes_is_refused() -> None:
 
 
 def test_three_crowds_that_do_not_fit_into_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowd_demo.measure.three_crowds.available_bytes", lambda: 1 << 10)
+    monkeypatch.setattr("crowd_demo.measure.ablation.available_bytes", lambda: 1 << 10)
     with pytest.raises(ValueError, match="three crowds of 150 need about 0 MB, and 0 MB are free"):
         crowds_of(simulation(**{**FLOCK, **SMALL}))
 

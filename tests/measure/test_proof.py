@@ -8,12 +8,28 @@ from crowds import BIRTHS_AND_DEATHS, CROWD, Settings, simulation
 
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.measure.experiment import result_of
-from crowd_demo.measure.proof import Apart, DrawnView, Pictures, Replicas, SameTickHashes, apart, bands, hash_of, touch
-from crowd_demo.measure.proof_of_answers import GROUP, SAMPLE, TOGETHER, Answers, answers, sample_groups
+from crowd_demo.measure.proof import (
+    GROUP,
+    SAMPLE,
+    TOGETHER,
+    Answers,
+    Apart,
+    DrawnView,
+    Pictures,
+    Replicas,
+    SameTickHashes,
+    answers,
+    apart,
+    bands,
+    hash_of,
+    sample_groups,
+    touch,
+)
 from crowd_demo.registry.techniques import STRUCTURES
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.cull import Cull
 from crowd_demo.render.scene import Scene
+from crowd_demo.sim.inspection import length_text
 from crowd_demo.sim.simulation import Simulation
 
 
@@ -78,8 +94,10 @@ def test_approximate_techniques_come_apart() -> None:
         each.step(10)
     one, two = sim.agents.by_id(), other.agents.by_id()
     away = np.hypot(one.x.astype(float) - two.x, one.y.astype(float) - two.y)
-    assert proof.finding == ("apart", f"after 10 steps half are within {np.median(away):.2g} units of where they would be,"
-                                      f" the farthest {away.max():.3g} away")
+    median, most = (length_text(sim, float(distance)) for distance in (np.median(away), away.max()))
+    assert proof.finding == (
+        "apart", f"after 10 steps half are within {median} of where they would be, the farthest {most} away")
+    assert " m of where" in proof.finding.text, "these are people"
     assert away.max() > 0
 
 

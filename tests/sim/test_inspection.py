@@ -11,7 +11,7 @@ from crowd_demo.config.section import UNITS_A_METRE
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.sim.behaviours.hunt import PREDATOR, HuntColumns
 from crowd_demo.sim.behaviours.people_rules import WAITING, PeopleColumns
-from crowd_demo.sim.inspection import around, avoidance_launch, counts_of, facts_of, inside, neighbours_of
+from crowd_demo.sim.inspection import around, avoidance_launch, counts_of, facts_of, inside, neighbours_of, raw_of
 from crowd_demo.sim.simulation import Simulation
 
 STRUCTURES = [str(choice) for choice in BY_PATH["neighbours"].choices if choice != "field"]
@@ -53,7 +53,7 @@ def test_every_behaviour_can_be_inspected_and_stays_as_it_is(name: str) -> None:
     for _ in range(4):
         sim.step()
         for slot in (0, sim.agents.count // 2, sim.agents.count - 1):
-            assert dict(facts_of(sim, slot))["slot"].startswith(f"{slot:,} of")
+            assert dict(raw_of(sim, slot))["slot"].startswith(f"{slot:,} of")
             if near := around(sim, slot):
                 assert set(neighbours_of(sim, slot, near.candidates).tolist()) <= set(near.candidates.tolist())
         counts_of(sim, (0, 0, 1e4, 1e4))
@@ -63,7 +63,7 @@ def test_every_behaviour_can_be_inspected_and_stays_as_it_is(name: str) -> None:
 
 def test_before_the_first_step_and_after_a_change_nobody_has_looked_yet() -> None:
     sim = simulation(**CROWDS["crowd"])
-    assert around(sim, 3) is None and dict(facts_of(sim, 3))["looked around"] == "not yet"
+    assert around(sim, 3) is None and dict(raw_of(sim, 3))["looked around"] == "not yet"
     sim.step()
     assert around(sim, 3)
     sim.optimizations.neighbours = "kd_tree"
@@ -81,7 +81,7 @@ def test_ages_count_the_steps_since_each_look() -> None:
         looked = int(sim.agents.columns.next_update[slot]) != before
         since = 0 if looked else since + 1
         if looked or step > 4:
-            told = dict(facts_of(sim, slot))["looked around"]
+            told = dict(raw_of(sim, slot))["looked around"]
             assert told == ("in the last step" if looked else f"{since} step{'s' * (since != 1)} before")
 
 
@@ -94,7 +94,7 @@ def test_a_box_counts_those_in_it() -> None:
     told = dict(counts_of(sim, box))
     speed = np.hypot(columns.vx[expected], columns.vy[expected]).mean()
     assert told["agents"] == f"{len(expected)}" and told["mean speed"] == f"{speed / UNITS_A_METRE:.2f} m/s"
-    assert told["density"] == f"{len(expected) / (200 * 160 / UNITS_A_METRE**2):.2f} a m²"
+    assert told["density"] == f"{len(expected) / (200 * 160 / UNITS_A_METRE**2):.2f} per m²"
     assert sum(int(told[state]) for state in sim.behaviour.states) == len(expected)
     assert dict(counts_of(sim, (-9, -9, -8, -8)))["agents"] == "0"
 
@@ -103,19 +103,19 @@ def test_only_people_are_told_in_metres() -> None:
     people, birds = simulation(**CROWDS["crowd"]), simulation(**CROWDS["flock"])
     for sim in (people, birds):
         sim.step()
-    told = dict(facts_of(people, 3))
+    told = dict((*facts_of(people, 3), *raw_of(people, 3)))
     columns = cast(PeopleColumns, people.agents.columns)
     way = np.hypot(columns.goal_x[3] - columns.x[3], columns.goal_y[3] - columns.y[3]) / UNITS_A_METRE
     assert told["distance"] == f"{way:.1f} m" and told["place"].endswith(" m") and told["speed"].endswith(" m/s")
     assert dict(facts_of(birds, 3))["speed"].endswith(" units/s")
-    assert dict(counts_of(birds, (0, 0, 100, 100)))["density"].endswith("in 100 x 100 units")
+    assert dict(counts_of(birds, (0, 0, 100, 100)))["density"].endswith("per 100 x 100 units")
 
 
 def test_who_waits_does_not_look_for_the_goal() -> None:
     sim = simulation(**CROWDS["crowd"], steps=2)
     cast(PeopleColumns, sim.agents.columns).state[3:5] = WAITING, 0
     assert sim.behaviour.states[0] == "walking"
-    assert "looked for goal" not in dict(facts_of(sim, 3)) and "looked for goal" in dict(facts_of(sim, 4))
+    assert "looked for goal" not in dict(raw_of(sim, 3)) and "looked for goal" in dict(raw_of(sim, 4))
 
 
 def test_a_kind_is_told_once_and_in_words() -> None:

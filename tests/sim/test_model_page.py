@@ -286,7 +286,7 @@ def test_a_line_counts_the_steps_that_cross_it() -> None:
         if a != b:
             p, q = np.array(steps[::2], F), np.array(steps[1::2], F)
             expected = sum(crosses(*step, a, b) for step in zip(p.tolist(), q.tolist(), strict=True))
-            assert across(p[:, 0], p[:, 1], q[:, 0], q[:, 1], Line(*a, *b)) == expected, (a, b)
+            assert sum(across(p[:, 0], p[:, 1], q[:, 0], q[:, 1], Line(*a, *b))) == expected, (a, b)
             found.append(expected)
     assert 100 < sum(found) < 800
 

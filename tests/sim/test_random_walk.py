@@ -14,7 +14,7 @@ from crowds import CROWD, CROWDS, ROPE, Settings, open_world, simulation
 from recorded_run import replayed
 
 from crowd_demo import api
-from crowd_demo.config.numbers import numbers_of, value_of
+from crowd_demo.config.model import value_of
 from crowd_demo.host.recording.format import read_recording
 from crowd_demo.host.recording.recording import Recording
 from crowd_demo.registry.entries import EXACT as EXACT_KIND
@@ -113,7 +113,7 @@ class Hands:
         return SetExit(self.below(len(sim.terrain.destinations)), bool(self.below(2)))
 
     def tune(self, sim: Simulation) -> Action:
-        number = numbers_of(sim.config)[self.below(len(numbers_of(sim.config)))]
+        number = sim.config.numbers[self.below(len(sim.config.numbers))]
         low, high = number.low, min(number.high, 4 * value_of(sim.config, number.path) + 1)
         value = low + (high - low) * self.below(9) / 8
         return Tune(number.path, float(round(value)) if number.is_whole else value)

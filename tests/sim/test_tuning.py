@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from crowds import BIRTHS_AND_DEATHS, CROWD, CROWDS, FLOCK, NEAREST, ROPE, Settings, open_world, simulation
 
-from crowd_demo.config.numbers import NumberSetting, number_of, numbers_of, value_of
+from crowd_demo.config.model import value_of
+from crowd_demo.config.section import NumberSetting, number_of
 from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.registry.entries import load
 from crowd_demo.sim.behaviours.people_rules import PeopleColumns
@@ -25,7 +26,7 @@ KINDS: dict[str, Settings] = {
 
 
 def changeable(sim: Simulation) -> list[NumberSetting]:
-    return [number for number in numbers_of(sim.config) if number.live != "no"]
+    return [number for number in sim.config.numbers if number.live != "no"]
 
 
 def another_value(sim: Simulation, number: NumberSetting, draw: float) -> float:

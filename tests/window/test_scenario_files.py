@@ -21,9 +21,9 @@ def test_a_wall_is_saved_asked_about_and_there_again(running: Any, tmp_path: Pat
     running.press("space")
     build(running, 120)
     running.press("ctrl+s", "Delete", *"hall", "Return")
-    running.until(lambda: (tmp_path / "hall.yaml").exists())
-    config = load_config(tmp_path / "hall.yaml")
-    assert config.agents == 1000 and "@" in (tmp_path / "hall.map").read_text("utf-8")
+    running.until(lambda: (tmp_path / "configs/hall.yaml").exists())
+    config = load_config(tmp_path / "configs/hall.yaml")
+    assert config.agents == 1000 and "@" in (tmp_path / "configs/hall.map").read_text("utf-8")
     running.press("r")
     assert running.leave() == 0  # the second Esc leaves: nothing is unsaved
     assert running.report()["state_hash"] == Simulation(config).state_hash()

@@ -14,6 +14,7 @@ from crowd_demo.app.card.effect import NO_TIMES, ReadingsMean, TimingWindow, bef
 from crowd_demo.app.card.trial import Moment, Switched, Trial
 from crowd_demo.app.crowd.crowd import Change
 from crowd_demo.profile import Profile
+from crowd_demo.registry.techniques import inactive
 from crowd_demo.render.hud.card import Card
 from crowd_demo.sim.metrics.readings import Readings
 
@@ -84,8 +85,13 @@ class Cards:
         return lasts if self._asked is None else self._asked
 
     def _react(self, switched: Switched, why: str, view: bool, at: Moment) -> None:
-        """Techniques were switched, or something else was done to the crowd (`why`), or the view changed."""
+        """Techniques were switched, or something else was done to the crowd (`why`), or the view changed.
+
+        There is nothing to measure where none of the techniques has an effect.
+        """
         next_frame = at.sim.profile.frames + 1
+        if inactive(at.sim.situation).issuperset(switched.new):
+            switched = Switched({}, {})
         if self.trial and (why or at.hidden):
             self.trial.end(why or "the HUD was hidden")
         if switched.new and not (at.hidden or at.deferred.issuperset(switched.new)):

@@ -30,15 +30,14 @@ from crowd_demo.app.card.effect import (
     telling,
 )
 from crowd_demo.compute.arrays import Floats
+from crowd_demo.measure.ablation import REORDER
 from crowd_demo.measure.crowd_variant import DRAW, STEP
 from crowd_demo.measure.interleaved import FRAME, InterleavedTiming
-from crowd_demo.measure.proof import MAX_FRAME_MS, DrawnView, Finding, Pictures, ProofInParts, Replicas, Values
-from crowd_demo.measure.proof_of_answers import Answers
+from crowd_demo.measure.proof import MAX_FRAME_MS, Answers, DrawnView, Finding, Pictures, ProofInParts, Replicas, Values
 from crowd_demo.measure.statistics import STUDENT_T, Times
-from crowd_demo.measure.three_crowds import REORDER
 from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import EXACT
-from crowd_demo.registry.techniques import BY_PATH, hud_word, inactive, is_drawn, kind_of_all, strongest
+from crowd_demo.registry.techniques import BY_PATH, hud_word, is_drawn, kind_of_all, strongest
 from crowd_demo.render.hud.card import LEAST_MS, Card, ProofLine, Span, outcome_text
 from crowd_demo.sim.simulation import Simulation
 
@@ -100,7 +99,6 @@ class Trial:
         self.frame, self._steps_before = at.sim.profile.frames, at.sim.profile.steps - at.sim.profile.steps_in_frame
         self.drawn = all(is_drawn(BY_PATH[path]) for path in switched.new)  # what changes steps is the larger claim
         self._kind = strongest(kind_of_all(values, at.sim.situation) for values in switched)
-        self._note = "has no effect now, " * (set(switched.new) <= inactive(at.sim.situation))
         self._long = False  # is a step too long, or the crowd too large, for copies that make steps?
         self._until = ""  # why it was over before its time
         self._paused = False
@@ -311,11 +309,11 @@ class Trial:
             return "waits until the crowd moves again"
         until = f", until {self._until}" * bool(self._until)
         if self._slow or not self._takes_turns:
-            return f"{self._note}{self._times.text}{until}"
+            return f"{self._times.text}{until}"
         if not (turns := self._copies.turns if self._copies else None):
-            return f"{self._note}copies are being made{until}"
+            return f"copies are being made{until}"
         several = "s" * (turns.turns != 1)
-        return f"{self._note}{turns.turns} turn{several} of two copies, {turns.timed} frames{until}"
+        return f"{turns.turns} turn{several} of two copies, {turns.timed} frames{until}"
 
 
 def span_of(name: str, turns: InterleavedTiming) -> Span:

@@ -46,6 +46,11 @@ class Change(NamedTuple):
     new: Value = 0
 
 
+def agents_at_start(sim: Simulation) -> int:
+    """Return the number of agents that was typed last, or else the configured one: people who left do not count."""
+    return next((done.count for _, done in reversed(sim.history) if isinstance(done, Populate)), sim.config.agents)
+
+
 class Crowd:
     """The simulation that is shown (`sim`), what draws it, and everything about its time.
 
@@ -55,10 +60,12 @@ class Crowd:
     sought       the tick to go to, if any; the last one asked for counts
     paused, speed, unpaced    `unpaced` makes a step a frame, however long frames are
     stops_at_end  whether no steps follow an event that ends the run
+    agents_asked  with which it would start again
     steps_asked  to be made in the next frame, also while the crowd is paused
     recording    what writes down what happens
     player       a replay, which takes no changes
     kept_edits   the `edits` that a file holds
+    by_hand      what carries out an action that was asked for, so that it can be undone
     """
 
     def __init__(self, config: Config, sim: Simulation, scene: Scene | None, rewind_mb: float, notices: Notices,
@@ -66,7 +73,7 @@ class Crowd:
         """Remember the past within `rewind_mb`; with 0 there is no going back."""
         self.config, self.sim, self.scene = config, sim, scene
         self.agents_asked = sim.agents.count
-        self.changes: list[Action | Callable[[], None]] = []
+        self.changes: list[Action | Callable[[], object]] = []
         self.changed: list[Change] = []
         self.meters = Meters()
         self.recording: Recording | None = None
@@ -75,6 +82,7 @@ class Crowd:
         self.stops_at_end = stops_at_end
         self.pace, self.rate = Pace(sim.dt, config.time.catch_up), StepRate()
         self._notices, self._bound = notices, int(rewind_mb * MB)
+        self.by_hand: Callable[[Action], object] = self.carry_out
         self.begin_past()
         self.kept_edits = [self.edits]
 
@@ -91,7 +99,7 @@ class Crowd:
             self._notices.add("this is a replay: it takes no changes", "replay", holds=lambda: self.player)
         return self.player is None
 
-    def apply(self, change: Action | Callable[[], None]) -> None:
+    def apply(self, change: Action | Callable[[], object]) -> None:
         """Ask for an action, or for other work of the worker's thread, before the next step."""
         self.changes.append(change)
 
@@ -145,7 +153,7 @@ class Crowd:
             if callable(change):
                 change()
             else:
-                self.carry_out(change)
+                self.by_hand(change)
         if changes:
             give_back_freed()  # by these changes, or since the last ones: a switch takes effect in the step
 
@@ -156,10 +164,10 @@ class Crowd:
         try:
             self._apply(self.sim, action)
         except ValueError as error:
-            self.agents_asked = self.sim.agents.count
+            self.agents_asked = agents_at_start(self.sim)
             self._notices.add(str(error))
             return False
-        if not isinstance(action, Populate):
+        if not isinstance(action, Populate | Event):
             self.agents_asked = max(self.agents_asked + self.sim.agents.count - before, 0)
         if self.recording:
             self.recording.acted(self.sim.tick, action)
@@ -254,7 +262,7 @@ class Crowd:
         if self.sought == tick:
             self.sought = None
         timeline.timed = self.sim.tick
-        self.agents_asked = self.sim.agents.count
+        self.agents_asked = agents_at_start(self.sim)
 
     def _apply(self, sim: Simulation, action: Action) -> None:
         """Apply an action, note the change, and show what an event says. Raises ValueError if it is impossible."""

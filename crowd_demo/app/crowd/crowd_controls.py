@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import time
 
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.technique_controls import next_number
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.screen.window import Pointer
+from crowd_demo.config.memory import TooManyError, check_agents
 from crowd_demo.config.model import Config
 from crowd_demo.config.section import MAX_AGENTS
 from crowd_demo.registry.entries import Range
@@ -21,6 +23,7 @@ SPEEDS = tuple(2.0**power for power in range(-3, 7))  # 1/8 to 64
 ROUND = (*range(10), *(each * 10**power for power in range(6) for each in (10, 12, 15, 20, 25, 30, 40, 50, 60, 80)
                        if each * 10**power <= MAX_AGENTS))  # numbers of agents that the keys go through
 AGENTS = Range(int, 0, MAX_AGENTS)
+SLICE, SLICE_S = 20_000, 0.05  # agents that come or leave at once, at first; later ones take about so long
 HAWK = 0  # predators have the lowest ids
 
 
@@ -50,16 +53,47 @@ class CrowdControls:
 
     def __init__(self, crowd: Crowd, notices: Notices) -> None:
         self._crowd, self._notices = crowd, notices
+        self._wanted: int | None = None  # agents, while slices are added or removed
+        self._slice = SLICE
 
     # --- changes -----------------------------------------------------------------------------------------------------
 
     def populate(self, count: int) -> None:
+        """Have so many agents: soon, or in slices between frames where they are many. Say so where memory does not suffice."""
         crowd = self._crowd
+        try:
+            check_agents(count, crowd.config, crowd.sim.agents.capacity)
+        except TooManyError as error:
+            self._notices.add(str(error), "agents")
+            return
         crowd.agents_asked = count
+        self._wanted = count if abs(count - crowd.sim.agents.count) > SLICE else None
+        if self._wanted is not None:
+            return
         if crowd.changes and isinstance(crowd.changes[-1], Populate):
             crowd.changes.pop()  # a drag asks several times a frame
         crowd.apply(Populate(count))
         self._notices.add(f"{count:,} agents", "agents", holds=lambda: crowd.agents_asked == count)
+
+    def populate_on(self) -> None:
+        """Add or remove the next slice of agents, if there is one. Call from the thread that makes the steps, before them."""
+        wanted, start_s, before = self._wanted, time.perf_counter(), self._crowd.sim.agents.count
+        if wanted is None:
+            return
+        count = min(max(wanted, before - self._slice), before + self._slice)
+        self._crowd.by_hand(Populate(count))
+        if count == wanted or self._crowd.sim.agents.count == before:
+            self._wanted = None
+        self._notices.add(f"{count:,} of {wanted:,} agents" + ": Esc stops" * (count != wanted), "agents")
+        self._slice = max(int(self._slice * min(SLICE_S / max(time.perf_counter() - start_s, 1e-3), 2)), SLICE // 4)
+
+    def stop_populating(self) -> bool:
+        """Let the crowd have as many agents as there are by now; return whether there was anything to stop."""
+        stopped, self._wanted = self._wanted is not None, None
+        if stopped:
+            self._crowd.agents_asked = self._crowd.sim.agents.count
+            self._notices.add(f"stopped at {self._crowd.agents_asked:,} agents", "agents")
+        return stopped
 
     def change_agents(self, direction: int) -> None:
         """Go on to the next round number of agents, up (1) or down (-1)."""

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from shlex import quote
 
-from crowd_demo.app.crowd.crowd import Crowd
+from crowd_demo.app.crowd.crowd import Crowd, agents_at_start
 from crowd_demo.app.crowd.technique_controls import Techniques
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.host.child import start
@@ -19,6 +19,7 @@ from crowd_demo.host.recording.saves import SUFFIX, Save, newest, read_save, wri
 from crowd_demo.host.system import beside_frames, in_thread, lower_priority
 from crowd_demo.registry.texts import error_line, reason
 from crowd_demo.render.camera import Camera
+from crowd_demo.render.hud.status import RunningJob
 from crowd_demo.sim.save_format import SaveError
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import Snapshot, differences, same_world
@@ -38,12 +39,12 @@ def replay_command(path: Path) -> str:
 class PageExport:
     """A process that makes a page of a recording, which is written for it, in the background. Both stay, or none.
 
-    `progress` is what it said last, `told` what was shown of that; afterwards `error` says what went wrong, if anything did.
+    `progress` is its last line; afterwards `error` says what went wrong, if anything did.
     """
 
     def __init__(self, page: Path, first: Snapshot, last: Snapshot) -> None:
         self.page, self.recording = page, page.with_suffix(RECORDING_SUFFIX)
-        self.progress, self.told, self.error, self.cancelled = "0%", "", "", False
+        self.progress, self.error, self.cancelled = "0%", "", False
         self._process: subprocess.Popen[str] | None = None
         self.job = in_thread(partial(self._make, first, last), "crowd-demo export")
 
@@ -85,7 +86,7 @@ class CrowdFiles:
         self._crowd, self._techniques, self._camera, self._notices = crowd, techniques, camera, notices
         self._writer = beside_frames()
         self._saving: dict[Path, Future[None]] = {}
-        self._export: PageExport | None = None
+        self.exporting: PageExport | None = None
         self._ended: dict[Recording, str] = {}  # recordings of which not all is written, and what is said of each then
 
     def news(self) -> None:
@@ -101,8 +102,8 @@ class CrowdFiles:
             else:
                 path = recording.path
                 self._notices.add(f"{said} {path}. Replay it: {replay_command(path)}", "record", LONG_S)
-        if self._export:
-            self._tell_export(self._export)
+        if self.exporting:
+            self._tell_export(self.exporting)
         for path in [path for path, job in list(self._saving.items()) if job.done()]:
             error = self._saving.pop(path).exception()
             self._notices.add(f"cannot save {path}: {reason(error)}" if error else f"saved {path}")
@@ -110,9 +111,9 @@ class CrowdFiles:
     def finish(self, timeout_s: float) -> None:
         """End the recording and wait until it is written, and at most so long for what is being saved; cancel the page."""
         self.close_recording()
-        if self._export:
-            self._export.cancel()
-            wait((self._export.job,), timeout_s)
+        if self.exporting:
+            self.exporting.cancel()
+            wait((self.exporting.job,), timeout_s)
         for recording in self._ended:
             recording.wait()
         wait(self._saving.values(), timeout_s)
@@ -121,7 +122,7 @@ class CrowdFiles:
     def take_over(self, left: CrowdFiles) -> None:
         """Take over the files that another program is still writing, once it has left its recording."""
         self._writer, self._saving, self._ended = left._writer, left._saving, left._ended
-        self.broken, self._export = left.broken, left._export
+        self.broken, self.exporting = left.broken, left.exporting
 
     # --- recordings --------------------------------------------------------------------------------------------------
 
@@ -164,12 +165,16 @@ class CrowdFiles:
 
     # --- pages -------------------------------------------------------------------------------------------------------
 
-    def toggle_export(self) -> None:
-        """Begin a page of the last seconds before the present tick, or leave off the one that is being made."""
+    @property
+    def jobs(self) -> list[RunningJob]:
+        """The page that is being made."""
+        export = self.exporting
+        return [RunningJob(f"exporting {export.page}", float(export.progress.rstrip("%")) / 100, export.progress)
+                ] if export and export.progress.endswith("%") else []
+
+    def export(self) -> None:
+        """Begin a page of the last seconds before the present tick."""
         crowd, sim = self._crowd, self._crowd.sim
-        if self._export:
-            self._export.cancel()
-            return
         begin = max(sim.tick - round(EXPORTED_S * sim.config.time.step_hz), crowd.timeline.oldest)
         first = crowd.timeline.keyframes.before(begin)
         if not first or first.tick == sim.tick:
@@ -180,17 +185,13 @@ class CrowdFiles:
         config = first.config.model_copy(update={"camera": self._camera.settings(), "scene": scene})
         recordings = [path.with_suffix(PAGE_SUFFIX) for path in Path().glob(f"*{RECORDING_SUFFIX}")]
         page = free_name(Path(), PAGE_SUFFIX, taken=recordings)
-        self._export = PageExport(page, first._replace(config=config), sim.snapshot())
+        self.exporting = PageExport(page, first._replace(config=config), sim.snapshot())
 
     def _tell_export(self, export: PageExport) -> None:
-        """Show how far the page is, or how it ended."""
+        """Show how the page has ended."""
         if not export.job.done():
-            if export.told != export.progress:
-                export.told = export.progress
-                said = f"exporting {export.page}: {export.progress} (the same key cancels)"
-                self._notices.add(said, "export", LONG_S, holds=lambda: not export.job.done())
             return
-        self._export = None
+        self.exporting = None
         if export.cancelled:
             self._notices.add(f"cancelled: {export.page} is not written", "export")
         elif export.error:
@@ -224,19 +225,15 @@ class CrowdFiles:
             if not path:
                 self._notices.add(f"there is no *{SUFFIX} file in {Path.cwd()}", "load")
                 return
-            self._load(Save(path, read_save(path)))
+            crowd, saved = self._crowd, Save(path, read_save(path))
+            config, left = saved.snapshot.config, crowd.sim.tick
+            if not same_world(crowd.config, config):
+                raise SaveError(f"{path}: was saved in another world: use crowd-demo --load")
+            sim = Simulation(config) if differences(crowd.sim.config, config) else crowd.sim
+            saved.restore(sim)
+            crowd.go_on_with(sim, left)
+            crowd.agents_asked = agents_at_start(sim)
+            crowd.kept_edits.append(crowd.edits)
             self._notices.add(f"loaded {path}", "load")
         except (SaveError, OSError) as error:
             self._notices.add(str(error), "load")
-
-    def _load(self, saved: Save) -> None:
-        """Continue a saved crowd. Raises SaveError, and changes nothing then."""
-        crowd, config = self._crowd, saved.snapshot.config
-        if not same_world(crowd.config, config):
-            raise SaveError(f"{saved.path}: was saved in another world: use crowd-demo --load")
-        left = crowd.sim.tick
-        sim = Simulation(config) if differences(crowd.sim.config, config) else crowd.sim
-        saved.restore(sim)
-        crowd.go_on_with(sim, left)
-        crowd.agents_asked = sim.agents.count
-        crowd.kept_edits.append(crowd.edits)

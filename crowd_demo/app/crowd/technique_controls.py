@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from crowd_demo.app.crowd.crowd import Change, Crowd
@@ -21,8 +22,8 @@ from crowd_demo.host.compiling.ahead import KernelFinder, kernel_name
 from crowd_demo.host.compiling.compilers import Compilers, compile_cost
 from crowd_demo.host.system import compiling_beside_frames, in_thread
 from crowd_demo.registry.entries import Range, Technique, Value
-from crowd_demo.registry.techniques import BY_PATH, hud_word, inactive
-from crowd_demo.render.hud.status import Tick
+from crowd_demo.registry.techniques import BY_PATH, hud_word, no_effect
+from crowd_demo.render.hud.status import RunningJob, Tick
 from crowd_demo.sim.actions import Switch
 
 MAX_TICKS = 20  # kept for the graph
@@ -47,15 +48,11 @@ def next_number(numbers: Range, value: float, direction: int) -> Value:
     """
     unit = min(numbers.low or 1, 1)
     units = round(value / unit, 6)
-    step = _step_at(units if direction > 0 else units * (1 - 1e-9))
+    at = units if direction > 0 else units * (1 - 1e-9)
+    power = 10 ** math.floor(math.log10(max(at, 10)) - 1)
+    step = int(power * (1 if at < 20 * power else 2 if at < 50 * power else 5))
     units = (math.floor(units / step) + 1 if direction > 0 else math.ceil(units / step) - 1) * step
     return numbers.kind(min(max(round(units * unit, 6), numbers.low), numbers.high))
-
-
-def _step_at(units: float) -> int:
-    """The difference to the next number above."""
-    power = 10 ** math.floor(math.log10(max(units, 10)) - 1)
-    return int(power * (1 if units < 20 * power else 2 if units < 50 * power else 5))
 
 
 @dataclass
@@ -78,14 +75,14 @@ class Request:
 
 
 class Switcher:
-    """`requests` are the last ones of each technique, and of the second crowd; `text` says what is being compiled.
+    """`requests` are the last ones of each technique, and of the second crowd; `job` is what is being compiled.
 
     A value takes effect when all of its kernels are there. The values that are compiled soonest come first.
     """
 
     def __init__(self, ahead: KernelFinder, compilers: Compilers) -> None:
         self.requests: dict[str, Request] = {}
-        self.text = ""
+        self.job = RunningJob("compiling")
         self._ahead, self.compilers = ahead, compilers
         self._asked = False  # since `ready` looked last
         self._work: Future[None] | None = None
@@ -127,7 +124,7 @@ class Switcher:
                 request.state = "waiting for a step"
                 options = options if request.beside else asked
         self._asked = bool(ready and missing)  # beside what takes effect the others may need more
-        if missing or self.busy or self.text:
+        if missing or self.busy or self.job.done:
             self._compile_cheapest(missing, options)
         return ready
 
@@ -157,7 +154,7 @@ class Switcher:
         launches, asked = min(missing, key=lambda each: sum(map(compile_cost, each[0])), default=([], options))
         self.compilers.want(launches, asked, owner=self)
         if not launches:
-            self.text = ""
+            self.job = RunningJob("compiling")
         elif not self.busy:
             self._work = in_thread(self._compile, "crowd-demo compiler")
 
@@ -167,7 +164,7 @@ class Switcher:
             self.compilers.work(self._show_progress, here=False, owner=self)
 
     def _show_progress(self, kernel: str, done: int, total: int) -> None:
-        self.text = f"compiling {kernel}"
+        self.job = RunningJob(f"compiling {kernel}", done / max(total, 1), f"{done} of {total}")
 
 
 class Techniques:
@@ -210,8 +207,12 @@ class Techniques:
         value = self._crowd.sim.optimizations.get(path) if path in self.deferred else self.value(path)
         if shift or not technique.has_off:
             value = next_choice(technique, value, backwards=shift and not technique.has_off)
-        else:
-            value = self._on_value(technique) if value == off else off
+        elif value != off:
+            value = off
+        else:  # as before it was off, or else as configured, by default, or the first choice that is not off
+            configured = self._crowd.config.optimizations.get(path)
+            values = self.previous.get(path, configured), configured, technique.default, next_choice(technique, off)
+            value = next(value for value in values if value != off)
         self._touch(path, value)
         self.switcher.request(path, value)
 
@@ -241,10 +242,9 @@ class Techniques:
         if value == before:
             self._notices.add(f"{name}: {hud_word(value)}, the {'most' if direction > 0 else 'least'}", path)
         else:
-            no_effect = " (no effect now)" * (path in inactive(sim.situation))
             self._touch(path, value)
             self.switcher.request(path, value)
-            self._notices.add(f"{name}: {hud_word(value)}{no_effect}", path)
+            self._say(path, value)
 
     def drag_number(self, path: str, steps: int) -> None:
         """Change a number by so many steps; in a replay do nothing."""
@@ -260,12 +260,13 @@ class Techniques:
         self._notices.drop(path)
         if (before := self.value(path)) != value:
             self.previous[path] = before
+        if no_effect(path, self._crowd.sim.situation):
+            self._say(path, value)
 
-    def _on_value(self, technique: Technique) -> Value:
-        """The value it had before it was off; or else the configured one, the default, or the first that is not off."""
-        configured, off = self._crowd.config.optimizations.get(technique.path), technique.baseline
-        values = self.previous.get(technique.path, configured), configured, technique.default, next_choice(technique, off)
-        return next(value for value in values if value != off)
+    def _say(self, path: str, value: Value) -> None:
+        """Show the value that a technique is given, and why that has no effect now, if so."""
+        why = no_effect(path, self._crowd.sim.situation)
+        self._notices.add(f"{BY_PATH[path].label.strip()}: {hud_word(value)}" + f". {why}" * bool(why), path)
 
     # --- taking effect -----------------------------------------------------------------------------------------------
 
@@ -276,7 +277,11 @@ class Techniques:
             return
         ready = [request for request in self.switcher.ready(self._crowd.sim.optimizations) if not request.beside]
         for request in ready:
-            self._crowd.apply(Switch(request.path, request.value))
+            switch = Switch(request.path, request.value)
+            if request.follows:  # nobody has asked for it now, so there is nothing to undo
+                self._crowd.apply(partial(self._crowd.carry_out, switch))
+            else:
+                self._crowd.apply(switch)
         if ready and all(request.follows for request in ready) and not self.switcher.pending:
             self._crowd.apply(self._crowd.begin_past)  # which had other values that nobody chose
 

@@ -25,15 +25,19 @@ class Item(NamedTuple):
     row: Row
     do: Callable[[], object] = lambda: None
     stays: bool = False  # does the list stay open?
+    hidden: bool = False  # until something is typed
 
 
 class ListDialog:
-    """A list to choose from. What is typed filters it; Esc, or Left while nothing is typed, closes it.
+    """A list to choose from. What is typed filters it, and selects the first row of that name.
+
+    Esc clears what was typed; without that, Esc or Left closes the list.
 
     `items` is called in every frame, so rows may change; `verb` is what Enter does with one.
     """
 
     closed = False
+    across = 0  # rows are tiles, so many beside each other
 
     def __init__(self, title: str, items: Callable[[], Sequence[Item]], selected: int = 0,
                  at: tuple[int, int] | None = None, verb: str = "chooses", notes: Sequence[str] = ()) -> None:
@@ -45,7 +49,7 @@ class ListDialog:
     def items(self) -> Sequence[Item]:
         """Those in which each word that was typed occurs."""
         words, items = self.typed.lower().split(), self._all()
-        return [item for item in items if all(
+        return [item for item in items if (words or not item.hidden) and all(
             word in f"{item.row.text} {item.row.detail} {item.row.about} {item.row.group}".lower() for word in words)]
 
     def view(self) -> ListView:
@@ -53,25 +57,28 @@ class ListDialog:
         items = self.items
         self.selected = min(max(self.selected, 0), max(len(items) - 1, 0))
         return ListView(self.title, [item.row for item in items], self.selected, self.hint, self.at, self.typed,
-                        notes=self.notes)
+                        notes=self.notes, total=len(self._all()), across=self.across)
 
     def close(self) -> None:
         self.closed = True
 
     def press(self, key: str, shift: bool) -> bool:
-        """A key went down, by its name; return whether it meant something here. Esc closes what does not want it."""
-        if key in MOVES:
-            self.selected = min(max(self.selected + MOVES[key], 0), max(len(self.items) - 1, 0))
+        """A key went down, by its name; return whether it meant something here. Esc closes what does not take it."""
+        moves = {**MOVES, "up": -self.across, "down": self.across, "left": -1, "right": 1} if self.across else MOVES
+        if key in moves:
+            self.selected = min(max(self.selected + moves[key], 0), max(len(self.items) - 1, 0))
         elif key == "return":
             self.choose()
         elif key == "left" and not self.typed:
             self.close()
-        elif key == "delete":
+        elif key == "delete" or (key == "escape" and self.typed):
             self.typed = ""
         elif key == "backspace":
             self.typed = self.typed[:-1]
         elif len(key) == 1 or key == "space":
-            self.typed, self.selected = f"{self.typed}{' ' if key == 'space' else key}"[:MAX_TYPED], 0
+            self.typed = f"{self.typed}{' ' if key == 'space' else key}"[:MAX_TYPED]
+            named = (number for number, item in enumerate(self.items) if self.typed.lower() in item.row.text.lower())
+            self.selected = next(named, 0)
         else:
             return False
         return True
@@ -143,7 +150,7 @@ class TextDialog(ListDialog):
 
     def press(self, key: str, shift: bool) -> bool:
         self.wrong = ""
-        return super().press(key, shift)
+        return key != "escape" and super().press(key, shift)
 
     def choose(self) -> None:
         try:

@@ -6,7 +6,7 @@ mistake and cannot be chosen.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -36,11 +36,13 @@ from crowd_demo.host.system import in_thread
 from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.registry.built_in import COLOURS, OVERLAYS
 from crowd_demo.registry.entries import OverlayEntry, Technique, Value
-from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word, inactive, key_does, kind_of, marks_in_a_line
+from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word, key_does, kind_of, marks_in_a_line, no_effect
 from crowd_demo.render.hud.views import Row
 
 FIRST = ("scenarios", "tour", "measure", "ablate", "largest", "card")  # of the program's actions, in the main menu
 KEYS = "All keys"
+WIDE_PX, WIDE_ACROSS, NARROW_ACROSS = 1000, 5, 3  # tiles beside each other, in a window at least so wide or not
+KEYS_FIRST = ("Move the camera", "Mouse", "Time")  # of its groups; techniques follow
 KEY_OF_TECHNIQUE = "A technique's key toggles it (Shift: next value). One without off: next value (Shift: previous value)."
 MOUSE = (("wheel", "zoom at the cursor"), ("drag", "move the camera, change a number, or rewind on the timeline"),
          ("double click", "reset a slider to the configuration"),
@@ -59,24 +61,33 @@ class Menus:
         self._overlays, self._seeing, self._keymap, self._sections, self._act = overlays, seeing, keymap, sections, act
 
     def open_main(self) -> None:
-        """Everything that can be done, by name."""
-        rest = [name for name, action in PROGRAM.items() if action.in_menu and name not in FIRST]
+        """What is done most, and groups of all that can be done; what is typed finds any of it."""
+        groups: dict[str, list[Item]] = {}
+        for name, action in PROGRAM.items():
+            if action.in_menu and name not in FIRST:
+                groups.setdefault(action.heading, []).append(self._action(name, action.heading))
         items = [Item(Row("techniques ...", "", "every technique and its choices"), self.open_techniques),
                  Item(Row("sections of the panels ...", "", "fold or unfold parts of the panels"), self.open_sections),
                  Item(Row("colours ...", "", "what the colours of agents tell"), self.open_colours),
                  *(self._action(action, "") for action in FIRST),
-                 *(self._action(action, PROGRAM[action].heading) for action in rest)]
-        self._dialogs.open(ListDialog("Menu", lambda: items))
+                 *(Item(Row(f"{heading} ...", f"{len(found)}", group="All actions"),
+                        partial(self._open_list, heading, found), stays=True) for heading, found in groups.items()),
+                 *(item._replace(hidden=True) for found in groups.values() for item in found)]
+        self._open_list("Menu", items)
+
+    def _open_list(self, title: str, items: Sequence[Item]) -> None:
+        self._dialogs.open(ListDialog(title, lambda: items))
 
     def open_keys(self) -> None:
-        """All keys, techniques last; the second time, close that list."""
+        """All keys: first how to look around, then techniques; the second time, close that list."""
         if (top := self._dialogs.top) and top.title == KEYS:
             top.close()
             return
-        groups = sorted(by_heading().items(), key=lambda group: group[0].startswith("Techniques"))
-        items = [*(Item(Row(what, gesture, group="Mouse"), stays=True) for gesture, what in MOUSE),
-                 *(self._key_item(action, heading) for heading, actions in groups for action in actions
-                   if action in BY_PATH or (ACTIONS[action].in_help and self._keymap.shown[action]))]
+        groups = {heading: [self._key_item(action, heading) for action in actions
+                            if action in BY_PATH or (ACTIONS[action].in_help and self._keymap.shown[action])]
+                  for heading, actions in by_heading().items()}
+        groups["Mouse"] = [Item(Row(what, gesture, group="Mouse"), stays=True) for gesture, what in MOUSE]
+        items = [item for heading in dict.fromkeys((*KEYS_FIRST, *groups)) for item in groups[heading]]
         self._dialogs.open(ListDialog(KEYS, lambda: items, notes=(KEY_OF_TECHNIQUE, marks_in_a_line()), verb="does it"))
 
     def open_colours(self) -> None:
@@ -114,7 +125,12 @@ class Menus:
     # --- what stands in them -----------------------------------------------------------------------------------------
 
     def _action(self, action: str, heading: str) -> Item:
-        return Item(Row(PROGRAM[action].what, self._keymap.key(action), group=heading), partial(self._act, action))
+        return Item(Row(PROGRAM[action].what, self._keymap.key(action), group=heading), partial(self._act_alone, action))
+
+    def _act_alone(self, action: str) -> None:
+        """Close all that is open, and do the action."""
+        self._dialogs.stack.clear()
+        self._act(action)
 
     def _key_item(self, action: str, heading: str) -> Item:
         """What an action does, and all its keys."""
@@ -139,14 +155,13 @@ class Menus:
                    f"Nothing to show now: {nothing}. {entry.why}" if nothing else entry.why)
 
     def _technique_items(self) -> list[Item]:
-        unused = inactive(self._crowd.sim.situation)
-        return [Item(self._technique_row(technique, unused), partial(self.open_choices, technique), stays=True)
+        return [Item(self._technique_row(technique), partial(self.open_choices, technique), stays=True)
                 for technique in TECHNIQUES]
 
-    def _technique_row(self, technique: Technique, unused: Set[str]) -> Row:
-        changes_nothing = "No effect now. " if technique.path in unused else ""
+    def _technique_row(self, technique: Technique) -> Row:
+        idle = no_effect(technique.path, self._crowd.sim.situation)
         return Row(f"{technique.group}: {technique.label.strip()}", hud_word(self._techniques.value(technique.path)),
-                   f"{changes_nothing}{technique.why}. Watch: {technique.watch}")
+                   f"{idle} {technique.why}. Watch: {technique.watch}")
 
     def _section_items(self) -> list[Item]:
         return [Item(Row(name, "folded" if folded else ""),
@@ -191,7 +206,7 @@ class FileMenu(ListDialog):
 
     def _row(self, entry: FileEntry) -> Row:
         mistake = self._mistakes.get(entry.name)
-        return entry.row._replace(detail=mistake, usable=False) if mistake else entry.row
+        return entry.row._replace(detail=mistake, about=mistake, usable=False) if mistake else entry.row
 
 
 def _find_mistakes(entries: Sequence[FileEntry], check: Callable[[str], object], found: dict[str, str]) -> None:
@@ -203,10 +218,12 @@ def _find_mistakes(entries: Sequence[FileEntry], check: Callable[[str], object],
             found[entry.name] = error.lines[0]
 
 
-def scenarios_menu(choose: Callable[[str], object], present: str | None) -> FileMenu:
-    """All configurations; `present` is what opened the one that is shown."""
+def scenarios_menu(choose: Callable[[str], object], present: str | None, width_px: int = WIDE_PX) -> FileMenu:
+    """All configurations, as tiles in a window of that width; `present` is what opened the one that is shown."""
     entries = _entries(list_configs(), "configs", find_config)
-    return FileMenu("Scenarios", entries, load_config, choose, _number_of(present, entries) if present else 0)
+    menu = FileMenu("Scenarios", entries, load_config, choose, _number_of(present, entries) if present else 0)
+    menu.across = WIDE_ACROSS if width_px >= WIDE_PX else NARROW_ACROSS
+    return menu
 
 
 def tours_menu(choose: Callable[[str], object]) -> FileMenu:

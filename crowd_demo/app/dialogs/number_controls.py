@@ -10,18 +10,20 @@ from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.dialogs.dialog import Dialogs, TextDialog
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.screen.panel_controls import PanelControls
-from crowd_demo.config.numbers import Number, NumberSetting, numbers_of, value_of
-from crowd_demo.render.hud.number_rows import NUMBERS, scale_of
+from crowd_demo.config.model import Number, value_of
+from crowd_demo.config.section import NumberSetting
+from crowd_demo.render.hud.number_rows import NUMBERS, scale_of, value_text
 from crowd_demo.render.hud.status import NumberRow
 from crowd_demo.sim.tuning import SetNumbers, Tune
 
+OF_NEIGHBOUR_LIMIT = "limit_scanned", "limit_kept"  # they count with this technique alone
 BORN_LATER = "for who is born from now on"
 
 
 class Numbers:
     def __init__(self, crowd: Crowd, panels: PanelControls, dialogs: Dialogs, notices: Notices) -> None:
         self._crowd, self._panels, self._dialogs, self._notices = crowd, panels, dialogs, notices
-        self._listed = {number.path: number for number in numbers_of(crowd.config)}
+        self._listed = {number.path: number for number in crowd.config.numbers}
         self.dragged: tuple[str, float] | None = None  # by a drag, and not applied yet
         self._dragging = False
         self._applied: tuple[str, int] = "", -1  # the last number that a drag changed, and the tick
@@ -37,7 +39,7 @@ class Numbers:
         sim, limited = self._crowd.sim, self._crowd.sim.neighbour_limit != "none"
         dragged = dict([self.dragged] if self.dragged else [])
         return tuple(NumberRow(number, dragged.get(path, value_of(sim.settings, path)), value_of(sim.config, path))
-                     for path, number in self._listed.items() if limited or not number.counts_with_limit_alone)
+                     for path, number in self._listed.items() if limited or number.key not in OF_NEIGHBOUR_LIMIT)
 
     # --- asking ------------------------------------------------------------------------------------------------------
 
@@ -94,23 +96,27 @@ class Numbers:
         if number.live == "no":
             self._notices.add(f"{path} cannot be changed while the crowd runs: {number.why_not}", path)
         elif self._crowd.takes_changes():
-            now = value_of(self._crowd.sim.settings, path)
-            self._dialogs.open(TextDialog(f"{path}, now {now:g}", lambda text: self._tune(path, read(number, text))))
+            now = self._text(path, value_of(self._crowd.sim.settings, path))
+            self._dialogs.open(TextDialog(f"{path}, now {now}", lambda text: self._tune(path, read(number, text))))
 
     def _tune(self, path: str, value: Number) -> None:
         if value != value_of(self._crowd.sim.settings, path):
             self._crowd.apply(Tune(path, value))
             if self._listed[path].live == "birth":
-                self._notices.add(f"{path} {value:g}: {BORN_LATER}", path)
+                self._notices.add(f"{path} {self._text(path, value)}: {BORN_LATER}", path)
+
+    def _text(self, path: str, value: Number) -> str:
+        return value_text(NumberRow(self._listed[path], value, value))
 
 
 def read(number: NumberSetting, text: str) -> Number:
     """Return the value that was typed. Raises ValueError for what is none, or out of range."""
     try:
-        value = int(text) if number.is_whole else float(text)
+        value = int(text) if number.is_whole else number.scale * float(text)
     except ValueError:
         value = float("nan")
     if not number.low <= value <= number.high:
         kind = "a whole number" if number.is_whole else "a number"
-        raise ValueError(f"must be {kind} from {number.low:g} to {number.high:g}")
+        low, high = number.low / number.scale, number.high / number.scale
+        raise ValueError(f"must be {kind} from {low:g} to {high:g}")
     return value

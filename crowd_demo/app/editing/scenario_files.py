@@ -1,7 +1,7 @@
 """Saving what is on the screen as a scenario: NAME.yaml, and NAME.map where no shipped map gives the same tiles.
 
 The files hold the edited scenario at its start, which is what a restart begins with: walls that were built and torn down by
-hand, destinations, exits, forces that stay, numbers, techniques, the present number of agents and the view. What events did is
+hand, destinations, exits, forces that stay, numbers, techniques, the number of agents and the view. What events did is
 left out: it happens again.
 Before something is done that would lose what was built, the user is asked, unless a file holds it.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 
@@ -34,7 +34,7 @@ from crowd_demo.sim.actions import Action
 from crowd_demo.sim.edits import PutForce
 from crowd_demo.sim.simulation import Simulation
 
-FOLDER = Path("configs")  # of the working folder, where there is one: its scenarios are in the menu
+FOLDER = Path("configs")  # of the working folder: its scenarios are in the menu
 NAME = "[A-Za-z0-9][A-Za-z0-9_-]*"
 SUFFIXES = (".yaml", ".map")
 LONG_S = 8.0  # to read a command
@@ -125,6 +125,8 @@ class ScenarioFiles:
         if name in list_configs():
             raise ValueError(f"{name} is a shipped scenario: take another name")
         paths = files_of(name)
+        with suppress(OSError):  # `why_unwritable` says why
+            FOLDER.mkdir(exist_ok=True)
         if why := next(filter(None, map(why_unwritable, paths)), None):
             raise ValueError(why)
         foreign = [] if paths[0] in self._written else [path for path in paths if os.path.lexists(path)]
@@ -147,7 +149,8 @@ class ScenarioFiles:
         self._written[path] = edits
         crowd.kept_edits.append(edits)
         names = " and ".join(map(str, sorted(files, reverse=True)))
-        self._notices.add(f"saved {names}. Open it: crowd-demo --config {path.as_posix()}", "scenario file", LONG_S)
+        how = f"{self._keymap.key('scenarios')} or crowd-demo --config {path.as_posix()}"
+        self._notices.add(f"saved {names}. Open it: {how}", "scenario file", LONG_S)
 
     # --- for the command ---------------------------------------------------------------------------------------------
 
@@ -171,8 +174,7 @@ class ScenarioFiles:
 
 def files_of(name: str) -> tuple[Path, ...]:
     """Return the paths of a scenario: those of its YAML and of its map."""
-    folder = FOLDER if FOLDER.is_dir() else Path()
-    return tuple(folder / f"{name}{suffix}" for suffix in SUFFIXES)
+    return tuple(FOLDER / f"{name}{suffix}" for suffix in SUFFIXES)
 
 
 def texts_of(path: Path, shown: Shown, start: Simulation, about: str, was_built: bool) -> dict[Path, str]:

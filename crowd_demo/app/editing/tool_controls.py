@@ -23,7 +23,7 @@ from crowd_demo.app.screen.window import Pointer
 from crowd_demo.config.maps import WALL
 from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.render.camera import Camera
-from crowd_demo.render.hud.status import BrushView, RingView, ToolBarView, ToolButton
+from crowd_demo.render.hud.status import BrushView, FlowView, RingView, ToolBarView, ToolButton
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.ways import Ways
 
@@ -31,6 +31,7 @@ LEAST_M, MAX_M = 0.5, 100.0  # of a brush: its diameter in metres
 USUAL_M = {"brush": 3.0, "force": 20.0}  # tools of one kind of size share it
 NOTCH = 1.15  # the brush grows so much with each step of the wheel
 DIAMOND_PX = 9  # half as wide is the mark of a destination
+FLOW_S = 5  # the flow across the counting line is the mean of so many seconds
 MAX_OUTLINE = 4_000  # edges of tiles that the cursor shows
 
 
@@ -228,6 +229,15 @@ class Tools:
         camera = self._camera
         return [RingView(camera.world_to_screen(force.x, force.y), force.radius * camera.zoom, force.kind)
                 for force in self._crowd.sim.forces.present]
+
+    def flow(self) -> FlowView:
+        """The counting line, and how many people cross it."""
+        counts = self._crowd.sim.counts
+        start, end = (self._camera.world_to_screen(*end) for end in (counts.line[:2], counts.line[2:]))
+        flows = counts.line_flows(FLOW_S)
+        left, right = flows[-1].tolist() if len(flows) else (0.0, 0.0)
+        return FlowView(start, end, flows, tuple(f"{flow:.1f}/s, {count:,} so far" for flow, count in zip(
+            (left, right), counts.both.tolist(), strict=True)))
 
     def bar(self) -> ToolBarView:
         """Return the buttons of the bar while it is open."""

@@ -24,6 +24,7 @@ from crowd_demo.sim.edits import (
     AddGoal,
     BringIn,
     PaintWalls,
+    PlaceLine,
     PutForce,
     Remove,
     RemoveForce,
@@ -141,6 +142,12 @@ def _tells_out(sim: Simulation, sweep: Sweep) -> str:
     return f"{who(sim, len(_ids_under(sim, sweep)))} out" if sim.agents.count <= MAX_COUNTED else "out"
 
 
+def _place_line(sim: Simulation, sweep: Sweep) -> Action:
+    """A press begins a line, and so removes the present one; until the release its end follows the mouse."""
+    begin, line = sweep.path[0], sim.counts.line
+    return PlaceLine((*(line[:2] if line[2:] == begin else begin), *sweep.path[-1]))
+
+
 def has_goals(config: Config) -> bool:
     """Return whether people go to destinations with areas."""
     settings = config.behaviour_settings
@@ -207,6 +214,8 @@ TOOLS: dict[str, Tool] = {tool.name: tool for tool in (
          is_usable=has_goals, shows_goals=True),
     Tool("exit", "exit: a click lets people leave at a destination, or not", Motion.DABS, _flip_exit, _tells_exit,
          is_usable=lambda config: has_goals(config) and config.crowd.wait_s > 0, shows_goals=True),
+    Tool("line", "line: drag counts who crosses it, a click removes it", Motion.DRAG, _place_line,
+         lambda sim, sweep: "counting line"),
     Tool("scare", "scare: agents near the pointer flee, a hawk follows it", Motion.HOLD, _scare,
          lambda sim, sweep: "the hawk" if has_hawk(sim.config) else "scare", size="force"),
 )}

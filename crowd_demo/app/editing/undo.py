@@ -1,4 +1,5 @@
-"""Undo and redo: each stroke of a tool is an entry, and is taken back by actions of its own while the crowd goes on.
+"""Undo and redo: each stroke of a tool is an entry, and so is what a key, a slider or a dialog changes: techniques, numbers,
+and how many agents there are. An entry is taken back by actions of its own while the crowd goes on.
 
 What was done up to a tick is known for every tick, so whoever goes back in time and acts anew has the entries of that time
 again. Agents who come back have new handles: entries that name their former ones are translated. Call from the thread that
@@ -12,8 +13,10 @@ from collections.abc import Iterable, Mapping
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.timeline import Entries, Entry
 from crowd_demo.app.screen.notices import Notices
-from crowd_demo.sim.actions import Action, Edit
-from crowd_demo.sim.edits import PaintWalls, PutBack, PutForce, Remove, RemoveForce, SetGoal
+from crowd_demo.registry.techniques import BY_PATH
+from crowd_demo.sim.actions import Action, Edit, Populate, Switch
+from crowd_demo.sim.edits import PaintWalls, PlaceLine, PutBack, PutForce, Remove, RemoveForce, SetGoal
+from crowd_demo.sim.tuning import Tune
 
 MAX = 200  # entries
 MAX_TIMES = 5_000  # of which the entries are remembered; beyond, those before the past that is kept are forgotten
@@ -24,6 +27,8 @@ DIFFERENCE = "Undo reverts an edit while the crowd goes on. The timeline rewinds
 class Undo:
     def __init__(self, crowd: Crowd, notices: Notices) -> None:
         self._crowd, self._notices = crowd, notices
+        crowd.by_hand = self.by_hand
+        self._gesture = 0  # the present press of a key or of the mouse
         self._said = False  # what the difference to the timeline is
 
     def ask_redo(self) -> None:
@@ -35,17 +40,32 @@ class Undo:
         tick, known = self._crowd.sim.tick, self._crowd.timeline.entries
         return next(entries for at, entries in reversed(known.items()) if at <= tick)
 
+    def begin_gesture(self) -> None:
+        """Call at each press: what a drag changes is one entry."""
+        self._gesture += 1
+
+    def by_hand(self, action: Action) -> None:
+        """Carry out what a key, a slider or a dialog has asked for."""
+        path = getattr(action, "path", "")
+        what = BY_PATH[path].label.strip() if path in BY_PATH else path or action.about
+        self._crowd.begin_new_future()
+        self._do(action, action.inverse(self._crowd.sim) if isinstance(action, Edit) else (), what,
+                 (self._gesture, type(action), path))
+
     def carry_out(self, action: Action, what: str, stroke: object) -> bool:
         """Carry out an action of a stroke, unless it would change nothing; return whether it was done."""
         self._crowd.begin_new_future()
         inverses: tuple[Action, ...] = ()
         if isinstance(action, Edit) and not (inverses := action.inverse(self._crowd.sim)):
             return False
+        return self._do(action, inverses, what, stroke)
+
+    def _do(self, action: Action, inverses: tuple[Action, ...], what: str, stroke: object) -> bool:
         if not self._crowd.carry_out(action):
             return False
         if inverses:
             done = self.present.done
-            if done and done[-1].stroke is stroke:
+            if done and done[-1].stroke == stroke:
                 *done_before, last = done
                 entry = last._replace(inverses=joined(inverses, last.inverses))
             else:
@@ -56,7 +76,7 @@ class Undo:
     def undo(self) -> None:
         """Take the last entry back."""
         if not (done := self.present.done):
-            why = "all of it is undone" if self.present.undone else "no edit was made since the start"
+            why = "all of it is undone" if self.present.undone else "nothing was changed since the start"
             self._notices.add(f"nothing to undo: {why}", "undo")
             return
         self._crowd.begin_new_future()
@@ -91,6 +111,8 @@ class Undo:
             new = action.new_handles(sim) if isinstance(action, PutBack) else {}
             if (again or not isinstance(action, Edit)) and self._crowd.carry_out(action):
                 back[:0] = again
+                if isinstance(action, Populate):
+                    self._crowd.agents_asked = action.count
                 if new:
                     left, back = list(translated(left, new)), list(translated(back, new))
                     present = self.present
@@ -108,8 +130,13 @@ class Undo:
 
 
 def joined(first: tuple[Action, ...], then: tuple[Action, ...]) -> tuple[Action, ...]:
-    """The actions one behind the other; walls painted alike become one, before all others, as do moves of a force or goal."""
+    """The actions one behind the other; walls painted alike become one, before all others, as do moves of a force or goal.
+
+    Of values of one thing the last counts.
+    """
     match (*first[:1], *then[:1]):
+        case (Tune(), Tune()) | (Switch(), Switch()) | (Populate(), Populate()) | (PlaceLine(), PlaceLine()):
+            return then
         case (PaintWalls(runs, wall), PaintWalls(more, also)) if wall == also:
             return (PaintWalls(runs + more, wall), *first[1:], *then[1:])
         case (PutForce(number), PutForce(other) | RemoveForce(other)) | (SetGoal(number), SetGoal(other)) if number == other:

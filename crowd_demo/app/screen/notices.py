@@ -1,4 +1,4 @@
-"""Lines that are shown over the picture for a while; at first, which keys to press."""
+"""Lines that are shown over the picture for a while."""
 
 from __future__ import annotations
 
@@ -7,13 +7,8 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from crowd_demo.app.key_input import Keymap
-
 NOTICE_S = 3.0
 NOTICES = 4  # at a time
-WELCOME = "welcome"
-WELCOME_S = 15.0
-WELCOME_KEYS = {"simd": "SIMD lanes", "tour": "tours", "scenarios": "other crowds", "help": "all keys", "hud": "panels"}
 
 
 class Notice(NamedTuple):
@@ -57,9 +52,3 @@ class Notices:
     def take_over(self, left: Notices) -> None:
         """Go on with the lines of another program, but for those about a state of its own."""
         self.shown = {about: notice for about, notice in left.shown.items() if not notice.holds} | self.shown
-
-
-def welcome(notices: Notices, keymap: Keymap) -> None:
-    """Show which keys to press first."""
-    if named := [f"{key}: {what}" for key, what in keymap.hints(WELCOME_KEYS)]:
-        notices.add(f"Press {', '.join(named)}", WELCOME, WELCOME_S)

@@ -10,7 +10,8 @@ from crowd_demo.app.screen.preferences import Preferences
 from crowd_demo.config.model import HudSettings
 from crowd_demo.render.hud.status import PanelSettings
 
-MODES = ("full", "compact", "off")
+MODES = ("compact", "full", "off")
+NARROW = ("compact", "full", "right", "off")  # where there is room for one side panel at a time
 SCALES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.4, 1.6, 1.8, 2.0, 2.5, 3.0)
 THEMES = ("dark", "light")
 UNITS = ("fps", "ms")
@@ -20,21 +21,17 @@ HIDDEN_S = 6.0
 
 
 class PanelControls:
-    """`now` is what the HUD draws by; what is changed becomes a preference, but for hidden panels: a start shows them.
+    """`now` is what the HUD draws by. Changes become a preference, except for hidden panels: a start shows them."""
 
-    `show_held` shows those that have made room for a tour, and returns whether there are any.
-    """
-
-    def __init__(self, preferences: Preferences, window: HudSettings, keymap: Keymap, show_held: Callable[[], bool],
+    def __init__(self, preferences: Preferences, window: HudSettings, keymap: Keymap, is_wide: Callable[[], bool],
                  notices: Notices) -> None:
-        self._preferences, self._keymap, self._show_held, self._notices = preferences, keymap, show_held, notices
-        self.now = PanelSettings(window.hud, window.scale, window.theme, window.units, frozenset(preferences.values.folded))
+        self._preferences, self._keymap, self._is_wide, self._notices = preferences, keymap, is_wide, notices
+        self.now = PanelSettings(window.hud, window.scale, window.theme, window.units, preferences.values.opened)
 
     def next_mode(self, backwards: bool = False) -> None:
-        """Show the panels in full, compact or not at all; in full first where they are compact to make room."""
-        if self._show_held():
-            return
-        self._change(hud=_next(MODES, self.now.hud, backwards))
+        """Show the HUD compact, in full or not at all; in a narrow window one panel of the full HUD after the other."""
+        modes = MODES if self._is_wide() and self.now.hud != "right" else NARROW
+        self._change(hud=_next(modes, self.now.hud, backwards))
         if self.now.hud == "off":
             named = ", ".join(f"{key} {what}" for key, what in self._keymap.hints(HIDDEN_KEYS))
             self._notices.add(f"the panels are hidden: {named}".removesuffix(": "), PANELS, HIDDEN_S)
@@ -54,12 +51,11 @@ class PanelControls:
             self._change(scale=min(beyond, key=lambda scale: abs(scale - self.now.scale)))
 
     def fold(self, section: str) -> None:
-        self._change(folded=self.now.folded | {section}, opened=tuple(name for name in self.now.opened if name != section))
+        self._change(opened=tuple(name for name in self.now.opened if name != section))
 
     def unfold(self, section: str) -> None:
         """Show a section, also if others have to be folded for it."""
-        others = tuple(name for name in self.now.opened if name != section)
-        self._change(folded=self.now.folded - {section}, opened=(*others, section))
+        self._change(opened=(*(name for name in self.now.opened if name != section), section))
 
     def show_section(self, section: str) -> None:
         """Show a section of the full HUD, also if that is not shown."""
@@ -74,9 +70,9 @@ class PanelControls:
     def _change(self, **values: object) -> None:
         self.now = self.now._replace(**values)  # type: ignore[arg-type]
         kept = {name: value for name, value in values.items() if name in HudSettings.model_fields}
-        if self.now.hud == "off":
-            kept["hud"] = "full"
-        self._preferences.change(**kept, folded=tuple(sorted(self.now.folded)))
+        if "hud" in kept:
+            kept["hud"] = {"off": "compact", "right": "full"}.get(self.now.hud, self.now.hud)
+        self._preferences.change(**kept, opened=tuple(self.now.opened))
 
 
 def _next(choices: tuple[str, ...], value: str, backwards: bool = False) -> str:

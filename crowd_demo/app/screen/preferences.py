@@ -1,4 +1,4 @@
-"""What a user prefers, in a file of the user's: how large and in which colours the HUD is, what is folded, the window's size.
+"""What a user prefers, in a file of the user's: size and colours of the HUD, what is unfolded, the window's size.
 
 A configuration that sets one of these wins, and so does the command line. Whatever the user changes in the window is written a
 second later, and on leaving. A file with a mistake is reported once, left alone, and not used. Of two programs that
@@ -38,7 +38,8 @@ Names = Annotated[tuple[str, ...], Field(strict=False, max_length=100)]
 
 class Values(HudSettings):
 
-    folded: Names = Field((), description="sections of the HUD that are folded")
+    folded: Names = Field((), exclude=True, description="of earlier versions: not used")
+    opened: Names = Field((), description="sections of the HUD that are unfolded, the last one last")
     size: Size | None = Field(None, description="[width, height] of the window in pixels")
 
 

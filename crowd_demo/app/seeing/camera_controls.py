@@ -7,10 +7,14 @@ Without a window the whole zoom is made at once, so that pictures do not depend 
 from __future__ import annotations
 
 import math
+from concurrent.futures import Future
 
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.model import Config
+from crowd_demo.host.compiling.ahead import KernelFinder
+from crowd_demo.host.compiling.compilers import Compilers
+from crowd_demo.host.system import compiling_beside_frames, in_thread
 from crowd_demo.registry.built_in import COLOURS
 from crowd_demo.render.camera import Camera
 
@@ -20,10 +24,13 @@ NOTCH = 1.15**2  # of the zoom, a press
 
 
 class CameraControls:
-    """`smooth`: zooming glides."""
+    """`smooth`: zooming glides, and a colour mode waits for its kernels. `ahead` and `compilers` find and compile them."""
 
-    def __init__(self, config: Config, camera: Camera, crowd: Crowd, notices: Notices, smooth: bool) -> None:
-        self.smooth = smooth
+    def __init__(self, config: Config, camera: Camera, crowd: Crowd, notices: Notices, smooth: bool, ahead: KernelFinder,
+                 compilers: Compilers) -> None:
+        self.smooth, self._ahead, self._compilers = smooth, ahead, compilers
+        self.waits = ""  # the colour mode that is being compiled
+        self._compiling: Future[None] | None = None
         self._configured, self._camera, self._crowd, self._notices = config.scene.colours, camera, crowd, notices
         self.zoom_left = 1.0  # the factor by which to zoom still
         self._at = 0.0, 0.0  # the pixel that stays where it is
@@ -83,6 +90,32 @@ class CameraControls:
         return self._crowd.scene.colours if self._crowd.scene else self._configured
 
     def show_colours(self, name: str) -> None:
+        """Show a colour mode as soon as its kernels are compiled, and go on with the present one until then."""
+        self.waits = name
+        if self.smooth and self._ahead.missing_colours(name):
+            self._notices.add(f"compiling the colours: {name}", "colours", holds=lambda: self.waits == name)
+        else:
+            self._show(name)
+
+    def show_compiled(self) -> None:
+        """Show the colour mode that waits, once it is compiled. Call in every frame in which there is one."""
+        if self._compiling and not self._compiling.done():
+            return
+        if self._compiling:
+            self._compiling.result()
+        self._compiling = None
+        if launches := self._ahead.missing_colours(self.waits):
+            self._compilers.want(launches, self._crowd.sim.optimizations, owner=self)
+            self._compiling = in_thread(self._compile, "crowd-demo colours")
+        else:
+            self._show(self.waits)
+
+    def _compile(self) -> None:
+        with compiling_beside_frames():
+            self._compilers.work(lambda *_: None, here=False, owner=self)
+
+    def _show(self, name: str) -> None:
+        self.waits = ""
         if self._crowd.scene:
             self._crowd.scene.show_colours(name)
             if not self._crowd.scene.legend():  # which says the same
@@ -91,4 +124,4 @@ class CameraControls:
     def next_colours(self, backwards: bool = False) -> None:
         """Go on to the next mode that tells something of this crowd."""
         names = self._crowd.scene.telling_colours() if self._crowd.scene else list(COLOURS)
-        self.show_colours(names[(names.index(self.colours) + (-1 if backwards else 1)) % len(names)])
+        self.show_colours(names[(names.index(self.waits or self.colours) + (-1 if backwards else 1)) % len(names)])

@@ -21,9 +21,10 @@ from crowd_demo.render.hud.canvas import THEMES, Pen
 from crowd_demo.render.hud.status import Inspection, LegendItem, MemoryStrip, PanelSettings
 from crowd_demo.render.overlays.agents import draw_agent, draw_box
 from crowd_demo.render.overlays.base import OverlayView, draw_overlays, on_ground
+from crowd_demo.render.overlays.labels import draw_labels, has_labels
 from crowd_demo.render.overlays.sketch import Moved, Scales, Sketch
 from crowd_demo.render.pixels import frame_of
-from crowd_demo.sim.inspection import around, counts_of, facts_of, neighbours_of, size_text
+from crowd_demo.sim.inspection import around, counts_of, facts_of, neighbours_of, raw_of, sentence_of, size_text
 from crowd_demo.sim.simulation import Simulation
 
 NEAR_PX = 14.0  # a click that hits nobody within that distance inspects nobody
@@ -66,10 +67,17 @@ class Overlays:
         self._items_of_ground = self._draw(on, shown, panels) if shown else ()
 
     def draw(self, on: pygame.Surface, panels: PanelSettings) -> None:
-        """Draw the others over the picture that the scene has just drawn, and what is inspected."""
+        """Draw the others over the picture that the scene has just drawn, labels, and what is inspected."""
         shown = self.shown - on_ground(self.shown) if self.shown else self.shown
-        is_drawing = shown or self._inspector.active
-        self.legend_items = self._items_of_ground + (self._draw(on, shown, panels, self._inspector.draw) if is_drawing else ())
+        labelled = panels.hud != "off" and has_labels(self._crowd.sim.config)
+
+        def more(view: OverlayView, sketch: Sketch) -> None:
+            if labelled:
+                draw_labels(sketch, view)
+            self._inspector.draw(view, sketch)
+
+        is_drawing = shown or labelled or self._inspector.active
+        self.legend_items = self._items_of_ground + (self._draw(on, shown, panels, more) if is_drawing else ())
 
     def draw_on_both(self, on: pygame.Surface) -> None:
         """Draw the inspected rectangle on the picture of the second crowd, too."""
@@ -104,6 +112,8 @@ class Inspector:
         self._crowd, self._camera = crowd, camera
         self._generation = 0  # of the id: it may be another agent's one day
         self._sim: ReferenceType[Simulation] | None = None  # in which that was so
+        self.follows = False  # whether the camera follows the agent
+        self._at: tuple[float, float] | None = None  # where it is
         self._wanted: list[Callable[[], None]] = []  # for the worker's thread, which alone knows where everybody is
 
     @property
@@ -124,7 +134,7 @@ class Inspector:
         self.box = Rect(min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))
 
     def stop(self) -> None:
-        self.identity, self.box, self.found, self._wanted = None, None, None, []
+        self.identity, self.box, self.found, self._wanted, self.follows, self._at = None, None, None, [], False, None
 
     def inspect_or_stop(self) -> None:
         """Inspect the agent nearest to the middle of the view, or stop."""
@@ -132,6 +142,17 @@ class Inspector:
             self.stop()
         else:
             self._wanted = [partial(self._take_nearest, self._camera.x, self._camera.y, np.inf)]
+
+    def follow(self) -> None:
+        """Let the camera follow the inspected agent, that in the middle if there is none, or leave it."""
+        if self.identity is None:
+            self.go_on(1)
+        self.follows = not self.follows
+
+    def move_camera(self) -> None:
+        """Look at the agent that is followed. Call in every frame."""
+        if self.follows and self._at:
+            self._camera.look_at(*self._at)
 
     def whole_view(self) -> None:
         self.select((0, 0), self._camera.size)
@@ -164,18 +185,20 @@ class Inspector:
         sim = view.sim
         slot = self._slot_of(sim, identity)
         if slot is None:
-            self.found = Inspection(f"agent {identity:,}", (("", "is gone: it died, or is not born yet at this time"),))
+            self.found, self._at = Inspection(f"agent {identity:,}", (), sentence="is gone: it died, or is not born yet"), None
             return
+        self._at = float(sim.agents.view.x[slot]), float(sim.agents.view.y[slot])
         near = around(sim, slot)
         neighbours = neighbours_of(sim, slot, near.candidates) if near else np.zeros(0, np.int32)
         draw_agent(sketch, view, slot, near, neighbours)
-        rows = [*facts_of(sim, slot), ("in", near.where if near else "the next step finds its neighbours")]
+        raw = [*raw_of(sim, slot), ("in", near.where if near else "the next step finds its neighbours")]
         if near:
-            rows += ([("candidates", f"{len(near.candidates):,} (grey)"), ("neighbours", f"{len(neighbours):,} now (green)")]
+            raw += ([("candidates", f"{len(near.candidates):,} (grey)"), ("neighbours", f"{len(neighbours):,} now (green)")]
                      if near.asked else [("candidates", "not looked for"), ("", "no agent there was due")])
         count = max(sim.agents.count, 1)
         shares = (tuple((slots[:STRIP] / count).tolist()) for slots in ((near.candidates if near else neighbours), neighbours))
-        self.found = Inspection(f"agent {identity:,}", tuple(rows), MemoryStrip(slot / count, *shares))
+        self.found = Inspection(f"agent {identity:,}", facts_of(sim, slot), MemoryStrip(slot / count, *shares),
+                                sentence=sentence_of(sim, slot, neighbours), raw=tuple(raw))
 
     def _slot_of(self, sim: Simulation, identity: int) -> int | None:
         """Its slot; None while it is gone. After a restart it is the one with the same id."""

@@ -398,7 +398,7 @@ class TourPlayer:
             return f"opening {self.opening} ..."
         switcher = self.program.techniques.switcher
         if switcher.pending:
-            return f"{switcher.text or 'compiling'} ..."
+            return f"{switcher.job.text} ..."
         if self._is_complete:
             return ""
         counted = self._count // COUNTED_BY * COUNTED_BY

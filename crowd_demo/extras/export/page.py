@@ -260,13 +260,15 @@ def figures_of(config: Config, halves: Sequence[float]) -> Part:
         predators = config.hunt.predators if issubclass(kind, birds.HuntFigures) else 0
         walk |= {"directions": birds.HEADINGS, "predators": predators}
         sheet = manifest["hunt" if kind.SHEET == "hunt" else "birds"]
-        return _sprited(2, sheet, birds.UNITS, birds.SHEET_PX, birds.HEADINGS * birds.FLAPS, walk)
+        return _sprited(2, sheet, kind.SPAN, birds.SHEET_PX, birds.HEADINGS * birds.FLAPS, walk)
     if issubclass(kind, crates.CrateFigures):
         largest, middle = 2 * max(halves, default=1.0), (CRATE_PX // 2, CRATE_PX // 2)
         about, blocks = _figure(3, _crates(), middle, largest, CRATE_PX, 1, walk)
         sizes = (np.array(halves) * HALF_PARTS).round().astype(np.uint16)
         return {**about, "looks": len(crates.TONES), "styles": crates.STYLES}, {**blocks, "halves": sizes}
-    return _figure(0, _disc(), (DISC_PX // 2, DISC_PX // 2), DISC_UNITS, DISC_PX, 1, walk)
+    across = np.arange(DISC_PX) - (DISC_PX - 1) / 2  # a disc stands for figures that the page cannot draw
+    disc = np.where(np.hypot(across, across[:, None]) < DISC_PX / 2 - 1, np.uint32(0xFFE8EAEE), np.uint32(0))[None]
+    return _figure(0, disc, (DISC_PX // 2, DISC_PX // 2), DISC_UNITS, DISC_PX, 1, walk)
 
 
 def _sprited(sort: int, sheet: SpritesSheet, units: float, pixels: float, sprites: int, walk: Json) -> Part:
@@ -343,13 +345,6 @@ def _crates() -> Words:
         for left, top, right, bottom, ink in crates.design(CRATE_PX, style):
             cells[tone, style, top:bottom, left:right] = inks[tone, ink] | np.uint32(0xFF000000)
     return cells.reshape(-1, CRATE_PX, CRATE_PX)
-
-
-def _disc() -> Words:
-    """What stands for figures that the page cannot draw."""
-    across = np.arange(DISC_PX) - (DISC_PX - 1) / 2
-    inside = np.hypot(across, across[:, None]) < DISC_PX / 2 - 1
-    return np.where(inside, np.uint32(0xFFE8EAEE), np.uint32(0))[None]
 
 
 # --- the file --------------------------------------------------------------------------------------------------------

@@ -1,34 +1,263 @@
-"""A run as pictures that move: what each of them shows, and what lies over it. animations.py writes them.
+"""A run as pictures that move: what each of them shows, what lies over it, and a writer for each suffix.
 
 The camera stands still, follows an agent, or glides from one bookmark to the next. Nothing that is drawn depends on a
-clock, so the same run gives the same bytes; only a video is as its encoder makes it.
+clock, so the same run gives the same bytes; only a video is as its encoder makes it. No writer keeps a run in memory:
+
+    .gif            255 colours, chosen anew where those of the first picture do not fit any more (Pillow)
+    .apng           every pixel as it was (Pillow)
+    .webp           as sharp as a good photograph (Pillow)
+    .mp4, .webm     H.264 and VP9, by the `ffmpeg` of the user
+    a folder        a PNG for each picture
+
+In .gif and .apng a pixel that has not changed is left out. Sources: GIF89a; the PNG specification, third edition.
 """
 
 from __future__ import annotations
 
+import atexit
 import math
-from collections.abc import Sequence
-from itertools import repeat
+import os
+import signal
+import subprocess
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import wait
+from contextlib import suppress
+from functools import partial
+from io import BufferedReader
+from itertools import chain, repeat
+from pathlib import Path
+from struct import pack
 from typing import NamedTuple, cast
 
 import numpy as np
 import pygame
 
+from crowd_demo.app.screen.window import png_of
 from crowd_demo.compute.arrays import Bytes
-from crowd_demo.config.model import Config
-from crowd_demo.extras.export.animations import FILMS, Film, Pictures
 from crowd_demo.extras.export.page import VIEW, facts_of, title_of
 from crowd_demo.extras.export.sources import Frame, frames
-from crowd_demo.extras.export.trajectories import FFMPEG, Asked, Stepped, lacking, size_text
+from crowd_demo.extras.export.trajectories import FFMPEG, Asked, Format, Stepped, lacking, size_text
 from crowd_demo.host.files import replacing
+from crowd_demo.host.system import in_thread
 from crowd_demo.measure.crowd_variant import Picture
 from crowd_demo.registry.techniques import BY_PATH, hud_word
+from crowd_demo.registry.texts import printable
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.hud.canvas import DIM, NORMAL, PAD, SHEET, TEXT, Canvas, Pen, scale_for
 from crowd_demo.render.hud.status import time_text
 from crowd_demo.render.hud.text_panels import draw_colour_legend, draw_notice
 from crowd_demo.sim.actions import Switch
-from crowd_demo.sim.simulation import Simulation
+
+Pictures = Iterator[Bytes]  # uint8[height, width, 3], red, green, blue
+COLOURS, NOTHING = 255, 255  # of a GIF, and the number of what has not changed
+NOTHING_CHANGED = 0, 0, 1, 1  # of a picture, but one pixel has to be written: left, top, right, bottom
+UNFILTERED = 0  # rows of a PNG: a fifth smaller than what Pillow chooses, as most pixels have not changed
+RARE = 63  # of these are for colours that few pixels have, such as those of a legend
+WORSE, WORSE_LEVELS = 1.5, 1.0  # a palette is made anew where the mean error is that many times larger, and some levels
+ERROR_EVERY = 4  # pixels: the error is that of every fourth row and column
+QUALITY, EFFORT = 70, 4  # of WebP, 0 to 100 and 0 to 6
+NEAREST, FARTHEST = 9, 120  # pictures from one that is whole to the next: 3 % smaller than the usual 3 to 5, and sooner
+ENCODERS = {"mp4": ("libx264", "-crf", "20", "-movflags", "+faststart"),
+            "webm": ("libvpx-vp9", "-b:v", "0", "-crf", "32", "-row-mt", "1", "-deadline", "good", "-cpu-used", "4")}
+PATIENCE_S, PATIENCE_MEGAPIXEL_S = 15.0, 10.0  # so long an encoder may take for one picture, and to end
+KEPT, SHOWN = 10_000, 200  # of what an encoder says: bytes of its beginning and of its end, characters in a message
+
+
+class Film(NamedTuple):
+    """What is to be written: so many pictures, each of them a frame."""
+
+    size: tuple[int, int]
+    fps: float
+    frames: int
+
+    def durations(self, parts: int) -> list[int]:
+        """How long each picture is shown, in whole parts of a second whose sum is right."""
+        ends = np.rint(np.arange(self.frames + 1) * parts / self.fps)
+        return np.diff(ends).astype(int).tolist()
+
+
+# --- GIF -------------------------------------------------------------------------------------------------------------
+
+class _Palette:
+    """Colours of a GIF, from one picture."""
+
+    def __init__(self, picture: Bytes) -> None:
+        from PIL import Image
+
+        image, ways = Image.fromarray(picture), Image.Quantize
+        found = [level for count, way in ((COLOURS - RARE, ways.MEDIANCUT), (RARE, ways.MAXCOVERAGE))
+                 for level in (image.quantize(count, way).getpalette() or [0, 0, 0])[:3 * count]]
+        self.colours = np.zeros((256, 3), np.uint8)
+        self.colours[:] = found[:3]  # so that a number that no colour has is the first one's
+        self.colours[:COLOURS] = np.resize(np.array(found, np.uint8), (COLOURS, 3))
+        self._image = Image.new("P", (1, 1))
+        self._image.putpalette(self.colours.tobytes())
+        self._own_error = self._error(picture, self.numbers(picture))
+
+    def numbers(self, picture: Bytes) -> Bytes:
+        """The number of the nearest colour of each pixel."""
+        from PIL import Image
+
+        found = np.array(Image.fromarray(picture).quantize(palette=self._image, dither=Image.Dither.NONE))
+        found[found == NOTHING] = 0
+        return found
+
+    def fits(self, picture: Bytes, numbers: Bytes) -> bool:
+        return self._error(picture, numbers) <= WORSE * self._own_error + WORSE_LEVELS
+
+    def _error(self, picture: Bytes, numbers: Bytes) -> float:
+        """The mean error, in levels."""
+        some = slice(None, None, ERROR_EVERY), slice(None, None, ERROR_EVERY)
+        return float(np.abs(self.colours[numbers[some]].astype(np.int16) - picture[some]).mean())
+
+
+def gif(path: Path, film: Film, pictures: Pictures) -> None:
+    from PIL import GifImagePlugin, Image
+
+    begin = next(pictures)
+    first = palette = _Palette(begin)
+    before = ~palette.colours[palette.numbers(begin)]  # so that all of the first picture has changed
+    with path.open("wb") as file:
+        file.write(b"GIF89a" + pack("<HHBBB", *film.size, 0xF7, 0, 0) + palette.colours.tobytes()
+                   + b"!\xff\x0bNETSCAPE2.0\x03\x01\x00\x00\x00")
+        for hundredths, picture in zip(film.durations(100), chain([begin], pictures), strict=True):
+            numbers = palette.numbers(picture)
+            if not palette.fits(picture, numbers):
+                palette = _Palette(picture)
+                numbers = palette.numbers(picture)
+            present = palette.colours[numbers]
+            left, top, right, bottom = Image.fromarray(before ^ present).getbbox() or NOTHING_CHANGED
+            numbers[(present == before).all(axis=2)] = NOTHING
+            part = Image.fromarray(np.ascontiguousarray(numbers[top:bottom, left:right]))
+            part.putpalette(palette.colours.tobytes())
+            file.writelines(GifImagePlugin.getdata(part, (left, top), duration=10 * hundredths, transparency=NOTHING,
+                                                   disposal=1, include_color_table=palette is not first))
+            before = present
+        file.write(b";")
+
+
+# --- APNG ------------------------------------------------------------------------------------------------------------
+
+def apng(path: Path, film: Film, pictures: Pictures) -> None:
+    from PIL import Image
+
+    begin, number = next(pictures), 0
+    before = ~begin  # so that all of the first picture has changed
+    with path.open("wb") as file:
+        file.write(b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", pack(">IIBBBBB", *film.size, 8, 6, 0, 0, 0))
+                   + _chunk(b"acTL", pack(">II", film.frames, 0)))
+        shown = zip(film.durations(1000), chain([begin], pictures), strict=True)
+        for index, (thousandths, picture) in enumerate(shown):
+            left, top, right, bottom = Image.fromarray(before ^ picture).getbbox() or NOTHING_CHANGED
+            same = (picture == before).all(axis=2, keepdims=True)
+            pixels = np.where(same, np.uint8(0), np.insert(picture, 3, 255, axis=2))[top:bottom, left:right]
+            data = zlib.compress(np.insert(pixels.reshape(bottom - top, -1), 0, UNFILTERED, axis=1).tobytes())
+            blends, place = int(index > 0), (right - left, bottom - top, left, top)
+            file.write(_chunk(b"fcTL", pack(">IIIIIHHBB", number, *place, thousandths, 1000, 0, blends)))
+            number += 1 + blends
+            file.write(_chunk(b"fdAT", pack(">I", number - 1) + data) if index else _chunk(b"IDAT", data))
+            before = picture
+        file.write(_chunk(b"IEND", b""))
+
+
+def _chunk(name: bytes, data: bytes) -> bytes:
+    return pack(">I", len(data)) + name + data + pack(">I", zlib.crc32(name + data))
+
+
+# --- WebP ------------------------------------------------------------------------------------------------------------
+
+def webp(path: Path, film: Film, pictures: Pictures) -> None:
+    """Pillow asks an image with several frames for one after the other."""
+    from PIL import Image
+
+    shown, at = Image.fromarray(next(pictures)), 0
+
+    def seek(frame: int) -> None:
+        nonlocal at
+        if frame == at + 1:
+            shown.paste(Image.fromarray(next(pictures)))
+            at = frame
+
+    shown.seek = seek  # type: ignore[method-assign]
+    shown.n_frames = film.frames  # type: ignore[attr-defined]
+    shown.save(path, "WEBP", save_all=True, duration=film.durations(1000), quality=QUALITY, method=EFFORT, kmin=NEAREST,
+               kmax=FARTHEST)
+
+
+# --- videos and folders ----------------------------------------------------------------------------------------------
+
+def video(path: Path, film: Film, pictures: Pictures, kind: str) -> None:
+    size, (encoder, *options) = "x".join(map(str, film.size)), ENCODERS[kind]
+    command = [FFMPEG, "-loglevel", "error", "-xerror", "-nostdin", "-y",  # -xerror: a full disk is an error
+               "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", size, "-r", repr(film.fps), "-i", "-",
+               "-an", "-c:v", encoder, *options, "-pix_fmt", "yuv420p", "-f", kind,
+               str(path.absolute())]  # a relative one may look like an option or a URL
+    said, is_whole = bytearray(), False
+    patience_s = PATIENCE_S + PATIENCE_MEGAPIXEL_S * film.size[0] * film.size[1] / 1e6
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                          start_new_session=True) as encoding:
+        assert encoding.stdin and encoding.stderr
+        listening = in_thread(partial(_listen, cast(BufferedReader, encoding.stderr), said), "ffmpeg's messages")
+        atexit.register(_kill, encoding)  # after a signal nobody waits for one that hangs
+        try:
+            with suppress(BrokenPipeError):  # it says why
+                for picture in pictures:
+                    _in_time(partial(encoding.stdin.write, picture.data), patience_s)
+                _in_time(encoding.stdin.close, patience_s)
+                is_whole = True
+            _in_time(encoding.wait, patience_s)
+        finally:
+            atexit.unregister(_kill)
+            _kill(encoding)
+            with suppress(BrokenPipeError):
+                encoding.stdin.close()
+            listening.result()
+    if encoding.returncode or not is_whole or not path.exists():
+        text = printable("; ".join(dict.fromkeys(said.decode(errors="replace").splitlines())))
+        text = text if len(text) <= 2 * SHOWN else f"{text[:SHOWN]} ... {text[-SHOWN:]}"
+        raise OSError(f"ffmpeg: {text or f'it ended early, with code {encoding.returncode}'}")
+
+
+def _listen(pipe: BufferedReader, said: bytearray) -> None:
+    """Read all that an encoder says, which else would wait, and keep the beginning and the end."""
+    while piece := pipe.read1():
+        said += piece
+        del said[KEPT:-KEPT]
+
+
+def _in_time(job: Callable[[], object], seconds: float) -> None:
+    """Do a job that waits for an encoder. Raises OSError if that takes longer; killing the encoder ends the job."""
+    future = in_thread(job, "ffmpeg")
+    if not wait((future,), seconds).done:
+        raise OSError(f"ffmpeg: stopped, as it made no progress for {seconds:.0f} s")
+    future.result()
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process and all that it has started."""
+    with suppress(OSError):
+        getattr(os, "killpg", os.kill)(process.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
+
+
+def folder(path: Path, film: Film, pictures: Pictures) -> None:
+    digits = max(len(str(film.frames - 1)), 4)
+    path.mkdir()
+    for number, picture in enumerate(pictures):
+        png = png_of(pygame.image.frombuffer(picture.tobytes(), film.size, "RGB"))
+        (path / f"frame-{number:0{digits}}.png").write_bytes(png)
+
+
+FOLDER = ""  # the suffix of a folder
+FILMS = {
+    ".gif": Format(gif, 0.5, f"{COLOURS} colours a picture", most_fps=50.0, module="PIL"),
+    ".apng": Format(apng, 1.5, "every pixel as drawn", module="PIL"),
+    ".webp": Format(webp, 0.3, f"lossy, quality {QUALITY} of 100", module="PIL"),
+    ".mp4": Format(partial(video, kind="mp4"), 0.3, "lossy, H.264", module=FFMPEG),
+    ".webm": Format(partial(video, kind="webm"), 0.3, "lossy, VP9", module=FFMPEG),
+    FOLDER: Format(folder, 2.0, "every pixel as drawn"),
+}
+
 
 USUAL_SIZE, LEAST_SIDE, MAX_SIDE = (640, 360), 16, 4096
 FOLLOW_ZOOM = 2.0  # pixels a unit
@@ -109,7 +338,12 @@ def _pictures(asked: Asked, shot: Shot, command: str, stepped: Stepped) -> Pictu
     for frame in frames(asked.source, asked.every, asked.first, asked.last, stepped):
         if not picture or picture.scene.sim is not frame.sim:  # a restart may make another crowd
             made = Picture(frame.sim, size=shot.size)
-            made.camera = picture.camera if picture else _first_view(asked.source.config, made.camera)
+            view = asked.source.config.camera
+            if picture:
+                made.camera = picture.camera
+            elif view.zoom:  # as much as in a window of the size that it is meant for
+                factor = min(now / meant for now, meant in zip(made.camera.size, VIEW, strict=True))
+                made.camera.show(view.model_copy(update={"zoom": view.zoom * factor}))
             picture = made
         _look(picture.camera, asked, shot, frame)
         picture.draw()
@@ -139,14 +373,6 @@ def _look(camera: Camera, asked: Asked, shot: Shot, frame: Frame) -> None:
             raise ValueError(f"--follow: no agent has the id {identity} at {at_s:g} s")
 
 
-def _first_view(config: Config, camera: Camera) -> Camera:
-    """What the configuration shows, as much of it as in a window of the size that its zoom is meant for."""
-    if config.camera.zoom:
-        factor = min(now / meant for now, meant in zip(camera.size, VIEW, strict=True))
-        camera.show(config.camera.model_copy(update={"zoom": config.camera.zoom * factor}))
-    return camera
-
-
 # --- what lies over a picture ----------------------------------------------------------------------------------------
 
 class Captions:
@@ -162,19 +388,16 @@ class Captions:
         on = picture.surface
         line = f"{self._title}, {time_text(frame.step / self._hz)}, {len(frame.columns.id):,} agents"
         top = self._margin
-        for text in (line, *self._switched(frame.sim)):
+        recent = (action for tick, action in frame.sim.history if tick > frame.sim.tick - SWITCHED_S * self._hz)
+        switched = (f"{BY_PATH[action.path].label.strip()}: {hud_word(action.value)}" for action in recent
+                    if isinstance(action, Switch))
+        for text in (line, *switched):
             notice = draw_notice(text, self._room, self._pen, self._scale).surface
             on.blit(notice, (self._margin, top))
             top += notice.get_height() + self._margin // 2
         if legend := picture.scene.legend():
             surface = draw_colour_legend(legend, self._room, self._pen, self._scale).surface
             on.blit(surface, surface.get_rect(midbottom=(self._size[0] // 2, self._size[1] - self._margin)))
-
-    def _switched(self, sim: Simulation) -> list[str]:
-        """The techniques that were switched in the last seconds."""
-        recent = (action for tick, action in sim.history if tick > sim.tick - SWITCHED_S * self._hz)
-        return [f"{BY_PATH[action.path].label.strip()}: {hud_word(action.value)}" for action in recent
-                if isinstance(action, Switch)]
 
     def draw_card(self, on: pygame.Surface, facts: Sequence[Sequence[str]]) -> None:
         """What was shown, and how it is made again."""

@@ -25,11 +25,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_demo.compute.arrays import Bools, Doubles, Longs
 from crowd_demo.config.maps import IN_METRES, MAX_SIDE, MapData, MapError, Metres, bytes_of
 from crowd_demo.config.memory import MB, shortage
 from crowd_demo.config.reading import read_bounded
-from crowd_demo.extras.importing.geometry import FARTHEST, wkt_parts
-from crowd_demo.extras.importing.polygons import drawn
+from crowd_demo.extras.importing.geometry import FARTHEST, drawn, wkt_parts
 from crowd_demo.registry.texts import printable, reason
 
 MAX_BYTES = 1 << 29
@@ -53,9 +53,6 @@ COLUMNS_OPTION = "--columns frame,id,x,y, or playback.columns, specifies the ord
 IS_TABLE = "SELECT 1 FROM sqlite_master WHERE name = ? COLLATE NOCASE AND sql LIKE 'CREATE TABLE%'"
 WELL_KNOWN_TEXT = re.compile(r"(POLYGON|COLLECTION)[\sZM]*(\([A-Z\s]*\(|EMPTY)", re.IGNORECASE)
 TABLES = "trajectory_data", "metadata", "geometry"
-Longs = NDArray[np.int64]
-Doubles = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 
 class Paths(NamedTuple):

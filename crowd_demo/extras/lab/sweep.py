@@ -17,7 +17,7 @@ from crowd_demo.measure.comparison import Comparison, VariantResult, block_lengt
 from crowd_demo.measure.crowd_variant import CrowdVariant, Picture, all_pairs_s, picture_hash
 from crowd_demo.measure.experiment import aligned, figure_text, header
 from crowd_demo.registry.entries import EXACT, Kind, Technique, Value
-from crowd_demo.registry.techniques import inactive, kind_of, strongest, yaml_word
+from crowd_demo.registry.techniques import kind_of, no_effect, strongest, yaml_word
 from crowd_demo.sim.metrics.locality import locality
 
 WARM_UP = 10  # steps
@@ -58,8 +58,9 @@ def _variant(config: Config, technique: Technique, value: Value) -> CrowdVariant
 
 def expectations(technique: Technique, variants: Variants, steps: int) -> Iterator[str]:
     """Lines to print before the sweep starts."""
-    if all(technique.path in inactive(variant.sim.situation) for variant in variants.values()):
-        yield f"{technique.path} is inactive here: another technique or the behaviour leaves it no work"
+    idle = [no_effect(technique.path, variant.sim.situation) for variant in variants.values()]
+    if all(idle):
+        yield f"{technique.path}: {idle[0]}"
     for name, variant in variants.items():
         options = variant.sim.optimizations
         seconds = all_pairs_s(variant.sim.agents.count, options.get) * (steps + WARM_UP)

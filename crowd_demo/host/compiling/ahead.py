@@ -17,6 +17,8 @@ from crowd_demo.compute.jit import Launch, compile_launches, is_compiled
 from crowd_demo.config.model import Config, Life
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.config.resources import assets_folder
+from crowd_demo.registry.built_in import COLOURS
+from crowd_demo.registry.entries import load
 from crowd_demo.registry.techniques import TECHNIQUES
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.colours.modes import AgeColours
@@ -62,13 +64,18 @@ class KernelFinder:
                     found[launch.kernel, signature] = launch
         return list(found.values())
 
+    def missing_colours(self, *names: str) -> list[Launch]:
+        """Calls of these colour modes whose kernels are not compiled yet."""
+        with self._lock:
+            modes = [load(COLOURS[name].code)() for name in names if COLOURS[name].code]
+            launches = [each for mode in modes for each in mode.launches_to_compile(self._sim, np.zeros(0, np.uint8))]
+        return [launch for launch in launches if not is_compiled(launch)]
+
     def missing_anywhere(self, options: Optimizations) -> Iterator[Launch]:
         """Yield the launches of each single other choice and of all colour modes whose kernels are not compiled yet."""
         for other in all_choices(options):
             yield from self.missing(other)
-        with self._lock:
-            colours = list(self._scene.colour_launches() if self._scene else ())
-        yield from (launch for launch in colours if not is_compiled(launch))
+        yield from self.missing_colours(*(COLOURS if self._scene else ()))
 
     def _launches(self) -> Iterator[Launch]:
         yield from self._sim.agents.closing(1)  # births, deaths and a new number of agents come between steps

@@ -55,8 +55,13 @@ class LoadingProgress:
     def __str__(self) -> str:
         if not self.total:
             return self.text
-        until_when = ", for this and later starts" if lasts() else ""
+        until_when = f", {self.how_often}" if self.how_often else ""
         return f"{self.text} ({min(self.done + 1, self.total)} of {self.total}{until_when})"
+
+    @property
+    def how_often(self) -> str:
+        """Return whether kernels are kept for later starts."""
+        return "only once: later starts are quick" if self.total and lasts() else ""
 
 
 class Loaded(NamedTuple):

@@ -6,10 +6,10 @@ Nothing in a file is trusted. Reading needs memory in proportion to the file, an
 from __future__ import annotations
 
 import base64
-import hashlib
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from operator import itemgetter
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from crowd_demo.config.memory import shortage
 from crowd_demo.config.model import Config
+from crowd_demo.host.files import CHECKSUM_DIGITS, sealed, sealed_line, unsealed
 from crowd_demo.host.recording.saves import read_whole
 from crowd_demo.sim.actions import Action, from_data
 from crowd_demo.sim.save_format import MAX_TICKS, config_of, decode, encoded, naming
@@ -27,7 +28,6 @@ from crowd_demo.version import __version__
 MAGIC: Final = "crowd-demo recording"
 FORMAT = 1
 LINE_BYTES, CHECK_EVERY = 1000, 1 << 16  # memory of a line, and lines from one check of the free memory to the next
-CHECKSUM_DIGITS = 16
 PIECE = 49_152  # bytes of a snapshot at a time: base64 keeps Python's lock for 0.1 ms, not for as long as a frame
 Tick = Annotated[int, Field(ge=0, lt=MAX_TICKS)]
 Hash = Annotated[str, Field(pattern="^([0-9a-f]{32})?$")]
@@ -154,39 +154,15 @@ _LINE: TypeAdapter[Line] = TypeAdapter(Line)
 
 # --- writing ---------------------------------------------------------------------------------------------------------
 
-def sealed_line(text: bytes) -> bytes:
-    """Return the line of a text: its checksum, itself, and the line's end."""
-    return _checksum((text,)) + b" " + text + b"\n"
-
-
 def text_of(line: BaseModel) -> bytes:
     """Return a line as it stands in a file."""
     return sealed_line(line.model_dump_json(exclude_none=True).encode())
 
 
 def snapshot_line(snapshot: Snapshot, left: int | None = None) -> Iterator[bytes]:
-    """Yield the line of a crowd that begins with a snapshot in pieces: its save file in base64.
-
-    The checksum stands first, so base64 is made twice: to keep it would take more memory than the crowd.
-    """
-    parts = encoded(snapshot, __version__)
+    """Yield the line of a crowd that begins with a snapshot in pieces: its save file in base64."""
     before, after = Begin(snapshot="", left=left).model_dump_json(exclude_none=True).encode().split(b'""')
-
-    def text() -> Iterator[bytes]:
-        yield before + b'"'
-        yield from _base64(parts)
-        yield b'"' + after
-
-    yield _checksum(text()) + b" "
-    yield from text()
-    yield b"\n"
-
-
-def _checksum(pieces: Iterable[bytes]) -> bytes:
-    digest = hashlib.blake2b(digest_size=CHECKSUM_DIGITS // 2)
-    for piece in pieces:
-        digest.update(piece)
-    return digest.hexdigest().encode()
+    yield from sealed(chain([before + b'"'], _base64(encoded(snapshot, __version__)), [b'"' + after]))
 
 
 def _base64(parts: Iterable[bytes | memoryview]) -> Iterator[bytes]:
@@ -220,72 +196,44 @@ class Script:
     crash: str
 
 
-@dataclass
-class _Place:
-    """Where the present line is."""
-
-    path: Path
-    number: int = 1
-
-    def __str__(self) -> str:
-        return f"{self.path}:{self.number}"
-
-
 def read_recording(path: Path) -> Script:
     """Read a file. Raises SaveError. A last line without an end is left out: the program was ended while it wrote."""
     with naming(path):
         data = read_whole(path)
-    place = _Place(path)
-    with naming(place):
-        return _script(place, (line[:-1] for line in io.BytesIO(data) if line.endswith(b"\n")))
-
-
-def _script(place: _Place, lines: Iterator[bytes]) -> Script:
-    """Return what the lines say. Raises ValueError; the place is that of the line that it is about."""
-    _check_header(next(lines, b""))
+    lines = (line[:-1] for line in io.BytesIO(data) if line.endswith(b"\n"))
+    with naming(f"{path}:1"):
+        header = next(lines, b"")
+        try:
+            about = RecordingHeader.model_validate_json(header[:-CHECKSUM_DIGITS - 1])
+        except ValidationError:
+            raise ValueError("is not a recording of crowd-demo") from None
+        if about.format != FORMAT:
+            raise ValueError(f"has format {about.format}; this program reads format {FORMAT}")
+        unsealed(header)
     jump, found = 0, list[tuple[int, int, Line]]()  # the last is (jump, number, line)
     end: End | None = None
-    for place.number, sealed in enumerate(lines, 2):
-        if place.number % CHECK_EVERY == 0 and (short := shortage(place.number * LINE_BYTES)):
-            raise ValueError(short)
-        line = _line(sealed)
-        if end:
-            raise ValueError("there is a line after the end")
-        end = line if isinstance(line, End) else None
-        jump += isinstance(line, Begin | WentBack)
-        if not jump:
-            raise ValueError("the recording does not begin with a crowd")
-        if isinstance(line, Reached) and line.jump > jump:
-            raise ValueError(f"hash of jump {line.jump}, but there are {jump}")
-        found.append((line.jump if isinstance(line, Reached) else jump, place.number, line))
-    if not found:
-        raise ValueError("is damaged: it ends before it begins")
+    for number, each in enumerate(lines, 2):
+        with naming(f"{path}:{number}"):
+            if number % CHECK_EVERY == 0 and (short := shortage(number * LINE_BYTES)):
+                raise ValueError(short)
+            try:
+                line = _LINE.validate_json(unsealed(each))
+            except ValidationError:
+                raise ValueError("is damaged: no line of a recording") from None
+            if end:
+                raise ValueError("there is a line after the end")
+            end = line if isinstance(line, End) else None
+            jump += isinstance(line, Begin | WentBack)
+            if not jump:
+                raise ValueError("the recording does not begin with a crowd")
+            if isinstance(line, Reached) and line.jump > jump:
+                raise ValueError(f"hash of jump {line.jump}, but there are {jump}")
+            found.append((line.jump if isinstance(line, Reached) else jump, number, line))
+    with naming(f"{path}:1"):
+        if not found:
+            raise ValueError("is damaged: it ends before it begins")
     parts: list[Part] = []
-    for _, place.number, line in sorted(found, key=itemgetter(0)):  # a hash is written later than its jump
-        line.follow(parts)
-    return Script(place.path, parts, bool(end), end.crash if end else "")
-
-
-def _check_header(line: bytes) -> None:
-    try:
-        header = RecordingHeader.model_validate_json(line[CHECKSUM_DIGITS + 1:])
-    except ValidationError:
-        raise ValueError("is not a recording of crowd-demo") from None
-    if header.format != FORMAT:
-        raise ValueError(f"has format {header.format}; this program reads format {FORMAT}")
-    _unsealed(line)
-
-
-def _line(sealed: bytes) -> Line:
-    try:
-        return _LINE.validate_json(_unsealed(sealed))
-    except ValidationError:
-        raise ValueError("is damaged: no line of a recording") from None
-
-
-def _unsealed(line: bytes) -> bytes:
-    """Return the text of a line."""
-    text = line[CHECKSUM_DIGITS + 1:]
-    if sealed_line(text) != line + b"\n":
-        raise ValueError("is damaged: its checksum is wrong")
-    return text
+    for _, number, line in sorted(found, key=itemgetter(0)):  # a hash is written later than its jump
+        with naming(f"{path}:{number}"):
+            line.follow(parts)
+    return Script(path, parts, bool(end), end.crash if end else "")

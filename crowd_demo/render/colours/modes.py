@@ -15,17 +15,19 @@ from crowd_demo.compute.jit import Launch, device
 from crowd_demo.compute.simd import LANES, bits, quotient, root, select, to_int
 from crowd_demo.compute.simd_memory import gather
 from crowd_demo.config.resources import assets_folder
+from crowd_demo.grid.cells import Floor
 from crowd_demo.render.colours.base import LEVELS, ON_DARK, ColourMode, Legend, ramp, scales_of
 from crowd_demo.render.drawing import number_of, numbering
 from crowd_demo.render.figures.sprites import load_manifest, state_colours
 from crowd_demo.render.inks import RGB
 from crowd_demo.sim.behaviours.steering import Move
 from crowd_demo.sim.inspection import speed_text
-from crowd_demo.sim.neighbours.grid import Floor
 from crowd_demo.sim.neighbours.schedule import LONGEST
 from crowd_demo.sim.simulation import Simulation
 
 KINDS = "prey", "predator"
+ROLES: dict[str, RGB] = {"leader": (255, 240, 120), "follower": (60, 116, 210)}  # of columns
+FULL_STRETCH = 0.5  # of a link's length at rest, at the end of the ramp of tension
 TURN = 128  # shades once around the wheel of headings
 
 
@@ -52,10 +54,12 @@ def number_states(mode: StateMode, slots: Int, register: Register) -> Register:
 
 
 class StateColours(ColourMode):
-    """Walking, waiting, stuck, queuing, in the colours that the HUD counts people by; predators and prey; or all alike."""
+    """Walking, waiting, stuck, queuing, in the colours that the HUD counts people by; predators and prey; the leaders of
+    columns; or all alike.
+    """
 
     def __init__(self) -> None:
-        self._known = state_colours(load_manifest(assets_folder()))
+        self._known = state_colours(load_manifest(assets_folder())) | ROLES
 
     def colours(self, sim: Simulation) -> Sequence[RGB]:
         return [self._known.get(name, scales_of(sim).categories[number]) for number, name in enumerate(_names(sim))]
@@ -64,7 +68,7 @@ class StateColours(ColourMode):
         columns = sim.agents.view
         state: Ints | None = getattr(columns, "state", getattr(columns, "kind", None))
         if state is None:
-            number[:len(slots)] = 0
+            number[:len(slots)] = columns.id[slots] % sim.config.links.length > 0 if _has_leaders(sim) else 0
             return ()
         return (numbering(sim.workers, slots, StateMode(state), number),)
 
@@ -73,7 +77,13 @@ class StateColours(ColourMode):
 
 
 def _names(sim: Simulation) -> tuple[str, ...]:
-    return sim.behaviour.states or (KINDS if hasattr(sim.agents.view, "kind") else ("agents without states",))
+    if sim.behaviour.states or hasattr(sim.agents.view, "kind"):
+        return sim.behaviour.states or KINDS
+    return tuple(ROLES) if _has_leaders(sim) else ("agents without states",)
+
+
+def _has_leaders(sim: Simulation) -> bool:
+    return sim.links.active and sim.config.links.pattern == "column"
 
 
 # --- heading: a wheel that can be told apart by people who are colour-blind ---------------------------------------------
@@ -152,6 +162,31 @@ class SpeedColours(ColourMode):
 def fastest(sim: Simulation) -> float:
     """The fastest preferred speed, or the top speed where there is none, in units/s."""
     return max(float(getattr(sim.settings.behaviour_settings, "speed_max", sim.needs.top_speed)), 1e-3)
+
+
+# --- tension: how far the links of an agent are stretched, on the mean ----------------------------------------------------
+
+class TensionColours(ColourMode):
+    def colours(self, sim: Simulation) -> Sequence[RGB]:
+        return ramp(scales_of(sim).rising)
+
+    def launches(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Launch, ...]:
+        """Number agents without a kernel: there are few links."""
+        number[:len(slots)] = 0
+        if sim.links.active:
+            columns, (a, b), count = sim.agents.view, sim.links.pairs, sim.agents.count
+            length = np.hypot(columns.x[a] - columns.x[b], columns.y[a] - columns.y[b])
+            links, lengths = (np.bincount(a, of, count) + np.bincount(b, of, count) for of in (None, length))
+            stretch = lengths[slots] / np.maximum(links[slots], 1) / max(sim.settings.links.rest, 1e-9) - 1
+            number[:len(slots)] = (stretch * (LEVELS / FULL_STRETCH)).clip(0, LEVELS - 1)
+        return ()
+
+    def legend(self, sim: Simulation) -> Legend:
+        return Legend("tension", ramp(scales_of(sim).rising, 24), ("at rest", f"stretched by {FULL_STRETCH:.0%}"))
+
+    def tells(self, sim: Simulation) -> bool:
+        return sim.links.active
+
 
 STEPS = LONGEST + 1  # 0 to 16 steps
 SHIFT, TICKS, WAITS = 4, 0x7FFFFFF, LONGEST - 1  # a tick is packed above a wait of four bits

@@ -29,7 +29,7 @@ from crowd_demo.render.figures.sprites import Atlas, Manifest, Sheet, load_sheet
 from crowd_demo.render.inks import BLACK, WHITE, ink
 from crowd_demo.render.pixels import Frame
 
-UNITS, SHEET_PX = 14.0, 34.0  # span of a bird in the world and on the sheet
+SHEET_PX = 34.0  # span of a bird on the sheet
 HEADINGS, FLAPS = 32, 4
 HEADING_SLOPES = slopes(HEADINGS)
 FLAPS_HZ = 8.0  # frames a second
@@ -68,11 +68,12 @@ def number_appearances(mode: BirdMode, slots: Int, register: Register) -> Regist
 class BirdFigures(Sprited):
     MARKS = False
     SHEET: Literal["birds", "hunt"] = "birds"
+    SPAN = 20.0  # world units
 
     def __init__(self, config: Config, folder: Path, manifest: Manifest) -> None:
         about = manifest[self.SHEET]
         appearances = np.arange(about["looks"] * FLAPS * HEADINGS, dtype=np.int32) // (FLAPS * HEADINGS)
-        super().__init__(load_sheet(folder, about), UNITS, SHEET_PX, appearances)
+        super().__init__(load_sheet(folder, about), self.SPAN, SHEET_PX, appearances)
         self._appearance_count, self._predators = about["looks"], 0
 
     def mode(self, now: FrameInput) -> BirdMode:
@@ -82,7 +83,7 @@ class BirdFigures(Sprited):
 class HuntFigures(BirdFigures):
     """The figures of the sheet "hunt": starlings, and then hawks, who are seen however small starlings are."""
 
-    SHEET = "hunt"
+    SHEET, SPAN = "hunt", 14.0
 
     def __init__(self, config: Config, folder: Path, manifest: Manifest) -> None:
         super().__init__(config, folder, manifest)

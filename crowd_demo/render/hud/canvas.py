@@ -178,7 +178,8 @@ class Canvas:
     def left(self, text: str, x: float, middle: float, size: float = NORMAL, colour: Colour = TEXT,
              bold: bool = False) -> float:
         """Write from x on, with the middle of the line at `middle`; return where the text ends."""
-        return self.pen.left(self.surface, text, self.px(x), self.px(middle), self._font_px(size), colour, bold) / self.scale
+        end = self.pen.left(self.surface, text, self.px(x), self.px(middle), self._font_px(size), colour, bold)
+        return end / self.scale
 
     def right(self, text: str, x: float, middle: float, size: float = NORMAL, colour: Colour = TEXT,
               bold: bool = False) -> float:
@@ -250,15 +251,16 @@ class Canvas:
             picture = pygame.transform.smoothscale(picture, rect.size)
         self.surface.blit(picture, rect)
 
-    def key(self, name: str, left: float, middle: float, height: float = 15) -> float:
-        """Draw a key as on a keyboard; return where it ends."""
+    def key(self, name: str, left: float, middle: float, height: float = 15, colour: Colour = TEXT,
+            is_filled: bool = True) -> float:
+        """Draw a key as on a keyboard, filled or its outline; return where it ends."""
         width = self.key_width(name)
-        self.rect(KEY, (left, middle - height / 2, width, height), radius=3)
-        self.centred(key_text(name).upper(), left + width / 2, middle, SMALL, bold=True)
+        self.rect(KEY, (left, middle - height / 2, width, height), radius=3, width=not is_filled)
+        self.centred(key_text(name), left + width / 2, middle, SMALL, colour, bold=True)
         return left + width
 
     def key_width(self, name: str) -> float:
-        return max(self.width(key_text(name).upper(), SMALL, True) + 8, 17)
+        return max(self.width(key_text(name), SMALL, True) + 8, 17)
 
     def _at(self, point: Point) -> tuple[int, int]:
         return self.px(point[0]), self.px(point[1])

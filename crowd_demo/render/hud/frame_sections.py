@@ -1,7 +1,7 @@
-"""The left panel's sections on time: what a step, its picture and both cost, the graph, and what each stage costs.
+"""What a step, drawing it, and both cost: the line of the compact HUD, and the left panel's sections on time.
 
-A frame is a step and its picture. How many pictures the window displays in a second, and how many steps lie between
-two of them, are numbers of their own. The graph has one column a displayed picture, the stages stacked, and a line at
+A frame is one step and drawing it. How many frames the window displays in a second, and how many steps lie between
+two of them, are numbers of their own. The graph has a column for each displayed frame, the stages stacked, and a line at
 16.7 ms. NumPy colours all columns at once: about 0.3 ms for 240 x 64 pixels.
 """
 
@@ -19,10 +19,12 @@ from crowd_demo.profile import OTHER, Profile, percentiles
 from crowd_demo.registry.stages import EVERYWHERE, PARTS, in_order, stages_of, text_of
 from crowd_demo.registry.texts import digits_text
 from crowd_demo.render.hud.canvas import (
+    ACCENT,
     DIM,
     FAINT,
     GROUND,
     LARGE,
+    NORMAL,
     PAD,
     SMALL,
     TEXT,
@@ -30,9 +32,9 @@ from crowd_demo.render.hud.canvas import (
     Box,
     Canvas,
     Colour,
+    Pen,
 )
 from crowd_demo.render.hud.panel_layout import (
-    ALWAYS,
     FACT,
     INNER,
     LEFT_WIDTH,
@@ -42,43 +44,47 @@ from crowd_demo.render.hud.panel_layout import (
     draw_facts,
     facts_height,
 )
-from crowd_demo.render.hud.status import Status, Tick, speed_text, time_text
+from crowd_demo.render.hud.status import Status, Tick, speed_text
+from crowd_demo.sim.simulation import Simulation
 
-RECENT = 300  # pictures in the percentiles
-MAX_STEPS = 240  # of which the panel tells the time: at a high speed a second has many
-GRAPH_TITLE, GRAPH_HEIGHT = 13.0, 50.0
-RATES_HEIGHT, CLOCK = 57.0, 15.0
-HEADER_HEIGHT = RATES_HEIGHT + FACT + CLOCK
-SHOWN, COST = "FPS shown", "ms step+draw"  # a frame costs what can be far less than the time between two pictures
+RECENT = 300  # frames in the percentiles
+MAX_STEPS = 240  # of which the panel shows the time: at a high speed a second has many
+GRAPH_TITLE, GRAPH_HEIGHT = 15.0, 50.0
+LINE_HEIGHT, HEADER_HEIGHT = 36.0, 40.0
+SHOWN, COST = "FPS", "ms per frame"  # a frame costs what can be far less than the time between two displayed frames
+WORDS = {"crowd": "people", "playback": "people", "flock": "birds"}  # of agents, by behaviour
 BUDGET_MS = 1000 / 60
 SCALES_MS = (20, 40, 80, 160, 320, 640, 1280, 2560, 10_000)  # the full height
+PART_COLOURS: Mapping[str, Colour] = {
+    part: text_of(stage).colour for part, stage in zip(PARTS, ("interaction", "blit", "flip"), strict=True)}
 SETTLED = 60  # frames after which the scale is fixed
 
 
 def frame_sections(profile: Profile, status: Status, graph: Graph) -> list[PanelSection]:
+    times = {part: times_of(part, profile) for part in PARTS}
+    sums = {part: sum(each.values()) for part, each in times.items()}
+    slow_ms, = percentiles(profile.frame_ms(RECENT), 95)
     return [
-        header_section(profile, status),
-        PanelSection("graph", GRAPH_TITLE + GRAPH_HEIGHT + 6, 3,
-                     partial(draw_graph, graph=graph, profile=profile, status=status)),
-        *(part_section(part, profile) for part in PARTS),
+        PanelSection("header", HEADER_HEIGHT, partial(draw_header, rates=rates_of(profile), sums=sums,
+                                                      units=status.panels.units), None),
+        *(PanelSection(part, facts_height(len(each)) + 3, partial(draw_stages, times=each), f"{sums[part]:.2f} ms",
+                       PART_COLOURS[part]) for part, each in times.items()),
+        PanelSection("graph", GRAPH_TITLE + GRAPH_HEIGHT + FACT + 6, partial(draw_graph, graph=graph, profile=profile,
+                     status=status), f"95% below {digits_text(slow_ms, 10)} ms"),
+        PanelSection("pace", facts_height(4), partial(draw_facts, facts=pace_facts(profile, status)),
+                     pace_text(status)),
     ]
 
 
-def header_section(profile: Profile, status: Status, is_full: bool = True) -> PanelSection:
-    """Rates and the clock; in full also how even the pictures come."""
-    height = HEADER_HEIGHT if is_full else HEADER_HEIGHT - FACT
-    return PanelSection("header", height, ALWAYS, partial(draw_header, profile=profile, status=status, is_full=is_full))
-
-
-# --- the header ------------------------------------------------------------------------------------------------------
+# --- rates -----------------------------------------------------------------------------------------------------------
 
 class Rates(NamedTuple):
     """By the last second."""
 
-    fps: float  # pictures displayed in a second
+    fps: float  # frames displayed in a second
     step_ms: float  # of one step
-    draw_ms: float  # of one picture
-    steps_a_picture: float
+    draw_ms: float  # of drawing it
+    steps_per_frame: float
 
     @property
     def frame_ms(self) -> float:
@@ -93,56 +99,68 @@ def rates_of(profile: Profile) -> Rates:
                  sum(times_of("draw", profile).values()), steps / max(pictures, 1))
 
 
-def draw_header(on: Canvas, top: float, profile: Profile, status: Status, is_full: bool = True) -> None:
-    draw_rates(on, top, rates_of(profile), status)
-    frames = zip(("p50", "p95", "p99"), percentiles(profile.frame_ms(RECENT), 50, 95, 99), strict=True)
-    facts = [Fact(name, digits_text(ms, 10), DIM) for name, ms in frames] if is_full else []
-    top = draw_facts(on, top + RATES_HEIGHT, facts, 3)
-    draw_clock(on, top + CLOCK / 2, status)
-
-
-def draw_rates(on: Canvas, top: float, rates: Rates, status: Status) -> None:
-    """Draw pictures a second beside the milliseconds of a frame, and below these the step and the picture that make it up.
-
-    What is written stays where it is while numbers change.
-    """
-    middle = top + 19
-    large, small = (f"{rates.fps:.0f}", SHOWN), (digits_text(rates.frame_ms, 10), COST)
-    if status.panels.units != "fps":
-        large, small = small, large
-    unit = PAD + on.width("0000", LARGE, True) + 6
-    on.right(large[0], unit - 6, middle - 2, LARGE, bold=True)
-    end = on.left(large[1], unit, middle, SMALL, DIM)
-    on.target((PAD, middle - 18, end - PAD, 28), "fact", large[1])
-    start = on.right(small[1], LEFT_WIDTH - PAD, middle, SMALL, DIM)
-    start = on.right(small[0], start - 5, middle - 2, LARGE, bold=True)
-    on.target((start, middle - 18, LEFT_WIDTH - PAD - start, 28), "fact", small[1])
-    facts = {"steps/picture": f"{rates.steps_a_picture:.1f}", "steps/s": f"{status.clock.steps_per_s:.0f}",
-             "step": digits_text(rates.step_ms, 10), "draw": digits_text(rates.draw_ms, 10)}
-    draw_facts(on, top + 31, [Fact(*fact, DIM) for fact in facts.items()])
-
-
-def draw_clock(on: Canvas, middle: float, status: Status) -> None:
-    """Draw the speed, the measured one where that differs, and the crowd's tick and time."""
+def pace_text(status: Status) -> str:
+    """The speed, with the measured one where that is lower."""
+    real = status.clock.real_speed
     speed = "paused" if status.paused else speed_text(status.speed)
-    end = on.left(speed, PAD, middle, SMALL, WARM if status.paused else DIM)
-    if status.clock.real_speed is not None:
-        end = on.left(f"real x{digits_text(status.clock.real_speed)}", end + 6, middle, SMALL, WARM)
-    on.target((PAD, middle - 7, end - PAD, 14), "fact", "speed")
-    time = time_text(status.clock.time_s)
-    on.right(time, LEFT_WIDTH - PAD, middle, SMALL, DIM)
-    start = on.right(f"tick {status.clock.tick:,}", LEFT_WIDTH - PAD - 12 - on.width(time, SMALL), middle, SMALL, FAINT)
-    on.target((start, middle - 7, LEFT_WIDTH - PAD - start, 14), "fact", "tick")
+    return speed if real is None else f"{speed}, real x{digits_text(real)}"
+
+
+def pace_facts(profile: Profile, status: Status) -> list[Fact]:
+    facts = {"steps per frame": f"{rates_of(profile).steps_per_frame:.1f}",
+             "steps per s": f"{status.clock.steps_per_s:.0f}", "tick": f"{status.clock.tick:,}", "speed": pace_text(status)}
+    return [Fact(*fact) for fact in facts.items()]
+
+
+def draw_line(sim: Simulation, status: Status, pen: Pen, scale: float) -> Canvas:
+    """The compact HUD's panel: agents, FPS, ms per frame, and the speed where it is not x1. Few digits move nothing."""
+    ruler, rates, pace = Canvas((1, 1), pen, scale, None), rates_of(sim.profile), pace_text(status)
+    facts = [("number", "agents", f"{sim.agents.count:,}", WORDS.get(sim.config.behaviour, "agents"), ""),
+             ("fact", SHOWN, f"{rates.fps:.0f}", SHOWN, "00"),
+             ("fact", COST, digits_text(rates.frame_ms, 10), "ms", "0.00"),
+             *[("fact", "speed", "", pace, "")] * (pace != "x1")]
+    wide = [max(ruler.width(value, LARGE, True), ruler.width(least, LARGE, True)) for *_, value, _, least in facts]
+    ends = [width + 5 * bool(width) + ruler.width(word) for width, (*_, word, _) in zip(wide, facts, strict=True)]
+    on = Canvas((2 * PAD + sum(ends) + 18 * (len(facts) - 1), LINE_HEIGHT), pen, scale)
+    x, middle = float(PAD), LINE_HEIGHT / 2
+    for (kind, name, value, word, _), width, end in zip(facts, wide, ends, strict=True):
+        on.right(value, x + width, middle, LARGE, bold=True)
+        is_late = status.paused or status.clock.real_speed is not None
+        colour = DIM if value else WARM if is_late else ACCENT
+        on.left(word, x + end - on.width(word), middle + 1.5 * bool(value), NORMAL, colour, bold=not value)
+        on.target((x - 6, 0, end + 12, LINE_HEIGHT), kind, name)
+        x += end + 18
+    return on
+
+
+def draw_header(on: Canvas, top: float, rates: Rates, sums: Mapping[str, float], units: str) -> None:
+    """Draw FPS and the ms of a frame, the one that the user prefers first, above a bar of the three parts."""
+    facts = [(f"{rates.fps:.0f}", SHOWN), (digits_text(rates.frame_ms, 10), COST)]
+    middle, right = top + 12, LEFT_WIDTH - PAD
+    first, second = facts if units == "fps" else facts[::-1]
+    end = on.left(first[0], PAD, middle, LARGE, bold=True)
+    end = on.left(first[1], end + 6, middle + 1.5, NORMAL, DIM)
+    on.target((PAD, top, end - PAD, 24), "fact", first[1])
+    start = on.right(second[1], right, middle + 1.5, NORMAL, DIM)
+    start = on.right(second[0], start - 6, middle, LARGE, bold=True)
+    on.target((start, top, right - start, 24), "fact", second[1])
+    left, per_ms = float(PAD), (INNER - 4) / max(sum(sums.values()), 1e-9)
+    for part, ms in sums.items():
+        if ms > 0:
+            on.rect(PART_COLOURS[part], (left, top + 27, max(ms * per_ms, 2), 5), radius=2)
+            left += ms * per_ms + 2
 
 
 # --- the graph -------------------------------------------------------------------------------------------------------
 
 def draw_graph(on: Canvas, top: float, graph: Graph, profile: Profile, status: Status) -> None:
-    """Draw the graph below a line that says what it shows; only marks of switches are written into it."""
+    """Draw the graph between its scale and the percentiles of frame intervals; only marks are written into it."""
     said, colour = graph.draw(on, (PAD, top + GRAPH_TITLE, INNER, GRAPH_HEIGHT), profile, status.ticks,
                               status.panels.graph_fits, bool(status.pending))
-    on.left("displayed pictures", PAD, top + GRAPH_TITLE / 2 + 1, SMALL, FAINT)
-    on.right(said, LEFT_WIDTH - PAD, top + GRAPH_TITLE / 2 + 1, SMALL, colour)
+    on.right(said, LEFT_WIDTH - PAD, top + GRAPH_TITLE / 2, SMALL, colour)
+    frames = zip(("p50", "p95", "p99"), percentiles(profile.frame_ms(RECENT), 50, 95, 99), strict=True)
+    facts = [Fact(name, digits_text(ms, 10), DIM) for name, ms in frames]
+    draw_facts(on, top + GRAPH_TITLE + GRAPH_HEIGHT + 4, facts, 3)
 
 
 def scale_ms(frames: Floats) -> float:
@@ -263,13 +281,7 @@ def _mean_ms(stage: str, profile: Profile, pictures: int) -> float:
     return float(profile.stage_ms(stage, pictures).mean())
 
 
-def part_section(part: str, profile: Profile) -> PanelSection:
-    """The sum of a part, and its stages."""
-    times = times_of(part, profile)
-    return PanelSection(part, FACT + facts_height(len(times)) + 3, 2, partial(draw_part, part=part, times=times))
-
-
-def draw_part(on: Canvas, top: float, part: str, times: Mapping[str, float]) -> None:
-    top = draw_facts(on, top, [Fact(part, f"{sum(times.values()):.2f} ms")], 1, TEXT)
+def draw_stages(on: Canvas, top: float, times: Mapping[str, float]) -> None:
+    """Draw the stages of a part with their times."""
     draw_facts(on, top, [Fact(stage, digits_text(ms, 10), TEXT if ms >= 0.005 else FAINT, "stage",
                               (PLAIN_CHIP, text_of(stage).colour)) for stage, ms in times.items()], colour=DIM)

@@ -1,8 +1,9 @@
-"""The HUD: two columns of panels docked at the sides, what belongs below the picture, what is open, and a tooltip.
+"""The HUD: a line and nine keys, or two columns of panels; what belongs below the picture, what is open, and a tooltip.
 
-The left column shows what a frame costs and what the crowd does (frame_sections.py, sections.py), the right one the techniques
-and their keys, and below these what was asked for by itself: an agent, charts, the minimap. Timeline, tour and legends are
-stacked from the lower edge, between the columns. Each takes its part of the rectangle that is left free.
+Compact, it shows agents, FPS and ms in a line at the left, and the techniques of the digit keys at the right. In full the
+left column shows what a frame costs and what the crowd does (frame_sections.py, sections.py), the right one all techniques;
+a narrow window shows one of them at a time. Below the right one is what was requested by itself: an agent, charts, the
+minimap. From the lower edge are stacked the timeline, a strip (time, jobs, one message or legend, keys), and a tour.
 
 A panel is rendered to a canvas of its own `REFRESH_HZ` times a second, the two by turns, so most frames cost two blits.
 """
@@ -10,58 +11,65 @@ A panel is rendered to a canvas of its own `REFRESH_HZ` times a second, the two 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import pygame
 
 from crowd_demo.config.keys import key_text
+from crowd_demo.render.hud.answer import Answer, draw_answer
 from crowd_demo.render.hud.canvas import SHADE, THEMES, Canvas, Colour, Keys, Pen, Renderings, Target, scale_for
+from crowd_demo.render.hud.caption import Caption, draw_caption
 from crowd_demo.render.hud.card import draw_card
 from crowd_demo.render.hud.chart import draw_chart
-from crowd_demo.render.hud.frame_sections import Graph, frame_sections, header_section
+from crowd_demo.render.hud.frame_sections import Graph, draw_line, frame_sections
 from crowd_demo.render.hud.navigation import Minimap, TimelineBar, mark_at
 from crowd_demo.render.hud.number_rows import RowsInView, number_section
 from crowd_demo.render.hud.panel_layout import (
+    EDGES,
     LEFT_WIDTH,
     RIGHT_WIDTH,
+    ROW,
+    STRIP_HEIGHT,
     PanelSection,
     PlacedCanvas,
     bar_of,
     draw_panel,
-    has_both,
-    in_the_way,
+    is_wide,
     margin_of,
-    timeline_px,
 )
-from crowd_demo.render.hud.sections import crowd_sections, scenario_sections, switchboard_sections, touched_section
+from crowd_demo.render.hud.sections import crowd_sections, scenario_sections, switchboard_sections
 from crowd_demo.render.hud.status import Half, Halves, Past, Status, time_text
 from crowd_demo.render.hud.text_panels import (
     LINE,
+    draw_clock,
     draw_colour_legend,
     draw_half,
+    draw_hints,
     draw_inspection,
+    draw_job,
     draw_legend,
     draw_notice,
     draw_tip,
     draw_tour,
-    notice_width,
     tip_of,
     tour_scale,
 )
-from crowd_demo.render.hud.tool_bar import ToolBar, draw_brush, draw_rings
+from crowd_demo.render.hud.tool_bar import ToolBar, draw_brush, draw_flow, draw_rings
 from crowd_demo.render.hud.views import ListView, draw_list, place_of
 from crowd_demo.sim.simulation import Simulation
 
 REFRESH_HZ = 8.0
 TIMELINE = Target("timeline")
 LOW_NEEDS = 140  # units: where the columns leave less for what is low, that lies over them
-ONE_LINE = 720  # units: a notice that is no longer is wrapped only where the window is narrower
 LEGEND_SHARE = 0.3  # of the window's height: a higher legend of overlays scrolls
-BOARD_NEEDS, BOARD_STEP = 136, 48  # units of the techniques beside what is below them; their height changes by such steps
+BOARD_NEEDS = 9 * ROW + EDGES  # units of the techniques beside what is below them
 ON_CARD = {"card": "again", "measure": "measure properly"}  # what is said of keys
-INSPECTING = {"inspect_next": "next, with Shift previous", "inspect": "close"}
+INSPECTING = {"inspect_next": "next (Shift: previous)", "inspect_follow": "follow", "inspect": "close"}
 INSPECTING_BOX = {"inspect_next": "who is in its middle", "inspect": "close"}
+HINTS = {"hud": "", "help": "help", "menu": "menu", "scenarios": "crowds", "tour": "tours"}  # of keys in the strip
+NEXT_MODE = {"compact": "all", "full": "hide", "right": "hide"}  # what the key of the HUD does there
+HINTS_S = 8.0  # without a move of the mouse
 COLOUR_LEGEND_ROOM = 520  # units
 
 
@@ -74,6 +82,7 @@ class Hud:
         self.graph, self.minimap, self.tool_bar = Graph(), Minimap(), ToolBar()
         self.scale = 1.0
         self.panels: tuple[Canvas, ...] = ()  # the left and the right one as they were rendered last
+        self.is_wide = True  # is there room for both columns?
         self._bar = TimelineBar(self.pen)
         self._drawn_at: list[float] = []  # when each panel was
         self._drawn_as: object = None  # what the panels depend on beside numbers
@@ -81,10 +90,10 @@ class Hud:
         self._on, self._gap = pygame.Surface((1, 1)), 0  # this frame's
         self._free = pygame.Rect(0, 0, 1, 1)  # what nothing was placed in yet
         self._placed: list[PlacedCanvas] = []
-        self._held = False  # are the panels compact only because they would be in the way of a tour?
-        self._over_all = False  # are they shown nevertheless, until the tour is over?
+        self._message: PlacedCanvas | None = None  # which is drawn last
         self._timeline: pygame.Rect | None = None  # where it is
         self._past: Past | None = None  # which it showed last
+        self._pointer: tuple[tuple[float, float] | None, float] = (-1.0, -1.0), 0.0  # where it is, and since when
         self._numbers = RowsInView(0, 0, 0)  # of the section of numbers
         self._legend_first = 0  # the line of the overlays' legend that is the first to be shown
 
@@ -93,44 +102,49 @@ class Hud:
         self.scale = scale_for(on.get_size(), status.panels.scale)
         self._on, self._gap, self._placed = on, margin_of(on.get_size(), self.scale), []
         self._free = on.get_rect().inflate(-2 * self._gap, -2 * self._gap)
+        self.is_wide = is_wide(on.get_size(), self.scale)
         self.pen.theme = THEMES[status.panels.theme]
+        if status.pointer != self._pointer[0]:
+            self._pointer = status.pointer, now_s
+        if status.view and not status.view.at:
+            self._on = pygame.Surface(on.get_size())  # panels leave, but go on below what is open
         draw_rings(on, status.rings, self.pen, self.scale)
+        if status.flow:
+            draw_flow(on, status.flow, self.pen, self.scale)
         if status.brush:
             draw_brush(on, status.brush, self.pen, self.scale)
-        is_full, is_off = self._is_full(status), status.panels.hud == "off"
         self._draw_timeline(status, now_s)
-        if self._over_all:
-            self._draw_tour(status)
-        room = self._draw_right(sim, status, is_full, now_s)
-        corner = self._draw_left(sim, status, is_full, room, now_s)
-        if not self._over_all:
-            self._draw_tour(status)
-        if not is_off:
-            self._draw_legends(status, now_s)
+        strip = pygame.Rect(self._free.left, self._free.bottom, self._free.width, 0)
+        if status.panels.hud != "off" or status.notices or status.jobs:
+            strip.height = round(STRIP_HEIGHT * self.scale)
+            strip.bottom = self._free.bottom
+            self._free.height -= strip.height + self._gap // 2
+        room = self._draw_right(sim, status, now_s)
+        self._draw_strip(status, strip, now_s)
+        between = self._draw_panels(sim, status, room, now_s)
+        self._draw_tour(status)
         if status.halves:
             self._draw_halves(status.halves, now_s)
-        if not is_off:
-            self._draw_tools_and_card(status, corner)
+        if status.panels.hud != "off":
+            self._draw_tools_and_card(status, between)
+        if status.answer:
+            self._draw_answer(status.answer)
+        if status.caption:
+            self._draw_caption(status.caption)
+        self._on = on
         if status.view:
             self._draw_view(status.view)
         beneath = status.view is not None and status.hovered is not None and status.hovered.target.kind != "row"
         if status.hovered and not beneath and (tip := tip_of(status.hovered.target, sim, status)):
-            canvas, at = draw_tip(tip, status.hovered.at, on.get_size(), self.pen, self.scale)
+            keep = [placed.rect for placed in self._placed
+                    if Target("card") in [region.target for region in placed.canvas.targets]]
+            canvas, at = draw_tip(tip, status.hovered.at, on.get_size(), self.pen, self.scale, keep)
             on.blit(canvas.surface, at)
 
-    def draw_notices(self, on: pygame.Surface, notices: Sequence[str]) -> None:
-        """Draw the notices above what lies at the lower edge, the newest lowest, whether the rest is shown or not.
-
-        A long one is wrapped between the panels; a short one is drawn over them rather than wrapped.
-        """
-        bottom = self._free.bottom
-        for notice in reversed(notices):
-            wide = notice_width(notice, self.pen, self.scale)
-            low = self._low(wide if wide <= ONE_LINE else LOW_NEEDS)
-            surface = draw_notice(notice, low.width / self.scale, self.pen, self.scale).surface
-            place = surface.get_rect(midbottom=(low.centerx, bottom))
-            on.blit(surface, place)
-            bottom = place.top - self._gap // 2
+    def draw_message(self) -> None:
+        """Draw the message over the picture that was drawn last, unless something that is open lies there."""
+        if self._message and self._message.rect.collidelist([placed.rect for placed in self._placed]) < 0:
+            self._on.blit(self._message.canvas.surface, self._message.at)
 
     def target_at(self, x: float, y: float) -> Target | None:
         """The target at a pixel of the last picture; None outside of the HUD."""
@@ -147,11 +161,6 @@ class Hud:
                 if region.target == target:
                     return min(max((x - placed.at[0] - region.rect.left) / region.rect.width, 0.0), 1.0)
         return None
-
-    def show_held(self) -> bool:
-        """If a tour has made the panels compact, show them in full until it is over, and return True."""
-        self._over_all |= self._held
-        return self._held
 
     def scroll_legend(self, lines: int, most: int) -> None:
         """Scroll the overlays' legend by so many lines, at most so far down."""
@@ -174,44 +183,90 @@ class Hud:
 
     # --- the columns -------------------------------------------------------------------------------------------------
 
-    def _is_full(self, status: Status) -> bool:
-        """Return whether the panels are shown in full: not where a tour, a card or legends need the room."""
-        in_way = in_the_way(self._on.get_size(), self.scale)
-        of_tour, others = status.tour is not None, status.card is not None or bool(status.legend_items)
-        self._over_all &= in_way and of_tour and status.panels.hud == "full"
-        self._held = in_way and of_tour and status.panels.hud == "full" and not self._over_all
-        has_room = has_both(self._on.get_size(), self.scale) and not (in_way and (of_tour or others))
-        return status.panels.hud == "full" and (self._over_all or has_room)
-
     def _draw_timeline(self, status: Status, now_s: float) -> None:
-        self._timeline = None
-        if status.panels.hud == "full" and status.past:
-            size = self._on.get_size()
-            self._bar.draw(self._on, status.past, now_s, self.scale)
-            self._timeline, self._past = bar_of(size, self.scale), status.past
-            self._free.height = size[1] - timeline_px(size, self.scale) - 2 * self._gap
+        """Draw the timeline, thin, or with the times of frames where the pointer is on it."""
+        before, self._timeline, self._past = self._timeline, None, status.past
+        if status.past:
+            is_tall = before is not None and status.pointer is not None and before.collidepoint(status.pointer)
+            self._timeline = bar_of(self._on.get_size(), self.scale, is_tall)
+            self._bar.draw(self._on, self._timeline, status.past, now_s, self.scale, is_tall)
+            self._free.height = self._timeline.top - self._gap // 2 - self._free.top
 
-    def _draw_right(self, sim: Simulation, status: Status, is_full: bool, now_s: float) -> int:
-        """Place what was asked for by itself at the right edge, from below; return the pixels above it.
+    def _draw_strip(self, status: Status, strip: pygame.Rect, now_s: float) -> None:
+        """Place time, jobs, and one message or legend from the left on, in rows upwards, and keys at the right.
+
+        What is higher than a row stays beside what is at the right edge.
+        """
+        is_off, width, message = status.panels.hud == "off", self._free.width, status.notices[-1:]
+        pills = [draw_job(job, self.pen, self.scale) for job in status.jobs]
+        pills += [draw_notice(text, width / self.scale, self.pen, self.scale) for text in message]
+        if not is_off:
+            text = time_text(status.clock.time_s)
+            if status.past and status.past.recorded is not None:
+                text += f"   recording {status.past.recorded / 1e6:,.2f} MB"
+            pills.insert(0, self._rendered("clock", (text, status.paused), lambda: draw_clock(
+                text, status.paused, self.pen, self.scale)))
+            pills += [] if message else self._legend(status, width / self.scale, now_s)
+        (left, bottom), top, self._message = strip.bottomleft, strip.top, None
+        for canvas in pills:
+            size = canvas.surface.get_size()
+            edge = strip.right if size[1] <= strip.height and bottom == strip.bottom else self._free.right
+            if left + size[0] > edge and left > strip.left:
+                left, bottom = strip.left, top - self._gap // 2
+            placed = PlacedCanvas(canvas, (left, bottom - size[1]))
+            left, top = left + size[0] + self._gap, min(top, bottom - size[1])
+            if message and canvas is pills[-1]:
+                self._message = placed
+            else:
+                self._place(*placed)
+        if not is_off and now_s - self._pointer[1] < HINTS_S and bottom == strip.bottom:
+            is_first = status.panels.hud == "full" and not self.is_wide
+            said = HINTS | {"hud": "techniques" if is_first else NEXT_MODE[status.panels.hud]}
+            keys = [(action, self.keys[action][0], what) for action, what in said.items() if self.keys.get(action)]
+            room = (strip.right - left) / self.scale
+            hints = self._rendered("hints", (keys, room), lambda: draw_hints(keys, room, self.pen, self.scale))
+            if hints.targets:
+                self._place(hints, (strip.right - hints.surface.get_width(), bottom - hints.surface.get_height()))
+        if strip.height:
+            self._free.height = top - self._gap // 2 - self._free.top
+
+    def _legend(self, status: Status, room: float, now_s: float) -> list[Canvas]:
+        """The legend of overlays, whose numbers change as often as the panels', or else what colours mean."""
+        if items := status.legend_items:
+            most = int(LEGEND_SHARE * self._on.get_height() / self.scale / LINE)
+            looks = tuple(each.name for each in items), self._legend_first, room
+            return [self._rendered("overlays", looks, lambda: draw_legend(
+                items, room, self.pen, self.scale, most, self._legend_first), now_s, 1 / REFRESH_HZ)]
+        if legend := status.legend:
+            return [self._rendered("colours", (legend, room), lambda: draw_colour_legend(
+                legend, min(COLOUR_LEGEND_ROOM, room), self.pen, self.scale))]
+        return []
+
+    def _draw_right(self, sim: Simulation, status: Status, now_s: float) -> int:
+        """Place what was asked for by itself at the right edge, from below; return the pixels above it, 0 for all.
 
         What finds no room there, beside the techniques, is in a column further left.
         """
-        least = 0 if not is_full or in_the_way(self._on.get_size(), self.scale) else round(BOARD_NEEDS * self.scale)
-        right, top, room = self._free.right, self._free.bottom, 0
+        least = round(BOARD_NEEDS * self.scale) if self._has(1, status) else 0
+        edge, top, room = self._free.right, self._free.bottom, 0
+        right = edge
         for canvas in self._asked_for(sim, status, now_s):
             size = canvas.surface.get_size()
-            if top - size[1] < self._free.top + least and top < self._free.bottom:
+            if top - size[1] < self._free.top + least and (least or top < self._free.bottom):
                 room, least = room or top - self._free.top, 0
-                right, top = self._free.right - round(RIGHT_WIDTH * self.scale) - self._gap, self._free.bottom
+                right, top = edge - round(RIGHT_WIDTH * self.scale) - self._gap, self._free.bottom
             top -= size[1] + self._gap
             at = right - size[0], max(top + self._gap, self._free.top)
             if canvas.targets and canvas.targets[0].target.kind == "minimap":
                 self.minimap.at = at
             self._place(canvas, at)
-        left = min((placed.at[0] for placed in self._placed if placed.rect.right > self._on.get_width() // 2), default=0)
-        if left and not self._over_all:
-            self._free.width = left - self._gap - self._free.left
-        return room or top - self._free.top
+            self._free.width = min(self._free.width, at[0] - self._gap - self._free.left)
+        return room or (top < self._free.bottom) * (top - self._free.top)
+
+    def _has(self, side: int, status: Status) -> bool:
+        """Return whether the left panel, side 0, or the right one is shown."""
+        return status.panels.hud in (("full", "compact"), ("right", "compact"))[side] or (
+            self.is_wide and status.panels.hud in ("full", "right"))
 
     def _asked_for(self, sim: Simulation, status: Status, now_s: float) -> list[Canvas]:
         """The minimap, what is inspected, and charts of overlays."""
@@ -228,33 +283,29 @@ class Hud:
                 found.append(self._rendered(f"chart {item.name}", None, render, now_s, 1 / REFRESH_HZ))
         return found
 
-    def _draw_left(self, sim: Simulation, status: Status, is_full: bool, room: int, now_s: float) -> tuple[int, int]:
-        """Place the left panel, and the right one in its room; return where what comes next to it is."""
+    def _draw_panels(self, sim: Simulation, status: Status, room: int, now_s: float) -> tuple[int, int, int]:
+        """Place the left panel, and the right one in its room; return left, top and right of what lies between them."""
+        left, top = self._free.topleft
         if status.panels.hud == "off":
-            return self._free.topleft
-        corner, edge = self._free.topleft, self._on.get_width() - self._gap
-        if not is_full:
-            looks = status.panels, status.touched, status.paused
-            self._place(self._rendered("compact", looks, lambda: draw_panel(
-                [header_section(sim.profile, status, False), *touched_section(sim, status, self.keys)], LEFT_WIDTH,
-                math.inf, frozenset(), (), self.pen, self.scale), now_s, 1 / REFRESH_HZ), corner)
-            return corner[0], self._placed[-1].rect.bottom + self._gap
-        if room < self._free.height:
-            room = max(room - room % round(BOARD_STEP * self.scale), min(room, round(BOARD_NEEDS * self.scale)))
-        self._refresh(sim, status, room, now_s)
-        left, right = self.panels
-        self._place(left, corner)
-        beside = self._placed[-1].rect.right + self._gap
-        self._place(right, (edge - right.surface.get_width(), corner[1]))
-        if not self._over_all:
-            edge = min(self._placed[-1].at[0] - self._gap, self._free.right)
-            self._free.left, self._free.width = beside, max(edge - beside, 1)
-        return beside, corner[1]
-
+            return left, top, self._free.right
+        self._refresh(sim, status, room or self._free.height, now_s)
+        is_compact, right = status.panels.hud == "compact", self._free.right
+        if self._has(0, status):
+            self._place(self.panels[0], (left, top))
+            panel = self._placed[-1].rect
+            left, top = (left, panel.bottom + self._gap) if is_compact else (panel.right + self._gap, top)
+        if self._has(1, status):
+            edge = self._on.get_width() - self._gap - self.panels[1].surface.get_width()
+            self._place(self.panels[1], (edge, self._free.top))
+            right = min(right, edge - self._gap)
+        if not (is_compact and self.is_wide):
+            self._free.left, self._free.width = left, max(right - left, 1)
+        return left, top, right
     def _refresh(self, sim: Simulation, status: Status, right_room: int, now_s: float) -> None:
         """Render the older panel if it is due, or both if they have to look different."""
         period, rooms = 1 / REFRESH_HZ, (self._free.height, right_room)
-        drawn_as = (self._on.get_size(), rooms, self.scale, status.panels, status.touched, status.numbers, self._numbers.first)
+        drawn_as = (self._on.get_size(), rooms, self.scale, status.panels, status.touched, status.paused,
+                    status.numbers, self._numbers.first)
         if drawn_as != self._drawn_as:
             self._drawn_as = drawn_as
             self.panels = tuple(self._panel(side, sim, status, rooms[side]) for side in (0, 1))
@@ -267,44 +318,33 @@ class Hud:
 
     def _panel(self, side: int, sim: Simulation, status: Status, room_px: int) -> Canvas:
         """The left panel, side 0, or the right one."""
+        if status.panels.hud == "compact" and side == 0:
+            return draw_line(sim, status, self.pen, self.scale)
         room = room_px / self.scale
         sections = switchboard_sections(sim, status, self.keys) if side else self._left_sections(sim, status, room)
-        width, looks = (LEFT_WIDTH, RIGHT_WIDTH)[side], status.panels
-        return draw_panel(sections, width, room, looks.folded, looks.opened, self.pen, self.scale)
+        return draw_panel(sections, (LEFT_WIDTH, RIGHT_WIDTH)[side], room, status.panels.opened, self.pen, self.scale)
 
     def _left_sections(self, sim: Simulation, status: Status, room: float) -> list[PanelSection]:
-        header, *times = frame_sections(sim.profile, status, self.graph)
-        crowd = crowd_sections(sim, status.readings, self.colours)
-        sections = [header, *scenario_sections(sim, self.keys), *times, *crowd]
+        """Those that are always shown, then those that are folded at first."""
+        sections = sorted([*frame_sections(sim.profile, status, self.graph), *scenario_sections(sim, self.keys),
+                           *crowd_sections(sim, status.readings, self.colours)],
+                          key=lambda each: each.headline is not None and each.chip is None)
         self._numbers = RowsInView.of(len(status.numbers), self._numbers.first, room, sections)
         return [*sections, number_section(status.numbers, self._numbers)]
 
     # --- between them ------------------------------------------------------------------------------------------------
 
     def _draw_tour(self, status: Status) -> None:
-        """Draw a tour's box between the columns, or below them where `show_held` has asked for that."""
+        """Draw a tour's box between the columns."""
         if not (tour := status.tour):
             return
-        presses = self._held or {"full": 0, "compact": 2, "off": 1}[status.panels.hud]
+        presses = {"compact": 1, "off": 2}.get(status.panels.hud, 0)
         if tour.of_panels and presses and (keys := self.keys.get("hud")):
             tour = tour._replace(hint=f"{key_text(keys[0])}{', pressed twice,' * (presses > 1)} shows the panels.")
         scale = tour_scale(self._free.width, self._on.get_height(), self.scale)
         canvas = self._rendered("tour", (tour, self._free.width, scale), lambda: draw_tour(
             tour, self._free.width, self.pen, scale))
         self._place_low(canvas, self._free)
-
-    def _draw_legends(self, status: Status, now_s: float) -> None:
-        """Draw what colours mean; numbers of overlays change as often as the panels'."""
-        low = self._low(LOW_NEEDS)
-        room = low.width / self.scale
-        if legend := status.legend:
-            self._place_low(self._rendered("colours", (legend, room), lambda: draw_colour_legend(
-                legend, min(COLOUR_LEGEND_ROOM, room), self.pen, self.scale)), low)
-        if items := status.legend_items:
-            most = int(LEGEND_SHARE * self._on.get_height() / self.scale / LINE)
-            looks = tuple(each.name for each in items), self._legend_first, room
-            self._place_low(self._rendered("overlays", looks, lambda: draw_legend(
-                items, room, self.pen, self.scale, most, self._legend_first), now_s, 1 / REFRESH_HZ), low)
 
     def _draw_halves(self, halves: Halves, now_s: float) -> None:
         """Draw the labels of a split window low on both sides of its line, or above each other where there is little room."""
@@ -325,9 +365,9 @@ class Hud:
         render = partial(draw_half, half, is_right, room, self.pen, self.scale)
         return self._rendered(f"half {is_right}", looks, render, now_s, 1 / REFRESH_HZ)
 
-    def _draw_tools_and_card(self, status: Status, corner: tuple[int, int]) -> None:
-        """Draw the tool bar and the card beside each other, from that corner on."""
-        (left, top), right, bottom = corner, max(self._free.right, corner[0] + 1), max(self._free.bottom, corner[1] + 1)
+    def _draw_tools_and_card(self, status: Status, between: tuple[int, int, int]) -> None:
+        """Draw the tool bar and the card beside each other, between left, top and right."""
+        (left, top, right), bottom = between, max(self._free.bottom, between[1] + 1)
         if shown := status.tools:
             canvas = self._rendered("tools", (shown, bottom - top), lambda: self.tool_bar.draw(
                 shown, (bottom - top) / self.scale, self.pen, self.scale))
@@ -335,7 +375,8 @@ class Hud:
             self._place(canvas, (left, top))
             left += canvas.surface.get_width() + self._gap
         if card := status.card:
-            room, hint = ((right - left) / self.scale, (bottom - top) / self.scale), "   ".join(self._hints(ON_CARD))
+            room = max(right - left, 1) / self.scale, (bottom - top) / self.scale
+            hint = "   ".join(self._hints(ON_CARD))
             self._place(self._rendered("card", (card, room), lambda: draw_card(
                 card, room[0], self.pen, self.scale, hint, room[1])), (left, top))
 
@@ -355,6 +396,19 @@ class Hud:
         return [f"{key_text(self.keys[action][0])} {what}" for action, what in said.items() if self.keys.get(action)]
 
     # --- what is open ------------------------------------------------------------------------------------------------
+
+    def _draw_answer(self, answer: Answer) -> None:
+        """Draw the answer in the middle of what the panels leave."""
+        canvas = self._rendered("answer", answer, lambda: draw_answer(answer, self.pen, self.scale))
+        rect = canvas.surface.get_rect(center=self._free.center).clamp(self._on.get_rect())
+        self._place(canvas, rect.topleft)
+
+    def _draw_caption(self, caption: Caption) -> None:
+        size = self._on.get_size()
+        canvas = self._rendered("caption", (caption[:-1], size), lambda: draw_caption(caption, size, self.pen, self.scale))
+        surface = canvas.surface
+        surface.set_alpha(round(255 * caption.alpha))
+        self._on.blit(surface, surface.get_rect(bottom=size[1]))
 
     def _draw_view(self, view: ListView) -> None:
         """Draw the dialog that is open: in the middle, in the shade, or where it was asked for."""

@@ -25,16 +25,13 @@ from crowd_demo.render.hud.canvas import (
     INACTIVE,
     KEY,
     MUTED,
-    SMALL,
     TEXT,
     WARM,
     Canvas,
-    Colour,
     Pen,
     Renderings,
 )
 from crowd_demo.render.hud.frame_sections import BUDGET_MS, scale_ms
-from crowd_demo.render.hud.panel_layout import BAR_TEXT, bar_of
 from crowd_demo.render.hud.status import Mark, MinimapView, Past
 from crowd_demo.sim.simulation import Simulation
 
@@ -135,7 +132,7 @@ def shown_marks(past: Past) -> list[Mark]:
 
 
 def label(past: Past) -> str:
-    """The text above the timeline: the present tick, how far back one can go, and the memory for it."""
+    """The present tick, how far back one can go, and the memory for it."""
     reach = why_not(past) or (
         f"rewind {int((past.newest - past.oldest) / past.hz)} s ({past.nbytes / 1e6:.0f} of {past.bound / 1e6:.0f} MB)")
     if past.recorded is not None:
@@ -160,30 +157,24 @@ class TimelineBar:
     def __init__(self, pen: Pen) -> None:
         self._pen, self._rendered, self._times_for = pen, Renderings(), lru_cache(1)(Times)
 
-    def draw(self, on: pygame.Surface, past: Past, now_s: float, scale: float) -> None:
-        bar, theme = bar_of(on.get_size(), scale), id(self._pen.theme)
-        sheet = self._rendered.get("bar", (bar.size, theme), lambda: rendered(
-            bar.size, past, self._times_for(past.span, bar.width), self._pen), now_s, 1 / REFRESH_HZ)
-        on.blit(sheet, bar)
+    def draw(self, on: pygame.Surface, bar: pygame.Rect, past: Past, now_s: float, scale: float, is_tall: bool) -> None:
+        """Draw the bar, with the times of frames if it is tall."""
+        at = bar.left + column_of(past, past.tick, bar.width)
+        if is_tall:
+            sheet = self._rendered.get("bar", (bar.size, id(self._pen.theme)), lambda: rendered(
+                bar.size, past, self._times_for(past.span, bar.width), self._pen), now_s, 1 / REFRESH_HZ)
+            on.blit(sheet, bar)
+        else:
+            on.fill(self._pen.colour(GROUND), bar)
+            left = bar.left + column_of(past, past.oldest, bar.width)
+            on.fill(self._pen.colour(MUTED), (left, bar.top + 2, max(at - left, 0), bar.height - 4))
         for mark in shown_marks(past):
             self._draw_mark(on, bar, bar.left + column_of(past, mark.tick, bar.width), round(MARK_PX * scale))
-        at = bar.left + column_of(past, past.tick, bar.width)
         pygame.draw.line(on, self._pen.colour(ACCENT), (at, bar.top), (at, bar.bottom - 1), 3)
-        text, colour = label(past), TEXT if past.tick == past.newest else WARM
-        line = self._rendered.get("text", (text, colour, scale, bar.width, theme),
-                                  lambda: self._line(text, colour, scale, bar.width / scale))
-        on.blit(line, (bar.left, bar.top - line.get_height()))
 
     def _draw_mark(self, on: pygame.Surface, bar: pygame.Rect, at: int, half: int) -> None:
         pygame.draw.line(on, self._pen.colour(WARM), (at, bar.top), (at, bar.bottom - 1))
         pygame.draw.polygon(on, self._pen.colour(WARM), ((at - half, bar.top), (at + half, bar.top), (at, bar.top + 2 * half)))
-
-    def _line(self, text: str, colour: Colour, scale: float, width: float) -> pygame.Surface:
-        ruler = Canvas((1, 1), self._pen, scale, None)
-        fitted = ruler.fitted(text, width - 16, SMALL)
-        line = Canvas((ruler.width(fitted, SMALL) + 16, BAR_TEXT), self._pen, scale)
-        line.left(fitted, 8, BAR_TEXT / 2, SMALL, colour)
-        return line.surface
 
 
 class Times:
@@ -206,7 +197,7 @@ class Times:
 
 
 def rendered(size: tuple[int, int], past: Past, times: Times, pen: Pen) -> pygame.Surface:
-    """The bar without its line: each column is as high as the slowest frame of the ticks that it stands for."""
+    """The tall bar without its line: each column is as high as the slowest frame of the ticks that it stands for."""
     sheet, (width, height) = pygame.Surface(size), size
     full_ms, reach = times.scale_ms(past.frame_ms), column_of(past, past.oldest, width)
     sheet.fill(pen.colour(GROUND))

@@ -24,15 +24,14 @@ from crowd_demo.render.hud.canvas import (
     Canvas,
     Colour,
 )
-from crowd_demo.render.hud.panel_layout import EDGES, FOLDED, LEFT_WIDTH, PanelSection
+from crowd_demo.render.hud.panel_layout import EDGES, LEFT_WIDTH, PanelSection
 from crowd_demo.render.hud.status import NumberRow
 
 NUMBERS = "numbers"  # the name of the section, and the target of its ground
 SLIDER, SETTING = "slider", "setting"  # targets: the slider of a number, and its value
 ROW, HEAD = 16.0, 16.0
-NAME_WIDTH, SLIDER_LEFT, SLIDER_WIDTH = 100.0, PAD + 106.0, 70.0
+NAME_WIDTH, SLIDER_LEFT, SLIDER_WIDTH = 88.0, PAD + 93.0, 58.0
 LEAST_ROWS, MAX_ROWS = 3, 16
-KEPT = 1  # the rank up to which other sections stay unfolded beside this one
 UNITS = {"world units": "u", "world units per second": "u/s", "world units / s^2": "u/s²", "square units": "u²",
          "seconds": "s", "degrees": "°", "1/s^2": "1/s²"}
 LONGEST_UNIT = 5  # characters: a longer one stands in the tooltip alone
@@ -122,22 +121,20 @@ class RowsInView(NamedTuple):
     @classmethod
     def of(cls, count: int, first: int, room: float, others: Sequence[PanelSection]) -> RowsInView:
         """Return what is shown in a panel with `room`, beside the lines of the other sections."""
-        used = EDGES + HEAD + sum(each.height if each.rank <= KEPT else FOLDED for each in others)
+        used = EDGES + 2 * HEAD + sum(each.taken(False) for each in others)
         shown = min(count, MAX_ROWS, max(int((room - used) / ROW), LEAST_ROWS))
         return cls(shown, min(max(first, 0), count - shown), count)
 
 
 def number_section(rows: Sequence[NumberRow], view: RowsInView) -> PanelSection:
-    """The section; without rows it is folded."""
     draw = partial(draw_numbers, rows=rows[view.first:view.first + view.shown], view=view)
-    return PanelSection(NUMBERS, HEAD + ROW * view.shown, 2, draw, closed=True)
+    return PanelSection(NUMBERS, HEAD + ROW * view.shown, draw)
 
 
 def draw_numbers(on: Canvas, top: float, rows: Sequence[NumberRow], view: RowsInView) -> None:
     on.target((0, top + HEAD, LEFT_WIDTH, ROW * view.shown), NUMBERS)
-    end = on.left(NUMBERS, PAD, top + HEAD / 2, SMALL, FAINT)
     if view.shown < view.total:
-        on.left(f"{view.first + 1}-{view.first + view.shown} of {view.total}", end + 8, top + HEAD / 2, SMALL, FAINT)
+        on.left(f"{view.first + 1}-{view.first + view.shown} of {view.total}", PAD, top + HEAD / 2, SMALL, FAINT)
         tall = ROW * view.shown
         on.rect(EDGE, (LEFT_WIDTH - 6, top + HEAD + tall * view.first / view.total, 2, tall * view.shown / view.total))
     start = on.right("reset all", LEFT_WIDTH - PAD, top + HEAD / 2, SMALL, DIM)
@@ -166,6 +163,6 @@ def _draw_row(on: Canvas, top: float, row: NumberRow) -> None:
 
 def value_text(row: NumberRow) -> str:
     """The value with its unit, if that is short."""
-    unit = UNITS.get(row.number.unit, row.number.unit)
-    text = f"{row.value:,.0f}" if abs(row.value) >= 10_000 else f"{row.value:.4g}"
+    unit, value = UNITS.get(row.number.unit, row.number.unit), row.value / row.number.scale
+    text = f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
     return f"{text} {unit}" if unit and len(unit) <= LONGEST_UNIT else text

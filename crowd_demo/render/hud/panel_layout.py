@@ -1,32 +1,44 @@
 """The layout of the HUD: sections of panels, panels in the window, and what these cover.
 
-A panel is a column of sections. Those that a small window has no room for are folded to a line, the least important
-first. A click on the mark at a section's left folds it or unfolds it; the user's wishes come before ranks. The
+A panel is a column of sections. Most are folded to a row with a name and a headline figure; a click on it unfolds them, and
+is remembered. Of those that were unfolded a small window shows as many as it has room for, the last ones first. The
 techniques that are on decide which sections there are, not the readings: a value that was not read yet is shown as a
 dash, and the panel keeps its height.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import pygame
 
 from crowd_demo.render.camera import Docked
-from crowd_demo.render.hud.canvas import FAINT, PAD, SMALL, TEXT, Canvas, Colour, Pen, Point, Target, scale_for
+from crowd_demo.render.hud.canvas import (
+    DIM,
+    FAINT,
+    NORMAL,
+    PAD,
+    SMALL,
+    TEXT,
+    Canvas,
+    Colour,
+    Pen,
+    Point,
+    Target,
+    scale_for,
+)
 from crowd_demo.render.hud.status import PanelSettings
 
-LEFT_WIDTH, RIGHT_WIDTH = 272.0, 262.0  # units, of the panels
+LEFT_WIDTH, RIGHT_WIDTH = 248.0, 190.0  # units, of the panels
 INNER = LEFT_WIDTH - 2 * PAD
 OUTER = 10  # units around the panels, and around the timeline
-BETWEEN_NEEDS = 410.0  # units between the panels: where there is less, they are compact while a tour or a card is shown
+WIDE = 1043.0  # units: a narrower window shows one side panel at a time
 LEAST_FREE = 1 / 3  # of the window's width: where panels leave less, the world is shown behind them
-BAR_HEIGHT, BAR_TEXT = 26, 16  # units: the bar of the timeline, and the line of text above it
-FOLDED = 15.0  # height of a folded section
-FACT, COLUMN_GAP, CHIP = 13.0, 12.0, 14.0  # units: the height of a fact, between two of them, a chip with the gap to its name
+BAR_HEIGHT, GRAPH_HEIGHT, STRIP_HEIGHT = 10, 28, 26  # units: the timeline, under the pointer, and the strip above it
+ROW = 19.0  # units: a folded section, a technique
+FACT, COLUMN_GAP, CHIP = 15.5, 8.0, 12.5  # units: the height of a fact, between two, a chip with the gap to its name
 PLAIN_CHIP = 4  # the shape of a chip without a rim
-ALWAYS = 0  # the rank of what is never folded
 EDGES = 2 * PAD - 4
 ON_PANEL = Target("panel")  # a point there that means nothing in particular
 
@@ -34,53 +46,68 @@ ON_PANEL = Target("panel")  # a point there that means nothing in particular
 # --- sections --------------------------------------------------------------------------------------------------------
 
 class PanelSection(NamedTuple):
-    """A part of a panel: drawn at a given top. The higher the rank, the sooner it is folded; `ALWAYS` has no title."""
+    """A part of a panel: a row with its name and a headline figure, and what is drawn below it, at a given top."""
 
     name: str
-    height: float
-    rank: int
+    height: float  # below the row, unfolded
     draw: Callable[[Canvas, float], object]
-    closed: bool = False  # folded until somebody opens it
+    headline: str | None = ""  # None: there is no row, and the section is never folded
+    chip: Colour | None = None  # before the name
+    brief: float = 0.0  # height of what is drawn of it while it is folded, by `draw_brief`
+    draw_brief: Callable[[Canvas, float], object] = lambda on, top: None
+
+    @property
+    def folds(self) -> bool:
+        return self.headline is not None and self.height > self.brief
+
+    def taken(self, is_open: bool) -> float:
+        """Units that it takes."""
+        row = ROW * (self.headline is not None)
+        return row + (self.height if is_open or not self.folds else self.brief)
 
 
-def folded_sections(sections: Sequence[PanelSection], room: float, folded: Set[str], opened: Sequence[str]) -> set[str]:
-    """Names of the sections to fold: those the user has folded, and those that do not fit, `opened` ones last."""
-    used, shown = FOLDED * len(sections), set[str]()
-    for section in sorted(sections, key=lambda each: (each.rank != ALWAYS and each.name not in opened, each.rank)):
-        is_wanted = section.name in opened if section.closed else section.name not in folded
-        if section.rank == ALWAYS or (is_wanted and used + section.height - FOLDED <= room):
-            used += section.height - FOLDED
+def unfolded(sections: Sequence[PanelSection], room: float, opened: Sequence[str]) -> set[str]:
+    """Names of the sections to unfold: those of `opened` that there is room for, the last ones first."""
+    listed, shown = {section.name: section for section in sections if section.folds}, set[str]()
+    room -= sum(section.taken(False) for section in sections)
+    for section in (listed[name] for name in reversed(opened) if name in listed):
+        if section.height - section.brief <= room:
+            room -= section.height - section.brief
             shown.add(section.name)
-    return {section.name for section in sections} - shown
+    return shown
 
 
-def draw_panel(sections: Sequence[PanelSection], width: float, room: float, folded: Set[str], opened: Sequence[str], pen: Pen,
+def draw_panel(sections: Sequence[PanelSection], width: float, room: float, opened: Sequence[str], pen: Pen,
                scale: float) -> Canvas:
     """The panel, as high as its sections; what still does not fit into `room` when all are folded is left out."""
-    hidden = folded_sections(sections, room - EDGES, folded, opened)
-    heights = [FOLDED if section.name in hidden else section.height for section in sections]
+    shown = unfolded(sections, room - EDGES, opened)
+    heights = [section.taken(section.name in shown) for section in sections]
     while sum(heights) > room - EDGES and len(heights) > 1:
         heights.pop()
     canvas = Canvas((width, sum(heights) + EDGES), pen, scale)
     top = PAD - 2.0
     for section, height in zip(sections, heights, strict=False):
-        if section.rank != ALWAYS:
-            _draw_mark(canvas, section.name, top, section.name in hidden)
-        if section.name in hidden:
-            canvas.left(section.name, PAD, top + FOLDED / 2, SMALL, FAINT)
-            canvas.target((0, top, width, FOLDED), "unfold", section.name)
-        else:
-            section.draw(canvas, top)
+        is_open, body = section.name in shown or not section.folds, top
+        if section.headline is not None:
+            _draw_row(canvas, section, top, is_open)
+            body += ROW
+        (section.draw if is_open else section.draw_brief)(canvas, body)
         top += height
     return canvas
 
 
-def _draw_mark(canvas: Canvas, name: str, top: float, folded: bool) -> None:
-    """A triangle that points down at what is open, or to the right at a folded section's name."""
-    x, y = 6.5, top + 8
-    across, down = ((x - 1.5, y - 3), (x - 1.5, y + 3), (x + 2, y)), ((x - 3, y - 1.5), (x + 3, y - 1.5), (x, y + 2))
-    canvas.polygon(FAINT, across if folded else down)
-    canvas.target((0, top, PAD, FOLDED), "unfold" if folded else "fold", name)
+def _draw_row(canvas: Canvas, section: PanelSection, top: float, is_open: bool) -> None:
+    """Draw a triangle that points down at what is open, or to the right at a folded section's name, and its headline."""
+    x, y, end = PAD + 2.0, top + ROW / 2, canvas.size[0] - PAD
+    if section.folds:
+        across, down = ((-1.5, -3), (-1.5, 3), (2, 0)), ((-3, -1.5), (3, -1.5), (0, 2))
+        canvas.polygon(FAINT, [(x + right, y + below) for right, below in (down if is_open else across)])
+        canvas.target((0, top, canvas.size[0], ROW), "fold" if is_open else "unfold", section.name)
+    if section.chip:
+        draw_chip(canvas, PLAIN_CHIP, section.chip, (PAD + 15, y))
+    canvas.left(section.name, PAD + (24 if section.chip else 11), y, colour=DIM)
+    if section.headline and (section.chip or not is_open):
+        canvas.right(section.headline, end, y, colour=TEXT if section.chip else DIM, bold=section.chip is not None)
 
 
 # --- facts -----------------------------------------------------------------------------------------------------------
@@ -108,9 +135,10 @@ def draw_facts(on: Canvas, top: float, facts: Sequence[Fact], columns: int = 2, 
             left = x + CHIP if fact.chip else x
             if fact.chip:
                 draw_chip(on, *fact.chip, (x + 5, middle))
-            room = x + wide - left - on.width(fact.value, SMALL) - 4
-            on.left(on.fitted(fact.name, room, SMALL), left, middle, SMALL, colour)
-            on.right(fact.value, x + wide, middle, SMALL, fact.colour)
+            size = NORMAL if on.width(fact.name) + on.width(fact.value) + 3 <= x + wide - left else SMALL
+            room = x + wide - left - on.width(fact.value, size) - 3
+            on.left(on.fitted(fact.name, room, size), left, middle, size, colour)
+            on.right(fact.value, x + wide, middle, size, fact.colour)
             on.target((x, middle - FACT / 2, wide, FACT), fact.kind, fact.name)
     return top + facts_height(len(facts), columns)
 
@@ -155,35 +183,27 @@ def margin_of(size: tuple[int, int], scale: float) -> int:
     return min(round(OUTER * scale), size[0] // 50)
 
 
-def has_both(size: tuple[int, int], scale: float) -> bool:
-    return size[0] >= round(LEFT_WIDTH * scale) + round(RIGHT_WIDTH * scale) + 3 * margin_of(size, scale)
+def is_wide(size: tuple[int, int], scale: float) -> bool:
+    """Return whether there is room for both side panels of the full HUD."""
+    return size[0] >= WIDE * scale
 
 
-def in_the_way(size: tuple[int, int], scale: float) -> bool:
-    """Return whether full panels leave too little room between them for a tour, a card or the legends of overlays."""
-    return size[0] - 4 * margin_of(size, scale) < (LEFT_WIDTH + RIGHT_WIDTH + BETWEEN_NEEDS) * scale
-
-
-def bar_of(size: tuple[int, int], scale: float) -> pygame.Rect:
+def bar_of(size: tuple[int, int], scale: float, is_tall: bool = False) -> pygame.Rect:
     """Where the timeline's bar is in a window of that size, in pixels."""
     width, height = size
-    margin, tall = margin_of(size, scale), round(BAR_HEIGHT * scale)
+    margin, tall = margin_of(size, scale), round((GRAPH_HEIGHT if is_tall else BAR_HEIGHT) * scale)
     return pygame.Rect(margin, height - margin - tall, width - 2 * margin, tall)
 
 
-def timeline_px(size: tuple[int, int], scale: float) -> int:
-    """Pixels at the lower edge that the timeline takes, with the text above its bar."""
-    return size[1] - bar_of(size, scale).top + round(BAR_TEXT * scale)
-
-
-def docked(size: tuple[int, int], settings: PanelSettings, has_timeline: bool, has_tour: bool = False) -> Docked:
-    """What the panels and the timeline of the full HUD cover; nothing where they would leave too little."""
-    if settings.hud != "full":
+def docked(size: tuple[int, int], settings: PanelSettings, has_timeline: bool) -> Docked:
+    """What side panels of the full HUD, strip and timeline cover; panels that would leave too little count as nothing."""
+    if settings.hud == "off":
         return Docked()
     scale = scale_for(size, settings.scale)
-    margin = margin_of(size, scale)
-    left = margin + round(LEFT_WIDTH * scale)
-    right = margin + round(RIGHT_WIDTH * scale)
-    if size[0] - left - right < LEAST_FREE * size[0] or (has_tour and in_the_way(size, scale)):
+    margin, both = margin_of(size, scale), is_wide(size, scale)
+    left = (margin + round(LEFT_WIDTH * scale)) * (settings.hud == "full")
+    right = (margin + round(RIGHT_WIDTH * scale)) * (settings.hud == "right" or (both and settings.hud == "full"))
+    if size[0] - left - right < LEAST_FREE * size[0]:
         left = right = 0
-    return Docked(left, 0, right, timeline_px(size, scale) if has_timeline else 0)
+    bar = bar_of(size, scale).height + margin // 2 if has_timeline else 0
+    return Docked(left, 0, right, bar + margin + round(STRIP_HEIGHT * scale))

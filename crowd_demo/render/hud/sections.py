@@ -21,7 +21,7 @@ from crowd_demo.config.events import ScenarioEvent
 from crowd_demo.config.keys import key_text
 from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import KINDS, Technique
-from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word, inactive, kind_of, partly_inactive
+from crowd_demo.registry.techniques import TECHNIQUES, hud_word, inactive, kind_of, partly_inactive
 from crowd_demo.registry.texts import digits_text
 from crowd_demo.render.hud.canvas import (
     ACCENT,
@@ -44,11 +44,11 @@ from crowd_demo.render.hud.canvas import (
     Point,
 )
 from crowd_demo.render.hud.panel_layout import (
-    ALWAYS,
     FACT,
     INNER,
     LEFT_WIDTH,
     RIGHT_WIDTH,
+    ROW,
     Fact,
     PanelSection,
     draw_facts,
@@ -60,20 +60,17 @@ from crowd_demo.sim.metrics.avoidance_error import AvoidanceError, Bias
 from crowd_demo.sim.metrics.readings import Readings, has_field, is_limited, is_staggered
 from crowd_demo.sim.simulation import Simulation
 
-CURVE_HEIGHT, ERRORS_HEIGHT = 32.0, 40.0
+CURVE_HEIGHT, ERRORS_HEIGHT = 32.0, 48.0
 BARS: Box = (PAD + INNER / 2 + 6, 1, INNER / 2 - 6, 11)  # of the histogram, from the top of its section
 AVERAGED = {"candidates_per_agent": "due", "neighbours_per_agent": "due", "imbalance": "due", "births": "", "deaths": ""}
 DIAL_RADIUS, DIAL_FULL = 13.0, 0.5  # units; the length of the bias that reaches the rim
 UNREAD = "-"
-ROW, HEAD, FOOT = 16.25, 14.0, 38.0
 LINE, PLACE = 16.0, 19.0  # units: a line of text, and the row of a line or an area
 MAX_PLACES = 6  # rows
 COUNT_RIGHT, FLOW_RIGHT = PAD + 112.0, PAD + 162.0  # where numbers end
 PLOT_LEFT = FLOW_RIGHT + 8
 FLOW_S = 5  # a flow is the mean of so many seconds
 HAPPEN = "happen"  # the action
-NUMBER_KEYS = ("lower", "higher")
-FOOT_ACTIONS = ("help", "menu", "tools", "tour")
 
 
 # --- the texts -------------------------------------------------------------------------------------------------------
@@ -134,24 +131,43 @@ def crowd_sections(sim: Simulation, readings: Readings, colours: Mapping[str, Co
     """The same ones whichever techniques are on: so none moves. `colours` are those of the agents' states."""
     counters, states = steady_counters(sim.profile), sim.states()
     crowd = [Fact("agents", f"{sim.agents.count:,}", ACCENT, "number"),
-             *(Fact(name, f"{counters.get(name, 0):,.0f}") for name in ("visible", "drawn"))]
+             Fact("in view", f"{counters.get('visible', 0):,.0f}"), Fact("drawn", f"{counters.get('drawn', 0):,.0f}")]
     in_states = [Fact(name, f"{count:,}", chip=(number, colours.get(name, TEXT)))
                  for number, (name, count) in enumerate(states.items())]
+    work, memory = work_facts(counters), memory_facts(counters, readings)
+    sorting = sorting_facts(sim, inactive(sim.situation))
     return [
-        PanelSection("crowd", facts_height(4) + 3, 1, partial(draw_led, facts=crowd)),
-        _row("neighbours", work_facts(counters), 4),
-        *([PanelSection("states", facts_height(len(states)) + 3, 1, partial(draw_facts, facts=in_states))] if states else []),
-        PanelSection("errors", ERRORS_HEIGHT, 5, partial(draw_errors, sim=sim, readings=readings)),
-        *([PanelSection("births and deaths", facts_height(4) + CURVE_HEIGHT + 6, 7,
-                        partial(draw_life, sim=sim, counters=counters))] if sim.life.active else []),
-        _row("sorting", sorting_facts(sim, inactive(sim.situation)), 8),
-        _row("memory", memory_facts(counters, readings), 8),
+        PanelSection("crowd", facts_height(4) + 4, partial(draw_crowd, facts=crowd), None),
+        *([PanelSection("states", facts_height(len(states)) + 4, partial(draw_facts, facts=in_states), None)]
+          if states else []),
+        _folded("neighbours", work, f"{work['neighbours']} of {work['candidates']} tested"),
+        PanelSection("errors", ERRORS_HEIGHT, partial(draw_errors, sim=sim, readings=readings),
+                     error_text(sim, readings)),
+        *([PanelSection("births and deaths", facts_height(4) + CURVE_HEIGHT + 6,
+                        partial(draw_life, sim=sim, counters=counters),
+                        f"{counters.get('births', 0):,.1f} and {counters.get('deaths', 0):,.1f} per step")]
+          if sim.life.active else []),
+        _folded("sorting", sorting, f"{sorting['since sort']} steps ago"),
+        _folded("memory reads", memory, f"{memory['near reads']} near"),
     ]
 
 
-def _row(name: str, facts: Mapping[str, str], rank: int) -> PanelSection:
+def _folded(name: str, facts: Mapping[str, str], headline: str) -> PanelSection:
     listed = [Fact(*fact) for fact in facts.items()]
-    return PanelSection(name, facts_height(4) + 3, rank, partial(draw_led, facts=listed))
+    headline = UNREAD if UNREAD in headline else headline
+    return PanelSection(name, facts_height(4) + 3, partial(draw_led, facts=listed), headline)
+
+
+def error_text(sim: Simulation, readings: Readings) -> str:
+    """The largest mean error of the approximate techniques."""
+    limited = readings.field if has_field(sim) else readings.neighbour_limit if is_limited(sim) else None
+    known = [error.mean for error in (readings.stagger if is_staggered(sim) else None, limited) if error]
+    return f"~ {percent(max(known))}" if known else UNREAD
+
+
+def draw_crowd(on: Canvas, top: float, facts: Sequence[Fact]) -> None:
+    on.line(EDGE, (PAD, top), (LEFT_WIDTH - PAD, top))
+    draw_led(on, top + 2, facts)
 
 
 def draw_led(on: Canvas, top: float, facts: Sequence[Fact]) -> float:
@@ -239,7 +255,7 @@ def scenario_sections(sim: Simulation, keys: Keys) -> list[PanelSection]:
     rows = min(len(places.lines) + len(places.areas), MAX_PLACES)
     texts = any(event.hand for event in events) + any(event.end for event in events)
     height = facts_height(4) + 4 + PLACE * rows + LINE * texts + 2
-    return [PanelSection("scenario", height, 1, partial(draw_scenario, sim=sim, keys=keys))]
+    return [PanelSection("scenario", height, partial(draw_scenario, sim=sim, keys=keys), None)]
 
 
 def draw_scenario(on: Canvas, top: float, sim: Simulation, keys: Keys) -> None:
@@ -262,7 +278,7 @@ def end_text(sim: Simulation, ends: Sequence[ScenarioEvent]) -> str:
     """What the answer waits for; or what it says, with the time that the slowest tenth took."""
     end_tick, nine_tenths = sim.events.end_tick, int(sim.counts.tenths[-1])
     if end_tick is None:
-        return f"ends when {ends[0].when}" if ends[0].when else f"ends: {ends[0].text}"
+        return f"ends when {ends[0].say or ends[0].when or ends[0].text}"
     said = next(event.text for number, event in enumerate(sim.config.events)
                 if event.end and sim.events.happened.get(number) == end_tick)
     return said if nine_tenths < 0 else f"{said} (slowest tenth: {(end_tick - nine_tenths) * sim.dt:.1f} s)"
@@ -303,79 +319,70 @@ def _draw_hand(on: Canvas, top: float, sim: Simulation, keys: Keys) -> None:
 # --- the techniques -----------------------------------------------------------------------------------------------------
 
 def switchboard_sections(sim: Simulation, status: Status, keys: Keys) -> list[PanelSection]:
-    """A section for each group of techniques, and one that explains marks and keys."""
+    """The techniques that have a digit for a key; in the full HUD a section for each group, and what the marks mean."""
     board = Switchboard(sim, status, keys)
-    groups: dict[str, list[Technique]] = {}
-    for technique in TECHNIQUES:
-        groups.setdefault(technique.group, []).append(technique)
-    return [
-        *(PanelSection(name, HEAD + ROW * len(group), 2 + number, partial(board.draw_group, name=name, group=group))
-          for number, (name, group) in enumerate(groups.items())),
-        PanelSection("foot", FOOT, ALWAYS, board.draw_foot),
-    ]
-
-
-def touched_section(sim: Simulation, status: Status, keys: Keys) -> list[PanelSection]:
-    """The row of the technique that was touched last, if there is one."""
-    technique, board = BY_PATH.get(status.touched), Switchboard(sim, status, keys)
-    return [PanelSection("touched", ROW + 4, ALWAYS, lambda on, top: board.draw_row(on, top + 2 + ROW / 2, technique))
-            ] if technique else []
+    if status.panels.hud == "compact":
+        nine = [technique for technique in TECHNIQUES if board.has_digit(technique)]
+        return [board.section("techniques", nine)._replace(headline=None)]
+    groups = {each.group: [other for other in TECHNIQUES if other.group == each.group] for each in TECHNIQUES}
+    marks = PanelSection("marks", ROW, board.draw_marks, None)
+    return [*(board.section(name, group) for name, group in groups.items()), marks]
 
 
 class Switchboard:
+    """Draws rows of techniques.
+
+    A folded group shows those that have a digit for a key, differ from the configuration, or were changed last.
+    """
+
     def __init__(self, sim: Simulation, status: Status, keys: Keys) -> None:
-        self.options, self.status, self.keys = sim.optimizations, status, keys
+        self.options, self._configured = sim.optimizations, sim.config.optimizations
+        self.status, self.keys = status, keys
         self._inactive, self._partly = inactive(sim.situation), partly_inactive(sim.situation)
 
-    def draw_group(self, on: Canvas, top: float, name: str, group: Sequence[Technique]) -> None:
-        on.left(name, PAD, top + HEAD / 2 + 1, SMALL, FAINT)
-        for number, technique in enumerate(group):
-            self.draw_row(on, top + HEAD + ROW * (number + 0.5), technique)
+    def section(self, name: str, group: Sequence[Technique]) -> PanelSection:
+        brief = [each for each in group if self.has_digit(each) or self._is_special(each.path)]
+        more = f"{len(group) - len(brief)} more" if len(brief) < len(group) else ""
+        return PanelSection(name, ROW * len(group), partial(self.draw_rows, group=group), more, None,
+                            ROW * len(brief), partial(self.draw_rows, group=brief))
 
-    def draw_foot(self, on: Canvas, top: float) -> None:
-        """Draw what the marks mean, and some keys."""
-        on.line(EDGE, (PAD, top + 5), (RIGHT_WIDTH - PAD, top + 5))
+    def has_digit(self, technique: Technique) -> bool:
+        return technique.key.isdigit()
+
+    def _is_special(self, path: str) -> bool:
+        changed = self.options.get(path) != self._configured.get(path)
+        return changed or path == self.status.touched or path in self.status.pending
+
+    def draw_rows(self, on: Canvas, top: float, group: Sequence[Technique]) -> None:
+        for number, technique in enumerate(group):
+            self.draw_row(on, top + ROW * (number + 0.5), technique)
+
+    def draw_marks(self, on: Canvas, top: float) -> None:
         left: float = PAD
         for kind in KINDS[1:]:
-            end = on.left(kind.mark, left, top + 16, SMALL, WARM)
-            end = on.left(f" {kind.name}", end, top + 16, SMALL, FAINT)
-            on.target((left, top + 8, end - left, 15), "fact", kind.name)
+            end = on.left(kind.mark, left, top + ROW / 2, SMALL, WARM)
+            end = on.left(f" {kind.name}", end, top + ROW / 2, SMALL, FAINT)
+            on.target((left, top, end - left, ROW), "fact", kind.name)
             left = end + 16
-        left = PAD
-        for action in FOOT_ACTIONS:
-            if names := self.keys.get(action):
-                end = on.left(f"{key_text(names[0])} {action}", left, top + 31, SMALL, FAINT)
-                on.target((left, top + 23, end - left, 16), "action", action)
-                left = end + 7
 
     def draw_row(self, on: Canvas, middle: float, technique: Technique) -> None:
         path, value, status = technique.path, self.options.get(technique.path), self.status
         waits, touched, off = path in status.pending, path == status.touched, value == technique.baseline
-        is_inactive, partly = path in self._inactive, self._partly.get(path, "")
+        is_inactive, right = path in self._inactive, RIGHT_WIDTH - PAD
         unused = FAINT if touched else INACTIVE  # on the brighter ground of the row that was touched last
         if touched:
             on.rect(TOUCHED, (4, middle - ROW / 2, RIGHT_WIDTH - 8, ROW), radius=4)
         on.target((4, middle - ROW / 2, RIGHT_WIDTH - 8, ROW), "technique", path)
         for key in list(self.keys.get(path, ()))[:1]:
-            on.key(key, PAD, middle, ROW - 3)
-        label = f"{'  ' * technique.detail}{technique.label}"
-        on.left(label, PAD + 26, middle, NORMAL, unused if is_inactive else DIM if off else TEXT)
-        text = f"{hud_word(status.pending[path])} …" if waits else hud_word(value)
-        text = f"{text}, {partly}" if partly else text
-        colour = WARM if waits else unused if is_inactive else FAINT if off else ACCENT
-        start = self._value(on, middle, text, colour, touched and technique.numbers is not None)
+            on.key(key, PAD, middle, ROW - 4, unused if is_inactive else TEXT, is_filled=not (off or is_inactive))
+        on.left(technique.label.strip(), PAD + 24, middle, NORMAL, unused if is_inactive else TEXT)
+        if waits:
+            for dot in range(3):
+                on.circle(ACCENT, (right - 2 - 6 * dot, middle), 1.5)
+            right -= 22
+        text = hud_word(status.pending[path]) if waits else self._partly.get(path) or hud_word(value)
+        start = on.right(text, right, middle, NORMAL, unused if is_inactive else DIM if off or waits else ACCENT)
         kind = "number" if technique.numbers else "technique"
         on.target((start - 4, middle - ROW / 2, RIGHT_WIDTH - start, ROW), kind, path)
-        if (mark := kind_of(technique, value, self.options.get).mark) and not partly:
+        if (mark := kind_of(technique, value, self.options.get).mark) and path not in self._partly:
             on.right(mark, start - 4, middle, NORMAL, unused if is_inactive else FAINT if off else WARM)
-
-    def _value(self, on: Canvas, middle: float, text: str, colour: str, between_keys: bool) -> float:
-        """Draw the value; return where it begins. Keys with long names are left out: there is no room for them."""
-        lower, higher = (next(iter(self.keys.get(action, ())), "") for action in NUMBER_KEYS)
-        if not (between_keys and len(lower) == len(higher) == 1):
-            return on.right(text, RIGHT_WIDTH - PAD, middle, NORMAL, colour)
-        end = RIGHT_WIDTH - PAD - on.key_width(higher)
-        on.key(higher, end, middle, ROW - 3)
-        start = on.right(text, end - 5, middle, NORMAL, colour) - 5 - on.key_width(lower)
-        on.key(lower, start, middle, ROW - 3)
-        return start

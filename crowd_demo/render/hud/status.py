@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from crowd_demo.compute.arrays import Bytes, Doubles, Floats, Longs
-from crowd_demo.config.numbers import NumberSetting
+from crowd_demo.config.section import NumberSetting
 from crowd_demo.registry.entries import Value
 from crowd_demo.render.camera import Rect
 from crowd_demo.render.colours.base import Legend
+from crowd_demo.render.hud.answer import Answer
 from crowd_demo.render.hud.canvas import Target
+from crowd_demo.render.hud.caption import Caption
 from crowd_demo.render.hud.card import Card, ProofLine
 from crowd_demo.render.hud.views import ListView
 from crowd_demo.render.inks import RGB
@@ -37,12 +39,11 @@ class Hovered(NamedTuple):
 class PanelSettings(NamedTuple):
     """How the user wants the HUD."""
 
-    hud: str = "full"  # or "compact", or "off"
+    hud: str = "full"  # or "compact", or "off"; "right" is full with the right panel where there is room for one
     scale: float = 1.0  # times the usual size
     theme: str = "dark"  # or "light"
     units: str = "fps"  # or "ms": which of them is the large one
-    folded: frozenset[str] = frozenset()  # sections
-    opened: Sequence[str] = ()  # sections that are folded last where there is no room
+    opened: Sequence[str] = ()  # sections that were unfolded, the last one last
     graph_fits: int = 0  # how often the user asked to fit the graph's scale
 
 
@@ -74,6 +75,14 @@ class Past(NamedTuple):
     recorded: int | None = None  # bytes of the recording under way
     replayed: bool = False  # what comes is that of a recording, and cannot be changed
     marks: Sequence[Mark] = ()  # of what happened, by tick
+
+
+class RunningJob(NamedTuple):
+    """What is being done in the background: the part that is done, 0 to 1, and a count such as 23 of 60."""
+
+    text: str
+    part: float = 0.0
+    done: str = ""
 
 
 class BetOutcome(NamedTuple):
@@ -161,6 +170,9 @@ class Inspection(NamedTuple):
     rows: tuple[tuple[str, str], ...]
     strip: MemoryStrip | None = None
     is_box: bool = False
+    sentence: str = ""
+    raw: tuple[tuple[str, str], ...] = ()
+    is_open: bool = False  # whether the raw fields are shown
 
 
 class NumberRow(NamedTuple):
@@ -225,13 +237,27 @@ class RingView(NamedTuple):
     icon: str
 
 
+class FlowView(NamedTuple):
+    """The counting line: its ends in pixels, people per second over time, float64[k, 2], and the present numbers.
+
+    Of both, the first is to the left as seen along the line, the second to the right.
+    """
+
+    start: tuple[float, float]
+    end: tuple[float, float]
+    flows: Doubles
+    texts: tuple[str, ...]
+
+
 class Status(NamedTuple):
     """The state of the program in one frame."""
 
     paused: bool = False
     speed: float = 1.0
     pending: Mapping[str, Value] = {}  # values whose kernels are still being compiled, by path
-    notices: Sequence[str] = ()
+    notices: Sequence[str] = ()  # the last one is shown
+    jobs: Sequence[RunningJob] = ()
+    pointer: tuple[float, float] | None = None  # pixels, while it is in the window
     readings: Readings = Readings()
     touched: str = ""  # path of the technique that was changed last; the number keys change its value
     clock: Clock = Clock()
@@ -252,6 +278,9 @@ class Status(NamedTuple):
     tools: ToolBarView | None = None  # where the tool bar is unfolded
     brush: BrushView | None = None  # at the cursor, while a tool is held
     rings: Sequence[RingView] = ()
+    caption: Caption | None = None  # of the scenario that has opened
+    answer: Answer | None = None  # to the question of a scenario that has ended
+    flow: FlowView | None = None
 
 
 def speed_text(speed: float) -> str:

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
+
+import pygame
 
 from crowd_demo.registry.readouts import READOUTS
 from crowd_demo.registry.stages import text_of
-from crowd_demo.registry.techniques import BY_PATH, exactness, inactive, key_does
+from crowd_demo.registry.techniques import BY_PATH, exactness, key_does, no_effect
 from crowd_demo.registry.terms import TERMS
 from crowd_demo.render.colours.base import Legend
 from crowd_demo.render.hud.canvas import (
@@ -37,7 +40,9 @@ from crowd_demo.render.hud.canvas import (
     Target,
 )
 from crowd_demo.render.hud.card import PROOF_COLOURS, ms_text
-from crowd_demo.render.hud.panel_layout import RIGHT_WIDTH
+from crowd_demo.render.hud.navigation import label
+from crowd_demo.render.hud.number_rows import value_text
+from crowd_demo.render.hud.panel_layout import RIGHT_WIDTH, STRIP_HEIGHT
 from crowd_demo.render.hud.status import (
     BetView,
     Half,
@@ -46,6 +51,7 @@ from crowd_demo.render.hud.status import (
     LegendItem,
     MemoryStrip,
     NumberRow,
+    RunningJob,
     Status,
     TourView,
 )
@@ -53,7 +59,8 @@ from crowd_demo.render.inks import GREEN, GREY, ORANGE, RGB
 from crowd_demo.sim.simulation import Simulation
 
 NOTICE_LINE = 16  # units: the heights of lines, the widths of panels, the sizes of text
-TIP_WIDTH, TIP_LINE = 300.0, 13.5
+JOB_BAR = 84.0
+TIP_WIDTH, TIP_LINE = 300.0, 14.5
 CURSOR_PX = 14  # from the cursor to its tip
 TOUR_WIDEST = 540.0  # fits between the panels at the usual size
 TOUR_LARGEST = 1.6  # times the usual size, however large the panels are
@@ -63,13 +70,8 @@ BET = Target("bet")  # the scale for a guess
 BET_HIGH = 46.0
 ROW, TITLE, STRIP, FOOT = 14.0, 26.0, 30.0, 18.0
 LABELS = 86.0
+RAW = "raw fields"  # of the inspector: the name of their fold
 HALF_WIDTH, HALF_LEAST, HALF_EDGE = 214.0, 100.0, 15.0  # of a half's label
-IDLE = "No effect now: another technique or the behaviour leaves it no work."
-
-
-def notice_width(text: str, pen: Pen, scale: float) -> float:
-    """Units that a notice takes in one line."""
-    return Canvas((1, 1), pen, scale, None).width(text) + 2 * PAD
 
 
 class Said(NamedTuple):
@@ -97,6 +99,49 @@ def draw_notice(text: str, room: float, pen: Pen, scale: float) -> Canvas:
     ruler = Canvas((1, 1), pen, scale, None)
     is_small = ruler.width(text) > room - 2 * PAD >= ruler.width(text, SMALL)
     return text_panel([Said(text, TEXT, SMALL if is_small else NORMAL)], room, NOTICE_LINE, pen, scale, colour=PANEL)
+
+
+def draw_clock(text: str, is_paused: bool, pen: Pen, scale: float) -> Canvas:
+    """A panel with the crowd's time beside a triangle, or two bars while it is paused; a click pauses and goes on."""
+    wide, middle = Canvas((1, 1), pen, scale, None).width(text, bold=True), STRIP_HEIGHT / 2
+    on = Canvas((2 * PAD + 14 + wide, STRIP_HEIGHT), pen, scale)
+    if is_paused:
+        for x in (PAD, PAD + 5):
+            on.rect(WARM, (x, middle - 4, 3, 8))
+    else:
+        on.polygon(TEXT, ((PAD, middle - 4), (PAD, middle + 4), (PAD + 7, middle)))
+    on.left(text, PAD + 14, middle, colour=WARM if is_paused else TEXT, bold=True)
+    on.target((0, 0, *on.size), "action", "pause")
+    return on
+
+
+def draw_job(job: RunningJob, pen: Pen, scale: float) -> Canvas:
+    """A panel with what is being done, a bar, and how far it is."""
+    ruler, middle = Canvas((1, 1), pen, scale, None), STRIP_HEIGHT / 2
+    end = PAD + ruler.width(job.text) + 14
+    on = Canvas((end + JOB_BAR + 14 * bool(job.done) + ruler.width(job.done) + PAD, STRIP_HEIGHT), pen, scale)
+    on.left(job.text, PAD, middle)
+    on.rect(GROUND, (end, middle - 3, JOB_BAR, 6), radius=3)
+    on.rect(ACCENT, (end, middle - 3, max(JOB_BAR * min(job.part, 1.0), 6), 6), radius=3)
+    on.right(job.done, on.size[0] - PAD, middle, colour=DIM)
+    return on
+
+
+def draw_hints(keys: Sequence[tuple[str, str, str]], room: float, pen: Pen, scale: float) -> Canvas:
+    """A panel with as many keys as there is room for: action, key, and what it does; a click does it."""
+    ruler, middle = Canvas((1, 1), pen, scale, None), STRIP_HEIGHT / 2
+    parts = [LegendPart(ruler.key_width(key) + 6 + ruler.width(what), partial(_draw_hint, hint=(action, key, what)))
+             for action, key, what in keys]
+    line = in_lines(parts, room - 2 * PAD, KEY_GAP)[0] if parts and parts[0].wide <= room - 2 * PAD else []
+    on = Canvas((2 * PAD + width_of(line, KEY_GAP), STRIP_HEIGHT), pen, scale)
+    draw_line(on, line, PAD, middle, KEY_GAP)
+    return on
+
+
+def _draw_hint(on: Canvas, x: float, middle: float, hint: tuple[str, str, str]) -> None:
+    action, key, what = hint
+    end = on.left(what, on.key(key, x, middle) + 6, middle, colour=DIM)
+    on.target((x - 6, 0, end - x + 12, STRIP_HEIGHT), "action", action)
 
 
 def draw_half(half: Half, is_right: bool, room: float, pen: Pen, scale: float) -> Canvas:
@@ -133,12 +178,15 @@ def tip_of(target: Target, sim: Simulation, status: Status) -> Tip | None:
         case "stage":
             text = text_of(name)
             return Tip(f"{name} (part of {text.part})", ((f"{text.about[0].upper()}{text.about[1:]}.", TEXT),))
-        case "fold":
-            return Tip(name, (("click to fold or unfold this section", DIM),))
+        case "fold" | "unfold":
+            about = READOUTS.get(name)
+            texts = [(about.what, TEXT), (about.good, DIM)] if about else []
+            return Tip(name, (*texts, (f"click: {kind} this section", FAINT)))
         case "graph":
             return _about_number("graph", ("click: fit the scale to the current frames", FAINT))
         case "timeline":
-            return Tip(name, (("an event of the scenario", DIM),)) if name else _about_number("timeline")
+            return Tip(name, (("an event of the scenario", DIM),)) if name else _about_number(
+                "timeline", *([(label(status.past), FAINT)] if status.past else []))
         case "tool" if status.tools:
             return next((Tip(button.label, ((f"key: {button.key}", FAINT),) if button.key else ())
                          for button in status.tools.buttons if button.action == name), None)
@@ -161,7 +209,7 @@ def _about_setting(row: NumberRow) -> Tip:
              "no": f"It cannot be changed while the crowd runs: {number.why_not}."}[number.live]
     hands = "" if number.live == "no" else "drag to change, double-click to reset, click the value to type it"
     paragraphs = ((f"{number.about[0].upper()}{number.about[1:]}.", TEXT), (TERMS.get(number.path, ""), ACCENT), (holds, DIM),
-                  (f"In the configuration: {row.shipped:g}", FAINT), (hands, FAINT))
+                  (f"In the configuration: {value_text(row._replace(value=row.shipped))}", FAINT), (hands, FAINT))
     return Tip(number.path, tuple((text, colour) for text, colour in paragraphs if text))
 
 
@@ -169,7 +217,7 @@ def _about_technique(path: str, sim: Simulation, status: Status) -> Tip:
     technique = BY_PATH[path]
     measured = status.measured.get(path)
     paragraphs = (
-        (technique.why, TEXT), (IDLE if path in inactive(sim.situation) else "", FAINT),
+        (technique.why, TEXT), (no_effect(path, sim.situation), FAINT),
         (technique.watch and f"Watch: {technique.watch}", DIM), (measured and f"Measured last: {measured}", GOOD),
         (technique.source and f"From: {technique.source}", FAINT),
         (f"key: {key_does(technique)}", FAINT),
@@ -178,18 +226,24 @@ def _about_technique(path: str, sim: Simulation, status: Status) -> Tip:
                tuple((text, colour) for text, colour in paragraphs if text))
 
 
-def draw_tip(tip: Tip, cursor: tuple[float, float], window: tuple[int, int], pen: Pen,
-             scale: float) -> tuple[Canvas, tuple[int, int]]:
+def draw_tip(tip: Tip, cursor: tuple[float, float], window: tuple[int, int], pen: Pen, scale: float,
+             keep: Sequence[pygame.Rect] = ()) -> tuple[Canvas, tuple[int, int]]:
     on = text_panel([Said(tip.title, TEXT, NORMAL), *(Said(*paragraph) for paragraph in tip.paragraphs)],
                     min(TIP_WIDTH, window[0] / scale - 8), TIP_LINE, pen, scale, (PAD, 8.0), widest=True)
-    return on, beside(cursor, on.surface.get_size(), window)
+    return on, beside(cursor, on.surface.get_size(), window, keep)
 
 
-def beside(cursor: tuple[float, float], size: tuple[int, int], window: tuple[int, int]) -> tuple[int, int]:
-    """Where a box of that size goes: to the lower right of the cursor, or on its other side where there is no room."""
-    x, y = (round(at + CURSOR_PX) if at + CURSOR_PX + length <= limit else round(at - CURSOR_PX - length)
-            for at, length, limit in zip(cursor, size, window, strict=True))
-    return max(x, 0), max(y, 0)
+def beside(cursor: tuple[float, float], size: tuple[int, int], window: tuple[int, int],
+           keep: Sequence[pygame.Rect] = ()) -> tuple[int, int]:
+    """Where a box of that size goes: to the lower right of the cursor, or where there is room and nothing of `keep`."""
+    (left, x), (above, y) = ((round(at - CURSOR_PX - length), round(at + CURSOR_PX))
+                             for at, length in zip(cursor, size, strict=True))
+    whole = pygame.Rect(0, 0, *window)
+    usual = [at for at in ((x, y), (left, y), (x, above), (left, above)) if whole.contains((at, size))]
+    aside = [at for each in keep for at in ((each.right, y), (each.left - size[0], y), (x, each.bottom),
+                                            (x, each.top - size[1]))]
+    places = [pygame.Rect(at, size).clamp(whole) for at in (*usual, *aside, (left, above))]
+    return next((place for place in places if place.collidelist(keep) < 0), places[0]).topleft
 
 
 # --- a tour ----------------------------------------------------------------------------------------------------------
@@ -280,21 +334,26 @@ def _draw_foot(canvas: Canvas, view: TourView) -> None:
 # --- the inspector ---------------------------------------------------------------------------------------------------
 
 def draw_inspection(found: Inspection, keys: Sequence[str], pen: Pen, scale: float) -> Canvas:
-    """Draw the panel; `keys` go on to another agent and close it."""
+    """Draw the panel, with the raw fields if they are open; `keys` go on to another agent and close it."""
     ruler = Canvas((1, 1), pen, scale, None)
+    sentence = ruler.wrapped(found.sentence, RIGHT_WIDTH - 2 * PAD, NORMAL)
+    fold = [("", f"{len(found.raw)} raw fields: click to {'fold' if found.is_open else 'show'}")] if found.raw else []
     rows = [(what, ruler.wrapped(value, RIGHT_WIDTH - 2 * PAD - (LABELS if what else 0), SMALL))
-            for what, value in found.rows]
-    high = TITLE + sum(len(lines) for _, lines in rows) * ROW + (STRIP if found.strip else 0) + FOOT + 6
+            for what, value in (*found.rows, *fold, *(found.raw if found.is_open else ()))]
+    strip = found.strip if found.is_open else None
+    high = TITLE + (len(sentence) + sum(len(lines) for _, lines in rows)) * ROW + (STRIP if strip else 0) + FOOT + 10
     on = Canvas((RIGHT_WIDTH, high), pen, scale)
     on.left(found.title, PAD, 16, LARGE, ACCENT)
     on.right("x", RIGHT_WIDTH - PAD, 16, LARGE, DIM)
     on.target((RIGHT_WIDTH - 30, 0, 30, TITLE), "action", "inspect")
-    top = TITLE + 2
+    top = on.paragraph(sentence, PAD, TITLE + 2, ROW, NORMAL) + 4
+    if fold:
+        on.target((0, top + ROW * len(found.rows), RIGHT_WIDTH, ROW), "fold" if found.is_open else "unfold", RAW)
     for what, lines in rows:
         on.left(what, PAD, top + ROW / 2, SMALL, DIM)
         top = on.paragraph(lines, PAD + (LABELS if what else 0), top, ROW, SMALL)
-    if found.strip:
-        _draw_strip(on, found.strip, top + 4)
+    if strip:
+        _draw_strip(on, strip, top + 4)
     on.left(on.fitted("   ".join(keys), RIGHT_WIDTH - 2 * PAD, SMALL), PAD, high - FOOT / 2 - 3, SMALL, FAINT)
     return on
 

@@ -12,13 +12,31 @@ from itertools import pairwise
 
 import pygame
 
-from crowd_demo.render.hud.canvas import ACCENT, DIM, EDGE, KEY, RGBA, SMALL, TEXT, TOUCHED, Canvas, Colour, Pen, Point, Target
-from crowd_demo.render.hud.status import BrushView, RingView, ToolBarView
+from crowd_demo.compute.arrays import Doubles
+from crowd_demo.render.hud.canvas import (
+    ACCENT,
+    DIM,
+    EDGE,
+    KEY,
+    RGBA,
+    SMALL,
+    TEXT,
+    TOUCHED,
+    WARM,
+    Canvas,
+    Colour,
+    Pen,
+    Point,
+    Target,
+)
+from crowd_demo.render.hud.status import BrushView, FlowView, RingView, ToolBarView
 
 BUTTON, GAP, AROUND = 22.0, 2.0, 4.0  # units
 SLIDER, KNOB = 48.0, 4.0  # units: the height of the slider, and half that of its knob
 WORDS = 14.0  # height of the size below it
 BRUSH_SLIDER = Target("brush")
+FLOW_WIDTH, FLOW_HEIGHT = 150.0, 34.0  # units: of the numbers beside the counting line, and of the plot below them
+FLOW_SHOWN = 60  # seconds in the plot
 ALONG = 32  # corners of the cursor's circle
 Icon = Callable[[Canvas, float, float, Colour], None]  # x and y of the square's upper left corner
 
@@ -91,6 +109,40 @@ def draw_rings(on: pygame.Surface, rings: Sequence[RingView], pen: Pen, scale: f
         on.blit(sign.surface, (round(ring.at[0] - wide / 2), round(ring.at[1] - tall / 2)))
 
 
+def draw_flow(on: pygame.Surface, flow: FlowView, pen: Pen, scale: float) -> None:
+    """Draw the counting line, an arrow for each direction across it, and beside it their numbers and a plot."""
+    (x, y), (to_x, to_y) = flow.start, flow.end
+    length = max(math.hypot(to_x - x, to_y - y), 1)
+    across, middle = ((to_y - y) / length, (x - to_x) / length), ((x + to_x) / 2, (y + to_y) / 2)  # to the left
+    for thick, ink in ((5, (0, 0, 0, 255)), (3, pen.colour(TEXT))):
+        pygame.draw.line(on, ink, flow.start, flow.end, max(round(thick * scale), 1))
+    label = Canvas((FLOW_WIDTH, 2 * WORDS + FLOW_HEIGHT + 14), pen, scale)
+    for number, (way, colour) in enumerate(((1, ACCENT), (-1, WARM))):
+        _arrow_head(on, pen.colour(colour), middle, (way * across[0], way * across[1]), 14 * scale)
+        label.circle(colour, (10, 6 + WORDS * (number + 0.5)), 4)
+        label.left(flow.texts[number], 20, 6 + WORDS * (number + 0.5), SMALL)
+        _plot(label, flow.flows[:, number], float(flow.flows.max(initial=0.1)), colour)
+    wide, tall = label.surface.get_size()
+    left, top = middle[0] + 20 * scale, middle[1] + 20 * scale
+    on.blit(label.surface, (round(max(min(left, on.get_width() - wide), 0)), round(max(min(top, on.get_height() - tall), 0))))
+
+
+def _arrow_head(on: pygame.Surface, ink: RGBA, at: Point, way: Point, size: float) -> None:
+    tip = at[0] + 1.6 * size * way[0], at[1] + 1.6 * size * way[1]
+    base = [(at[0] + size * (0.5 * way[0] + side * way[1]), at[1] + size * (0.5 * way[1] - side * way[0]))
+            for side in (-0.6, 0.6)]
+    pygame.draw.polygon(on, ink, [tip, *base])
+
+
+def _plot(on: Canvas, flows: Doubles, most: float, colour: Colour) -> None:
+    low = 2 * WORDS + FLOW_HEIGHT + 8
+    on.line(EDGE, (8, low), (FLOW_WIDTH - 8, low))
+    recent = flows[-FLOW_SHOWN:].tolist()
+    if len(recent) > 1:
+        step = (FLOW_WIDTH - 16) / FLOW_SHOWN
+        on.lines(colour, [(8 + step * number, low - FLOW_HEIGHT * flow / most) for number, flow in enumerate(recent)])
+
+
 def _circle(on: pygame.Surface, at: Point, radius: float, thick: int, ink: RGBA) -> None:
     """A thin circle that is seen on light and dark alike."""
     corners = [(at[0] + radius * math.cos(angle), at[1] + radius * math.sin(angle))
@@ -150,6 +202,13 @@ def _arrows(is_out: bool, canvas: Canvas, x: float, y: float, colour: Colour) ->
             (x + 8 + across * back + side * down * 2.6, y + 8 + down * back + side * across * 2.6) for side in (-1, 1)])
 
 
+def _arrows_across(canvas: Canvas, x: float, y: float, colour: Colour) -> None:
+    """A line with an arrow to either side."""
+    canvas.line(colour, (x + 8, y + 1), (x + 8, y + 15), 1.8)
+    for side in (-1, 1):
+        canvas.polygon(colour, [(x + 8 + side * 7, y + 8), (x + 8 + side * 2.5, y + 4.5), (x + 8 + side * 2.5, y + 11.5)])
+
+
 def _fright(canvas: Canvas, x: float, y: float, colour: Colour) -> None:
     canvas.polygon(colour, [(x + 8, y + 1), (x + 15.5, y + 15), (x + 0.5, y + 15)])
     canvas.line(KEY, (x + 8, y + 6), (x + 8, y + 10.5), 1.8)
@@ -170,6 +229,7 @@ def _back(is_forth: bool, canvas: Canvas, x: float, y: float, colour: Colour) ->
 ICONS: Mapping[str, Icon] = {
     "hand": partial(_polygon, ((3, 1), (3, 13.5), (6.3, 10.6), (8.6, 15.3), (10.6, 14.3), (8.4, 9.8), (12.8, 9.4))),
     "wall": _bricks, "erase": _erase, "in": partial(_people, "+"), "out": partial(_people, "-"),
+    "line": _arrows_across,
     "goal": _flag, "entry": partial(_door, False), "exit": partial(_door, True),
     "attract": partial(_arrows, False), "repel": partial(_arrows, True), "scare": _fright,
     "undo": partial(_back, False), "redo": partial(_back, True),

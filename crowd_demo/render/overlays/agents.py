@@ -10,13 +10,14 @@ from crowd_demo.compute.arrays import Doubles, Ints
 from crowd_demo.render.camera import Rect
 from crowd_demo.render.colours.modes import ages
 from crowd_demo.render.hud.status import Key
-from crowd_demo.render.inks import BLACK, GREEN, GREY, ORANGE, SCALE, SHADOW, SKY, WHITE, ink, scale_inks
+from crowd_demo.render.inks import BLACK, GREEN, GREY, ORANGE, SCALE, SHADOW, SKY, VERMILION, WHITE, ink, scale_inks
 from crowd_demo.render.overlays.base import NOT_BUILT, OverlayView
 from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.sim.behaviours.people_rules import WAITING, PeopleColumns
 from crowd_demo.sim.inspection import Around, around, avoidance_launch, length_text
 from crowd_demo.sim.neighbours.schedule import LONGEST
 from crowd_demo.sim.neighbours.trees import extents
+from crowd_demo.sim.population.births_deaths import LATELY
 
 ARROWS, AHEAD_S = 800, 0.5  # arrows of velocity, at most, and how far ahead they reach
 BODIES, RANGES = 300, 20  # agents with a body, and with a range of perception, which are larger
@@ -28,6 +29,7 @@ UPDATED = 3000  # agents with a mark
 MARK_UNITS, MARK_LEAST_PX, EDGE_PX = 6.0, 1.5, 1.0  # half a mark's side is the larger of the first two: more than their feet
 LINKS = 6000
 FULL_STRETCH = 1.0  # of its length at rest: a spring that is stretched so far has the last colour of the scale
+FLASH_PX = 0.6  # half of the side of a flash that ends
 CANDIDATES = 2000  # of the inspected agent, that are marked
 MARK_PX, RING_PX = 4.0, 11.0  # half a mark's side; the radius of the inspected agent's ring
 LEAST_SIZE = 0.6  # of these sizes: below a pixel a unit marks are smaller, or they would cover what they mark
@@ -158,6 +160,18 @@ def draw_links(sketch: Sketch, view: OverlayView) -> None:
     sketch.lines(ax[shown], ay[shown], bx[shown], by[shown], inks, width=2, shadow=SHADOW)
     sketch.explain(f"{len(a):,} links" + (f" (1 in {every} drawn)" if every > 1 else ""), Key(SCALE[0], "at rest"),
                    Key(SCALE[-1], "twice as long, or longer"))
+
+
+def draw_life(sketch: Sketch, view: OverlayView) -> None:
+    """Flash where agents were born and died lately."""
+    sim = view.sim
+    for turnover in sim.life.lately:
+        left = 1 - (sim.tick - 1 - turnover.tick) / LATELY
+        if 0 < left <= 1:  # neither long ago nor in a future that was left
+            for (x, y), colour in ((turnover.died, VERMILION), (turnover.born, WHITE)):
+                side = (FLASH_PX + left) / sketch.zoom
+                sketch.areas(x - side, y - side, x + side, y + side, ink(colour, round(255 * left)))
+    sketch.explain("births and deaths of the last steps", Key(WHITE, "born"), Key(VERMILION, "died"))
 
 
 # --- what is inspected -----------------------------------------------------------------------------------------------

@@ -31,6 +31,8 @@ ARROW_HEAD = 0.3  # of an arrow's length
 PALE, FULL = 160, 215  # how opaque the least and the most of a heat map are, of 255: enough to be told apart on any ground
 LASTING = 180  # pictures that the scale of a heat map stays as it is needed
 
+Part = tuple[str, RGB | str]  # of a label: a text, and its colour
+Spot = tuple[str, float, float, int, int]  # which point of a label lies at a point of the world, and so many pixels off
 Moved = Callable[[pygame.Rect], pygame.Rect]  # where in the window a rectangle is to be instead
 
 
@@ -43,6 +45,7 @@ class Sketch:
         self._areas: list[tuple[ArrayLike, ...]] = []  # four edges, inks
         self._strokes: list[tuple[ArrayLike, ...]] = []  # x and y of both ends, inks, widths, dashes
         self._labels: list[tuple[str, float, float, RGB | str]] = []  # a text, and the pixel in its middle
+        self._tags: list[tuple[Sequence[Part], list[tuple[str, tuple[int, int]]], int]] = []
         self.legend_items: list[LegendItem] = []
         self.name = ""  # of the overlay that is drawing
 
@@ -98,6 +101,12 @@ class Sketch:
         """Write a text on a plate at a point of the world; one that lies outside stays at the edge of the screen."""
         self._labels.append((text, (x - self.rect.left) * self.zoom, (y - self.rect.top) * self.zoom, colour))
 
+    def tag(self, parts: Sequence[Part], spots: Sequence[Spot], alpha: int = 255) -> None:
+        """Write a label at the first of these spots where all of it can be seen; nowhere if there is none."""
+        left, top, zoom = self.rect.left, self.rect.top, self.zoom
+        corners = [(corner, (round((x - left) * zoom) + dx, round((y - top) * zoom) + dy)) for corner, x, y, dx, dy in spots]
+        self._tags.append((parts, corners, alpha))
+
     # --- once all overlays have drawn --------------------------------------------------------------------------------
 
     def launch(self, workers: int, frame: Frame) -> Launch:
@@ -108,14 +117,22 @@ class Sketch:
     def write(self, on: pygame.Surface, pen: Pen, scale: float = 1.0, moved: Moved = lambda rect: rect) -> None:
         """Write the labels, `scale` times as large as is usual in such a window, and moved away from what will cover them."""
         for text, x, y, colour in self._labels:
-            sheet = plate(text, pen, scale_for(on.get_size(), scale), colour)
+            sheet = plate(((text, colour),), pen, scale_for(on.get_size(), scale))
             rect = sheet.get_rect(center=(round(x), round(y)))
             on.blit(sheet, moved(rect.clamp(on.get_rect().inflate(-16, -16))))
+        for parts, spots, alpha in self._tags:
+            sheet = plate(parts, pen, scale_for(on.get_size(), scale))
+            sheet.set_alpha(alpha)
+            rects = (sheet.get_rect(**{corner: pixel}) for corner, pixel in spots)
+            if seen := [rect for rect in rects if on.get_rect().contains(rect) and moved(rect) == rect]:
+                on.blit(sheet, seen[0])
 
 
-def plate(text: str, pen: Pen, scale: float, colour: RGB | str) -> pygame.Surface:
-    canvas = Canvas((Canvas((1, 1), pen, scale, None).width(text, SMALL) + 10, 17), pen, scale)
-    canvas.left(text, 5, 8.5, SMALL, colour)
+def plate(parts: Sequence[Part], pen: Pen, scale: float) -> pygame.Surface:
+    width, x = Canvas((1, 1), pen, scale, None).width, 5.0
+    canvas = Canvas((sum(width(text, SMALL) + 5 for text, _ in parts) + 5, 17), pen, scale)
+    for text, colour in parts:
+        x = canvas.left(text, x, 8.5, SMALL, colour) + 5
     return canvas.surface
 
 

@@ -13,6 +13,7 @@ from crowd_demo.render.hud.status import Key
 from crowd_demo.render.inks import BLACK, ORANGE, SCALE, SHADOW, SKY, WHITE, ink, scale_inks
 from crowd_demo.render.overlays.base import NOT_BUILT, OverlayView
 from crowd_demo.render.overlays.sketch import Sketch, cells_between, cells_in
+from crowd_demo.sim.inspection import length_text
 from crowd_demo.sim.neighbours.cell_structures import Sorted
 from crowd_demo.sim.neighbours.trees import TreeStructure
 from crowd_demo.sim.neighbours.z_grid import ZGrid
@@ -38,11 +39,12 @@ def draw_cells(sketch: Sketch, view: OverlayView) -> None:
         if level:
             _draw_grid(sketch, structure.cell * (1 << level), structure.floor.columns / (1 << level),
                        structure.floor.rows / (1 << level), STRONG, 2)
-        sketch.explain(text, Key(BLACK, f"squares of {1 << level} x {1 << level} cells share their candidates"))
+        sketch.explain(f"{text}, {length_text(view.sim, structure.cell)} wide",
+                       Key(BLACK, f"squares of {1 << level} x {1 << level} cells share their candidates"))
     else:
         grid = structure.domain.grid
         text = _draw_grid(sketch, grid.cell, grid.columns, grid.rows, ink(BLACK, 160), 1)
-        sketch.explain(f"{text}, search radius {grid.reach} cells")
+        sketch.explain(f"{text}, {length_text(view.sim, grid.cell)} wide, search radius {grid.reach} cells")
 
 
 def _draw_grid(sketch: Sketch, cell: float, columns: float, rows: float, line: int, width: int) -> str:
@@ -53,7 +55,7 @@ def _draw_grid(sketch: Sketch, cell: float, columns: float, rows: float, line: i
     y = _between(view.top, view.bottom, every * cell, bottom)
     sketch.lines(x, 0, x, bottom, line, width)
     sketch.lines(0, y, right, y, line, width)
-    text = f"{columns} x {rows} cells of {cell:.3g} units"
+    text = f"{columns} x {rows} cells"
     return text if every == 1 else f"{text} (one line in {every})"
 
 
@@ -219,4 +221,5 @@ def draw_bands(sketch: Sketch, view: OverlayView) -> None:
     sketch.areas(left, upper, right, lower, TINTS[band & 1])
     sketch.lines(left, upper, right, upper, ink(BLACK, 150))
     agents = np.diff(view.used.band_starts[:scale.bands + 1])
-    sketch.explain(f"{scale.bands} bands of {1 / per_unit:.3g} units, with {agents.min()} to {agents.max()} agents")
+    high = length_text(view.sim, 1 / per_unit)
+    sketch.explain(f"{scale.bands} bands of {high}, with {agents.min()} to {agents.max()} agents")

@@ -12,16 +12,29 @@ so a recycled id starts differently. Nothing here depends on the order in memory
 
 from __future__ import annotations
 
+from collections import deque
+from typing import NamedTuple
+
 import numpy as np
 
 from crowd_demo.compute import hashing
-from crowd_demo.compute.arrays import Ints
+from crowd_demo.compute.arrays import Floats, Ints
 from crowd_demo.config.memory import TooManyError
 from crowd_demo.config.model import Config
 from crowd_demo.registry.texts import say_once
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.store.sparse_set import each_once
 from crowd_demo.sim.world import World
+
+LATELY = 12  # steps
+
+
+class Turnover(NamedTuple):
+    """Where agents died and were born in the step from a tick: float32[2, n], x and y."""
+
+    tick: int
+    died: Floats
+    born: Floats
 
 
 class BirthsDeaths(Stage):
@@ -33,36 +46,40 @@ class BirthsDeaths(Stage):
         self.settings = config.life
         self.active = self.settings.births_per_s > 0 or self.settings.deaths_per_s > 0
         self._config = config
+        self.lately: deque[Turnover] = deque(maxlen=LATELY)  # for pictures
 
     def wanted(self, world: World) -> bool:
         return self.active
 
     def commit(self, world: World) -> None:
         """Remove the agents that die in this step, then add newcomers."""
-        deaths, births = self._remove_dead(world), self._add_newborn(world)
+        died, born = self._remove_dead(world), self._add_newborn(world)
         world.fit()
-        world.profile.counters.update(births=float(births), deaths=float(deaths))
+        self.lately.append(Turnover(world.tick, died, born))
+        world.profile.counters.update(births=float(born.shape[1]), deaths=float(died.shape[1]))
 
-    def _remove_dead(self, world: World) -> int:
-        """Return how many died; the gaps of deferred removals stay open."""
+    def _remove_dead(self, world: World) -> Floats:
+        """Return where agents died; the gaps of deferred removals stay open."""
         dead = who_dies(world, self._due(world.tick, self.settings.deaths_per_s, late=True))
+        died = _places(world, dead)
         for part in np.array_split(dead, self.settings.causes):
             world.agents.remove(part, world.options.removal, world.workers)
-        return len(dead)
+        return died
 
-    def _add_newborn(self, world: World) -> int:
-        """Return how many were born: as many as are due, while there is room and memory."""
+    def _add_newborn(self, world: World) -> Floats:
+        """Return where agents were born: as many as are due, while there is room and memory."""
         count = len(world.agents.handles)
         born = min(self._due(world.tick, self.settings.births_per_s, late=False), max(self.settings.most - count, 0))
         try:
             world.check_room(count + born)
         except TooManyError as error:
             say_once(f"births stop: {error}", "births")
-            return 0
+            born = 0
+        newborn = world.agents.handles.free_ids(born)
         if born:
             seed = int(hashing.key(self._config.seed, world.tick, hashing.BIRTH)) & 0x7FFFFFFF
-            world.add_agents(world.agents.handles.free_ids(born), seed)
-        return born
+            world.add_agents(newborn, seed)
+        return _places(world, newborn)
 
     def _due(self, tick: int, rate: float, late: bool) -> int:
         return int(self._so_far(rate, late, tick + 1)) - int(self._so_far(rate, late, tick))
@@ -77,6 +94,11 @@ class BirthsDeaths(Stage):
         early = min(rest, season / 2)
         fast, slow = (rest - early, early) if late else (early, rest - early)
         return rate * (whole * season + 1.5 * fast + 0.5 * slow)
+
+
+def _places(world: World, ids: Ints) -> Floats:
+    columns, slots = world.agents.view, world.agents.handles.slots_of(ids)
+    return np.stack((columns.x[slots], columns.y[slots]))
 
 
 def who_dies(world: World, count: int) -> Ints:

@@ -27,9 +27,8 @@ from crowd_demo.host.child import Conversation
 from crowd_demo.host.compiling import compilers as module
 from crowd_demo.host.compiling import helpers
 from crowd_demo.host.compiling.ahead import KernelFinder, all_choices
-from crowd_demo.host.compiling.compile_process import ALL_CHOICES
 from crowd_demo.host.compiling.compilers import Compilers
-from crowd_demo.host.compiling.helpers import CompilerSource, ForkingSource, Helper, source_of
+from crowd_demo.host.compiling.helpers import ALL_CHOICES, CompilerSource, ForkingSource, Helper, source_of
 from crowd_demo.registry.techniques import TECHNIQUES
 
 OPTIONS = load_config("1k").optimizations

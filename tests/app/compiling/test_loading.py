@@ -9,16 +9,22 @@ from concurrent.futures import Future
 
 import pygame
 import pytest
+from driven import Driven
+from hud_spy import Spy
 
 from crowd_demo.app.key_input import Keymap
-from crowd_demo.app.screen.loading_screen import draw_progress, show_progress
+from crowd_demo.app.screen import loading_screen
+from crowd_demo.app.screen.loading_screen import Splash, draw_progress, show_progress
 from crowd_demo.compute import cache
 from crowd_demo.config.keys import Keys
+from crowd_demo.host.compiling import compilers
 from crowd_demo.host.compiling.loading import Loaded, LoadingProgress
 from crowd_demo.host.shutdown import ShutdownRequest
 from crowd_demo.registry import texts
 from crowd_demo.registry.built_in import BEHAVIOURS
+from crowd_demo.registry.techniques import TECHNIQUES
 from crowd_demo.render.hud.canvas import Pen
+from crowd_demo.render.hud.caption import Caption
 
 NOTHING_COMPILES = """
 import os, sys, types
@@ -86,9 +92,9 @@ def test_progress_names_what_is_compiled_and_whether_it_is_kept(monkeypatch: pyt
     progress = LoadingProgress()
     assert str(progress) == "starting" and progress.part() == 0
     progress.compiling("see lanes", 2, 11)
-    assert str(progress) == "compiling see lanes (3 of 11, for this and later starts)"
+    assert str(progress) == "compiling see lanes (3 of 11, only once: later starts are quick)"
     progress.compiling("the last kernels", 11, 11)
-    assert str(progress) == "compiling the last kernels (11 of 11, for this and later starts)"
+    assert str(progress) == "compiling the last kernels (11 of 11, only once: later starts are quick)"
     monkeypatch.setattr(texts, "_said", {cache.NOT_KEPT})
     progress.compiling("move", 3, 11)
     assert str(progress) == "compiling move (4 of 11)"
@@ -109,12 +115,52 @@ def test_the_bar_moves_also_while_one_kernel_compiles_and_is_full_at_the_end(mon
 
 @pytest.mark.quick
 def test_the_bar_grows(screen: pygame.Surface) -> None:
-    pen, blue = Pen(), []
+    pen, blue, progress = Pen(), [], LoadingProgress()
+    progress.compiling("see lanes", 2, 11)
     for part in (0.1, 0.5, 1.0):
-        draw_progress(screen, "compiling see lanes (3 of 11)", part, pen)
+        draw_progress(screen, progress, part, pen, Splash(Caption("maze", "People walk.")))
         pixels = pygame.surfarray.array3d(screen).astype(int)
         blue.append(int((pixels[..., 2] > pixels[..., 0] + 80).sum()))
     assert 0 < blue[0] < blue[1] < blue[2]
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("size", [(640, 360), (800, 600), (1280, 720), (2560, 1440)])
+def test_it_shows_the_scenario_what_to_try_and_how_far_it_is(
+        screen: pygame.Surface, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]) -> None:
+    monkeypatch.setattr(loading_screen, "Pen", lambda: spy)
+    spy, job, progress = Spy(), Future[Loaded](), LoadingProgress()
+    pygame.display.set_mode(size, depth=32)
+    progress.compiling("see lanes", 6, 25)
+    pygame.event.post(pygame.Event(pygame.KEYDOWN, key=pygame.K_f, mod=0))
+    threading.Timer(0.1, job.set_result, (None,)).start()
+    keys = show_progress(job, progress, Keymap(Keys()), ShutdownRequest(), "evacuation")
+    assert {"evacuation", "After the alarm, two thousand people leave by three doors.", "7 of 25"} <= set(spy.texts)
+    assert {"Switch SIMD lanes off and on", "Take a tour", "Noted: it begins when the crowd is ready."} <= set(spy.texts)
+    assert [event.key for event in keys] == [pygame.K_f]
+    pictures = [each.box for each in spy.written]
+    assert all(pygame.Rect((0, 0), size).contains(box) for box in pictures)
+
+
+def test_a_key_pressed_before_its_kernels_are_there_has_its_card_when_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick = {technique.path: technique.quick for technique in TECHNIQUES if technique.quick is not None}
+    monkeypatch.setattr(compilers, "quick_values", lambda config, ahead, launches: quick)
+    driven = Driven(quick=True)
+    program, switcher = driven.program, driven.program.techniques.switcher
+    program.cards.on, ready = True, switcher.ready
+    monkeypatch.setattr(switcher, "ready", lambda options: [])
+    pygame.event.post(pygame.Event(pygame.KEYDOWN, key=pygame.K_2, mod=0))
+    job = Future[Loaded]()
+    threading.Timer(0.1, job.set_result, (None,)).start()
+    driven.loop.events.waiting = show_progress(job, LoadingProgress(), program.keymap, ShutdownRequest())
+    driven.frames(3)
+    assert program.techniques.touched == "simd" and driven.status().pending["simd"] is True, "its row says that it waits"
+    assert not program.sim.optimizations.simd and not program.cards.trial
+    monkeypatch.setattr(switcher, "ready", ready)
+    driven.until(lambda: program.cards.trial)
+    card = driven.status().card
+    assert program.sim.optimizations.simd and card and (card.title, card.change) == ("SIMD lanes", "off -> on")
+    switcher.close()
 
 
 @pytest.mark.quick

@@ -51,7 +51,8 @@ def test_the_present_crowd_goes_on_until_the_last_one_is_there_and_the_window_st
     assert left.sim.tick > tick
     driven.follow()
     program = driven.program
-    assert program is not left and program.config_name == "birds" and "opened birds" in driven.status().notices
+    caption = driven.status().caption
+    assert program is not left and program.config_name == "birds" and caption and caption.name == "birds"
     assert program.config.behaviour == "flock" and program.sim.agents.count == 300
     assert program.sim.tick == 1 and pygame.display.get_caption()[0] == "birds"
     assert program.panels.now.hud == "compact" and not program.timeline_shown

@@ -7,13 +7,14 @@ from functools import partial
 import pygame
 import pytest
 from driven import Driven
+from hud_spy import Spy
 
 from crowd_demo.app.dialogs.dialog import Dialogs, Item, ListDialog
 from crowd_demo.app.dialogs.menus import MOUSE
 from crowd_demo.config.keys import ACTIONS
-from crowd_demo.registry.actions import PROGRAM
+from crowd_demo.registry.actions import HEADINGS, PROGRAM
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
-from crowd_demo.render.hud.canvas import Pen, Target
+from crowd_demo.render.hud.canvas import ACCENT, Pen, Target
 from crowd_demo.render.hud.views import ListView, Row, draw_list, first_shown, place_of
 
 
@@ -51,8 +52,34 @@ def test_what_is_typed_filters_the_rows_by_all_that_is_said_of_them() -> None:
     assert dialog.view().rows == rows[:1], "each word somewhere"
     assert dialog.press("left", False) is False and not dialog.closed
     dialog.press("backspace", False)
+    assert dialog.view().total == 3
     dialog.press("delete", False)
     assert dialog.view().rows == rows and dialog.press("left", False) and dialog.closed
+
+
+@pytest.mark.quick
+def test_esc_clears_what_was_typed_and_then_closes() -> None:
+    dialogs, dialog = Dialogs(), listed([])
+    dialogs.open(dialog)
+    for key in ("3", "escape"):
+        assert dialogs.press(key, False)
+    assert dialogs.top is dialog and not dialog.typed
+    assert dialogs.press("escape", False) and not dialogs.top
+
+
+@pytest.mark.quick
+def test_a_row_of_that_name_is_selected_before_one_that_only_mentions_it() -> None:
+    dialog = ListDialog("Scenarios", lambda: [Item(Row("maze", "About half of it.")), Item(Row("half"))])
+    assert all(dialog.press(key, False) for key in "half")
+    assert dialog.view().selected == 1 and len(dialog.view().rows) == 2
+
+
+@pytest.mark.quick
+def test_what_matches_is_accented() -> None:
+    pygame.font.init()
+    view = ListView("Menu", [Row("colours", "Ctrl+C"), Row("pause")], typed="c lo")
+    draw_list(view, (800, 600), spy := Spy(), 1.0)
+    assert [each.text for each in spy.written if each.colour == ACCENT] == ["c lo_", "c", "lo", "C", "C"]
 
 
 @pytest.mark.quick
@@ -112,8 +139,14 @@ def test_a_view_fits_into_any_window(view: ListView, size: tuple[int, int]) -> N
 def test_the_menu_names_every_action_once_and_leads_to_every_technique_and_its_choices(driven: Driven) -> None:
     driven.press("return")
     texts = [row.text for row in driven.view().rows]
+    groups = [number for number, row in enumerate(driven.view().rows) if row.group]
+    assert len(texts) <= 20 and len(groups) == len(HEADINGS)
+    for number in groups:
+        driven.keys("home", *["down"] * number, "return")
+        texts += [row.text for row in driven.view().rows]
+        driven.press("escape")
     assert all(texts.count(action.what) == 1 for action in PROGRAM.values() if action.in_menu)
-    driven.press("return")
+    driven.keys("home", "return")
     assert len(driven.view().rows) == len(TECHNIQUES) and TECHNIQUES[0].path == "neighbours"
     driven.keys(*["up"] * len(TECHNIQUES), "return", "home", "return")
     driven.settle()
@@ -123,16 +156,48 @@ def test_the_menu_names_every_action_once_and_leads_to_every_technique_and_its_c
     assert driven.status().view is None and driven.program.running
 
 
+def test_what_is_typed_in_the_menu_finds_any_action_and_esc_goes_up(driven: Driven) -> None:
+    driven.press("return")
+    driven.keys(*"pause")
+    assert "pause or resume" in [row.text for row in driven.view().rows]
+    driven.press("return")
+    assert driven.program.crowd.paused and not driven.program.dialogs.top
+    driven.keys("return", "end", "return", "escape")
+    assert driven.view().title == "Menu"
+    driven.keys("return", "end", "up", "return")
+    assert not driven.program.dialogs.top, "an action closes its group and the menu"
+
+
+@pytest.mark.parametrize("opens", ["f1", "f2", "return"])
+def test_panels_leave_while_a_list_is_open(driven: Driven, opens: str) -> None:
+    driven.frames(3)
+    driven.press("space")
+    driven.frames(2)
+    assert driven.program.hud.panels[0].surface.get_size() != (1, 1)
+    corner = pygame.display.get_surface().subsurface((20, 20, 60, 30)).copy()
+    driven.press("tab")
+    driven.keys("tab")
+    driven.frames()
+    bare = pygame.surfarray.array3d(pygame.display.get_surface().subsurface((20, 20, 60, 30)))
+    driven.keys("tab")
+    driven.frames(2)
+    assert (pygame.surfarray.array3d(corner) != bare).any()
+    driven.press(opens)
+    shaded = pygame.surfarray.array3d(pygame.display.get_surface().subsurface((20, 20, 60, 30)))
+    assert (shaded <= bare).all() and (shaded < bare).any(), "the picture, dimmed, and nothing else"
+
+
 def test_the_list_of_keys_names_every_action_and_technique_with_all_its_keys(driven: Driven) -> None:
     driven.press("f1")
     rows = driven.view().rows
     told = {row.text: row.detail for row in rows}
-    assert rows[0].group == "Mouse" and len(told) == len(rows) and {what for _, what in MOUSE} <= told.keys()
+    groups = list(dict.fromkeys(row.group.split(":")[0] for row in rows))
+    assert groups[:4] == ["Move the camera", "Mouse", "Time", "Techniques"]
+    assert len(told) == len(rows) and {what for _, what in MOUSE} <= told.keys()
     assert all(action.what in told for name, action in ACTIONS.items()
                if action.keys and action.in_help and name not in BY_PATH)
     assert told["speed up"] == "/  >" and {f"{each.label}  {each.kind.mark}".strip() for each in TECHNIQUES} <= {
         text.strip() for text in told}
-    assert rows[-1].group.startswith("Techniques") and rows[-1].about
     driven.press("return")
     assert driven.program.dialogs.top, "a gesture of the mouse does nothing here"
     driven.keys(*"pause", "return")

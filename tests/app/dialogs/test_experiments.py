@@ -17,8 +17,8 @@ from crowd_demo.app.dialogs.experiments import ExperimentDialog, other_value
 from crowd_demo.app.screen.window import screen
 from crowd_demo.config.model import CameraSettings
 from crowd_demo.host.system import Worker
+from crowd_demo.measure.ablation import AS_SHOWN, Limits, ThreeCrowds, Versus
 from crowd_demo.measure.experiment import Slice
-from crowd_demo.measure.three_crowds import AS_SHOWN, Limits, ThreeCrowds, Versus
 from crowd_demo.registry.entries import Value
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.views import ListView
@@ -196,7 +196,7 @@ def test_nothing_is_measured_beside_the_compiler_or_without_memory(driven: Drive
     assert not driven.program.experiments.dialog and driven.program.dialogs.top is None
     assert "still compiling" in " ".join(driven.program.notices.present())
     driven.program.techniques.switcher.requests.clear()
-    monkeypatch.setattr("crowd_demo.measure.three_crowds.available_bytes", lambda: 1)
+    monkeypatch.setattr("crowd_demo.measure.ablation.available_bytes", lambda: 1)
     driven.press("n")
     finish(driven)
     driven.frames()

@@ -11,7 +11,7 @@ from driven import Driven
 from crowd_demo.app import window_events
 from crowd_demo.app.copying import copy
 from crowd_demo.config.loader import load_config
-from crowd_demo.config.numbers import value_of
+from crowd_demo.config.model import value_of
 from crowd_demo.render.hud.canvas import Target
 from crowd_demo.render.hud.status import Hovered
 from crowd_demo.render.hud.text_panels import tip_of
@@ -89,7 +89,7 @@ def test_each_row_is_dragged_typed_and_reset(window: Window) -> None:
     for key in LIVE:
         path, low = f"flock.{key}", {"speed_max": 0.65, "speed_min": 0.3}.get(key, 0.5)
         shipped = window.value(path)
-        window.slide(path, low, low + 0.1, low + 0.15)
+        window.slide(path, low, low + 0.6, low + 1.2)
         dragged = window.value(path)
         assert dragged != shipped and window.tunes[-1][1] == Tune(path, dragged)
         typed = round(shipped * 0.9) or 1
@@ -102,7 +102,7 @@ def test_each_row_is_dragged_typed_and_reset(window: Window) -> None:
 
 
 def test_a_drag_is_one_action_a_tick_at_most(window: Window) -> None:
-    window.slide("flock.align", *(0.3 + 0.01 * step for step in range(30)))
+    window.slide("flock.align", *(0.6 + 0.01 * step for step in range(30)))
     window.frames(5)
     ticks = [tick for tick, _ in window.tunes]
     assert len(ticks) == len(set(ticks)) > 0
@@ -111,7 +111,7 @@ def test_a_drag_is_one_action_a_tick_at_most(window: Window) -> None:
 
 def test_while_paused_a_drag_is_one_action(window: Window) -> None:
     window.press("space")
-    window.slide("flock.align", 0.3, 0.5, 0.8, release=False)
+    window.slide("flock.align", 0.6, 0.7, 0.8, release=False)
     assert not window.tunes and window.status().numbers[LIVE.index("align")].value > 2  # as it will be
     window.post(pygame.MOUSEBUTTONUP, pos=window.place_of("slider", "flock.align", 0.8), button=1)
     window.frames(2)

@@ -90,15 +90,14 @@ def test_restart_keeps_what_was_built_and_ctrl_s_writes_it(hands: Driven) -> Non
     sim = hands.program.sim
     assert sim.tick == 0 and np.array_equal(sim.terrain.kinds, built) and sim.settings.crowd.radius == 21
     save(hands)
-    assert "saved crowd-1.yaml and crowd-1.map" in notices(hands)
-    config = load_config("crowd-1.yaml")
+    assert "saved configs/crowd-1.yaml and configs/crowd-1.map" in notices(hands)
+    config = load_config("crowd-1")
     assert config.agents == sim.agents.count and config.crowd.radius == 21
     assert Simulation(config).state_hash() == sim.state_hash()
     assert config.camera == hands.config.camera
 
 
 def test_a_name_can_be_typed_and_own_files_are_replaced(hands: Driven, tmp_path: Path) -> None:
-    (tmp_path / "configs").mkdir()
     build(hands)
     save(hands, "my-hall")
     assert sorted(path.name for path in (tmp_path / "configs").iterdir()) == ["my-hall.map", "my-hall.yaml"]
@@ -112,26 +111,53 @@ def test_a_name_can_be_typed_and_own_files_are_replaced(hands: Driven, tmp_path:
     assert any("my-hall" in str(row) for row in hands.program.dialogs.top.view().rows)  # type: ignore[union-attr]
 
 
+def test_after_people_left_and_f9_a_saved_scenario_and_a_restart_have_all_that_it_starts_with(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the doorway: by a third of its run some have left, and F2 lists what was saved at once."""
+    monkeypatch.chdir(tmp_path)
+    driven = Driven("agents=60", "map=hall", "window.hud=off", config="doorway")
+    sim = driven.program.sim
+    driven.until(lambda: sim.agents.count < 50)
+    driven.keys("f5", "f9")
+    driven.until(lambda: any("loaded" in line for line in driven.status().notices))
+    left = driven.program.sim.agents.count
+    assert left < 60
+    save(driven, "half")
+    driven.press("f2")
+    assert "half (your own)" in [row.text for row in driven.view().rows]
+    driven.keys(*"half")
+    driven.press("return")
+    driven.until(lambda: driven.loop.opened)
+    assert driven.loop.opened and driven.loop.opened.sim.agents.count == 60 == load_config("half").agents
+    driven.loop.opened = driven.loop.opening = None
+    driven.press("r")
+    driven.frames(2)
+    assert driven.program.sim.agents.count == 60
+
+
 def test_ctrl_s_twice_takes_the_offered_name_and_offers_it_again(hands: Driven, tmp_path: Path) -> None:
-    (tmp_path / "crowd-1.map").write_text("somebody else's", "utf-8")
+    (tmp_path / "configs").mkdir()
+    (tmp_path / "configs/crowd-1.map").write_text("somebody else's", "utf-8")
     for _ in range(2):
         ctrl(hands, "s")
         assert naming(hands).typed == "crowd-2"
         ctrl(hands, "s")
         hands.frames(2)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["crowd-1.map", "crowd-2.yaml"]  # doorway is a shipped map
+    names = sorted(path.name for path in (tmp_path / "configs").iterdir())
+    assert names == ["crowd-1.map", "crowd-2.yaml"], "doorway is a shipped map"
 
 
 def test_other_files_are_replaced_only_when_asked_twice_and_some_names_cannot_be(hands: Driven, tmp_path: Path) -> None:
-    (tmp_path / "mine.yaml").write_text("agents: 3\n", "utf-8")
+    (tmp_path / "configs").mkdir()
+    (tmp_path / "configs/mine.yaml").write_text("agents: 3\n", "utf-8")
     made_of = "a name is made of letters, digits, - and _"
     for name, wrong in {"../up": made_of, "a;b": made_of, "-x": made_of, "1k": "1k is a shipped scenario: take another name",
-                        "mine": "mine.yaml exists: Enter again replaces it"}.items():
+                        "mine": "configs/mine.yaml exists: Enter again replaces it"}.items():
         save(hands, name)
         assert naming(hands).wrong == wrong
         hands.press("escape")
     save(hands, "mine")
-    assert [path.name for path in tmp_path.iterdir()] == ["mine.yaml"] and load_config("mine").agents == 3
+    assert [path.name for path in (tmp_path / "configs").iterdir()] == ["mine.yaml"] and load_config("mine").agents == 3
     enter(hands)
     assert not hands.program.dialogs.top and load_config("mine").agents == 200
     ctrl(hands, "s")
@@ -166,8 +192,8 @@ def test_a_full_disk_is_one_line_and_leaves_no_half_of_it(
     monkeypatch.setattr(Path, "write_bytes", write)
     build(hands)
     save(hands)
-    assert f"cannot save crowd-1.yaml: {os.strerror(errno.ENOSPC)}" in notices(hands)
-    assert len(written) == full_at and not list(tmp_path.iterdir())
+    assert f"cannot save configs/crowd-1.yaml: {os.strerror(errno.ENOSPC)}" in notices(hands)
+    assert len(written) == full_at and not list((tmp_path / "configs").iterdir())
     assert hands.program.scenario_files.has_unsaved
     hands.press("escape")
     assert asked(hands)
@@ -276,7 +302,7 @@ def test_y_says_that_a_file_is_needed_and_then_names_it(hands: Driven, capsys: p
     hands.frames(2)
     copied = copied_by(hands, capsys)
     program, *arguments = shlex.split(copied, comments=True)
-    assert arguments[:2] == ["--config", "crowd-1.yaml"] and "built" not in copied and program == "crowd-demo"
+    assert arguments[:2] == ["--config", "configs/crowd-1.yaml"] and "built" not in copied and program == "crowd-demo"
     config = config_of(parser_of("run", RUN).parse_args(arguments))
     hands.press("r")
     hands.frames(2)

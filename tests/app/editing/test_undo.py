@@ -19,6 +19,8 @@ from crowd_demo.app.editing.undo import MAX, Undo
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.screen.window import close_window
 from crowd_demo.config.loader import load_config
+from crowd_demo.config.model import value_of
+from crowd_demo.render.hud.number_rows import scale_of, value_text
 from crowd_demo.sim.actions import Action, Populate
 from crowd_demo.sim.edits import BringIn, PaintWalls, TakeOut
 from crowd_demo.sim.simulation import Simulation
@@ -197,3 +199,78 @@ def test_a_hundred_strokes_are_undone_and_done_again_by_key(hands: Driven) -> No
     hands.press("y", CTRL)
     hands.frames()
     assert "nothing to redo" in hands.status().notices
+
+
+@pytest.fixture
+def changed() -> Driven:
+    """A crowd with one change of each kind that needs no tool: a technique, its number, and how many agents there are."""
+    driven = Driven("window.width=1280", "window.height=720", "agents=100")
+    driven.frames(2)
+    for key in ("2", "4", "]", "-"):
+        driven.press(key)
+        driven.settle()
+        driven.frames(2)
+    return driven
+
+
+def values_of(driven: Driven) -> tuple[object, object, int]:
+    options = driven.program.sim.optimizations
+    return options.simd, options.get("stagger.avoidance"), driven.program.sim.agents.count
+
+
+def test_one_undo_for_techniques_numbers_and_agents(changed: Driven) -> None:
+    assert values_of(changed) == (False, 5, 80)
+    for wanted, what in (((False, 5, 100), "the number of agents changed"), ((False, 4, 100), "stagger avoidance"),
+                         ((False, 3, 100), "stagger avoidance"), ((True, 3, 100), "SIMD lanes")):
+        changed.press("z", CTRL)
+        changed.frames(2)
+        assert values_of(changed) == wanted
+        assert any(notice.startswith(f"undone: {what}") for notice in changed.status().notices)
+    assert changed.program.crowd.agents_asked == 100
+    for wanted in ((False, 3, 100), (False, 4, 100), (False, 5, 100), (False, 5, 80)):
+        changed.press("y", CTRL)
+        changed.frames(2)
+        assert values_of(changed) == wanted
+
+
+def test_a_drag_of_a_slider_is_one_change_and_goes_in_fine_steps() -> None:
+    """32 pixels from 8 once gave 1,000. With Shift the steps are finer still."""
+    driven = Driven("window.width=1280", "window.height=720", "agents=100", config="20k-flock")
+    driven.program.crowd.unpaced = True
+    driven.frames(2)
+    driven.press("n", CTRL)
+    hud, path = driven.program.hud, "flock.crowding"
+
+    def slide(pixels: int, mod: int = 0) -> float:
+        region = next(region for region in hud.panels[0].targets if region.target == ("slider", path))
+        row = next(row for row in driven.status().numbers if row.number.path == path)
+        at = hud._gap + region.rect.left + round(scale_of(row).position(row.value) * (region.rect.width - 1))
+        pygame.key.set_mods(mod)
+        driven.drag(*((at + moved, hud._gap + region.rect.centery) for moved in range(0, pixels + 1, 4)))
+        pygame.key.set_mods(0)
+        driven.frames(3)
+        driven.loop.events.mouse._last_press = None, 0.0
+        return value_of(driven.program.sim.settings, path)
+
+    before = value_of(driven.program.sim.settings, path)
+    coarse = slide(32)
+    assert before < coarse < 20 * before
+    driven.press("z", CTRL)
+    driven.frames(2)
+    assert value_of(driven.program.sim.settings, path) == before and not driven.program.undo.present.done
+    assert slide(32, pygame.KMOD_LSHIFT) < coarse
+
+
+def test_numbers_of_people_are_in_metres() -> None:
+    driven = Driven("window.width=1280", "window.height=720", "crowd.radius=1.5 m")
+    driven.frames(2)
+    driven.press("n", CTRL)
+    shown = {row.number.key: value_text(row) for row in driven.status().numbers}
+    assert (shown["radius"], shown["speed_max"], shown["room"]) == ("1.5 m", "2.242 m/s", "1.183 m²")
+    driven.program.numbers.type_value("crowd.radius")
+    driven.keys("2", "return")
+    driven.frames(2)
+    assert value_of(driven.program.sim.settings, "crowd.radius") == 52
+    driven.program.numbers.type_value("crowd.radius")
+    driven.keys("9", "9", "9", "return")
+    assert "must be a number from 0 to 157.538" in str(driven.view())

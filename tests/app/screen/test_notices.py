@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 from driven import Driven
 
-from crowd_demo.app.key_input import Keymap
-from crowd_demo.app.screen.notices import NOTICE_S, WELCOME, WELCOME_KEYS, WELCOME_S, Notices, welcome
-from crowd_demo.config.keys import Keys
+from crowd_demo.app.screen.notices import NOTICE_S, Notices
 
 pytestmark = pytest.mark.quick
 
@@ -31,17 +29,6 @@ def test_the_time_of_a_notice_begins_when_it_is_first_presented_or_replaced(cloc
     assert notices.present() == ["saved", "goes on"], "its time is not begun again"
     clock[0] += 0.2
     assert notices.present() == ["goes on"]
-
-
-def test_a_window_says_first_which_keys_to_press(clock: list[float]) -> None:
-    notices = Notices()
-    welcome(notices, Keymap(Keys.model_validate({"help": None, "scenarios": None}), {}))
-    assert notices.present() == ["Press 2: SIMD lanes, F3: tours, Tab: panels"]
-    clock[0] += WELCOME_S - 0.1
-    assert notices.present() and WELCOME_S > NOTICE_S
-    notices.drop(WELCOME)
-    welcome(notices, Keymap(Keys.model_validate(dict.fromkeys(WELCOME_KEYS)), {}))
-    assert notices.present() == [], "without keys"
 
 
 def test_a_notice_about_a_state_goes_with_it_and_does_not_go_over_to_another_crowd(clock: list[float]) -> None:

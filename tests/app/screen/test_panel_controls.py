@@ -14,9 +14,9 @@ from crowd_demo.config.model import HudSettings
 pytestmark = pytest.mark.quick
 
 
-def panels_with(notices: Notices, **keys: object) -> PanelControls:
+def panels_with(notices: Notices, is_wide: bool = True, **keys: object) -> PanelControls:
     keymap = Keymap(Keys.model_validate(keys), {})
-    return PanelControls(Preferences(), HudSettings.model_validate({}), keymap, lambda: False, notices)
+    return PanelControls(Preferences(), HudSettings.model_validate({}), keymap, lambda: is_wide, notices)
 
 
 @pytest.fixture
@@ -29,12 +29,20 @@ def test_modes_themes_and_units_go_round(panels: PanelControls) -> None:
     for _ in range(3):
         panels.next_mode()
         modes.append(panels.now.hud)
-    assert modes == ["full", "compact", "off", "full"]
+    assert modes == ["compact", "full", "off", "compact"]
     panels.next_mode(backwards=True)
     assert panels.now.hud == "off"
     panels.go_on("theme")
     panels.go_on("units")
     assert (panels.now.theme, panels.now.units) == ("light", "ms")
+
+
+def test_in_a_narrow_window_the_two_panels_are_shown_one_after_the_other() -> None:
+    panels, modes = panels_with(Notices(), is_wide=False), []
+    for backwards in (False, False, False, False, True, True):
+        panels.next_mode(backwards)
+        modes.append(panels.now.hud)
+    assert modes == ["full", "right", "off", "compact", "off", "right"]
 
 
 def test_sizes_have_a_least_and_a_most(panels: PanelControls) -> None:
@@ -48,14 +56,12 @@ def test_sizes_have_a_least_and_a_most(panels: PanelControls) -> None:
     assert panels.now.scale == 1.0
 
 
-def test_what_is_unfolded_last_is_the_last_to_be_folded_for_room(panels: PanelControls) -> None:
-    panels.fold("graph")
-    panels.unfold("memory")
-    panels.unfold("graph")
-    panels.unfold("memory")
-    assert panels.now.folded == frozenset() and list(panels.now.opened) == ["graph", "memory"]
+def test_the_section_that_was_unfolded_last_is_the_last_one(panels: PanelControls) -> None:
+    for section in ("memory", "graph", "memory"):
+        panels.unfold(section)
+    assert list(panels.now.opened) == ["graph", "memory"]
     panels.fold("memory")
-    assert panels.now.folded == {"memory"} and list(panels.now.opened) == ["graph"]
+    assert list(panels.now.opened) == ["graph"]
 
 
 def test_while_the_panels_are_hidden_a_notice_says_how_to_get_them_back() -> None:

@@ -41,7 +41,7 @@ def configured(*overrides: str) -> WindowSettings:
 
 
 def panels_of(preferences: Preferences, *overrides: str) -> PanelControls:
-    return PanelControls(preferences, preferences.window(configured(*overrides)), Keymap(Keys(), {}), lambda: False, Notices())
+    return PanelControls(preferences, preferences.window(configured(*overrides)), Keymap(Keys(), {}), lambda: True, Notices())
 
 
 # --- the file --------------------------------------------------------------------------------------------------------
@@ -52,12 +52,12 @@ def test_what_is_changed_is_there_next_time(file: Path) -> None:
     preferences.close()
     assert not file.exists(), "nothing has changed"
     preferences.change(theme="light", scale=1.4)
-    preferences.change(folded=("graph", "step"), size=(800, 600))
+    preferences.change(opened=("graph", "step"), size=(800, 600))
     assert not file.exists()
     preferences.close()
     assert Preferences(file).values == preferences.values
     assert read(file).model_dump(exclude_defaults=True) == {
-        "theme": "light", "scale": 1.4, "folded": ("graph", "step"), "size": (800, 600)}
+        "theme": "light", "scale": 1.4, "opened": ("graph", "step"), "size": (800, 600)}
 
 
 def test_a_change_is_written_soon_and_many_changes_once(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,7 +88,7 @@ def test_the_last_of_two_programs_wins(file: Path) -> None:
     ("scale: 1.2\ntheme: pink\n", "2: theme: must be one of dark, light, not 'pink'"),
     ("scale: 9\n", "1: scale: must be a number from 0.5 to 3, not 9"),
     ("theme: light\ntheme: dark\n", "2: theme: given twice, first on line 1"),
-    ("folded:\n- graph\n- 7\n", "3: folded.1: must be text, not 7"),
+    ("opened:\n- graph\n- 7\n", "3: opened.1: must be text, not 7"),
     ("# mine\nthem: dark\n", "2: them: unknown key (did you mean theme?)"),
     ("- 1\n", "1: file: must be"),
     ("scale: [1\n", "1: file: not YAML"),
@@ -121,7 +121,7 @@ def test_a_missing_or_empty_file_is_no_mistake(file: Path) -> None:
 def test_the_example_of_the_docs_can_be_read(file: Path) -> None:
     page = (Path(__file__).parents[3] / "docs/window.md").read_text("utf-8")
     values = read(written(file, page.split("```yaml\n")[1].split("```")[0]))
-    assert values.model_dump(exclude_defaults=True).keys() == Values.model_fields.keys()
+    assert values.model_dump(exclude_defaults=True).keys() == Values.model_fields.keys() - {"folded"}
 
 
 # --- where it is -----------------------------------------------------------------------------------------------------
@@ -176,22 +176,23 @@ def test_what_is_changed_in_the_window_is_preferred_and_nothing_else(file: Path)
     preferences = Preferences(file, NEVER_S)
     panels = panels_of(preferences, "window.theme=light", "window.hud=off")
     panels.resize(1)
-    panels.fold("graph")
+    panels.unfold("graph")
     panels.fit_graph()
-    assert preferences.values.model_dump(exclude_defaults=True) == {"scale": 1.1, "folded": ("graph",)}
+    assert preferences.values.model_dump(exclude_defaults=True) == {"scale": 1.1, "opened": ("graph",)}
     assert Preferences(file).window(configured("window.hud=off")).hud == "off", "hidden panels only if they are configured so"
     panels.go_on("theme")
     panels.next_mode()
-    assert preferences.values.model_dump(exclude_defaults=True) == {"scale": 1.1, "folded": ("graph",)}  # dark and full: usual
+    assert preferences.values.model_dump(exclude_defaults=True) == {"scale": 1.1, "opened": ("graph",)}  # others: usual
     panels.next_mode()
-    panels.unfold("graph")
-    assert preferences.values.model_dump(exclude_defaults=True) == {"scale": 1.1, "hud": "compact"}
+    panels.fold("graph")
+    panels.unfold("memory")
+    assert preferences.values.model_dump(exclude_defaults=True) == {"scale": 1.1, "hud": "full", "opened": ("memory",)}
     preferences.close()
     kept = Preferences(file, NEVER_S)
     again = panels_of(kept)
-    assert again.now._replace(opened=()) == panels.now._replace(opened=(), theme="dark", graph_fits=0)
+    assert again.now == panels.now._replace(theme="dark", graph_fits=0)
     again.next_mode()
-    assert again.now.hud == "off" and kept.values.hud == "full", "a start shows the panels that were hidden"
+    assert again.now.hud == "off" and kept.values.hud == "compact", "a start shows the panels that were hidden"
     with pytest.raises(ConfigError, match=r"window\.hud: must be one of full, compact, off, not false"):
         configured("window.hud=false")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 
 import pygame
 import pytest
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.quick
 def seeing(smooth: bool = True) -> tuple[CameraControls, Camera]:
     camera = Camera((4000.0, 3000.0), (800, 600))
     camera.look_at(2000, 1500, 0.5)
-    return CameraControls(Config.model_validate({}), camera, None, Notices(), smooth), camera  # type: ignore[arg-type]
+    return CameraControls(Config.model_validate({}), camera, None, Notices(), smooth, None, None), camera  # type: ignore[arg-type]
 
 
 def test_a_zoom_glides_and_ends_exactly_where_a_jump_does() -> None:
@@ -108,3 +109,19 @@ def test_a_press_on_the_minimap_looks_there_and_a_drag_goes_along(driven: Driven
     driven.press("f10")
     driven.drag(corner)
     assert not driven.program.dialogs.top and (camera.x, camera.y) == (0, 0), "a press only closes what is open"
+
+
+def test_a_colour_mode_waits_for_its_kernels_and_frames_go_on(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first use of a mode once blocked for a second or two."""
+    seeing, shown, begun = driven.program.seeing, driven.program.seeing.colours, threading.Event()
+    wanted, compiled = list(seeing._ahead.missing_colours("density")) or [object()], threading.Event()
+    monkeypatch.setattr(seeing, "smooth", True)
+    monkeypatch.setattr(seeing._ahead, "missing_colours", lambda *names: [] if compiled.is_set() else wanted)
+    monkeypatch.setattr(seeing._compilers, "want", lambda *given, **named: begun.set())
+    monkeypatch.setattr(seeing._compilers, "work", lambda *given, **named: compiled.wait(60))
+    seeing.show_colours("density")
+    driven.frames(5)
+    assert begun.is_set() and seeing.colours == shown and "compiling the colours: density" in driven.status().notices
+    compiled.set()
+    driven.until(lambda: seeing.colours == "density")
+    assert not seeing.waits and not any("compiling the colours" in notice for notice in driven.status().notices)

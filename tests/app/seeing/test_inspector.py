@@ -8,6 +8,8 @@ from driven import Driven
 
 from crowd_demo.render.hud.status import Inspection
 from crowd_demo.sim.actions import Populate
+from crowd_demo.sim.behaviours.people_rules import STUCK, WAITING, WALKING
+from crowd_demo.sim.inspection import sentence_of
 
 
 def told(driven: Driven) -> Inspection:
@@ -18,7 +20,8 @@ def told(driven: Driven) -> Inspection:
 
 
 def rows(driven: Driven) -> dict[str, str]:
-    return dict(told(driven).rows)
+    found = told(driven)
+    return dict((*found.rows, *found.raw, ("", found.sentence)))
 
 
 def inspected(driven: Driven) -> int:
@@ -134,3 +137,50 @@ def test_everything_is_drawn_with_every_structure_and_after_switches(driven: Dri
     driven.press("k")
     driven.settle()
     assert "slot" in rows(driven)
+
+
+def test_one_sentence_says_what_holds_a_person_up(driven: Driven) -> None:
+    """Three people who come towards one who is stuck, a wall, and a person who waits."""
+    driven.keys("space", "f6")
+    driven.frames()
+    sim, identity = driven.program.sim, inspected(driven)
+    c, slot = sim.agents.columns, int(sim.agents.handles.slots_of(np.array([identity]))[0])
+    others = [each for each in range(200) if each != slot]
+    c.x[:200], c.y[:200], c.x[slot], c.y[slot] = 20.0, 20.0, 320.0, 180.0
+    c.state[slot], c.timer[slot], c.heading_x[slot], c.heading_y[slot] = STUCK, 2.2, 1.0, 0.0
+    for number, other in enumerate(others[:3]):
+        c.x[other], c.y[other], c.state[other] = 335.0, 170.0 + 10 * number, WALKING
+        c.heading_x[other], c.heading_y[other] = -1.0, 0.0
+    near = np.array(others)
+    assert sentence_of(sim, slot, near) == "blocked by 3 oncoming people for 2.2 s"
+    c.state[others[0]], c.heading_x[others[1]], c.timer[slot] = WAITING, 1.0, 3.0
+    assert sentence_of(sim, slot, near) == "blocked by 1 oncoming person and 1 waiting person and 1 slow person for over 3.0 s"
+    assert sentence_of(sim, slot, near[:0]) == "blocked by the crowd around for over 3.0 s"
+    c.heading_x[slot], c.x[slot] = -1.0, 2.0
+    assert sentence_of(sim, slot, near[:0]).startswith("blocked by a wall")
+    c.state[slot], c.timer[slot], c.goal[slot] = WAITING, 12.0, 1
+    assert sentence_of(sim, slot, near) == "waits at destination 1 for another 12.0 s"
+
+
+def test_raw_fields_are_folded_until_a_click_and_the_camera_follows(driven: Driven) -> None:
+    driven.press("f6")
+    driven.frames(3)
+    found = told(driven)
+    assert found.sentence and len(found.rows) <= 4 and len(found.raw) >= 7 and not found.is_open
+    assert rows(driven)["speed"].endswith(" m/s")
+    driven.drag(driven.find("unfold", "raw fields"))
+    assert told(driven).is_open
+    driven.frames(20)
+    driven.drag(driven.find("fold", "raw fields"))
+    assert not told(driven).is_open
+    camera, sim = driven.program.camera, driven.program.sim
+    camera.zoom = 3.0
+    driven.press(";", pygame.KMOD_LCTRL)
+    for _ in range(3):
+        driven.frames(10)
+        slot = int(sim.agents.handles.slots_of(np.array([inspected(driven)]))[0])
+        assert np.hypot(camera.x - sim.agents.columns.x[slot], camera.y - sim.agents.columns.y[slot]) < 8
+    driven.press(";", pygame.KMOD_LCTRL)
+    left = camera.x, camera.y
+    driven.frames(10)
+    assert (camera.x, camera.y) == left

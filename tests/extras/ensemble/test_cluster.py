@@ -13,7 +13,7 @@ import pytest
 from crowd_demo import ensemble as api
 from crowd_demo.cli import main
 from crowd_demo.extras.ensemble.executors import ExecutorError
-from crowd_demo.extras.ensemble.row_files import read_rows
+from crowd_demo.extras.ensemble.running import read_rows
 
 dask_config = pytest.importorskip("dask.config", reason="Dask is an extra")
 pytest.importorskip("distributed", reason="Dask is an extra: pip install crowd-demo[cluster]")

@@ -16,7 +16,7 @@ from damages import make_fifo
 
 from crowd_demo import ensemble as api
 from crowd_demo.cli import main
-from crowd_demo.extras.ensemble.row_files import read_rows
+from crowd_demo.extras.ensemble.running import read_rows
 
 KILL = 9  # the signal, which has no name on Windows
 SMALL = ("--config", "1k", "--agents", "30", "--set", "map=null", "--set", "world.width=200", "--set", "world.height=200",

@@ -167,7 +167,7 @@ def test_all_that_a_run_imports_is_in_the_fingerprint() -> None:
             made_by.add(path)
             if path.relative_to(PACKAGE).parts[0] in ("extras", "measure"):
                 waiting += imported_by(path)
-    assert {PACKAGE / "measure/walking.py", PACKAGE / "measure/trajectories.py"} < made_by
+    assert {PACKAGE / "extras/walking.py", PACKAGE / "extras/trajectories.py"} < made_by
     passing_on = {PACKAGE / name for name in ("__init__.py", "api.py", "version.py")}  # which decide nothing
     assert made_by <= {*own_sources(), *passing_on}
 

@@ -11,13 +11,23 @@ from damages import damages
 
 from crowd_demo import Simulation, ensemble, load_config
 from crowd_demo.config.memory import PROGRAM
-from crowd_demo.extras.commands.ensemble import Made
 from crowd_demo.extras.ensemble import running
-from crowd_demo.extras.ensemble.executors import Process
+from crowd_demo.extras.ensemble.executors import Executor, Process
 from crowd_demo.extras.ensemble.job import RunRow, carry_out
 from crowd_demo.extras.ensemble.plan import make_plan
-from crowd_demo.extras.ensemble.row_files import MAX_NAMED, RowFiles, line_of, read_rows
-from crowd_demo.extras.ensemble.running import _what_decides, all_seconds, capacity, executor_of, run_bytes
+from crowd_demo.extras.ensemble.running import (
+    MAX_NAMED,
+    ROWS,
+    RowFile,
+    Session,
+    _what_decides,
+    all_seconds,
+    capacity,
+    executor_of,
+    read_rows,
+    run_bytes,
+)
+from crowd_demo.host.files import sealed_line
 from crowd_demo.host.streams import duration
 
 PAGE = Path(__file__).parents[3] / "docs/ensemble.md"
@@ -48,16 +58,28 @@ def test_larger_crowds_take_longer() -> None:
 
 
 @pytest.mark.quick
-def test_progress_is_one_line() -> None:
-    made = Made(total=10, missing=7)
-    made.begin(workers=2)
-    assert str(made) == "3 done, 2 running, 0 failed"
-    for number, error in enumerate(("", "no", "")):
-        made.add(RunRow(key=str(number), error=error))
-    assert re.fullmatch(r"5 done, 2 running, 1 failed, [\d.]+ s to go", str(made))
-    for number in range(3, 7):
-        made.add(RunRow(key=str(number)))
-    assert str(made) == "9 done, 0 running, 1 failed"
+def test_progress_is_one_line(tmp_path: Path, monkeypatch) -> None:
+    plan = make_plan("1k", seeds="1-10")
+    with closing(RowFile(tmp_path / ROWS)) as file:
+        for run in plan.runs[:3]:
+            file.append(RunRow(key=run.key, state_hash="0" * 32))
+
+    class InTurn(Executor):
+        workers = 2
+
+        def rows(self, jobs):
+            yield None
+            yield from (RunRow(key=job.key, error="no" * (number == 1)) for number, job in enumerate(jobs))
+
+        def close(self) -> None: ...
+
+    monkeypatch.setattr(running, "LocalExecutor", lambda workers: InTurn())
+    monkeypatch.setattr(running, "warm", lambda configs, tell: None)
+    session = Session(plan, tmp_path)
+    said = [str(session) for _ in session.make(None, None)]
+    assert said[0] == "3 done, 2 running, 0 failed"
+    assert re.fullmatch(r"5 done, 2 running, 1 failed, [\d.]+ s to go", said[3])
+    assert said[7] == "9 done, 0 running, 1 failed" and len(said) == 8
 
 
 @pytest.mark.quick
@@ -155,22 +177,25 @@ def rows(count: int, worker: str = "here:1") -> list[RunRow]:
                 worker=worker) for number in range(count)]
 
 
+def line_of(row: RunRow) -> bytes:
+    return sealed_line(row.model_dump_json().encode())
+
+
 @pytest.mark.quick
-def test_rows_come_back_as_they_were_from_a_file_for_each_worker(tmp_path: Path) -> None:
-    one, other = rows(3), rows(2, "tcp://10.0.0.1:99")
-    with closing(RowFiles(tmp_path / "rows")) as files:
-        for row in (*one, *other):
-            files.append(row)
-    found, skipped = read_rows(tmp_path / "rows")
-    assert sorted(found, key=repr) == sorted([*one, *other], key=repr) and not skipped
-    assert len(list((tmp_path / "rows").iterdir())) == 2
+def test_rows_of_all_workers_come_back_as_they_were(tmp_path: Path) -> None:
+    made = [*rows(3), *rows(2, "tcp://10.0.0.1:99")]
+    with closing(RowFile(tmp_path / "rows")) as file:
+        for row in made:
+            file.append(row)
+    assert read_rows(tmp_path / "rows") == (made, [])
+    assert len(list((tmp_path / "rows").iterdir())) == 1
 
 
 @pytest.mark.quick
 def test_a_later_session_appends_to_files_of_its_own(tmp_path: Path) -> None:
     for row in rows(2):
-        with closing(RowFiles(tmp_path)) as files:
-            files.append(row)
+        with closing(RowFile(tmp_path)) as file:
+            file.append(row)
     assert len(read_rows(tmp_path)[0]) == len(list(tmp_path.iterdir())) == 2
 
 
@@ -202,10 +227,7 @@ def test_a_line_that_was_cut_off_costs_that_row_alone(tmp_path: Path) -> None:
 
 @pytest.mark.quick
 def test_a_row_of_a_later_version_counts_as_damaged(tmp_path: Path) -> None:
-    from crowd_demo.extras.ensemble.row_files import _checksum
-
-    content = b'{"key":"x","colour":"red"}'
-    (tmp_path / "a.rows").write_bytes(_checksum(content) + b" " + content + b"\n")
+    (tmp_path / "a.rows").write_bytes(sealed_line(b'{"key":"x","colour":"red"}'))
     assert read_rows(tmp_path) == ([], [f"{tmp_path / 'a.rows'}:1"])
 
 
@@ -219,22 +241,22 @@ def test_a_number_of_400_digits_counts_as_damaged(tmp_path: Path) -> None:
 @pytest.mark.quick
 def test_a_full_disk_leaves_no_part_of_a_row(tmp_path: Path, monkeypatch) -> None:
     first, second, third = rows(3)
-    files = RowFiles(tmp_path)
-    files.append(first)
+    file = RowFile(tmp_path)
+    file.append(first)
     write, room = os.write, [40]
 
-    def write_little(file: int, content: bytes) -> int:
+    def write_little(number: int, content: bytes) -> int:
         if not room:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return write(file, content[:room.pop()])
+        return write(number, content[:room.pop()])
 
     monkeypatch.setattr(os, "write", write_little)
     with pytest.raises(OSError, match="No space left on device") as caught:
-        files.append(second)
+        file.append(second)
     assert caught.value.filename.endswith(".rows")
     monkeypatch.undo()
-    files.append(third)
-    files.close()
+    file.append(third)
+    file.close()
     assert read_rows(tmp_path) == ([first, third], [])
 
 

@@ -24,9 +24,8 @@ from recorded_run import Run
 from crowd_demo.cli import main
 from crowd_demo.compute.arrays import Bytes
 from crowd_demo.extras.commands import export
-from crowd_demo.extras.export import animations
-from crowd_demo.extras.export.animations import FILMS, Film, gif
-from crowd_demo.extras.export.pictures import CARD_S, Bookmark, Shot, view_at, write_pictures
+from crowd_demo.extras.export import pictures
+from crowd_demo.extras.export.pictures import CARD_S, FILMS, Bookmark, Film, Shot, gif, view_at, write_pictures
 from crowd_demo.extras.export.sources import Source, read_source
 from crowd_demo.extras.export.trajectories import FORMATS
 from crowd_demo.measure.crowd_variant import Picture
@@ -328,7 +327,7 @@ def test_an_ffmpeg_that_fails_or_hangs_is_one_line(tmp_path: Path, monkeypatch: 
                                                    said: str) -> None:
     fake_ffmpeg(tmp_path, monkeypatch)
     (tmp_path / "bin" / "ffmpeg").write_text(f"#!/bin/bash\nfor last; do :; done\n{does}\n", "utf-8")
-    monkeypatch.setattr(animations, "PATIENCE_S", 1.0)
+    monkeypatch.setattr(pictures, "PATIENCE_S", 1.0)
     before = sorted(tmp_path.iterdir())
     with pytest.raises(OSError, match=f"^ffmpeg: {said}$"):
         written(tmp_path / "run.mp4")
@@ -475,7 +474,6 @@ def test_a_missing_library_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.quick
 def test_the_command_names_every_format() -> None:
-    from crowd_demo.extras.export.animations import FILMS
     from crowd_demo.extras.export.trajectories import FORMATS
 
     assert (*FORMATS, export.PAGE, *FILMS) == export.SUFFIXES

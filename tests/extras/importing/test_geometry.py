@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.maps import GEOMETRY, WALL, MapData, MapError, Metres, octile_of, parse_octile, read_map
-from crowd_demo.extras.importing.geometry import MAX_PARTS, MAX_POINTS
-from crowd_demo.extras.importing.polygons import MAX_STARTS, SAME, spans
+from crowd_demo.extras.importing.geometry import MAX_PARTS, MAX_POINTS, MAX_STARTS, SAME, spans
 from crowd_demo.sim.simulation import Simulation
 
 ezdxf = pytest.importorskip("ezdxf")

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from crowd_demo.cli import main
-from crowd_demo.cli.measuring import watched
+from crowd_demo.extras.commands.measuring import watched
 from crowd_demo.host.streams import ERASE
 from crowd_demo.measure.experiment import Slice
 from crowd_demo.registry.entries import EXACT
@@ -26,7 +26,7 @@ import os, sys, time
 os.environ["PYGAME_HIDE_SUPPORT_PROMPT"] = "1"
 import signal; signal.signal(signal.SIGINT, signal.default_int_handler); signal.signal(signal.SIGTERM, signal.SIG_DFL)
 from crowd_demo.cli import main
-from crowd_demo.measure import largest, three_crowds
+from crowd_demo.measure import ablation, largest
 """
 STAY = """
     print("there", file=sys.stderr, flush=True)
@@ -35,12 +35,12 @@ STAY = """
         yield 0.0
 """
 SLOW_ABLATION = SOON + """
-against = three_crowds.ThreeCrowds.against
+against = ablation.ThreeCrowds.against
 def slow(self, others, limits):
     if "neighbours" in others:
         return (yield from against(self, others, limits))
 """ + STAY + """
-three_crowds.ThreeCrowds.against = slow
+ablation.ThreeCrowds.against = slow
 sys.exit(main(["ablate", *sys.argv[1:]]))
 """
 SLOW_SEARCH = SOON + """
@@ -90,14 +90,14 @@ def test_the_record_goes_to_a_file_beside_the_table_or_to_standard_output_instea
 
 def test_an_exact_technique_that_changes_the_crowd_is_an_error(monkeypatch: pytest.MonkeyPatch,
                                                                capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("crowd_demo.measure.three_crowds.kind_of", lambda *_: EXACT)
+    monkeypatch.setattr("crowd_demo.measure.ablation.kind_of", lambda *_: EXACT)
     assert main(["ablate", *SMALL, "--steps", "6", "stagger.avoidance"]) == 1
     out, err = capsys.readouterr()
     assert "DIFFERS" in out and err.endswith("THE CROWD DIFFERS without stagger.avoidance\n")
 
 
 def test_too_little_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("crowd_demo.measure.three_crowds.available_bytes", lambda: 1)
+    monkeypatch.setattr("crowd_demo.measure.ablation.available_bytes", lambda: 1)
     assert main(["ablate", *SMALL]) == 2
     assert capsys.readouterr().err.splitlines()[-1] == "ablate: three crowds of 150 need about 0 MB, and 0 MB are free"
 
@@ -181,7 +181,7 @@ class Two:
 
 @pytest.mark.quick
 def test_progress_is_a_line_that_changes(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("crowd_demo.cli.measuring.LOOK_EVERY_S", 0.01)
+    monkeypatch.setattr("crowd_demo.extras.commands.measuring.LOOK_EVERY_S", 0.01)
     monkeypatch.setattr("crowd_demo.host.streams.REDRAW_EVERY_S", 0.0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     assert watched("two", lambda tell: Two(), lambda two: 0) == 0

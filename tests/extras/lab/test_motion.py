@@ -29,8 +29,8 @@ from crowd_demo.extras.lab.claims.experiments.memory import (
 )
 from crowd_demo.extras.lab.flocks import densest_share, flocks_of, nearest_of, order_of, splits_and_merges, strays_of
 from crowd_demo.extras.lab.motion import densest, filling, head_on
-from crowd_demo.measure.walking import close_pairs, nearest
-from crowd_demo.measure.walking import people as crowd_of
+from crowd_demo.extras.walking import close_pairs, nearest
+from crowd_demo.extras.walking import people as crowd_of
 from crowd_demo.sim.behaviours.people_rules import WAITING
 from crowd_demo.sim.fundamental_diagram import CAPACITY, weidmann
 

@@ -75,7 +75,7 @@ def test_json_and_nothing_else_goes_to_standard_output() -> None:
     command = [sys.executable, "-m", "crowd_demo", *SMALL, "reorder.drift", "0.3", "--report", "-"]
     done = subprocess.run(command, capture_output=True, encoding="utf-8")
     assert done.returncode == 0
-    assert done.stderr == "sweep: reorder.drift is inactive here: another technique or the behaviour leaves it no work\n"
+    assert done.stderr == "sweep: reorder.drift: No effect now: needs reorder drift.\n"
     found = json.loads(done.stdout)
     assert (found["version"], found["kind"]) == (1, "sweep") and {"cpu", "simd"} < set(found["machine"])
     assert found["versions"]["crowd-demo"] == crowd_demo.__version__ and "numba" in found["versions"]

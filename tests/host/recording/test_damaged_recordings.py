@@ -13,6 +13,7 @@ from recorded_run import Run
 
 from crowd_demo.config import memory
 from crowd_demo.config.loader import load_config
+from crowd_demo.host.files import sealed_line
 from crowd_demo.host.recording.format import (
     CHECK_EVERY,
     Act,
@@ -22,7 +23,6 @@ from crowd_demo.host.recording.format import (
     RecordingHeader,
     WentBack,
     read_recording,
-    sealed_line,
 )
 from crowd_demo.host.recording.recording import Player
 from crowd_demo.sim.save_format import SaveError
@@ -59,7 +59,7 @@ def outcome(path: Path, data: bytes) -> str:
 def lines_damaged(data: bytes, seed: int, count: int) -> Iterator[bytes]:
     """Damaged within one line, or by its place, with right checksums."""
     chance = np.random.default_rng(seed)
-    lines = [line[17:] for line in data.splitlines()]
+    lines = [line[:-17] for line in data.splitlines()]
     damaged = {number: damages(line, seed + number, 10**9) for number, line in enumerate(lines)}
     for number in range(count):
         place, changed = int(chance.integers(len(lines))), list(lines)

@@ -10,8 +10,9 @@ import pytest
 from crowds import BIRTHS_AND_DEATHS, simulation
 from recorded_run import Run, replayed
 
-from crowd_demo.config.numbers import numbers_of, value_of
-from crowd_demo.host.recording.format import PIECE, Begin, read_recording, sealed_line, snapshot_line
+from crowd_demo.config.model import value_of
+from crowd_demo.host.files import sealed_line
+from crowd_demo.host.recording.format import PIECE, Begin, read_recording, snapshot_line
 from crowd_demo.host.recording.recording import Recording
 from crowd_demo.sim.actions import Populate, SetWalls
 from crowd_demo.sim.edits import lasting_edits
@@ -51,7 +52,7 @@ def test_a_replay_of_a_long_random_run_has_its_hashes(seed: int, tmp_path: Path)
 
 def test_a_restart_that_keeps_walls_and_numbers_is_replayed(tmp_path: Path) -> None:
     run = Run(tmp_path / "a.replay", 6)
-    number = next(number for number in numbers_of(run.sim.config) if number.live == "step")
+    number = next(number for number in run.sim.config.numbers if number.live == "step")
     value = (value_of(run.sim.config, number.path) + number.low) / 2
     run.act(SetWalls((1, 1, 4, 3), True))
     run.act(Tune(number.path, value))
@@ -118,7 +119,7 @@ def test_a_run_that_parts_is_told_at_its_first_hash(tmp_path: Path) -> None:
     run.steps(50)
     run.end()
     lines = path.read_bytes().splitlines(keepends=True)
-    wrong = [sealed_line(line[17:-1].replace(b'"tick":40,', b'"tick":39,')) if b'"tick":40,' in line and b"hash" in line
+    wrong = [sealed_line(line[:-18].replace(b'"tick":40,', b'"tick":39,')) if b'"tick":40,' in line and b"hash" in line
              else line for line in lines]
     path.write_bytes(b"".join(wrong))
     player, _ = replayed(read_recording(path))

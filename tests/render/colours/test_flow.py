@@ -5,7 +5,7 @@ import pytest
 from crowds import CROWDS, open_world, simulation
 
 from crowd_demo.compute.jit import run
-from crowd_demo.measure.walking import surroundings
+from crowd_demo.extras.walking import surroundings
 from crowd_demo.render.colours import modes, squares
 from crowd_demo.render.inks import RGB
 from crowd_demo.sim.simulation import Simulation

@@ -105,9 +105,7 @@ def test_beside_marks_of_switches_nothing_is_written_into_the_graph() -> None:
     spy, profile = Spy(), measured(200)
     Graph().draw(Canvas((260, 80), spy, 1.0), (10, 10, 240, 60), profile, ticks)
     assert spy.texts == ["newest", "far away"]
-    title = written(crowd()).written
-    shows, scale = (next(each for each in title if each.text.startswith(text)) for text in ("displayed", "line 16.7, top 20"))
-    assert shows.box.centery == scale.box.centery and shows.box.right < scale.box.left
+    assert any(text.startswith("line 16.7, top 20") for text in written(crowd()).texts)
 
 
 # --- help ------------------------------------------------------------------------------------------------------------

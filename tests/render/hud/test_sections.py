@@ -9,17 +9,31 @@ from typing import Any
 import numpy as np
 import pytest
 from crowds import open_world, simulation
-from hud_spy import KEYS, PATHS, Spy, changed, colour_of_text, crowd, drawn, have_lived, picture, pixels, texts, written
+from hud_spy import (
+    KEYS,
+    PATHS,
+    TALL,
+    UNFOLDED,
+    Spy,
+    changed,
+    colour_of_text,
+    crowd,
+    drawn,
+    have_lived,
+    pixels,
+    texts,
+    written,
+)
 
 from crowd_demo.config.events import ScenarioEvent
 from crowd_demo.config.loader import load_config
 from crowd_demo.profile import HISTORY, Profile
 from crowd_demo.registry.stages import PARTS
-from crowd_demo.registry.techniques import inactive, partly_inactive
+from crowd_demo.registry.techniques import TECHNIQUES, inactive, partly_inactive
 from crowd_demo.render.hud.canvas import DARK, TEXT, WARM, Canvas, Pen, Target, scale_for
-from crowd_demo.render.hud.frame_sections import COST, HEADER_HEIGHT, SHOWN, draw_header
+from crowd_demo.render.hud.frame_sections import COST, SHOWN, Graph, frame_sections
 from crowd_demo.render.hud.hud import Hud
-from crowd_demo.render.hud.panel_layout import FOLDED, LEFT_WIDTH, RIGHT_WIDTH, PanelSection, folded_sections
+from crowd_demo.render.hud.panel_layout import LEFT_WIDTH, RIGHT_WIDTH, ROW, PanelSection, draw_panel, unfolded
 from crowd_demo.render.hud.sections import (
     DIAL_RADIUS,
     crowd_sections,
@@ -33,7 +47,7 @@ from crowd_demo.render.hud.sections import (
     switchboard_sections,
     work_facts,
 )
-from crowd_demo.render.hud.status import Clock, PanelSettings, Status
+from crowd_demo.render.hud.status import PanelSettings, Status
 from crowd_demo.sim.metrics.avoidance_error import AvoidanceError, Bias
 from crowd_demo.sim.metrics.locality import Locality
 from crowd_demo.sim.metrics.readings import Readings
@@ -68,18 +82,17 @@ def test_lanes_that_only_move_are_said_to() -> None:
     sim = crowd()
     sim.optimizations.neighbour_limit = "first"
     sim.behaviour.on_gpu = True
-    device = {"device": sim.needs_processor}
-    assert partly_inactive(sim.situation) == {"simd": "move only", **device} and "on, move only" in texts(sim)
+    assert partly_inactive(sim.situation) == {"simd": "move only"} and "move only" in texts(sim)
     sim.optimizations.neighbour_limit = "none"
-    assert partly_inactive(sim.situation) == device
+    assert partly_inactive(sim.situation) == {}
     sim.optimizations.neighbour_limit, sim.optimizations.simd = "first", False
-    assert partly_inactive(sim.situation) == device
+    assert partly_inactive(sim.situation) == {}
 
 
 def test_who_has_no_field_is_said_to_use_the_sorted_grid() -> None:
     sim = crowd()
     sim.optimizations.neighbours, sim.optimizations.neighbour_limit = "field", "nearest"
-    assert partly_inactive(sim.situation)["neighbours"] == "as sorted" and "field, as sorted" in texts(sim)
+    assert partly_inactive(sim.situation)["neighbours"] == "as sorted" and "as sorted" in texts(sim)
 
 
 @pytest.mark.parametrize(("limit", "left"), [("none", ""), ("nearest", "as sorted")])
@@ -96,19 +109,20 @@ def test_the_row_of_an_inactive_technique_is_dimmed() -> None:
     assert colour_of_text(sim, "stagger sight") == "inactive"
 
 
-def test_the_technique_that_was_touched_last_is_on_a_bar_with_the_keys_of_its_number() -> None:
-    lower = KEYS["lower"][0]
-    assert lower not in texts(crowd(), Status(touched="cull"))
-    assert lower in texts(crowd(), Status(touched="stagger.avoidance"))
+def test_the_technique_that_was_touched_last_is_on_a_bar() -> None:
     box = changed(drawn(Hud(KEYS), crowd()), drawn(Hud(KEYS), crowd(), Status(touched="cull")))
     assert box.left > 960 and box.height < 25
 
 
-def test_number_keys_with_long_names_are_not_drawn_over_the_label() -> None:
-    spy = Spy()
-    Hud({**KEYS, "lower": ("page down",), "higher": ("page up",)}, pen=spy).draw(
-        picture(), crowd(), Status(touched="cell_size"), 0.0)
-    assert "PAGE DOWN" not in spy.texts and "auto" in spy.texts
+def test_a_folded_group_keeps_what_differs_from_the_configuration() -> None:
+    def rows(touched: str = "") -> set[str]:
+        return {each.label.strip() for each in TECHNIQUES} & set(texts(sim, Status(panels=folded, touched=touched)))
+
+    sim, folded = crowd(), PanelSettings(scale=1.1)
+    nine = {technique.label for technique in TECHNIQUES if technique.key.isdigit()}
+    assert rows() == nine and rows(touched="cell_size") == nine | {"cell size"}
+    sim.optimizations.threads = 1
+    assert rows() == nine | {"threads"} and "2 more" in texts(sim, Status(panels=folded))
 
 
 def test_counters_show_up_where_there_is_something_to_count() -> None:
@@ -150,7 +164,7 @@ def test_an_approximation_has_its_error(switches: dict[str, Any], readings: dict
     assert told.keys() <= set(unread) and "-" in unread
     read = texts(sim, Status(readings=Readings(**readings)))
     assert {name: read[read.index(name) + 1] for name in told} == told
-    drawn(hud, sim)
+    drawn(hud, sim, Status(panels=UNFOLDED), size=TALL)
     assert {placed.target for placed in hud.panels[0].targets} >= {Target("fact", name) for name in told}
 
 
@@ -158,7 +172,7 @@ def test_sections_keep_their_places_whatever_is_switched() -> None:
     def places() -> list[tuple[Target, tuple[int, int]]]:
         hud = Hud(KEYS)
         drawn(hud, sim, Status(), size=(1280, 720))
-        return [(each.target, each.rect.topleft) for panel in hud.panels for each in panel.targets
+        return [(each.target, each.rect.topleft) for each in hud.panels[0].targets
                 if each.target.kind in ("fold", "unfold")]
 
     sim = crowd(walking=90, waiting=8, stuck=2, queuing=0)
@@ -214,16 +228,17 @@ def test_the_population_is_drawn_where_there_is_life() -> None:
     sim = crowd()
     assert "births" not in texts(sim)
     sim.life.active = True
-    alive = drawn(Hud(KEYS), sim)
+    status = Status(panels=UNFOLDED)
+    alive = drawn(Hud(KEYS), sim, status, size=TALL)
     assert "births" in texts(sim)
     have_lived(sim, range(100, 89, -1))
-    assert 0 < changed(alive, drawn(Hud(KEYS), sim)).height < 45
+    assert 0 < changed(alive, drawn(Hud(KEYS), sim, status, size=TALL)).height < 90
     have_lived(sim, ())
     assert drawn(Hud(KEYS), sim).any()
 
 
 def test_a_value_that_waits_is_told() -> None:
-    assert "full …" in texts(crowd(), Status(pending={"depth": "full"}))
+    assert "full" in texts(crowd(), Status(pending={"depth": "full"}))
 
 
 def test_counts_times_and_states_are_on_the_left() -> None:
@@ -234,7 +249,7 @@ def test_counts_times_and_states_are_on_the_left() -> None:
 
 
 def test_step_draw_and_present_have_their_sums() -> None:
-    found = texts(crowd())[texts(crowd()).index("displayed pictures"):]
+    found = texts(crowd())
     sums = {part: found[found.index(part) + 1] for part in PARTS}
     assert sums == {"step": "1.60 ms", "draw": "1.60 ms", "present": "1.50 ms"}
     assert found.index("step") < found.index("interaction") < found.index("draw") < found.index("blit") < found.index("other")
@@ -245,49 +260,38 @@ def test_milliseconds_may_come_first() -> None:
     assert fps.index(SHOWN) < fps.index(COST) and ms.index(COST) < ms.index(SHOWN)
 
 
-def section(name: str, height: float, rank: int) -> PanelSection:
-    return PanelSection(name, height, rank, lambda on, top: None)
+def section(name: str, height: float, headline: str | None = "", brief: float = 0.0) -> PanelSection:
+    return PanelSection(name, height, lambda on, top: None, headline, brief=brief)
 
 
-def test_what_matters_less_is_folded_first_and_what_the_user_opened_last() -> None:
-    sections = [section("head", 40, 0), section("b", 70, 2), section("c", 30, 1)]
-    assert folded_sections(sections, 140, set(), ()) == set()
-    assert folded_sections(sections, 139, set(), ()) == {"b"}
-    assert folded_sections(sections, 139, set(), ("b",)) == {"c"}
-    assert folded_sections(sections, 140, {"c", "head"}, ()) == {"c"}
-    assert folded_sections(sections, 40 + 2 * FOLDED, set(), ()) == {"b", "c"}
-    larger_first = [section("head", 40, 0), section("a", 70, 1), section("b", 30, 2)]
-    assert folded_sections(larger_first, 40 + FOLDED + 30, set(), ()) == {"a"}, "what that leaves room for stays unfolded"
-
-
-def test_of_all_sections_states_are_folded_last_but_one() -> None:
-    sections = crowd_sections(crowd(walking=90, waiting=8, stuck=2, queuing=1), Readings(), {})
-    first, *others = (each.rank for each in sections if each.name not in ("states", "crowd"))
-    assert next(each.rank for each in sections if each.name == "states") < min(first, *others)
+def test_what_was_unfolded_last_stays_unfolded_where_there_is_too_little_room() -> None:
+    sections = [section("head", 40, None), section("b", 70), section("c", 30), section("d", 50, brief=20.0)]
+    least = 40 + 3 * ROW + 20
+    assert unfolded(sections, least + 500, ()) == set()
+    assert unfolded(sections, least + 100, ("b", "c", "head", "none")) == {"b", "c"}
+    assert unfolded(sections, least + 99, ("b", "c")) == {"c"} and unfolded(sections, least + 99, ("c", "b")) == {"b"}
+    assert unfolded(sections, least + 30, ("d", "b")) == {"d"}, "what is left of it is shown anyway"
 
 
 @pytest.mark.parametrize("units", ["fps", "ms"])
 @pytest.mark.parametrize("ms", [1.0, 16.67, 105.86, 2105.86])
-@pytest.mark.parametrize("steps", [2.0, 3840.0])
-def test_rates_are_never_written_over_each_other(units: str, ms: float, steps: float) -> None:
+def test_rates_are_never_written_over_each_other(units: str, ms: float) -> None:
     profile = Profile()
     profile.begin_step()
     profile.add("index", ms)
     profile.end_step()
     profile.end_frame(ms)
-    canvas = Canvas((LEFT_WIDTH, HEADER_HEIGHT), Pen(), 1.15, None)
-    draw_header(canvas, 0, profile, Status(panels=PanelSettings(units=units), clock=Clock(steps, None, 9, 9.0)))
-    rects = {region.target.name: region.rect for region in canvas.targets}
-    for row in ((SHOWN, COST), ("steps/picture", "steps/s"), ("step", "draw"), ("p50", "p95", "p99"), ("speed", "tick")):
-        across = sorted((rects[name] for name in row), key=lambda rect: rect.left)
-        assert all(left.right <= right.left for left, right in pairwise(across))
-        assert all(canvas.surface.get_rect().contains(rect) for rect in across)
+    header = frame_sections(profile, Status(panels=PanelSettings(units=units)), Graph())[0]
+    canvas = Canvas((LEFT_WIDTH, header.height), Pen(), 1.15, None)
+    header.draw(canvas, 0)
+    first, second = sorted((region.rect for region in canvas.targets), key=lambda rect: rect.left)
+    assert first.right <= second.left and canvas.surface.get_rect().contains(second)
 
 
 @cache
 def crowds_of_long_words() -> list[Any]:
     """A crowd with everything that can stand side by side in the left panel, one with a field, and a scenario."""
-    limited, field = (crowd(walking=1_234_567, waiting=234_567, stuck=12, queuing=3_456) for _ in range(2))
+    limited, field = (crowd(walking=834_567, waiting=234_567, stuck=12, queuing=3_456) for _ in range(2))
     limited.optimizations.neighbour_limit = "first"
     limited.optimizations.neighbours = field.optimizations.neighbours = "field"  # the limited one's: as sorted
     for each in (limited, field):
@@ -309,8 +313,7 @@ def test_between_two_texts_on_a_line_is_a_gap_and_none_is_cut(size: tuple[int, i
         for sections, width in ((crowd_sections(sim, Readings(), {}) + scenario_sections(sim, KEYS), LEFT_WIDTH),
                                 (switchboard_sections(sim, Status(touched="simd"), KEYS), RIGHT_WIDTH)):
             for each in sections:
-                canvas = Canvas((width, each.height), spy := Spy(), scale, None)
-                each.draw(canvas, 0)
+                draw_panel([each], width, 9999, (each.name,), spy := Spy(), scale)
                 boxes = sorted((one for one in spy.written if one.text), key=lambda one: (one.box.centery, one.box.x))
                 pairs = [pair for pair in pairwise(boxes) if pair[0].box.centery == pair[1].box.centery]
                 apart = {(one.text, other.text): (other.box.left - one.box.right) / scale for one, other in pairs}
@@ -322,11 +325,15 @@ def test_between_two_texts_on_a_line_is_a_gap_and_none_is_cut(size: tuple[int, i
 def test_a_folded_section_is_a_line_that_unfolds() -> None:
     hud, sim = Hud(KEYS), crowd()
     drawn(hud, sim)
-    full = hud.panels[0].surface.get_height()
-    drawn(hud, sim, Status(panels=PanelSettings(folded=frozenset({"graph", "search"}))))
-    assert hud.panels[0].surface.get_height() < full and hud.sections()["graph"] and hud.sections()["search"]
+    folded = [panel.surface.get_height() for panel in hud.panels]
+    assert all(hud.sections().values())
+    assert "95% below 4.70 ms" in texts(sim, Status(panels=PanelSettings(scale=1.1)))
+    drawn(hud, sim, Status(panels=PanelSettings(opened=("graph", "search"))))
+    assert all(panel.surface.get_height() > low for panel, low in zip(hud.panels, folded, strict=True))
+    assert [name for name, is_folded in hud.sections().items() if not is_folded] == ["graph", "search"]
+    drawn(hud, sim, now_s=1.0)
     at = next(placed.rect.center for placed in hud.panels[0].targets if placed.target == Target("unfold", "graph"))
-    margin = 11
+    margin = 12
     assert hud.target_at(at[0] + margin, at[1] + margin) == Target("unfold", "graph")
 
 
@@ -346,6 +353,10 @@ def test_a_frame_is_one_step_and_its_picture_however_many_steps_a_displayed_pict
         sim.profile.add("blit", 2.0)
         sim.profile.add("flip", 7.0)
         sim.profile.end_frame(10.0)
-    found = texts(sim, Status(panels=PanelSettings(hud=hud)))
-    assert found[:4] == ["100", "FPS shown", "ms step+draw", sum_ms]
-    assert found[4:6] == ["steps/picture", a_picture] and found[8:12] == ["step", step, "draw", "2.00"]
+    found = texts(sim, Status(panels=UNFOLDED._replace(hud=hud)))
+    line = ["100", "FPS", "ms per frame", sum_ms] if hud == "full" else ["100", "FPS", sum_ms, "ms"]
+    at = found.index("FPS") - 1
+    assert found[at:at + 4] == line
+    if hud == "full":
+        sums = {name: found[found.index(name) + 1] for name in ("step", "draw", "steps per frame")}
+        assert sums == {"step": f"{step} ms", "draw": "2.00 ms", "steps per frame": a_picture}

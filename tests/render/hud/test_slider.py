@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowd_demo.config.loader import load_config
-from crowd_demo.config.numbers import numbers_of, value_of
+from crowd_demo.config.model import value_of
 from crowd_demo.render.hud.number_rows import NEAR, RowsInView, SliderScale
-from crowd_demo.render.hud.panel_layout import ALWAYS, EDGES, FOLDED, PanelSection, folded_sections
+from crowd_demo.render.hud.panel_layout import PanelSection
 
 pytestmark = pytest.mark.quick
 CONFIGS = [load_config(name, [f"behaviour={behaviour}"]) for name, behaviour in (
     ("20k", "crowd"), ("20k-flock", "flock"), ("predators", "hunt"), ("crates", "crates"), ("cloth", "flock"))]
 SCALES = [SliderScale.of(number.low, number.high, value_of(config, number.path), number.is_whole)
-          for config in CONFIGS for number in numbers_of(config)]
+          for config in CONFIGS for number in config.numbers]
 scales = st.sampled_from(SCALES)
 
 
@@ -53,13 +53,5 @@ def test_decades_are_as_wide_as_each_other() -> None:
 
 @given(st.integers(0, 60), st.integers(-5, 99), st.floats(50, 900))
 def test_what_is_in_view_is_there(total: int, first: int, room: float) -> None:
-    view = RowsInView.of(total, first, room, [PanelSection("header", 80, ALWAYS, lambda on, top: None)])
+    view = RowsInView.of(total, first, room, [PanelSection("header", 80, lambda on, top: None, None)])
     assert 0 <= view.first <= view.first + view.shown <= total and (view.shown or not total)
-
-
-def test_a_closed_section_is_folded_until_it_is_opened() -> None:
-    numbers = PanelSection("numbers", 200, 2, lambda on, top: None, closed=True)
-    other = PanelSection("other", 50, 5, lambda on, top: None)
-    assert folded_sections([other, numbers], 400, set(), ()) == {"numbers"}
-    assert folded_sections([other, numbers], 400, set(), ("numbers",)) == set()
-    assert folded_sections([other, numbers], 200 + FOLDED + EDGES, set(), ("numbers",)) == {"other"}

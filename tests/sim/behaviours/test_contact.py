@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crowd_demo.compute.jit import run
-from crowd_demo.measure.walking import nearest
+from crowd_demo.extras.walking import nearest
 from crowd_demo.registry.techniques import STRUCTURES
 from crowd_demo.sim.behaviours.contact import STEPS, ContactPass, SmallCells
 

@@ -11,10 +11,10 @@ from crowds import F, neighbours_met, open_world, refresh_rules, run_through, sh
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from crowd_demo.grid.cells import Cells
 from crowd_demo.registry.techniques import STRUCTURES
 from crowd_demo.sim.interaction.runs import HEAVY, LEAST_PART, blocks_of
 from crowd_demo.sim.interaction.strips import BLOCK
-from crowd_demo.sim.neighbours.candidates import Cells
 
 ROOM = open_world(640, 400)
 crowding = st.sampled_from(["loose", "dense", "one spot", "lattice"])

@@ -11,9 +11,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from crowd_demo.compute.jit import run
+from crowd_demo.grid.cells import fitted
+from crowd_demo.grid.counting_sort import count_share, sort_launches, sort_space
 from crowd_demo.sim.behaviours.people_rules import PeopleColumns
 from crowd_demo.sim.metrics.avoidance_error import ages, stagger_error
-from crowd_demo.sim.neighbours.grid import Grid, count_share, fitted, sort_launches, sort_space
+from crowd_demo.sim.neighbours.grid import AgentGrid
 from crowd_demo.sim.neighbours.z_grid import CURVES, HILBERT, MORTON, cell_place, hilbert_place, morton, morton_place
 from crowd_demo.sim.store.agents import Agents
 
@@ -69,7 +71,7 @@ def test_grid_lists_the_agents_of_each_cell(n: int, cell: float, seed: int, work
     rng = np.random.default_rng(seed)
     agents: Agents[Any] = Agents(PeopleColumns)
     agents.spawn(id=np.arange(n), x=rng.uniform(0, 300, n), y=rng.uniform(0, 200, n))
-    grid = Grid(agents, 300, 200, 25, cell, workers)
+    grid = AgentGrid(agents, 300, 200, 25, cell, workers)
     run(grid.launches())
     grid.built()
     got = [grid.order[a:b].tolist() for a, b in zip(grid.start, grid.start[1:], strict=False)]

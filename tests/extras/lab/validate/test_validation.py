@@ -26,7 +26,7 @@ from crowd_demo.extras.lab.validate.validation_experiment import (
     number,
 )
 from crowd_demo.extras.lab.validate.walkers import CrowdWalk
-from crowd_demo.measure.trajectories import Trajectories, TrajectoryRecorder
+from crowd_demo.extras.trajectories import Trajectories, TrajectoryRecorder
 
 HOLDS = {"rimea-1", "rimea-6", "head-on"}  # whose numbers must go on passing
 ROOT = Path(__file__).parents[4]

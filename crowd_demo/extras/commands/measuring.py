@@ -1,17 +1,19 @@
-"""The commands that measure: techniques (`sweep`, `ablate`, `largest`), crowds (`flocks`, `motion`), `layout` and `memory`.
+"""The commands `ablate` and `largest`, and what commands that measure share.
 
-Ctrl-C stops `ablate` and `largest`, and their results so far are printed; the others end without any.
+Ctrl-C stops an experiment, and its results so far are printed.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import wait
 from contextlib import closing
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -43,38 +45,57 @@ if TYPE_CHECKING:
     from crowd_demo.registry.entries import Technique
 
 Kind = TypeVar("Kind", bound="InSlices")
+Result = TypeVar("Result")
 Tell = Callable[[object], object]  # what is done at present, as text
 LOOK_EVERY_S = 0.2
+LEAVE_S = 2.0  # to end the present step, and to remove what is unfinished
 MEASURED = report_option(f"all that was measured{NO_TABLE}")
 PATHS = "PATH is one of\n  " + "\n  ".join(BY_PATH)
 
 # --- what they share -------------------------------------------------------------------------------------------------
 
+def told(name: str, job: Callable[[Tell], Result], progress: Callable[[str], ProgressLine] = ProgressLine) -> Result:
+    """Do a job in a thread of its own, so that a signal is heard while a kernel runs; show what it tells meanwhile.
+
+    Raises Interrupted after a signal: the job ends where it tells the next thing, if that comes soon.
+    """
+    doing: deque[object] = deque(["starting"], maxlen=1)
+    stopped = threading.Event()
+
+    def tell(what: object) -> None:
+        doing.append(what)
+        if stopped.is_set():
+            sys.exit(FAILED)
+
+    future = in_thread(partial(job, tell), name)
+    try:
+        with progress(name) as line:
+            while not wait((future,), timeout=LOOK_EVERY_S).done:
+                line.show(doing[0])
+        return future.result()
+    except Interrupted:
+        stopped.set()
+        wait((future,), LEAVE_S)
+        raise
+
+
 def watched(name: str, make: Callable[[Tell], Kind], conclude: Callable[[Kind], int],
             progress: Callable[[str], ProgressLine] = ProgressLine) -> int:
-    """Run an experiment in a thread of its own, so that a signal is heard while a kernel runs; say how far it is.
+    """Run an experiment, and say how far it is.
 
     `make` prepares it, and tells what takes long. `conclude` shows what it has found, also if it was interrupted. A ValueError
     is the user's mistake.
     """
-    doing: deque[object] = deque(["starting"], maxlen=1)
-    made, stopped, code = list[Kind](), threading.Event(), OK
+    made, code = list[Kind](), OK
 
-    def run() -> None:
-        made.append(make(doing.append))
-        for progress in made[0].run():
-            doing.append(progress)
-            if stopped.is_set():
-                break
+    def run(tell: Tell) -> None:
+        made.append(make(tell))
+        for part in made[0].run():
+            tell(part)
 
     try:
-        future = in_thread(run, name)
-        with progress(name) as line:
-            while not wait((future,), timeout=LOOK_EVERY_S).done:
-                line.show(doing[0])
-        future.result()
+        told(name, run, progress)
     except Interrupted as interrupted:
-        stopped.set()
         code = interrupted.code
     except ValueError as error:
         return mistaken(f"{name}: {error}")
@@ -123,6 +144,10 @@ def show_experiment(experiment: Experiment, head: str, nothing: str, path: Path 
     return show("\n\n".join([f"{head}{left}", *body, *notes]).rstrip(), experiment.record(), path)
 
 
+def has_matplotlib() -> bool:
+    return find_spec("matplotlib") is not None
+
+
 def checked_config(args: argparse.Namespace, mistakes_of: Callable[[Config], Iterable[str]] = lambda config: ()) -> Config:
     """The configuration, if the report can be written. Raises ValueError with a line for each mistake."""
     config = crowd_config(args)
@@ -146,8 +171,7 @@ def _ablate(args: argparse.Namespace, asked: tuple[Config, list[Technique]]) -> 
 
     def make(tell: Tell) -> Ablation:
         compile_for = kernels(config, tell)
-        from crowd_demo.measure.ablation import Ablation
-        from crowd_demo.measure.three_crowds import Limits
+        from crowd_demo.measure.ablation import Ablation, Limits
         from crowd_demo.sim.simulation import Simulation
 
         tell(f"building a world of {config.agents:,} agents")
@@ -174,6 +198,34 @@ def _largest(args: argparse.Namespace, config: Config) -> int:
     return watched("largest", make, lambda found: show_experiment(found, args.config, "nothing was found", args.report))
 
 
+def _read_why(args: argparse.Namespace) -> tuple[Config, Technique | None]:
+    from crowd_demo.config.optimizations import known
+
+    config = crowd_config(args)
+    technique = BY_PATH[known(args.without)] if args.without else None
+    refuse(unwritable_report(args))
+    return config, technique
+
+
+def _why(args: argparse.Namespace, asked: tuple[Config, Technique | None]) -> int:
+    from crowd_demo.config.optimizations import with_values
+    from crowd_demo.measure.why import as_table, why
+    from crowd_demo.sim.simulation import Simulation
+
+    config, technique = asked
+    stage = args.stage or (technique.stage if technique else "interaction")
+    sims = {args.config: Simulation(config)}
+    if technique:
+        options = with_values(config.optimizations, {technique.path: technique.baseline})
+        sims[f"without {technique.label.strip()}"] = Simulation(config.model_copy(update={"optimizations": options}))
+    try:
+        found = {name: why(sim, stage, args.steps) for name, sim in sims.items()}
+    except ValueError as error:
+        return mistaken(f"why: {error}")
+    record = {name: [figure._asdict() for figure in figures] for name, figures in found.items()}
+    return show(as_table(found), record, args.report)
+
+
 # --- the commands ----------------------------------------------------------------------------------------------------
 
 ABLATE = Command(
@@ -198,3 +250,14 @@ and prints the results so far.""",
         *crowd_options(),
         option("--ladder", action="store_true", help="each rung from everything off to everything on, too"),
         report_option(f"all that was found{NO_TABLE}")])
+
+WHY = Command(
+    _why, _read_why, in_thread=True, epilog=PATHS, about="""\
+Explain the time of a stage: pairs tested, the hot loop in machine code, how much of it is vector work, and what the processor
+counted where the system allows that. --without compares with a technique turned off.""",
+    options=[
+        *crowd_options(),
+        option("stage", metavar="STAGE", nargs="?", help="stage of a step (default: that of the technique, or interaction)"),
+        option("--without", metavar="PATH", help="compare with this technique turned off"),
+        option("--steps", metavar="N", type=count, default=60, help="timed steps (default: %(default)s)"),
+        report_option(f"all figures{NO_TABLE}")])

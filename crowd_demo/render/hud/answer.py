@@ -1,0 +1,112 @@
+"""The answer to the question of a scenario, in large type, beside that of the run before."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from crowd_demo.render.hud.canvas import ACCENT, DIM, EDGE, FAINT, GROUND, HUGE, LARGE, SHEET, SMALL, TEXT, Canvas, Colour, Pen
+
+WIDE, PAD, COLUMN = 390.0, 21.0, 181.0  # units: the card, its edges, from one run to the other
+ROW, NAMES, BAR = 21.0, 52.0, 84.0  # of a door: the height, the names' width, the longest bar
+CURVE = 63.0
+KEY_ROW = 24.0
+
+
+class Run(NamedTuple):
+    """A run that has ended; `tenths_s` are the times at which a tenth, ..., nine tenths had left, where that is known."""
+
+    about: str
+    answer_s: float
+    doors: Mapping[str, int]
+    tenths_s: tuple[float | None, ...]
+
+    @property
+    def slowest_tenth_s(self) -> float | None:
+        return None if self.tenths_s[-1] is None else self.answer_s - self.tenths_s[-1]
+
+    @property
+    def inside(self) -> list[tuple[float, float]]:
+        """Return (time, share of the people still inside) along the run."""
+        known = [(time_s, 0.9 - number / 10) for number, time_s in enumerate(self.tenths_s) if time_s is not None]
+        return [(0.0, 1.0), *known, (self.answer_s, 0.0)] if known else []
+
+
+class Answer(NamedTuple):
+    said: str
+    agents: int
+    run: Run
+    before: Run | None
+    keys: Sequence[tuple[str, str, str]]  # action, key, what it does
+
+    @property
+    def difference(self) -> str:
+        """How the run compares with the one before."""
+        if not self.before:
+            return ""
+        saved = self.before.answer_s - self.run.answer_s
+        return f"{abs(saved):.1f} s {'sooner' if saved > 0 else 'later'} than the run before" if abs(saved) >= 0.05 else (
+            "as long as the run before")
+
+
+def draw_answer(answer: Answer, pen: Pen, scale: float) -> Canvas:
+    runs: list[tuple[Run, float, Colour]] = [(answer.run, PAD, ACCENT)]
+    if answer.before:
+        runs.append((answer.before, PAD + COLUMN, FAINT))
+    curves = [(run.inside, colour) for run, _, colour in reversed(runs) if run.inside]
+    doors = list(answer.run.doors)
+    high = 131 + ROW * len(doors) + (CURVE + 34) * bool(curves) + KEY_ROW * math.ceil(len(answer.keys) / 2) + 24
+    on = Canvas((WIDE, high), pen, scale, SHEET)
+    on.target((0, 0, *on.size), "answer")
+    right = WIDE - PAD
+    left = on.right(f"{answer.agents:,} people", right, 26, SMALL, DIM)
+    on.left(on.fitted(f"{answer.said[:1].upper()}{answer.said[1:]}", left - PAD - 8, LARGE), PAD, 26, LARGE, bold=True)
+    for run, at, _ in runs:
+        about = run.about if run is answer.run else f"before: {run.about}"
+        on.left(on.fitted(about, COLUMN - 12, SMALL), at, 54, SMALL, DIM)
+        on.left(f"{run.answer_s:.1f} s", at, 82, HUGE, TEXT if run is answer.run else FAINT, bold=True)
+    if answer.run.slowest_tenth_s is not None:
+        on.right(f"slowest tenth: {answer.run.slowest_tenth_s:.1f} s", right, 113, SMALL, DIM)
+    on.left(answer.difference, PAD, 113, SMALL, bold=True)
+    top = 131.0
+    for name in doors:
+        _draw_door(on, name, top + ROW / 2, runs)
+        top += ROW
+    if curves:
+        _draw_curves(on, curves, top + 6)
+        top += CURVE + 34
+    _draw_keys(on, answer.keys, top + 6)
+    return on
+
+
+def _draw_door(on: Canvas, name: str, middle: float, runs: Sequence[tuple[Run, float, Colour]]) -> None:
+    most = max((count for run, _, _ in runs for count in run.doors.values()), default=0) or 1
+    on.left(on.fitted(name, NAMES - 4, SMALL), PAD, middle, SMALL, DIM)
+    for number, (run, at, colour) in enumerate(runs):
+        count = run.doors.get(name, 0)
+        start, wide = at + NAMES * (number == 0), BAR - 20 * (number == 0)
+        if count:
+            on.rect(colour, (start, middle - 3.5, max(wide * count / most, 2), 7), radius=3)
+        on.right(f"{count:,}", at + COLUMN - 34, middle, SMALL, TEXT if number == 0 else DIM, bold=number == 0)
+
+
+def _draw_curves(on: Canvas, curves: Sequence[tuple[Sequence[tuple[float, float]], Colour]], top: float) -> None:
+    """Draw how many were still inside, from the first second to the last of the longest run."""
+    longest, wide = max(points[-1][0] for points, _ in curves) or 1, WIDE - 2 * PAD
+    on.rect(GROUND, (PAD, top, wide, CURVE), radius=5)
+    on.right("still inside", WIDE - PAD - 8, top + 13, SMALL, DIM)
+    for points, colour in curves:
+        line = [(PAD + wide * time_s / longest, top + 5 + (CURVE - 10) * (1 - share)) for time_s, share in points]
+        on.lines(colour, line, 2)
+        on.circle(colour, line[-1], 3)
+    on.left("0 s", PAD, top + CURVE + 11, SMALL, DIM)
+    on.right(f"{longest:.0f} s", WIDE - PAD, top + CURVE + 11, SMALL, DIM)
+
+
+def _draw_keys(on: Canvas, keys: Sequence[tuple[str, str, str]], top: float) -> None:
+    on.line(EDGE, (PAD, top), (WIDE - PAD, top))
+    for number, (action, key, what) in enumerate(keys):
+        left, middle = PAD + COLUMN * (number % 2), top + 6 + KEY_ROW * (number // 2 + 0.5)
+        on.left(on.fitted(what, COLUMN - 14 - on.key_width(key), SMALL), on.key(key, left, middle) + 6, middle, SMALL, DIM)
+        on.target((left - 4, middle - KEY_ROW / 2, COLUMN - 8, KEY_ROW), "action", action)
