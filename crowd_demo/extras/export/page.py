@@ -144,21 +144,18 @@ def page_content(plan: PagePlan, command: str, stepped: Stepped = lambda step: N
             halves.update(zip(columns.id.tolist(), columns.half.tolist(), strict=True))
         ground.look(number, frame.sim)
         colours = colours or colours_of(frame.sim)
-    written = tracks.columns()
-    said = (f"{len(written.state):,} positions, each at most {100 * length / config.measure.metre:.3g} cm off on either"
+    written = tracks.blocks()
+    rows = len(written["state"])
+    said = (f"{rows:,} positions, each at most {100 * length / config.measure.metre:.3g} cm off on either"
             f" axis; straight lines between frames, {1 / asked.fps:.3g} s apart")
     facts = facts_of(config, command, frame, ["agents", f"{numbers.count:,}"], ["in this page", said],
                      *(["left out", note] for note in plan.notes))
-    figure, figure_blocks = figures_of(config, [halves.get(each, 0.0) for each in written.ids.tolist()])
-    ground_about, ground_blocks = ground.content(small=len(written.state) < LARGE_ROWS)
+    figure, figure_blocks = figures_of(config, [halves.get(each, 0.0) for each in tracks.ids.tolist()])
+    ground_about, ground_blocks = ground.content(small=rows < LARGE_ROWS)
     about = {**_about_run(plan, frame), "step": length, "colours": colours, "facts": facts, "figure": figure,
              "ground": ground_about}
-    blocks: Mapping[str, Array] = {
-        "ids": written.ids, "lane": written.lane, "first": written.first, "length": written.length,
-        "x": written.x.astype(np.uint16), "y": written.y.astype(np.uint16), "changeX": written.change_x,
-        "changeY": written.change_y, **({"state": written.state} if written.state.any() else {}),
-        **figure_blocks, **ground_blocks}
-    return PageContent(about, blocks, numbers.count, len(written.state), said)
+    blocks = {name: block for name, block in written.items() if name != "state" or block.any()}
+    return PageContent(about, {**blocks, **figure_blocks, **ground_blocks}, numbers.count, rows, said)
 
 
 def _about_run(plan: PagePlan, frame: Frame) -> dict[str, object]:
