@@ -31,7 +31,7 @@ def explain(error: ValidationError, model: type[BaseModel], prefix: KeyPath = ()
             path, text = (*path, name), "unknown key" + _meant(_suggest_key(name, model, schema))
         elif item["type"] == "missing" and path[-1:] == item["loc"][-1:]:
             text = f"is missing; it must be {describe(schema, model)}"
-        elif "ctx" in item and item["type"] in ("key_conflict", "order"):
+        elif item["type"] == "order":
             text = item["msg"]
         else:
             text = f"must be {describe(schema, model)}, not {show(item['input'])}"

@@ -25,7 +25,6 @@ from crowd_demo.measure.statistics import (
     UNKNOWN,
     Cost,
     Interval,
-    few_ratios_interval,
     ratio_interval,
     verdict,
     widened,
@@ -122,9 +121,15 @@ def effect_of(old: Doubles, new: Doubles, ran: Bools | None = None) -> Compariso
 
 
 def _ratios(values: Doubles, base: Doubles) -> Interval:
-    if len(base) in STUDENT_T:  # on a busy machine there are no more turns
-        return few_ratios_interval(values, base)
-    return ratio_interval(values, base, RESAMPLES)
+    """Of three to five turns, as on a busy machine, by Student's t of the ratios' logarithms: wider than by a bootstrap."""
+    count = len(base)
+    if count not in STUDENT_T:
+        return ratio_interval(values, base, RESAMPLES)
+    if not (base > 0).all() or not (values > 0).all():
+        return UNKNOWN
+    logs = np.log(values / base)
+    reach, centre = STUDENT_T[count] * float(logs.std(ddof=1)) / math.sqrt(count), float(logs.mean())
+    return Interval(float(np.median(values / base)), math.exp(centre - reach), math.exp(centre + reach))
 
 
 def of_another(ratio: Interval) -> Interval:

@@ -104,10 +104,10 @@ class Hud:
         self._free = on.get_rect().inflate(-2 * self._gap, -2 * self._gap)
         self.is_wide = is_wide(on.get_size(), self.scale)
         self.pen.theme = THEMES[status.panels.theme]
-        if status.view and not status.view.at:
-            self._on = pygame.Surface(on.get_size())  # panels leave, but go on below what is open
         if status.pointer != self._pointer[0]:
             self._pointer = status.pointer, now_s
+        if status.view and not status.view.at:
+            self._on = pygame.Surface(on.get_size())  # panels leave, but go on below what is open
         draw_rings(on, status.rings, self.pen, self.scale)
         if status.flow:
             draw_flow(on, status.flow, self.pen, self.scale)
