@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_right
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -86,16 +86,16 @@ class Profile:
         self.frames = 0
         self.counters: dict[str, float] = {}
         self._frame_ms = Ring()
-        self._stage_ms: dict[str, Ring] = {}
-        self._frame: dict[str, float] = {}  # milliseconds of the present frame, by stage
+        self._stage_ms = defaultdict[str, Ring](Ring)
+        self._frame = defaultdict[str, float](float)  # milliseconds of the present frame, by stage
         self._ran: dict[str, tuple[int, float]] = {}  # the latest frame in which a stage ran, and its milliseconds then
         self._frame_start = time.perf_counter()
         self._records: deque[FrameRecord] = deque(maxlen=HISTORY - 1)
         self._notes: list[str] = []
         self._steps_before = 0  # this frame
         self.steps = 0
-        self._step: dict[str, float] = {}  # milliseconds of the step under way, by stage
-        self._step_stage_ms: dict[str, Ring] = {}
+        self._step = defaultdict[str, float](float)  # milliseconds of the step under way, by stage
+        self._step_stage_ms = defaultdict[str, Ring](Ring)
 
     def fresh(self) -> Profile:
         """Return an empty one of the same kind."""
@@ -110,10 +110,8 @@ class Profile:
         self.add(name, (end_ns - start_ns) / 1e6)
 
     def add(self, name: str, ms: float) -> None:
-        if name not in self._stage_ms:
-            self._stage_ms[name] = Ring()
-        self._frame[name] = self._frame.get(name, 0.0) + ms
-        self._step[name] = self._step.get(name, 0.0) + ms
+        self._frame[name] += ms
+        self._step[name] += ms
 
     def begin_frame(self) -> None:
         self._frame_start = time.perf_counter()
@@ -130,9 +128,9 @@ class Profile:
         """End the present frame: record its whole time, as measured or as given, and start the next one at zero."""
         now = time.perf_counter()
         self._frame_ms.put((now - self._frame_start) * 1e3 if ms is None else ms)
-        for name, ring in self._stage_ms.items():
+        for name in {**self._stage_ms, **self._frame}:
             took_ms = self._frame.get(name, 0.0)
-            ring.put(took_ms)
+            self._stage_ms[name].put(took_ms)
             if took_ms > 0:
                 self._ran[name] = self.frames, took_ms
         self._frame.clear()
@@ -147,11 +145,8 @@ class Profile:
         self._step.clear()
 
     def end_step(self) -> None:
-        for name in self._step:
-            if name not in self._step_stage_ms:
-                self._step_stage_ms[name] = Ring()
-        for name, ring in self._step_stage_ms.items():
-            ring.put(self._step.get(name, 0.0))
+        for name in {**self._step_stage_ms, **self._step}:
+            self._step_stage_ms[name].put(self._step.get(name, 0.0))
         self.steps += 1
 
     @property

@@ -5,8 +5,6 @@ ROPE hangs on springs. CROWDS has one for each behaviour of the registry, and th
 fixture `crowd` (conftest.py) is each in turn.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 
@@ -48,9 +46,11 @@ PLACES: Settings = {"measure__areas__middle": "[100, 80, 360, 300]", "measure__a
                     "measure__lines__down": "[250, 0, 250, 400]", "measure__lines__slope": "[100, 100, 300, 250]"}
 
 
-def simulation(name: str = "1k", **settings: Any) -> Simulation:
-    """A shipped configuration with changes; dots are written as double underscores."""
-    return Simulation(load_config(name, [f"{key.replace('__', '.')}={value}" for key, value in settings.items()]))
+def simulation(name: str = "1k", steps: Any = 0, **settings: Any) -> Simulation:
+    """A shipped configuration with changes, after so many steps; dots are written as double underscores."""
+    sim = Simulation(load_config(name, [f"{key.replace('__', '.')}={value}" for key, value in settings.items()]))
+    sim.step(steps)
+    return sim
 
 
 FORCES = st.lists(st.builds(Force, st.just(0), st.sampled_from(FORCE_KINDS), st.floats(-99, 740), st.floats(-99, 740),

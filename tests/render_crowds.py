@@ -6,8 +6,8 @@ import numpy as np
 import reference_render as reference
 from hypothesis import strategies as st
 
+from crowd_demo.grid.cells import Cells
 from crowd_demo.render.drawing import Moving
-from crowd_demo.sim.neighbours.candidates import Cells
 
 WIDTH, HEIGHT, CELL, MAX_STEP = 400.0, 300.0, 32.0, 3.0
 COLUMNS, ROWS = 13, 10

@@ -1,7 +1,5 @@
 """The README tells the truth about its own commands, and links of all pages lead somewhere."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from pathlib import Path
@@ -62,11 +60,6 @@ def test_each_pair_of_values_is_in_some_row(sizes: list[int]) -> None:
         assert {(row[one], row[other]) for row in rows} == set(itertools.product(choices[one], choices[other]))
     most, second = sorted(sizes)[:-3:-1]
     assert most * second <= len(rows) <= 3 * most * second + len(sizes)  # eight parameters of four values: 46
-
-
-def test_a_row_has_a_value_of_each_parameter_by_its_name() -> None:
-    assert covering_rows({"side": ["left", "right"], "lit": [False, True]}) == [
-        {"side": side, "lit": lit} for side in ("left", "right") for lit in (False, True)]
 
 
 # --- the record of a frame -------------------------------------------------------------------------------------------

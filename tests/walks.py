@@ -1,10 +1,8 @@
 """Trajectories made by hand, and by chance."""
 
-from __future__ import annotations
-
 import numpy as np
 
-from crowd_demo.measure.trajectories import Trajectories, TrajectoryRecorder
+from crowd_demo.extras.trajectories import Trajectories, TrajectoryRecorder
 
 
 def walked(people: dict[int, list[tuple[float, float]]], fps: float = 10.0) -> Trajectories:

@@ -1,13 +1,11 @@
 """A program whose cards are on, with a clock that tests move on."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from driven import Driven
 
 from crowd_demo.app.card.cards import Cards
-from crowd_demo.app.card.trial import LASTS_S
+from crowd_demo.app.card.trial import LASTS_S, LONGEST_S
 from crowd_demo.render.hud.card import Card
 from crowd_demo.sim.actions import Action, Switch
 
@@ -18,10 +16,10 @@ class Clock:
     """A frame takes a 60th of a second, and every look at the clock three tenths of a millisecond."""
 
     def __init__(self) -> None:
-        self.now_s, self.looks = 0.0, 0
+        self.now_s, self.looks, self.look_s = 0.0, 0, LOOK_S
 
     def __call__(self) -> float:
-        self.now_s, self.looks = self.now_s + LOOK_S, self.looks + 1
+        self.now_s, self.looks = self.now_s + self.look_s, self.looks + 1
         return self.now_s
 
 
@@ -65,5 +63,10 @@ class Watched(Driven):
         return self.program.cards.card() is not None
 
     def last(self) -> None:
-        """Until the card's time is over."""
-        self.frames(round(LASTS_S * 60) + 10)
+        """Until the card's time is over; after a hundred frames they are as long as can be, and little is measured in each."""
+        self.frames(100)
+        self.clock.look_s = 0.05
+        for _ in range(round(LASTS_S / LONGEST_S) + 2):
+            self.clock.now_s += LONGEST_S
+            self.frames()
+        self.clock.look_s = LOOK_S

@@ -3,10 +3,8 @@
     main         which command is meant, and how it ends
     arguments    which commands there are, and what they share
     run          the program, and replays of recorded runs
-    measuring    sweep, ablate, largest, flocks, motion, layout, memory
-    validate     people held against the literature
-    ensemble     many runs
-    export       a run for other programs
+
+The other commands are in extras/commands.
 
 Modules that take long to import (pygame, Numba, NumPy) are imported where they are needed, so what only prints starts at once.
 """

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeVar
 
@@ -30,9 +29,9 @@ COMMANDS = {  # the module that has a `Command` of that name in capitals, and a 
     RUN: ("cli.run", "open a window and run a configuration; the command if none is named"),
     "replay": ("cli.run", "replay a recorded run and compare its state hashes"),
     "sweep": ("extras.commands.lab", "measure one technique at each of its values"),
-    "ablate": ("cli.measuring", "measure every technique by turning it off"),
-    "why": ("cli.measuring", "explain the time of a stage: its pairs, hot loop and vector width"),
-    "largest": ("cli.measuring", "find the largest crowd at 60 FPS, also from brute force to all techniques"),
+    "ablate": ("extras.commands.measuring", "measure every technique by turning it off"),
+    "why": ("extras.commands.measuring", "explain the time of a stage: its pairs, hot loop and vector width"),
+    "largest": ("extras.commands.measuring", "find the largest crowd at 60 FPS, also from brute force to all techniques"),
     "lab": ("extras.commands.lab", "test claims of the literature: one report with a verdict for each"),
     "ensemble": ("extras.commands.ensemble", "run many seeds and settings, here or on a cluster, into one table"),
     "export": ("extras.commands.export", "export a run: a web page, a video, images or trajectories"),
@@ -166,10 +165,6 @@ def collected(mistakes: list[str], read: Callable[[], Read]) -> Read | None:
     except ValueError as error:
         mistakes += str(error).splitlines()
         return None
-
-
-def has_matplotlib() -> bool:
-    return find_spec("matplotlib") is not None
 
 
 def print_error(*lines: str) -> None:

@@ -88,40 +88,36 @@ def exit_code(run: Callable[[], int]) -> int:
     """Run; return its exit code, or the one for its exception, which costs one line and no traceback."""
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # its greeting would be part of piped output
     with standard_streams(), signals_to(raise_interrupted):
-        return _exit_code(run)
-
-
-def _exit_code(run: Callable[[], int]) -> int:
-    code = OK
-    try:
+        code = OK
         try:
-            code = run()
-        except SystemExit:  # argparse has printed something
+            try:
+                code = run()
+            except SystemExit:  # argparse has printed something
+                sys.stdout.flush()
+                raise
             sys.stdout.flush()
-            raise
-        sys.stdout.flush()
-        return code
-    except Interrupted as interrupted:
-        return interrupted.code
-    except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
-        discard_output()
-        return code
-    except OutputError as error:
-        discard_output()
-        say(f"cannot write to standard output: {reason(error)}")
-        return code or FAILED
-    except (SettingError, TooManyError) as error:
-        say(str(error))
-        return USAGE_ERROR
-    except BaseException as error:
-        plugin = raised_by(error)
-        if isinstance(error, KeyboardInterrupt) and not plugin:
-            return INTERRUPTED
-        if (isinstance(error, SystemExit) and not plugin) or os.environ.get("CROWD_DEMO_DEBUG"):
-            raise
-        said = [f"in plugin {plugin}"] * bool(plugin) + [_log(), *getattr(error, "__notes__", ())]
-        say(f"crashed: {error_line(error)} ({'; '.join(said)})")
-        return FAILED
+            return code
+        except Interrupted as interrupted:
+            return interrupted.code
+        except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
+            discard_output()
+            return code
+        except OutputError as error:
+            discard_output()
+            say(f"cannot write to standard output: {reason(error)}")
+            return code or FAILED
+        except (SettingError, TooManyError) as error:
+            say(str(error))
+            return USAGE_ERROR
+        except BaseException as error:
+            plugin = raised_by(error)
+            if isinstance(error, KeyboardInterrupt) and not plugin:
+                return INTERRUPTED
+            if (isinstance(error, SystemExit) and not plugin) or os.environ.get("CROWD_DEMO_DEBUG"):
+                raise
+            said = [f"in plugin {plugin}"] * bool(plugin) + [_log(), *getattr(error, "__notes__", ())]
+            say(f"crashed: {error_line(error)} ({'; '.join(said)})")
+            return FAILED
 
 
 def _log() -> str:

@@ -54,27 +54,20 @@ def _read(args: argparse.Namespace) -> tuple[Config, Save | None] | None:
     """The effective configuration, and the saved crowd that the run begins with, or None where none is needed."""
     if args.list_configs or args.print_schema:
         return None
-    mistakes = [*_two_sources(args), *run_mistakes(args)]
-    if args.tour and not mistakes:
-        from crowd_demo.config.tour import load_tour
-
-        tour = collected(mistakes, lambda: load_tour(args.tour))
-        args.config = tour and tour.config
-    saved = collected(mistakes, lambda: saved_of(args)) if args.load else None
-    config = (saved and saved.snapshot.config) if args.load else collected(mistakes, lambda: config_of(args))
-    refuse(mistakes)
-    assert config
-    return config, saved
-
-
-def _two_sources(args: argparse.Namespace) -> Iterator[str]:
-    """Contradictions between a configuration, a save and a tour."""
     other = "--config" if args.config else "--load"
     contradictions = (
         (args.load and args.config, "--config: not with --load, which brings its own configuration"),
         (args.tour and (args.config or args.load), f"--tour: not with {other}, for a tour brings its own configuration"),
         (args.tour and not args.render, "--no-render: not with --tour, which also measures the picture"))
-    yield from (text for wrong, text in contradictions if wrong)
+    mistakes = [*(text for wrong, text in contradictions if wrong), *run_mistakes(args)]
+    if args.tour and not mistakes:
+        from crowd_demo.config.tour import load_tour
+
+        tour = collected(mistakes, lambda: load_tour(args.tour))
+        args.config = tour and tour.config
+    found = collected(mistakes, lambda: _source(args))
+    refuse(mistakes)
+    return found
 
 
 def run_mistakes(args: argparse.Namespace) -> Iterator[str]:
@@ -95,20 +88,17 @@ def run_mistakes(args: argparse.Namespace) -> Iterator[str]:
     yield from unwritable_report(args)
 
 
-def config_of(args: argparse.Namespace) -> Config:
+def _source(args: argparse.Namespace) -> tuple[Config, Save | None]:
+    """The configuration, and the saved crowd that brings it, with the options' techniques and looks."""
     from crowd_demo.config.loader import ReadConfig, parse_overrides
 
     overrides = [*parse_overrides(args.overrides, "--set"), *_shortcuts(args)]
-    return ReadConfig.read(args.config or DEFAULT_CONFIG, overrides).config
-
-
-def saved_of(args: argparse.Namespace) -> Save:
-    """The saved crowd, with the options' techniques and looks."""
-    from crowd_demo.config.loader import parse_overrides
+    if not args.load:
+        return ReadConfig.read(args.config or DEFAULT_CONFIG, overrides).config, None
     from crowd_demo.host.recording.saves import Save, read_save, with_overrides
 
-    overrides = [*parse_overrides(args.overrides, "--set"), *_shortcuts(args)]
-    return Save(args.load, with_overrides(read_save(args.load), str(args.load), overrides))
+    saved = Save(args.load, with_overrides(read_save(args.load), str(args.load), overrides))
+    return saved.snapshot.config, saved
 
 
 def _shortcuts(args: argparse.Namespace) -> Iterator[Override]:
@@ -131,7 +121,10 @@ def _run(args: argparse.Namespace, read: tuple[Config, Save | None] | None) -> i
     if read is None:
         from crowd_demo.config.model import Config
 
-        print(json.dumps(Config.model_json_schema(), indent=2) if args.print_schema else "\n".join(_configs()))
+        found = list_configs()
+        wide = max(map(len, found))
+        print(json.dumps(Config.model_json_schema(), indent=2) if args.print_schema else
+              "\n".join(f"{name:{wide}} {about(path)}" for name, path in found.items()))
         return OK
     config, saved = read
     if args.list_keys or args.print_config:
@@ -147,13 +140,6 @@ def _run(args: argparse.Namespace, read: tuple[Config, Save | None] | None) -> i
 
 
 # --- what only prints ------------------------------------------------------------------------------------------------
-
-def _configs() -> Iterator[str]:
-    found = list_configs()
-    wide = max(map(len, found))
-    for name, path in found.items():
-        yield f"{name:{wide}} {about(path)}"
-
 
 def _keys(config: Config) -> Iterator[str]:
     from crowd_demo.config.keys import ACTIONS, by_heading, keys_of

@@ -26,7 +26,8 @@ __all__ = ["AbstractTemplate", "Conversion", "alloca_once", "alloca_once_value",
            "element", "elements", "for_range", "function_of", "impl_ret_borrowed", "infer_global", "load", "lower_constant",
            "number", "pointer_to", "repeat", "store", "unpack_tuple"]
 
-TYPED = binding.llvm_version_info < (17,)  # of llvmlite 0.43 and 0.44: pointers say what they point to
+VERSION = binding.llvm_version_info
+TYPED = VERSION < (17,)  # of llvmlite 0.43 and 0.44: pointers say what they point to
 I8, I32, I64 = (ir.IntType(bits) for bits in (8, 32, 64))
 
 

@@ -1,10 +1,10 @@
 """SIMD registers of sixteen agents, in plain Numba.
 
-Three types live in vector registers: `f32v` (16 float32), `i32v` (16 int32) and `mask` (16 bits). The usual operators work
-on them, also against a scalar, which is broadcast; so do `abs`, `min` and `max`. Every function here takes a scalar as well,
-so a formula is written once and the type of its arguments decides the width: the scalar and the SIMD path share their source
-and, because each operation is the same IEEE operation and nothing is contracted or reassociated, their bits. Numbers in the
-source of a formula take the type of what is beside them (dispatch.py).
+Four types live in vector registers: `f32v` (16 float32), `f64v` (16 float64), `i32v` (16 int32) and `mask` (16 bits).
+The usual operators work on them, also against a scalar, which is broadcast; so do `abs`, `min` and `max`. Every function
+here takes a scalar as well, so a formula is written once and the type of its arguments decides the width. The scalar and
+the SIMD path share their source and, because each operation is the same IEEE operation and nothing is contracted or
+reassociated, their bits. Numbers in the source of a formula take the type of what is beside them (dispatch.py).
 
 LLVM splits the registers where the CPU's are narrower (AVX2: two of 8, NEON: four of 4); the results do not change.
 """
@@ -48,13 +48,14 @@ class _LanesModel(models.PrimitiveModel):
 
 
 f32v = Lanes("f32v", ir.FloatType(), types.float32)
+f64v = Lanes("f64v", ir.DoubleType(), types.float64)  # two registers of AVX-512
 i32v = Lanes("i32v", I32, types.int32)
 mask = Lanes("mask", ir.IntType(1), types.boolean)
 
 
 # --- broadcasting ----------------------------------------------------------------------------------------------------
 
-def _widened(context, builder: ir.IRBuilder, value: ir.Value, own: types.Type, kind: types.Type) -> ir.Value:
+def widened(context, builder: ir.IRBuilder, value: ir.Value, own: types.Type, kind: types.Type) -> ir.Value:
     """A value of one type as another one; a scalar in all lanes, which LLVM folds into the operand of the next instruction."""
     if own == kind:
         return value
@@ -65,11 +66,11 @@ def _widened(context, builder: ir.IRBuilder, value: ir.Value, own: types.Type, k
 
 @lower_cast(NumberType, Lanes)
 def _broadcast(context, builder, own, kind, value):
-    return _widened(context, builder, value, own, kind)
+    return widened(context, builder, value, own, kind)
 
 
 def lanes_of(kind: types.Type) -> Lanes:
-    return f32v if isinstance(kind, types.Float) or kind == FRACTION else i32v
+    return f64v if kind == types.float64 else f32v if isinstance(kind, types.Float) or kind == FRACTION else i32v
 
 
 @intrinsic
@@ -77,7 +78,7 @@ def splat(context, value, like):
     """Return `value` as wide as `like`: in all lanes of a register, or as one number; a number in the source as 32 bits."""
     own = value if not isinstance(value, NumberType) else types.int32 if value == WHOLE else types.float32
     wide = lanes_of(value) if isinstance(like, Lanes) else own
-    return wide(value, like), lambda c, b, s, a: _widened(c, b, a[0], s.args[0], wide)
+    return wide(value, like), lambda c, b, s, a: widened(c, b, a[0], s.args[0], wide)
 
 
 @intrinsic
@@ -90,8 +91,12 @@ def no_sum(context, like):
 
 # --- operators -------------------------------------------------------------------------------------------------------
 
+SCALARS = {f32v: (types.float32, WHOLE, FRACTION), f64v: (types.float64, types.float32, WHOLE, FRACTION),
+           i32v: (types.int32, types.int64, WHOLE)}  # what is broadcast to the lanes of each
+
+
 def _operator(op: Callable[..., object], kind: Lanes, emit: Callable[..., ir.Value], result: Lanes | None = None) -> None:
-    scalars = (types.float32, WHOLE, FRACTION) if kind is f32v else (types.int32, types.int64, WHOLE) if kind is i32v else ()
+    scalars = SCALARS.get(kind, ())
     pairs = [(kind, kind)] + [(kind, s) for s in scalars] + [(s, kind) for s in scalars]
 
     @infer_global(op)
@@ -101,34 +106,38 @@ def _operator(op: Callable[..., object], kind: Lanes, emit: Callable[..., ir.Val
             return (result or kind)(*args) if args in pairs else None
 
     def lower(context, builder, sig, args):
-        return emit(builder, *(_widened(context, builder, a, own, kind) for a, own in zip(args, sig.args, strict=True)))
+        return emit(builder, *(widened(context, builder, a, own, kind) for a, own in zip(args, sig.args, strict=True)))
 
     for pair in pairs:
         lower_builtin(op, *pair)(lower)
 
 
 for _op, _name in ((operator.add, "fadd"), (operator.sub, "fsub"), (operator.mul, "fmul"), (operator.truediv, "fdiv")):
-    _operator(_op, f32v, lambda b, x, y, name=_name: getattr(b, name)(x, y))
+    for _floats in (f32v, f64v):
+        _operator(_op, _floats, lambda b, x, y, name=_name: getattr(b, name)(x, y))
 for _op, _name in ((operator.add, "add"), (operator.sub, "sub"), (operator.mul, "mul")):
     _operator(_op, i32v, lambda b, x, y, name=_name: getattr(b, name)(x, y))
 for _op, _sign in ((operator.lt, "<"), (operator.le, "<="), (operator.gt, ">"), (operator.ge, ">="), (operator.ne, "!=")):
-    _operator(_op, f32v, lambda b, x, y, sign=_sign: b.fcmp_ordered(sign, x, y), mask)
+    for _floats in (f32v, f64v):
+        _operator(_op, _floats, lambda b, x, y, sign=_sign: b.fcmp_ordered(sign, x, y), mask)
 for _op, _sign in ((operator.lt, "<"), (operator.gt, ">"), (operator.eq, "=="), (operator.ne, "!=")):
     _operator(_op, i32v, lambda b, x, y, sign=_sign: b.icmp_signed(sign, x, y), mask)
 _operator(operator.and_, mask, lambda b, x, y: b.and_(x, y))
 _operator(operator.or_, mask, lambda b, x, y: b.or_(x, y))
 for _op, _sign in ((max, ">"), (min, "<")):  # of x and NaN they are x, as Python's
-    _operator(_op, f32v, lambda b, x, y, sign=_sign: b.select(b.fcmp_ordered(sign, y, x), y, x))
+    for _floats in (f32v, f64v):
+        _operator(_op, _floats, lambda b, x, y, sign=_sign: b.select(b.fcmp_ordered(sign, y, x), y, x))
     _operator(_op, i32v, lambda b, x, y, sign=_sign: b.select(b.icmp_signed(sign, y, x), y, x))
 
 
 @infer_global(abs)
 class _Absolute(AbstractTemplate):
     def generic(self, args: Sequence[types.Type], kws: object) -> types.Type | None:
-        return f32v(f32v) if args == (f32v,) else None
+        return args[0](args[0]) if args in ((f32v,), (f64v,)) else None
 
 
 @lower_builtin(abs, f32v)
+@lower_builtin(abs, f64v)
 def _absolute(c, b, s, a):
     return _call_llvm("fabs", c, b, s, a)
 
@@ -150,12 +159,12 @@ def select(context, condition, yes, no):
         out = types.int32 if yes == no == WHOLE else types.float32
     if isinstance(condition, Lanes) or isinstance(no, Lanes):
         out = out if isinstance(out, Lanes) else lanes_of(out)
-    return out(condition, yes, no), lambda c, b, s, a: b.select(a[0], *(_widened(c, b, a[k], s.args[k], out) for k in (1, 2)))
+    return out(condition, yes, no), lambda c, b, s, a: b.select(a[0], *(widened(c, b, a[k], s.args[k], out) for k in (1, 2)))
 
 
 @intrinsic
 def to_int(context, value):
-    """float32 -> int32, towards zero; the value must fit."""
+    """Float -> int32, towards zero; the value must fit."""
     out = _kind(value, i32v, types.int32)
     return out(value), lambda c, b, s, a: b.fptosi(a[0], c.get_value_type(out))
 
@@ -168,15 +177,17 @@ def to_float(context, value):
 
 
 def _call_llvm(function, c, b, s, a):
-    """LLVM's own function of one float32, or of a register of them."""
+    """LLVM's own function of one float, or of a register of them."""
     kind = a[0].type
-    name = f"llvm.{function}." + (f"v{LANES}f32" if isinstance(kind, ir.VectorType) else "f32")
+    wide = isinstance(kind, ir.VectorType)
+    bits = 64 if (kind.element if wide else kind) == ir.DoubleType() else 32
+    name = f"llvm.{function}." + (f"v{LANES}f{bits}" if wide else f"f{bits}")
     return b.call(function_of(b, name, kind, kind), a)
 
 
 @intrinsic
 def floor(context, value):
-    """The greatest whole number that is not above it, as float32."""
+    """The greatest whole number that is not above it, as a float."""
     return value(value), partial(_call_llvm, "floor")
 
 
@@ -318,6 +329,24 @@ def total(context, value):
         reduce = function_of(b, f"llvm.vector.reduce.add.v{LANES}i32", I32, i32v.llvm)
         return b.sext(b.call(reduce, a), I64)
     return types.int64(i32v), code
+
+
+@intrinsic
+def set_lanes(context, lanes):
+    """Return a mask as a number: bit k is set where lane k is."""
+    return types.int64(mask), lambda c, b, s, a: b.zext(b.bitcast(a[0], ir.IntType(LANES)), I64)
+
+
+@intrinsic
+def lane_of(context, lanes, lane):
+    """Return one lane of a register."""
+    return lanes.scalar(lanes, types.int64), lambda c, b, s, a: b.extract_element(a[0], a[1])
+
+
+@intrinsic
+def lowest_set(context, bits):
+    """Return the number of the lowest bit that is set, of an int64 that is not 0."""
+    return types.int64(types.int64), lambda c, b, s, a: b.cttz(a[0], ir.Constant(ir.IntType(1), 1))
 
 
 @intrinsic

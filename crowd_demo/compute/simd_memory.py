@@ -12,9 +12,10 @@ from numba.extending import intrinsic
 from crowd_demo.compute import llvm
 from crowd_demo.compute.arrays import Int
 from crowd_demo.compute.llvm import I8, I32, I64, function_of, impl_ret_borrowed
-from crowd_demo.compute.simd import LANES, Lanes, f32v, i32v, lanes_of, mask
+from crowd_demo.compute.simd import LANES, Lanes, f32v, f64v, i32v, lanes_of, mask
 
 MAX_FIELDS = 11  # of a record
+LANE_NAMES = {f32v: "f32", f64v: "f64", i32v: "i32"}  # what LLVM calls a lane
 
 
 class Contiguous(NamedTuple):
@@ -35,7 +36,7 @@ def is_many(index: types.Type) -> bool:
     return isinstance(index, Lanes | types.Array | types.BaseTuple)
 
 
-def _read(c, b: ir.IRBuilder, kind: ir.Type, data: ir.Value, index: types.Type, at: ir.Value, many: bool) -> ir.Value:
+def read_at(c, b: ir.IRBuilder, kind: ir.Type, data: ir.Value, index: types.Type, at: ir.Value, many: bool) -> ir.Value:
     """Load what lies from the address `data` on: the element at an index, or sixteen from there on or at sixteen indices."""
     if isinstance(index, types.BaseTuple):
         at = b.extract_value(at, 0)
@@ -60,7 +61,7 @@ def _read_scattered(c, b: ir.IRBuilder, kind: ir.Type, data: ir.Value, index: ty
 def _from_array(c, b, s, a):
     """array[index], the first two arguments of an intrinsic that returns one element or a register."""
     kind, data = c.get_data_type(s.args[0].dtype), llvm.data_of(c, b, s.args[0], a[0])
-    return _read(c, b, kind, data, s.args[1], a[1], isinstance(s.return_type, Lanes))
+    return read_at(c, b, kind, data, s.args[1], a[1], isinstance(s.return_type, Lanes))
 
 
 @intrinsic
@@ -101,31 +102,62 @@ def put(context, array, slots, wanted, value):
     kind = lanes_of(array.dtype)
 
     def code(c, b, s, a):
-        if not isinstance(s.args[1], Lanes):
+        if isinstance(s.args[1], Lanes):
+            put_scattered(b, kind, llvm.data_of(c, b, s.args[0], a[0]), *a[1:])
+        else:
             _masked(b, "store", kind, a[3], llvm.cast(b, element_at(c, b, s, a), kind.llvm), a[2])
-            return c.get_dummy_value()
-        data = llvm.data_of(c, b, s.args[0], a[0])
-        every = b.icmp_signed("==", b.bitcast(a[2], ir.IntType(LANES)), ir.Constant(ir.IntType(LANES), -1))
-        with b.if_else(every, likely=True) as (all_of_them, some):
-            with all_of_them:  # sixteen stores: the CPU's own scatter takes half as long again
-                for lane in range(LANES):
-                    number = ir.Constant(I32, lane)
-                    at = llvm.element(b, kind.llvm.element, data, b.sext(b.extract_element(a[1], number), I64))
-                    llvm.store(b, b.extract_element(a[3], number), at)
-            with some:
-                where = llvm.elements(b, kind.llvm.element, data, b.sext(a[1], ir.VectorType(I64, LANES)))
-                _masked(b, "scatter", kind, a[3], where, a[2])
         return c.get_dummy_value()
     at = i32v if isinstance(slots, Lanes) else types.intp
     return types.void(array, at, mask, kind), code
 
 
+def put_scattered(b: ir.IRBuilder, kind: Lanes, data: ir.Value, slots: ir.Value, wanted: ir.Value, value: ir.Value) -> None:
+    """Write the wanted lanes of a value to data[slots]."""
+    every = b.icmp_signed("==", b.bitcast(wanted, ir.IntType(LANES)), ir.Constant(ir.IntType(LANES), -1))
+    with b.if_else(every, likely=True) as (all_of_them, some):
+        with all_of_them:  # sixteen stores: the CPU's own scatter takes half as long again
+            for lane in range(LANES):
+                number = ir.Constant(I32, lane)
+                at = llvm.element(b, kind.llvm.element, data, b.sext(b.extract_element(slots, number), I64))
+                llvm.store(b, b.extract_element(value, number), at)
+        with some:
+            where = llvm.elements(b, kind.llvm.element, data, b.sext(slots, ir.VectorType(I64, LANES)))
+            _masked(b, "scatter", kind, value, where, wanted)
+
+
 def _masked(b: ir.IRBuilder, how: str, kind: Lanes, value: ir.Value, where: ir.Value, wanted: ir.Value) -> None:
     """Write the wanted lanes of a value to one place or, each by itself, to sixteen."""
     pointers = f"v{LANES}p0" if how == "scatter" else "p0"
-    name = f"llvm.masked.{how}.v{LANES}{'f' if kind is f32v else 'i'}32.{pointers}"
+    name = f"llvm.masked.{how}.v{LANES}{LANE_NAMES[kind]}.{pointers}"
     write = function_of(b, name, ir.VoidType(), kind.llvm, where.type, I32, mask.llvm)
     b.call(write, [value, where, ir.Constant(I32, 4), wanted])
+
+
+def _has_compress(c) -> bool:
+    """Return whether one instruction moves the wanted lanes of a register to its beginning."""
+    return llvm.VERSION >= (19,) and "+avx512f" in c.codegen().magic_tuple()[2]
+
+
+@intrinsic
+def has_compress(context):
+    """Return whether `put_compressed` writes anything: the processor or LLVM may not have what it needs."""
+    return types.boolean(), lambda c, b, s, a: ir.Constant(ir.IntType(1), int(_has_compress(c)))
+
+
+@intrinsic
+def put_compressed(context, array, at, wanted, value):
+    """Write those lanes that are wanted, one behind the other, from array[at] on: an array and a register of int32."""
+    def code(c, b, s, a):
+        if _has_compress(c):
+            kind, bits = i32v.llvm, ir.IntType(LANES)
+            name = f"llvm.experimental.vector.compress.v{LANES}i32"
+            packed = b.call(function_of(b, name, kind, kind, mask.llvm, kind), [a[3], a[2], ir.Constant(kind, ir.Undefined)])
+            count = b.zext(b.ctpop(b.bitcast(a[2], bits)), I32)
+            first = b.trunc(b.sub(b.shl(ir.Constant(I32, 1), count), ir.Constant(I32, 1)), bits)  # so many lanes
+            where = llvm.cast(b, element_at(c, b, s, a), kind)
+            _masked(b, "store", i32v, packed, where, b.bitcast(first, mask.llvm))
+        return c.get_dummy_value()
+    return types.void(array, types.uintp, mask, i32v), code
 
 
 @intrinsic
@@ -168,7 +200,7 @@ def load_record(context, function, rules, columns, matrix, index):
     record = types.BaseTuple.from_types([field if many else field.scalar for field in fields], kind)
 
     def code(c, b, s, a):
-        return c.make_tuple(b, record, [_read(c, b, field.llvm.element, _row(c, b, matrix, a[3], row), index, a[4], many)
+        return c.make_tuple(b, record, [read_at(c, b, field.llvm.element, _row(c, b, matrix, a[3], row), index, a[4], many)
                                         for row, field in enumerate(fields)])
     return record(function, rules, columns, matrix, index), code
 

@@ -6,11 +6,12 @@ for every radius, speed and weight.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from collections.abc import Iterator
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from crowd_demo.config.section import Area, Length, Problem, Section, Speed, Whole, number, refuse
+from crowd_demo.config.section import Area, Length, Problem, Section, Speed, Whole, number
 
 LENGTH = "world units"
 SPEED = "world units per second"
@@ -32,17 +33,14 @@ class BehaviourSettings(Section):
         """How many flow fields it follows on a map with so many marked destinations."""
         return 0
 
-
-    @model_validator(mode="after")
-    def _pairs_in_order(self) -> Self:
-        """Raise ValidationError if the least value of a pair is above the greatest; it names the one that the user gave."""
+    def _problems(self) -> Iterator[Problem]:
+        """The least value of a pair must not be above the greatest; of these it names the one that the user gave."""
         for low in type(self).model_fields:
             high = low.replace("_min", "_max")
             least, greatest = getattr(self, low), getattr(self, high, None)
             if low != high and greatest is not None and least > greatest:
                 blamed = low if low in self.model_fields_set else high
-                refuse(self, Problem((blamed,), least, f"{low} ({least:g}) must not be above {high} ({greatest:g})"))
-        return self
+                yield Problem((blamed,), least, f"{low} ({least:g}) must not be above {high} ({greatest:g})")
 
 
 class PeopleSettings(BehaviourSettings):
@@ -99,12 +97,11 @@ class PeopleSettings(BehaviourSettings):
     def flow_fields(self, marked: int) -> int:
         return marked or self.destinations
 
-    @model_validator(mode="after")
-    def _exits_have_areas(self) -> Self:
+    def _problems(self) -> Iterator[Problem]:
+        yield from super()._problems()
         for key in ("room", "wait_s"):
             if self.exits > 0 and getattr(self, key) == 0:
-                refuse(self, Problem(("exits",), self.exits, f"exits need a {key} above 0"))
-        return self
+                yield Problem(("exits",), self.exits, f"exits need a {key} above 0")
 
 
 class FlockSettings(BehaviourSettings):

@@ -14,9 +14,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, NamedTuple, Self
+from typing import Annotated, NamedTuple
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from crowd_demo.config.explain import close_to
 from crowd_demo.config.section import (
@@ -29,7 +29,6 @@ from crowd_demo.config.section import (
     Section,
     Whole,
     number,
-    refuse,
     section,
 )
 
@@ -101,13 +100,11 @@ class WallRectangle(Section):
     rectangle: Edges = Field(description="[left, top, right, bottom], world units")
     build: bool = Field(True, description="build walls, or tear them down")
 
-    @model_validator(mode="after")
-    def _has_a_size(self) -> Self:
+    def _problems(self) -> Iterator[Problem]:
         left, top, right, bottom = self.rectangle
         if not (left < right and top < bottom):
-            refuse(self, Problem(("rectangle",), self.rectangle,
-                                 "must be [left, top, right, bottom], with left < right and top < bottom"))
-        return self
+            yield Problem(("rectangle",), self.rectangle,
+                          "must be [left, top, right, bottom], with left < right and top < bottom")
 
 
 class Point(Section):
@@ -182,19 +179,16 @@ class ScenarioEvent(Section):
     clock: bool = Field(False, description="start the clock of the scenario and of its answer")
     end: bool = Field(False, description="end of the scenario: its question is answered, and a run without a window ends")
 
-    @model_validator(mode="after")
-    def _happens_some_time(self) -> Self:
+    def _problems(self) -> Iterator[Problem]:
         times = [key for key in ("at", "tick", "when", "hand") if getattr(self, key) is not None]
         if len(times) != 1:
             wrong = f"not {' and '.join(times)}" if times else "it has none"
             needed = f"an event needs one of at, tick, when and hand; {wrong}"
-            refuse(self, Problem((times[-1],) if times else (), None, needed))
-        if self.when is not None:
-            try:
-                condition_of(self.when)
-            except ValueError as error:
-                refuse(self, Problem(("when",), self.when, str(error)))
-        return self
+            yield Problem((times[-1],) if times else (), None, needed)
+        try:
+            _ = self.condition
+        except ValueError as error:
+            yield Problem(("when",), self.when, str(error))
 
     @property
     def condition(self) -> Condition | None:

@@ -31,7 +31,7 @@ def explain(error: ValidationError, model: type[BaseModel], prefix: KeyPath = ()
             path, text = (*path, name), "unknown key" + _meant(_suggest_key(name, model, schema))
         elif item["type"] == "missing" and path[-1:] == item["loc"][-1:]:
             text = f"is missing; it must be {describe(schema, model)}"
-        elif "ctx" in item and item["type"] in ("key_conflict", "order"):
+        elif item["type"] == "order":
             text = item["msg"]
         else:
             text = f"must be {describe(schema, model)}, not {show(item['input'])}"
@@ -82,15 +82,12 @@ def describe(schema: Schema, model: type[BaseModel]) -> str:
         kind = "printable text" if "pattern" in schema else "text"
         least = f"{schema['minLength']} to " if "minLength" in schema else "at most "
         return kind + (f" of {least}{schema['maxLength']} characters" if "maxLength" in schema else "")
-    return {"integer": "a whole number", "number": "a number", "boolean": "true or false",
-            "null": "null"}[schema["type"]] + _range(schema)
-
-
-def _range(schema: Schema) -> str:
-    words = {"minimum": "from", "exclusiveMinimum": "more than", "maximum": "to" if "minimum" in schema else "and at most",
-             "exclusiveMaximum": "and below"}
-    bounds = {text: schema[key] for key, text in words.items() if key in schema}
-    return "".join(f" {text} {int(bound) if float(bound).is_integer() else bound}" for text, bound in bounds.items())
+    limits = {"minimum": "from", "exclusiveMinimum": "more than", "maximum": "to" if "minimum" in schema else "and at most",
+              "exclusiveMaximum": "and below"}
+    bounds = {text: schema[key] for key, text in limits.items() if key in schema}
+    kinds = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "null": "null"}
+    return kinds[schema["type"]] + "".join(f" {text} {int(bound) if float(bound).is_integer() else bound}"
+                                           for text, bound in bounds.items())
 
 
 def _choices(schema: Schema) -> list[str]:
@@ -114,7 +111,9 @@ def _walk(model: type[BaseModel], location: tuple[str | int, ...]) -> tuple[KeyP
     """Follow a location as far as it consists of keys and of places in lists; pydantic adds members of unions."""
     schema, path = _schema(model), list[str | int]()
     for step in location:
-        parent = _section_in(_resolve(schema, model), model)
+        parent = _resolve(schema, model)
+        options = (_resolve(option, model) for option in parent.get("anyOf", []))  # a section, or else such as null
+        parent = next((option for option in options if option.get("type") == "object"), parent)
         named = parent.get("additionalProperties") or None  # what a name of the user's own stands for, if it may have one
         child = parent.get("items") if isinstance(step, int) else parent.get("properties", {}).get(step, named)
         if child is None:
@@ -122,12 +121,6 @@ def _walk(model: type[BaseModel], location: tuple[str | int, ...]) -> tuple[KeyP
         path.append(step)
         schema = child
     return tuple(path), schema
-
-
-def _section_in(schema: Schema, model: type[BaseModel]) -> Schema:
-    """The section, where the schema allows one or something else, such as null."""
-    options = (_resolve(option, model) for option in schema.get("anyOf", []))
-    return next((option for option in options if option.get("type") == "object"), schema)
 
 
 def _words(schema: Schema, model: type[BaseModel]) -> list[str]:

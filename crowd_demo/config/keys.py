@@ -7,13 +7,12 @@ none. Two actions on one key are an error that names both. Keys have pygame's na
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, create_model, model_validator
-from pydantic_core import InitErrorDetails, PydanticCustomError, ValidationError
+from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, create_model
 from typing_extensions import TypeAliasType
 
-from crowd_demo.config.section import Section
+from crowd_demo.config.section import Problem, Section
 from crowd_demo.registry.actions import OVERLAY_HEADING, PROGRAM, ActionEntry
 from crowd_demo.registry.built_in import OVERLAYS
 from crowd_demo.registry.techniques import TECHNIQUES
@@ -101,20 +100,13 @@ Names = TypeAliasType("Names", Annotated[
 class _Bindings(Section):
     """Which key does what: action -> a key, or a list of keys."""
 
-    @model_validator(mode="after")
-    def _one_action_a_key(self) -> Self:
-        problems = []
+    def _problems(self) -> Iterator[Problem]:
+        """Each key has one action; of two it blames the one that the user gave."""
         owner: dict[str, str] = {}
         for action, key in self.pairs():
-            if owner.setdefault(key, action) == action:
-                continue
-            blamed = action if action in self.model_fields_set else owner[key]
-            problem = PydanticCustomError("key_conflict", "key '{key}' is bound to both {first} and {second}",
-                                          {"key": key, "first": owner[key], "second": action})
-            problems.append(InitErrorDetails(type=problem, loc=(blamed,), input=key))
-        if problems:
-            raise ValidationError.from_exception_data("Keys", problems)
-        return self
+            if owner.setdefault(key, action) != action:
+                blamed = action if action in self.model_fields_set else owner[key]
+                yield Problem((blamed,), key, f"key '{key}' is bound to both {owner[key]} and {action}")
 
     def pairs(self) -> Iterator[tuple[str, str]]:
         """(action, key), in the order of `ACTIONS`."""
@@ -126,9 +118,8 @@ class _Bindings(Section):
 if TYPE_CHECKING:
     Keys = _Bindings
 else:
-    Keys = create_model("Keys", __base__=_Bindings, __module__=__name__, **{
+    Keys = create_model("Keys", __base__=_Bindings, __module__=__name__, __doc__=_Bindings.__doc__, **{
         name: (Names, Field(action.keys, description=action.what)) for name, action in ACTIONS.items()})
-    Keys.__doc__ = _Bindings.__doc__
 
 
 def keys_of(keys: Keys, action: str) -> tuple[str, ...]:

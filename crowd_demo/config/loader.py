@@ -93,24 +93,25 @@ class ReadConfig(NamedTuple):
     def read(cls, name_or_path: str | Path, overrides: Iterable[Override] = ()) -> ReadConfig:
         """Raises ConfigError with every mistake of the file and of the overrides."""
         path, data, locations, mistakes = read_keys(name_or_path, find_config)
-        for override in overrides:
-            _apply(override, data, locations)
-        config, found = _validate(data, path.parent)
-        mistakes += [Mistake(location_of(locations, key), key, text) for key, text in found]
-        if config is None or mistakes:
-            raise ConfigError(mistakes)
-        return cls(config, locations)
+        return cls._of(data, locations, mistakes, path.parent, overrides)
 
     @classmethod
     def of(cls, data: dict[str, object], origin: str, overrides: Iterable[Override] = ()) -> ReadConfig:
         """The same for a whole configuration that the program wrote; its mistakes name the origin."""
-        locations: dict[KeyPath, Location] = {(): Location(origin)}
-        _forget_defaults(data, "window")
+        if isinstance(given := data.get("window"), dict):  # what a user prefers may take the place of a default
+            defaults = Config.model_validate({}).window.model_dump(mode="json")
+            data["window"] = {key: value for key, value in given.items() if defaults.get(key, _MISSING) != value}
+        return cls._of(data, {(): Location(origin)}, [], Path(), overrides)
+
+    @classmethod
+    def _of(cls, data: dict[str, object], locations: dict[KeyPath, Location], mistakes: list[Mistake], folder: Path,
+            overrides: Iterable[Override]) -> ReadConfig:
         for override in overrides:
             _apply(override, data, locations)
-        config, found = _validate(data, Path())
-        if config is None or found:
-            raise ConfigError(Mistake(location_of(locations, key), key, text) for key, text in found)
+        config, found = _validate(data, folder)
+        mistakes += [Mistake(location_of(locations, key), key, text) for key, text in found]
+        if config is None or mistakes:
+            raise ConfigError(mistakes)
         return cls(config, locations)
 
     def refuse(self, paths: Iterable[str], text: str) -> ConfigError:
@@ -226,13 +227,6 @@ def _flatten(values: Mapping[str, object], prefix: str = "") -> Iterator[Overrid
             yield from _flatten(value, f"{prefix}{key}.")
         else:
             yield Override(Location("overrides"), _split(f"{prefix}{key}"), value)
-
-
-def _forget_defaults(data: dict[str, object], section: str) -> None:
-    """Leave out what equals a default: nobody need have asked for it, so what a user prefers may take its place."""
-    defaults = Config.model_validate({}).model_dump(mode="json")[section]
-    if isinstance(values := data.get(section), dict):
-        data[section] = {key: value for key, value in values.items() if defaults.get(key, _MISSING) != value}
 
 
 def _split(key: str) -> KeyPath:

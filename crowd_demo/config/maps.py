@@ -35,7 +35,7 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -58,18 +58,17 @@ DARK = 128  # mean of the channels below which a grey is a wall
 OPEN_TILE = 64.0  # units a tile where there is no map, about
 OPEN_STEPS = 256  # the side of such a tile is a whole number of 1/256 unit, as TILE_STEPS of sim/terrain/tiles.py says
 
-Value = TypeVar("Value", np.uint8, np.int16)
 Metric = TypeVar("Metric", float, NDArray[np.float64])
 
 MARKS = "0123456789abcdefghijklmnopqrstuvwxyz"
-_KIND_OF = {".": FLOOR, "G": GRASS, "S": SWAMP, "W": WATER, "@": WALL, "O": WALL, "T": WALL,
-            **dict.fromkeys(MARKS, FLOOR)}
-_GROUND_OF = {character: kind for character, kind in _KIND_OF.items() if character in ".GSW"}
-_LETTER_OF = {kind: character for character, kind in _KIND_OF.items() if character in ".GSW@"}
 _LAYER_MARKS = MARKS + MARKS[10:].upper() + "+-"  # as many as there may be destinations
+_LETTERS = ".@WSG"  # of the kinds of tiles, in the order of their numbers
+_KIND_OF = {letter: kind for kind, letter in enumerate(_LETTERS)} | dict.fromkeys("OT", WALL) | dict.fromkeys(MARKS, FLOOR)
 _NUMBER_OF = {".": -1, **{mark: number for number, mark in enumerate(_LAYER_MARKS)}}
-_START_OF = {".": 0, "s": 1}
-_LAYERS = {"ground": _GROUND_OF, "destinations": _NUMBER_OF, "destinations drawn": _NUMBER_OF, "starts": _START_OF}
+_MARK_OF = dict.fromkeys(_KIND_OF, -1) | {mark: _NUMBER_OF[mark] for mark in MARKS}
+_DESTINATIONS = _NUMBER_OF, ". 0-9 a-z A-Z + -"
+_LAYERS = {"ground": ({letter: _KIND_OF[letter] for letter in ".GSW"}, ". G S W"), "destinations": _DESTINATIONS,
+           "destinations drawn": _DESTINATIONS, "starts": ({".": 0, "s": 1}, ". s")}
 _HEADER = re.compile(
     r"(?:type (?P<type>octile|open)\n)?height (?P<height>[0-9]{1,9})\nwidth (?P<width>[0-9]{1,9})\nmap$", re.MULTILINE)
 GEOMETRY = ".wkt", ".json", ".geojson", ".dxf"  # suffixes of maps in metres
@@ -202,75 +201,69 @@ def parse_octile(data: bytes, path: Path) -> MapData:
     below = head + height
     if len(lines) < below or (len(lines) > below and " ".join(lines[below].split()) not in _LAYERS):
         raise MapError(f"{path}:{len(lines)}: the map has {len(lines) - head} rows, its header says {height}")
-    codes = _codes(lines, head, height, width, path, _KIND_OF, ". G S W @ O T 0-9 a-z")
-    marks = _translate(codes, {mark: number for number, mark in enumerate(MARKS)}, np.full(128, -1, np.int16))
-    found = MapData(_translate(codes, _KIND_OF, np.full(128, WALL, np.uint8)), marks, path.stem,
-                    is_open=header["type"] == "open")
+    known = ". G S W @ O T 0-9 a-z"
+    kinds, marks = (_grid(lines, head, (height, width), table, known, path) for table in (_KIND_OF, _MARK_OF))
+    found = MapData(kinds.astype(np.uint8), marks, path.stem, is_open=header["type"] == "open")
     for start in range(below, len(lines), height + 1):
         found = _with_layer(found, lines, start, path)
-    _check_marks(found.marks, path)
+    for number in range(found.marks.max() + 1):
+        marked = found.marks == number
+        if marked.any() and label_areas(marked_part(marked)).max() > 0:
+            raise MapError(f"{path}: the tiles of destination '{_LAYER_MARKS[number]}' do not touch each other")
     return found
 
 
 def octile_of(data: MapData) -> str:
     """Return the text of a `.map` file that reads as the same map."""
     rows, columns = data.kinds.shape
-    grid = _letters(data.kinds, _LETTER_OF)
-    marked = data.marks >= 0
+    letters, marks, marked = np.array(list(_LETTERS)), np.array(list(f"{_LAYER_MARKS}.")), data.marks >= 0
+    grid = letters[data.kinds]
     in_grid = not data.drawn and data.marks.max() < len(MARKS) and bool((data.kinds[marked] == FLOOR).all())
     if in_grid:
-        grid[marked] = np.array(list(MARKS))[data.marks[marked]]
+        grid[marked] = marks[data.marks[marked]]
     head = f"type {'open' if data.is_open else 'octile'}", f"height {rows}", f"width {columns}", "map"
     lines = [*head, *map("".join, grid)]
     if not (can_be_stood_on(data.kinds) and np.array_equal(data.ground, data._replace(under=None).ground)):
-        lines += ["ground", *map("".join, _letters(data.ground, _LETTER_OF))]
+        lines += ["ground", *map("".join, letters[data.ground])]
     if marked.any() and not in_grid:
-        letters = dict(enumerate(_LAYER_MARKS)) | {-1: "."}
-        lines += ["destinations" + " drawn" * data.drawn, *map("".join, _letters(data.marks, letters))]
+        lines += ["destinations" + " drawn" * data.drawn, *map("".join, marks[data.marks])]
     if data.starts is not None:
-        lines += ["starts", *map("".join, _letters(data.starts.view(np.uint8), {0: ".", 1: "s"}))]
+        lines += ["starts", *map("".join, np.where(data.starts, "s", "."))]
     return "\n".join((*lines, ""))
 
 
-def _letters(values: NDArray[Value], letters: dict[int, str]) -> NDArray[np.str_]:
-    """Return str[H, W]: the letter of each value."""
-    found = np.full(values.shape, ".")
-    for value in np.unique(values).tolist():
-        found[values == value] = letters[value]
-    return found
-
-
-def _codes(lines: list[str], first: int, height: int, width: int, path: Path, known: Container[str],
-           told: str) -> NDArray[np.uint32]:
-    """Return uint32[height, width]: the characters of a grid whose first line has that number, counted from 0."""
-    rows = lines[first:first + height]
+def _grid(lines: list[str], first: int, shape: tuple[int, int], values: dict[str, int], told: str,
+          path: Path) -> NDArray[np.int16]:
+    """Return int16[height, width]: what the characters of a grid stand for; its first line has that number, counted from 0."""
+    rows = lines[first:first + shape[0]]
     for line, row in enumerate(rows, first + 1):
-        _check_row(row, width, f"{path}:{line}", known, told)
-    # In UTF-32 each character is one number.
-    return np.frombuffer("".join(rows).encode("utf-32-le"), np.uint32).reshape(height, width)
+        if unknown := set(row) - values.keys():
+            column = min(map(row.index, unknown))
+            raise MapError(f"{path}:{line}: unknown tile {row[column]!r} in column {column + 1} (known: {told})")
+        if len(row) != shape[1]:
+            raise MapError(f"{path}:{line}: the row has {len(row)} tiles, the header says {shape[1]}")
+    by_code = np.zeros(128, np.int16)
+    by_code[list(map(ord, values))] = list(values.values())
+    return by_code[np.frombuffer("".join(rows).encode(), np.uint8).reshape(shape)]
 
 
 def _with_layer(found: MapData, lines: list[str], start: int, path: Path) -> MapData:
     """Return the map with the layer whose heading is in that line, counted from 0."""
-    (height, width), heading = found.kinds.shape, " ".join(lines[start].split())
+    height, heading = len(found.kinds), " ".join(lines[start].split())
     if heading not in _LAYERS:
         raise MapError(f"{path}:{start + 1}: expected 'ground', 'destinations', 'destinations drawn' or 'starts'")
     if len(lines) < start + 1 + height:
         raise MapError(f"{path}:{len(lines)}: '{heading}' has {len(lines) - start - 1} rows, the map has {height}")
-    table = _LAYERS[heading]
-    told = {"ground": ". G S W", "starts": ". s"}.get(heading, ". 0-9 a-z A-Z + -")
-    codes = _codes(lines, start + 1, height, width, path, table, told)
+    values = _grid(lines, start + 1, found.kinds.shape, *_LAYERS[heading], path)
     if heading == "ground":
-        under = _translate(codes, table, np.zeros(128, np.uint8))
-        if (unlike := (found.kinds != WALL) & (found.kinds != under)).any():
+        if (unlike := (found.kinds != WALL) & (found.kinds != values)).any():
             raise MapError(f"{path}:{start + 2 + int(unlike.any(axis=1).argmax())}: ground that is not the map's")
-        return found._replace(under=under)
+        return found._replace(under=values.astype(np.uint8))
     if heading == "starts":
-        starts = _translate(codes, table, np.zeros(128, np.uint8)).astype(np.bool_)
-        return found._replace(starts=starts if starts.any() else None)
+        return found._replace(starts=values.astype(np.bool_) if values.any() else None)
     if (found.marks >= 0).any():
         raise MapError(f"{path}:{start + 1}: the destinations are marked in the map already")
-    return found._replace(marks=_translate(codes, table, np.zeros(128, np.int16)), drawn=heading != "destinations")
+    return found._replace(marks=values, drawn=heading != "destinations")
 
 
 def bytes_of(path: Path) -> bytes:
@@ -294,32 +287,10 @@ def text_of(data: bytes, path: Path) -> str:
         raise MapError(f"{path}:{line}: not UTF-8 text") from None
 
 
-def _check_row(row: str, width: int, where: str, known: Container[str], told: str) -> None:
-    if unknown := {character for character in set(row) if character not in known}:
-        column = min(row.index(character) for character in unknown)
-        raise MapError(f"{where}: unknown tile {row[column]!r} in column {column + 1} (known: {told})")
-    if len(row) != width:
-        raise MapError(f"{where}: the row has {len(row)} tiles, the header says {width}")
-
-
-def _check_marks(marks: NDArray[np.int16], path: Path) -> None:
-    for number in range(marks.max() + 1):
-        marked = marks == number
-        if marked.any() and label_areas(marked_part(marked)).max() > 0:
-            raise MapError(f"{path}: the tiles of destination '{_LAYER_MARKS[number]}' do not touch each other")
-
-
 def marked_part(marked: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """The part of the map that holds all marked tiles, of which there is at least one."""
     rows, columns = np.flatnonzero(marked.any(axis=1)), np.flatnonzero(marked.any(axis=0))
     return marked[rows[0]:rows[-1] + 1, columns[0]:columns[-1] + 1]
-
-
-def _translate(codes: NDArray[np.uint32], table: dict[str, int], values: NDArray[Value]) -> NDArray[Value]:
-    """Look up each character; `values` has what characters mean that are not in the table."""
-    for character, value in table.items():
-        values[ord(character)] = value
-    return values[codes]
 
 
 # --- pictures --------------------------------------------------------------------------------------------------------

@@ -92,33 +92,21 @@ def available_bytes(system: Path = Path("/")) -> int | None:
     with suppress(OSError, ValueError, KeyError):
         kilobytes = dict(re.findall(r"^(\w+): *([0-9]+) kB", (system / "proc/meminfo").read_text("utf-8"), re.MULTILINE))
         found.append((int(kilobytes["MemAvailable"]) + int(kilobytes["SwapFree"])) << 10)
-    with suppress(OSError, ValueError):  # ValueError: "max", that is no limit
-        found.append(_left_in_container(system / "sys/fs/cgroup"))
-    if sys.platform != "win32":
+    with suppress(OSError, ValueError):  # up to the limit of a container; ValueError: "max", that is none
+        folder = system / "sys/fs/cgroup"
+        left = int((folder / "memory.max").read_text("utf-8"))
         with suppress(OSError, ValueError):
-            found.append(_left_to_process(system / "proc/self/statm"))
+            left -= int((folder / "memory.current").read_text("utf-8"))
+            kept = re.search("^inactive_file ([0-9]+)$", (folder / "memory.stat").read_text("utf-8"), re.MULTILINE)
+            left += int(kept[1]) if kept else 0  # of files: it takes that back when it needs it
+        found.append(max(left, 1))
+    if sys.platform != "win32":
+        import resource
+
+        with suppress(OSError, ValueError):  # up to the limit of this process's addresses (`ulimit -v`)
+            limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+            used = int((system / "proc/self/statm").read_text("utf-8").split()[0]) * resource.getpagesize()
+            found += [max(limit - used, 1)] * (limit != resource.RLIM_INFINITY)
         with suppress(OSError, ValueError):
             found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     return min((size for size in found if size > 0), default=None)
-
-
-def _left_in_container(folder: Path) -> int:
-    """Bytes up to the limit of a container, which takes back what it keeps of files when it needs that."""
-    left = int((folder / "memory.max").read_text("utf-8"))
-    with suppress(OSError, ValueError):
-        left -= int((folder / "memory.current").read_text("utf-8"))
-        kept = re.search("^inactive_file ([0-9]+)$", (folder / "memory.stat").read_text("utf-8"), re.MULTILINE)
-        left += int(kept[1]) if kept else 0
-    return max(left, 1)
-
-
-def _left_to_process(statm: Path) -> int:
-    """Bytes up to the limit of this process's addresses (`ulimit -v`)."""
-    if sys.platform == "win32":
-        raise NotImplementedError
-    import resource
-
-    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if limit == resource.RLIM_INFINITY:
-        raise ValueError("no limit")
-    return max(limit - int(statm.read_text("utf-8").split()[0]) * resource.getpagesize(), 1)

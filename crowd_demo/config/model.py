@@ -9,9 +9,9 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from functools import reduce
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field, ValidationError, create_model, model_validator
+from pydantic import Field, ValidationError, create_model
 
 from crowd_demo.config.behaviours import (
     BehaviourSettings,
@@ -21,7 +21,7 @@ from crowd_demo.config.behaviours import (
     PeopleSettings,
     PlaybackSettings,
 )
-from crowd_demo.config.events import MAX_EVENTS, NAMED, OF_PEOPLE, Condition, ScenarioEvent, Sending
+from crowd_demo.config.events import MAX_EVENTS, NAMED, OF_PEOPLE, Edges, Place, ScenarioEvent
 from crowd_demo.config.explain import close_to, explain
 from crowd_demo.config.keys import Keys
 from crowd_demo.config.optimizations import Optimizations
@@ -36,7 +36,6 @@ from crowd_demo.config.section import (
     Whole,
     number,
     number_of,
-    refuse,
     section,
 )
 from crowd_demo.registry.built_in import AT_FIRST, BEHAVIOURS, COLOURS, OVERLAYS
@@ -52,9 +51,6 @@ else:
 WIDEST = 65_536  # world units
 FIXED = " cannot be changed while the crowd runs: "
 Side = Annotated[float, Field(ge=0.1, le=WIDEST), LENGTH]
-Coordinate = Annotated[float, Field(ge=-131_072, le=131_072)]
-Point = Annotated[tuple[Coordinate, Coordinate], Field(strict=False)]  # YAML gives a list
-Ends = Annotated[tuple[Coordinate, Coordinate, Coordinate, Coordinate], Field(strict=False)]  # YAML gives a list
 Zoom = Annotated[float, Field(ge=0.05, le=8)]
 Overlays = Annotated[tuple[OverlayName, ...], Field(strict=False)]  # YAML gives a list
 NAME = "[A-Za-z][A-Za-z0-9_-]{0,39}"
@@ -84,7 +80,7 @@ class SceneSettings(Section):
         "look of open tiles; at night lamps light the streets, a meadow has paths and lakes with round edges"))
     overlays: Overlays = Field((), description="overlays at the start; " + "; ".join(
         f"{label}: {OVERLAYS[name].why}" for label, name in AT_FIRST.items()))
-    labels: dict[Annotated[str, Field(max_length=40)], Point] = Field({}, description=(
+    labels: dict[Annotated[str, Field(max_length=40)], Place] = Field({}, description=(
         "names of places, written at [x, y] in world units"))
 
 
@@ -165,7 +161,7 @@ class WindowSettings(HudSettings):
 class CameraSettings(Section):
     """The first view."""
 
-    center: Point | None = Field(None, description="[x, y] in world units; null is the middle of the world")
+    center: Place | None = Field(None, description="[x, y] in world units; null is the middle of the world")
     zoom: Zoom | None = Field(None, description="pixels per world unit (0.05 to 8); null fits the whole world")
 
 
@@ -181,9 +177,9 @@ class Cache(Section):
 class Places(Section):
     """Where densities and flows are measured, in world units."""
 
-    areas: dict[str, Ends] = Field({}, description="rectangles by name, [left, top, right, bottom]")
-    lines: dict[str, Ends] = Field({}, description="lines by name, from [x, y, to x, y]")
-    line: Ends = Field((0.0, 0.0, 0.0, 0.0), description=(
+    areas: dict[str, Edges] = Field({}, description="rectangles by name, [left, top, right, bottom]")
+    lines: dict[str, Edges] = Field({}, description="lines by name, from [x, y, to x, y]")
+    line: Edges = Field((0.0, 0.0, 0.0, 0.0), description=(
         "the counting line of the window, [x, y, to x, to y]: people per second in either direction; without a length: none"))
     doors: dict[str, Annotated[int, Field(ge=0, le=63), WITHOUT_POINT]] = Field({}, description=(
         "lines by name that are doors, and the destination behind each, counted from 0: people who leave there are"
@@ -191,20 +187,15 @@ class Places(Section):
     metre: float = number(
         UNITS_A_METRE, 0.001, 65_536, "world units", "length of a metre; densities are agents a square metre")
 
-    @model_validator(mode="after")
-    def _can_be_measured(self) -> Self:
-        """Raise ValidationError for a name that is none, an area without a size, and a line without a length."""
-        wrong = [Problem((kind, name), name, "a name must be a letter, then letters, digits, - and _: at most 40")
-                 for kind in ("areas", "lines") for name in getattr(self, kind) if not re.fullmatch(NAME, name)]
-        wrong += [Problem(("areas", name), area, "must be [left, top, right, bottom], with left < right and top < bottom")
-                 for name, area in self.areas.items() if not (area[0] < area[2] and area[1] < area[3])]
-        wrong += [Problem(("lines", name), line, "must have two different ends")
-                  for name, line in self.lines.items() if line[:2] == line[2:]]
-        wrong += [Problem(("doors", name), name, f"measure.lines has no {name!r}{close_to(name, self.lines)}")
-                  for name in self.doors if name not in self.lines]
-        if wrong:
-            refuse(self, *wrong)
-        return self
+    def _problems(self) -> Iterator[Problem]:
+        yield from (Problem((kind, name), name, "a name must be a letter, then letters, digits, - and _: at most 40")
+                    for kind in ("areas", "lines") for name in getattr(self, kind) if not re.fullmatch(NAME, name))
+        yield from (Problem(("areas", name), area, "must be [left, top, right, bottom], with left < right and top < bottom")
+                    for name, area in self.areas.items() if not (area[0] < area[2] and area[1] < area[3]))
+        yield from (Problem(("lines", name), line, "must have two different ends")
+                    for name, line in self.lines.items() if line[:2] == line[2:])
+        yield from (Problem(("doors", name), name, f"measure.lines has no {name!r}{close_to(name, self.lines)}")
+                    for name in self.doors if name not in self.lines)
 
 
 class _Common(Section):
@@ -250,65 +241,41 @@ class Config(_WithBehaviours):
         "events of the scenario; each happens once, in the order of the file if due at the same time"))
     keys: Keys = section(Keys)
 
-    @model_validator(mode="after")
-    def _steps_bear_links(self) -> Self:
-        """Raise ValidationError if the links are too stiff for the length of a step."""
+    def _problems(self) -> Iterator[Problem]:
         links, step_hz = self.links, self.time.step_hz
         if step_hz < links.least_step_hz:
-            refuse(self, Problem(("links", "stiffness"), links.stiffness, (
+            yield Problem(("links", "stiffness"), links.stiffness, (
                 f"a {links.pattern} of stiffness {links.stiffness:g}, damping {links.damping:g} and drag {links.drag:g} blows"
-                f" up unless time.step_hz is at least {math.ceil(links.least_step_hz)} (it is {step_hz:g})")))
-        return self
-
-    @model_validator(mode="after")
-    def _area_of_births_is_known(self) -> Self:
-        """Raise ValidationError if agents are to be born in an area that there is not."""
+                f" up unless time.step_hz is at least {math.ceil(links.least_step_hz)} (it is {step_hz:g})"))
         if (name := self.spawn.inside) and name not in self.measure.areas:
-            refuse(self, Problem(("spawn", "inside"), name,
-                                 f"measure.areas has no {name!r}{close_to(name, self.measure.areas)}"))
-        return self
-
-    @model_validator(mode="after")
-    def _events_can_happen(self) -> Self:
-        """Raise ValidationError for events that ask for what the rest of the configuration does not have."""
-        if wrong := list(self._event_problems()):
-            refuse(self, *wrong)
-        return self
-
-    def _event_problems(self) -> Iterator[Problem]:
+            yield Problem(("spawn", "inside"), name, f"measure.areas has no {name!r}{close_to(name, self.measure.areas)}")
         for index, event in enumerate(self.events):
-            if (condition := event.condition) and (why := self._cannot_be_measured(condition)):
-                yield Problem(("events", index, "when"), event.when, why)
-            if event.do.send and (wrong := self._cannot_be_sent(event.do.send)):
-                yield Problem(("events", index, "do", "send", wrong[0]), getattr(event.do.send, wrong[0]), wrong[1])
+            at, condition, send = ("events", index), event.condition, event.do.send
+            if condition and condition.measure in NAMED:
+                places = NAMED[condition.measure]
+                if condition.place not in (names := getattr(self.measure, places)):
+                    yield Problem((*at, "when"), event.when,
+                                  f"measure.{places} has no {condition.place!r}{close_to(condition.place, names)}")
+            elif condition and condition.measure in OF_PEOPLE and self.behaviour != "crowd":
+                yield Problem((*at, "when"), event.when,
+                              f"{condition.measure}: only people can be, and this is {self.behaviour}")
+            if send and (self.behaviour != "crowd" or self.crowd.room == 0):
+                yield Problem((*at, "do", "send", "to"), send.to,
+                              "only people can be sent, and only with a crowd.room above 0")
+            elif send and send.leave and self.crowd.wait_s == 0:
+                yield Problem((*at, "do", "send", "leave"), send.leave, "people leave only with a crowd.wait_s above 0")
+            elif send and send.inside and send.inside not in self.measure.areas:
+                yield Problem((*at, "do", "send", "inside"), send.inside,
+                              f"measure.areas has no {send.inside!r}{close_to(send.inside, self.measure.areas)}")
             for path, value in event.do.set.items():
                 if why := self._cannot_be_set(path, value):
-                    yield Problem(("events", index, "do", "set", path), value, why)
-
-    def _cannot_be_measured(self, condition: Condition) -> str:
-        if condition.measure in NAMED:
-            names = getattr(self.measure, NAMED[condition.measure])
-            if condition.place not in names:
-                return f"measure.{NAMED[condition.measure]} has no {condition.place!r}{close_to(condition.place, names)}"
-        if condition.measure in OF_PEOPLE and self.behaviour != "crowd":
-            return f"{condition.measure}: only people can be, and this is {self.behaviour}"
-        return ""
-
-    def _cannot_be_sent(self, send: Sending) -> tuple[str, str] | None:
-        """Return (key, why) for what cannot be of it."""
-        if self.behaviour != "crowd" or self.crowd.room == 0:
-            return "to", "only people can be sent, and only with a crowd.room above 0"
-        if send.leave and self.crowd.wait_s == 0:
-            return "leave", "people leave only with a crowd.wait_s above 0"
-        if send.inside and send.inside not in self.measure.areas:
-            return "inside", f"measure.areas has no {send.inside!r}{close_to(send.inside, self.measure.areas)}"
-        return None
+                    yield Problem((*at, "do", "set", path), value, why)
 
     def _cannot_be_set(self, path: str, value: float) -> str:
         """Return why a number cannot have that value while the crowd runs. Conflicts with others show when it is set."""
         known = {number.path: number for number in self.numbers}
         if path not in known:
-            return f"is not a number of the behaviour{close_to(path, known)}"
+            return f"is not a parameter of the behaviour{close_to(path, known)}"
         if known[path].live == "no":
             return f"{FIXED.strip()} {known[path].why_not}"
         name, _, key = path.partition(".")
@@ -359,7 +326,7 @@ def with_numbers(config: Config, values: Mapping[str, Number]) -> Config:
     changed: dict[str, dict[str, Number]] = {}
     for path, value in values.items():
         if path not in known:
-            raise ValueError(f"{path[:60]} is not a parameter of the behaviour{close_to(path, known)}")
+            raise ValueError(f"{path[:60]} is not a number of the present behaviour{close_to(path, known)}")
         if known[path].live == "no":
             raise ValueError(f"{path}{FIXED}{known[path].why_not}")
         name, _, key = path.partition(".")

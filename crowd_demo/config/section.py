@@ -11,7 +11,7 @@ import operator
 import os
 import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, NamedTuple, NoReturn
+from typing import Annotated, Any, NamedTuple, Self
 
 from pydantic import (
     BaseModel,
@@ -41,6 +41,18 @@ class Section(BaseModel):
     @classmethod
     def _null_as_empty_section(cls, data: object) -> object:
         return {} if data is None else plain(data)
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> Self:
+        errors = [InitErrorDetails(type=PydanticCustomError("order", "{text}", {"text": problem.text}), loc=problem.path,
+                                   input=problem.value) for problem in self._problems()]
+        if errors:
+            raise ValidationError.from_exception_data(type(self).__name__, errors)
+        return self
+
+    def _problems(self) -> Iterator[Problem]:
+        """Yield the values that do not go together."""
+        yield from ()
 
 
 def plain(value: object) -> object:
@@ -132,13 +144,6 @@ class Problem(NamedTuple):
     path: tuple[str | int, ...]
     value: object
     text: str
-
-
-def refuse(section: Section, *problems: Problem) -> NoReturn:
-    """Raise ValidationError for values that do not go together, from a validator of the section."""
-    errors = [InitErrorDetails(type=PydanticCustomError("order", "{text}", {"text": problem.text}), loc=problem.path,
-                               input=problem.value) for problem in problems]
-    raise ValidationError.from_exception_data(type(section).__name__, errors)
 
 
 # --- metres ----------------------------------------------------------------------------------------------------------

@@ -22,16 +22,16 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
-from pydantic import BeforeValidator, Field, ValidationError, create_model, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, create_model
 
 from crowd_demo.config.explain import close_to, explain
 from crowd_demo.config.loader import ConfigError, Override, ReadConfig, location_of, read_keys
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.config.optimizations import field_of
 from crowd_demo.config.resources import find_tour
-from crowd_demo.config.section import MAX_AGENTS, Problem, Section, Whole, number, refuse, section
+from crowd_demo.config.section import MAX_AGENTS, Problem, Section, Whole, number, section
 from crowd_demo.config.yaml12 import KeyPath, Location, Mistake
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 from crowd_demo.registry.texts import printable
@@ -75,9 +75,10 @@ Settings = Mapping[str, object]  # by name: a key of `Actions`, or `set.` and a 
 if TYPE_CHECKING:
     Techniques = Section
 else:
-    Techniques = create_model("Techniques", __base__=Section, __module__=__name__, **{
-        technique.path: field_of(technique) for technique in TECHNIQUES})
-    Techniques.__doc__ = "Techniques by their path, such as stagger.avoidance, and the values that they get."
+    Techniques = create_model(
+        "Techniques", __base__=Section, __module__=__name__,
+        __doc__="Techniques by their path, such as stagger.avoidance, and the values that they get.",
+        **{technique.path: field_of(technique) for technique in TECHNIQUES})
 
 
 class Actions(Section):
@@ -209,13 +210,6 @@ class Tour(Section):
         return {name: before.get(name, configured(config, name)) for name in self.steps[step].do.settings}
 
     # --- mistakes that no single key shows ---------------------------------------------------------------------------
-
-    @model_validator(mode="after")
-    def _texts_fit(self) -> Self:
-        problems = list(self._problems())
-        if problems:
-            refuse(self, *problems)
-        return self
 
     def _problems(self) -> Iterator[Problem]:
         marks = [BEFORE]

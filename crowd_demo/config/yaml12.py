@@ -142,7 +142,9 @@ class _EventReader:
         if len(path) > MAX_DEPTH:
             self._stop(event, path[:4], f"nested deeper than {MAX_DEPTH} levels")
         if isinstance(event, yaml.AliasEvent):
-            return self._alias(event, path)
+            if event.anchor not in self.anchors:
+                self._stop(event, path, f"*{str(event.anchor)[:40]} stands for no single value given before")
+            return self.anchors[event.anchor or ""]
         if isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent) and event.tag:
             self._stop(event, path, f"tags such as {event.tag[:40]} are not supported")
         if isinstance(event, yaml.ScalarEvent):
@@ -151,11 +153,6 @@ class _EventReader:
                 self.anchors[event.anchor] = value
             return value
         return self._mapping(path) if isinstance(event, yaml.MappingStartEvent) else self._sequence(path)
-
-    def _alias(self, event: yaml.AliasEvent, path: KeyPath) -> Scalar:
-        if event.anchor not in self.anchors:
-            self._stop(event, path, f"*{str(event.anchor)[:40]} stands for no single value given before")
-        return self.anchors[event.anchor or ""]
 
     def _sequence(self, path: KeyPath) -> list[object]:
         items: list[object] = []

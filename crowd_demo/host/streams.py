@@ -65,8 +65,17 @@ class StandardStream:
 
 @contextmanager
 def standard_streams() -> Iterator[None]:
-    """Within, standard output and error are open, whatever the caller has closed; and output raises OutputErrors."""
-    _reopen()
+    """Within, standard output and error are open, whatever the caller has closed; and output raises OutputErrors.
+
+    Writing to what was closed fails, but is ignored for errors.
+    """
+    while (number := os.open(os.devnull, os.O_RDONLY)) <= 2:  # so that no other file gets the number of a closed one
+        pass
+    os.close(number)
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", closefd=False, encoding="utf-8")  # noqa: SIM115  (it stays open)
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     before = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = (
         cast(TextIO, StandardStream(sys.stdout, is_output=True)), cast(TextIO, StandardStream(sys.stderr, is_output=False)))
@@ -82,17 +91,6 @@ def discard_output() -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)
-
-
-def _reopen() -> None:
-    """Open what the caller has closed, so that no other file gets its number: writing fails, but is ignored for errors."""
-    while (number := os.open(os.devnull, os.O_RDONLY)) <= 2:
-        pass
-    os.close(number)
-    if sys.stdout is None:
-        sys.stdout = open(1, "w", closefd=False, encoding="utf-8")  # noqa: SIM115  (it stays open)
-    if sys.stderr is None:
-        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
 
 
 class ProgressLine:

@@ -13,7 +13,5 @@ any time; the results so far remain:
 
     why                a stage explained: pairs, the hot loop (object_code), what the processor counts (hardware_counters)
 
-    trajectories       speed, density, flow, lanes, of who was where when, in metres; walking: of people, in world units
-
 docs/design/measuring.md says why it is done this way.
 """

@@ -255,7 +255,8 @@ def _step(costs: Costs, base: Costs, repeat: Costs) -> Comparison:
 
 
 def _stages(costs: Costs, base: Costs, repeat: Costs) -> dict[str, Comparison]:
-    return {name: _stage(cost, *(each.get(name, _never(cost)) for each in (base, repeat))) for name, cost in costs.items()}
+    never = {name: Cost(np.zeros_like(cost.ms), np.zeros_like(cost.ran)) for name, cost in costs.items()}
+    return {name: _stage(cost, *(each.get(name, never[name]) for each in (base, repeat))) for name, cost in costs.items()}
 
 
 def _stage(cost: Cost, base: Cost, repeat: Cost) -> Comparison:
@@ -267,11 +268,6 @@ def _stage(cost: Cost, base: Cost, repeat: Cost) -> Comparison:
 def _ms(cost: Cost) -> Interval:
     found = median_interval(cost.ms)
     return found if cost.ran.sum() >= LEAST_BLOCKS else UNKNOWN._replace(value=found.value)
-
-
-def _never(cost: Cost) -> Cost:
-    """A stage that ran in none of as many blocks."""
-    return Cost(np.zeros_like(cost.ms), np.zeros_like(cost.ran))
 
 
 def _comparison(a: Interval, b: Interval, whole: Doubles, base: Doubles, repeat: Doubles) -> Comparison:

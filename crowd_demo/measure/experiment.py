@@ -130,17 +130,12 @@ def machine() -> dict[str, object]:
     """The processor, and the widest of its vector registers."""
     from llvmlite import binding
 
-    features = binding.get_host_cpu_features()
-    return {"cpu": _processor(), "cores": os.cpu_count(), "os": platform.platform(),
-            "simd": next((name for name in REGISTERS if features.get(name)), None)}
-
-
-def _processor() -> str:
-    lines = list[str]()
+    features, lines = binding.get_host_cpu_features(), list[str]()
     with suppress(OSError):
         lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
     model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
-    return model or platform.processor()
+    return {"cpu": model or platform.processor(), "cores": os.cpu_count(), "os": platform.platform(),
+            "simd": next((name for name in REGISTERS if features.get(name)), None)}
 
 
 def crowd_json(config: Config, techniques: Mapping[str, Value]) -> dict[str, object]:

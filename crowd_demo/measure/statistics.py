@@ -121,17 +121,6 @@ def independent_ratio(values: Doubles, base: Doubles, seed: int = 0) -> Interval
     return Interval(ratio, float(low), float(high))
 
 
-def few_ratios_interval(values: Doubles, base: Doubles) -> Interval:
-    """The same for three to five blocks, by Student's t of the ratios' logarithms: wider than a bootstrap of more would be."""
-    count = len(base)
-    if count not in STUDENT_T or not (base > 0).all() or not (values > 0).all():
-        return UNKNOWN
-    logs = np.log(values / base)
-    reach = STUDENT_T[count] * float(logs.std(ddof=1)) / math.sqrt(count)
-    centre = float(logs.mean())
-    return Interval(float(np.median(values / base)), math.exp(centre - reach), math.exp(centre + reach))
-
-
 def widened(ratio: Interval, noise: Interval) -> Interval:
     """The interval of a ratio, made wider by that of the base to a second copy of itself: their squares add up."""
     if not min(ratio.low, noise.low) > 0:

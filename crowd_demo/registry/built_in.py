@@ -57,23 +57,6 @@ def _not_moved(situation: Situation) -> str:
     return "reorder is off: agents stay where they are in memory" if situation.get("reorder.when") == "off" else ""
 
 
-def _no_bands(situation: Situation) -> str:
-    how = situation.get("depth")
-    return "" if how == "bands" else f"depth order is {how}: it has no bands"
-
-
-def _all_are_due(situation: Situation) -> str:
-    return "all agents are updated in every step" if situation.get("stagger.avoidance") == 1 else ""
-
-
-def _untied(situation: Situation) -> str:
-    return "" if situation.links else "there are no links"
-
-
-def _lifeless(situation: Situation) -> str:
-    return "" if situation.births else "agents are neither born nor do they die"
-
-
 def _without(technique: str, why: str) -> Callable[[Situation], str]:
     """Inactive where the behaviour does not have that technique."""
     return lambda situation: "" if technique in situation.behaviour else why
@@ -93,9 +76,13 @@ OWN_OVERLAYS: tuple[OverlayEntry, ...] = (
                  f"{_OVERLAYS}.walking:draw_fundamental",
                  inactive=_without("avoidance", "the curve is one of people"), on_ground=True),
     OverlayEntry("show_turns", "bands and agents that were due in this step, where avoidance is staggered",
-                 f"{_OVERLAYS}.agents:draw_updates", inactive=_all_are_due, on_ground=True),
+                 f"{_OVERLAYS}.agents:draw_updates", on_ground=True,
+                 inactive=lambda situation: "all agents are updated in every step"
+                 if situation.get("stagger.avoidance") == 1 else ""),
     OverlayEntry("show_bands", "the bands of the depth order, as this picture was sorted",
-                 f"{_OVERLAYS}.space:draw_bands", inactive=_no_bands, on_ground=True),
+                 f"{_OVERLAYS}.space:draw_bands", on_ground=True,
+                 inactive=lambda situation: "" if (how := situation.get("depth")) == "bands" else
+                 f"depth order is {how}: it has no bands"),
     OverlayEntry("show_culling", "cells drawn without tests, cells tested, and cells left out",
                  f"{_OVERLAYS}.space:draw_culling",
                  inactive=lambda situation: "culling is off" if situation.get("cull") == "off" else "", on_ground=True),
@@ -110,8 +97,10 @@ OWN_OVERLAYS: tuple[OverlayEntry, ...] = (
     OverlayEntry("show_avoidance", "the people whom others avoid, by the current kind of avoidance",
                  f"{_OVERLAYS}.agents:draw_avoidance", inactive=_without("avoidance", "only people yield like this")),
     OverlayEntry("show_links", "springs between agents, by how far they are stretched",
-                 f"{_OVERLAYS}.agents:draw_links", inactive=_untied),
-    OverlayEntry("show_life", "flashes where agents were born and died", f"{_OVERLAYS}.agents:draw_life", inactive=_lifeless),
+                 f"{_OVERLAYS}.agents:draw_links",
+                 inactive=lambda situation: "" if situation.links else "there are no links"),
+    OverlayEntry("show_life", "flashes where agents were born and died", f"{_OVERLAYS}.agents:draw_life",
+                 inactive=lambda situation: "" if situation.births else "agents are neither born nor do they die"),
     OverlayEntry("show_bodies", "hit areas, and how far agents perceive others",
                  f"{_OVERLAYS}.agents:draw_bodies"),
     OverlayEntry("show_velocity", "where agents will be in half a second",

@@ -53,18 +53,10 @@ def _are_choices(choices: tuple[Value, ...]) -> bool:
     return len(set(choices)) == len(choices) > 0 and (kinds == {bool} or kinds <= {str, int, float})
 
 
-def _is_range(numbers: Range | None) -> bool:
-    return numbers is None or (isinstance(numbers, Range) and numbers.kind in (int, float) and numbers.low <= numbers.high)
-
-
 def _has_module(code: str) -> bool:
     """Return whether there is such a module. Imports the packages that it is in, but not the module."""
     module, _, name = code.partition(":")
     return name.isidentifier() and find_spec(module) is not None
-
-
-def _makes_section(code: str) -> bool:
-    return isinstance(load(code)(), BaseModel)
 
 
 Text = Annotated[str, Must(str.isprintable, "printable text")]
@@ -72,9 +64,13 @@ Name = Annotated[str, Must(lambda text: text.isprintable() and text.strip(), "pr
 Key = Annotated[str, Must(_is_key, "a name that a key of the configuration can have")]
 Keys = Annotated[str, Must(lambda text: all(map(_is_key, text.split("."))), "names that keys can have, with dots between")]
 Code = Annotated[str, Must(_has_module, '"module:name" of a module that can be found')]
-SettingsCode = Annotated[str, Must(_makes_section, '"module:name" of a section of the configuration with all its defaults')]
+SettingsCode = Annotated[str, Must(
+    lambda code: isinstance(load(code)(), BaseModel), '"module:name" of a section of the configuration with all its defaults')]
 Choices = Annotated[tuple[Value, ...], Must(_are_choices, "different values: true and false, or words and numbers")]
-Numbers = Annotated[Range | None, Must(_is_range, "None, or the Range of int or float from the least to the greatest")]
+Numbers = Annotated[Range | None, Must(
+    lambda numbers: numbers is None or (isinstance(numbers, Range) and numbers.kind in (int, float)
+                                        and numbers.low <= numbers.high),
+    "None, or the Range of int or float from the least to the greatest")]
 Group = Annotated[str, Must(GROUPS.__contains__, f"one of {', '.join(GROUPS)}")]
 Fold = Annotated[str, Must(FOLDS.__contains__, f"one of {', '.join(FOLDS)}")]
 

@@ -17,10 +17,10 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Ints, Longs
 from crowd_demo.compute.jit import Launch, device, kernel, launch, run
+from crowd_demo.grid.cells import Cells
 from crowd_demo.render.camera import Rect, clamp
 from crowd_demo.render.drawing import Bounds, Moving, within
-from crowd_demo.sim.neighbours.candidates import Cells
-from crowd_demo.sim.neighbours.grid import Grid
+from crowd_demo.sim.neighbours.grid import AgentGrid
 
 
 class CellRange(NamedTuple):
@@ -161,7 +161,7 @@ class Cull:
         self.found = FoundSlots(np.empty(agents + 1, np.int32), *(np.zeros(workers, np.int64) for _ in range(3)))
 
     def launches(self, how: str, workers: int, count: int, agents: Moving, ahead: np.float32, bounds: Bounds,
-                 grid: Grid | None = None, slack: float = 0.0) -> tuple[Launch, ...]:
+                 grid: AgentGrid | None = None, slack: float = 0.0) -> tuple[Launch, ...]:
         """The kernels of `how`; only "grid" needs `grid`. `slack`: how far an agent may be outside its cell, world units."""
         if count > len(self.identity) or workers > len(self.found.size):
             self._reserve(max(count, len(self.identity)), max(workers, len(self.found.size)))

@@ -14,11 +14,12 @@ import numpy as np
 from crowd_demo.compute.arrays import Bytes, Floats, Ints, Rules, Whole
 from crowd_demo.compute.jit import Launch, device, launch
 from crowd_demo.config.section import metres, per_square_metre
+from crowd_demo.grid.cells import Cells
 from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING, PeopleColumns
 from crowd_demo.sim.interaction.pairwise import accumulate, finish, no_sums, observe, perceive
 from crowd_demo.sim.interaction.runs import written_out
-from crowd_demo.sim.neighbours.candidates import Cells, Lists, Runs
+from crowd_demo.sim.neighbours.candidates import Lists, Runs
 from crowd_demo.sim.neighbours.schedule import LONGEST
 from crowd_demo.sim.neighbours.structure import Structure
 from crowd_demo.sim.neighbours.trees import TreeStructure

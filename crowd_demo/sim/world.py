@@ -28,7 +28,7 @@ from crowd_demo.registry.built_in import GPU
 from crowd_demo.registry.entries import Value, load
 from crowd_demo.registry.plugins import owner_of
 from crowd_demo.registry.techniques import BY_PATH, STRUCTURES
-from crowd_demo.sim.neighbours.grid import Grid
+from crowd_demo.sim.neighbours.grid import AgentGrid
 from crowd_demo.sim.neighbours.schedule import UpdateSchedule, update_schedule
 from crowd_demo.sim.neighbours.structure import Domain, Structure
 from crowd_demo.sim.newcomers import AgentLinks, spawn_positions
@@ -266,7 +266,7 @@ class World:
             walls, radius = self.terrain.walls, self.needs.radius
             width, height = float(walls.width), float(walls.height)
             cell = 0.0 if options.cell_size == "auto" else float(options.cell_size)
-            self.grid = Grid(self.agents, width, height, radius, cell, self.light_workers)
+            self.grid = AgentGrid(self.agents, width, height, radius, cell, self.light_workers)
             self.domain = Domain(self.agents, self.grid, width, height, radius, self.needs.contact, cell,
                                  options.leaf_size, options.rebuild, self.workers)
             self.farthest_sq = np.zeros((self.workers, LANES), np.float32)

@@ -1,7 +1,5 @@
 """What is compared with another commit: texts, installations, and processes that run a crowd. No time is tested."""
 
-from __future__ import annotations
-
 import ast
 import json
 import math
@@ -29,7 +27,6 @@ from crowd_demo.extras.lab.validate.validation_experiment import Reading
 from crowd_demo.measure.comparison import BlockTimes, TimedBlock
 from crowd_demo.registry.built_in import COLOURS, OVERLAYS
 
-quick = pytest.mark.quick
 BLOCKS = 10
 OLDEST = "5c74cb94"  # that can be compared
 
@@ -46,7 +43,7 @@ def found(hash_now: str = "a") -> compare.Found:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="benchmarks are for POSIX")
-@quick
+@pytest.mark.quick
 def test_frames_steps_and_stages_of_both_are_listed() -> None:
     head, *rows, noise, hashes = compare.table(found(), "new")
     assert head.split()[:2] == ["old", "new"] and hashes == "one state hash: a"
@@ -57,7 +54,7 @@ def test_frames_steps_and_stages_of_both_are_listed() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="benchmarks are for POSIX")
-@quick
+@pytest.mark.quick
 def test_crowds_that_differ_are_said_to() -> None:
     assert list(compare.table(found("b"), "new"))[-1] == "THE CROWDS DIFFER: old a, new b"
     record = found("b")["frame"].record()
@@ -66,7 +63,7 @@ def test_crowds_that_differ_are_said_to() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="benchmarks are for POSIX")
-@quick
+@pytest.mark.quick
 def test_few_blocks_conclude_nothing() -> None:
     few = {name: blocks[:3] for name, blocks in {"old": timed(3), "again": timed(3), "new": timed(2)}.items()}
     *_, row, _, _ = compare.table(compare.compared(few, dict.fromkeys(few, ""), "old", "again"), "new")
@@ -74,7 +71,7 @@ def test_few_blocks_conclude_nothing() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="benchmarks are for POSIX")
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize("arguments, line", [
     (["--against", "no-such-commit"], "git: fatal: Needed a single revision"),
     (["--against", "HEAD", "--frames", "1024"], "--frames: a block has at most 1023, not 1024"),
@@ -89,7 +86,7 @@ def test_a_mistake_is_one_line(arguments: list[str], line: str, capsys: pytest.C
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="benchmarks are for POSIX")
-@quick
+@pytest.mark.quick
 def test_a_commit_is_unpacked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     repository = tmp_path / "repository"
     (repository / "crowd_demo").mkdir(parents=True)
@@ -109,7 +106,7 @@ def test_a_commit_is_unpacked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="benchmarks are for POSIX")
-@quick
+@pytest.mark.quick
 def test_a_cold_start_has_a_cache_of_its_own_and_counts_the_cpu_seconds_of_children(tmp_path: Path) -> None:
     program = tmp_path / "program"
     program.write_text("import os, subprocess, sys\nprint(os.environ['CROWD_DEMO_CACHE'], file=open('cache', 'a'))\n"
@@ -124,7 +121,7 @@ def test_a_cold_start_has_a_cache_of_its_own_and_counts_the_cpu_seconds_of_child
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="benchmarks are for POSIX")
-@quick
+@pytest.mark.quick
 def test_the_child_imports_only_what_the_oldest_commit_has() -> None:
     folder = Path(compare.__file__).parent
     child = ast.parse((folder / "child.py").read_text(encoding="utf-8"))
@@ -152,8 +149,8 @@ def test_a_child_runs_the_same_crowd(picture: bool) -> None:
     with closing(ChildVariant(installs.here(installed=False), "1k", SMALL, picture)) as variant:
         blocks = [variant.run(3), variant.run(2)]
         state_hash, layer = variant.end()
-    here = simulation("1k", **{key.replace(".", "__"): "null" if value is None else value for key, value in SMALL.items()})
-    here.step(5)
+    here = simulation("1k", **{key.replace(".", "__"): "null" if value is None else value for key, value in SMALL.items()},
+                      steps=5)
     assert state_hash == here.state_hash() and layer in ("tbb", "omp", "workqueue")
     assert [block.frame.steps for block in blocks] == [3, 2]
     assert set(blocks[0].frame.times_ms) == ({"step", "draw"} if picture else {"step"})
@@ -177,13 +174,13 @@ def target(name: str, *founds: Found, error: Exception | None = None) -> Target:
     return Target(name, "what", "target", "how", measure)
 
 
-@quick
+@pytest.mark.quick
 def test_a_bound_is_an_upper_one_unless_it_says_otherwise() -> None:
     assert [Found("", value, 1.0).verdict for value in (0.9, 1.0, 1.1, math.nan)] == ["met", "met", "missed", "unknown"]
     assert [Found("", value, 1.0, at_least=True).verdict for value in (0.9, 1.0)] == ["missed", "met"]
 
 
-@quick
+@pytest.mark.quick
 def test_every_line_has_a_name_of_its_own_and_says_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     assert len({each.name for each in TARGETS}) == len(TARGETS)
     assert table.main(["--list"]) == 0
@@ -191,7 +188,7 @@ def test_every_line_has_a_name_of_its_own_and_says_what_it_is(capsys: pytest.Cap
     assert all(part in told for each in TARGETS for part in (each.name, each.what, each.target, each.how))
 
 
-@quick
+@pytest.mark.quick
 def test_lines_are_met_or_missed_or_say_why_not(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     lines = (target("one", Found("birds", 1.2, 1.5), Found("people", 2.0, 1.5)),
              target("two", error=SkippedError("no C here")),
@@ -204,7 +201,7 @@ def test_lines_are_met_or_missed_or_say_why_not(monkeypatch: pytest.MonkeyPatch,
     assert table.main(["two"]) == 0
 
 
-@quick
+@pytest.mark.quick
 def test_an_unknown_line_is_a_mistake_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert table.main(["speed"]) == 2
     assert capsys.readouterr().err.startswith("speed: no such line; there are looking, ")

@@ -1,7 +1,6 @@
 """Arguments of the command line: what the program is given, and one line for each mistake."""
 
 
-
 import json
 import os
 import signal
@@ -22,10 +21,8 @@ from crowd_demo.config.resources import list_configs
 from crowd_demo.host.streams import ERASE, STDOUT, standard_streams
 from crowd_demo.version import __version__
 
-quick = pytest.mark.quick
 
-
-@quick
+@pytest.mark.quick
 def test_the_program_gets_what_the_command_line_says(started, tmp_path):
     picture, report, trace = tmp_path / "a.png", tmp_path / "a.json", tmp_path / "b.json"
     assert main(["--config", "20k-flock", "--set", "agents=50", "--set", "flock.sight=1e1", "--seed", "7",
@@ -39,13 +36,13 @@ def test_the_program_gets_what_the_command_line_says(started, tmp_path):
                                  config_name="20k-flock", trace=trace)
 
 
-@quick
+@pytest.mark.quick
 def test_without_arguments_it_runs_20k_until_it_is_closed(started):
     assert main([]) == 0
     assert started == [(load_config("20k"), RunOptions(config_name="20k"))]
 
 
-@quick
+@pytest.mark.quick
 def test_a_tour_brings_its_configuration_which_can_be_changed(started):
     assert main(["--tour", "talk", "--set", "agents=50", "--headless"]) == 0
     ((config, options),) = started
@@ -53,7 +50,7 @@ def test_a_tour_brings_its_configuration_which_can_be_changed(started):
     assert options == RunOptions(headless=True, tour="talk", config_name="20k-flock")
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize(("args", "line"), [
     (["--tour", "tlak"], "tlak: no such file, nor a shipped tour (did you mean talk?)"),
     (["--tour", "nothing"], "nothing: no such file, nor a shipped tour (there are: first-steps, hands, lesson, talk)"),
@@ -69,13 +66,13 @@ def test_a_mistake_about_a_tour_is_one_line(started, errors_of, tmp_path, monkey
     assert line in errors_of(*args) and not started
 
 
-@quick
+@pytest.mark.quick
 def test_a_report_may_go_to_standard_output_and_the_picture_be_left_out(started):
     assert main(["--config", "20k-flock", "--headless", "--no-render", "--report", "-", "--threads", "auto"]) == 0
     assert started[0][1] == RunOptions(headless=True, render=False, report=STDOUT, config_name="20k-flock")
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize(("args", "start"), [
     (["--confg", "20k"], "crowd-demo: unrecognized arguments: --confg 20k (did you mean --config?)"),
     (["--head"], "crowd-demo: unrecognized arguments: --head"),
@@ -117,7 +114,7 @@ def test_a_mistake_is_one_line_and_exit_code_2(started, errors_of, tmp_path, mon
     assert started == []
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize(("args", "start"), [
     (["swep"], "crowd-demo: unknown command 'swep' (did you mean sweep?); commands: run, replay, sweep, "),
     (["20k"], "crowd-demo: unknown command '20k' (did you mean --config 20k?); commands: run, "),
@@ -147,13 +144,13 @@ def test_a_mistake_of_any_command_is_one_line(started, errors_of, args, start):
     assert started == []
 
 
-@quick
+@pytest.mark.quick
 def test_run_is_the_command_if_none_is_named(started):
     assert main(["run", "--config", "1k"]) == main(["--config", "1k"]) == 0
     assert started[0] == started[1]
 
 
-@quick
+@pytest.mark.quick
 def test_an_experiment_of_one_number_gets_it(monkeypatch):
     seen: list[int] = []
     monkeypatch.setattr("crowd_demo.extras.lab.claims.experiments.memory.layout", seen.append)
@@ -162,7 +159,7 @@ def test_an_experiment_of_one_number_gets_it(monkeypatch):
     assert seen == [250_000, 12, 7]
 
 
-@quick
+@pytest.mark.quick
 def test_all_mistakes_come_at_once(started, errors_of, tmp_path):
     path = tmp_path / "bad.yaml"
     path.write_text("agnts: 5\noptimizations: {cull: no}\n", "utf-8")
@@ -190,7 +187,7 @@ print(sorted({"numba", "pygame", "numpy"} & set(sys.modules)))
 """
 
 
-@quick
+@pytest.mark.quick
 def test_help_has_a_line_for_each_command_and_each_has_its_own(capsys):
     for args in (["--help"], *([*name.split(), "--help"] for name in (*COMMANDS, *EXPERIMENTS))):
         with pytest.raises(SystemExit) as leaving:
@@ -202,7 +199,7 @@ def test_help_has_a_line_for_each_command_and_each_has_its_own(capsys):
     assert all(f"usage: crowd-demo {name} " in out for name in (*COMMANDS, *EXPERIMENTS) if name != "run")
 
 
-@quick
+@pytest.mark.quick
 def test_version_and_help_are_exit_code_0(capsys):
     for option in ("--version", "--help"):
         with pytest.raises(SystemExit) as leaving:
@@ -212,7 +209,7 @@ def test_version_and_help_are_exit_code_0(capsys):
     assert out.startswith(f"crowd-demo {__version__}\n") and "--print-schema" in out
 
 
-@quick
+@pytest.mark.quick
 def test_list_configs_has_a_line_for_each(capsys):
     assert main(["--list-configs"]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -220,7 +217,7 @@ def test_list_configs_has_a_line_for_each(capsys):
     assert all(len(line.split()) > 4 for line in lines)
 
 
-@quick
+@pytest.mark.quick
 def test_list_keys_shows_the_keys_that_are_in_force(capsys):
     assert main(["--config", "20k-flock", "--list-keys", "--set", "keys.quit=f14", "--set", "keys.hud="]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -233,7 +230,7 @@ def test_list_keys_shows_the_keys_that_are_in_force(capsys):
     assert [line for line in lines if line and not line.startswith(" ")] == list(by_heading())
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize("args", [
     [], ["--set", "window.title='0o14'", "--set", "keys.pause=[f14, '0']", "--set", "keys.quit=", "--set", "keys.overlays="],
     ["--set", "camera.center=[1e-3, 7]", "--set", "optimizations.cull=off", "--set", "crowd.max_speed_factor=0.1"],
@@ -246,7 +243,7 @@ def test_the_printed_configuration_loads_to_an_equal_one(capsys, tmp_path, args)
     assert load_config(path) == load_config("20k-flock", args[1::2])
 
 
-@quick
+@pytest.mark.quick
 def test_the_printed_schema_is_that_of_the_model(capsys):
     assert main(["--print-schema"]) == 0
     assert json.loads(capsys.readouterr().out) == Config.model_json_schema()
@@ -259,21 +256,21 @@ def test_what_only_prints_imports_neither_numba_nor_pygame():
 
 # --- how the program ends: exit codes, signals and crashes, as scripts see them --------------------------------------
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize("code", [0, 1, 3])
 def test_the_exit_code_is_that_of_the_program(fails, code):
     fails(code)
     assert main(["--config", "20k-flock"]) == code
 
 
-@quick
+@pytest.mark.quick
 def test_ctrl_c_is_130_and_quiet(fails, capsys):
     fails(KeyboardInterrupt())
     assert main(["--config", "20k-flock"]) == 130
     assert capsys.readouterr() == ("", "")
 
 
-@quick
+@pytest.mark.quick
 def test_a_crash_is_one_line_that_names_a_file_with_the_traceback(fails, capsys, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.delenv("CROWD_DEMO_DEBUG", raising=False)
@@ -285,7 +282,7 @@ def test_a_crash_is_one_line_that_names_a_file_with_the_traceback(fails, capsys,
     assert __version__ in log.read_text("utf-8")
 
 
-@quick
+@pytest.mark.quick
 def test_a_crash_without_a_place_for_the_log_is_still_one_line(fails, capsys, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
     monkeypatch.delenv("CROWD_DEMO_DEBUG", raising=False)
@@ -294,7 +291,7 @@ def test_a_crash_without_a_place_for_the_log_is_still_one_line(fails, capsys, tm
     assert capsys.readouterr().err.startswith("crowd-demo: crashed: ZeroDivisionError (no log could be written")
 
 
-@quick
+@pytest.mark.quick
 def test_a_crash_while_debugging_is_a_traceback(fails, monkeypatch):
     monkeypatch.setenv("CROWD_DEMO_DEBUG", "1")
     fails(ZeroDivisionError())
@@ -302,7 +299,7 @@ def test_a_crash_while_debugging_is_a_traceback(fails, monkeypatch):
         main(["--config", "20k-flock"])
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 @pytest.mark.parametrize(("number", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
 def test_a_signal_before_the_run_says_what_is_not_written(monkeypatch, capsys, tmp_path, number, code):
@@ -321,7 +318,7 @@ def test_a_signal_before_the_run_says_what_is_not_written(monkeypatch, capsys, t
 
 # --- standard output and error that are full, closed or read in part, and files that are none ------------------------
 
-@quick
+@pytest.mark.quick
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc is a folder that takes no files, not even root's")
 @pytest.mark.parametrize("option", ["--screenshot", "--report"])
 def test_a_folder_that_takes_no_files_is_told_before_the_run(started, errors_of, option):
@@ -330,7 +327,7 @@ def test_a_folder_that_takes_no_files_is_told_before_the_run(started, errors_of,
     assert started == []
 
 
-@quick
+@pytest.mark.quick
 def test_looking_whether_a_place_can_be_written_leaves_nothing_there(started, tmp_path):
     assert main(["--config", "20k-flock", "--report", str(tmp_path / "a.json")]) == 0
     assert list(tmp_path.iterdir()) == []
@@ -385,7 +382,7 @@ def test_readers_that_leave_early_are_no_mistake_of_any_list():
         assert shell(f"PROGRAM {option} | true; exit ${{PIPESTATUS[0]}}") == (0, "")
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.skipif(sys.platform == "win32", reason="FIFOs of POSIX")
 def test_a_picture_may_go_to_a_fifo_of_any_name_but_to_no_new_file_of_it(started, tmp_path):
     make_fifo(tmp_path / "fifo")
@@ -394,7 +391,7 @@ def test_a_picture_may_go_to_a_fifo_of_any_name_but_to_no_new_file_of_it(started
     assert len(started) == 1
 
 
-@quick
+@pytest.mark.quick
 def test_no_control_character_of_a_text_reaches_the_terminal(capsys):
     with standard_streams():
         print("\x1b[31mred\r", "\udcff\x9b\a", sep="\n")
@@ -403,7 +400,7 @@ def test_no_control_character_of_a_text_reaches_the_terminal(capsys):
     assert capsys.readouterr() == ("\\x1b[31mred\\r\n\\udcff\\x9b\\x07\n", f"{ERASE}50 %{ERASE}\\r\\x1b[K\n")
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize("args", [["--config", "\x1b[31mred"], ["\x1b[31mred"], ["--\x1b[31mred"], ["--load", "\x1b[31mred"],
                                   ["--report", "\x1b/red"], ["ensemble", "--out", "a", "--measure", "\x1b[31mred"]])
 def test_a_mistake_is_told_without_control_characters(errors_of, args):

@@ -1,7 +1,5 @@
 """Reading maps: what the tiles mean, and that every mistake is one line that says where."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -15,7 +13,7 @@ from damages import make_fifo
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from terrains import REAL_MAPS, shapes
+from terrains import shapes
 
 from crowd_demo.config import maps
 from crowd_demo.config.loader import ConfigError, load_config
@@ -169,18 +167,6 @@ def test_no_bytes_make_anything_but_a_map_or_a_map_error(data: bytes) -> None:
             assert found.kinds.shape == found.marks.shape
 
 
-@pytest.mark.skipif(not REAL_MAPS.is_dir(), reason="the maps of the MovingAI benchmark are not beside the repository")
-@pytest.mark.parametrize(("name", "width", "height", "walkable"), [
-    ("Paris_1_256", 256, 256, 47240), ("arena", 49, 49, 2054), ("den312d", 65, 81, 2445),
-    ("ht_chantry", 162, 141, 7461), ("lak303d", 194, 194, 14784),
-    ("maze-128-128-10", 128, 128, 14818), ("random-64-64-20", 64, 64, 3270)])
-def test_real_maps_are_read(name: str, width: int, height: int, walkable: int) -> None:
-    found = read_map(REAL_MAPS / f"{name}.map")
-    assert found.kinds.shape == (height, width)
-    assert np.isin(found.kinds, (FLOOR, GRASS, SWAMP)).sum() == walkable
-    assert found.marks.max() == -1
-
-
 # --- pictures --------------------------------------------------------------------------------------------------------
 
 WHITE, BLACK, RED = (255, 255, 255, 255), (0, 0, 0, 255), (255, 0, 0, 255)
@@ -232,19 +218,6 @@ def test_a_bad_picture_is_an_error(tmp_path: Path) -> None:
     assert "tiles are too many" in error_of(tmp_path, wide, "some.png")
     save_png(tmp_path / "dots.png", [[RED, WHITE] * 65])
     assert "more than 64 red areas" in error_of(tmp_path, (tmp_path / "dots.png").read_bytes(), "some.png")
-
-
-@given(st.lists(st.lists(st.booleans(), min_size=5, max_size=5), min_size=1, max_size=6))
-def test_labels_join_exactly_the_tiles_that_touch(rows: list[list[bool]]) -> None:
-    marked = np.array(rows)
-    least = {(row, column): row * 5 + column for row, column in np.argwhere(marked).tolist()}
-    for _ in range(30):  # everybody takes the least number around, until all of an area have one number
-        least = {(row, column): min(least.get((row + dy, column + dx), 30) for dy in (-1, 0, 1) for dx in (-1, 0, 1))
-                 for row, column in least}
-    labels = {number: label for label, number in enumerate(sorted(set(least.values())))}
-    expected = [[labels[least[row, column]] if marked[row, column] else -1 for column in range(5)]
-                for row in range(len(rows))]
-    assert label_areas(marked).tolist() == expected
 
 
 def reference_marks(marked: np.ndarray) -> np.ndarray:

@@ -1,7 +1,5 @@
 """The largest crowd: how a number of agents is measured, the search for it, and the rungs of the ladder."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Generator
@@ -38,7 +36,6 @@ from crowd_demo.measure.statistics import Interval
 from crowd_demo.registry.entries import MODEL, Value
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 
-quick = pytest.mark.quick
 CONFIG = load_config("20k-flock")
 
 
@@ -62,7 +59,7 @@ def made_up(monkeypatch: pytest.MonkeyPatch) -> list[Config]:
     return asked
 
 
-@quick
+@pytest.mark.quick
 def test_the_answer_is_the_largest_number_that_fits(made_up: list[Config]) -> None:
     found = Largest(CONFIG, [Rung("as now", CONFIG.optimizations)], no_compiling)
     texts = [progress.text for progress in found.run()]
@@ -72,7 +69,7 @@ def test_the_answer_is_the_largest_number_that_fits(made_up: list[Config]) -> No
     assert all(config.optimizations == CONFIG.optimizations for config in made_up)
 
 
-@quick
+@pytest.mark.quick
 def test_each_rung_begins_where_the_one_before_ended(made_up: list[Config]) -> None:
     found = Largest(CONFIG, present_and_rungs(CONFIG.optimizations), no_compiling)
     list(found.run())
@@ -86,7 +83,7 @@ def test_each_rung_begins_where_the_one_before_ended(made_up: list[Config]) -> N
     assert table.rows[1][0] == "+ cell lists" and table.rows[1][-1] == f"{high.agents / low.agents:.0f}x"
 
 
-@quick
+@pytest.mark.quick
 def test_who_leaves_has_the_rungs_that_were_searched(made_up: list[Config]) -> None:
     found = Largest(CONFIG, present_and_rungs(CONFIG.optimizations), no_compiling)
     run = found.run()
@@ -101,7 +98,7 @@ def test_who_leaves_has_the_rungs_that_were_searched(made_up: list[Config]) -> N
     assert rung["agents"] == found.answers[0].measured.agents and rung["frame_ms"]["value"] <= LIMIT_MS  # type: ignore[union-attr]
 
 
-@quick
+@pytest.mark.quick
 def test_where_nothing_fits_the_table_says_so(made_up: list[Config], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(globals(), "frame_ms", lambda config: 99.0)
     found = Largest(CONFIG, [Rung("as now", CONFIG.optimizations)], no_compiling)
@@ -110,7 +107,7 @@ def test_where_nothing_fits_the_table_says_so(made_up: list[Config], monkeypatch
     assert found.record()["rungs"][0]["agents"] == 0  # type: ignore[index]
 
 
-@quick
+@pytest.mark.quick
 def test_no_more_agents_are_tried_than_there_may_be(made_up: list[Config], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(globals(), "frame_ms", lambda config: 1.0)
     found = Largest(CONFIG, [Rung("as now", CONFIG.optimizations)], no_compiling)
@@ -120,7 +117,7 @@ def test_no_more_agents_are_tried_than_there_may_be(made_up: list[Config], monke
     assert found.table().rows[0][1] == f"{most:,}+" and found.notes()[1:] == [f"+: not more, because of {why}"]
 
 
-@quick
+@pytest.mark.quick
 def test_memory_and_the_largest_world_bound_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     dense = load_config("20k-flock", {"world.width": 1000.0, "world.height": 500.0})
     assert most_agents(dense) == (MAX_AGENTS, "the most that the program can have")
@@ -131,7 +128,7 @@ def test_memory_and_the_largest_world_bound_the_search(monkeypatch: pytest.Monke
     assert 45_000 <= most <= 50_000 and why == "memory"
 
 
-@quick
+@pytest.mark.quick
 def test_the_world_grows_with_the_crowd_and_the_view_looks_at_the_same_place() -> None:
     config = load_config("20k")
     larger = crowd_of(config, 80_000)
@@ -140,7 +137,7 @@ def test_the_world_grows_with_the_crowd_and_the_view_looks_at_the_same_place() -
     assert crowd_of(CONFIG, 5000).camera == CONFIG.camera and crowd_of(config, 20_000) == config
 
 
-@quick
+@pytest.mark.quick
 def test_a_crowd_of_none_has_no_density() -> None:
     with pytest.raises(ValueError, match="agents: a crowd of none"):
         Largest(load_config("20k-flock", {"agents": 0}), [], no_compiling)
@@ -154,14 +151,14 @@ def blocks(*frames_ms: float, length: int = 8) -> list[TimedBlock]:
             for ms in frames_ms]
 
 
-@quick
+@pytest.mark.quick
 def test_a_frame_has_as_many_steps_as_fall_into_it() -> None:
     found = measured_of(7, blocks(10, 10, 10, 12, 10, 10), rate=0.5)
     assert found.agents == 7 and found.frame.value == pytest.approx(0.5 * 7.5 + 2.5) and found.fits
     assert (found.step.value, found.draw.value) == pytest.approx((7.5, 2.5))
 
 
-@quick
+@pytest.mark.quick
 def test_near_the_limit_more_blocks_are_measured() -> None:
     assert not is_clear(blocks(1, 1), 1) and is_clear(blocks(1, 1, 1), 1) and is_clear(blocks(40, 40, 40), 1)
     assert not is_clear(blocks(15, 15, 15), 1) and is_clear(blocks(*[15] * 6), 1)
@@ -169,7 +166,7 @@ def test_near_the_limit_more_blocks_are_measured() -> None:
     assert not is_clear(blocks(*straddling[:-1]), 1) and is_clear(blocks(*straddling), 1)
 
 
-@quick
+@pytest.mark.quick
 def test_three_frames_in_a_row_that_are_far_too_slow_end_a_try() -> None:
     assert is_hopeless(blocks(1, 99, 99, 99, length=1), 1) and not is_hopeless(blocks(99, 99, 99, length=1), 1)
     assert not is_hopeless(blocks(99, 99, 1, 99, length=1), 1)
@@ -194,7 +191,7 @@ def test_a_small_crowd_is_measured() -> None:
     assert found.agents == 100 and slices >= 16 + 3 and found.step.value > 0 and found.draw.value > 0
 
 
-@quick
+@pytest.mark.quick
 def test_brute_force_without_hope_is_not_tried() -> None:
     slices, found = run(small(agents=500_000, **{"optimizations.neighbours": "none"}))
     assert slices == 0 and not found.fits and found.frame.value == math.inf
@@ -212,7 +209,6 @@ def test_everything_off_and_everything_on_are_searched_on_a_real_crowd(monkeypat
 # --- the search alone ------------------------------------------------------------------------------------------------
 
 
-
 def found(start: int, most: int, fits: Callable[[int], bool], precision: float = 0.02) -> tuple[int, list[int]]:
     """Return the answer of the search and the numbers that it tested."""
     search, asked = largest_number(start, most, precision), []
@@ -225,7 +221,7 @@ def found(start: int, most: int, fits: Callable[[int], bool], precision: float =
         return end.value, asked
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize("start", [1, 7, 100, 299, 1000])
 def test_without_tolerance_it_finds_the_very_number(start: int) -> None:
     for limit in range(320):
@@ -233,7 +229,7 @@ def test_without_tolerance_it_finds_the_very_number(start: int) -> None:
         assert answer == min(limit, 300) and all(1 <= number <= 300 for number in asked)
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize("limit", [0, 1, 99, 12_345, 1_999_999, 2_000_000, 10**9])
 @pytest.mark.parametrize("start", [1, 1000, 2_000_000])
 def test_it_comes_as_near_as_it_is_asked_to_in_few_questions(limit: int, start: int) -> None:
@@ -242,13 +238,13 @@ def test_it_comes_as_near_as_it_is_asked_to_in_few_questions(limit: int, start: 
     assert answer <= truth <= max(answer * 1.02, answer + 1) and len(asked) < 40
 
 
-@quick
+@pytest.mark.quick
 def test_it_doubles_and_then_bisects_with_round_numbers() -> None:
     assert found(1000, 10**6, lambda number: number <= 12_345) == (
         12_300, [1000, 2000, 4000, 8000, 16_000, 11_300, 13_400, 12_300, 12_800, 12_500, 12_500])
 
 
-@quick
+@pytest.mark.quick
 def test_a_moment_in_which_nothing_fitted_does_not_end_it() -> None:
     """2,000 fits but for the first time that it is asked; so it is asked again, and the search goes on above."""
     times: list[int] = []
@@ -264,8 +260,7 @@ def test_a_moment_in_which_nothing_fitted_does_not_end_it() -> None:
 # --- the ladder ------------------------------------------------------------------------------------------------------
 
 
-
-@quick
+@pytest.mark.quick
 def test_the_lowest_rung_has_every_technique_off_and_the_highest_none() -> None:
     found = list(rungs(Optimizations()))
     optional = [technique for technique in TECHNIQUES if technique.kind is not MODEL]
@@ -276,7 +271,7 @@ def test_the_lowest_rung_has_every_technique_off_and_the_highest_none() -> None:
         "+ culling, depth order, blitter", "+ threads: auto"]
 
 
-@quick
+@pytest.mark.quick
 def test_each_rung_keeps_what_those_below_it_have_switched_on() -> None:
     found = list(rungs(Optimizations()))
     for below, rung in pairwise(found):
@@ -285,7 +280,7 @@ def test_each_rung_keeps_what_those_below_it_have_switched_on() -> None:
             assert below.options.get(path) in (BY_PATH[path].baseline, rung.options.get(path))
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize("values",
                          [{"avoidance": "push", "overlap_passes": 0}, {"avoidance": "anticipate", "overlap_passes": 3}])
 def test_all_rungs_have_the_present_model_so_that_they_compute_one_crowd(values: dict[str, Value]) -> None:
@@ -294,7 +289,7 @@ def test_all_rungs_have_the_present_model_so_that_they_compute_one_crowd(values:
         assert {path: rung.options.get(path) for path in values} == values
 
 
-@quick
+@pytest.mark.quick
 def test_on_is_the_present_value_or_else_the_default() -> None:
     present = with_values(Optimizations(),
                           {"neighbours": "kd_tree", "simd": False, "stagger.avoidance": 8, "neighbour_limit": "nearest"})
@@ -303,13 +298,13 @@ def test_on_is_the_present_value_or_else_the_default() -> None:
     assert (found[-1].options.get("simd"), found[-1].options.get("stagger.avoidance")) == (True, 8)
 
 
-@quick
+@pytest.mark.quick
 def test_a_rung_that_would_add_nothing_is_left_out() -> None:
     names = [rung.name for rung in rungs(with_values(Optimizations(), {"neighbours": "linked"}))]
     assert "+ cell lists" in names and not any("neighbours" in name for name in names)
 
 
-@quick
+@pytest.mark.quick
 def test_the_present_techniques_come_first_unless_they_are_the_highest_rung() -> None:
     assert [rung.name for rung in present_and_rungs(Optimizations(), ladder=False)] == ["as now"]
     assert present_and_rungs(Optimizations())[0].name == "everything off"

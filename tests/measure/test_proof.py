@@ -1,7 +1,5 @@
 """Proofs of a switch: copies take the same steps, a view is drawn both ways, or the answers of a sample are compared."""
 
-from __future__ import annotations
-
 from itertools import islice, pairwise
 
 import numpy as np
@@ -49,8 +47,7 @@ def until(proof: Replicas, steps: int) -> list[str]:
 @pytest.mark.parametrize(("path", "old", "new"), [
     ("neighbours", "sorted", "kd_tree"), ("simd", True, False), ("reorder.when", "every", "off"), ("threads", 1, 3)])
 def test_exact_techniques_give_the_same_crowd(crowd: Settings, path: str, old, new) -> None:
-    sim = simulation(**{**crowd, "agents": 300})
-    sim.step(3)
+    sim = simulation(**{**crowd, "agents": 300}, steps=3)
     before = sim.state_hash()
     proof = Replicas(sim, {path: old}, {path: new}, exact=True)
     told = until(proof, 10)
@@ -61,8 +58,7 @@ def test_exact_techniques_give_the_same_crowd(crowd: Settings, path: str, old, n
 
 
 def test_it_is_the_same_crowd_while_people_are_born_and_die() -> None:
-    sim = simulation(**{**CROWD, **BIRTHS_AND_DEATHS, "agents": 200})
-    sim.step(5)
+    sim = simulation(**{**CROWD, **BIRTHS_AND_DEATHS, "agents": 200}, steps=5)
     old, new = {"removal": "swap_back", "neighbours": "sorted"}, {"removal": "deferred", "neighbours": "z_grid"}
     proof = Replicas(sim, old, new, exact=True)
     until(proof, 15)
@@ -72,8 +68,7 @@ def test_it_is_the_same_crowd_while_people_are_born_and_die() -> None:
 
 def test_a_wrong_kernel_is_caught_at_the_first_step_that_differs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(STRUCTURES, "linked", "wrong_structures:Forgetful")
-    sim = simulation(**CROWD)
-    sim.step(3)
+    sim = simulation(**CROWD, steps=3)
     wrong = Simulation.from_snapshot(sim.snapshot())
     wrong.optimizations.neighbours = "linked"
     proof = Replicas(sim, {"neighbours": "sorted"}, {"neighbours": "linked"}, exact=True)
@@ -90,8 +85,7 @@ def test_a_wrong_kernel_is_caught_at_the_first_step_that_differs(monkeypatch: py
 
 
 def test_approximate_techniques_come_apart() -> None:
-    sim = simulation(**CROWD)
-    sim.step(3)
+    sim = simulation(**CROWD, steps=3)
     other = Simulation.from_snapshot(sim.snapshot())
     other.optimizations.stagger.avoidance = 8
     proof = Replicas(sim, {"stagger.avoidance": 3}, {"stagger.avoidance": 8}, exact=False)
@@ -161,8 +155,7 @@ def test_a_step_in_parts_is_a_step() -> None:
 
 @pytest.mark.quick
 def test_a_twin_shares_the_walls_and_nothing_else() -> None:
-    sim = simulation("1k", agents=50)
-    sim.step(2)
+    sim = simulation("1k", agents=50, steps=2)
     replica = sim.replica()
     assert replica.agents.count == 0 and replica.terrain is sim.terrain
     assert replica.flow_fields is not sim.flow_fields
@@ -197,8 +190,7 @@ def finish(proof: Pictures) -> Pictures:
 @pytest.mark.parametrize(("path", "old", "new"), [
     ("cull", "grid", "off"), ("cull", "agents", "grid"), ("depth", "full", "bands"), ("blitter", "compiled", "pygame")])
 def test_techniques_of_drawing_give_the_same_picture(path: str, old, new) -> None:
-    sim = simulation(**CROWD)
-    sim.step(3)
+    sim = simulation(**CROWD, steps=3)
     view, before, counters = view_of(sim), sim.state_hash(), dict(sim.profile.counters)
     finding = finish(Pictures(sim, view, {path: old}, {path: new})).finding
     assert finding.kind == "same" and finding.text.startswith("same picture: ")
@@ -232,8 +224,7 @@ def test_a_wrong_culling_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
         slots = run(self, launches, workers, most)
         return slots[:-20] if len(launches) and "cull_cells" in launches[0].name else slots
     monkeypatch.setattr(Cull, "run", forgetful)
-    sim = simulation(**CROWD)
-    sim.step()
+    sim = simulation(**CROWD, steps=1)
     finding = finish(Pictures(sim, view_of(sim), {"cull": "off"}, {"cull": "grid"})).finding
     assert finding.kind == "differs" and finding.text.startswith("THE PICTURES DIFFER: ")
 
@@ -266,8 +257,7 @@ def told(proof: Answers) -> list[str]:
     ("neighbours", "none", "sorted"), ("neighbours", "linked", "aabb_tree"), ("neighbours", "z_grid", "none"),
     ("simd", False, True), ("threads", 1, 3), ("cell_size", "auto", 24)])
 def test_exact_techniques_give_the_same_answers(crowd: Settings, path: str, old, new) -> None:
-    sim = simulation(**crowd)
-    sim.step(3)
+    sim = simulation(**crowd, steps=3)
     before = sim.state_hash()
     proof = Answers(sim, {path: old}, {path: new}, exact=True)
     found = told(proof)
@@ -278,8 +268,7 @@ def test_exact_techniques_give_the_same_answers(crowd: Settings, path: str, old,
 
 
 def test_the_answers_are_the_pushes_that_everybody_would_get() -> None:
-    sim = simulation(**CROWD, optimizations__stagger__avoidance=1)
-    sim.step(5)
+    sim = simulation(**CROWD, optimizations__stagger__avoidance=1, steps=5)
     groups = sample_groups(sim.agents.count)
     ids = sim.agents.columns.id[np.concatenate(groups)]
     replica = sim.replica()
@@ -294,8 +283,7 @@ def test_the_answers_are_the_pushes_that_everybody_would_get() -> None:
 @pytest.mark.parametrize("neighbours", ["none", "sorted", "linked", "z_grid", "kd_tree"])
 def test_registers_are_asked_too(neighbours: str) -> None:
     """Few agents that are due in a row would be asked one by one, whatever `simd` says."""
-    sim = simulation("1k", agents=5000, map="null", world__width=2000, world__height=1600)
-    sim.step(2)
+    sim = simulation("1k", agents=5000, map="null", world__width=2000, world__height=1600, steps=2)
     replica = sim.replica()
     replica.restore(sim.state())
     for pushes in answers(replica, {"neighbours": neighbours, "simd": True}, sample_groups(sim.agents.count)):

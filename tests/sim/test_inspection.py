@@ -1,7 +1,5 @@
 """What is told of an agent is what is in the arrays, whatever the structure; and telling changes nothing."""
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 import numpy as np
@@ -21,8 +19,7 @@ STRUCTURES = [str(choice) for choice in BY_PATH["neighbours"].choices if choice 
 
 def indexed(name: str = "crowd", **settings: Any) -> Simulation:
     """A crowd whose index is that of its present places."""
-    sim = simulation(**CROWDS[name], optimizations__stagger__avoidance=1, **settings)
-    sim.step(3)
+    sim = simulation(**CROWDS[name], optimizations__stagger__avoidance=1, **settings, steps=3)
     run(sim.reindexing())
     run(sim.structure.query(sim.optimizations.simd, sim.rules, sim.schedule))
     return sim
@@ -76,8 +73,7 @@ def test_before_the_first_step_and_after_a_change_nobody_has_looked_yet() -> Non
 
 def test_ages_count_the_steps_since_each_look() -> None:
     sim = simulation(**CROWDS["crowd"], optimizations__stagger__avoidance=4, optimizations__stagger__by="id",
-                     optimizations__reorder__when="off")
-    sim.step(9)
+                     optimizations__reorder__when="off", steps=9)
     slot, since = 5, 0
     for step in range(12):
         before = int(sim.agents.columns.next_update[slot])
@@ -116,16 +112,14 @@ def test_only_people_are_told_in_metres() -> None:
 
 
 def test_who_waits_does_not_look_for_the_goal() -> None:
-    sim = simulation(**CROWDS["crowd"])
-    sim.step(2)
+    sim = simulation(**CROWDS["crowd"], steps=2)
     cast(PeopleColumns, sim.agents.columns).state[3:5] = WAITING, 0
     assert sim.behaviour.states[0] == "walking"
     assert "looked for goal" not in dict(raw_of(sim, 3)) and "looked for goal" in dict(raw_of(sim, 4))
 
 
 def test_a_kind_is_told_once_and_in_words() -> None:
-    sim = simulation(**CROWDS["hunt"])
-    sim.step()
+    sim = simulation(**CROWDS["hunt"], steps=1)
     kinds = cast(HuntColumns, sim.agents.columns).kind[:sim.agents.count]
     for slot in (int(kinds.argmax()), int(kinds.argmin())):
         told = [value for name, value in facts_of(sim, slot) if name == "kind"]

@@ -1,7 +1,5 @@
 """docs/model.md alone suffices: birth, hash, events and actions in plain Python, from the page and not from the program."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import struct
@@ -381,8 +379,7 @@ WHOLE = {"id", "next_update", "goal", "goal_visible", "state", "kind"}
 
 @pytest.mark.parametrize("behaviour, names", [("flock", FLOCK), ("crowd", CROWD), ("crates", CRATES), ("hunt", HUNT)])
 def test_the_hash_is_made_as_the_page_says(behaviour: str, names: str) -> None:
-    sim = simulation(**{**PAGE, "agents": 3, "behaviour": behaviour})
-    sim.step(2)
+    sim = simulation(**{**PAGE, "agents": 3, "behaviour": behaviour}, steps=2)
     shuffle(sim, 2)
     slots = sorted(range(3), key=lambda slot: int(sim.agents.columns.id[slot]))
     text = b"2 3"

@@ -4,8 +4,6 @@ Not the full product of all techniques, but a covering array (covering.py): in s
 of each other. Each kind of crowd runs through all rows, and is compared with the slow way after each of them.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 from typing import Any
@@ -77,9 +75,7 @@ KINDS: dict[str, Settings] = {
 
 def run(crowd: Settings, steps: int = STEPS, **switches: Any) -> Simulation:
     options = {f"optimizations__{key}": value for key, value in switches.items()}
-    sim = simulation(**{**crowd, **options})
-    sim.step(steps)
-    return sim
+    return simulation(**{**crowd, **options}, steps=steps)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -181,8 +177,7 @@ def test_hash_sees_every_column(crowd: Settings) -> None:
     "optimizations__neighbours": list(STRUCTURES), "optimizations__simd": ["false", "true"]}),
     ids=lambda case: "-".join(map(str, case.values())))
 def test_degenerate_crowds_stay_sound(case: Settings) -> None:
-    sim = simulation("1k", **case, **open_world(300, 200))
-    sim.step(30)
+    sim = simulation("1k", **case, **open_world(300, 200), steps=30)
     assert_sound(sim)
 
 
@@ -206,8 +201,7 @@ EVERYBODY = tuple(BEHAVIOURS)
         ("minute", ("crates",), {"crates__half_min": 0.1, "crates__half_max": 0.1, "crates__gap": 0, "crates__rarity": 0}))
     for behaviour in behaviours])
 def test_degenerate_worlds_and_rules_stay_sound(behaviour: str, settings: Settings) -> None:
-    sim = simulation("1k", **{"behaviour": behaviour, "agents": 200, **open_world(300, 200), **settings})
-    sim.step(30)
+    sim = simulation("1k", **{"behaviour": behaviour, "agents": 200, **open_world(300, 200), **settings}, steps=30)
     assert_sound(sim)
 
 

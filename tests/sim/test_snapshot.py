@@ -1,7 +1,5 @@
 """Snapshots: whoever goes on from one, in place or anew, has the same hashes, whatever is switched on."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 
@@ -106,8 +104,7 @@ def test_nobody_writes_into_a_snapshot() -> None:
 
 @pytest.mark.quick
 def test_what_did_not_change_is_shared_and_not_made_again() -> None:
-    sim = simulation(agents=200)
-    sim.step()
+    sim = simulation(agents=200, steps=1)
     first = sim.snapshot()
     sim.step()
     second = sim.snapshot()
@@ -122,8 +119,7 @@ def test_what_did_not_change_is_shared_and_not_made_again() -> None:
 
 @pytest.mark.quick
 def test_the_population_and_gaps_are_restored() -> None:
-    sim = simulation(agents=200, **BIRTHS_AND_DEATHS)
-    sim.step(1100)
+    sim = simulation(agents=200, **BIRTHS_AND_DEATHS, steps=1100)
     sim.agents.remove(np.arange(5), "deferred")
     assert sim.agents.handles.gaps
     snapshot, population = sim.snapshot(), sim.population

@@ -1,7 +1,5 @@
 """Parts of the state: what has them replays, is saved and goes back, and a file with a part that cannot be is refused."""
 
-from __future__ import annotations
-
 import gc
 import weakref
 from collections.abc import Callable
@@ -179,8 +177,7 @@ def test_a_stale_grid_is_rebuilt_before_a_picture_only_where_cells_are_culled() 
 
 
 def test_the_ends_of_links_are_looked_up_before_a_picture() -> None:
-    sim = simulation(**ROPE)
-    sim.step()
+    sim = simulation(**ROPE, steps=1)
     sim.populate(100)
     assert not sim.links.fresh
     sim.prepare_picture()
@@ -203,8 +200,7 @@ EACH = {**CROWDS, "rope": ROPE, "births and deaths": {**FLOCK, **BIRTHS_AND_DEAT
 
 @pytest.mark.parametrize("name", EACH)
 def test_a_crowd_goes_with_its_last_reference(name: str) -> None:
-    sim = simulation(**EACH[name])
-    sim.step()
+    sim = simulation(**EACH[name], steps=1)
     sim.prepare_picture()
     gc.disable()
     try:

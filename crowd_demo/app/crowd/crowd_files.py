@@ -225,19 +225,15 @@ class CrowdFiles:
             if not path:
                 self._notices.add(f"there is no *{SUFFIX} file in {Path.cwd()}", "load")
                 return
-            self._load(Save(path, read_save(path)))
+            crowd, saved = self._crowd, Save(path, read_save(path))
+            config, left = saved.snapshot.config, crowd.sim.tick
+            if not same_world(crowd.config, config):
+                raise SaveError(f"{path}: was saved in another world: use crowd-demo --load")
+            sim = Simulation(config) if differences(crowd.sim.config, config) else crowd.sim
+            saved.restore(sim)
+            crowd.go_on_with(sim, left)
+            crowd.agents_asked = agents_at_start(sim)
+            crowd.kept_edits.append(crowd.edits)
             self._notices.add(f"loaded {path}", "load")
         except (SaveError, OSError) as error:
             self._notices.add(str(error), "load")
-
-    def _load(self, saved: Save) -> None:
-        """Continue a saved crowd. Raises SaveError, and changes nothing then."""
-        crowd, config = self._crowd, saved.snapshot.config
-        if not same_world(crowd.config, config):
-            raise SaveError(f"{saved.path}: was saved in another world: use crowd-demo --load")
-        left = crowd.sim.tick
-        sim = Simulation(config) if differences(crowd.sim.config, config) else crowd.sim
-        saved.restore(sim)
-        crowd.go_on_with(sim, left)
-        crowd.agents_asked = agents_at_start(sim)
-        crowd.kept_edits.append(crowd.edits)

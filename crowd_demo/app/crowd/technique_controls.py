@@ -48,15 +48,11 @@ def next_number(numbers: Range, value: float, direction: int) -> Value:
     """
     unit = min(numbers.low or 1, 1)
     units = round(value / unit, 6)
-    step = _step_at(units if direction > 0 else units * (1 - 1e-9))
+    at = units if direction > 0 else units * (1 - 1e-9)
+    power = 10 ** math.floor(math.log10(max(at, 10)) - 1)
+    step = int(power * (1 if at < 20 * power else 2 if at < 50 * power else 5))
     units = (math.floor(units / step) + 1 if direction > 0 else math.ceil(units / step) - 1) * step
     return numbers.kind(min(max(round(units * unit, 6), numbers.low), numbers.high))
-
-
-def _step_at(units: float) -> int:
-    """The difference to the next number above."""
-    power = 10 ** math.floor(math.log10(max(units, 10)) - 1)
-    return int(power * (1 if units < 20 * power else 2 if units < 50 * power else 5))
 
 
 @dataclass
@@ -211,8 +207,12 @@ class Techniques:
         value = self._crowd.sim.optimizations.get(path) if path in self.deferred else self.value(path)
         if shift or not technique.has_off:
             value = next_choice(technique, value, backwards=shift and not technique.has_off)
-        else:
-            value = self._on_value(technique) if value == off else off
+        elif value != off:
+            value = off
+        else:  # as before it was off, or else as configured, by default, or the first choice that is not off
+            configured = self._crowd.config.optimizations.get(path)
+            values = self.previous.get(path, configured), configured, technique.default, next_choice(technique, off)
+            value = next(value for value in values if value != off)
         self._touch(path, value)
         self.switcher.request(path, value)
 
@@ -267,12 +267,6 @@ class Techniques:
         """Show the value that a technique is given, and why that has no effect now, if so."""
         why = no_effect(path, self._crowd.sim.situation)
         self._notices.add(f"{BY_PATH[path].label.strip()}: {hud_word(value)}" + f". {why}" * bool(why), path)
-
-    def _on_value(self, technique: Technique) -> Value:
-        """The value it had before it was off; or else the configured one, the default, or the first that is not off."""
-        configured, off = self._crowd.config.optimizations.get(technique.path), technique.baseline
-        values = self.previous.get(technique.path, configured), configured, technique.default, next_choice(technique, off)
-        return next(value for value in values if value != off)
 
     # --- taking effect -----------------------------------------------------------------------------------------------
 

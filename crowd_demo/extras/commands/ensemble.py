@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-import time
-from collections.abc import Sequence
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,12 +17,12 @@ from crowd_demo.cli.arguments import (
     crowd_options,
     crowd_overrides,
     file_path,
-    has_matplotlib,
     mistaken,
     option,
     print_error,
     refuse,
 )
+from crowd_demo.extras.commands.measuring import has_matplotlib
 from crowd_demo.host.files import write_file
 from crowd_demo.host.shutdown import FAILED, OK, Interrupted
 from crowd_demo.host.streams import ProgressLine, duration
@@ -31,8 +30,7 @@ from crowd_demo.registry.built_in import MEASURES
 from crowd_demo.registry.texts import reason
 
 if TYPE_CHECKING:
-    from crowd_demo.extras.ensemble.job import RunRow
-    from crowd_demo.extras.ensemble.plan import Plan, Run
+    from crowd_demo.extras.ensemble.plan import Plan
     from crowd_demo.extras.ensemble.table import Table
 
 NAME = "ensemble"
@@ -87,16 +85,18 @@ def _failed(text: str) -> int:
 
 def _ensemble(plan: Plan, args: argparse.Namespace) -> int:
     from crowd_demo.extras.ensemble.executors import ExecutorError
-    from crowd_demo.extras.ensemble.running import look, write_manifest, write_table
+    from crowd_demo.extras.ensemble.running import Session, write_table
 
-    missing, damaged = look(plan, args.out, args.again)
-    write_manifest(plan, args.out)
-    for row in damaged if missing else ():
+    session, code = Session(plan, args.out, args.again), OK
+    for row in session.damaged if session.missing else ():
         print_error(f"ensemble: {row} is damaged: skipped, and its run is made again unless it has been")
-    made, code = Made(len(plan.runs), len(missing)), OK
     try:
-        if missing:
-            _make(plan, args, missing, made)
+        with (ProgressLine(NAME, SAY_EVERY_S) as line,
+              closing(session.make(args.workers, args.scheduler, line.show)) as rows):
+            for number, _ in enumerate(rows):
+                if not number and session.workers < (args.workers or 0):
+                    print_error(f"ensemble: {session.workers} at a time: more do not fit into memory")
+                line.show(session)
     except Interrupted as interrupted:
         code = interrupted.code
     except ExecutorError as error:
@@ -107,77 +107,34 @@ def _ensemble(plan: Plan, args: argparse.Namespace) -> int:
 
         write_file(args.out / PLOT, plot(plan, table))
     if not code:
-        return _conclude(plan, table, made, args.out)
+        return _conclude(plan, table, session.errors, args.out)
     runs = f"of {len(table.rows):,} runs"
-    print_error(f"ensemble: {made.count:,} {runs} were made again; the same command begins with the first" if args.again else
+    print_error(f"ensemble: {session.made:,} {runs} were made again; the same command begins with the first" if args.again else
                 f"ensemble: {table.finished:,} {runs} are finished; the same command makes the others")
     return code
 
 
-class Made:
-    """What this command has made so far, also if it is interrupted: of `total` runs, `missing` had to be made."""
-
-    def __init__(self, total: int, missing: int) -> None:
-        self.total, self.missing = total, missing
-        self.count, self.errors = 0, dict[str, str]()  # by key
-        self.begin(0)
-
-    def begin(self, workers: int) -> None:
-        """From now on, so many make runs."""
-        self.workers, self._began = workers, time.monotonic()
-
-    def add(self, row: RunRow) -> None:
-        self.count += 1
-        if row.error:
-            self.errors[row.key] = row.error
-
-    def __str__(self) -> str:
-        """How far the ensemble is, in one line."""
-        left, failed = self.missing - self.count, len(self.errors)
-        text = f"{self.total - left - failed:,} done, {min(self.workers, left)} running, {failed:,} failed"
-        if self.count and left:
-            text += f", {duration((time.monotonic() - self._began) / self.count * left)} to go"
-        return text
-
-
-def _make(plan: Plan, args: argparse.Namespace, missing: Sequence[Run], made: Made) -> None:
-    """Make these runs, and tell how far they are."""
-    from crowd_demo.extras.ensemble.running import carry_out_all, executor_of
-
-    with (ProgressLine(NAME, SAY_EVERY_S) as line,
-          executor_of(plan, missing, args.workers, args.scheduler, line.show) as executor):
-        made.begin(executor.workers)
-        if args.workers and made.workers < args.workers:
-            print_error(f"ensemble: {made.workers} at a time: more do not fit into memory")
-        with closing(carry_out_all(plan, args.out, missing, executor)) as rows:
-            for row in rows:
-                if row:
-                    made.add(row)
-                made.workers = executor.workers
-                line.show(made)
-
-
-def _conclude(plan: Plan, table: Table, made: Made, out: Path) -> int:
+def _conclude(plan: Plan, table: Table, errors: Mapping[str, str], out: Path) -> int:
     """Say what there is; return the exit code. A run that failed now may have a row from before."""
     from crowd_demo.extras.ensemble.table import HASH
 
     print(f"{out}: {table.finished:,} of {len(table.rows):,} runs have a row without an error")
     for run, row in zip(plan.runs, table.rows, strict=True):
-        if error := made.errors.get(run.key) or row["error"]:
+        if error := errors.get(run.key) or row["error"]:
             print_error(f"ensemble: {plan.name(run)}: {error}")
     for difference in table.differences:
         what = "THE CROWD" if difference.column == HASH else f"THE MEASURE {difference.column}"
         print_error(f"ensemble: {what} DIFFERS with {plan.name(difference.run)}: {difference}")
-    fine = table.finished == len(table.rows) and not table.differences and not made.errors
+    fine = table.finished == len(table.rows) and not table.differences and not errors
     return OK if fine else FAILED
 
 
 # --- a dry run -------------------------------------------------------------------------------------------------------
 
 def _dry_run(plan: Plan, args: argparse.Namespace) -> int:
-    from crowd_demo.extras.ensemble.running import all_seconds, capacity, executor_of, look, run_seconds, warm
+    from crowd_demo.extras.ensemble.running import Session, all_seconds, capacity, executor_of, run_seconds, warm
 
-    (missing, _), fits = look(plan, args.out, args.again), capacity(plan.configs)
+    missing, fits = Session(plan, args.out, args.again).missing, capacity(plan.configs)
     print(f"{_several(len(plan.runs), 'run')}, {len(plan.runs) - len(missing):,} of them finished")
     print(f"about {fits.run_bytes // MB:,} MB per run, {fits.at_once} at a time on this machine")
     if missing:

@@ -11,7 +11,6 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import wait
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -35,21 +34,17 @@ from crowd_demo.cli.arguments import (
     size,
     unwritable,
 )
-from crowd_demo.cli.measuring import LOOK_EVERY_S, kernels
+from crowd_demo.extras.commands.measuring import LOOK_EVERY_S, Tell, kernels, told
 from crowd_demo.host.files import is_special
 from crowd_demo.host.shutdown import FAILED, OK, Interrupted
-from crowd_demo.host.streams import ProgressLine
-from crowd_demo.host.system import in_thread
 from crowd_demo.registry.texts import error_line, printable, reason
 
 if TYPE_CHECKING:
-    from crowd_demo.extras.export.pictures import Shot
     from crowd_demo.extras.export.trajectories import Asked, Stepped
 
     ExportJob = tuple[Asked, Callable[[Stepped], list[str]]]  # what hears of each step and returns what it wrote
 
 NAME = "export"
-LEAVE_S = 2.0  # to end the present step, and to remove what is unfinished
 PAGE, FOLDER = ".html", ""
 PICTURES = ".gif", ".apng", ".webp", ".mp4", ".webm", FOLDER
 SUFFIXES = ".txt", ".sqlite", ".parquet", ".csv", PAGE, *PICTURES
@@ -80,7 +75,7 @@ def _read(args: argparse.Namespace) -> ExportJob:
         mistakes.append(f"{NAME}: {args.file} is not a regular file")
     refuse(mistakes)
     from crowd_demo.extras.export.page import no_room_for_page, planned, write_page
-    from crowd_demo.extras.export.pictures import FILMS, mistakes_of, write_pictures
+    from crowd_demo.extras.export.pictures import FILMS, FOLLOW_ZOOM, USUAL_SIZE, Bookmark, Shot, mistakes_of, write_pictures
     from crowd_demo.extras.export.sources import read_source
     from crowd_demo.extras.export.trajectories import FORMATS, USUAL_FPS, asked_for, no_room, write
 
@@ -98,21 +93,14 @@ def _read(args: argparse.Namespace) -> ExportJob:
         refuse(filter(None, [no_room_for_page(plan)]))
         return asked, partial(write_page, plan, command_of(args))
     if suffix in PICTURES:
-        shot = _shot(args)
+        refuse(["--follow: not with --view"] if args.follow and args.view else [])
+        follow = args.follow and (args.follow[0], args.follow[1] or FOLLOW_ZOOM)
+        bookmarks = tuple(Bookmark(*view) for view in sorted(args.view))
+        shot = Shot(args.size or USUAL_SIZE, bookmarks, follow, args.hud, args.card)
         refuse(mistakes_of(asked, shot))
         return asked, partial(write_pictures, asked, shot, command_of(args))
     refuse(filter(None, [no_room(asked)]))
     return asked, partial(write, asked)
-
-
-def _shot(args: argparse.Namespace) -> Shot:
-    """How the run is seen. Raises ValueError for options that exclude each other."""
-    from crowd_demo.extras.export.pictures import FOLLOW_ZOOM, USUAL_SIZE, Bookmark, Shot
-
-    refuse(["--follow: not with --view"] if args.follow and args.view else [])
-    follow = args.follow and (args.follow[0], args.follow[1] or FOLLOW_ZOOM)
-    bookmarks = tuple(Bookmark(*view) for view in sorted(args.view))
-    return Shot(args.size or USUAL_SIZE, bookmarks, follow, args.hud, args.card)
 
 
 def view_of(text: str) -> tuple[float, float, float, float]:
@@ -140,33 +128,18 @@ def command_of(args: argparse.Namespace) -> str:
 
 
 def _run(args: argparse.Namespace, job: ExportJob) -> int:
-    """Make the run in a thread of its own, so that a signal is heard while a kernel runs."""
     asked, write = job
-    doing: deque[object] = deque(["starting"], maxlen=1)
-    stopped = Event()
 
-    def stepped(step: int) -> None:
-        doing.append(f"step {step:,} of {asked.last:,}")
-        if stopped.is_set():
-            sys.exit(FAILED)
-
-    def make() -> list[str]:
-        kernels(asked.source.config, doing.append, render=asked.path.suffix.lower() in PICTURES)
-        return write(stepped)
+    def make(tell: Tell) -> list[str]:
+        kernels(asked.source.config, tell, render=asked.path.suffix.lower() in PICTURES)
+        return write(lambda step: tell(f"step {step:,} of {asked.last:,}"))
 
     try:
-        future = in_thread(make, NAME)
-        try:
-            with ProgressLine(NAME) as line:
-                while not wait((future,), timeout=LOOK_EVERY_S).done:
-                    line.show(doing[0])
-        except Interrupted as interrupted:
-            stopped.set()
-            wait((future,), LEAVE_S)
-            print_error(f"{NAME}: stopped: {asked.path} is not written")
-            return interrupted.code
-        print(*map(printable, future.result()), sep="\n")
+        print(*map(printable, told(NAME, make)), sep="\n")
         return OK
+    except Interrupted as interrupted:
+        print_error(f"{NAME}: stopped: {asked.path} is not written")
+        return interrupted.code
     except ValueError as error:
         return mistaken(f"{NAME}: {error}")
     except (OSError, sqlite3.Error) as error:

@@ -10,10 +10,10 @@
 Who does what:
 
     plan               what there is to do
-    job, measures      one run: its key, steps, measures, a row, and rows on disk
+    job, measures      one run: its key, steps, measures, a row
     executors          who carries it out: processes of this machine, a cluster
     table              what comes of it, also as a picture
-    running            all of it
+    running            all of it, and what is finished, on disk
 """
 
 from __future__ import annotations
@@ -39,20 +39,17 @@ def run(plan: Plan, out: str | Path, *, workers: int | None = None, scheduler: s
     Raises OSError, ValueError for a folder in which something else stands in the place of a file, such as a link that leads
     out of it, and ExecutorError where nobody can make runs.
     """
-    from crowd_demo.extras.ensemble.running import carry_out_all, executor_of, look, write_manifest, write_table
+    from crowd_demo.extras.ensemble.running import Session, write_table
     from crowd_demo.extras.ensemble.table import table_row
 
     require("plan", plan, Plan)
-    folder = Path(out)
-    missing, _ = look(plan, folder, again)
-    write_manifest(plan, folder)
-    runs = {run.key: run for run in missing}
-    with executor_of(plan, missing, workers, scheduler) as executor:
-        try:
-            with closing(carry_out_all(plan, folder, missing, executor)) as rows:
-                yield from (table_row(plan, runs[row.key], [row]) for row in rows if row)
-        finally:
-            write_table(plan, folder)
+    session = Session(plan, Path(out), again)
+    runs = {run.key: run for run in session.missing}
+    try:
+        with closing(session.make(workers, scheduler)) as rows:
+            yield from (table_row(plan, runs[row.key], [row]) for row in rows if row)
+    finally:
+        write_table(plan, Path(out))
 
 
 def table(plan: Plan, out: str | Path) -> Table:

@@ -7,18 +7,14 @@ it: the state hash does not depend on these, and that is tested whenever two mac
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import os
 import platform
 import socket
-import sys
 import threading
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import cache
-from itertools import count
 from pathlib import Path
 from typing import Annotated
 
@@ -26,9 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from crowd_demo.config.maps import bytes_of
 from crowd_demo.config.model import Config
-from crowd_demo.config.reading import read_bounded
 from crowd_demo.config.resources import PACKAGE, find_map
-from crowd_demo.host.files import MACHINE, is_special, sealed_line, unsealed
 from crowd_demo.registry.plugins import sources
 from crowd_demo.registry.texts import error_line
 from crowd_demo.sim.snapshot import PACE_KEYS, VIEW_SECTIONS
@@ -145,88 +139,3 @@ def run_key(config: Config, steps: int, every: int, measures: Sequence[str], cod
 def is_unread(path: str) -> bool:
     """Whether no key depends on this setting."""
     return path in PACE_KEYS or path.partition(".")[0] in UNREAD - {"seed", "map"}
-
-
-# --- rows on disk ------------------------------------------------------------------------------------------------------
-
-# A folder has a file for each session, to which lines are only ever appended. A line is a row as JSON and a checksum,
-# written at once, flushed and synced: whatever ends the program, all lines before are whole. A line that is not is
-# skipped and named, and its run is done again. If one cannot be written, what was written of it is cut off again. The
-# folder may be somebody else's: what stands in the place of a file is looked at before it is read.
-
-SUFFIX = ".rows"
-MAX_BYTES = 1 << 29  # of a file: 100,000 rows with a hundred values each
-MAX_NAMED = 100  # damaged lines
-
-
-class RowFile:
-    """Appends rows to a file of this process, so that several may write to one folder."""
-
-    def __init__(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        names = (folder / f"{MACHINE}-{os.getpid()}-{number}{SUFFIX}" for number in count())
-        self._path = next(path for path in names if not path.exists())
-        self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o666)
-        _sync_folder(folder)
-
-    def append(self, row: RunRow) -> None:
-        """Append it. Raises OSError, and leaves no part of it."""
-        before, line = os.fstat(self._file).st_size, sealed_line(row.model_dump_json().encode())
-        try:
-            while line:  # a disk that fills up takes a part
-                line = line[os.write(self._file, line):]
-            os.fsync(self._file)
-        except OSError as error:
-            with suppress(OSError):
-                os.ftruncate(self._file, before)
-            raise OSError(error.errno, error.strerror, str(self._path)) from None
-
-    def close(self) -> None:
-        os.close(self._file)
-
-
-def check_inside(path: Path, folder: Path) -> None:
-    """Raise ValueError where links lead out of the folder."""
-    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
-        raise ValueError(f"{path}: a link that leads out of {folder}")
-
-
-def check_file(path: Path, folder: Path) -> None:
-    """Raise ValueError where links lead out of the folder, or to what is neither a regular file nor missing."""
-    check_inside(path, folder)
-    if is_special(path):
-        raise ValueError(f"{path}: not a regular file")
-
-
-def read_rows(folder: Path) -> tuple[list[RunRow], list[str]]:
-    """Read a folder of an ensemble, which need not exist; return its rows, and FILE:LINE of up to `MAX_NAMED` damaged ones.
-
-    Rows come in the order of files and lines; a key may come several times.
-    Raises OSError; ValueError for what can be none of its files, and where links lead out of the ensemble's folder.
-    """
-    check_inside(folder, folder.parent)
-    rows, damaged = list[RunRow](), list[str]()
-    for path in sorted(folder.glob(f"*{SUFFIX}")):
-        check_file(path, folder)
-        data = read_bounded(path, MAX_BYTES)
-        if len(data) > MAX_BYTES:
-            raise ValueError(f"{path}: larger than {MAX_BYTES >> 20:,} MB")
-        for number, line in enumerate(io.BytesIO(data), 1):
-            try:
-                rows.append(RunRow.model_validate_json(unsealed(line.removesuffix(b"\n"))))
-            except ValueError:
-                damaged += [f"{path}:{number}"] * (line != b"\n")
-    if more := damaged[MAX_NAMED:]:
-        damaged[MAX_NAMED - 1:] = [f"{damaged[MAX_NAMED - 1]} (and {len(more):,} more lines)"]
-    return rows, damaged
-
-
-def _sync_folder(folder: Path) -> None:
-    """Let a new file be found after a power failure, where the system can do that."""
-    if sys.platform != "win32":
-        with suppress(OSError):
-            number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-            try:
-                os.fsync(number)
-            finally:
-                os.close(number)

@@ -16,8 +16,8 @@ from typing import cast
 import numpy as np
 
 from crowd_demo.compute.arrays import Doubles, Floats, Longs
-from crowd_demo.measure.trajectories import Rectangle
-from crowd_demo.measure.walking import is_jammed, nearest, people, squares, surroundings, wants_to_walk
+from crowd_demo.extras.trajectories import Rectangle
+from crowd_demo.extras.walking import is_jammed, nearest, people, squares, surroundings, wants_to_walk
 from crowd_demo.registry.built_in import MEASURES
 from crowd_demo.registry.entries import load
 from crowd_demo.sim.behaviours.people_rules import QUEUING, STUCK, WAITING, PeopleColumns

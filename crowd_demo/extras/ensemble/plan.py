@@ -16,6 +16,7 @@ from crowd_demo.config import yaml12
 from crowd_demo.config.explain import close_to
 from crowd_demo.config.loader import ConfigError, Override, ReadConfig, as_overrides
 from crowd_demo.config.model import Config
+from crowd_demo.config.optimizations import with_values
 from crowd_demo.config.section import plain, require, whole
 from crowd_demo.config.yaml12 import Location, Mistake
 from crowd_demo.extras.ensemble.job import Job, code_fingerprint, is_unread, run_key
@@ -98,8 +99,14 @@ def plan_of(name: str | Path, overrides: Sequence[Override], vary: Vary, seeds: 
     code, varied, measures = code_fingerprint(), tuple(vary), tuple(dict.fromkeys(measures))
     runs, configs = [], []
     for settings in product(*vary.values()):
-        config = _configuration(name, overrides, varied, settings)
-        mistakes += _missing_places(config, measures)
+        own = [Override(Location("--vary", number), tuple(path.split(".")), value)
+               for number, (path, value) in enumerate(zip(varied, settings, strict=True), 1)]
+        config = ReadConfig.read(name, [*overrides, *own]).config
+        config = config.model_copy(update={"optimizations": with_values(config.optimizations, {"threads": 1})})
+        mistakes += [_mistake("--measure", f"{measure}: the configuration names no {places};"
+                                           f" --set measure.{places}.NAME=[x, y, x, y] names one")
+                     for measure in measures
+                     if (places := MEASURES[measure].places) and not getattr(config.measure, places)]
         configs.append(config)
         cells = tuple(value if value is None or isinstance(value, str | int | float) else str(value) for value in settings)
         for seed in seeds:
@@ -210,25 +217,6 @@ def _mistakes(vary: Vary, seeds: Sequence[int], steps: int, measures: Sequence[s
         if measure not in MEASURES:
             hint = close_to(measure, MEASURES) or f"; there are {', '.join(MEASURES)}"
             yield _mistake("--measure", f"no measure {measure[:40]!r}{hint}")
-
-
-def _missing_places(config: Config, measures: Sequence[str]) -> Iterator[Mistake]:
-    for measure in measures:
-        places = MEASURES[measure].places
-        if places and not getattr(config.measure, places):
-            example = f"--set measure.{places}.NAME=[x, y, x, y]"
-            yield _mistake("--measure", f"{measure}: the configuration names no {places}; {example} names one")
-
-
-def _configuration(name: str | Path, overrides: Sequence[Override], varied: Sequence[str],
-                   settings: Sequence[object]) -> Config:
-    """Read it with these settings, and with one thread. Raises ConfigError."""
-    own = [Override(Location("--vary", number), tuple(path.split(".")), value)
-           for number, (path, value) in enumerate(zip(varied, settings, strict=True), 1)]
-    config = ReadConfig.read(name, [*overrides, *own]).config
-    techniques = config.optimizations.model_copy(deep=True)
-    techniques.threads = 1
-    return config.model_copy(update={"optimizations": techniques})
 
 
 def _mistake(option: str, text: str) -> Mistake:

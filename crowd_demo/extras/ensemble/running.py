@@ -9,42 +9,85 @@ Kernels are compiled once, before any run begins: the processes of this machine 
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
 from crowd_demo.config.maps import Metres, read_map
 from crowd_demo.config.memory import PROGRAM, available_bytes, needed_bytes
 from crowd_demo.config.model import Config
+from crowd_demo.config.reading import read_bounded
 from crowd_demo.config.resources import find_map, list_maps
 from crowd_demo.extras.ensemble.executors import ClusterExecutor, Executor, LocalExecutor
-from crowd_demo.extras.ensemble.job import RowFile, RunRow, check_file, read_rows
+from crowd_demo.extras.ensemble.job import RunRow
 from crowd_demo.extras.ensemble.plan import Plan, Run
 from crowd_demo.extras.ensemble.table import PLOT, Table, finished_keys, make_table, parquet
-from crowd_demo.host.files import write_file
+from crowd_demo.host.files import MACHINE, is_special, sealed_line, unsealed, write_file
+from crowd_demo.host.streams import duration
 from crowd_demo.measure.experiment import header
 
 ROWS, MANIFEST, TABLE, PARQUET = "rows", "manifest.json", "table.csv", "table.parquet"
 TIMED_S = 5.0  # so long one run is watched, at most
 
 
-# --- the folder --------------------------------------------------------------------------------------------------------
+class Session:
+    """The runs of a plan that a folder does not have yet, and how far they are; also if it is interrupted.
 
-def look(plan: Plan, out: Path, again: bool = False) -> tuple[list[Run], list[str]]:
-    """Read what the folder has, which need not exist; return the runs that are missing, and FILE:LINE of damaged rows.
-
-    `again` asks for all runs once more. Raises OSError; ValueError where something else stands in the place of a file that is
-    read or will be written.
+    missing    the runs to make; with `again` all
+    damaged    FILE:LINE of damaged rows
+    made       rows so far
+    errors     of these, by key
     """
-    for name in (MANIFEST, TABLE, PARQUET, PLOT):
-        check_file(out / name, out)
-    rows, damaged = read_rows(out / ROWS)
-    finished = set() if again else finished_keys(rows)
-    return [run for run in plan.runs if run.key not in finished], damaged
+
+    def __init__(self, plan: Plan, out: Path, again: bool = False) -> None:
+        """Read what the folder has, which need not exist.
+
+        Raises OSError; ValueError where something else stands in the place of a file that is read or will be written.
+        """
+        for name in (MANIFEST, TABLE, PARQUET, PLOT):
+            check_file(out / name, out)
+        rows, self.damaged = read_rows(out / ROWS)
+        finished = set() if again else finished_keys(rows)
+        self.missing = [run for run in plan.runs if run.key not in finished]
+        self.made, self.errors, self.workers = 0, dict[str, str](), 0
+        self._plan, self._out = plan, out
+
+    def make(self, workers: int | None, scheduler: str | None,
+             tell: Callable[[str], object] = lambda text: None) -> Generator[RunRow | None, None, None]:
+        """Make the missing runs; yield each row when it is on disk, and None a few times a second.
+
+        `tell` is told what is compiled. Raises OSError, ExecutorError.
+        """
+        write_manifest(self._plan, self._out)
+        if not self.missing:
+            return
+        jobs = [self._plan.job(run) for run in self.missing]
+        with executor_of(self._plan, self.missing, workers, scheduler, tell) as executor:
+            self._began, self.workers = time.monotonic(), executor.workers
+            with closing(RowFile(self._out / ROWS)) as file, closing(executor.rows(jobs)) as rows:
+                for row in rows:
+                    if row:
+                        row = row.model_copy(update={"finished": time.time()})
+                        file.append(row)
+                        self.made += 1
+                        self.errors |= {row.key: row.error} if row.error else {}
+                    self.workers = executor.workers
+                    yield row
+
+    def __str__(self) -> str:
+        """How far the ensemble is, in one line."""
+        left, failed = len(self.missing) - self.made, len(self.errors)
+        text = f"{len(self._plan.runs) - left - failed:,} done, {min(self.workers, left)} running, {failed:,} failed"
+        if self.made and left:
+            text += f", {duration((time.monotonic() - self._began) / self.made * left)} to go"
+        return text
 
 
 def write_manifest(plan: Plan, out: Path) -> None:
@@ -76,7 +119,92 @@ def write_table(plan: Plan, out: Path) -> Table:
     return table
 
 
-# --- the runs ----------------------------------------------------------------------------------------------------------
+# --- rows on disk ------------------------------------------------------------------------------------------------------
+
+# A folder has a file for each session, to which lines are only ever appended. A line is a row as JSON and a checksum,
+# written at once, flushed and synced: whatever ends the program, all lines before are whole. A line that is not is
+# skipped and named, and its run is done again. If one cannot be written, what was written of it is cut off again. The
+# folder may be somebody else's: what stands in the place of a file is looked at before it is read.
+
+SUFFIX = ".rows"
+MAX_BYTES = 1 << 29  # of a file: 100,000 rows with a hundred values each
+MAX_NAMED = 100  # damaged lines
+
+
+class RowFile:
+    """Appends rows to a file of this process, so that several may write to one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        names = (folder / f"{MACHINE}-{os.getpid()}-{number}{SUFFIX}" for number in count())
+        self._path = next(path for path in names if not path.exists())
+        self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o666)
+        _sync_folder(folder)
+
+    def append(self, row: RunRow) -> None:
+        """Append it. Raises OSError, and leaves no part of it."""
+        before, line = os.fstat(self._file).st_size, sealed_line(row.model_dump_json().encode())
+        try:
+            while line:  # a disk that fills up takes a part
+                line = line[os.write(self._file, line):]
+            os.fsync(self._file)
+        except OSError as error:
+            with suppress(OSError):
+                os.ftruncate(self._file, before)
+            raise OSError(error.errno, error.strerror, str(self._path)) from None
+
+    def close(self) -> None:
+        os.close(self._file)
+
+
+def check_inside(path: Path, folder: Path) -> None:
+    """Raise ValueError where links lead out of the folder."""
+    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
+        raise ValueError(f"{path}: a link that leads out of {folder}")
+
+
+def check_file(path: Path, folder: Path) -> None:
+    """Raise ValueError where links lead out of the folder, or to what is neither a regular file nor missing."""
+    check_inside(path, folder)
+    if is_special(path):
+        raise ValueError(f"{path}: not a regular file")
+
+
+def read_rows(folder: Path) -> tuple[list[RunRow], list[str]]:
+    """Read a folder of an ensemble, which need not exist; return its rows, and FILE:LINE of up to `MAX_NAMED` damaged ones.
+
+    Rows come in the order of files and lines; a key may come several times.
+    Raises OSError; ValueError for what can be none of its files, and where links lead out of the ensemble's folder.
+    """
+    check_inside(folder, folder.parent)
+    rows, damaged = list[RunRow](), list[str]()
+    for path in sorted(folder.glob(f"*{SUFFIX}")):
+        check_file(path, folder)
+        data = read_bounded(path, MAX_BYTES)
+        if len(data) > MAX_BYTES:
+            raise ValueError(f"{path}: larger than {MAX_BYTES >> 20:,} MB")
+        for number, line in enumerate(io.BytesIO(data), 1):
+            try:
+                rows.append(RunRow.model_validate_json(unsealed(line.removesuffix(b"\n"))))
+            except ValueError:
+                damaged += [f"{path}:{number}"] * (line != b"\n")
+    if more := damaged[MAX_NAMED:]:
+        damaged[MAX_NAMED - 1:] = [f"{damaged[MAX_NAMED - 1]} (and {len(more):,} more lines)"]
+    return rows, damaged
+
+
+def _sync_folder(folder: Path) -> None:
+    """Let a new file be found after a power failure, where the system can do that."""
+    if sys.platform != "win32":
+        with suppress(OSError):
+            number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                os.fsync(number)
+            finally:
+                os.close(number)
+
+
+# --- who makes the runs ----------------------------------------------------------------------------------------------
 
 @contextmanager
 def executor_of(plan: Plan, runs: Sequence[Run], workers: int | None, scheduler: str | None,
@@ -85,28 +213,16 @@ def executor_of(plan: Plan, runs: Sequence[Run], workers: int | None, scheduler:
 
     `tell` is told what is compiled. Raises ExecutorError where there is no such cluster.
     """
-    if runs and scheduler is None:
-        warm({run.settings: run.config for run in runs}.values(), tell)
     if scheduler is not None:
         executor: Executor = ClusterExecutor(scheduler)
     else:
+        if runs:
+            warm({run.settings: run.config for run in runs}.values(), tell)
         fits = capacity(plan.configs)
         asked = workers or fits.cores
         executor = LocalExecutor(asked if fits.fit is None else max(1, min(asked, fits.fit)))
     with closing(executor):
         yield executor
-
-
-def carry_out_all(plan: Plan, out: Path, runs: Sequence[Run], executor: Executor) -> Generator[RunRow | None, None, None]:
-    """Make these runs; yield each row when it is on disk, and None a few times a second. Raises OSError, ExecutorError."""
-    if not runs:
-        return
-    with closing(RowFile(out / ROWS)) as file, closing(executor.rows([plan.job(run) for run in runs])) as rows:
-        for row in rows:
-            if row:
-                row = row.model_copy(update={"finished": time.time()})
-                file.append(row)
-            yield row
 
 
 def warm(configs: Iterable[Config], tell: Callable[[str], object]) -> None:

@@ -99,7 +99,8 @@ def table_row(plan: Plan, run: Run, rows: Sequence[RunRow], differences: Sequenc
     return {**dict(zip(plan.varied, run.settings, strict=True)), "seed": run.seed,
             **{name: row.values.get(name) for name in plan.columns},
             "steps": row.steps if rows else None, "state_hash": row.state_hash, "error": row.error,
-            "differs": " ".join(map(_differs, differences)), "key": run.key,
+            "differs": " ".join(" ".join(other.state_hash for other in each.rows[1:]) if each.column == HASH else each.column
+                                for each in differences), "key": run.key,
             "seconds": round(row.seconds, 3) if rows else None, "worker": row.worker, "cpu": row.cpu, "versions": row.versions}
 
 
@@ -120,10 +121,6 @@ def _first_of_each(rows: Iterable[RunRow], column: str) -> tuple[RunRow, ...]:
 
 def _value(row: RunRow, column: str) -> Cell:
     return row.state_hash if column == HASH else row.values.get(column)
-
-
-def _differs(difference: Difference) -> str:
-    return " ".join(row.state_hash for row in difference.rows[1:]) if difference.column == HASH else difference.column
 
 
 # --- as Parquet --------------------------------------------------------------------------------------------------------

@@ -36,7 +36,9 @@ def outlines(tiles: Bools) -> list[Longs]:
         ring = [next(iter(ends))]
         while len(ring) == 1 or ring[-1] != ring[0]:
             ring.append(_onward(ends, ring))
-        rings.append(_without_straight(np.array(ring[:-1], np.int64)))
+        corners = np.array(ring[:-1], np.int64)
+        onward = np.roll(corners, -1, axis=0) - corners
+        rings.append(corners[(onward != np.roll(onward, 1, axis=0)).any(axis=1)])  # without those where it goes straight on
     return sorted(rings, key=lambda ring: -doubled_area(ring))
 
 
@@ -69,25 +71,15 @@ def _onward(ends: dict[Corner, list[Corner]], ring: list[Corner]) -> Corner:
     return there
 
 
-def _without_straight(ring: Longs) -> Longs:
-    """Leave out the corners at which it goes straight on."""
-    onward = np.roll(ring, -1, axis=0) - ring
-    return ring[(onward != np.roll(onward, 1, axis=0)).any(axis=1)]
-
-
 # --- as text -----------------------------------------------------------------------------------------------------------
 
 def well_known_text(areas: Sequence[Sequence[Doubles]]) -> str:
     """Return POLYGON or MULTIPOLYGON of areas with their rings, float64[n, 2], whose first point is repeated at the end."""
-    polygons = [", ".join(map(_ring_text, rings)) for rings in areas]
+    closed = ((ring.tolist() + ring[:1].tolist() * bool((ring[0] != ring[-1]).any()) for ring in rings) for rings in areas)
+    polygons = [", ".join(f"({', '.join(f'{x!r} {y!r}' for x, y in ring)})" for ring in rings) for rings in closed]
     if len(polygons) == 1:
         return f"POLYGON ({polygons[0]})"
     return f"MULTIPOLYGON ({', '.join(f'({each})' for each in polygons)})" if polygons else "MULTIPOLYGON EMPTY"
-
-
-def _ring_text(ring: Doubles) -> str:
-    points = ring.tolist()
-    return f"({', '.join(f'{x!r} {y!r}' for x, y in (points if points[0] == points[-1] else (*points, points[0])))})"
 
 
 class WalkableArea:

@@ -35,7 +35,6 @@ import pygame
 
 from crowd_demo.app.screen.window import png_of
 from crowd_demo.compute.arrays import Bytes
-from crowd_demo.config.model import Config
 from crowd_demo.extras.export.page import VIEW, facts_of, title_of
 from crowd_demo.extras.export.sources import Frame, frames
 from crowd_demo.extras.export.trajectories import FFMPEG, Asked, Format, Stepped, lacking, size_text
@@ -49,7 +48,6 @@ from crowd_demo.render.hud.canvas import DIM, NORMAL, PAD, SHEET, TEXT, Canvas, 
 from crowd_demo.render.hud.status import time_text
 from crowd_demo.render.hud.text_panels import draw_colour_legend, draw_notice
 from crowd_demo.sim.actions import Switch
-from crowd_demo.sim.simulation import Simulation
 
 Pictures = Iterator[Bytes]  # uint8[height, width, 3], red, green, blue
 COLOURS, NOTHING = 255, 255  # of a GIF, and the number of what has not changed
@@ -340,7 +338,12 @@ def _pictures(asked: Asked, shot: Shot, command: str, stepped: Stepped) -> Pictu
     for frame in frames(asked.source, asked.every, asked.first, asked.last, stepped):
         if not picture or picture.scene.sim is not frame.sim:  # a restart may make another crowd
             made = Picture(frame.sim, size=shot.size)
-            made.camera = picture.camera if picture else _first_view(asked.source.config, made.camera)
+            view = asked.source.config.camera
+            if picture:
+                made.camera = picture.camera
+            elif view.zoom:  # as much as in a window of the size that it is meant for
+                factor = min(now / meant for now, meant in zip(made.camera.size, VIEW, strict=True))
+                made.camera.show(view.model_copy(update={"zoom": view.zoom * factor}))
             picture = made
         _look(picture.camera, asked, shot, frame)
         picture.draw()
@@ -370,14 +373,6 @@ def _look(camera: Camera, asked: Asked, shot: Shot, frame: Frame) -> None:
             raise ValueError(f"--follow: no agent has the id {identity} at {at_s:g} s")
 
 
-def _first_view(config: Config, camera: Camera) -> Camera:
-    """What the configuration shows, as much of it as in a window of the size that its zoom is meant for."""
-    if config.camera.zoom:
-        factor = min(now / meant for now, meant in zip(camera.size, VIEW, strict=True))
-        camera.show(config.camera.model_copy(update={"zoom": config.camera.zoom * factor}))
-    return camera
-
-
 # --- what lies over a picture ----------------------------------------------------------------------------------------
 
 class Captions:
@@ -393,19 +388,16 @@ class Captions:
         on = picture.surface
         line = f"{self._title}, {time_text(frame.step / self._hz)}, {len(frame.columns.id):,} agents"
         top = self._margin
-        for text in (line, *self._switched(frame.sim)):
+        recent = (action for tick, action in frame.sim.history if tick > frame.sim.tick - SWITCHED_S * self._hz)
+        switched = (f"{BY_PATH[action.path].label.strip()}: {hud_word(action.value)}" for action in recent
+                    if isinstance(action, Switch))
+        for text in (line, *switched):
             notice = draw_notice(text, self._room, self._pen, self._scale).surface
             on.blit(notice, (self._margin, top))
             top += notice.get_height() + self._margin // 2
         if legend := picture.scene.legend():
             surface = draw_colour_legend(legend, self._room, self._pen, self._scale).surface
             on.blit(surface, surface.get_rect(midbottom=(self._size[0] // 2, self._size[1] - self._margin)))
-
-    def _switched(self, sim: Simulation) -> list[str]:
-        """The techniques that were switched in the last seconds."""
-        recent = (action for tick, action in sim.history if tick > sim.tick - SWITCHED_S * self._hz)
-        return [f"{BY_PATH[action.path].label.strip()}: {hud_word(action.value)}" for action in recent
-                if isinstance(action, Switch)]
 
     def draw_card(self, on: pygame.Surface, facts: Sequence[Sequence[str]]) -> None:
         """What was shown, and how it is made again."""

@@ -18,6 +18,7 @@ from crowd_demo.compute.jit import Launch, kernel
 from crowd_demo.compute.simd_memory import add_at, lower_to
 from crowd_demo.extras.gpu import cuda
 from crowd_demo.extras.gpu.stages import GpuCrowd, GpuMove, GpuStage, Made, stages_on
+from crowd_demo.grid.cells import Cells
 from crowd_demo.sim.behaviours.contact import MAX_PASSES, Contact, ContactPass, ContactRules, Shifts, SmallCells
 from crowd_demo.sim.behaviours.destinations import (
     FRONT,
@@ -42,8 +43,7 @@ from crowd_demo.sim.behaviours.wayfinding import CheckSight, LookForCrowds, Make
 from crowd_demo.sim.interaction.nearest import NeighbourLimits
 from crowd_demo.sim.interaction.pairwise import finish, no_sums, observe
 from crowd_demo.sim.interaction.strips import accumulate_alone
-from crowd_demo.sim.neighbours.candidates import Cells
-from crowd_demo.sim.neighbours.grid import Grid
+from crowd_demo.sim.neighbours.grid import AgentGrid
 from crowd_demo.sim.neighbours.schedule import IdSchedule, id_schedule, update_due_by_id
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.store.state import MovingColumns
@@ -321,7 +321,7 @@ class GpuSmallCells(MadeOf[SmallCells]):
     """Sort people into small cells, for contact alone."""
 
     name = "contact"
-    _of: Grid | None = None
+    _of: AgentGrid | None = None
 
     def wanted(self, world: World) -> bool:
         return self.stage.contact.wanted(world)

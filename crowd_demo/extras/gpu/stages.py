@@ -17,10 +17,9 @@ from crowd_demo.compute.arrays import Floats, Ints
 from crowd_demo.compute.jit import Launch
 from crowd_demo.extras.gpu import kernels
 from crowd_demo.extras.gpu.kernels import COUNTERS, GROUP, ROWS, GpuGrid
+from crowd_demo.grid.cells import Cells, Floor
 from crowd_demo.sim.interaction.nearest import KeptNeighbours, NeighbourLimits
 from crowd_demo.sim.interaction.strips import CANDIDATES, DUE, NEIGHBOURS
-from crowd_demo.sim.neighbours.candidates import Cells
-from crowd_demo.sim.neighbours.grid import Floor
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.store.agents import Agents, reorder_due
 from crowd_demo.sim.store.state import Columns, dtypes_of

@@ -32,6 +32,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_demo.compute.arrays import Bools, Doubles, Longs
 from crowd_demo.config.maps import (
     FLOOR,
     MAX_DESTINATIONS,
@@ -54,9 +55,6 @@ MAX_TESTS = 1 << 28  # of edges against points on the same line, about
 MAX_PLACES = 3  # of a kind that notes list
 SAME = 2.0**-20  # tiles: edges nearer than this are one
 BESIDE = np.array((2.0**-20, 2.0**-40))  # tiles: the point that is tested is so far right of a centre and below it
-Numbers = NDArray[np.float64]  # points are [n, 2]: x, y
-Whole = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 Shape = Any  # of shapely, which has no types
 Polygons = NDArray[np.object_]  # [n]: shapely's, none of them empty
 
@@ -75,7 +73,7 @@ class NamedArea(NamedTuple):
         return f"{self.kind} {self.name[:40]!r}" if self.name else f"this {self.kind}"
 
 
-def drawn(parts: Sequence[NamedArea], path: Path, metres: Metres, also: Numbers | None = None) -> MapData:
+def drawn(parts: Sequence[NamedArea], path: Path, metres: Metres, also: Doubles | None = None) -> MapData:
     """Draw a plan on tiles; `also` are points, [n, 2] in metres, that the map must contain, too.
 
     Without a walkable area all tiles are free. Shapely is needed for polygons only. Raises MapError.
@@ -109,12 +107,8 @@ def drawn(parts: Sequence[NamedArea], path: Path, metres: Metres, also: Numbers 
             marks[tiles] = number
     return MapData(np.where(inside, FLOOR, WALL).astype(np.uint8), marks, path.stem, starts=started if starts else None,
                    origin=grid.origin, exits=len(exits), notes=tuple(notes),
-                   walkable=[_rings(each) for part in area for each in part.polygons])
-
-
-def _rings(polygon: Shape) -> list[Numbers]:
-    """Return the outline of a polygon and its holes, each [n, 2]."""
-    return [np.asarray(ring.coords)[:, :2] for ring in (polygon.exterior, *polygon.interiors)]
+                   walkable=[[np.asarray(ring.coords)[:, :2] for ring in (each.exterior, *each.interiors)]
+                             for part in area for each in part.polygons])
 
 
 class _Grid(NamedTuple):
@@ -125,7 +119,7 @@ class _Grid(NamedTuple):
     shape: tuple[int, int]  # rows, columns
 
     @classmethod
-    def around(cls, area: Sequence[NamedArea], path: Path, metres: Metres, also: Numbers | None) -> _Grid:
+    def around(cls, area: Sequence[NamedArea], path: Path, metres: Metres, also: Doubles | None) -> _Grid:
         """The tiles that hold all polygons and points, and a ring of tiles around them."""
         corners = [] if also is None else [also]
         if area:
@@ -148,7 +142,7 @@ class _Grid(NamedTuple):
         """Return the spans of the rows, or of the columns with x and y exchanged. Raises MapError for too many edges."""
         import shapely
 
-        def in_tiles(points: Numbers) -> Numbers:
+        def in_tiles(points: Doubles) -> Doubles:
             found = self.origin.offsets(points) / self.side - BESIDE
             return found[:, ::-1] if of_columns else found
 
@@ -169,9 +163,9 @@ class _Grid(NamedTuple):
 class Spans(NamedTuple):
     """Where the line through the centres of each row of tiles is in a polygon. In reading order, in tiles."""
 
-    row: Whole
-    ends: Numbers  # [2, spans]: begin and end
-    columns: Whole  # [2, spans]: the first tile whose centre is not before the begin, and not before the end
+    row: Longs
+    ends: Doubles  # [2, spans]: begin and end
+    columns: Longs  # [2, spans]: the first tile whose centre is not before the begin, and not before the end
     shape: tuple[int, int]
 
     def tiles(self) -> Bools:
@@ -208,7 +202,7 @@ def spans(polygons: Polygons, shape: tuple[int, int], where: str) -> Spans:
     return Spans(row[first[:-1]], ends, np.ceil(ends - 0.5).clip(0, shape[1]).astype(np.int64), shape)
 
 
-def _crossings(polygons: Polygons, rows: int, where: str) -> tuple[Whole, Numbers]:
+def _crossings(polygons: Polygons, rows: int, where: str) -> tuple[Longs, Doubles]:
     """(row, x) of each crossing of an edge with the line through the centres of a row, in reading order."""
     import shapely
 
@@ -228,7 +222,7 @@ def _crossings(polygons: Polygons, rows: int, where: str) -> tuple[Whole, Number
     return row[order], across[order]
 
 
-def _inside(polygons: Polygons, x: Numbers, y: Numbers) -> Bools:
+def _inside(polygons: Polygons, x: Doubles, y: Doubles) -> Bools:
     """Return bool[n]: which points, by rising y, are in the outer ring of a polygon and in none of its holes."""
     import shapely
 

@@ -25,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_demo.compute.arrays import Bools, Doubles, Longs
 from crowd_demo.config.maps import IN_METRES, MAX_SIDE, MapData, MapError, Metres, bytes_of
 from crowd_demo.config.memory import MB, shortage
 from crowd_demo.config.reading import read_bounded
@@ -52,9 +53,6 @@ COLUMNS_OPTION = "--columns frame,id,x,y, or playback.columns, specifies the ord
 IS_TABLE = "SELECT 1 FROM sqlite_master WHERE name = ? COLLATE NOCASE AND sql LIKE 'CREATE TABLE%'"
 WELL_KNOWN_TEXT = re.compile(r"(POLYGON|COLLECTION)[\sZM]*(\([A-Z\s]*\(|EMPTY)", re.IGNORECASE)
 TABLES = "trajectory_data", "metadata", "geometry"
-Longs = NDArray[np.int64]
-Doubles = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 
 class Paths(NamedTuple):

@@ -24,8 +24,7 @@ import numpy as np
 from crowd_demo.compute.arrays import Bytes, Doubles, Floats
 from crowd_demo.compute.jit import launch
 from crowd_demo.config.section import metres, per_square_metre
-from crowd_demo.measure.experiment import aligned
-from crowd_demo.measure.walking import (
+from crowd_demo.extras.walking import (
     CROWDED,
     close_pairs,
     free_density,
@@ -36,6 +35,7 @@ from crowd_demo.measure.walking import (
     surroundings,
     wants_to_walk,
 )
+from crowd_demo.measure.experiment import aligned
 from crowd_demo.render.figures.people import LEAST_SPEED, Facings, face_all, facings
 from crowd_demo.sim.behaviours.people_rules import QUEUING, STUCK, WAITING, PeopleColumns
 from crowd_demo.sim.fundamental_diagram import CAPACITY

@@ -92,7 +92,9 @@ class Compilers:
         while (wish := self._wishes.get(owner)) and wish.launches:
             key = self._take(wish, here)
             done = wish.total - len(wish.launches)  # what a helper has compiled is done when it is loaded, too
-            on_progress(self._under_way(wish), done, wish.total)
+            with self._changed:
+                begun = next((kernel_name(each) for name, each in wish.launches.items() if name in self._begun), "kernels")
+            on_progress(begun, done, wish.total)
             if key:
                 compile_launches((wish.launches[key],))
                 with self._changed:
@@ -114,11 +116,6 @@ class Compilers:
             else:
                 self._changed.wait(POLL_S)
         return key
-
-    def _under_way(self, wish: Wish) -> str:
-        """The name of a kernel that is being compiled, here or by a helper."""
-        with self._changed:
-            return next((kernel_name(launch) for key, launch in wish.launches.items() if key in self._begun), "kernels")
 
     def compile_first(self, launches: Sequence[Launch], options: Optimizations, on_progress: OnProgress) -> None:
         """Compile these kernels, which the first frames need with those options, with as many helpers as pay."""

@@ -160,9 +160,9 @@ def text_of(line: BaseModel) -> bytes:
 
 
 def snapshot_line(snapshot: Snapshot, left: int | None = None) -> Iterator[bytes]:
-    """Return the line of a crowd that begins with a snapshot in pieces: its save file in base64."""
+    """Yield the line of a crowd that begins with a snapshot in pieces: its save file in base64."""
     before, after = Begin(snapshot="", left=left).model_dump_json(exclude_none=True).encode().split(b'""')
-    return sealed(chain([before + b'"'], _base64(encoded(snapshot, __version__)), [b'"' + after]))
+    yield from sealed(chain([before + b'"'], _base64(encoded(snapshot, __version__)), [b'"' + after]))
 
 
 def _base64(parts: Iterable[bytes | memoryview]) -> Iterator[bytes]:
@@ -196,61 +196,44 @@ class Script:
     crash: str
 
 
-@dataclass
-class _Place:
-    """Where the present line is."""
-
-    path: Path
-    number: int = 1
-
-    def __str__(self) -> str:
-        return f"{self.path}:{self.number}"
-
-
 def read_recording(path: Path) -> Script:
     """Read a file. Raises SaveError. A last line without an end is left out: the program was ended while it wrote."""
     with naming(path):
         data = read_whole(path)
-    place = _Place(path)
-    with naming(place):
-        return _script(place, (line[:-1] for line in io.BytesIO(data) if line.endswith(b"\n")))
-
-
-def _script(place: _Place, lines: Iterator[bytes]) -> Script:
-    """Return what the lines say. Raises ValueError; the place is that of the line that it is about."""
-    header = next(lines, b"")
-    try:
-        about = RecordingHeader.model_validate_json(header[:-CHECKSUM_DIGITS - 1])
-    except ValidationError:
-        raise ValueError("is not a recording of crowd-demo") from None
-    if about.format != FORMAT:
-        raise ValueError(f"has format {about.format}; this program reads format {FORMAT}")
-    unsealed(header)
+    lines = (line[:-1] for line in io.BytesIO(data) if line.endswith(b"\n"))
+    with naming(f"{path}:1"):
+        header = next(lines, b"")
+        try:
+            about = RecordingHeader.model_validate_json(header[:-CHECKSUM_DIGITS - 1])
+        except ValidationError:
+            raise ValueError("is not a recording of crowd-demo") from None
+        if about.format != FORMAT:
+            raise ValueError(f"has format {about.format}; this program reads format {FORMAT}")
+        unsealed(header)
     jump, found = 0, list[tuple[int, int, Line]]()  # the last is (jump, number, line)
     end: End | None = None
-    for place.number, each in enumerate(lines, 2):
-        if place.number % CHECK_EVERY == 0 and (short := shortage(place.number * LINE_BYTES)):
-            raise ValueError(short)
-        line = _line(each)
-        if end:
-            raise ValueError("there is a line after the end")
-        end = line if isinstance(line, End) else None
-        jump += isinstance(line, Begin | WentBack)
-        if not jump:
-            raise ValueError("the recording does not begin with a crowd")
-        if isinstance(line, Reached) and line.jump > jump:
-            raise ValueError(f"hash of jump {line.jump}, but there are {jump}")
-        found.append((line.jump if isinstance(line, Reached) else jump, place.number, line))
-    if not found:
-        raise ValueError("is damaged: it ends before it begins")
+    for number, each in enumerate(lines, 2):
+        with naming(f"{path}:{number}"):
+            if number % CHECK_EVERY == 0 and (short := shortage(number * LINE_BYTES)):
+                raise ValueError(short)
+            try:
+                line = _LINE.validate_json(unsealed(each))
+            except ValidationError:
+                raise ValueError("is damaged: no line of a recording") from None
+            if end:
+                raise ValueError("there is a line after the end")
+            end = line if isinstance(line, End) else None
+            jump += isinstance(line, Begin | WentBack)
+            if not jump:
+                raise ValueError("the recording does not begin with a crowd")
+            if isinstance(line, Reached) and line.jump > jump:
+                raise ValueError(f"hash of jump {line.jump}, but there are {jump}")
+            found.append((line.jump if isinstance(line, Reached) else jump, number, line))
+    with naming(f"{path}:1"):
+        if not found:
+            raise ValueError("is damaged: it ends before it begins")
     parts: list[Part] = []
-    for _, place.number, line in sorted(found, key=itemgetter(0)):  # a hash is written later than its jump
-        line.follow(parts)
-    return Script(place.path, parts, bool(end), end.crash if end else "")
-
-
-def _line(line: bytes) -> Line:
-    try:
-        return _LINE.validate_json(unsealed(line))
-    except ValidationError:
-        raise ValueError("is damaged: no line of a recording") from None
+    for _, number, line in sorted(found, key=itemgetter(0)):  # a hash is written later than its jump
+        with naming(f"{path}:{number}"):
+            line.follow(parts)
+    return Script(path, parts, bool(end), end.crash if end else "")

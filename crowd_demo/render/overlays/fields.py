@@ -7,6 +7,7 @@ from functools import reduce
 import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Doubles, Ints, Longs, Words
+from crowd_demo.grid.cells import Cells
 from crowd_demo.render.camera import Rect
 from crowd_demo.render.colours.modes import SHADES, WHEEL, shades_of
 from crowd_demo.render.hud.status import Key
@@ -14,7 +15,7 @@ from crowd_demo.render.inks import BLACK, BLUE, SHADOW, VERMILION, WHITE, ink
 from crowd_demo.render.overlays.base import NOT_BUILT, OverlayView
 from crowd_demo.render.overlays.sketch import Heat, Sketch, cells_in, draw_heat, squares_in
 from crowd_demo.sim.inspection import square_text
-from crowd_demo.sim.neighbours.candidates import Cells, Lists, Runs
+from crowd_demo.sim.neighbours.candidates import Lists, Runs
 from crowd_demo.sim.neighbours.structure import Structure
 from crowd_demo.sim.neighbours.trees import TreeStructure
 from crowd_demo.sim.simulation import Simulation

@@ -32,14 +32,14 @@ from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.compute.packed import halves, squares_apart
 from crowd_demo.compute.simd import LANES, any_set, bits_xor, chance, root, scramble, select, to_float, to_int, wrap32
 from crowd_demo.compute.simd_memory import Contiguous, gather, load, pick, store, take_block
+from crowd_demo.grid.cells import Cells
 from crowd_demo.sim.behaviours.steering import advance, move_launch
 from crowd_demo.sim.interaction import pairwise
 from crowd_demo.sim.interaction.interaction_stage import PAIR_LANES_NS, PAIR_NS, InteractionMemory
 from crowd_demo.sim.interaction.pairwise import Strip, Sums, read_strip
 from crowd_demo.sim.interaction.runs import Blocks, part
 from crowd_demo.sim.interaction.strips import CANDIDATES, REGISTERS, InteractionInput, Strips, fill
-from crowd_demo.sim.neighbours.candidates import Cells
-from crowd_demo.sim.neighbours.grid import Grid
+from crowd_demo.sim.neighbours.grid import AgentGrid
 from crowd_demo.sim.neighbours.schedule import everybody_due, update_schedule
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.store.state import Columns, MovingColumns
@@ -254,7 +254,7 @@ class Contact:
         self.blocks: Blocks | None = None
         self.shifts: Shifts
         self._made_for: Sizes | None = None
-        self._small: dict[float, Grid] = {}  # at most one, by the distance for which it is made
+        self._small: dict[float, AgentGrid] = {}  # at most one, by the distance for which it is made
         self._crowded = False
 
     def wanted(self, world: World, passes: int = 1) -> bool:
@@ -272,13 +272,13 @@ class Contact:
     def uses_small_cells(self, world: World) -> bool:
         return self._crowded and world.options.simd and world.options.neighbours != "none"
 
-    def small_cells(self, world: World) -> Grid:
+    def small_cells(self, world: World) -> AgentGrid:
         """Return cells as wide as the distance after the move at which two people can still touch in one of the passes."""
         self._fit(world)
         distance = float(self.rules.reach) + 2 * (world.contact_shift - world.needs.shift)
         if distance not in self._small:
             grid = world.grid
-            self._small = {distance: Grid(world.agents, grid.width, grid.height, distance, 0.0, grid.workers)}
+            self._small = {distance: AgentGrid(world.agents, grid.width, grid.height, distance, 0.0, grid.workers)}
         return self._small[distance]
 
     def note_crowding(self, world: World) -> None:

@@ -25,6 +25,7 @@ from crowd_demo.compute.dispatch import formula, implements
 from crowd_demo.compute.jit import Launch, kernel, launch
 from crowd_demo.compute.simd import LANES, no_sum, select, wrap32
 from crowd_demo.compute.simd_memory import gather
+from crowd_demo.grid.cells import Cells
 from crowd_demo.sim.behaviours.flock_rules import (
     FIXED,
     Apart,
@@ -39,7 +40,6 @@ from crowd_demo.sim.behaviours.flock_rules import (
 )
 from crowd_demo.sim.interaction import pairwise
 from crowd_demo.sim.interaction.pairwise import Sums
-from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.cell_structures import Sorted
 from crowd_demo.sim.neighbours.schedule import UpdateSchedule, update_due
 from crowd_demo.sim.neighbours.structure import Domain

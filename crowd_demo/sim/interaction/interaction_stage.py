@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from crowd_demo.compute.arrays import Ints
 from crowd_demo.compute.jit import Launch, launch
 from crowd_demo.compute.simd import LANES
+from crowd_demo.grid.cells import Cells
 from crowd_demo.sim.interaction.nearest import KeptNeighbours, NeighbourLimits, interact_limited, kept_of, limit_counters
 from crowd_demo.sim.interaction.runs import (
     Blocks,
@@ -38,7 +39,7 @@ from crowd_demo.sim.interaction.strips import (
     Strips,
     strips_of,
 )
-from crowd_demo.sim.neighbours.candidates import Candidates, Cells, Lists, Runs
+from crowd_demo.sim.neighbours.candidates import Candidates, Lists, Runs
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.world import Sizes, World
 

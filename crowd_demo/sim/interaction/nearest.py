@@ -32,9 +32,9 @@ from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs, Rules
 from crowd_demo.compute.dispatch import generic, implements
 from crowd_demo.compute.jit import device, kernel
 from crowd_demo.compute.simd_memory import take_block
+from crowd_demo.grid.cells import Cells
 from crowd_demo.sim.interaction.pairwise import accumulate, finish, no_sums, observe, perceive
 from crowd_demo.sim.interaction.strips import BLOCK, CANDIDATES, InteractionInput, Strips, store_avoidance
-from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.schedule import update_due
 from crowd_demo.sim.store.state import Columns
 

@@ -27,6 +27,7 @@ from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.compute.simd import LANES, count_set, lane_numbers, share_of_registers
 from crowd_demo.compute.simd_memory import MAX_FIELDS, load, take_block
+from crowd_demo.grid.cells import Cells
 from crowd_demo.sim.interaction.pairwise import Observed, Strip, Sums, accumulate, no_sums, observe, sum_capacity
 from crowd_demo.sim.interaction.strips import (
     BLOCK,
@@ -40,7 +41,7 @@ from crowd_demo.sim.interaction.strips import (
     interact_one,
     worth_registers,
 )
-from crowd_demo.sim.neighbours.candidates import Cells, Lists, Runs
+from crowd_demo.sim.neighbours.candidates import Lists, Runs
 from crowd_demo.sim.neighbours.schedule import count_due, count_due_of_sixteen, update_due
 from crowd_demo.sim.store.state import Columns
 

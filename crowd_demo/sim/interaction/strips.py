@@ -22,6 +22,7 @@ from crowd_demo.compute.dispatch import generic
 from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import LANES, after, are_contiguous, count_set, lane_numbers, select, total
 from crowd_demo.compute.simd_memory import MAX_FIELDS, Contiguous, gather, load, onward, put, store_record
+from crowd_demo.grid.cells import Cells
 from crowd_demo.sim.interaction.pairwise import (
     Observed,
     Strip,
@@ -34,7 +35,7 @@ from crowd_demo.sim.interaction.pairwise import (
     settle,
     sum_capacity,
 )
-from crowd_demo.sim.neighbours.candidates import Candidates, Cells, Runs
+from crowd_demo.sim.neighbours.candidates import Candidates, Runs
 from crowd_demo.sim.neighbours.schedule import UpdateSchedule, next_update_of, next_updates_of, update_due
 from crowd_demo.sim.store.state import Columns
 

@@ -19,8 +19,9 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Doubles, Floats, Ints, Longs, Rules, Tally
 from crowd_demo.compute.jit import Launch, device, launch, run
+from crowd_demo.grid.cells import Cells
 from crowd_demo.sim.interaction.nearest import NeighbourLimits, choose
-from crowd_demo.sim.neighbours.candidates import Cells, holder_of
+from crowd_demo.sim.neighbours.candidates import holder_of
 from crowd_demo.sim.neighbours.schedule import LONGEST
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.store.state import Columns, views

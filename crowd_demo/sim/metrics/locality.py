@@ -22,8 +22,9 @@ from crowd_demo.compute.arrays import Ints, Longs
 from crowd_demo.compute.dispatch import generic, implements
 from crowd_demo.compute.jit import Launch, device, launch, run
 from crowd_demo.config.model import Cache
+from crowd_demo.grid.cells import Cells
 from crowd_demo.sim.interaction.runs import write_launch, written_out
-from crowd_demo.sim.neighbours.candidates import Candidates, Cells, Lists, Runs, holder_of
+from crowd_demo.sim.neighbours.candidates import Candidates, Lists, Runs, holder_of
 from crowd_demo.sim.neighbours.schedule import everybody_due
 from crowd_demo.sim.simulation import Simulation
 

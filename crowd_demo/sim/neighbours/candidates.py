@@ -16,19 +16,10 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Ints, Longs
 from crowd_demo.compute.jit import device
+from crowd_demo.grid.cells import Cells
 
 MAX_RUNS = 16  # a group: trees over a uniform crowd need 4 to 8
 GAP = 6  # agents between two runs that are cheaper to test than to skip
-
-
-class Cells(NamedTuple):
-    """Candidates in rows of cells."""
-
-    order: Ints  # int32: slots by cell
-    start: Ints  # [rows * columns + 17]: the first of each cell, the end, and room for a register to read
-    columns: int
-    rows: int
-    reach: int  # cells to look at on each side
 
 
 class Runs(NamedTuple):

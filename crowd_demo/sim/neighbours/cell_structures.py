@@ -25,8 +25,8 @@ import numpy as np
 from crowd_demo.compute.arrays import Floats, Ints, Longs
 from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.compute.simd import LANES
-from crowd_demo.sim.neighbours.candidates import Cells, Lists
-from crowd_demo.sim.neighbours.grid import Floor, cell_of
+from crowd_demo.grid.cells import Cells, Floor, cell_of
+from crowd_demo.sim.neighbours.candidates import Lists
 from crowd_demo.sim.neighbours.structure import Domain, Structure
 from crowd_demo.sim.neighbours.z_grid import CURVES, cell_place
 

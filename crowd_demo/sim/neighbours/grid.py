@@ -1,194 +1,31 @@
-"""The grid: the agents of each cell.
-
-After `launches` have run, the agents of cell c (row-major) are the slots `order[start[c]:start[c + 1]]`, in slot order. It is
-rebuilt every step. Cells are widened by what rounding can add to the radius, so
-two agents within the radius are never more than `reach` cells apart, whatever the size of a cell.
-
-It is made by a counting sort with prefix sums: O(n + buckets), stable, parallel, without allocation. After three passes the
-items of bucket b are `order[start[b]:start[b + 1]]`, in their former order. Each worker counts a contiguous share of the items
-in a histogram of its own; the prefix sum runs over (bucket, worker), so each worker knows where its first item of a bucket
-belongs, and the result is the same for any number of workers. The first pass, `count_share`, is a part of whatever kernel
-finds the keys: starting a kernel costs 30 us.
-"""
+"""The grid of a simulation: the agents of each cell, in slot order. It is rebuilt every step."""
 
 from __future__ import annotations
 
-import math
-from typing import NamedTuple
-
 import numpy as np
 
-from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs
-from crowd_demo.compute.jit import Launch, device, kernel, launch, run
-from crowd_demo.compute.simd import LANES, to_int
-from crowd_demo.compute.simd_memory import load, store
-from crowd_demo.sim.neighbours.candidates import Cells
+from crowd_demo.compute.arrays import Ints
+from crowd_demo.compute.jit import Launch, launch, run
+from crowd_demo.grid.cells import CellIndex, reach_of
+from crowd_demo.grid.counting_sort import sort_buckets
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.store.state import Columns
 
-MAX_CELLS = 1 << 22  # a finer grid is coarsened: 16 MB of `start`, and as much for each worker
-ROUNDING = 2.0**-22  # of the world and the radius: more than the rounding error of a position or a distance
 
-
-# --- a counting sort -------------------------------------------------------------------------------------------------
-
-class SortSpace(NamedTuple):
-    """Working memory of one sort."""
-
-    key: Ints  # [n + 16]: bucket of each item, the input
-    order: Ints  # [n + 16]: items by bucket
-    start: Ints  # [buckets + 17]: where each bucket begins in `order`, the end, and room for a register to read
-    counts: Ints  # [workers, buckets + 1]: private histograms, then private write cursors
-    sums: Longs  # [workers, workers]: each worker's items in each worker's share of the buckets
-
-
-def sort_space(items: int, buckets: int, workers: int) -> SortSpace:
-    return SortSpace(np.zeros(items + 16, np.int32), np.zeros(items + 16, np.int32), np.zeros(buckets + 17, np.int32),
-                     np.zeros((workers, buckets + 1), np.int32), np.zeros((workers, workers), np.int64))
-
-
-@device
-def count_share(worker: int, workers: int, space: SortSpace, items: int, buckets: int) -> None:
-    """Count this worker's items by bucket, and by every worker's share of the buckets."""
-    mine, sums = space.counts[worker], space.sums[worker]
-    for bucket in range(buckets):
-        mine[bucket] = 0
-    for item in range(items * worker // workers, items * (worker + 1) // workers):
-        mine[np.uintp(space.key[item])] += 1
-    for share in range(workers):
-        total = 0
-        for bucket in range(buckets * share // workers, buckets * (share + 1) // workers):
-            total += mine[bucket]
-        sums[share] = total
-
-
-@kernel
-def place_buckets(worker: int, workers: int, space: SortSpace, buckets: int) -> None:
-    at = 0
-    for other in range(workers):
-        for earlier in range(worker):
-            at += space.sums[other, earlier]
-    for bucket in range(buckets * worker // workers, buckets * (worker + 1) // workers):
-        space.start[bucket] = at
-        for other in range(workers):
-            count = space.counts[other, bucket]
-            space.counts[other, bucket] = at
-            at += count
-    if worker == workers - 1:
-        space.start[buckets] = at
-
-
-@kernel
-def place_items(worker: int, workers: int, space: SortSpace, items: int) -> None:
-    cursor = space.counts[worker]
-    for item in range(items * worker // workers, items * (worker + 1) // workers):
-        bucket = np.uintp(space.key[item])
-        space.order[np.uintp(cursor[bucket])] = item
-        cursor[bucket] += 1
-
-
-@kernel
-def sort_buckets(worker: int, workers: int, space: SortSpace, buckets: int, rank: Ints) -> None:
-    """Sort the items of each bucket by their rank, int32[n], all different.
-
-    Shell sort of each bucket: they are short, and mostly in order already.
-    """
-    for bucket in range(buckets * worker // workers, buckets * (worker + 1) // workers):
-        sort_bucket(space.order, space.start[bucket], space.start[bucket + 1], rank)
-
-
-@device
-def sort_bucket(order: Ints, first: int, last: int, rank: Ints) -> None:
-    """Sort order[first:last] by rank."""
-    gap = 1
-    while 3 * gap < last - first:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for k in range(first + gap, last):
-            item, at = order[k], k
-            while at >= first + gap and rank[order[at - gap]] > rank[item]:
-                order[at] = order[at - gap]
-                at -= gap
-            order[at] = item
-        gap //= 3
-
-
-def sort_launches(workers: int, space: SortSpace, items: int, buckets: int) -> tuple[Launch, ...]:
-    """Return the second and third pass."""
-    return launch(place_buckets, workers, space, buckets), launch(place_items, workers, space, items)
-
-
-# --- cells -----------------------------------------------------------------------------------------------------------
-
-class Floor(NamedTuple):
-    """The layout of cells in the world."""
-
-    inv_cell: np.float32
-    columns: int
-    rows: int
-
-
-@device
-def cell_of(x: Float, y: Float, floor: Floor) -> Int:
-    """Return the row-major number of the cell that holds a point, or of each of sixteen."""
-    column = min(to_int(x * floor.inv_cell), floor.columns - 1)
-    row = min(to_int(y * floor.inv_cell), floor.rows - 1)
-    return row * floor.columns + column
-
-
-@kernel
-def find_cells(worker: int, workers: int, x: Floats, y: Floats, agents: int, floor: Floor, space: SortSpace) -> None:
-    """Write the cell of every agent, and count the agents of each cell.
-
-    Sixteen at a time, which the compiler would not do by itself. The last register of a share may extend into the next
-    worker's, which writes the same there.
-    """
-    for slot in range(agents * worker // workers, agents * (worker + 1) // workers, LANES):
-        store(space.key, slot, cell_of(load(x, slot), load(y, slot), floor))
-    count_share(worker, workers, space, agents, floor.columns * floor.rows)
-
-
-def reach_of(distance: float, cell: float, width: float, height: float) -> int:
-    """Return how many cells to search on each side for all within a distance."""
-    return max(1, math.ceil((distance + ROUNDING * (distance + max(width, height))) / cell))
-
-
-def fitted(width: float, height: float, radius: float, cell: float, smallest: float = 1e-3) -> tuple[float, int]:
-    """Return the side of a cell of about `cell` units (0: fit the radius), and how many cells to search on each side.
-
-    Where a whole number of cells just covers the radius, they are widened by the rounding error: else two agents at the
-    radius could be a cell farther apart. In a very large world cells are larger.
-    """
-    needed = radius + ROUNDING * (radius + max(width, height))
-    side = max(cell or max(needed, min(width, height) / 2048), smallest)
-    reach = max(1, math.ceil(radius / side))
-    return max(side, needed / reach), reach
-
-
-class Grid:
-    """Cells over a world of `width` x `height` units for a perception `radius`; `cell` is a size, or 0 to fit."""
+class AgentGrid(CellIndex):
+    """The agents in cells over a world of `width` x `height` units; `cell` is the side of a cell, or 0 to fit the radius."""
 
     def __init__(self, agents: Agents[Columns], width: float, height: float, radius: float, cell: float, workers: int) -> None:
+        super().__init__(agents.capacity, width, height, radius, cell, workers)
         self.agents = agents
-        self.workers = workers
-        self.width, self.height = width, height
-        smallest = max(math.sqrt(width * height / MAX_CELLS), 1e-3)
-        self.cell, self.reach = fitted(width, height, radius, cell, smallest)
-        self.columns = max(1, math.ceil(width / self.cell))
-        self.rows = max(1, math.ceil(height / self.cell))
-        self.floor = Floor(np.float32(1 / self.cell), self.columns, self.rows)
-        self.cells = self.columns * self.rows
-        self.space: SortSpace = sort_space(agents.capacity, self.cells, workers)
         self.identity = np.arange(agents.capacity + 16, dtype=np.int32)
-        self.order = self.space.order
         self.layout = -1
         self.by_id = False  # sort the agents of each cell by id
 
     def launches(self) -> tuple[Launch, ...]:
-        columns, count = self.agents.columns, self.agents.count
-        find = launch(find_cells, self.workers, columns.x, columns.y, count, self.floor, self.space)
+        columns = self.agents.columns
         ranks = (launch(sort_buckets, self.workers, self.space, self.cells, columns.id),) if self.by_id else ()
-        return (find, *sort_launches(self.workers, self.space, count, self.cells), *ranks)
+        return (*self.sorting(columns.x, columns.y, self.agents.count), *ranks)
 
     def built(self) -> None:
         """Call after the kernels of `launches` have run."""
@@ -214,13 +51,5 @@ class Grid:
         """True while the order is right for the present slots, and the cells are at most one step old."""
         return self.layout == self.agents.layout
 
-    @property
-    def start(self) -> Ints:
-        """Where each cell begins in the order, and the end: int32[cells + 1]."""
-        return self.space.start[:self.cells + 1]
-
     def reach_of(self, distance: float) -> int:
         return min(reach_of(distance, self.cell, self.width, self.height), max(self.columns, self.rows))
-
-    def view(self) -> Cells:
-        return Cells(self.order, self.space.start, self.columns, self.rows, self.reach)

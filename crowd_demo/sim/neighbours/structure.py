@@ -12,8 +12,9 @@ from typing import NamedTuple, Protocol
 
 from crowd_demo.compute.arrays import Ints
 from crowd_demo.compute.jit import Launch
-from crowd_demo.sim.neighbours.candidates import Candidates, Cells
-from crowd_demo.sim.neighbours.grid import Grid
+from crowd_demo.grid.cells import Cells
+from crowd_demo.sim.neighbours.candidates import Candidates
+from crowd_demo.sim.neighbours.grid import AgentGrid
 from crowd_demo.sim.neighbours.schedule import UpdateSchedule
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.store.state import Columns
@@ -23,7 +24,7 @@ class Domain(NamedTuple):
     """What a structure is made for."""
 
     agents: Agents[Columns]
-    grid: Grid  # rows of cells over the world, built only where it is needed
+    grid: AgentGrid  # rows of cells over the world, built only where it is needed
     width: float  # of the world
     height: float
     radius: float  # of perception: all neighbours are nearer

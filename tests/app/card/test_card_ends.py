@@ -38,13 +38,13 @@ def test_a_card_is_shown_for_ten_seconds_and_then_on_demand(watched: Watched) ->
 @pytest.mark.parametrize(("action", "why"), [(Populate(150), "the number of agents changed"),
                                              (SetWalls((1, 1, 2, 2), True), "the walls changed")])
 def test_what_changes_the_crowd_ends_the_measurement(watched: Watched, action, why: str) -> None:
-    watched.switch("simd", False, 200)
+    watched.switch("simd", False, 100)
     watched.apply(action)
     card = watched.card
     assert card.state.endswith(f", until {why}") and card.proof.kind == "same"
     watched.frames(100)
     assert watched.card._replace(left=card.left) == card, "nothing is measured any more"
-    watched.switch("simd", True, 200)
+    watched.switch("simd", True, 100)
     assert watched.card.change == "off -> on" and watched.card.proof.kind == "same"
     watched.switch("simd", False)
     watched.apply(action)
@@ -95,7 +95,7 @@ def test_time_without_frames_gives_no_card_more_turns(watched: Watched) -> None:
     turns = []
     for value, pause_s in ((False, 0), (True, 30), (False, 0)):
         watched.clock.now_s += pause_s
-        watched.switch("simd", value, 200)
+        watched.switch("simd", value, 100)
         turns.append(turns_of(watched.card))
     assert max(turns) <= min(turns) + 2
 
@@ -104,7 +104,7 @@ def test_time_without_frames_gives_no_card_more_turns(watched: Watched) -> None:
 def test_copies_with_long_frames_are_not_timed(watched: Watched, monkeypatch: pytest.MonkeyPatch, path: str, value) -> None:
     monkeypatch.setattr(InterleavedTiming, "frame_ms", 1e7)
     monkeypatch.setattr(proof, "MAX_FRAME_MS", 1e6)
-    watched.switch(path, value, 200)
+    watched.switch(path, value, 100)
     assert watched.card.note == trial.LONG_NOTE and watched.card.proof.kind == "same"
     assert not any(span.known for span in watched.card.spans), "times before and after have no interval"
 
@@ -112,20 +112,20 @@ def test_copies_with_long_frames_are_not_timed(watched: Watched, monkeypatch: py
 def test_a_first_block_slow_by_chance_does_not_end_the_turns(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(InterleavedTiming, "frame_ms", property(lambda turns: 1.0 if turns.turns else 1e7))
     monkeypatch.setattr(proof, "MAX_FRAME_MS", 1e6)
-    watched.switch("simd", False, 200)
+    watched.switch("simd", False, 100)
     assert turns_of(watched.card) >= 1 and not watched.card.note
 
 
 def test_a_pause_stops_the_clock_of_a_step_and_not_that_of_drawing(watched: Watched) -> None:
     watched.press("space")
-    watched.frames(130)
+    watched.frames(60)
     watched.switch("simd", False, 60)
     assert watched.card.left == 1 and watched.card.state == "waits until the crowd moves again"
     watched.press("space")
     watched.frames(100)
     assert watched.card.left < 1 and watched.card.proof.kind == "same"
     watched.press("space")
-    watched.frames(130)
+    watched.frames(60)
     watched.switch("blitter", "pygame", 100)
     assert watched.card.left < 1 and watched.card.spans[0].name == "frame"
     assert watched.card.spans[0].before_ms > 0 < watched.card.spans[0].after_ms

@@ -20,7 +20,7 @@ def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_running_crowd_is_what_it_is_without_cards(watched: Watched) -> None:
     plain = Driven()
-    for driven, frames in ((watched, 0), (plain, 130)):
+    for driven, frames in ((watched, 0), (plain, 60)):
         driven.frames(frames)
         for path, value in (("simd", False), ("stagger.avoidance", 1), ("cull", "off")):
             driven.program.crowd.apply(Switch(path, value))
@@ -41,7 +41,7 @@ def test_drawing_is_proved_by_pictures(watched: Watched) -> None:
 
 
 def test_a_wrong_kernel_is_caught(watched: Watched, forgetful: None) -> None:
-    watched.switch("neighbours", "linked", 200)
+    watched.switch("neighbours", "linked", 100)
     assert watched.card.proof.kind == "differs" and watched.card.proof.text.startswith("THE CROWDS DIFFER after ")
     assert watched.card.spans[0].outcome != "unknown", "nothing more is timed"
 
@@ -50,13 +50,13 @@ def test_too_little_memory_for_copies_is_said(watched: Watched, monkeypatch: pyt
     def full(sim: Simulation) -> Simulation:
         raise MemoryError
     monkeypatch.setattr(Simulation, "replica", full)
-    watched.switch("simd", False, 200)
+    watched.switch("simd", False, 100)
     assert watched.card.proof == ("running", "not compared: there is no memory for copies of the crowd")
     assert watched.card.spans[0].outcome != "unknown"
 
 
 def test_an_approximate_technique_says_how_far_the_crowds_are_apart(watched: Watched) -> None:
-    watched.switch("stagger.avoidance", 8, 300)
+    watched.switch("stagger.avoidance", 8, 150)
     assert watched.card.kind is APPROXIMATE and watched.card.proof.kind == "apart"
 
 
@@ -64,7 +64,7 @@ def test_an_approximate_technique_says_how_far_the_crowds_are_apart(watched: Wat
 def test_where_steps_are_long_or_crowds_large_a_sample_is_asked(
         watched: Watched, monkeypatch: pytest.MonkeyPatch, bound: str) -> None:
     monkeypatch.setattr(trial, bound, 0)
-    watched.switch("neighbours", "none", 200)
+    watched.switch("neighbours", "none", 100)
     assert watched.card.proof == ("sample", "same answers: sample of 200")
 
 

@@ -21,7 +21,7 @@ def test_a_switch_has_a_card_with_times_and_a_proof_that_grows(watched: Watched)
     watched.settle()
     watched.frames(30)
     early = watched.card
-    watched.frames(300)
+    watched.frames(120)
     late = watched.card
     assert (late.title, late.change, late.kind) == ("SIMD lanes", "on -> off", EXACT)
     step, stage, frame = late.spans
@@ -54,7 +54,7 @@ def test_the_times_before_the_compiler_began_are_taken(watched: Watched, monkeyp
     monkeypatch.setattr(Switcher, "busy", False)
     watched.switch("simd", False, 60)
     trial = watched.program.cards.trial
-    assert trial and 100 < extent(trial.before)[0] <= 130
+    assert trial and 50 < extent(trial.before)[0] <= 60
 
 
 def test_a_switch_while_the_compiler_has_always_been_busy_is_timed_in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,7 +66,7 @@ def test_a_switch_while_the_compiler_has_always_been_busy_is_timed_in_turns(monk
         driven.frames(40)
     driven.switch("simd", False)
     assert driven.program.cards.trial and extent(driven.program.cards.trial.before) == (0, 0)
-    driven.frames(200)
+    driven.frames(100)
     assert turns_of(driven.card) > 0 and all(span.before_ms > 0 < span.after_ms for span in driven.card.spans)
 
 
@@ -82,7 +82,7 @@ def test_without_a_step_before_and_without_copies_there_is_a_proof_and_no_times(
     monkeypatch.setattr(trial, "MAX_BYTES", 0)
     driven.switch(path, value)
     driven.program.crowd.paused = False
-    driven.frames(200)
+    driven.frames(100)
     card = driven.card
     assert card.spans == () and card.note == trial.NO_TIMES_NOTE and "before" not in card.state
     assert card.proof.kind == "same" or "sample" in card.proof.text
@@ -101,8 +101,8 @@ def test_it_takes_a_quarter_of_the_time(watched: Watched) -> None:
     """All that takes time on this clock is a look at it."""
     watched.switch("simd", False)
     start_s, looks = watched.clock.now_s, watched.clock.looks
-    watched.frames(500)
-    looks = watched.clock.looks - looks - 500  # one a frame tells how long that was
+    watched.frames(200)
+    looks = watched.clock.looks - looks - 200  # one a frame tells how long that was
     assert 0.15 < looks * LOOK_S / (watched.clock.now_s - start_s) < 0.26
 
 

@@ -1,7 +1,5 @@
 """A Dask cluster of this machine: two workers, of which one is killed in the middle."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -15,7 +13,7 @@ import pytest
 from crowd_demo import ensemble as api
 from crowd_demo.cli import main
 from crowd_demo.extras.ensemble.executors import ExecutorError
-from crowd_demo.extras.ensemble.job import read_rows
+from crowd_demo.extras.ensemble.running import read_rows
 
 dask_config = pytest.importorskip("dask.config", reason="Dask is an extra")
 pytest.importorskip("distributed", reason="Dask is an extra: pip install crowd-demo[cluster]")

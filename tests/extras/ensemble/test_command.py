@@ -1,7 +1,5 @@
 """`crowd-demo ensemble` with real processes: what fails, dies, is interrupted or cannot be written. No time is tested."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os
@@ -18,7 +16,7 @@ from damages import make_fifo
 
 from crowd_demo import ensemble as api
 from crowd_demo.cli import main
-from crowd_demo.extras.ensemble.job import read_rows
+from crowd_demo.extras.ensemble.running import read_rows
 
 KILL = 9  # the signal, which has no name on Windows
 SMALL = ("--config", "1k", "--agents", "30", "--set", "map=null", "--set", "world.width=200", "--set", "world.height=200",
@@ -27,10 +25,9 @@ USAGE, SEE = "crowd-demo ensemble: ", "crowd-demo ensemble --help"
 FULL = """
 import resource, sys
 from crowd_demo.cli import main
-resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))  # no file may grow beyond: stands for a full disk
+resource.setrlimit(resource.RLIMIT_FSIZE, (12000, 12000))  # no file may grow beyond: stands for a full disk
 sys.exit(main(sys.argv[1:]))
 """
-quick = pytest.mark.quick
 
 
 def table_of(out: Path) -> list[dict[str, str]]:
@@ -151,15 +148,15 @@ def test_interrupted_at_random_moments_it_resumes_to_the_same_table(tmp_path, st
 
 def test_a_full_disk_ends_it_in_one_line_and_keeps_what_is_finished(tmp_path, environment, ensemble) -> None:
     out = tmp_path / "out"
-    asked = [*SMALL, "population", "--seeds", "1-20", "--workers", "1", "--out", str(out)]
+    asked = [*SMALL, "population", "--seeds", "1-60", "--workers", "1", "--out", str(out)]
     done = subprocess.run([sys.executable, "-c", FULL, "ensemble", *asked], env=environment, capture_output=True,
                           encoding="utf-8")
     assert done.returncode == 1 and done.stdout == ""
     (path,) = (out / "rows").iterdir()
     assert done.stderr == f"crowd-demo: --out: {path}: File too large; what is finished is kept\n"
     rows, damaged = read_rows(out / "rows")
-    assert 0 < len(rows) < 20 and not damaged
-    assert ensemble(*asked).returncode == 0 and len(table_of(out)) == len(read_rows(out / "rows")[0]) == 20
+    assert 0 < len(rows) < 60 and not damaged
+    assert ensemble(*asked).returncode == 0 and len(table_of(out)) == len(read_rows(out / "rows")[0]) == 60
 
 
 def test_the_table_is_the_same_for_any_number_of_workers(tmp_path, capfd) -> None:
@@ -193,7 +190,7 @@ def test_a_dry_run_says_how_many_how_long_and_how_much(tmp_path, capsys) -> None
     assert one == "1 run, 0 of them finished" and times.endswith(" for 1 run to make with 1 worker")
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize(("args", "lines"), [
     (["--seeds", "x", "--vary", "a", "--set", "b"], [
         "--seeds: must be whole numbers such as 1-100 or 1,5,9, not 'x'", "--vary:1: a: must be key.path=value,value, not 'a'",
@@ -218,7 +215,7 @@ def test_a_mistake_is_one_line(tmp_path, capsys, args, lines) -> None:
     assert (code, out, err.splitlines()) == (2, "", lines) and not (tmp_path / "out").exists()
 
 
-@quick
+@pytest.mark.quick
 def test_out_must_be_a_folder(tmp_path, capsys) -> None:
     (tmp_path / "file").touch()
     assert main(["ensemble", "--out", str(tmp_path / "file")]) == 2
@@ -239,7 +236,7 @@ def link_out(path: Path) -> None:
     path.symlink_to(mine)
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize("name", ["rows/a.rows", "manifest.json", "table.csv", "table.parquet", "plot.png"])
 @pytest.mark.parametrize(("make", "wrong"), [(make_fifo, "not a regular file"), (device, "a link that leads out of "),
                                              (link_out, "a link that leads out of ")])
@@ -256,7 +253,7 @@ def test_what_can_be_no_file_is_refused_before_any_run(tmp_path, monkeypatch, ca
     assert make is not link_out or Path("mine").read_text("utf-8") == "precious"
 
 
-@quick
+@pytest.mark.quick
 def test_a_folder_of_rows_elsewhere_is_refused(tmp_path, capsys) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "elsewhere").mkdir()

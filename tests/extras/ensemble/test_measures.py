@@ -1,7 +1,5 @@
 """What is measured about a run, against slow and obvious ways."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from typing import Any, cast
@@ -35,9 +33,7 @@ from crowd_demo.sim.simulation import Simulation
 
 @pytest.fixture(scope="module")
 def crowd() -> Simulation:
-    sim = simulation(**{**CROWD, **PLACES})
-    sim.step(120)
-    return sim
+    return simulation(**{**CROWD, **PLACES}, steps=120)
 
 
 @pytest.mark.quick
@@ -61,8 +57,7 @@ def test_people_are_measured_as_one_would_by_hand(crowd: Simulation) -> None:
 
 
 def test_speed_is_of_the_way_made_by_those_who_do_not_wait() -> None:
-    sim = simulation(**{**CROWD, "crowd__wait_s": 0.2})
-    sim.step(100)
+    sim = simulation(**{**CROWD, "crowd__wait_s": 0.2}, steps=100)
     measure, before = Speed(sim), cast(PeopleColumns, sim.agents.by_id())
     sim.step(7)
     now: Any = sim.agents.by_id()
@@ -72,8 +67,7 @@ def test_speed_is_of_the_way_made_by_those_who_do_not_wait() -> None:
 
 
 def test_jammed_is_who_gets_less_far_in_a_second_than_a_quarter_of_what_weidmann_says() -> None:
-    sim = simulation(**{**CROWD, **open_world(320, 300), "crowd__wait_s": 0.2})
-    sim.step(60)
+    sim = simulation(**{**CROWD, **open_world(320, 300), "crowd__wait_s": 0.2}, steps=60)
     measure, seen = Jammed(sim), [cast(PeopleColumns, sim.agents.by_id())]
     for _ in range(7):
         sim.step(15)

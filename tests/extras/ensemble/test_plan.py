@@ -1,7 +1,5 @@
 """The plan of an ensemble: which runs there are, in which order, and what their keys depend on. No kernel runs."""
 
-from __future__ import annotations
-
 import ast
 import csv
 import io
@@ -169,7 +167,7 @@ def test_all_that_a_run_imports_is_in_the_fingerprint() -> None:
             made_by.add(path)
             if path.relative_to(PACKAGE).parts[0] in ("extras", "measure"):
                 waiting += imported_by(path)
-    assert {PACKAGE / "measure/walking.py", PACKAGE / "measure/trajectories.py"} < made_by
+    assert {PACKAGE / "extras/walking.py", PACKAGE / "extras/trajectories.py"} < made_by
     passing_on = {PACKAGE / name for name in ("__init__.py", "api.py", "version.py")}  # which decide nothing
     assert made_by <= {*own_sources(), *passing_on}
 
@@ -199,8 +197,6 @@ def test_values_that_make_no_other_run_are_a_mistake(vary, line) -> None:
 
 # --- the table, a row for each run in the order of the plan, whoever made it -----------------------------------------
 
-quick = pytest.mark.quick
-
 
 @pytest.fixture
 def plan() -> Plan:
@@ -212,7 +208,7 @@ def row(plan: Plan, number: int, **what) -> RunRow:
                   "values": {"stuck": 0.1 * number, "population": 7.0, "step_ms": 0.5}, **what})
 
 
-@quick
+@pytest.mark.quick
 def test_rows_stand_in_the_order_of_the_plan_and_circumstances_at_the_end(plan) -> None:
     table = make_table(plan, [row(plan, 2), row(plan, 0), RunRow(key="of another plan", state_hash="0" * 32)])
     assert table.columns == ("map", "seed", "stuck", "population", "steps", "state_hash", "error", "differs", "key",
@@ -226,7 +222,7 @@ def test_rows_stand_in_the_order_of_the_plan_and_circumstances_at_the_end(plan) 
     assert table.csv(circumstances=False).splitlines()[0] == "map,seed,stuck,population,steps,state_hash,error,differs,key"
 
 
-@quick
+@pytest.mark.quick
 def test_what_finished_counts_more_than_what_failed(plan) -> None:
     failed = row(plan, 0, state_hash="", error="ValueError: no")
     for order in ([failed, row(plan, 0)], [row(plan, 0), failed]):
@@ -236,7 +232,7 @@ def test_what_finished_counts_more_than_what_failed(plan) -> None:
     assert finished_keys([failed, row(plan, 1)]) == {plan.runs[1].key}
 
 
-@quick
+@pytest.mark.quick
 def test_a_key_that_was_made_twice_must_have_one_hash(plan) -> None:
     same = make_table(plan, [row(plan, 0), row(plan, 0, worker="b:2")])
     assert same.differences == () and same.rows[0]["differs"] == ""
@@ -246,7 +242,7 @@ def test_a_key_that_was_made_twice_must_have_one_hash(plan) -> None:
     assert [each["differs"] for each in other.rows] == ["f" * 32, "", "", ""]
 
 
-@quick
+@pytest.mark.quick
 def test_a_key_that_was_made_twice_must_have_one_value_of_each_measure_but_times(plan) -> None:
     def measured(**values: float) -> RunRow:
         return row(plan, 0, worker="b:2", values={"stuck": 0.0, "population": 7.0, "step_ms": 0.5, **values})
@@ -260,7 +256,7 @@ def test_a_key_that_was_made_twice_must_have_one_value_of_each_measure_but_times
     assert crowd.column == "state_hash"  # where the crowd differs, so do measures
 
 
-@quick
+@pytest.mark.quick
 def test_the_row_that_finished_first_counts_wherever_its_file_stands(plan) -> None:
     rows = [row(plan, 0, worker="a:1", finished=9.0), row(plan, 0, worker="z:1", finished=5.0)]
     assert make_table(plan, rows).rows[0]["worker"] == "z:1"
@@ -268,7 +264,7 @@ def test_the_row_that_finished_first_counts_wherever_its_file_stands(plan) -> No
     assert make_table(plan, failed).rows[0]["error"] == "last"
 
 
-@quick
+@pytest.mark.quick
 def test_parquet_has_the_same_table(plan) -> None:
     parquet_files = pytest.importorskip("pyarrow.parquet", reason="pyarrow is an extra")
     import pyarrow
@@ -279,14 +275,14 @@ def test_parquet_has_the_same_table(plan) -> None:
     assert parquet_files.read_table(pyarrow.BufferReader(content)).to_pylist() == list(table.rows)
 
 
-@quick
+@pytest.mark.quick
 def test_mixed_values_of_a_setting_are_texts_in_parquet() -> None:
     pytest.importorskip("pyarrow.parquet", reason="pyarrow is an extra")
     plan = make_plan("1k", vary={"optimizations.cell_size": ["auto", 64]}, measures=["population"])
     assert parquet(make_table(plan, []))
 
 
-@quick
+@pytest.mark.quick
 def test_the_manifest_says_what_was_asked_for_and_what_with(plan, tmp_path) -> None:
     write_manifest(plan, tmp_path)
     found = json.loads((tmp_path / MANIFEST).read_text("utf-8"))
@@ -303,7 +299,7 @@ def table_of(plan: Plan, failed: int = -1) -> Table:
         RunRow(key=run.key, state_hash=f"{place:032}", values={"stuck": float(place)}) for place, run in enumerate(plan.runs)])
 
 
-@quick
+@pytest.mark.quick
 def test_runs_are_grouped_by_the_other_settings() -> None:
     plan = make_plan("1k", seeds="1-2", vary={"crowd.radius": [20, 40], "map": [None, "maze"]}, measures=["stuck"])
     groups = groups_of(table_of(plan, failed=3), ["map"], "crowd.radius", "stuck")
@@ -312,7 +308,7 @@ def test_runs_are_grouped_by_the_other_settings() -> None:
     assert [group.colour for group in groups] == list(COLOURS[:2])
 
 
-@quick
+@pytest.mark.quick
 def test_where_there_are_too_many_groups_there_is_one() -> None:
     plan = make_plan("1k", vary={"crowd.radius": list(range(1, 9)), "map": [None, "maze"]}, measures=["stuck"])
     (group,) = groups_of(table_of(plan), ["crowd.radius"], "map", "stuck")

@@ -1,7 +1,5 @@
 """What the command and the Python face share: how many runs fit, how far they are, one run, and its row on disk."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re
@@ -13,20 +11,29 @@ from damages import damages
 
 from crowd_demo import Simulation, ensemble, load_config
 from crowd_demo.config.memory import PROGRAM
-from crowd_demo.extras.commands.ensemble import Made
 from crowd_demo.extras.ensemble import running
-from crowd_demo.extras.ensemble.executors import Process
-from crowd_demo.extras.ensemble.job import MAX_NAMED, RowFile, RunRow, carry_out, read_rows
+from crowd_demo.extras.ensemble.executors import Executor, Process
+from crowd_demo.extras.ensemble.job import RunRow, carry_out
 from crowd_demo.extras.ensemble.plan import make_plan
-from crowd_demo.extras.ensemble.running import _what_decides, all_seconds, capacity, executor_of, run_bytes
+from crowd_demo.extras.ensemble.running import (
+    MAX_NAMED,
+    ROWS,
+    RowFile,
+    Session,
+    _what_decides,
+    all_seconds,
+    capacity,
+    executor_of,
+    read_rows,
+    run_bytes,
+)
 from crowd_demo.host.files import sealed_line
 from crowd_demo.host.streams import duration
 
 PAGE = Path(__file__).parents[3] / "docs/ensemble.md"
-quick = pytest.mark.quick
 
 
-@quick
+@pytest.mark.quick
 def test_no_more_runs_at_a_time_than_fit_into_memory(monkeypatch) -> None:
     plan = make_plan("1k", vary={"agents": [10, 1_000_000]})
     needed = run_bytes(plan.runs[1].config)
@@ -44,33 +51,45 @@ def test_no_more_runs_at_a_time_than_fit_into_memory(monkeypatch) -> None:
             assert executor.workers == workers
 
 
-@quick
+@pytest.mark.quick
 def test_larger_crowds_take_longer() -> None:
     plan = make_plan("1k", vary={"agents": [1000, 3000]}, seeds="1-2")
     assert all_seconds(plan.runs, plan.runs[0], 2.0) == 2 * 2 + 2 * 6
 
 
-@quick
-def test_progress_is_one_line() -> None:
-    made = Made(total=10, missing=7)
-    made.begin(workers=2)
-    assert str(made) == "3 done, 2 running, 0 failed"
-    for number, error in enumerate(("", "no", "")):
-        made.add(RunRow(key=str(number), error=error))
-    assert re.fullmatch(r"5 done, 2 running, 1 failed, [\d.]+ s to go", str(made))
-    for number in range(3, 7):
-        made.add(RunRow(key=str(number)))
-    assert str(made) == "9 done, 0 running, 1 failed"
+@pytest.mark.quick
+def test_progress_is_one_line(tmp_path: Path, monkeypatch) -> None:
+    plan = make_plan("1k", seeds="1-10")
+    with closing(RowFile(tmp_path / ROWS)) as file:
+        for run in plan.runs[:3]:
+            file.append(RunRow(key=run.key, state_hash="0" * 32))
+
+    class InTurn(Executor):
+        workers = 2
+
+        def rows(self, jobs):
+            yield None
+            yield from (RunRow(key=job.key, error="no" * (number == 1)) for number, job in enumerate(jobs))
+
+        def close(self) -> None: ...
+
+    monkeypatch.setattr(running, "LocalExecutor", lambda workers: InTurn())
+    monkeypatch.setattr(running, "warm", lambda configs, tell: None)
+    session = Session(plan, tmp_path)
+    said = [str(session) for _ in session.make(None, None)]
+    assert said[0] == "3 done, 2 running, 0 failed"
+    assert re.fullmatch(r"5 done, 2 running, 1 failed, [\d.]+ s to go", said[3])
+    assert said[7] == "9 done, 0 running, 1 failed" and len(said) == 8
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize(("seconds", "text"), [(0.4, "0.4 s"), (0.0, "0.01 s"), (99, "99 s"), (120, "2 min"), (5900, "98 min"),
                                                (6000, "1 h 40 min"), (360_000, "100 h 0 min")])
 def test_durations_are_told_in_words(seconds, text) -> None:
     assert duration(seconds) == text
 
 
-@quick
+@pytest.mark.quick
 def test_numbers_do_not_decide_which_kernels_there_are() -> None:
     def decides(**settings) -> str:
         return _what_decides(load_config("1k", {name.replace("__", "."): value for name, value in settings.items()}))
@@ -140,7 +159,7 @@ def test_a_run_that_cannot_be_made_is_a_row_with_one_line(what) -> None:
     assert row.error and "\n" not in row.error
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize("error", [SystemExit(9), GeneratorExit(9)])
 def test_a_run_that_wants_to_end_the_program_is_a_row_too(monkeypatch, error) -> None:
     def fail(job):
@@ -153,7 +172,6 @@ def test_a_run_that_wants_to_end_the_program_is_a_row_too(monkeypatch, error) ->
 # --- rows on disk ----------------------------------------------------------------------------------------------------
 
 
-
 def rows(count: int, worker: str = "here:1") -> list[RunRow]:
     return [RunRow(key=f"{number:024}", values={"stuck": number / 3, "flow.a": None}, steps=5, state_hash=f"{number:032}",
                 worker=worker) for number in range(count)]
@@ -163,7 +181,7 @@ def line_of(row: RunRow) -> bytes:
     return sealed_line(row.model_dump_json().encode())
 
 
-@quick
+@pytest.mark.quick
 def test_rows_of_all_workers_come_back_as_they_were(tmp_path: Path) -> None:
     made = [*rows(3), *rows(2, "tcp://10.0.0.1:99")]
     with closing(RowFile(tmp_path / "rows")) as file:
@@ -173,7 +191,7 @@ def test_rows_of_all_workers_come_back_as_they_were(tmp_path: Path) -> None:
     assert len(list((tmp_path / "rows").iterdir())) == 1
 
 
-@quick
+@pytest.mark.quick
 def test_a_later_session_appends_to_files_of_its_own(tmp_path: Path) -> None:
     for row in rows(2):
         with closing(RowFile(tmp_path)) as file:
@@ -181,12 +199,12 @@ def test_a_later_session_appends_to_files_of_its_own(tmp_path: Path) -> None:
     assert len(read_rows(tmp_path)[0]) == len(list(tmp_path.iterdir())) == 2
 
 
-@quick
+@pytest.mark.quick
 def test_where_nothing_is_there_are_no_rows(tmp_path: Path) -> None:
     assert read_rows(tmp_path / "nowhere") == ([], [])
 
 
-@quick
+@pytest.mark.quick
 def test_a_damaged_row_is_skipped_and_named_and_no_other_is_lost(tmp_path: Path) -> None:
     lines = [line_of(row) for row in rows(3)]
     for damaged in damages(lines[1], seed=5, count=300):
@@ -199,7 +217,7 @@ def test_a_damaged_row_is_skipped_and_named_and_no_other_is_lost(tmp_path: Path)
         assert skipped or lines[1] in content or nothing_left
 
 
-@quick
+@pytest.mark.quick
 def test_a_line_that_was_cut_off_costs_that_row_alone(tmp_path: Path) -> None:
     whole = b"".join(line_of(row) for row in rows(3))
     (tmp_path / "a.rows").write_bytes(whole[:-7])
@@ -207,20 +225,20 @@ def test_a_line_that_was_cut_off_costs_that_row_alone(tmp_path: Path) -> None:
     assert found == rows(2) and skipped == [f"{tmp_path / 'a.rows'}:3"]
 
 
-@quick
+@pytest.mark.quick
 def test_a_row_of_a_later_version_counts_as_damaged(tmp_path: Path) -> None:
     (tmp_path / "a.rows").write_bytes(sealed_line(b'{"key":"x","colour":"red"}'))
     assert read_rows(tmp_path) == ([], [f"{tmp_path / 'a.rows'}:1"])
 
 
-@quick
+@pytest.mark.quick
 def test_a_number_of_400_digits_counts_as_damaged(tmp_path: Path) -> None:
     row = rows(1)[0].model_copy(update={"steps": 10**400})
     (tmp_path / "a.rows").write_bytes(line_of(row))
     assert read_rows(tmp_path) == ([], [f"{tmp_path / 'a.rows'}:1"])
 
 
-@quick
+@pytest.mark.quick
 def test_a_full_disk_leaves_no_part_of_a_row(tmp_path: Path, monkeypatch) -> None:
     first, second, third = rows(3)
     file = RowFile(tmp_path)
@@ -242,7 +260,7 @@ def test_a_full_disk_leaves_no_part_of_a_row(tmp_path: Path, monkeypatch) -> Non
     assert read_rows(tmp_path) == ([first, third], [])
 
 
-@quick
+@pytest.mark.quick
 def test_of_many_damaged_lines_the_first_are_named(tmp_path: Path) -> None:
     for name in "ab":
         (tmp_path / f"{name}.rows").write_bytes(b"x\n" * (MAX_NAMED - 1) + b"\n" * 1000 + line_of(rows(1)[0]))

@@ -1,7 +1,5 @@
 """PedPy reads the files, and measures in them what this program measures."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +9,7 @@ from exported import LEAVING, asked, source
 
 from crowd_demo.extras.export.sources import PersonNumbers, Source, frames
 from crowd_demo.extras.export.trajectories import write
-from crowd_demo.measure.trajectories import Rectangle, Trajectories, TrajectoryRecorder, density, speeds
+from crowd_demo.extras.trajectories import Rectangle, Trajectories, TrajectoryRecorder, density, speeds
 
 pedpy = pytest.importorskip("pedpy", reason="PedPy comes with the extra [validation]")
 

@@ -1,7 +1,5 @@
 """Trajectories of others: three formats hold the same paths, every mistake is one line, and people are where the file says."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -14,9 +12,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from damages import damages, make_fifo
+from damages import make_fifo
 from exported import LEAVING, asked, source
-from fuzzes import FILES, SEED
 
 from crowd_demo.cli import main
 from crowd_demo.cli.arguments import parser_of
@@ -29,8 +26,6 @@ from crowd_demo.extras.importing import trajectory_files
 from crowd_demo.extras.importing.geometry import FARTHEST
 from crowd_demo.extras.importing.trajectory_files import map_of_paths, read_paths
 from crowd_demo.sim.simulation import Simulation
-
-quick = pytest.mark.quick
 
 Row = tuple[object, object, object, object]
 AREA = "POLYGON ((0 0, 6 0, 6 4, 0 4, 0 0))"
@@ -85,7 +80,7 @@ def error_of(path: Path, data: bytes) -> str:
     return said.removeprefix(str(path))
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize("suffix", [".txt", ".csv", ".sqlite"])
 def test_all_formats_hold_the_same_paths(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"walks{suffix}"
@@ -99,7 +94,7 @@ def test_all_formats_hold_the_same_paths(tmp_path: Path, suffix: str) -> None:
     assert kinds.shape == ((6, 8) if found.geometry else (5, 4)) and not (kinds[1:-1, 1:-1] == WALL).any()
 
 
-@quick
+@pytest.mark.quick
 def test_comments_say_unit_rate_and_which_way_y_grows(tmp_path: Path) -> None:
     path = tmp_path / "walks.txt"
     path.write_bytes(b"#framerate: 25\r\n# y: down\r\n# PersID\tFrame\tX/cm\tY/cm\tZ/cm\r\n1\t0\t150\t250.5\t160\r\n\r\n"
@@ -108,7 +103,7 @@ def test_comments_say_unit_rate_and_which_way_y_grows(tmp_path: Path) -> None:
     assert (found.fps, found.y_axis, found.x.tolist(), found.y.tolist()) == (25, "down", [1.5, 1.5], [2.505, 2.5])
 
 
-@quick
+@pytest.mark.quick
 def test_positions_outside_of_the_walkable_area_are_on_the_map(tmp_path: Path) -> None:
     path = tmp_path / "walks.txt"
     path.write_bytes(text([*ROWS, (8, 3, -3.0, 9.0)]))
@@ -116,7 +111,7 @@ def test_positions_outside_of_the_walkable_area_are_on_the_map(tmp_path: Path) -
     assert found.kinds.shape == (9 + 2, 9 + 2) and found.origin and (found.origin.x, found.origin.y) == (-4, 10)
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize(("data", "message"), [
     (b"", ": there are no rows"), (b"# framerate: 1\n", ": there are no rows"),
     (b"\x7fELF\1\2\3\xff", f":1: {NAMES} id: {ORDER}"),
@@ -138,7 +133,7 @@ def test_a_mistake_in_a_text_is_one_line_with_its_row(tmp_path: Path, data: byte
     assert error_of(tmp_path / "walks.txt", data) == message
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize(("data", "message"), [
     (b"", ": there are no rows"), (b"id,frame,x\n1,2,3\n", f":1: {NAMES} y: {ORDER}"),
     (b"id,frame,x,y,x\n1,2,3,4,5\n", f":1: {NAMES} x: {ORDER}"),
@@ -152,7 +147,7 @@ def test_a_mistake_in_a_table_is_one_line_with_its_row(tmp_path: Path, data: byt
     assert error_of(tmp_path / "walks.csv", data) == message
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize(("make", "message"), [
     (lambda path: b"SQLite format 3\0" + bytes(99), ": not JuPedSim's database (file is not a database)"),
     (lambda path: b"", ": not JuPedSim's database (trajectory_data must exist, as a table without computed columns)"),
@@ -172,7 +167,7 @@ def test_a_mistake_in_a_database_is_one_line_with_its_row(tmp_path: Path, make: 
     assert error_of(path, make(path)) == message
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize(("view", "why"), [
     ("SELECT 1 id, 1 frame, 1 pos_x, random() pos_y", "not authorized to use function: random"),
     ("SELECT id, frame, pos_x, pos_y FROM old", "access to old.id is prohibited"),
@@ -186,21 +181,21 @@ def test_a_view_that_passes_for_a_table_is_not_read(tmp_path: Path, monkeypatch:
     assert error_of(path, changed(path, f"CREATE VIEW trajectory_data AS {view}")) == f": not JuPedSim's database ({why})"
 
 
-@quick
+@pytest.mark.quick
 def test_a_database_is_read_for_some_seconds_at_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trajectory_files, "MAX_S", 0.0)
     path = tmp_path / "walks.sqlite"
     assert error_of(path, database(path, [(1, frame, 0, 0) for frame in range(20_000)])) == ": takes longer than 0 s to read"
 
 
-@quick
+@pytest.mark.quick
 def test_a_damaged_geometry_is_one_line(tmp_path: Path) -> None:
     path = tmp_path / "walks.sqlite"
     assert error_of(path, database(path, area="POLYGON ((0 0, 1 0")).startswith(": geometry:1: ")
     assert error_of(tmp_path / "walks.txt", text(head="# geometry: POLYGON ((0 0, 1 x))\n")).startswith(": geometry:1: ")
 
 
-@quick
+@pytest.mark.quick
 def test_a_frame_rate_that_is_not_a_number_is_none(tmp_path: Path) -> None:
     path = tmp_path / "walks.sqlite"
     for fps, expected in (("fast", 0), (None, 0), (b"25", 0), (25, 25), ("33.333333333333336", 33.333333333333336)):
@@ -208,7 +203,7 @@ def test_a_frame_rate_that_is_not_a_number_is_none(tmp_path: Path) -> None:
         assert read_paths(path).fps == expected
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize("mode", ["WAL", "DELETE"])
 def test_rows_that_are_not_in_the_database_yet_are_not_left_out(tmp_path: Path, mode: str) -> None:
     path, copy = tmp_path / "walks.sqlite", tmp_path / "copy.sqlite"
@@ -230,7 +225,7 @@ def test_rows_that_are_not_in_the_database_yet_are_not_left_out(tmp_path: Path, 
     assert len(read_paths(copy).ids) >= 2  # those that are in the file
 
 
-@quick
+@pytest.mark.quick
 def test_bounds_hold_and_what_is_no_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trajectory_files, "MAX_ROWS", 4)
     assert error_of(tmp_path / "many.txt", text()) == ": too many rows (over 4)"
@@ -244,7 +239,7 @@ def test_bounds_hold_and_what_is_no_file_is_refused(tmp_path: Path, monkeypatch:
             read_paths(tmp_path / name)
 
 
-@quick
+@pytest.mark.quick
 def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:
     path = tmp_path / "walks.txt"
     path.write_bytes(text())
@@ -254,27 +249,9 @@ def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:
     assert read_paths(path).ids.tolist() == [1]
 
 
-@quick
-@pytest.mark.parametrize("suffix", [".txt", ".csv", ".sqlite"])
-def test_a_damaged_file_is_trajectories_or_one_line(tmp_path: Path, suffix: str) -> None:
-    path = tmp_path / f"walks{suffix}"
-    rows: list[Row] = [(person, frame, person * 0.5, frame * 0.25) for frame in range(4) for person in range(12)]
-    data, refused = {".txt": text, ".csv": table, ".sqlite": lambda rows: database(path, rows)}[suffix](rows), 0
-    for damaged in damages(data, SEED, FILES):
-        path.unlink(missing_ok=True)
-        path.write_bytes(damaged)
-        try:
-            found = map_of_paths(path, Metres())
-            assert found.kinds.size and np.isfinite(read_paths(path).x).all()
-        except MapError as error:
-            refused += 1
-            assert str(error).startswith(str(path)) and str(error).isprintable(), error
-    assert refused > FILES / 5
-
-
 # --- what other people write -------------------------------------------------------------------------------------------
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize(("comment", "scale"), [
     ("# id frame x/m y/m z/m", 1), ("# id frame x/cm y/cm z/cm", 100), ("# PersID\tFrame\tX/cm\tY/cm\tZ/cm", 100),
     ("# id frame x [in cm] y [in cm]", 100), ("# id frame x y z (all positions in cm)", 100), ("# x,y [cm]", 100),
@@ -299,7 +276,7 @@ def test_the_names_of_columns_decide_the_unit_and_prose_makes_it_unclear(tmp_pat
             assert "/data" in comment or max(map(float, re.findall(r"[\d.]+", found.geometry))) == 600 / expected
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize(("suffix", "data", "columns"), [
     (".csv", "sep=;\nid;frame;x;y\n7;3;1,5;2,25\n7;4;1,75;2,5\n", ""),
     (".csv", '"sep=,"\n"id","frame","x","y"\n"7","3","1.5","2.25"\n"7","4","1.75","2.5"\n', ""),
@@ -321,7 +298,7 @@ def test_separators_names_and_order_of_columns_are_found_or_given(tmp_path: Path
     assert (found.ids.tolist(), found.x.tolist(), found.y.tolist()) == ([7], [1.5, 1.75], [2.25, 2.5])
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize(("comment", "fps"), [
     ("# framerate: 25 fps", 25), ("#framerate:\t16.000", 16), ("# frame rate = 10", 10), (" # FPS: 12,5", 12.5),
     ("# framerate: 25fps", 25), ("# Bl\xe4tter\n# framerate: 25", 25), ("# framerate: 0", 0), ("# framerate: 1.6e1", 0),
@@ -333,7 +310,7 @@ def test_a_frame_rate_is_read_as_a_whole_or_not_at_all(tmp_path: Path, comment: 
     assert read_paths(path).fps == fps
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize("said", ["geometry.xml", "../geometry.xml", "none", "'geo.wkt", "see (1)", "polygon (see paper)",
                                   "../../../etc/passwd", "/etc/passwd", "../outside.wkt", "link.wkt", "folder.wkt",
                                   "C:\\geo.wkt", "a" * 100_000, "\0.wkt", "\N{SNOWMAN}" * 60 + ".wkt"])
@@ -350,7 +327,7 @@ def test_other_words_as_a_geometry_are_an_open_place_and_a_note(tmp_path: Path, 
     assert "neither Well-Known Text nor a .wkt file beside it" in found.notes[0] and len(found.notes[0]) < 400
 
 
-@quick
+@pytest.mark.quick
 def test_a_geometry_beside_the_file_is_read_in_metres(tmp_path: Path) -> None:
     path = tmp_path / "walks.txt"
     path.write_text("# geometry: <geo 1 b.wkt>\n# id frame x/cm y/cm\n1 0 100 100\n", "utf-8")
@@ -362,7 +339,7 @@ def test_a_geometry_beside_the_file_is_read_in_metres(tmp_path: Path) -> None:
         map_of_paths(path, Metres(26, 26))
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize("data", [b"#" * 3_000_000, (b"#" * 1000 + b"\n") * 2000, b"# unit" + b" " * 3_000_000 + b"x",
                                   (b"# " + b"(" * 990 + b"\n") * 1000, b"# geometry: " + b"(" * 3_000_000,
                                   b"# id frame x/cm y/cm\n# geometry: POLYGON((0 0, " + b"1" * 1_000_000 + b"x, 0 0))",
@@ -376,7 +353,7 @@ def test_long_texts_take_linear_time(tmp_path: Path, data: bytes) -> None:
     assert time.process_time() - begin < 10
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize(("rows", "doubt"), [
     ([(person, frame, 1 + frame * 0.1, person) for person in range(3) for frame in range(9)], ""),
     ([(person, frame, 160.5 + 40 * person, 820 - 9 * frame) for person in range(3) for frame in range(9)],
@@ -389,64 +366,6 @@ def test_people_that_move_like_no_person_raise_doubts(tmp_path: Path, rows: list
     path.write_bytes(text(rows, ""))
     found = list(read_paths(path).doubts(10))
     assert len(found) == bool(doubt) and "".join(found).startswith(doubt)
-
-
-# --- small files of every kind, which are not a part of the project ------------------------------------------------------
-
-SHARED = Path(__file__).parents[4] / "shared" / "cases"
-TWO = [round(1 + 0.1 * frame, 9) for frame in range(20)], [2.0] * 20
-OPEN = "is neither Well-Known Text nor a .wkt file beside it"
-CASES: dict[str, tuple[list[float], list[float]] | str] = {
-    **dict.fromkeys((
-        "comma.txt", "fps.txt", "frame-rate.txt", "framerate-0.txt", "framerate-comma.txt", "framerate-eq.txt",
-        "framerate-tab.txt", "framerate-exp.txt", "head-no-hash.txt", "indented-comment.txt", "latin1.txt", "markers.txt",
-        "ragged.txt", "semicolon.txt",
-        "x-units-prose.txt", "x-units-prose2.txt", "bom-crlf.csv", "cm-head.csv", "cm.csv", "cr-only.csv", "decimal-comma.csv",
-        "float-id.csv", "index.csv", "mixed-case.csv", "savetxt.csv", "savetxt-fps.csv", "sep.csv", "spaces.csv", "tabs.csv",
-        "trailing.csv", "units-head.csv", "utf16.csv"), TWO),
-    **dict.fromkeys(("fps-int.sqlite", "fps-odd.sqlite", "gc-empty.sqlite", "no-area.sqlite", "two-areas.sqlite", "v1.sqlite",
-                     "v3.sqlite"), (TWO[0], [3.0] * 20)),
-    **dict.fromkeys(("in-cm.txt",), ([1, 1.1, 1.2], [1.0] * 3)), "in-cm2.txt": ([1, 1.1], [1.0] * 2),
-    "cmgeo.txt": ([1, 1.1], [1.0] * 2), "prose-xt.txt": ([1, 1.1], [1.0] * 2), "one-row.txt": ([1], [1.0]),
-    "still.txt": ([1, 1], [1.0] * 2), "gap-huge.txt": ([1, 5], [1.0] * 2), "collinear.txt": ([0, 0.1, 0.2], [0.0] * 3),
-    "late-unit.txt": ([round(0.01 + 0.001 * frame, 9) for frame in range(20)], [0.02] * 20),
-    "big-ids.txt": ([3.0, 3.1], [3.0] * 2),
-    **dict.fromkeys(("geometry-file-name.txt", "geometry-file-name-rel.txt", "geometry-file-name-wkt.txt"),
-                    ([0.5, 0.6, 0.7], [1.0] * 3)),
-    "dup.txt": ":42: that id has a row of that frame already", "no-unit-cm.txt": ": people are up to 39,900 m apart",
-    "nul-end.txt": ":42: must be numbers", "outlier.txt": ": people are up to 10,001 m apart",
-    "unix-time.txt": ":2: id and frame must be whole numbers", "nan.csv": ":42: must be numbers",
-    "nan2.csv": ":42: x and y must be",
-    "pedname.csv": f":1: {NAMES} id", "text-id.csv": ":2: must be numbers", "time.csv": f":1: {NAMES} frame",
-    "no-meta.sqlite": ": not JuPedSim's database (metadata", "wal-copied.sqlite": "-wal: has changes that are not in"}
-
-
-@quick
-@pytest.mark.skipif(not SHARED.is_dir(), reason="needs the cases beside the project")
-@pytest.mark.parametrize("name", CASES)
-def test_a_case_is_read_as_it_was_meant_or_refused(name: str) -> None:
-    path, expected = SHARED / name, CASES[name]
-    if isinstance(expected, str):
-        with pytest.raises(MapError) as caught:
-            map_of_paths(path, Metres())
-        assert str(caught.value).startswith(f"{path}{expected}")
-        return
-    found = read_paths(path)
-    first = slice(found.first[0], found.first[1])
-    assert (found.x[first].tolist(), found.y[first].tolist()) == (pytest.approx(expected[0]), pytest.approx(expected[1]))
-    assert found.fps == {"framerate-comma.txt": 12.5, "framerate-tab.txt": 16, "markers.txt": 25, "ragged.txt": 8}.get(
-        name, found.fps)
-    notes = map_of_paths(path, Metres()).notes
-    assert any(OPEN in note for note in notes) == name.startswith("geometry-file-name")
-
-
-@quick
-@pytest.mark.skipif(not SHARED.is_dir(), reason="needs the cases beside the project")
-def test_a_case_with_another_unit_or_order_of_columns_is_read_with_options() -> None:
-    walks = read_paths(SHARED / "headerless-cm.txt", Metres(unit="cm"))
-    assert walks.x[[0, -1]].tolist() == [1.605, 2.005] and walks.y[[0, 1]].tolist() == [8.2025, 8.1125]
-    swapped = read_paths(SHARED / "eth.txt", Metres(columns="frame,id,x,y"))
-    assert swapped.ids.tolist() == [1, 2] and swapped.x[:20].tolist() == pytest.approx(TWO[0])
 
 
 # --- played files ----------------------------------------------------------------------------------------------------
@@ -595,27 +514,6 @@ def test_a_name_that_is_not_text_is_played_recorded_and_replayed(tmp_path: Path,
     path.write_text(WALKS + "5 x 1 1\n", encoding="utf-8")
     assert main(["play", str(path), *run]) == 2
     assert capsys.readouterr().err.endswith("caf\\udce9.txt:83: must be numbers: id, frame, x, y, not '5 x 1 1'\n")
-
-
-@pytest.mark.quick
-@pytest.mark.parametrize("suffix", [".txt", ".sqlite"])
-def test_a_damaged_file_is_played_or_one_line(tmp_path: Path, suffix: str) -> None:
-    path = tmp_path / f"run{suffix}"
-    if suffix == ".txt":
-        path.write_text(WALKS, encoding="utf-8")
-    else:
-        write(asked(source("station", 0.3, agents=9), path))
-    refused, data = 0, path.read_bytes()
-    for damaged in damages(data, SEED + 1, FILES // 3):
-        path.unlink()
-        path.write_bytes(damaged)
-        try:
-            sim = Simulation(config_of(path))
-            sim.step(2)
-        except ValueError as error:
-            refused += 1
-            assert str(path) in str(error) and all(map(str.isprintable, str(error).splitlines()))
-    assert refused > FILES / 20
 
 
 # --- with JuPedSim -------------------------------------------------------------------------------------------------------

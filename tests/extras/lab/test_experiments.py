@@ -1,7 +1,5 @@
 """`crowd-demo ablate` and `largest`: tables, records, mistakes in one line, and stopping early keeps the results."""
 
-from __future__ import annotations
-
 import json
 import re
 import signal
@@ -15,7 +13,7 @@ from typing import Any
 import pytest
 
 from crowd_demo.cli import main
-from crowd_demo.cli.measuring import watched
+from crowd_demo.extras.commands.measuring import watched
 from crowd_demo.host.streams import ERASE
 from crowd_demo.measure.experiment import Slice
 from crowd_demo.registry.entries import EXACT
@@ -51,7 +49,6 @@ def slow(config):
 largest.measure = slow
 sys.exit(main(["largest", *sys.argv[1:]]))
 """
-quick = pytest.mark.quick
 
 
 def ablated(capsys: pytest.CaptureFixture[str], *args: str) -> list[str]:
@@ -150,7 +147,7 @@ def test_ctrl_c_before_anything_was_found_says_so() -> None:
     assert ended_by(SLOW_SEARCH, signal.SIGINT) == (130, "1k, stopped before the end\n\nnothing was found\n", "")
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize(("arguments", "line"), [
     (["ablate", "cel_size"], f"unknown technique 'cel_size' (did you mean cell_size?); techniques: {', '.join(BY_PATH)}"),
     (["ablate", "--seconds", "0"], "crowd-demo ablate: argument --seconds: must be a number of seconds above 0, such as 2.5, "
@@ -182,9 +179,9 @@ class Two:
             time.sleep(0.1)
 
 
-@quick
+@pytest.mark.quick
 def test_progress_is_a_line_that_changes(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("crowd_demo.cli.measuring.LOOK_EVERY_S", 0.01)
+    monkeypatch.setattr("crowd_demo.extras.commands.measuring.LOOK_EVERY_S", 0.01)
     monkeypatch.setattr("crowd_demo.host.streams.REDRAW_EVERY_S", 0.0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     assert watched("two", lambda tell: Two(), lambda two: 0) == 0

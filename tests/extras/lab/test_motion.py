@@ -1,7 +1,5 @@
 """What is measured of how people move, against every pair of a small crowd, and on crowds made by hand."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from types import SimpleNamespace
@@ -31,8 +29,8 @@ from crowd_demo.extras.lab.claims.experiments.memory import (
 )
 from crowd_demo.extras.lab.flocks import densest_share, flocks_of, nearest_of, order_of, splits_and_merges, strays_of
 from crowd_demo.extras.lab.motion import densest, filling, head_on
-from crowd_demo.measure.walking import close_pairs, nearest
-from crowd_demo.measure.walking import people as crowd_of
+from crowd_demo.extras.walking import close_pairs, nearest
+from crowd_demo.extras.walking import people as crowd_of
 from crowd_demo.sim.behaviours.people_rules import WAITING
 from crowd_demo.sim.fundamental_diagram import CAPACITY, weidmann
 
@@ -109,10 +107,9 @@ def test_only_people_are_measured(capsys: pytest.CaptureFixture[str]) -> None:
 # --- what is measured of how birds keep together, on flocks made by hand and against every pair of a small one -------
 
 SMALL = ("--config", "murmuration", "--agents", "301", "--set", "world.width=640", "--set", "world.height=640")
-quick = pytest.mark.quick
 
 
-@quick
+@pytest.mark.quick
 @given(birds=st.integers(2, 60), most=st.integers(1, 9), seed=st.integers(0, 99))
 def test_the_nearest_are_nearer_than_all_others(birds: int, most: int, seed: int) -> None:
     x, y = np.random.default_rng(seed).uniform(0, 100, (2, birds))
@@ -123,7 +120,7 @@ def test_the_nearest_are_nearer_than_all_others(birds: int, most: int, seed: int
         assert near[i].tolist() == np.argsort(distance)[:most].tolist()[:birds - 1]
 
 
-@quick
+@pytest.mark.quick
 def test_order_is_one_for_birds_that_fly_alike_and_nothing_for_two_that_part() -> None:
     pair = np.array([[0, 1]])
     assert order_of(np.array([3.0, 9]), np.array([0.0, 0]), pair) == 1
@@ -131,14 +128,14 @@ def test_order_is_one_for_birds_that_fly_alike_and_nothing_for_two_that_part() -
     assert order_of(np.array([3.0, 0]), np.array([0.0, 0]), pair) == 0.5  # one of them stands
 
 
-@quick
+@pytest.mark.quick
 def test_the_densest_twentieth_of_the_tiles() -> None:
     x, y = np.array([1.0, 2, 3, 11, 25]), np.full(5, 1.0)
     assert densest_share(x, y, 10, (1, 20)) == 3 / 5
     assert densest_share(x, y, 10, (1, 40)) == 4 / 5
 
 
-@quick
+@pytest.mark.quick
 def test_a_sharp_edge_has_few_strays_and_a_cloud_that_thins_out_has_many() -> None:
     """Of a normal distribution an eighth is where it is less than a quarter as dense as for its median bird."""
     chance, everybody = np.random.default_rng(1), np.arange(2000)
@@ -148,7 +145,7 @@ def test_a_sharp_edge_has_few_strays_and_a_cloud_that_thins_out_has_many() -> No
     assert share[0] < 0.02 and share[1] == pytest.approx(1 / 8, abs=0.03)
 
 
-@quick
+@pytest.mark.quick
 @given(birds=st.integers(1, 80), side=st.sampled_from([1.0, 6.0, 30.0]), seed=st.integers(0, 99))
 def test_birds_in_squares_that_touch_are_one_flock(birds: int, side: float, seed: int) -> None:
     x, y = np.random.default_rng(seed).uniform(0, 100, (2, birds))
@@ -160,7 +157,7 @@ def test_birds_in_squares_that_touch_are_one_flock(birds: int, side: float, seed
     assert np.array_equal(flock[:, None] == flock, touch)
 
 
-@quick
+@pytest.mark.quick
 def test_splits_and_merges_count_flocks_of_which_enough_birds_come() -> None:
     before, now = np.repeat([1, 2, 3], 100), np.repeat([7, 8, 9, 9], 75)
     assert splits_and_merges(before, now) == (2, 2)  # 1: 7, 8; 2: 8, 9; into 8: 1, 2; into 9: 2, 3
@@ -179,7 +176,7 @@ def test_the_command_prints_and_writes_how_flocks_keep_together(capsys: pytest.C
     assert all(0 < look["order"] <= 1 and 0.05 < look["densest"] <= 1 for look in written["looks"])
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize("arguments, line", [
     (["--config", "20k"], "lab flocks: 20k has no birds, its behaviour is crowd"),
     (["--agents", "2"], "lab flocks: murmuration must have two birds that stay"),
@@ -208,7 +205,7 @@ OBJECTS = 1024  # bytes at most of what Python puts around the arrays
 CASES = [(entities, component, used) for entities in (1000, 200_000) for component in COMPONENTS for used in SHARES]
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize("case", CASES)
 def test_arrays_are_as_large_as_the_formulas(case: tuple[int, int, float]) -> None:
     entities, _, used = case
@@ -217,7 +214,7 @@ def test_arrays_are_as_large_as_the_formulas(case: tuple[int, int, float]) -> No
     assert len(members) == len(data) == round(entities * used)
 
 
-@quick
+@pytest.mark.quick
 def test_nothing_else_of_size_is_allocated() -> None:
     case = 200_000, 32, 0.5
     for storage, extra in zip(STORAGES.values(), (0, 4 * case[0]), strict=True):
@@ -225,20 +222,20 @@ def test_nothing_else_of_size_is_allocated() -> None:
         assert 0 <= measured_bytes(storage, *case) - storage.formula(*case) - extra < OBJECTS
 
 
-@quick
+@pytest.mark.quick
 def test_the_published_table_but_for_its_error() -> None:
     linear, sparse = (storage.formula for storage in STORAGES.values())
     assert [sparse(1000, 8, 0.1), sparse(1000, 24, 0.5), sparse(1000, 128, 1.0)] == [8800, 20000, 136000]
     assert [linear(1000, 8, 1), linear(1000, 24, 1), linear(1000, 128, 1)] == [8125, 24125, 128125]
 
 
-@quick
+@pytest.mark.quick
 def test_members_are_spread_over_all() -> None:
     assert members_of(10, 0.5).tolist() == [0, 2, 4, 6, 8]
     assert members_of(10, 0).tolist() == [] and np.array_equal(members_of(10, 1), np.arange(10))
 
 
-@quick
+@pytest.mark.quick
 def test_the_table_says_who_is_smaller(capsys: pytest.CaptureFixture[str]) -> None:
     memory(1000)
     rows = [line.split() for line in capsys.readouterr().out.splitlines()[1:]]

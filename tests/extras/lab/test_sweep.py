@@ -1,7 +1,5 @@
 """The sweep measures values interleaved and says whether they gave one crowd. No time is tested."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
@@ -22,7 +20,6 @@ from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 
 SMALL = ("sweep", "--config", "1k", "--agents", "150", "--set", "map=null", "--set", "world.width=300",
          "--set", "world.height=300", "--set", "window.width=64", "--set", "window.height=64", "--steps", "4")
-quick = pytest.mark.quick
 
 
 def swept(capsys: pytest.CaptureFixture[str], *args: str) -> dict[str, list[str]]:
@@ -36,8 +33,7 @@ def swept(capsys: pytest.CaptureFixture[str], *args: str) -> dict[str, list[str]
 def test_an_exact_technique_gives_one_crowd(capsys: pytest.CaptureFixture[str]) -> None:
     table = swept(capsys, "neighbours", "none", "linked", "kd_tree")
     assert table["neighbours"] == ["sorted*", "none", "linked", "kd_tree"]
-    wanted = simulation("1k", agents=150, map="null", world__width=300, world__height=300)
-    wanted.step(4 + WARM_UP)
+    wanted = simulation("1k", agents=150, map="null", world__width=300, world__height=300, steps=4 + WARM_UP)
     assert table["state hash"] == [wanted.state_hash()[:8]] * 4 and table["crowd"] == ["exact"] * 4
     assert table["candidates per agent"][1] == "150" and float(table["candidates per agent"][0]) < 150
     assert table["leaves"][:3] == ["-"] * 3 and table["neighbours per agent"][0] == table["neighbours per agent"][1]
@@ -97,7 +93,7 @@ def test_a_file_of_json_leaves_the_table(tmp_path: Any, capsys: pytest.CaptureFi
     assert len(json.loads((tmp_path / "a.json").read_text("utf-8"))["results"]) == 2
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize("arguments, line", [
     (["cel_size"], f"unknown technique 'cel_size' (did you mean cell_size?); techniques: {', '.join(BY_PATH)}"),
     (["cell_size", "16", "wide"], "cell_size: must be auto or a number from 1 to 4096, not 'wide'"),
@@ -125,7 +121,7 @@ def test_the_default_is_measured_twice_and_enough_steps_give_intervals(capsys: p
     assert table["95%"][1] == "no difference" or re.fullmatch(r"\d+\.\d\d-\d+\.\d\d", table["95%"][1])
 
 
-@quick
+@pytest.mark.quick
 def test_figures_keep_counts_whole() -> None:
     numbers = {None: "-", 14790.0: "14,790", 0.012346: "0.01235", 3: "3", 23456.7: "23,457"}
     assert all(figure_text(number) == text for number, text in numbers.items())

@@ -1,7 +1,5 @@
 """Whatever else is in a recording costs one line that says where."""
 
-from __future__ import annotations
-
 import re
 import tracemalloc
 from collections.abc import Iterator
@@ -10,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from damages import damages
+from fuzzes import FILES
 from recorded_run import Run
 
 from crowd_demo.config import memory
@@ -29,7 +28,7 @@ from crowd_demo.host.recording.recording import Player
 from crowd_demo.sim.save_format import SaveError
 from crowd_demo.sim.simulation import Simulation
 
-DAMAGED = 1000
+DAMAGED = 10 * FILES
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +72,7 @@ def lines_damaged(data: bytes, seed: int, count: int) -> Iterator[bytes]:
         yield b"".join(map(sealed_line, changed))
 
 
-def test_a_thousand_damaged_recordings_cost_at_most_one_line(recorded: bytes, tmp_path: Path) -> None:
+def test_damaged_recordings_cost_at_most_one_line(recorded: bytes, tmp_path: Path) -> None:
     for number, damaged in enumerate(damages(recorded, 11, DAMAGED)):
         line = outcome(tmp_path / "a.replay", damaged)
         assert "\n" not in line and len(line) < 500, number
@@ -81,10 +80,10 @@ def test_a_thousand_damaged_recordings_cost_at_most_one_line(recorded: bytes, tm
         assert line or recorded.startswith(whole), number  # only whole lines may be missing at the end
 
 
-def test_a_thousand_damaged_recordings_with_right_checksums_cost_at_most_one_line(recorded: bytes, tmp_path: Path) -> None:
+def test_damaged_recordings_with_right_checksums_cost_at_most_one_line(recorded: bytes, tmp_path: Path) -> None:
     said = [outcome(tmp_path / "a.replay", damaged) for damaged in lines_damaged(recorded, 12, DAMAGED)]
     assert all("\n" not in line and len(line) < 500 for line in said)
-    assert len({re.sub("[0-9]+", "", line) for line in said}) > 15
+    assert len({re.sub("[0-9]+", "", line) for line in said}) > 10
 
 
 def test_lines_that_contradict_each_other_are_named(recorded: bytes, tmp_path: Path) -> None:

@@ -51,8 +51,7 @@ def test_colours_of_a_scale_are_told_apart_by_everybody():
 
 @pytest.fixture(scope="module", params=["stone", "floor"])
 def scene(request):
-    sim = simulation(**{**CROWDS["crowd"], **open_world(600, 400), "agents": 300, "scene.ground": request.param})
-    sim.step(60)
+    sim = simulation(**{**CROWDS["crowd"], **open_world(600, 400), "agents": 300, "scene.ground": request.param}, steps=60)
     return Scene(sim, sim.config, assets_folder())
 
 

@@ -1,13 +1,11 @@
 """Colours by flow: they are what `crowd-demo lab motion` measures by velocities, walls and the world's edge included."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from crowds import CROWDS, open_world, simulation
 
 from crowd_demo.compute.jit import run
-from crowd_demo.measure.walking import surroundings
+from crowd_demo.extras.walking import surroundings
 from crowd_demo.render.colours import modes, squares
 from crowd_demo.render.inks import RGB
 from crowd_demo.sim.simulation import Simulation
@@ -26,8 +24,7 @@ def everybody(sim: Simulation) -> np.ndarray:
 @pytest.mark.parametrize("walls", [False, True])
 def test_people_have_the_colour_of_the_flow_around_them(walls: bool) -> None:
     """Speeds are rounded to a quarter of a unit/s, so a flow within a hundredth of a level may be told as either."""
-    sim = simulation("1k", **({} if walls else open_world(1400, 1010)))
-    sim.step(40)
+    sim = simulation("1k", **({} if walls else open_world(1400, 1010)), steps=40)
     if walls:
         sim.terrain.set_walls((10, 10, 40, 13), True)
         assert sim.terrain.walls.blocked.any()
@@ -40,8 +37,7 @@ def test_people_have_the_colour_of_the_flow_around_them(walls: bool) -> None:
 
 
 def test_walls_that_are_built_leave_less_ground_and_more_flow() -> None:
-    sim = simulation("1k", **open_world(640, 640))
-    sim.step(30)
+    sim = simulation("1k", **open_world(640, 640), steps=30)
     mode, before, after = squares.FlowColours(), *np.zeros((2, sim.agents.count), np.uint8)
     run(mode.launches(sim, everybody(sim), before))
     sim.terrain.set_walls((0, 0, 10, 1), True)
@@ -63,8 +59,7 @@ def test_who_stands_has_no_flow_and_levels_are_shares_of_what_a_way_carries() ->
 
 @pytest.mark.parametrize("behaviour", ["flock", "crates"])
 def test_others_are_compared_with_an_even_crowd_at_top_speed(behaviour: str) -> None:
-    sim = simulation(**{**CROWDS[behaviour], **open_world(600, 400)})
-    sim.step(40)
+    sim = simulation(**{**CROWDS[behaviour], **open_world(600, 400)}, steps=40)
     side, c, count = squares.side_of(sim), sim.agents.columns, sim.agents.count
     speed = np.hypot(c.vx[:count].astype(float), c.vy[:count]) / modes.fastest(sim)
     row, column = c.y[:count] // side, c.x[:count] // side

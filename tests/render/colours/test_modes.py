@@ -25,8 +25,7 @@ SIZE = 220, 140
 @pytest.fixture(scope="module", params=list(CROWDS))
 def sim(request):
     """A small crowd that has walked for a while."""
-    found = simulation(**{**CROWDS[request.param], **open_world(600, 400)})
-    found.step(40)
+    found = simulation(**{**CROWDS[request.param], **open_world(600, 400)}, steps=40)
     found.prepare_picture()
     return found
 

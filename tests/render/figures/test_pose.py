@@ -1,7 +1,5 @@
 """"""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 from pathlib import Path
@@ -260,8 +258,7 @@ def test_a_walk_looks_the_same_with_every_culling_and_sorting(assets: Path, dept
             scene.draw(surface := plain_surface(camera.size), camera)
             pictures.append(pygame.image.tobytes(surface, "RGB"))
         taken[cull] = pictures
-        unseen = simulation(**settings)
-        unseen.step(30)
+        unseen = simulation(**settings, steps=30)
         assert unseen.state_hash() == sim.state_hash()
     assert taken["off"] == taken["agents"] == taken["grid"]
 

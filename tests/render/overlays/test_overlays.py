@@ -1,7 +1,5 @@
 """Every overlay of the registry: it shows what the program does, and changes nothing."""
 
-from __future__ import annotations
-
 import math
 from types import SimpleNamespace
 from typing import Any, cast
@@ -47,8 +45,7 @@ GROUND = [name for name, entry in OVERLAYS.items() if entry.on_ground]
 @pytest.mark.parametrize("name", GROUND)
 def test_agents_are_drawn_over_what_belongs_to_the_ground(name: str, zoom: float) -> None:
     """Their colours are what they are on any ground; `zoom` shows figures or light."""
-    sim = simulation(**CROWDS["crowd"], optimizations__stagger__avoidance=2)
-    sim.step(3)
+    sim = simulation(**CROWDS["crowd"], optimizations__stagger__avoidance=2, steps=3)
     sim.prepare_picture()
     scene, camera = Scene(sim, sim.config, assets_folder()), camera_of(sim, zoom)
 
@@ -88,9 +85,7 @@ def arrays(sim: Simulation) -> list[bytes]:
 @pytest.fixture(scope="module")
 def walked(request: pytest.FixtureRequest) -> Simulation:
     """A crowd of each behaviour, and one on springs, after some steps."""
-    sim = simulation(**(ROPE if request.param == "rope" else CROWDS[request.param]))
-    sim.step(5)
-    return sim
+    return simulation(**(ROPE if request.param == "rope" else CROWDS[request.param]), steps=5)
 
 
 @pytest.mark.parametrize(("walked", "name", "zoom"), [
@@ -130,8 +125,7 @@ def test_both_blitters_draw_it_alike_culled_or_not_and_in_any_order_in_memory(na
         if (name in ("show_culling", "show_bands") and cull == "off") or (name == "show_curve" and when == "off"):
             continue  # they show just that
         sim = simulation(**CROWDS["crowd"], optimizations__blitter=blitter, optimizations__cull=cull,
-                         optimizations__reorder__when=when, optimizations__reorder__every=2)
-        sim.step(5)
+                         optimizations__reorder__when=when, optimizations__reorder__every=2, steps=5)
         pictures.append(with_overlay(sim, name, zoom)[1])
     assert all((picture == pictures[0]).all() for picture in pictures[1:])
 
@@ -141,8 +135,7 @@ def test_both_blitters_draw_it_alike_culled_or_not_and_in_any_order_in_memory(na
 def test_it_follows_the_structure_of_the_moment(structure: str, name: str) -> None:
     """Also after it was changed, before the next step has built it; and in a crowd of nobody."""
     behaviour = "flock" if structure == "field" else "crowd"
-    sim = simulation(**CROWDS[behaviour], optimizations__stagger__avoidance=2)
-    sim.step(2)
+    sim = simulation(**CROWDS[behaviour], optimizations__stagger__avoidance=2, steps=2)
     sim.optimizations.neighbours = structure
     sim.prepare_picture()
     with_overlay(sim, name, 1.0)
@@ -327,8 +320,7 @@ METRE = 26.0
 
 
 def crowd(walls: bool) -> Simulation:
-    sim = simulation("1k", **({"crowd__wait_s": 2.0} if walls else {"crowd__wait_s": 2.0, **open_world(900, 700)}))
-    sim.step(150)
+    sim = simulation("1k", **({"crowd__wait_s": 2.0} if walls else {"crowd__wait_s": 2.0, **open_world(900, 700)}), steps=150)
     assert (sim.agents.columns.state == WAITING).any()  # type: ignore[attr-defined]
     return sim
 

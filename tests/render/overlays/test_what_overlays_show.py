@@ -1,7 +1,5 @@
 """What overlays show is what is so."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -34,8 +32,7 @@ def test_candidates_are_those_in_the_cells_around(structure: str, monkeypatch: p
     amounts: list[np.ndarray] = []
     monkeypatch.setattr("crowd_demo.render.overlays.fields.draw_heat",
                         lambda sketch, heat, what, scales: amounts.append(np.stack((heat.left, heat.top, heat.amounts))))
-    sim = simulation(**CROWDS["crowd"], optimizations__neighbours=structure, optimizations__cell_size=20)
-    sim.step(3)
+    sim = simulation(**CROWDS["crowd"], optimizations__neighbours=structure, optimizations__cell_size=20, steps=3)
     run(sim.reindexing())
     spied(sim, draw_candidates)
     grid, columns, count = sim.grid, sim.agents.columns, sim.agents.count
@@ -53,8 +50,7 @@ def test_candidates_of_a_tree_are_the_runs_of_its_leaves(monkeypatch: pytest.Mon
     monkeypatch.setattr("crowd_demo.render.overlays.fields.draw_heat",
                         lambda sketch, heat, what, scales: amounts.append(heat.amounts))
     sim = simulation(**CROWDS["crowd"], optimizations__neighbours="kd_tree", optimizations__leaf_size=8,
-                     optimizations__simd=False, optimizations__stagger__avoidance=1)
-    sim.step()
+                     optimizations__simd=False, optimizations__stagger__avoidance=1, steps=1)
     spied(sim, draw_candidates)
     runs, asked = sim.structure.candidates(), 0
     members = np.diff(runs.start[:int(runs.groups[0]) + 1])  # type: ignore[union-attr]
@@ -65,8 +61,7 @@ def test_candidates_of_a_tree_are_the_runs_of_its_leaves(monkeypatch: pytest.Mon
 @pytest.mark.parametrize("by", ["place", "tile", "id"])
 def test_turns_mark_those_who_have_looked_in_the_last_step(by: str) -> None:
     sim = simulation(**CROWDS["crowd"] | {"world__width": 1600, "world__height": 1600}, optimizations__stagger__by=by,
-                     optimizations__stagger__avoidance=3)
-    sim.step(7)
+                     optimizations__stagger__avoidance=3, steps=7)
     before = sim.agents.columns.next_update[:sim.agents.count].copy()
     ids = sim.agents.columns.id[:sim.agents.count].copy()
     sim.step()
@@ -88,8 +83,7 @@ def test_turns_mark_those_who_have_looked_in_the_last_step(by: str) -> None:
 @pytest.mark.parametrize(("structure", "curve"), [("sorted", "morton"), ("sorted", "hilbert"), ("z_grid", "row")])
 def test_the_curve_goes_through_all_cells_in_the_order_of_memory(structure: str, curve: str) -> None:
     sim = simulation(**CROWDS["crowd"] | {"world__width": 470, "world__height": 380}, optimizations__neighbours=structure,
-                     optimizations__curve=curve, optimizations__reorder__every=1)
-    sim.step(2)
+                     optimizations__curve=curve, optimizations__reorder__every=1, steps=2)
     spy, _ = spied(sim, draw_curve)
     x0, y0, x1, y1, _ = spy.joined[0]
     assert (x1[:-1] == x0[1:]).all() and (y1[:-1] == y0[1:]).all()  # one line
@@ -106,8 +100,7 @@ def test_the_curve_goes_through_all_cells_in_the_order_of_memory(structure: str,
 def test_arrows_of_the_flow_field_point_to_the_tiles_that_people_are_sent_to() -> None:
     from crowd_demo.sim.terrain.flow_fields import ARRIVED, STEP_COLUMN, STEP_ROW
 
-    sim = simulation("1k", optimizations__stagger__paths=1)
-    sim.step(3)
+    sim = simulation("1k", optimizations__stagger__paths=1, steps=3)
     spy, _ = spied(sim, draw_flow, 0.6)
     text = spy.legend_items[0].text
     goal = int(text.split()[2].rstrip(","))
@@ -124,8 +117,7 @@ def test_arrows_of_the_flow_field_point_to_the_tiles_that_people_are_sent_to() -
 
 
 def test_an_arrow_of_a_stream_goes_where_those_on_its_square_go_all_in_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    sim = simulation("20k", agents=3000, world__width=900, world__height=900, map="null")
-    sim.step(200)
+    sim = simulation("20k", agents=3000, world__width=900, world__height=900, map="null", steps=200)
     sides: list[float] = []
 
     def noted(view: Rect, side: float) -> GroundSquares:
@@ -165,8 +157,7 @@ def test_streams_have_the_colours_of_headings() -> None:
 
 def test_few_have_their_range_drawn_and_more_their_body() -> None:
     """The few are chosen of all in view: of the others the hash is already used up."""
-    sim = simulation("20k", agents=3000)
-    sim.step(2)
+    sim = simulation("20k", agents=3000, steps=2)
     _, view = shown(sim, camera_of(sim))
     drawn: list[int] = []
 

@@ -1,7 +1,5 @@
 """Contact: bodies that overlap are moved apart, as the oracle says, by every structure, and never into a wall."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -12,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crowd_demo.compute.jit import run
-from crowd_demo.measure.walking import nearest
+from crowd_demo.extras.walking import nearest
 from crowd_demo.registry.techniques import STRUCTURES
 from crowd_demo.sim.behaviours.contact import STEPS, ContactPass, SmallCells
 
@@ -91,8 +89,7 @@ def test_no_structure_needs_kernels_of_its_own_for_contact(simd: bool) -> None:
 
 def test_nobody_lies_upon_another_in_a_walking_crowd() -> None:
     sim = simulation(agents=300, optimizations__overlap_passes=2, optimizations__avoidance="anticipate",
-                     **open_world(500, 400))
-    sim.step(300)
+                     **open_world(500, 400), steps=300)
     c: Any = sim.agents.by_id()
     assert (nearest(c.x, c.y) < 6).mean() <= 0.01
 

@@ -1,7 +1,5 @@
 """Destinations: whose tiles are whose, how many have room, who queues and who is let in."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -126,8 +124,7 @@ def test_without_room_to_be_had_people_go_on_as_before() -> None:
 
 
 def test_the_scenario_of_queues_has_some_and_they_move() -> None:
-    sim = simulation("queues")
-    sim.step(1800)
+    sim = simulation("queues", steps=1800)
     before: Any = sim.agents.by_id()
     sim.step(900)
     after: Any = sim.agents.by_id()
@@ -202,8 +199,7 @@ def test_people_leave_and_others_come_and_the_crowd_stays_as_it_is() -> None:
 
 
 def test_the_scenario_of_a_station_has_people_going_out_and_coming_in() -> None:
-    sim = simulation("station")
-    sim.step(600)
+    sim = simulation("station", steps=600)
     before: Any = sim.agents.by_id()
     sim.step(900)
     after: Any = sim.agents.by_id()

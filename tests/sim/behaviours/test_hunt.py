@@ -1,7 +1,5 @@
 """Predators and prey: each stage against its oracle, and what comes of it."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -112,8 +110,7 @@ def test_turning_runs_from_bird_to_bird_beyond_those_who_see_the_hawk() -> None:
 
 def test_prey_of_the_shipped_scenario_does_not_lie_along_the_edge() -> None:
     """A steep border held a quarter of it there by then."""
-    sim = simulation("predators")
-    sim.step(1500)
+    sim = simulation("predators", steps=1500)
     c: Any = sim.agents.by_id()
     outside = np.minimum(np.minimum(c.x, 3200 - c.x), np.minimum(c.y, 1800 - c.y)) < 150
     assert outside[c.kind == 0].mean() < 0.06
@@ -183,13 +180,11 @@ def pushes_of_a_step(sim: Any) -> Any:
 
 
 def test_walkers_know_no_field() -> None:
-    sim = simulation(agents=200, optimizations__neighbours="field", **open_world(300, 300))
-    sim.step(5)
+    sim = simulation(agents=200, optimizations__neighbours="field", **open_world(300, 300), steps=5)
     assert exact_error(sim) == (0, 0)
 
 
 def test_birds_without_separation_meet_nobody() -> None:
     sim = simulation("20k-flock", agents=50, flock__separation=0, optimizations__neighbours="field",
-                     optimizations__stagger__avoidance=1, **open_world(200, 200))
-    sim.step()
+                     optimizations__stagger__avoidance=1, **open_world(200, 200), steps=1)
     assert sim.profile.counters["neighbours_per_agent"] == 0

@@ -237,8 +237,7 @@ def test_people_reach_their_goals_and_set_out_again() -> None:
 @pytest.mark.quick
 def test_a_flock_aligns_and_stays_loose() -> None:
     """Order grows, and cohesion that fades with crowding keeps the neighbourhoods from collapsing."""
-    sim = simulation("20k-flock", agents=1500, world__width=1200, world__height=900)
-    sim.step(50)
+    sim = simulation("20k-flock", agents=1500, world__width=1200, world__height=900, steps=50)
     early = sim.profile.counters["neighbours_per_agent"]
     sim.step(1500)
     c, n = sim.agents.columns, sim.agents.count

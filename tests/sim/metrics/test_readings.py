@@ -1,7 +1,5 @@
 """Meters leave the crowd as it is, cost little in any crowd, and name the kernels that they call."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -118,8 +116,7 @@ def test_the_cache_forgets_the_least_recently_used_line_of_a_set(lines: list[int
 @pytest.mark.parametrize("behaviour", list(BEHAVIOURS))
 def test_the_whole_crowd_is_counted_as_it_reads(behaviour: str, neighbours: str) -> None:
     sim = simulation(behaviour=behaviour, agents=250, **open_world(300, 260),
-                     optimizations__neighbours=neighbours, cache__size_kb=1, cache__ways=2)
-    sim.step(3)
+                     optimizations__neighbours=neighbours, cache__size_kb=1, cache__ways=2, steps=3)
     got = locality(sim, sample=250)
     reads = reference.reads_of(sim.structure.candidates())
     names = {"crowd": ("x", "y"), "flock": ("x", "y", "vx", "vy"), "crates": ("x", "y", "half"),
@@ -132,8 +129,8 @@ def test_the_whole_crowd_is_counted_as_it_reads(behaviour: str, neighbours: str)
 @pytest.mark.parametrize("neighbours", ["z_grid", "kd_tree", "aabb_tree"])
 def test_reads_of_runs_are_counted_as_they_come(neighbours: str) -> None:
     sim = simulation(agents=250, behaviour="flock", **open_world(300, 260),
-                     optimizations__neighbours=neighbours, optimizations__leaf_size=8, cache__size_kb=1, cache__ways=2)
-    sim.step(3)
+                     optimizations__neighbours=neighbours, optimizations__leaf_size=8, cache__size_kb=1, cache__ways=2,
+                     steps=3)
     got = locality(sim, sample=250)
     runs: Any = sim.structure.candidates()
     reads = [int(slot) for group in range(runs.groups[0]) for _ in range(runs.start[group], runs.start[group + 1])
@@ -144,16 +141,14 @@ def test_reads_of_runs_are_counted_as_they_come(neighbours: str) -> None:
 def test_lists_are_read_as_buckets_are() -> None:
     scores = []
     for neighbours in ("linked", "buckets"):
-        sim = simulation(optimizations__neighbours=neighbours, **BIRDS)
-        sim.step(2)
+        sim = simulation(optimizations__neighbours=neighbours, **BIRDS, steps=2)
         shuffle(sim, 1)
         scores.append(locality(sim, 3000))
     assert scores[0] == scores[1]
 
 
 def test_a_sample_is_a_part_of_all_reads_wherever_agents_are() -> None:
-    sim = simulation(**BIRDS)
-    sim.step()
+    sim = simulation(**BIRDS, steps=1)
     every, some = locality(sim, 3000), locality(sim, 256)
     assert some.reads == pytest.approx(every.reads * 256 / 3000, rel=0.5)
     assert abs(some.same_or_next_line - every.same_or_next_line) < 0.05
@@ -187,8 +182,7 @@ def test_the_cache_has_the_size_that_was_asked_for() -> None:
 
 @pytest.mark.parametrize("neighbours", ["z_grid", "kd_tree", "aabb_tree"])
 def test_the_score_does_not_depend_on_whose_turn_it_is(neighbours: str) -> None:
-    sim = simulation(**BIRDS, optimizations__neighbours=neighbours, optimizations__stagger__avoidance=8)
-    sim.step(20)
+    sim = simulation(**BIRDS, optimizations__neighbours=neighbours, optimizations__stagger__avoidance=8, steps=20)
     reads = locality(sim, 10**6).reads
     sim.optimizations.stagger.avoidance = 1
     assert reads == locality(sim, 10**6).reads > 20 * sim.agents.count

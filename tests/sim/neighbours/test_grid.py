@@ -1,7 +1,5 @@
 """A cell's size is a wish: who is within the radius is never more than `reach` cells away, nor is one cell too many asked."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 
@@ -13,9 +11,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from crowd_demo.compute.jit import run
+from crowd_demo.grid.cells import fitted
+from crowd_demo.grid.counting_sort import count_share, sort_launches, sort_space
 from crowd_demo.sim.behaviours.people_rules import PeopleColumns
 from crowd_demo.sim.metrics.avoidance_error import ages, stagger_error
-from crowd_demo.sim.neighbours.grid import Grid, count_share, fitted, sort_launches, sort_space
+from crowd_demo.sim.neighbours.grid import AgentGrid
 from crowd_demo.sim.neighbours.z_grid import CURVES, HILBERT, MORTON, cell_place, hilbert_place, morton, morton_place
 from crowd_demo.sim.store.agents import Agents
 
@@ -71,7 +71,7 @@ def test_grid_lists_the_agents_of_each_cell(n: int, cell: float, seed: int, work
     rng = np.random.default_rng(seed)
     agents: Agents[Any] = Agents(PeopleColumns)
     agents.spawn(id=np.arange(n), x=rng.uniform(0, 300, n), y=rng.uniform(0, 200, n))
-    grid = Grid(agents, 300, 200, 25, cell, workers)
+    grid = AgentGrid(agents, 300, 200, 25, cell, workers)
     run(grid.launches())
     grid.built()
     got = [grid.order[a:b].tolist() for a, b in zip(grid.start, grid.start[1:], strict=False)]
@@ -173,8 +173,7 @@ def test_nobody_waits_longer_than_the_period_and_ages_tell(simd: bool, script: l
 @pytest.mark.parametrize("by", ["place", "tile", "id"])
 def test_the_work_is_shared_among_the_steps(by: str) -> None:
     sim = simulation(agents=3000, behaviour="flock", map="null", optimizations__stagger__by=by,
-                     optimizations__stagger__avoidance=4)
-    sim.step(8)
+                     optimizations__stagger__avoidance=4, steps=8)
     due = []
     for _ in range(8):
         sim.step()
@@ -185,8 +184,7 @@ def test_the_work_is_shared_among_the_steps(by: str) -> None:
 
 
 def test_by_id_the_same_agents_look_every_period() -> None:
-    sim = simulation(agents=100, map="null", optimizations__stagger__by="id", optimizations__stagger__avoidance=5)
-    sim.step(5)
+    sim = simulation(agents=100, map="null", optimizations__stagger__by="id", optimizations__stagger__avoidance=5, steps=5)
     for _ in range(10):
         tick, before = sim.tick, sim.agents.by_id().next_update
         sim.step()
@@ -201,8 +199,7 @@ def test_error_is_nothing_at_period_1_and_grows_with_the_period(by: str, neighbo
     for period in (1, 2, 12):
         sim = simulation(agents=800, behaviour="flock", **open_world(800, 600),
                          optimizations__stagger__by=by, optimizations__stagger__avoidance=period,
-                         optimizations__neighbours=neighbours)
-        sim.step(32)
+                         optimizations__neighbours=neighbours, steps=32)
         before = sim.state_hash()
         errors.append(stagger_error(sim).mean)
         assert sim.state_hash() == before
@@ -227,7 +224,6 @@ def test_the_error_is_what_the_next_step_shows() -> None:
 
 
 def test_nobody_has_no_error() -> None:
-    sim = simulation(agents=0, map="null")
-    sim.step()
+    sim = simulation(agents=0, map="null", steps=1)
     assert stagger_error(sim) == (0, 0)
     assert ages(sim).tolist() == [0] * 16

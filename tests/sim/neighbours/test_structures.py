@@ -1,7 +1,5 @@
 """Structures by themselves: what an index holds, and that candidates hold every neighbour."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -174,8 +172,7 @@ def test_the_trees_of_crates_find_fewer_candidates_than_the_grid() -> None:
     found = {}
     for neighbours in ("sorted", "kd_tree", "aabb_tree"):
         sim = simulation("crates", agents=4000, world__width=480, world__height=480,
-                         optimizations__neighbours=neighbours, optimizations__stagger__avoidance=1)
-        sim.step(3)
+                         optimizations__neighbours=neighbours, optimizations__stagger__avoidance=1, steps=3)
         found[neighbours] = sim.profile.counters["candidates_per_agent"]
     assert found["aabb_tree"] < found["kd_tree"] < found["sorted"] / 5
 

@@ -1,7 +1,5 @@
 """Links: the springs against the oracle, one hash wherever agents lie in memory, and clean cuts."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 
@@ -33,8 +31,7 @@ def pattern(request: Any) -> str:
 
 
 def test_springs_are_the_models(pattern: str) -> None:
-    sim = simulation(pattern, **SMALL)
-    sim.step(30)
+    sim = simulation(pattern, **SMALL, steps=30)
     shuffle(sim, 5)
     before = sim.agents.by_id()
     rules = rules_of_links(sim)
@@ -154,8 +151,7 @@ def test_newcomers_mend_what_the_dead_have_torn(pattern: str) -> None:
 
 
 def test_a_pinned_agent_that_is_brought_back_hangs_as_in_a_copy() -> None:
-    sim = simulation(**ROPE)
-    sim.step(3)
+    sim = simulation(**ROPE, steps=3)
     removal = Remove(handles_of(sim, np.array([16], np.int32)))
     back = removal.inverse(sim)
     sim.apply(removal)
@@ -171,8 +167,7 @@ def test_a_pinned_agent_that_is_brought_back_hangs_as_in_a_copy() -> None:
 
 def test_who_hangs_on_a_spring_may_be_faster_than_its_kind() -> None:
     """Culling by cells reckons with it."""
-    sim = simulation(**ROPE, behaviour="crowd", links__gravity=10000)
-    sim.step(30)
+    sim = simulation(**ROPE, behaviour="crowd", links__gravity=10000, steps=30)
     columns, n = sim.agents.columns, sim.agents.count
     fastest = float(np.hypot(columns.vx[:n], columns.vy[:n]).max())
     assert sim.top_speed == fastest > sim.behaviour.needs.top_speed
@@ -206,26 +201,22 @@ FLOCK = {**FIVE_HUNDRED, **BIRTHS_AND_DEATHS, "agents": 300}
 
 @pytest.mark.quick
 def test_rates_are_kept_to_the_agent() -> None:
-    sim = simulation(**{**FLOCK, "life__births_per_s": 100.5, "life__deaths_per_s": 40, "agents": 10})
-    sim.step(120)
+    sim = simulation(**{**FLOCK, "life__births_per_s": 100.5, "life__deaths_per_s": 40, "agents": 10}, steps=120)
     assert sim.agents.count == 10 + 201 - 80
     assert len(sim.population) == 120 and sim.population[-1] == 131
 
 
 @pytest.mark.quick
 def test_births_stop_at_the_limit_and_deaths_with_the_last() -> None:
-    grown = simulation(**{**FLOCK, "life__deaths_per_s": 0, "life__most": 350})
-    grown.step(STEPS)
+    grown = simulation(**{**FLOCK, "life__deaths_per_s": 0, "life__most": 350}, steps=STEPS)
     assert grown.agents.count == 350
-    died_out = simulation(**{**FLOCK, "life__births_per_s": 0, "life__deaths_per_s": 30_000})
-    died_out.step(STEPS)
+    died_out = simulation(**{**FLOCK, "life__births_per_s": 0, "life__deaths_per_s": 30_000}, steps=STEPS)
     assert died_out.agents.count == 0 and died_out.population[0] == 0
 
 
 @pytest.mark.quick
 def test_the_population_swings_with_the_season() -> None:
-    sim = simulation(**{**FLOCK, "life__births_per_s": 240, "life__deaths_per_s": 240, "life__season_s": 1})
-    sim.step(120)
+    sim = simulation(**{**FLOCK, "life__births_per_s": 240, "life__deaths_per_s": 240, "life__season_s": 1}, steps=120)
     swing = sim.population - 300
     assert swing[29] == 120 and swing[59] == 0 and swing[89] == 120 and swing[119] == 0
     assert swing.max() == 120 and swing.min() >= -2  # both counts are rounded down

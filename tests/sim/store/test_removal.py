@@ -1,7 +1,5 @@
 """Agents that are born and die while others hold on to them, by each way of removal."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 from unittest.mock import Mock
@@ -91,8 +89,7 @@ def test_two_agents_cannot_bear_one_id(ids: list[int]) -> None:
 
 @pytest.mark.quick
 def test_removal_and_growth_keep_everybody_else() -> None:
-    sim = simulation(agents=200, map="null")
-    sim.step(10)
+    sim = simulation(agents=200, map="null", steps=10)
     shuffle(sim, 2)
     before = sim.agents.by_id()
     kept = [column[:150].copy() for column in before]
@@ -171,16 +168,15 @@ def test_drift_sorts_as_soon_as_somebody_may_have_moved_that_share_of_a_cell(sha
 
 
 def test_nobody_moves_and_nothing_is_sorted_again() -> None:
-    sim = simulation(behaviour="flock", flock__speed_min=0, flock__speed_max=0, optimizations__reorder__when="drift", **WIDE)
-    sim.step(30)
+    sim = simulation(behaviour="flock", flock__speed_min=0, flock__speed_max=0, optimizations__reorder__when="drift", **WIDE,
+                     steps=30)
     assert sim.profile.counters["sorts"] == 1
     assert sim.profile.counters["drift"] == 0
 
 
 @pytest.mark.parametrize("settings, sorts", [({"when": "off"}, 0), ({"every": 1}, 30), ({"every": 7}, 5)])
 def test_sorts_are_counted(settings: dict[str, Any], sorts: int) -> None:
-    sim = simulation(**{f"optimizations__reorder__{key}": value for key, value in settings.items()}, **WIDE)
-    sim.step(30)
+    sim = simulation(**{f"optimizations__reorder__{key}": value for key, value in settings.items()}, **WIDE, steps=30)
     assert sim.profile.counters["sorts"] == sorts
 
 
@@ -203,8 +199,7 @@ def test_agents_lie_along_the_curve_and_every_cell_still_knows_its_own(curve: st
 
 @pytest.mark.quick
 def test_reorder_moves_every_column_in_lockstep() -> None:
-    sim = simulation(agents=300, map="null")
-    sim.step(5)
+    sim = simulation(agents=300, map="null", steps=5)
     sim.optimizations.reorder.every = 1
     before = [column.copy() for column in sim.agents.by_id()]
     shuffle(sim, 1)
@@ -220,8 +215,7 @@ def test_reorder_moves_every_column_in_lockstep() -> None:
 def test_imbalance_is_the_largest_share_of_the_work_over_the_mean() -> None:
     assert imbalance([30, 10, 20]) == 1.5
     assert imbalance([7]) == imbalance([0, 0]) == 1
-    sim = simulation(optimizations__threads=3, **WIDE)
-    sim.step()
+    sim = simulation(optimizations__threads=3, **WIDE, steps=1)
     assert 1 <= sim.profile.counters["imbalance"] <= 3
 
 

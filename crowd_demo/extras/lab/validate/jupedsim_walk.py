@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from crowd_demo.extras.lab.validate.validation_experiment import WalkScene, placed
 from crowd_demo.extras.lab.validate.walkers import FPS
-from crowd_demo.measure.trajectories import Rectangle, Trajectories, TrajectoryRecorder
+from crowd_demo.extras.trajectories import Rectangle, Trajectories, TrajectoryRecorder
 
 STEPS = 10  # a frame
 STUCK_S = 60  # when nobody has left for so long, nobody will any more

@@ -29,7 +29,7 @@ this: [model.md](model.md#how-people-walk-in-words) describes how people walk an
 [findings.md](findings.md#people-held-against-the-literature) what was learned."""
 PEDPY = """\
 Numbers under *PedPy* are what [PedPy](https://pedpy.readthedocs.io) measures of the trajectories of {walker}, where it has
-that measure; all others are measured by `crowd_demo/measure/trajectories.py`."""
+that measure; all others are measured by `crowd_demo/extras/trajectories.py`."""
 
 SEEDS = """\
 This program's models walk everything with {seeds} seeds: where people begin and how fast they want to walk is drawn

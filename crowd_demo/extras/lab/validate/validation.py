@@ -30,8 +30,8 @@ from crowd_demo.extras.lab.validate.validation_experiment import (
     WalkScene,
 )
 from crowd_demo.extras.lab.validate.walkers import CrowdWalk, SceneWalker
+from crowd_demo.extras.trajectories import Trajectories
 from crowd_demo.measure.experiment import Compile, Slice, result_of, with_progress
-from crowd_demo.measure.trajectories import Trajectories
 
 PUSH = CrowdWalk("push", "`avoidance: push` and `overlap_passes: 0`: people are pushed by who is near, and have no bodies",
                  {"avoidance": "push", "overlap_passes": 0})

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from crowd_demo.compute.arrays import Doubles, Floats, Longs
 from crowd_demo.config.maps import MARKS
 from crowd_demo.config.section import UNITS_A_METRE
-from crowd_demo.measure.trajectories import Rectangle, Trajectories, crossings, density, speeds
+from crowd_demo.extras.trajectories import Rectangle, Trajectories, crossings, density, speeds
 from crowd_demo.sim.fundamental_diagram import Line
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from crowd_demo.extras.lab.validate.validation_experiment import (
     WalkScene,
     placed,
 )
-from crowd_demo.measure.trajectories import Rectangle, Trajectories, TrajectoryRecorder
+from crowd_demo.extras.trajectories import Rectangle, Trajectories, TrajectoryRecorder
 from crowd_demo.registry.entries import Value
 from crowd_demo.sim.behaviours.people_rules import WALKING, PeopleColumns
 from crowd_demo.sim.fundamental_diagram import Line

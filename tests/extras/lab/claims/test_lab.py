@@ -1,7 +1,5 @@
 """The run of all claims: it goes on where it was stopped, and its results are read, compared and merged. The command."""
 
-from __future__ import annotations
-
 import json
 import math
 import os
@@ -46,7 +44,6 @@ from crowd_demo.measure.statistics import independent_ratio
 from crowd_demo.registry.techniques import STRUCTURES
 
 TINY = LabScale(400, 2)
-quick = pytest.mark.quick
 
 
 def toy(name: str = "toy", cases: int = 2) -> Claim:
@@ -84,7 +81,7 @@ def test_every_experiment_runs_and_its_arms_agree(name: str) -> None:
     assert CLAIMS[name].question in text and claim_verdict(found.claim, found.findings).text in text
 
 
-@quick
+@pytest.mark.quick
 def test_claims_have_names_and_small_scales_are_small() -> None:
     for name, claim in CLAIMS.items():
         assert name == claim.name and claim.question.endswith("?") and claim.source and claim.decided_by
@@ -93,7 +90,7 @@ def test_claims_have_names_and_small_scales_are_small() -> None:
     assert sum(claim.seconds(QUICK) for claim in CLAIMS.values()) < 600
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize(("simd", "compiler", "why"), [
     ("avx2", "g++", "this processor has no AVX-512"), ("avx512f", "no-such-compiler", "there is no C.. compiler"),
     ("avx512f", "false", "false cannot compile flock_step.cpp: no message")])
@@ -105,7 +102,7 @@ def test_where_there_is_no_c_program_the_reason_is_given(
         against_c.compiled(tmp_path)
 
 
-@quick
+@pytest.mark.quick
 def test_the_c_program_has_the_density_of_the_flock_and_steps_that_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     def run(command: list[str], **options: Any) -> SimpleNamespace:
         assert command == ["flock", "1000000", "2", "43"] and options["env"]["OMP_WAIT_POLICY"] == "passive"
@@ -124,7 +121,7 @@ def test_the_c_program_has_the_density_of_the_flock_and_steps_that_do_not_count(
 
 # --- stopping and going on -------------------------------------------------------------------------------------------
 
-@quick
+@pytest.mark.quick
 def test_it_goes_on_with_the_case_that_was_not_finished() -> None:
     kept = list[int]()
     run = LabRun([toy()], QUICK, {"toy"}, keep=lambda run: kept.append(len(run.found[0].findings)))
@@ -140,21 +137,21 @@ def test_it_goes_on_with_the_case_that_was_not_finished() -> None:
     assert not any("1 things" in text for text in texts) and any("2 things" in text for text in texts)
 
 
-@quick
+@pytest.mark.quick
 def test_what_was_not_asked_for_is_shown_but_not_measured() -> None:
     kept = {("other", "1 things"): run_to_end(LabRun([toy("other")], TINY, {"other"})).found[0].findings[0].found}
     run = run_to_end(LabRun([toy(), toy("other")], TINY, {"toy"}, kept))
     assert [len(each.findings) for each in run.found] == [2, 1]
 
 
-@quick
+@pytest.mark.quick
 def test_a_case_that_cannot_be_tried_says_why() -> None:
     large = TimedCase("large", 10**15, {"old": lambda: CallArm(lambda _: 0)})
     run = run_to_end(LabRun([toy()._replace(cases=lambda scale: [large])], TINY, {"toy"}))
     assert "memory" in run.found[0].left_out["large"] and "memory" in report.markdown(run)
 
 
-@quick
+@pytest.mark.quick
 def test_an_arm_that_cannot_be_made_is_left_out() -> None:
     def missing() -> CallArm:
         raise ValueError("there is no compiler")
@@ -165,7 +162,7 @@ def test_an_arm_that_cannot_be_made_is_left_out() -> None:
     assert any("no compiler" in line for line in found.findings[0].warnings)
 
 
-@quick
+@pytest.mark.quick
 def test_time_left_follows_the_machine() -> None:
     now = 0.0
     left = TimeLeft(100, lambda: now)
@@ -177,7 +174,7 @@ def test_time_left_follows_the_machine() -> None:
 
 # --- results ---------------------------------------------------------------------------------------------------------
 
-@quick
+@pytest.mark.quick
 def test_results_are_read_as_they_were_written(tmp_path: Path) -> None:
     run = run_to_end(LabRun([toy()], QUICK, {"toy"}))
     found = written(run, tmp_path / "a.json")
@@ -189,7 +186,7 @@ def test_results_are_read_as_they_were_written(tmp_path: Path) -> None:
     assert kept_of(other, QUICK) is None
 
 
-@quick
+@pytest.mark.quick
 def test_two_results_beside_each_other(tmp_path: Path) -> None:
     def of(ms: list[float], digest: str) -> results.Results:
         found = Found("1 things", 1000, 2, 1, {"old": ms}, figures={"old": {"candidates_per_agent": 9}},
@@ -204,7 +201,7 @@ def test_two_results_beside_each_other(tmp_path: Path) -> None:
     assert table.columns[2:] == ("AMD Toy x2",) * 2 and table.rows == [("toy 1 things old", "9.0", "4,000.0", "2,000.0")]
 
 
-@quick
+@pytest.mark.quick
 def test_a_pair_costs_the_interaction_of_those_that_are_due() -> None:
     counted = {"candidates_per_agent": 10, "due": 250, "workers": 2}
     found = Found("1,000 birds", 1000, 1, 1, {"old": [5.0] * 8}, figures={"old": counted},
@@ -215,14 +212,14 @@ def test_a_pair_costs_the_interaction_of_those_that_are_due() -> None:
     assert "ns per pair" not in report.case_table(found._replace(figures={}))[0]
 
 
-@quick
+@pytest.mark.quick
 @given(st.lists(st.floats(0.5, 2), min_size=8, max_size=20), st.lists(st.floats(0.5, 2), min_size=8, max_size=20))
 def test_a_ratio_of_two_runs_lies_in_its_interval(before: list[float], after: list[float]) -> None:
     found = independent_ratio(np.array(before), np.array(after))
     assert found.low <= found.high and found.low <= max(before) / min(after) and found.high >= min(before) / max(after)
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize("content", ["", "[]", "{}", "null", '{"kind": "lab"}', '{"kind": "lab", "version": 1, "claims": 3}',
                                      '{"kind": "lab", "version": 1, "machine": 1, "claims": {}}', "\x00", "{" * 100_000,
                                      '{"kind": "lab", "version": 1, "machine": {}, "claims": {"a": {"cases": [{}]}}}'])
@@ -234,7 +231,7 @@ def test_other_files_cost_one_line(content: str, tmp_path: Path, capsys: pytest.
     assert captured.err.count("\n") == 1 and str(path) in captured.err and not captured.out
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize("command", ["compare", "merge"])
 def test_every_file_that_cannot_be_read_is_named(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     broken = tmp_path / "broken.json"
@@ -253,7 +250,7 @@ WRONG: dict[str, dict[str, object]] = {
     "too many arms": {"blocks_ms": {str(number): [1.0] for number in range(5001)}}}
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize("wrong", WRONG)
 @pytest.mark.parametrize("command", ["compare", "merge"])
 def test_numbers_that_no_lab_writes_cost_one_line(
@@ -268,7 +265,7 @@ def test_numbers_that_no_lab_writes_cost_one_line(
     assert capsys.readouterr().err == f"{paths[1]}: is not a results.json of a lab\n"
 
 
-@quick
+@pytest.mark.quick
 def test_a_figure_that_one_machine_lacks_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with_it = Found("1 things", 9, 1, 1, {"old": [1.0]}, figures={"old": {"candidates_per_agent": 9}})
     for name, found in (("a", with_it), ("b", with_it._replace(figures={"old": {"due": 5}}))):
@@ -278,7 +275,7 @@ def test_a_figure_that_one_machine_lacks_is_left_out(tmp_path: Path, capsys: pyt
     assert " 9.0 " in capsys.readouterr().out
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize("kind", ["pipe", "zeros"])
 def test_what_does_not_end_is_not_read(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     if sys.platform == "win32":
@@ -295,7 +292,7 @@ def test_what_does_not_end_is_not_read(kind: str, tmp_path: Path, capsys: pytest
 
 # --- progress --------------------------------------------------------------------------------------------------------
 
-@quick
+@pytest.mark.quick
 def test_what_is_redirected_has_no_control_characters(
         monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     """Not even where somebody asks for colours."""
@@ -307,7 +304,7 @@ def test_what_is_redirected_has_no_control_characters(
     assert type(line) is ProgressLine and capfd.readouterr().err == "lab:  50%  [half]\n"
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize("term", ["xterm", "dumb"])
 def test_a_terminal_gets_a_bar_if_it_can_move_its_cursor(term: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("rich")
@@ -332,7 +329,7 @@ def test_a_terminal_gets_a_bar_if_it_can_move_its_cursor(term: str, monkeypatch:
 
 # --- the report ------------------------------------------------------------------------------------------------------
 
-@quick
+@pytest.mark.quick
 def test_the_report_says_what_was_found(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     counted = toy("counted")._replace(cases=lambda scale: [CountedCase("bytes", 1, lambda: iter([("a", {"bytes": 7.0})]))])
@@ -346,7 +343,7 @@ def test_the_report_says_what_was_found(tmp_path: Path) -> None:
     assert "yes \\| and" in text and "| a | " in text
 
 
-@quick
+@pytest.mark.quick
 def test_without_matplotlib_there_is_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report, "find_spec", lambda name: None)
     assert [path.name for path in report.write(run_to_end(LabRun([toy()], TINY, {"toy"})), tmp_path)] == ["report.md"]
@@ -361,7 +358,7 @@ def one_toy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
 
 
-@quick
+@pytest.mark.quick
 def test_the_command_makes_a_report_and_goes_on(one_toy: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "report"
     assert main(["lab", "--quick", "--out", str(out)]) == 0
@@ -375,7 +372,7 @@ def test_the_command_makes_a_report_and_goes_on(one_toy: None, tmp_path: Path, c
     assert "toy 1 things old" in capsys.readouterr().out
 
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize(("arguments", "line"), [
     (["toi"], "lab: unknown claim 'toi' (did you mean toy?); there are toy"),
     (["compare", "a.json"], "lab compare: takes two files, not 1: crowd-demo lab compare A.json B.json"),
@@ -386,7 +383,7 @@ def test_mistakes_cost_a_line(arguments: list[str], line: str, one_toy: None, ca
     assert capsys.readouterr().err == line + "\n"
 
 
-@quick
+@pytest.mark.quick
 def test_the_list_names_question_source_and_time(one_toy: None, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lab", "--list"]) == 0
     text = capsys.readouterr().out
@@ -418,7 +415,7 @@ def findings(*answers: Answer) -> list[CaseFinding]:
 
 # --- ratios ----------------------------------------------------------------------------------------------------------
 
-@quick
+@pytest.mark.quick
 def test_twice_as_fast_is_faster_and_the_other_way_round_slower() -> None:
     both = found(old=TWICE, new=STEADY)
     assert faster(both, "new") == "yes" and faster(both, "old", "new") == "no"
@@ -427,14 +424,14 @@ def test_twice_as_fast_is_faster_and_the_other_way_round_slower() -> None:
     assert ratio.low < 2 < ratio.high and ratio.value == pytest.approx(2, rel=0.03)
 
 
-@quick
+@pytest.mark.quick
 def test_two_alike_are_not_faster_and_few_blocks_are_unclear() -> None:
     assert faster(found(old=STEADY, new=STEADY[::-1]), "new") == "no"
     assert faster(found(old=TWICE[:5], new=STEADY[:5]), "new") == "unclear"
     assert faster(found(old=TWICE), "new") == "unclear"
 
 
-@quick
+@pytest.mark.quick
 def test_other_hashes_leave_it_unclear_and_are_told() -> None:
     both = found(old=TWICE, new=STEADY)
     other = both._replace(hashes={**both.hashes, "new": "b"})
@@ -443,7 +440,7 @@ def test_other_hashes_leave_it_unclear_and_are_told() -> None:
     assert judged(claim(), other._replace(same=[])).answer == "yes"  # approximate ones may
 
 
-@quick
+@pytest.mark.quick
 def test_of_a_stage() -> None:
     both = found(old=STEADY, new=STEADY)
     both = both._replace(stages_ms={"old": {"depth": TWICE}, "new": {"depth": STEADY}, "old" + AGAIN: {"depth": TWICE[::-1]}})
@@ -452,7 +449,7 @@ def test_of_a_stage() -> None:
 
 # --- verdicts --------------------------------------------------------------------------------------------------------
 
-@quick
+@pytest.mark.quick
 @pytest.mark.parametrize(("answers", "by_size", "text"), [
     (("yes", "yes"), True, HOLDS), (("no", "no"), True, NOT), (("unclear", "unclear"), True, UNCLEAR),
     (("no", "yes", "yes"), True, FROM.format("size 1")), (("unclear", "yes"), True, FROM.format("size 1")),
@@ -462,7 +459,7 @@ def test_a_verdict_of_all_cases(answers: tuple[Answer, ...], by_size: bool, text
     assert claim_verdict(claim(by_size), findings(*answers)).text == text
 
 
-@quick
+@pytest.mark.quick
 @given(st.lists(st.sampled_from(("yes", "no", "unclear"))))
 def test_all_of_is_the_worst(answers: list[Answer]) -> None:
     wanted = "no" if "no" in answers else "unclear" if "unclear" in answers or not answers else "yes"
@@ -471,27 +468,27 @@ def test_all_of_is_the_worst(answers: list[Answer]) -> None:
 
 # --- warnings --------------------------------------------------------------------------------------------------------
 
-@quick
+@pytest.mark.quick
 def test_a_trend_is_found_in_either_direction() -> None:
     rising = np.linspace(1, 1.4, 10) + 0.01 * np.sin(np.arange(10))
     assert trend(rising) == pytest.approx(0.34, abs=0.03) and trend(rising[::-1]) == pytest.approx(-0.33, abs=0.03)
     assert trend(np.array(STEADY)) == 0 and trend(np.ones(8)) == 0
 
 
-@quick
+@pytest.mark.quick
 def test_two_modes_are_found_and_an_outlier_is_none() -> None:
     assert two_modes(np.array([1, 2, 1.01, 2.02, 0.99, 2.01, 1, 1.98])) == pytest.approx(0.65, abs=0.05)
     assert two_modes(np.array([*STEADY[:7], 3.0])) == 0 and two_modes(np.array(STEADY)) == 0
 
 
-@quick
+@pytest.mark.quick
 @given(st.lists(st.floats(0.1, 100), min_size=1, max_size=30))
 def test_any_times_have_at_most_one_warning(values: list[float]) -> None:
     assert len(list(suspicious(np.array(values)))) <= 1
     assert math.isfinite(two_modes(np.array(values)))
 
 
-@quick
+@pytest.mark.quick
 def test_a_busy_machine_is_told() -> None:
     assert any("busy" in line for line in warnings(found(old=STEADY)._replace(load=1e3)))
     assert not list(warnings(found(old=STEADY)))
@@ -525,14 +522,14 @@ def measured(case: TimedCase, blocks: int = 8) -> Found:
     return result_of(case.run(blocks))
 
 
-@quick
+@pytest.mark.quick
 def test_a_clock_that_drifts() -> None:
     both = measured(TimedCase("toy", 1, {"old": SteadyClock, "new": DriftingClock}))._replace(load=0)
     assert any(line.startswith("new: slower by") for line in warnings(both))
     assert faster(both, "new", times=1.0) == "unclear"  # 0.5 to 1.2 of the time: the interval holds all blocks
 
 
-@quick
+@pytest.mark.quick
 def test_a_fake_that_skips_work() -> None:
     work = list(range(100))
     both = measured(TimedCase("toy", 1, {"sum": lambda: CallArm(lambda _: np.cumsum(work)), "fake": lambda: CallArm(

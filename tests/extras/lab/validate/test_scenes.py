@@ -1,7 +1,5 @@
 """Scenes as people's places and as maps of tiles, and how people walk them."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 
@@ -30,8 +28,8 @@ from crowd_demo.extras.lab.validate.validation_experiment import (
     ring,
 )
 from crowd_demo.extras.lab.validate.walkers import SceneWalker
+from crowd_demo.extras.trajectories import Rectangle, Trajectories, TrajectoryRecorder, speeds
 from crowd_demo.measure.experiment import result_of
-from crowd_demo.measure.trajectories import Rectangle, Trajectories, TrajectoryRecorder, speeds
 
 quick = pytest.mark.quick
 

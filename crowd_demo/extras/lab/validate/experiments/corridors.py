@@ -19,7 +19,7 @@ from crowd_demo.extras.lab.validate.validation_experiment import (
     left_of,
     right_of,
 )
-from crowd_demo.measure.trajectories import Rectangle, nearest
+from crowd_demo.extras.trajectories import Rectangle, nearest
 from crowd_demo.sim.fundamental_diagram import Line
 
 if TYPE_CHECKING:

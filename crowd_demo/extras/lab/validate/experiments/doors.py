@@ -20,7 +20,7 @@ from crowd_demo.extras.lab.validate.validation_experiment import (
     gate,
     right_of,
 )
-from crowd_demo.measure.trajectories import Rectangle, flow, longest_gap, middle, nearest
+from crowd_demo.extras.trajectories import Rectangle, flow, longest_gap, middle, nearest
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

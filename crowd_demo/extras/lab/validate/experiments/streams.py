@@ -24,7 +24,7 @@ from crowd_demo.extras.lab.validate.validation_experiment import (
     right_of,
     ring,
 )
-from crowd_demo.measure.trajectories import Rectangle, lane_order
+from crowd_demo.extras.trajectories import Rectangle, lane_order
 from crowd_demo.sim.fundamental_diagram import MAX_DENSE, Line, weidmann
 
 if TYPE_CHECKING:

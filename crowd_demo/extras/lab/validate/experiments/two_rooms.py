@@ -22,7 +22,7 @@ from crowd_demo.extras.lab.validate.validation_experiment import (
     left_of,
     right_of,
 )
-from crowd_demo.measure.trajectories import Rectangle
+from crowd_demo.extras.trajectories import Rectangle
 from crowd_demo.sim.fundamental_diagram import Line
 
 REACH = 0.1  # of a line into the walls, metres

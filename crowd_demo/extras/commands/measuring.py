@@ -1,17 +1,19 @@
-"""The commands that measure: techniques (`sweep`, `ablate`, `largest`), crowds (`flocks`, `motion`), `layout` and `memory`.
+"""The commands `ablate` and `largest`, and what commands that measure share.
 
-Ctrl-C stops `ablate` and `largest`, and their results so far are printed; the others end without any.
+Ctrl-C stops an experiment, and its results so far are printed.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import wait
 from contextlib import closing
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -43,38 +45,57 @@ if TYPE_CHECKING:
     from crowd_demo.registry.entries import Technique
 
 Kind = TypeVar("Kind", bound="InSlices")
+Result = TypeVar("Result")
 Tell = Callable[[object], object]  # what is done at present, as text
 LOOK_EVERY_S = 0.2
+LEAVE_S = 2.0  # to end the present step, and to remove what is unfinished
 MEASURED = report_option(f"all that was measured{NO_TABLE}")
 PATHS = "PATH is one of\n  " + "\n  ".join(BY_PATH)
 
 # --- what they share -------------------------------------------------------------------------------------------------
 
+def told(name: str, job: Callable[[Tell], Result], progress: Callable[[str], ProgressLine] = ProgressLine) -> Result:
+    """Do a job in a thread of its own, so that a signal is heard while a kernel runs; show what it tells meanwhile.
+
+    Raises Interrupted after a signal: the job ends where it tells the next thing, if that comes soon.
+    """
+    doing: deque[object] = deque(["starting"], maxlen=1)
+    stopped = threading.Event()
+
+    def tell(what: object) -> None:
+        doing.append(what)
+        if stopped.is_set():
+            sys.exit(FAILED)
+
+    future = in_thread(partial(job, tell), name)
+    try:
+        with progress(name) as line:
+            while not wait((future,), timeout=LOOK_EVERY_S).done:
+                line.show(doing[0])
+        return future.result()
+    except Interrupted:
+        stopped.set()
+        wait((future,), LEAVE_S)
+        raise
+
+
 def watched(name: str, make: Callable[[Tell], Kind], conclude: Callable[[Kind], int],
             progress: Callable[[str], ProgressLine] = ProgressLine) -> int:
-    """Run an experiment in a thread of its own, so that a signal is heard while a kernel runs; say how far it is.
+    """Run an experiment, and say how far it is.
 
     `make` prepares it, and tells what takes long. `conclude` shows what it has found, also if it was interrupted. A ValueError
     is the user's mistake.
     """
-    doing: deque[object] = deque(["starting"], maxlen=1)
-    made, stopped, code = list[Kind](), threading.Event(), OK
+    made, code = list[Kind](), OK
 
-    def run() -> None:
-        made.append(make(doing.append))
-        for progress in made[0].run():
-            doing.append(progress)
-            if stopped.is_set():
-                break
+    def run(tell: Tell) -> None:
+        made.append(make(tell))
+        for part in made[0].run():
+            tell(part)
 
     try:
-        future = in_thread(run, name)
-        with progress(name) as line:
-            while not wait((future,), timeout=LOOK_EVERY_S).done:
-                line.show(doing[0])
-        future.result()
+        told(name, run, progress)
     except Interrupted as interrupted:
-        stopped.set()
         code = interrupted.code
     except ValueError as error:
         return mistaken(f"{name}: {error}")
@@ -121,6 +142,10 @@ def show_experiment(experiment: Experiment, head: str, nothing: str, path: Path 
     left = "" if experiment.done else ", stopped before the end"
     body = [str(table), how_to_read] if table.rows else [nothing]
     return show("\n\n".join([f"{head}{left}", *body, *notes]).rstrip(), experiment.record(), path)
+
+
+def has_matplotlib() -> bool:
+    return find_spec("matplotlib") is not None
 
 
 def checked_config(args: argparse.Namespace, mistakes_of: Callable[[Config], Iterable[str]] = lambda config: ()) -> Config:

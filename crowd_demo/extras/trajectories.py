@@ -1,7 +1,7 @@
 """Trajectories (who was where when) and what is measured of them, in metres and seconds, with NumPy alone.
 
 Rows are sorted by frame and then by id. A person is in every frame from its first to its last. Where PedPy has the same
-measure, it gives the same numbers (tests/measure/test_trajectories_by_pedpy.py).
+measure, it gives the same numbers (tests/extras/test_trajectories_by_pedpy.py).
 """
 
 from __future__ import annotations

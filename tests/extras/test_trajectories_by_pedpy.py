@@ -1,14 +1,12 @@
 """The measures that PedPy has give what PedPy gives."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from walks import by_chance
 
 from crowd_demo.extras.lab.validate.validation_experiment import OWN, Measures
 from crowd_demo.extras.lab.validate.walkers import pedpy_measures
-from crowd_demo.measure.trajectories import Rectangle
+from crowd_demo.extras.trajectories import Rectangle
 from crowd_demo.sim.fundamental_diagram import Line
 
 pytest.importorskip("pedpy", reason="PedPy comes with the extra [validation]")

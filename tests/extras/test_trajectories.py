@@ -1,7 +1,5 @@
 """The measures on trajectories whose answers are known."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -11,7 +9,7 @@ from hypothesis import strategies as st
 from walks import straight, walked
 
 from crowd_demo.config.section import UNITS_A_METRE
-from crowd_demo.measure.trajectories import (
+from crowd_demo.extras.trajectories import (
     Rectangle,
     TrajectoryRecorder,
     crossings,
@@ -23,7 +21,7 @@ from crowd_demo.measure.trajectories import (
     nearest,
     speeds,
 )
-from crowd_demo.measure.walking import free_density, is_jammed, surroundings
+from crowd_demo.extras.walking import free_density, is_jammed, surroundings
 from crowd_demo.sim.fundamental_diagram import Line
 from crowd_demo.sim.terrain.tiles import Walls
 
