@@ -34,7 +34,7 @@ def clipboard(running: Any) -> str:
 
 
 def test_the_command_on_the_clipboard_and_in_the_terminal_shows_the_same(running: Any) -> None:
-    running.press("8", "slash", "slash", "slash", "slash", "slash", "slash", "equal", "space", "Home", "Tab", "Tab", "y")
+    running.press("8", "slash", "slash", "slash", "slash", "slash", "slash", "equal", "space", "Home", "shift+Tab", "y")
     copied = running.until(lambda: clipboard(running))
     assert running.leave() == 0
     assert running.process.stderr.read().endswith(copied)

@@ -25,7 +25,7 @@ class Window(Driven):
     """A flock whose section of numbers is open."""
 
     def __init__(self, *settings: str, config: str = "20k-flock") -> None:
-        super().__init__("window.width=1280", "window.height=720", "agents=100", *settings, config=config)
+        super().__init__("window.width=1280", "window.height=800", "agents=100", *settings, config=config)
         self.frames(2)
         self.press("n", CTRL)
 
@@ -196,7 +196,7 @@ def test_people_have_more_rows_than_fit_and_the_wheel_scrolls() -> None:
         window.wheel(1)
     window.slide("crowd.speed_max", 0.8)
     assert any("for who is born from now on" in notice for notice in window.status().notices)
-    assert window.program.camera.zoom == window.program._configured_view((1280, 720)).zoom
+    assert window.program.camera.zoom == window.program._configured_view((1280, 800)).zoom
 
 
 def test_tooltips_tell_what_a_number_is_and_where_it_stands(window: Window) -> None:

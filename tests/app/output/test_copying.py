@@ -162,7 +162,7 @@ def test_a_shell_hands_on_what_is_meant() -> None:
 def test_the_key_copies_what_a_program_shows_after_many_others(
         driven: Driven, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     driven.program.config_name = "1k"
-    driven.keys(*"871]=//", "tab", "tab", ".")
+    driven.keys(*"871]=//", "tab", "tab", "tab", ".")
     driven.settle()
     driven.wheel(5)
     driven.press("d", hold=True)

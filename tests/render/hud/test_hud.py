@@ -291,9 +291,9 @@ def test_a_tooltip_says_what_a_technique_is_and_what_it_gave() -> None:
     where = Hovered(Target("technique", "simd"), (1270, 710))
     found = " ".join(texts(crowd(), Status(hovered=where, measured={"simd": "3.1x, same crowd"})))
     assert "against the same candidate" in found and "3.1x, same crowd" in found
-    assert BY_PATH["simd"].watch.split()[0] in found and "key: off and back on (Shift: the next value)" in found
+    assert BY_PATH["simd"].watch.split()[0] in found and "key, or a click: off and back on (Shift: the next value)" in found
     where = Hovered(Target("technique", "neighbours"), (1270, 710))
-    assert "key: the next value (Shift: the previous one)" in " ".join(texts(crowd(), Status(hovered=where)))
+    assert "key, or a click: the next value (Shift: the previous one)" in " ".join(texts(crowd(), Status(hovered=where)))
     where = Hovered(Target("technique", "simd"), (1270, 710))
     assert not (drawn(Hud(KEYS), crowd(), Status(hovered=where))[1279] != pixels(picture())[1279]).any()
 
