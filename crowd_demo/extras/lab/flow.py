@@ -20,8 +20,8 @@ from crowd_demo.compute.arrays import Bytes, Doubles, Longs
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import with_values
 from crowd_demo.config.section import UNITS_A_METRE
+from crowd_demo.extras.walking import people, wants_to_walk
 from crowd_demo.measure.experiment import aligned
-from crowd_demo.measure.walking import people, wants_to_walk
 from crowd_demo.sim.behaviours.people_rules import WAITING, PeopleColumns
 from crowd_demo.sim.simulation import Simulation
 
