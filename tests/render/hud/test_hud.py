@@ -363,3 +363,11 @@ def test_a_key_looks_the_same_however_it_is_spelt() -> None:
 
 
 # --- graph -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["full", "compact"])
+def test_panels_leave_while_a_list_is_open_in_the_middle(mode: str) -> None:
+    for at, alone in ((None, True), ((500, 300), False)):
+        status = Status(view=ListView("Menu", [Row("pause")], at=at), panels=PanelSettings(hud=mode))
+        left = drawn(Hud(KEYS), crowd(walking=90), status)[:300]
+        assert (len(np.unique(left.reshape(-1, 3), axis=0)) == 1) is alone, "the dimmed picture and nothing else"
