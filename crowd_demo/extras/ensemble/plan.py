@@ -121,8 +121,8 @@ def plan_of(name: str | Path, overrides: Sequence[Override], vary: Vary, seeds: 
     mistakes += _same(vary, [run.key for run in runs[::len(seeds)]])
     if mistakes:
         raise ConfigError(mistakes)
-    places = {measure: MEASURES[measure].places for measure in measures}
-    columns = dict.fromkeys(column for measure, kind in places.items() for config in configs for column in (
+    kinds = {measure: MEASURES[measure].places for measure in measures}
+    columns = dict.fromkeys(column for measure, kind in kinds.items() for config in configs for column in (
         [f"{measure}.{name}" for name in getattr(config.measure, kind)] if kind else [measure]))
     return Plan(str(name), varied, measures, tuple(columns), steps, every, code, tuple(runs))
 
