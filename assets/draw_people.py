@@ -21,8 +21,8 @@ STEP = 8  # of the levels of a channel, for smaller files
 FOOT = (24, 56)
 DIRECTIONS = 8
 POSES = (*(f"walk{step}" for step in range(8)), "stand", "wait", "stuck")
-# Dots from afar: dark enough for every ground, and far apart for colour-blind eyes too (a test measures it)
-WALKING: Colour = (164, 168, 178)
+# Of states: people who walk are neutral, the others stand out, for colour-blind eyes too (a test measures it)
+WALKING: Colour = (96, 102, 114)
 ICONS = "waiting", "stuck"
 WAITING: Colour = (240, 228, 66)
 STUCK: Colour = (232, 106, 30)

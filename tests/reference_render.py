@@ -113,23 +113,30 @@ def ground(frame, numbers, pictures, tile, left, top, zoom, outside):
             frame[y, x] = pictures[numbers[row[0], column[0]]][row[1], column[1]] if known else outside
 
 
-def edge(frame, width, height, left, top, zoom, slab, colours):
-    """A rim of one pixel around the world, and below it a face from a colour to another."""
-    rim, face, foot = colours
-    x0, x1 = (math.floor((x - left) * zoom) for x in (0, width))
-    y0, y1 = (math.floor((y - top) * zoom) for y in (0, height))
-    slab_px = max(1, round(slab * zoom))
-    for y in range(frame.shape[0]):
-        for x in range(frame.shape[1]):
-            across, beside = x0 - 1 <= x < x1 + 1, x in (x0 - 1, x1)
-            colour = None
-            if (y == y0 - 1 and across) or (y0 <= y < y1 and beside) or (y == y1 and across):
-                colour = rim
-            elif y1 < y < y1 + slab_px and across:
-                part = (y - y1 + 0.5) / slab_px
-                colour = [round(high + (low - high) * part) for high, low in zip(face, foot, strict=True)]
-            if colour is not None:
-                frame[y, x] = colour[0] << 16 | colour[1] << 8 | colour[2]
+def surroundings(frame, columns, rows, tile, left, top, zoom, grounds):
+    """Each pixel around the map is that of its border, a whole number of tiles away, darkened by its distance."""
+    height, width = frame.shape
+    reach = grounds.REACH * height
+
+    def repeated(pixel, corner, count, size):
+        edges = [math.floor((number * tile - corner) * zoom) for number in (0, 1, count - 1, count)]
+        while pixel < edges[0]:
+            pixel += max(edges[1] - edges[0], 1)
+        while pixel >= edges[3]:
+            pixel -= max(edges[3] - edges[2], 1)
+        return min(max(pixel, edges[0], 0), min(edges[3], size) - 1), edges[0], edges[3]
+
+    def light(pixel, low, high):
+        return int(256 * math.exp(-(max(low - pixel, pixel - high + 1, 0) / reach) ** 2))
+
+    drawn = frame.copy()
+    for y in range(height):
+        for x in range(width):
+            (there_x, *across), (there_y, *down) = repeated(x, left, columns, width), repeated(y, top, rows, height)
+            if not (across[0] <= x < across[1] and down[0] <= y < down[1]):
+                part, colour = light(x, *across) * light(y, *down) * grounds.NEAREST >> 16, int(drawn[there_y, there_x])
+                channels = [((colour >> shift & 255, grounds.OUTSIDE >> shift & 255), shift) for shift in (0, 8, 16)]
+                frame[y, x] = sum(((own * part + dark * (256 - part)) >> 8) << shift for (own, dark), shift in channels)
 
 
 def rectangles(frame, rects):

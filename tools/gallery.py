@@ -5,8 +5,6 @@ as `docs/pictures/window/NAME.jpg`; overlays are called `overlay-NAME.jpg`, colo
 What is measured in them is measured while they are taken, so take them on a quiet machine; all of them need some minutes.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -173,11 +171,12 @@ SEEN = {
     "show_curve": WHOLE._replace(overrides=("optimizations.curve=hilbert",)), "show_flow": Seen(zoom=0.8),
     "show_sight": Seen(),
     "show_avoidance": Seen(overrides=("optimizations.avoidance=anticipate",), zoom=2.0),
-    "show_links": Seen("rope", zoom=0.9), "show_bodies": Seen(zoom=2.4), "show_velocity": Seen(zoom=1.2), "freeze": Seen(),
+    "show_links": Seen("rope", zoom=0.9), "show_life": Seen("births-250k", ("scene.overlays=[]",), zoom=None),
+    "show_bodies": Seen(zoom=2.4), "show_velocity": Seen(zoom=1.2), "freeze": Seen(),
 }
 COLOURS = {
     "looks": Seen(), "state": Seen(), "heading": Seen("20k-flock", zoom=None), "speed": Seen(),
-    "density": Seen(zoom=0.5), "flow": Seen(zoom=0.5),
+    "density": Seen(zoom=0.5), "flow": Seen(zoom=0.5), "tension": Seen("cloth", zoom=None),
     "memory": Seen("1m-flock", zoom=None), "age": Seen("20k-flock", zoom=None),
     "turn": Seen("20k-flock", zoom=None), "worker": Seen("20k-flock", ("optimizations.threads=4",), zoom=None),
     "cell": Seen(zoom=0.6),

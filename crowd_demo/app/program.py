@@ -170,7 +170,7 @@ class Program:
     # --- what is open ------------------------------------------------------------------------------------------------
 
     def open_scenarios(self) -> None:
-        self.dialogs.open(scenarios_menu(self.open_scenario, self.config_name))
+        self.dialogs.open(scenarios_menu(self.open_scenario, self.config_name, self.camera.size[0]))
 
     def open_scenario(self, name: str) -> None:
         """Open another configuration in this window, a name or a path; until it is ready this one goes on."""

@@ -48,7 +48,7 @@ def lines_of(found: Outcome) -> list[str]:
     taken_s = found.time_s - found.clock_s
     lines = [f"not answered within {taken_s:.1f} s" if found.answer_s is None else
              f"answered after {found.answer_s:.1f} s: {found.said}",
-             f"left: {found.agents:,} of {found.first:,}"]
+             f"remaining: {found.agents:,} of {found.first:,}"]
     if found.passed and taken_s:
         lines.append("passed: " + ", ".join(
             f"{name} {count:,} ({count / taken_s:.2f} a second)" for name, count in found.passed.items()))

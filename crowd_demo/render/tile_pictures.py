@@ -58,7 +58,7 @@ DAY, NIGHT = (1, 1, 1), (0.2, 0.22, 0.3)  # of red, green and blue; at night col
 LAMPLIGHT, LAMP = (0.82, 0.56, 0.25), (255, 220, 150)  # what a lamp adds to the ambient light around it; its own colour
 LAMP_SIZE = 0.11  # of a lamp, part of a tile
 ROUGHNESS, PATH_EDGE, LAKE_EDGE, WOOD_EDGE, SHORE_WIDTH = 0.004, 0.2, 0.08, 0.1, 0.12  # of edges; parts of a tile
-SHORE = np.array((112, 104, 72), np.float32)
+SHORE, KERB = np.array((112, 104, 72), np.float32), 0.72  # the colour of a meadow's, and a part of a paved ground's
 
 
 class Levels(NamedTuple):
@@ -317,7 +317,8 @@ class TileSet:
         rough = (ground.mean(axis=2) - ground.mean()) * ROUGHNESS
         path, lake = (self._looks.levels(numbers, field).covered(side) + rough for field in range(2))
         found = ground + (cover - ground) * _step(path, PATH_EDGE)
-        found += (SHORE - found) * _step(lake + SHORE_WIDTH, SHORE_WIDTH)
+        shore = SHORE if self._ground == "meadow" else ground * KERB
+        found += (shore - found) * _step(lake + SHORE_WIDTH, SHORE_WIDTH)
         return found + (water - found) * _step(lake, LAKE_EDGE)
 
     def _at_night(self, numbers: list[int], picture: Picture, kind: int, shade: int) -> Pictures:

@@ -8,10 +8,6 @@ they reach the line, and others are pushed across it several times. Only a confi
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable
-from typing import cast
-
 import numpy as np
 
 from crowd_demo.compute.arrays import Doubles, Floats, Longs
@@ -104,35 +100,27 @@ class Counts:
         if self.passed.any() or (self.tenths >= 0).any() or (self._config.events and len(self.samples)):
             counted = {"passed": self.passed.copy(), "tenths": self.tenths.copy(), "samples": self.samples}
         if self.has_line or self.line != self._config.measure.line:
-            line = {"both": self.both.copy(), "both_samples": self.both_samples}
-        return PartState({"line": list(self.line)} if line else {}, {**counted, **line})
+            line = {"line": np.array(self.line, np.float64).view(np.int64), "both": self.both.copy(),
+                    "both_samples": self.both_samples}
+        return PartState({}, {**counted, **line})
 
     def restore(self, state: PartState) -> None:
         self._forget()
         if "passed" in state.arrays:
             self.passed[:], self.tenths[:] = state.arrays["passed"], state.arrays["tenths"]
             self.samples = state.arrays["samples"].astype(np.int64)
-        if "line" in state.values:
-            self.place(Line(*cast(Iterable[float], state.values["line"])))
-            self.both[:] = state.arrays["both"]
-            self.both_samples = state.arrays["both_samples"].astype(np.int64)
+        if "line" in state.arrays:
+            self.place(Line(*state.arrays["line"].astype(np.int64).view(np.float64).tolist()))
+            self.both[:], self.both_samples = state.arrays["both"], state.arrays["both_samples"].astype(np.int64)
 
     def check(self, state: PartState) -> None:
         samples, both = (min(len(state.arrays.get(name, ())), MAX_SAMPLES) for name in ("samples", "both_samples"))
-        line = state.values.get("line", [])
-        shapes: dict[str, tuple[int, ...]] = {}
-        if state.arrays.keys() & {"passed", "tenths", "samples"}:
-            shapes |= {"passed": (len(self._lines),), "tenths": (TENTHS,), "samples": (samples, len(self._lines) + 1)}
-        if line != []:
-            shapes |= {"both": (2,), "both_samples": (both, 2)}
-        if (state.values.keys() - {"line"} or not _is_line(line) or {name: array.shape for name, array in state.arrays.items()}
-                != shapes or any(array.dtype != np.int64 for array in state.arrays.values())):
+        counted = {"passed": (len(self._lines),), "tenths": (TENTHS,), "samples": (samples, len(self._lines) + 1)}
+        line = {"line": (4,), "both": (2,), "both_samples": (both, 2)}
+        found = {name: array.shape for name, array in state.arrays.items()}
+        if state.values or found not in ({}, counted, line, {**counted, **line}) or any(
+                array.dtype != np.int64 for array in state.arrays.values()):
             raise ValueError("not those of these lines")
-
-
-def _is_line(ends: object) -> bool:
-    return isinstance(ends, list) and len(ends) in (0, 4) and all(
-        isinstance(end, int | float) and math.isfinite(end) for end in ends)
 
 
 def _flows(passed: Longs, seconds: int) -> Doubles:

@@ -26,8 +26,9 @@ driven.press("f1")
 print([(row.group, row.text, row.detail) for row in driven.status().view.rows if "wave" in row.text])
 driven.press("escape")
 driven.program.menus.open_main()
+driven.keys(*"wave")
 print([(row.group, row.text, row.detail) for row in driven.status().view.rows if "wave" in row.text])
-driven.keys("escape", "f13")
+driven.keys("escape", "escape", "f13")
 print(driven.program.sim.agents.count)
 """
 

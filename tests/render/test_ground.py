@@ -42,7 +42,7 @@ def picture(ground, how, blitter, camera, rect=None, workers=2):
         ground.draw_fblits(surface)
     else:
         ground.launch(workers, frame_of(surface)).run()
-    ground.draw_edge(surface)
+    ground.surrounding(workers, frame_of(surface)).run()
     return frame_of(surface).copy()
 
 
@@ -58,11 +58,9 @@ def test_every_way_paves_what_the_reference_paves(tile_set, camera, how, blitter
     ground, frame = grounds.TileLayer(tile_set, marks=True), np.zeros(SIZE[::-1], np.uint32)
     paved = picture(ground, how, blitter, camera)
     left, top, _, _ = camera.view_rect()
-    red, green, blue = grounds.OUTSIDE
     drawn = paving_of(ground)
-    reference.ground(frame, drawn.number, drawn.pictures, TILE, left, top, camera.zoom, red << 16 | green << 8 | blue)
-    reference.edge(frame, COLUMNS * TILE, ROWS * TILE, left, top, camera.zoom, grounds.SLAB,
-                   (grounds.RIM, grounds.FACE, grounds.FOOT))
+    reference.ground(frame, drawn.number, drawn.pictures, TILE, left, top, camera.zoom, 0)
+    reference.surroundings(frame, COLUMNS, ROWS, TILE, left, top, camera.zoom, grounds)
     assert np.array_equal(paved, frame), "and the top byte is 0, below every dot"
 
 
@@ -150,15 +148,13 @@ def test_a_tree_is_drawn_as_in_the_sheet_on_any_ground(tile_set, assets):
 
 
 @pytest.mark.parametrize("how", ["grid", "off"])
-def test_a_frozen_view_has_no_edge_of_the_world_beyond_what_it_shows(tile_set, how):
+def test_a_frozen_view_shows_no_ground_beyond_it(tile_set, how):
     ground, camera = grounds.TileLayer(tile_set, marks=True), Camera((COLUMNS * TILE, ROWS * TILE), SIZE)
-    surface, middle = plain_surface(SIZE), Camera((COLUMNS * TILE, ROWS * TILE), SIZE)
+    middle = Camera((COLUMNS * TILE, ROWS * TILE), SIZE)
     middle.look_at(COLUMNS * TILE / 2, ROWS * TILE / 2, 8.0)
-    for frozen, has_edge in ((camera.view_rect(), True), (middle.view_rect(), how == "off")):
-        surface.fill(0)
-        ground.prepare(how, terrain(), camera, frozen)
-        ground.draw_edge(surface)
-        assert bool(frame_of(surface).any()) == has_edge
+    for frozen, goes_on in ((camera.view_rect(), True), (middle.view_rect(), how == "off")):
+        corner = picture(ground, how, "compiled", camera, frozen)[0, 0]
+        assert (corner != grounds.OUTSIDE) == goes_on
 
 
 def test_the_small_ground_has_a_pixel_a_tile_and_may_be_asked_for_before_the_picture(tile_set):

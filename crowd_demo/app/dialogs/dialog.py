@@ -37,6 +37,7 @@ class ListDialog:
     """
 
     closed = False
+    across = 0  # rows are tiles, so many beside each other
 
     def __init__(self, title: str, items: Callable[[], Sequence[Item]], selected: int = 0,
                  at: tuple[int, int] | None = None, verb: str = "chooses", notes: Sequence[str] = ()) -> None:
@@ -56,15 +57,16 @@ class ListDialog:
         items = self.items
         self.selected = min(max(self.selected, 0), max(len(items) - 1, 0))
         return ListView(self.title, [item.row for item in items], self.selected, self.hint, self.at, self.typed,
-                        notes=self.notes, total=len(self._all()))
+                        notes=self.notes, total=len(self._all()), across=self.across)
 
     def close(self) -> None:
         self.closed = True
 
     def press(self, key: str, shift: bool) -> bool:
         """A key went down, by its name; return whether it meant something here. Esc closes what does not take it."""
-        if key in MOVES:
-            self.selected = min(max(self.selected + MOVES[key], 0), max(len(self.items) - 1, 0))
+        moves = {**MOVES, "up": -self.across, "down": self.across, "left": -1, "right": 1} if self.across else MOVES
+        if key in moves:
+            self.selected = min(max(self.selected + moves[key], 0), max(len(self.items) - 1, 0))
         elif key == "return":
             self.choose()
         elif key == "left" and not self.typed:

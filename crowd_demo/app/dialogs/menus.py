@@ -33,7 +33,7 @@ from crowd_demo.config.resources import (
 )
 from crowd_demo.config.tour import load_tour
 from crowd_demo.host.system import in_thread
-from crowd_demo.registry.actions import HEADINGS, PROGRAM
+from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.registry.built_in import COLOURS, OVERLAYS
 from crowd_demo.registry.entries import OverlayEntry, Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word, key_does, kind_of, marks_in_a_line, no_effect
@@ -41,6 +41,7 @@ from crowd_demo.render.hud.views import Row
 
 FIRST = ("scenarios", "tour", "measure", "ablate", "largest", "card")  # of the program's actions, in the main menu
 KEYS = "All keys"
+WIDE_PX, WIDE_ACROSS, NARROW_ACROSS = 1000, 5, 3  # tiles beside each other, in a window at least so wide or not
 KEYS_FIRST = ("Move the camera", "Mouse", "Time")  # of its groups; techniques follow
 KEY_OF_TECHNIQUE = "A technique's key toggles it (Shift: next value). One without off: next value (Shift: previous value)."
 MOUSE = (("wheel", "zoom at the cursor"), ("drag", "move the camera, change a number, or rewind on the timeline"),
@@ -61,8 +62,10 @@ class Menus:
 
     def open_main(self) -> None:
         """What is done most, and groups of all that can be done; what is typed finds any of it."""
-        groups = {heading: [self._action(name, heading) for name in actions if PROGRAM[name].in_menu and name not in FIRST]
-                  for heading, actions in HEADINGS.items()}
+        groups: dict[str, list[Item]] = {}
+        for name, action in PROGRAM.items():
+            if action.in_menu and name not in FIRST:
+                groups.setdefault(action.heading, []).append(self._action(name, action.heading))
         items = [Item(Row("techniques ...", "", "every technique and its choices"), self.open_techniques),
                  Item(Row("sections of the panels ...", "", "fold or unfold parts of the panels"), self.open_sections),
                  Item(Row("colours ...", "", "what the colours of agents tell"), self.open_colours),
@@ -203,7 +206,7 @@ class FileMenu(ListDialog):
 
     def _row(self, entry: FileEntry) -> Row:
         mistake = self._mistakes.get(entry.name)
-        return entry.row._replace(detail=mistake, usable=False) if mistake else entry.row
+        return entry.row._replace(detail=mistake, about=mistake, usable=False) if mistake else entry.row
 
 
 def _find_mistakes(entries: Sequence[FileEntry], check: Callable[[str], object], found: dict[str, str]) -> None:
@@ -215,10 +218,12 @@ def _find_mistakes(entries: Sequence[FileEntry], check: Callable[[str], object],
             found[entry.name] = error.lines[0]
 
 
-def scenarios_menu(choose: Callable[[str], object], present: str | None) -> FileMenu:
-    """All configurations; `present` is what opened the one that is shown."""
+def scenarios_menu(choose: Callable[[str], object], present: str | None, width_px: int = WIDE_PX) -> FileMenu:
+    """All configurations, as tiles in a window of that width; `present` is what opened the one that is shown."""
     entries = _entries(list_configs(), "configs", find_config)
-    return FileMenu("Scenarios", entries, load_config, choose, _number_of(present, entries) if present else 0)
+    menu = FileMenu("Scenarios", entries, load_config, choose, _number_of(present, entries) if present else 0)
+    menu.across = WIDE_ACROSS if width_px >= WIDE_PX else NARROW_ACROSS
+    return menu
 
 
 def tours_menu(choose: Callable[[str], object]) -> FileMenu:

@@ -125,6 +125,13 @@ def _motion(args: argparse.Namespace, config: Config) -> int:
     from crowd_demo.extras.lab.motion import motion_of, table
     from crowd_demo.sim.simulation import Simulation
 
+    if args.flow:
+        from crowd_demo.extras.lab.flow import REPORTED, flow_of, flow_table
+
+        with ProgressLine("motion") as line:
+            found = flow_of(config, lambda tick: line.show(f"step {tick:,} of {REPORTED[-1]:,}"))
+        flows = {tick: {**each._asdict(), "gaps": [gap._asdict() for gap in each.gaps]} for tick, each in found.items()}
+        return _show_crowd("motion", "people", flow_table(found), args, config, {"flow": flows})
     print(f"motion: {args.steps:,} steps of {config.agents:,} people", file=sys.stderr)
     sim = Simulation(config)
     sim.step(args.steps)
@@ -183,6 +190,8 @@ the share that is stuck. The crowd is stepped for 26 seconds of its own time mor
         *crowd_options(),
         option("--steps", metavar="N", type=tick, default=3000, help="steps before measuring (default: %(default)s)"),
         option("--at-once", action="store_true", help="only what one second shows"),
+        option("--flow", action="store_true", help="flow instead: people who hardly move, arrivals and the busiest gaps,"
+               " after 4,000 and 12,000 steps"),
         MEASURED])
 
 COLUMNS = _of_a_number(

@@ -25,7 +25,8 @@ from crowd_demo.sim.inspection import speed_text
 from crowd_demo.sim.neighbours.schedule import LONGEST
 from crowd_demo.sim.simulation import Simulation
 
-KINDS, ROLES = ("prey", "predator"), ("leader", "follower")
+KINDS = "prey", "predator"
+ROLES: dict[str, RGB] = {"leader": (255, 240, 120), "follower": (60, 116, 210)}  # of columns
 FULL_STRETCH = 0.5  # of a link's length at rest, at the end of the ramp of tension
 TURN = 128  # shades once around the wheel of headings
 
@@ -58,7 +59,7 @@ class StateColours(ColourMode):
     """
 
     def __init__(self) -> None:
-        self._known = state_colours(load_manifest(assets_folder()))
+        self._known = state_colours(load_manifest(assets_folder())) | ROLES
 
     def colours(self, sim: Simulation) -> Sequence[RGB]:
         return [self._known.get(name, scales_of(sim).categories[number]) for number, name in enumerate(_names(sim))]
@@ -78,7 +79,7 @@ class StateColours(ColourMode):
 def _names(sim: Simulation) -> tuple[str, ...]:
     if sim.behaviour.states or hasattr(sim.agents.view, "kind"):
         return sim.behaviour.states or KINDS
-    return ROLES if _has_leaders(sim) else ("agents without states",)
+    return tuple(ROLES) if _has_leaders(sim) else ("agents without states",)
 
 
 def _has_leaders(sim: Simulation) -> bool:
@@ -174,12 +175,10 @@ class TensionColours(ColourMode):
         number[:len(slots)] = 0
         if sim.links.active:
             columns, (a, b), count = sim.agents.view, sim.links.pairs, sim.agents.count
-            lengths = np.hypot(columns.x[a] - columns.x[b], columns.y[a] - columns.y[b])
-            stretch = lengths / max(sim.settings.links.rest, 1e-9) - 1
-            sums = np.bincount(a, stretch, count) + np.bincount(b, stretch, count)
-            links = np.bincount(a, minlength=count) + np.bincount(b, minlength=count)
-            shares = sums[slots] / np.maximum(links[slots], 1) / FULL_STRETCH
-            number[:len(slots)] = (shares * LEVELS).clip(0, LEVELS - 1)
+            length = np.hypot(columns.x[a] - columns.x[b], columns.y[a] - columns.y[b])
+            links, lengths = (np.bincount(a, of, count) + np.bincount(b, of, count) for of in (None, length))
+            stretch = lengths[slots] / np.maximum(links[slots], 1) / max(sim.settings.links.rest, 1e-9) - 1
+            number[:len(slots)] = (stretch * (LEVELS / FULL_STRETCH)).clip(0, LEVELS - 1)
         return ()
 
     def legend(self, sim: Simulation) -> Legend:

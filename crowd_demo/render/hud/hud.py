@@ -65,7 +65,7 @@ LOW_NEEDS = 140  # units: where the columns leave less for what is low, that lie
 LEGEND_SHARE = 0.3  # of the window's height: a higher legend of overlays scrolls
 BOARD_NEEDS = 9 * ROW + EDGES  # units of the techniques beside what is below them
 ON_CARD = {"card": "again", "measure": "measure properly"}  # what is said of keys
-INSPECTING = {"inspect_next": "next, with Shift previous", "inspect": "close"}
+INSPECTING = {"inspect_next": "next (Shift: previous)", "inspect_follow": "follow", "inspect": "close"}
 INSPECTING_BOX = {"inspect_next": "who is in its middle", "inspect": "close"}
 HINTS = {"hud": "", "help": "help", "menu": "menu", "scenarios": "crowds", "tour": "tours"}  # of keys in the strip
 NEXT_MODE = {"compact": "all", "full": "hide", "right": "hide"}  # what the key of the HUD does there
@@ -104,10 +104,10 @@ class Hud:
         self._free = on.get_rect().inflate(-2 * self._gap, -2 * self._gap)
         self.is_wide = is_wide(on.get_size(), self.scale)
         self.pen.theme = THEMES[status.panels.theme]
-        if status.view and not status.view.at:
-            self._on = pygame.Surface(on.get_size())  # panels leave, but go on below what is open
         if status.pointer != self._pointer[0]:
             self._pointer = status.pointer, now_s
+        if status.view and not status.view.at:
+            self._on = pygame.Surface(on.get_size())  # panels leave, but go on below what is open
         draw_rings(on, status.rings, self.pen, self.scale)
         if status.flow:
             draw_flow(on, status.flow, self.pen, self.scale)

@@ -278,7 +278,7 @@ def end_text(sim: Simulation, ends: Sequence[ScenarioEvent]) -> str:
     """What the answer waits for; or what it says, with the time that the slowest tenth took."""
     end_tick, nine_tenths = sim.events.end_tick, int(sim.counts.tenths[-1])
     if end_tick is None:
-        return f"ends when {ends[0].when}" if ends[0].when else f"ends: {ends[0].text}"
+        return f"ends when {ends[0].say or ends[0].when or ends[0].text}"
     said = next(event.text for number, event in enumerate(sim.config.events)
                 if event.end and sim.events.happened.get(number) == end_tick)
     return said if nine_tenths < 0 else f"{said} (slowest tenth: {(end_tick - nine_tenths) * sim.dt:.1f} s)"

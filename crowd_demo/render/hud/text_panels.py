@@ -239,11 +239,11 @@ def beside(cursor: tuple[float, float], size: tuple[int, int], window: tuple[int
     (left, x), (above, y) = ((round(at - CURSOR_PX - length), round(at + CURSOR_PX))
                              for at, length in zip(cursor, size, strict=True))
     whole = pygame.Rect(0, 0, *window)
-    places = [at for at in ((x, y), (left, y), (x, above), (left, above)) if whole.contains((at, size))]
-    for each in keep:
-        places += [(each.right, y), (each.left - size[0], y), (x, each.bottom), (x, each.top - size[1])]
-    rects = [pygame.Rect(at, size).clamp(whole) for at in (*places, (left, above))]
-    return next((rect for rect in rects if rect.collidelist(keep) < 0), rects[-1]).topleft
+    usual = [at for at in ((x, y), (left, y), (x, above), (left, above)) if whole.contains((at, size))]
+    aside = [at for each in keep for at in ((each.right, y), (each.left - size[0], y), (x, each.bottom),
+                                            (x, each.top - size[1]))]
+    places = [pygame.Rect(at, size).clamp(whole) for at in (*usual, *aside, (left, above))]
+    return next((place for place in places if place.collidelist(keep) < 0), places[0]).topleft
 
 
 # --- a tour ----------------------------------------------------------------------------------------------------------

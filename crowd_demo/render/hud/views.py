@@ -37,8 +37,9 @@ from crowd_demo.render.hud.canvas import (
     Target,
 )
 
-ROW, PICTURE_ROW, PICTURE = 19.0, 62.0, (96, 54)  # heights of rows, size of their pictures
-KEPT = 4 * PICTURE[0], 4 * PICTURE[1]  # pixels: enough for a scale of 4
+ROW, TILE, GAP = 19.0, 167.0, 14.0  # units: height of a row, width of a tile with a picture, and from one to the next
+TEXTS = 56.0  # below a tile's picture
+KEPT = 640, 360  # pixels of a picture
 MAX_BYTES, MAX_PIXELS = 16 << 20, 1 << 23  # of a picture's file: one of 3840 x 2160
 MIN_WIDTH, MAX_WIDTH, MAX_TABLE, MARGIN = 300.0, 560.0, 900.0, 10.0
 HEAD, FOOT, LINE = 34.0, 26.0, 13.0
@@ -74,6 +75,7 @@ class ListView(NamedTuple):
     progress: float | None = None  # 0 to 1 while a table is made
     is_wrong: bool = False  # the hint says what is
     total: int = 0  # rows that there are, also those that what was typed leaves out
+    across: int = 0  # rows are tiles with pictures, so many beside each other
 
     @property
     def matches(self) -> re.Pattern[str] | None:
@@ -101,14 +103,17 @@ def draw_list(view: ListView, window: tuple[int, int], pen: Pen, scale: float) -
     columns = _columns(view, room[0] - 2 * PAD, ruler)
     wide = min(max(columns.total, MIN_WIDTH, ruler.width(view.title, LARGE) + ruler.width(f"  {FILTER} 99 of 99"),
                    ruler.width(view.hint, SMALL)) + 2 * PAD, MAX_TABLE if view.columns else MAX_WIDTH, room[0])
-    row = PICTURE_ROW if any(each.picture for each in view.rows) else ROW
+    if view.across:
+        wide = min(view.across * (TILE + GAP) - GAP + 2 * PAD, room[0])
+    row = _tile(wide, view.across) * 9 / 16 + TEXTS if view.across else ROW
     notes = [line for note in view.notes for line in ruler.wrapped(note, wide - 2 * PAD, SMALL)]
     about_lines = max((len(ruler.wrapped(each.about, wide - 2 * PAD, SMALL, MAX_ABOUT)) for each in view.rows), default=0)
     fitting = max(int((room[1] - HEAD - row - FOOT) / LINE), 0)
     notes, about_lines = notes[:max(fitting - about_lines, 0)], min(about_lines, fitting)
     foot = LINE * (len(notes) + about_lines) + FOOT + 10 * (view.progress is not None)
     lines = _lines(view)
-    selected = next((number for number, line in enumerate(lines) if line == view.selected), 0)
+    chosen = view.selected - view.selected % (view.across or 1)
+    selected = next((number for number, line in enumerate(lines) if line == chosen), 0)
     shown = max(int((room[1] - HEAD - foot) / row), 1)
     first = first_shown(selected, len(lines), shown)
     canvas = Canvas((wide, HEAD + row * len(lines[first:first + shown]) + foot), pen, scale, SHEET)
@@ -117,12 +122,18 @@ def draw_list(view: ListView, window: tuple[int, int], pen: Pen, scale: float) -
     top = HEAD
     for line in lines[first:first + shown]:
         if isinstance(line, str):
-            canvas.left(canvas.fitted(line, wide - 2 * PAD, SMALL), PAD, top + row / 2 + 2, SMALL, ACCENT)
+            canvas.left(canvas.fitted(line, wide - 2 * PAD, SMALL), PAD, top + row / 2 + 2, SMALL, DIM, bold=True)
         elif line < 0:
             _draw_cells(canvas, Row(view.columns[0], cells=tuple(view.columns[1:]), colour=FAINT), top, columns, FAINT)
+        elif view.across:
+            for number in range(line, min(line + view.across, len(view.rows))):
+                _draw_tile(canvas, view, number, top, row)
         else:
-            _draw_row(canvas, view, line, top, row, columns)
+            _draw_row(canvas, view, line, top, columns)
         top += row
+    if len(lines) > shown:
+        each = (top - HEAD) / len(lines)
+        canvas.rect(FAINT, (wide - 6, HEAD + each * first, 3, each * shown), radius=1)
     _draw_foot(canvas, view, top, notes, about_lines)
     return canvas
 
@@ -142,6 +153,8 @@ def first_shown(selected: int, count: int, fitting: int) -> int:
 
 def _lines(view: ListView) -> list[int | str]:
     """What stands below each other: -1 for the headings of columns, the headings of groups, the numbers of rows."""
+    if view.across:
+        return list(range(0, len(view.rows), view.across))
     lines: list[int | str] = [-1] if view.columns else []
     for number, row in enumerate(view.rows):
         if row.group and (number == 0 or view.rows[number - 1].group != row.group):
@@ -152,8 +165,6 @@ def _lines(view: ListView) -> list[int | str]:
 
 def _columns(view: ListView, room: float, ruler: Canvas) -> Columns:
     """The columns at the first size that fits, or else the widest as narrow as it takes."""
-    if any(row.picture for row in view.rows):
-        return Columns((NORMAL, SMALL), [MAX_WIDTH], 0)
     listed = [(row.text, *(row.cells or (row.detail,))) for row in view.rows] + [tuple(view.columns)] * bool(view.columns)
     count = max((len(texts) for texts in listed), default=1)
     for sizes, gap in (((NORMAL, NORMAL), 18.0), ((SMALL, SMALL), 12.0)) if view.columns else (((NORMAL, SMALL), 24.0),):
@@ -173,29 +184,46 @@ def _draw_head(canvas: Canvas, view: ListView) -> None:
     wide = canvas.size[0]
     count = f"{len(view.rows)} of {view.total}" if view.typed and view.total else ""
     start = canvas.right(count, wide - PAD, 18, SMALL, FAINT)
-    end = canvas.left(canvas.fitted(view.title, start - PAD - 10, LARGE), PAD, 17, LARGE)
+    end = canvas.left(canvas.fitted(view.title, start - PAD - 10, LARGE), PAD, 17, LARGE, bold=True)
     if view.typed is not None:
         field = FILTER if view.rows and not view.typed else f"{view.typed}_"
         canvas.left(canvas.fitted(field, start - end - 22), end + 12, 17, colour=ACCENT if view.typed else FAINT)
 
 
-def _draw_row(canvas: Canvas, view: ListView, number: int, top: float, height: float, columns: Columns) -> None:
-    row, is_selected, wide = view.rows[number], number == view.selected, canvas.size[0]
-    if is_selected:
-        canvas.rect(TOUCHED, (4, top, wide - 8, height), radius=4)
-    canvas.target((0, top, wide, height), "row", str(number))
-    unusable = FAINT if is_selected else INACTIVE  # on the brighter ground of the selected row
-    colour, paler = (row.colour, row.colour if row.cells else DIM) if row.usable else (unusable, unusable)
-    if height == ROW:
-        _draw_cells(canvas, row._replace(colour=colour), top, columns, paler, view.matches)
-        return
-    middle, left = top + height / 2, PAD + PICTURE[0] + 10.0
-    canvas.rect(GROUND, (PAD, middle - PICTURE[1] / 2, *PICTURE))
+def _draw_row(canvas: Canvas, view: ListView, number: int, top: float, columns: Columns) -> None:
+    row, wide = view.rows[number], canvas.size[0]
+    if number == view.selected:
+        canvas.rect(TOUCHED, (4, top, wide - 8, ROW), radius=4)
+    canvas.target((0, top, wide, ROW), "row", str(number))
+    colour, paler = _colours(row, number == view.selected)
+    _draw_cells(canvas, row._replace(colour=colour), top, columns, paler, view.matches)
+
+
+def _draw_tile(canvas: Canvas, view: ListView, number: int, top: float, height: float) -> None:
+    """Draw a row as a picture with two texts below it."""
+    row, wide = view.rows[number], _tile(canvas.size[0], view.across)
+    left, high = PAD + (wide + GAP) * (number % view.across), wide * 9 / 16
+    if number == view.selected:
+        canvas.rect(TOUCHED, (left - 5, top - 1, wide + 10, height - 2), radius=6)
+    canvas.target((left - GAP / 2, top, wide + GAP, height), "row", str(number))
+    canvas.rect(GROUND, (left, top + 4, wide, high))
     if row.picture and (picture := loaded_picture(row.picture)):
-        canvas.picture(picture, (PAD, middle - PICTURE[1] / 2, *PICTURE))
-    _write(canvas, canvas.fitted(row.text, wide - PAD - left), left, top + 12, NORMAL, colour, view.matches)
-    for line, text in enumerate(canvas.wrapped(row.detail, wide - PAD - left, SMALL, 3)):
-        _write(canvas, text, left, top + 28 + LINE * line, SMALL, paler, view.matches)
+        canvas.picture(picture, (left, top + 4, wide, high))
+    colour, paler = _colours(row, number == view.selected)
+    _write(canvas, canvas.fitted(row.text, wide), left, top + high + 14, NORMAL, colour, view.matches)
+    for line, text in enumerate(canvas.wrapped(row.detail, wide, SMALL, 2)):
+        _write(canvas, text, left, top + high + 29 + LINE * line, SMALL, paler, view.matches)
+
+
+def _tile(wide: float, across: int) -> float:
+    """The width of a tile in a list of that width."""
+    return (wide - 2 * PAD + GAP) / across - GAP
+
+
+def _colours(row: Row, is_selected: bool) -> tuple[Colour, Colour]:
+    """Those of a row's text and of its detail; brighter on the ground of the selected one."""
+    unusable = FAINT if is_selected else INACTIVE
+    return (row.colour, row.colour if row.cells else DIM) if row.usable else (unusable, unusable)
 
 
 def _write(canvas: Canvas, text: str, x: float, middle: float, size: float, colour: Colour,

@@ -26,8 +26,7 @@ RATE_S = 5  # seconds that a flow is the mean of
 
 
 def has_labels(config: Config) -> bool:
-    places = config.measure.lines if config.events else config.measure.areas
-    return bool(config.scene.labels or places)
+    return bool(config.scene.labels or (config.measure.lines if config.events else config.measure.areas))
 
 
 def draw_labels(sketch: Sketch, view: OverlayView) -> None:

@@ -45,7 +45,7 @@ class Sketch:
         self._areas: list[tuple[ArrayLike, ...]] = []  # four edges, inks
         self._strokes: list[tuple[ArrayLike, ...]] = []  # x and y of both ends, inks, widths, dashes
         self._labels: list[tuple[str, float, float, RGB | str]] = []  # a text, and the pixel in its middle
-        self._tags: list[tuple[Sequence[Part], list[tuple[str, tuple[float, float]]], int]] = []
+        self._tags: list[tuple[Sequence[Part], list[tuple[str, tuple[int, int]]], int]] = []
         self.legend_items: list[LegendItem] = []
         self.name = ""  # of the overlay that is drawing
 
@@ -104,8 +104,8 @@ class Sketch:
     def tag(self, parts: Sequence[Part], spots: Sequence[Spot], alpha: int = 255) -> None:
         """Write a label at the first of these spots where all of it can be seen; nowhere if there is none."""
         left, top, zoom = self.rect.left, self.rect.top, self.zoom
-        places = [(corner, ((x - left) * zoom + dx, (y - top) * zoom + dy)) for corner, x, y, dx, dy in spots]
-        self._tags.append((parts, places, alpha))
+        corners = [(corner, (round((x - left) * zoom) + dx, round((y - top) * zoom) + dy)) for corner, x, y, dx, dy in spots]
+        self._tags.append((parts, corners, alpha))
 
     # --- once all overlays have drawn --------------------------------------------------------------------------------
 
@@ -123,9 +123,9 @@ class Sketch:
         for parts, spots, alpha in self._tags:
             sheet = plate(parts, pen, scale_for(on.get_size(), scale))
             sheet.set_alpha(alpha)
-            rects = (sheet.get_rect(**{corner: (round(x), round(y))}) for corner, (x, y) in spots)
-            if place := next((rect for rect in rects if on.get_rect().contains(rect) and moved(rect) == rect), None):
-                on.blit(sheet, place)
+            rects = (sheet.get_rect(**{corner: pixel}) for corner, pixel in spots)
+            if seen := [rect for rect in rects if on.get_rect().contains(rect) and moved(rect) == rect]:
+                on.blit(sheet, seen[0])
 
 
 def plate(parts: Sequence[Part], pen: Pen, scale: float) -> pygame.Surface:

@@ -26,7 +26,7 @@ from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.store.sparse_set import each_once
 from crowd_demo.sim.world import World
 
-LATELY = 20  # steps
+LATELY = 12  # steps
 
 
 class Turnover(NamedTuple):

@@ -126,7 +126,7 @@ def test_a_run_without_a_window_ends_with_its_answer(scenario: Path, tmp_path: P
     report = tmp_path / "report.json"
     assert main(["--config", str(scenario), "--headless", "--no-render", "--report", str(report)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[:2] == ["answered after 1.5 s: that was all", "left: 100 of 60"] and lines[2].startswith("passed: down ")
+    assert lines[:2] == ["answered after 1.5 s: that was all", "remaining: 100 of 60"] and lines[2].startswith("passed: down ")
     content = json.loads(report.read_text("utf-8"))
     assert content["steps"] == 30
     assert content["outcome"]["answer_s"] == 1.5 and content["outcome"]["agents"] == 100

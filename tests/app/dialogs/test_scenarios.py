@@ -12,12 +12,13 @@ import pygame
 import pytest
 from damages import make_fifo
 from driven import Driven
+from hud_spy import Spy
 
 from crowd_demo.app.dialogs.menus import FileMenu, scenarios_menu, tours_menu
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.resources import data_folder, list_configs, list_tours
-from crowd_demo.render.hud.canvas import PAD, Pen
-from crowd_demo.render.hud.views import HEAD, PICTURE, PICTURE_ROW, ListView, Row, draw_list
+from crowd_demo.render.hud.canvas import PAD, Pen, scale_for
+from crowd_demo.render.hud.views import HEAD, ListView, Row, draw_list
 
 pytestmark = pytest.mark.quick
 
@@ -142,8 +143,8 @@ def test_f2_and_a_click_open_a_scenario(driven: Driven, folder: Path) -> None:
 def shown(picture: Path) -> tuple[int, ...]:
     """The colour in the middle of a row's picture; that of the empty frame if the picture is not shown."""
     pygame.font.init()
-    canvas = draw_list(ListView("Scenarios", [Row("mine", picture=picture)]), (640, 360), Pen(), 1.0)
-    return tuple(canvas.surface.get_at((PAD + PICTURE[0] // 2, HEAD + PICTURE_ROW // 2)))
+    canvas = draw_list(ListView("Scenarios", [Row("mine", picture=picture)], across=3), (640, 360), Pen(), 1.0)
+    return tuple(canvas.surface.get_at((PAD + 80, int(HEAD) + 50)))
 
 
 def png(width: int, height: int, path: Path) -> Path:
@@ -178,3 +179,20 @@ def test_what_is_no_picture_is_not_shown_and_not_waited_for(tmp_path: Path) -> N
     (tmp_path / "text.png").write_text("no picture", "utf-8")
     (tmp_path / "cut.png").write_bytes(png(20, 10, tmp_path / "whole.png").read_bytes()[:40])
     assert {shown(tmp_path / f"{name}.png") for name in ("pipe", "device", "text", "cut")} == {shown(tmp_path / "none.png")}
+
+
+def test_arrows_go_over_the_tiles_of_f2_in_a_wide_and_in_a_narrow_window(folder: Path) -> None:
+    pygame.font.init()
+    for size, across in (((1280, 720), 5), ((800, 600), 3)):
+        menu = scenarios_menu(str, None, size[0])
+        for key in ("right", "right", "down", "down", "left", "up"):
+            assert menu.press(key, False)
+        assert menu.selected == 1 + across
+        canvas = draw_list(menu.view(), size, spy := Spy(), scale_for(size))
+        for menu.selected in range(27):
+            draw_list(menu.view(), size, spy, scale_for(size))
+        assert not [text for text in spy.texts if "…" in text], "the sentences fit"
+        tiles = {placed.target.name: placed.rect for placed in canvas.targets if placed.target.kind == "row"}
+        assert pygame.Rect((0, 0), size).contains(canvas.surface.get_rect()) and len(tiles) >= 2 * across
+        assert len({tiles[str(number)].top for number in range(across)}) == 1 < len({rect.top for rect in tiles.values()})
+        menu.checking.result(60)

@@ -10,6 +10,7 @@ from crowd_demo.config.loader import load_config
 from crowd_demo.sim.counts import across
 from crowd_demo.sim.edits import PlaceLine
 from crowd_demo.sim.fundamental_diagram import Line
+from crowd_demo.sim.save_format import decode, encoded
 from crowd_demo.sim.simulation import Simulation
 
 CTRL = pygame.KMOD_LCTRL
@@ -68,7 +69,7 @@ def test_it_is_a_part_of_the_state_and_of_a_configuration() -> None:
         each.step(150)
     assert (sim.counts.both == placed.counts.both).all() and sim.counts.both.sum() > 0
     assert sim.state_hash() == placed.state_hash(), "counting changes nothing"
-    again = Simulation.from_snapshot(placed.snapshot())
+    again = Simulation.from_snapshot(decode(b"".join(encoded(placed.snapshot(), "test"))))
     assert again.counts.line == Line(200, 0, 200, 400) and (again.counts.both_samples == placed.counts.both_samples).all()
     for each in (again, placed):
         each.step(60)

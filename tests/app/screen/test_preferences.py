@@ -182,7 +182,7 @@ def test_what_is_changed_in_the_window_is_preferred_and_nothing_else(file: Path)
     assert Preferences(file).window(configured("window.hud=off")).hud == "off", "hidden panels only if they are configured so"
     panels.go_on("theme")
     panels.next_mode()
-    assert preferences.values.model_dump(exclude_defaults=True) == {"scale": 1.1, "opened": ("graph",)}  # as usual
+    assert preferences.values.model_dump(exclude_defaults=True) == {"scale": 1.1, "opened": ("graph",)}  # others: usual
     panels.next_mode()
     panels.fold("graph")
     panels.unfold("memory")

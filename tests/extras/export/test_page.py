@@ -1,7 +1,5 @@
 """A page has what the crowd's columns had, within a step, and says how it was made. The decoder is slow and obvious."""
 
-from __future__ import annotations
-
 import html
 import re
 import time

@@ -1,7 +1,5 @@
 """What is played or read as a map in metres is exported with the ids, positions and polygons of the file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

@@ -238,6 +238,12 @@ def test_every_text_can_be_read_over_any_picture(theme: str) -> None:
     assert not poor
 
 
+def test_only_the_last_notice_is_shown() -> None:
+    spy = Spy()
+    Hud(KEYS, pen=spy).draw(picture(), crowd(), Status(notices=["an older one", "the last one"]), 0.0)
+    assert "the last one" in spy.texts and "an older one" not in spy.texts
+
+
 @pytest.mark.parametrize("size", [(1280, 720), (800, 600)])
 def test_a_long_message_is_wrapped_below_the_panels(size: tuple[int, int]) -> None:
     hud, surface = Hud(KEYS, pen=(spy := Spy())), picture(size)

@@ -45,7 +45,7 @@ def test_it_tells_clock_flow_and_answer() -> None:
     passed = sim.counts.of_line("down")
     flow = passed if len(sim.counts.samples) == 0 else int(sim.counts.samples[-1, 0]) / FLOW_S
     for text in ("0:00:02.0", "120 of 120", f"{passed}", f"{flow:.1f}/s", "take half of them out",
-                 "ends when left < 10%"):
+                 "ends when that was all"):
         assert text in found, text
     c = sim.agents.columns
     inside = ((c.x[:120] > 100) & (c.x[:120] < 360) & (c.y[:120] > 80) & (c.y[:120] < 300)).sum()
@@ -63,7 +63,7 @@ def test_it_tells_clock_flow_and_answer() -> None:
 def test_it_stands_in_the_left_panel_of_a_scenario_alone() -> None:
     for size in ((1280, 720), (800, 600)):
         found = texts(scenario(*EVENTS), size=size)
-        assert "ends when left < 10%" in found and "clock" in found
+        assert "ends when that was all" in found and "clock" in found
     assert "clock" not in texts(simulation(agents=10, **open_world(500, 400)))
 
 
