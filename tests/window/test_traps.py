@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from picture_files import pixels
+from real_mouse import OPEN, Mouse, key_of, recorded
 from recorded_run import replayed
-from test_tools import OPEN, Mouse, key_of, recorded
 
 from crowd_demo.host.recording.format import read_recording
 from crowd_demo.sim.actions import Populate, Switch
