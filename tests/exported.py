@@ -1,7 +1,5 @@
 """What the tests of exports share: small runs, and the files of trajectories read back without this program's help."""
 
-from __future__ import annotations
-
 import base64
 import csv
 import gzip

@@ -1,7 +1,5 @@
 """A picture of a crowd, and what overlays draw over it with."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The examples run, with small crowds, as a reader would start them."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The plan of an ensemble: which runs there are, in which order, and what their keys depend on. No kernel runs."""
 
-from __future__ import annotations
-
 import ast
 import csv
 import io

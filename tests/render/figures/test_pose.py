@@ -1,7 +1,5 @@
 """"""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 from pathlib import Path

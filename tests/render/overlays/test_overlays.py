@@ -1,7 +1,5 @@
 """Every overlay of the registry: it shows what the program does, and changes nothing."""
 
-from __future__ import annotations
-
 import math
 from types import SimpleNamespace
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """Marks and sketches: what is drawn is where it should be, whoever draws it."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What overlays show is what is so."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any, cast
 
