@@ -16,6 +16,7 @@ from crowd_demo.compute.jit import max_threads
 from crowd_demo.sprites.blitter import DrawList, Pixels, draw_sprites, padded
 from crowd_demo.sprites.pixels import ALPHA, MASKS, NO_TINT, Frame, argb, frame_of
 
+PIXELS_PER_THREAD = 1 << 17  # fewer are not worth another thread
 FAR = 1 << 29  # pixels: farther away nothing is drawn, and sums of positions fit 32 bits
 
 
@@ -85,7 +86,8 @@ def blit_many(screen: pygame.Surface, sheet: SpriteSheet, x: ArrayLike, y: Array
     sprite, left, top = (np.ascontiguousarray(each[listed], np.int32) for each in (sprite, left, top))
     draws = DrawList(sprite, left, top, np.full(len(left), NO_TINT, np.uint32))
     if clip.width and clip.height:
-        workers = max_threads() if threads == "auto" else threads
+        worth = 1 + len(left) * pixels.height**2 // PIXELS_PER_THREAD
+        workers = min(max_threads(), worth) if threads == "auto" else threads
         ordered = bool((draws.top[1:] >= draws.top[:-1]).all())
         draw_sprites(workers, _rows_of(screen.subsurface(clip)), clip.width, pixels, draws, ordered)
 
