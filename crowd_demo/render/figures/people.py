@@ -204,7 +204,7 @@ def number_appearances(mode: PeopleMode, slots: Int, register: Register) -> Regi
 
 
 class PeopleFigures(Sprited):
-    MARKS = True
+    MARKS, OUTLINED = True, True
 
     def __init__(self, config: Config, folder: Path, manifest: Manifest) -> None:
         about = manifest["people"]
