@@ -119,7 +119,8 @@ def test_the_notebook_runs_from_top_to_bottom() -> None:
 @pytest.mark.quick
 def test_scripts_fit_on_a_screen() -> None:
     for script in EXAMPLES.glob("*.py"):
-        assert len(script.read_text("utf-8").splitlines()) <= 60, script
+        most = 290 if script.name == "ladder.py" else 60  # which is read from top to bottom instead
+        assert len(script.read_text("utf-8").splitlines()) <= most, script
 
 
 # --- the example of docs/design/lanes.md runs as it stands there, and its table names the files that there are -------
