@@ -123,7 +123,7 @@ def test_a_file_that_is_gone_or_changed_meanwhile(tmp_path: Path, monkeypatch: p
 @quick
 def test_what_no_configuration_says_is_said_in_comments(tmp_path: Path) -> None:
     config = load_config("20k", {"world": {"width": 60_000, "height": 4000}, "map": None})
-    sim = SimpleNamespace(tick=812, settings=config, history=[
+    sim = SimpleNamespace(tick=812, settings=config, counts=SimpleNamespace(line=config.measure.line), history=[
         (1, Populate(5)), (2, Switch("cull", "off")), (3, SetWalls((0, 0, 1, 1), True)),
         (4, Place(0, 1.0, 2.0)), (5, Place(0, 1.0, 3.0))])
     camera = Camera((60_000.0, 4000.0), (1280, 720))
