@@ -209,7 +209,7 @@ def _read_why(args: argparse.Namespace) -> tuple[Config, Technique | None]:
 
 def _why(args: argparse.Namespace, asked: tuple[Config, Technique | None]) -> int:
     from crowd_demo.config.optimizations import with_values
-    from crowd_demo.measure.why import as_table, why
+    from crowd_demo.extras.why import as_table, why
     from crowd_demo.sim.simulation import Simulation
 
     config, technique = asked

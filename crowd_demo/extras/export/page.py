@@ -25,7 +25,7 @@ from crowd_demo.config.model import Config
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.extras.export.sources import Frame, PersonNumbers, Source, frames, of_simulation
 from crowd_demo.extras.export.tracks import Tracks, step_length
-from crowd_demo.extras.export.trajectories import MB, Asked, Stepped, asked_for, lacking, size_text
+from crowd_demo.extras.export.trajectories import MB, Asked, Stepped, asked_for, size_text
 from crowd_demo.host.files import write_file
 from crowd_demo.measure.experiment import machine
 from crowd_demo.registry.built_in import BEHAVIOURS, COLOURS
@@ -72,12 +72,15 @@ class PagePlan(NamedTuple):
 
     asked: Asked
     share: float
+    nbytes: float  # about
     notes: tuple[str, ...]
 
 
 def planned(asked: Asked, may_change_fps: bool) -> PagePlan:
     """Take fewer frames where there are too many rows, and a sample of the agents where that is not enough."""
-    most, fewer, notes = _most_agents(asked), asked, list[str]()
+    life, agents, fewer, notes = asked.source.config.life, asked.source.agents, asked, list[str]()
+    born = life.births_per_s * asked.last / asked.source.config.time.step_hz
+    most = max(agents, min(life.most, math.ceil(agents + born)))  # at a time
     while may_change_fps and most * fewer.frames > MAX_ROWS and fewer.fps / 2 >= FEWEST_FPS:
         fewer = fewer._replace(every=fewer.every * 2)
     if fewer.every > asked.every:
@@ -85,18 +88,7 @@ def planned(asked: Asked, may_change_fps: bool) -> PagePlan:
     share = min(MAX_ROWS / max(most * fewer.frames, 1), 1.0)
     if share < 1:
         notes.append(f"a sample: {share:.1%} of the agents, chosen by chance, or the page would be too large")
-    return PagePlan(fewer, share, tuple(notes))
-
-
-def _most_agents(asked: Asked) -> int:
-    """How many agents there may be at a time."""
-    life, seconds = asked.source.config.life, asked.last / asked.source.config.time.step_hz
-    return max(asked.source.agents, min(life.most, math.ceil(asked.source.agents + life.births_per_s * seconds)))
-
-
-def no_room_for_page(plan: PagePlan) -> str:
-    """What is wrong if the page will not fit on its disk, about, or an empty text."""
-    return lacking(plan.asked.path, _most_agents(plan.asked) * plan.share * plan.asked.frames * ROW_BYTES + OTHER_BYTES)
+    return PagePlan(fewer, share, most * share * fewer.frames * ROW_BYTES + OTHER_BYTES, tuple(notes))
 
 
 # --- from a run to a page --------------------------------------------------------------------------------------------
