@@ -18,8 +18,8 @@ from crowd_demo.render.camera import Camera
 from crowd_demo.render.drawing import Shades
 from crowd_demo.render.figures.sprited import Sprited
 from crowd_demo.render.inks import BLACK, WHITE
-from crowd_demo.render.pixels import frame_of, plain_surface
 from crowd_demo.render.scene import Scene
+from crowd_demo.sprites.pixels import frame_of, plain_surface
 
 SIZE = 200, 150
 COUNT = 200

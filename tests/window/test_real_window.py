@@ -77,7 +77,7 @@ def test_a_lost_display_costs_a_line_that_says_where_the_whole_recording_is(
 
 
 def test_the_picture_follows_the_wheel_at_the_cursor_and_either_button_and_home_fits(running: Any) -> None:
-    running.press("space", "Tab", "Tab", "Home")
+    running.press("space", "shift+Tab", "Home")
     fitted = pixels(running.picture())
     assert fitted.shape == (640, 360, 3) and len(np.unique(fitted.reshape(-1, 3), axis=0)) > 50
     running.tool("mousemove", "--window", running.window, "320", "180", "click", "--repeat", "8", "--delay", "30", "4")
@@ -113,7 +113,7 @@ def test_the_window_may_be_resized_at_any_time(start: Callable[..., Any]) -> Non
 def test_crates_look_the_same_by_either_blitter_culled_or_not(start: Callable[..., Any]) -> None:
     program = start("--config", "crates", "--set", "agents=3000", "--set", "camera.zoom=0.75")
     program.until(program.shows_the_crowd)
-    program.press("space", "Tab", "Tab")
+    program.press("space", "shift+Tab")
     culled = pixels(program.picture())
     program.press("9", "7")
     assert (culled == pixels(program.picture())).all()
@@ -124,7 +124,7 @@ def test_crates_look_the_same_by_either_blitter_culled_or_not(start: Callable[..
 
 
 def test_f_freezes_the_frustum_and_outlines_it(running: Any) -> None:
-    running.press("space", "Tab", "Tab", "Home")
+    running.press("space", "shift+Tab", "Home")
     running.tool("mousemove", "--window", running.window, "320", "180", "click", "--repeat", "12", "--delay", "30", "4")
     time.sleep(GLIDE_S)
     running.press("f", "Home")

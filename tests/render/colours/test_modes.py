@@ -14,9 +14,9 @@ from crowd_demo.render.camera import Camera
 from crowd_demo.render.colours import modes, squares
 from crowd_demo.render.colours.base import ON_DARK, palette_of, ramp, scales_of
 from crowd_demo.render.drawing import numbering
-from crowd_demo.render.pixels import frame_of, plain_surface
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.fundamental_diagram import SQUARE
+from crowd_demo.sprites.pixels import frame_of, plain_surface
 
 MODES = [name for name, entry in COLOURS.items() if entry.code]
 SIZE = 220, 140
